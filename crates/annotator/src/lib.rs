@@ -1,1 +1,5 @@
-//! Placeholder.
+//! Whole-program annotation.
+
+mod model;
+
+pub use model::*;

@@ -1,1 +1,17 @@
-//! Placeholder.
+//! What every stage stands on: the database trait, files and the system under
+//! them, spans and line index, diagnostics and their rendering, and the log of
+//! executed queries that tests assert on.
+//!
+//! **Architecture invariants.** Knows nothing of Python. All input and output of
+//! the compiler goes through [`System`]. Queries never log: what they have to say
+//! is a value in their result.
+
+mod db;
+mod diagnostic;
+mod files;
+mod span;
+
+pub use db::*;
+pub use diagnostic::*;
+pub use files::*;
+pub use span::*;

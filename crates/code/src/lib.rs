@@ -1,1 +1,14 @@
-//! Placeholder.
+//! From AST to bytecode: `Code`, `CodeId` and module shapes.
+//!
+//! Owns the instruction set that the one interpreter engine runs, in the concrete
+//! object space (import time) and in the flow space (graph building), and the
+//! compiler from AST to it.
+//!
+//! **Architecture invariants.** A [`Code`] holds no source position: those are in
+//! [`CodeSpans`], a query of its own, so that an edit above a function leaves its
+//! `Code` equal. Nested functions and classes are referred to by [`CodeId`], never
+//! contained, so that an edit in one leaves its parent equal.
+
+mod bytecode;
+
+pub use bytecode::*;

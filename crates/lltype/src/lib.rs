@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Low-level types, low-level operations and constants, layouts, and the runnable
+//! heap (RPython: `rpython/rtyper/lltypesystem`).
+//!
+//! Owns [`LLType`] and its kin, the [`LowLevel`] dialect of graphs, the names of
+//! functions ([`FuncSym`]) and of prebuilt data ([`StaticSym`]) that low-level
+//! graphs refer to, and the [`Program`] trait by which back ends resolve them.
+//!
+//! **Architecture invariants.** No salsa: a type or constant is a plain value that
+//! compares by content. Recursion among types is broken by handles
+//! ([`StructId`]), as lltype's `ForwardReference` does; whoever needs a body asks
+//! a [`Program`].
+
+mod consts;
+mod ops;
+mod program;
+mod types;
+
+pub use consts::*;
+pub use ops::*;
+pub use program::*;
+pub use types::*;

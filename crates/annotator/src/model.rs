@@ -1,0 +1,193 @@
+//! Annotations as consumers see them (RPython: `rpython/annotator/model.py`).
+
+use std::sync::Arc;
+
+use taipan_graph::{Const, IntKind, ObjId};
+use taipan_lltype::LLType;
+
+/// Creation site of a list or dict: a stable hash of function, specialisation and
+/// ordinal (or of the image object, for prebuilt ones). Of several merged sites the
+/// smallest stands for all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SiteId(pub u64);
+
+/// What is known of a variable.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SomeValue {
+    /// Its kind.
+    pub kind: SomeKind,
+    /// Its value, where it is always the same one. For an instance, function, class
+    /// or other image object: [`Const::Obj`].
+    pub const_: Option<Const>,
+}
+
+/// Kinds of annotation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SomeKind {
+    /// Nothing: no value ever gets here (`s_ImpossibleValue`).
+    Impossible,
+    /// `SomeInteger`
+    Integer {
+        /// Never negative.
+        nonneg: bool,
+        /// `int`, `r_uint`, ...
+        kind: IntKind,
+    },
+    /// `SomeBool`
+    Bool,
+    /// `SomeFloat`
+    Float,
+    /// `SomeSingleFloat`
+    SingleFloat,
+    /// `SomeChar`
+    Char {
+        /// Never `'\0'`.
+        no_nul: bool,
+    },
+    /// `SomeUnicodeCodePoint`
+    UniChar,
+    /// `SomeString`
+    Str {
+        /// May be None.
+        can_be_none: bool,
+        /// Contains no `'\0'`.
+        no_nul: bool,
+    },
+    /// `SomeUnicodeString`
+    Unicode {
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `SomeByteArray`
+    ByteArray {
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `SomeList`; its items and flags are in `list_def`.
+    List {
+        /// Canonical creation site.
+        site: SiteId,
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `SomeDict` and `SomeOrderedDict`; keys and values are in `dict_def`.
+    Dict {
+        /// Canonical creation site.
+        site: SiteId,
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `SomeTuple`
+    Tuple(Arc<[SomeValue]>),
+    /// `SomeInstance`; none stands for the common root `object`.
+    Instance {
+        /// The class.
+        class: Option<ObjId>,
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `SomePBC`: functions, classes, bound methods, frozen instances. Sorted.
+    Pbc {
+        /// The possible values.
+        descs: Arc<[Desc]>,
+        /// May be None.
+        can_be_none: bool,
+    },
+    /// `s_None`: always None.
+    None,
+    /// `SomeIterator`
+    Iterator {
+        /// What is iterated over.
+        container: Arc<SomeValue>,
+        /// `` (plain), `keys`, `values`, `items`, `enumerate`, `reversed`.
+        variant: &'static str,
+    },
+    /// `SomeException`: the class of a caught exception.
+    Exception(Arc<[ObjId]>),
+    /// `SomeTypeOf`: the class of these variables' values; and any other class known
+    /// only as `type(x)`.
+    Type,
+    /// `SomeBuiltin`: a builtin function or type, by qualified name.
+    Builtin(Arc<str>),
+    /// `SomeBuiltinMethod`: method of a builtin kind (`list.append`).
+    BuiltinMethod {
+        /// Method name.
+        name: Arc<str>,
+        /// The object it is bound to.
+        of: Arc<SomeValue>,
+    },
+    /// `slice(...)` given to `[]`.
+    Slice(Arc<[SomeValue; 3]>),
+    /// `SomeWeakRef`
+    WeakRef {
+        /// Class of the object; none: dead from the start.
+        class: Option<ObjId>,
+    },
+    /// `SomePtr`, and `SomeInteriorPtr` for inlined parts.
+    Ptr(LLType),
+    /// `SomeLLADTMeth`: a method of a low-level type, bound to a pointer.
+    AdtMeth {
+        /// Type of the pointer.
+        ptr: LLType,
+        /// Method name.
+        name: Arc<str>,
+    },
+    /// `SomeAddress`
+    Address,
+    /// A union that RPython forbids. Diagnostics say why; nothing is generated.
+    Conflict,
+}
+
+/// One member of a PBC set. Ordered by stable content.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Desc {
+    /// A function.
+    Function(ObjId),
+    /// A class.
+    Class(ObjId),
+    /// A function bound to instances of a class (`MethodDesc`): function, the class
+    /// that the attribute was found in, the class of self.
+    Method {
+        /// The function.
+        func: ObjId,
+        /// Class whose dict has it.
+        origin: ObjId,
+        /// Class of self.
+        self_class: ObjId,
+        /// Name under which it was looked up.
+        name: Arc<str>,
+    },
+    /// A frozen prebuilt instance, or a module.
+    Frozen(ObjId),
+    /// A function bound to a frozen prebuilt instance.
+    FrozenMethod {
+        /// The function.
+        func: ObjId,
+        /// The instance.
+        frozen: ObjId,
+    },
+}
+
+/// What is known of all lists of one canonical site (`ListDef`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ListDef {
+    /// Item annotation.
+    pub item: SomeValue,
+    /// Changes its length.
+    pub resized: bool,
+    /// Items are replaced.
+    pub mutated: bool,
+    /// It is a `range()` with this step that nobody mutates; 0 for a variable step.
+    pub range_step: Option<i64>,
+}
+
+/// What is known of all dicts of one canonical site (`DictDef`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct DictDef {
+    /// Key annotation.
+    pub key: SomeValue,
+    /// Value annotation.
+    pub value: SomeValue,
+    /// `r_dict`: its key equality and hash functions (annotations of the callables).
+    pub custom: Option<Arc<(SomeValue, SomeValue)>>,
+}

@@ -1,0 +1,55 @@
+//! The database trait that all queries are written against.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use camino::Utf8PathBuf;
+
+use crate::{Files, System};
+
+/// The one database trait of the compiler. Crates above add queries, never traits.
+#[salsa::db]
+pub trait Db: salsa::Database {
+    /// The table of files known so far.
+    fn files(&self) -> &Files;
+
+    /// Where file contents come from.
+    fn system(&self) -> &dyn System;
+
+    /// State that a query keeps warm between runs, outside salsa's tables. Legal
+    /// only where the query's result is a pure function of its inputs all the same
+    /// (the annotation solver: see docs/incrementality.md).
+    fn warm(&self) -> &WarmState;
+}
+
+/// Named slots of warm state, shared by all clones of a database.
+#[derive(Clone, Default)]
+pub struct WarmState(Arc<Mutex<BTreeMap<&'static str, WarmSlot>>>);
+
+type WarmSlot = Arc<Mutex<Option<Box<dyn Any + Send>>>>;
+
+impl WarmState {
+    /// The slot of that name, made empty when it is first asked for. The caller
+    /// takes the state out while it works, so that a panic drops it.
+    pub fn slot(&self, name: &'static str) -> WarmSlot {
+        let mut slots = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        slots.entry(name).or_default().clone()
+    }
+}
+
+/// A program to compile: the target file and how its imports are found. One input
+/// per program; changing a field re-runs what read it.
+#[salsa::input(debug)]
+pub struct Program {
+    /// The target module's file, absolute.
+    #[returns(ref)]
+    pub target: Utf8PathBuf,
+    /// Folders to import from, in order, after the target's own folder and its
+    /// package root.
+    #[returns(ref)]
+    pub path: Vec<Utf8PathBuf>,
+    /// Import-time bytecode instructions that may run before it is called endless.
+    #[returns(copy)]
+    pub step_limit: u64,
+}

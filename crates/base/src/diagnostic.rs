@@ -1,0 +1,76 @@
+//! Diagnostics as data: rendered late, into text, JSON or SARIF.
+
+use crate::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Severity {
+    /// The program cannot be compiled.
+    Error,
+    /// It can, but probably not as meant.
+    Warning,
+}
+
+/// A secondary place with what it has to do with the matter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Note {
+    /// Where; a note may be about no place.
+    pub span: Option<Span>,
+    /// What.
+    pub message: String,
+}
+
+/// One finding.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Diagnostic {
+    /// `TP0123`: the table is docs/diagnostics.md.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, on one line.
+    pub message: String,
+    /// Where; unset only for what has no place (a missing target file).
+    pub primary: Option<Span>,
+    /// What the primary span is, in a few words, printed under it.
+    pub label: String,
+    /// The chain of how it came about, in order.
+    pub notes: Vec<Note>,
+    /// The usual remedy.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(code: &'static str, span: Option<Span>, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            primary: span,
+            label: String::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// With the words under the primary span.
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// With one more step of the chain.
+    pub fn with_note(mut self, span: Option<Span>, message: impl Into<String>) -> Self {
+        self.notes.push(Note {
+            span,
+            message: message.into(),
+        });
+        self
+    }
+
+    /// With a remedy.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

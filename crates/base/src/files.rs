@@ -1,0 +1,224 @@
+//! Files as salsa inputs over a virtual file system.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use salsa::Setter;
+
+use crate::Db;
+
+/// A source file, existing or not: asking for a missing file makes an input too, so
+/// that its creation re-runs who asked.
+#[salsa::input(debug)]
+pub struct File {
+    /// Absolute path, or `<taipan>/...` for what ships inside the binary.
+    #[returns(ref)]
+    pub path: Utf8PathBuf,
+    /// Its contents, or why there are none.
+    #[returns(ref)]
+    pub contents: FileContents,
+}
+
+/// Contents of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FileContents {
+    /// Its text, without a byte order mark.
+    Text(Arc<str>),
+    /// There is no such file.
+    Missing,
+    /// It is a directory.
+    Directory,
+    /// Not valid UTF-8 from this byte offset on (and no latin-1 coding line).
+    InvalidUtf8(usize),
+    /// Any other reason, as the system puts it.
+    Unreadable(Arc<str>),
+}
+
+impl File {
+    /// The text; empty where there is none.
+    pub fn text(self, db: &dyn Db) -> &str {
+        match self.contents(db) {
+            FileContents::Text(t) => t,
+            _ => "",
+        }
+    }
+
+    /// Whether it is there and is a file.
+    pub fn exists(self, db: &dyn Db) -> bool {
+        !matches!(
+            self.contents(db),
+            FileContents::Missing | FileContents::Directory
+        )
+    }
+}
+
+/// Access to the outside world. Real for the command line, in memory for tests.
+pub trait System: Send + Sync {
+    /// Reads a file.
+    fn read(&self, path: &Utf8Path) -> FileContents;
+}
+
+/// The prefix of the paths of shipped files.
+pub const SHIPPED: &str = "<taipan>";
+
+/// Files of the machine, with the modules that ship inside the binary on top.
+pub struct OsSystem {
+    shipped: HashMap<Utf8PathBuf, &'static str>,
+}
+
+impl OsSystem {
+    /// `shipped` are the paths below `<taipan>/` and texts of what ships with the
+    /// binary.
+    pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
+        OsSystem {
+            shipped: shipped_map(shipped),
+        }
+    }
+}
+
+fn shipped_map(
+    shipped: &'static [(&'static str, &'static str)],
+) -> HashMap<Utf8PathBuf, &'static str> {
+    shipped
+        .iter()
+        .map(|(p, t)| (Utf8Path::new(SHIPPED).join(p), *t))
+        .collect()
+}
+
+/// Bytes to text: UTF-8, or latin-1 where a coding line on the first two lines says so.
+pub fn decode(bytes: Vec<u8>) -> FileContents {
+    match String::from_utf8(bytes) {
+        Ok(t) => {
+            let t = t.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(t);
+            FileContents::Text(t.into())
+        }
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let bytes = e.into_bytes();
+            let head: Vec<u8> = bytes
+                .split(|b| *b == b'\n')
+                .take(2)
+                .flatten()
+                .copied()
+                .collect();
+            let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
+            if head.contains("coding") && (head.contains("latin-1") || head.contains("8859-1")) {
+                FileContents::Text(bytes.iter().map(|b| *b as char).collect::<String>().into())
+            } else {
+                FileContents::InvalidUtf8(at)
+            }
+        }
+    }
+}
+
+impl System for OsSystem {
+    fn read(&self, path: &Utf8Path) -> FileContents {
+        if path.starts_with(SHIPPED) {
+            return match self.shipped.get(path) {
+                Some(t) => FileContents::Text((*t).into()),
+                None => FileContents::Missing,
+            };
+        }
+        match std::fs::read(path) {
+            Ok(bytes) => decode(bytes),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => FileContents::Missing,
+            Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => FileContents::Missing,
+            Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => FileContents::Directory,
+            Err(e) => FileContents::Unreadable(e.to_string().into()),
+        }
+    }
+}
+
+/// A file system in memory, for tests and editors; shipped files are there too.
+pub struct MemorySystem {
+    shipped: HashMap<Utf8PathBuf, &'static str>,
+    files: Mutex<HashMap<Utf8PathBuf, Arc<str>>>,
+}
+
+impl MemorySystem {
+    /// An empty one, with these shipped files.
+    pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
+        MemorySystem {
+            shipped: shipped_map(shipped),
+            files: Mutex::default(),
+        }
+    }
+
+    /// Puts a file there. A database that has read it must be told with [`sync`].
+    pub fn write(&self, path: impl Into<Utf8PathBuf>, text: &str) {
+        self.files.lock().unwrap().insert(path.into(), text.into());
+    }
+
+    /// Takes a file away.
+    pub fn remove(&self, path: &Utf8Path) {
+        self.files.lock().unwrap().remove(path);
+    }
+}
+
+impl System for MemorySystem {
+    fn read(&self, path: &Utf8Path) -> FileContents {
+        if let Some(t) = self.shipped.get(path) {
+            return FileContents::Text((*t).into());
+        }
+        match self.files.lock().unwrap().get(path) {
+            Some(t) => FileContents::Text(t.clone()),
+            None => FileContents::Missing,
+        }
+    }
+}
+
+/// The files asked for so far, by path.
+#[derive(Clone, Default)]
+pub struct Files(Arc<Mutex<HashMap<Utf8PathBuf, File>>>);
+
+impl Files {
+    /// The file at an absolute path; it is read when first asked for.
+    pub fn get(&self, db: &dyn Db, path: &Utf8Path) -> File {
+        let mut map = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(f) = map.get(path) {
+            return *f;
+        }
+        let durability = if path.starts_with(SHIPPED) {
+            salsa::Durability::HIGH
+        } else {
+            salsa::Durability::LOW
+        };
+        let contents = db.system().read(path);
+        let file = File::builder(path.to_owned(), contents)
+            .durability(durability)
+            .new(db);
+        map.insert(path.to_owned(), file);
+        file
+    }
+
+    /// All files asked for so far, sorted by path.
+    pub fn known(&self) -> Vec<(Utf8PathBuf, File)> {
+        let map = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut all: Vec<_> = map.iter().map(|(p, f)| (p.clone(), *f)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+}
+
+/// Reads these files anew and sets the inputs of those whose contents changed.
+/// Answers how many did.
+pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> usize {
+    let mut changed = 0;
+    for path in paths {
+        let known = db
+            .files()
+            .0
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .get(path)
+            .copied();
+        let Some(file) = known else { continue };
+        let contents = db.system().read(path);
+        if *file.contents(db) != contents {
+            file.set_contents(db).to(contents);
+            changed += 1;
+        }
+    }
+    changed
+}

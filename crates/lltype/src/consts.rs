@@ -1,0 +1,277 @@
+//! Constants of low-level graphs, names of functions and of prebuilt data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId};
+
+use crate::{BOOL, CHAR, FLOAT, FuncType, LLOp, LLType, SINGLEFLOAT, TypeKind, UNICHAR, VOID};
+
+/// The dialect after rtyping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LowLevel;
+
+impl Dialect for LowLevel {
+    type Op = LLOp;
+    type Const = LLConst;
+    type Ty = LLType;
+}
+
+/// A function after rtyping.
+pub type LLGraph = Graph<LowLevel>;
+/// An operand of a low-level operation.
+pub type LLOperand = taipan_graph::Operand<LowLevel>;
+
+/// A constant of a low-level graph.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum LLConst {
+    /// Of type Void: what it stands for, `None` where nothing is known or needed.
+    Void(VoidConst),
+    /// Bool
+    Bool(bool),
+    /// Char
+    Char(u8),
+    /// UniChar
+    UniChar(u32),
+    /// An integer of this kind, within its range.
+    Int(IntKind, i128),
+    /// Float, as its bits.
+    Float(u64),
+    /// SingleFloat, as its bits.
+    SingleFloat(u32),
+    /// The null pointer of this pointer type (or of Address).
+    Null(LLType),
+    /// Pointer to a function.
+    Func(FuncSym),
+    /// Pointer to prebuilt data. The type is the pointer type at this use, which may
+    /// be that of an enclosing `super` (a cast of the address).
+    Static(StaticSym, LLType),
+}
+
+/// What a Void constant stands for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum VoidConst {
+    /// Nothing.
+    None,
+    /// A field name (`getfield`, `setfield`).
+    Field(Arc<str>),
+    /// A type (`malloc`).
+    Type(LLType),
+    /// A high-level constant (a class, a function of a one-element PBC, ...).
+    Hl(Const),
+    /// A low-level function known while compiling.
+    Func(FuncSym),
+    /// Allocation flavour of `malloc` and `free`: `gc`, or raw with its flags.
+    Flavor {
+        /// GC object rather than raw memory.
+        gc: bool,
+        /// Zeroed.
+        zero: bool,
+    },
+    /// The candidate targets at the end of an `indirect_call`.
+    Targets(Arc<[FuncSym]>),
+}
+
+impl LLConst {
+    /// A Signed.
+    pub fn signed(v: i64) -> LLConst {
+        LLConst::Int(IntKind::SIGNED, i128::from(v))
+    }
+
+    /// A field name.
+    pub fn field(name: &str) -> LLConst {
+        LLConst::Void(VoidConst::Field(name.into()))
+    }
+
+    /// Nothing, as Void.
+    pub fn void() -> LLConst {
+        LLConst::Void(VoidConst::None)
+    }
+
+    /// Its `concretetype`.
+    pub fn ty(&self) -> LLType {
+        match self {
+            LLConst::Void(_) => *VOID,
+            LLConst::Bool(_) => *BOOL,
+            LLConst::Char(_) => *CHAR,
+            LLConst::UniChar(_) => *UNICHAR,
+            LLConst::Int(k, _) => LLType::new(TypeKind::Int(*k)),
+            LLConst::Float(_) => *FLOAT,
+            LLConst::SingleFloat(_) => *SINGLEFLOAT,
+            LLConst::Null(t) | LLConst::Static(_, t) => *t,
+            LLConst::Func(f) => f.ptr_type(),
+        }
+    }
+}
+
+/// The name of a low-level function: what it is made from. Equal names mean equal
+/// graphs for a given program, and for [`FuncKind::Helper`] for every program.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct FuncSym(Arc<FuncSymData>);
+
+/// Parts of a [`FuncSym`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FuncSymData {
+    /// What it is made from.
+    pub kind: FuncKind,
+    /// Its type (RPython: `FuncType` of the function pointer).
+    pub ty: FuncType,
+}
+
+/// What a function is made from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum FuncKind {
+    /// A function of the program.
+    User {
+        /// The function object.
+        func: ObjId,
+        /// Which specialisation; empty for the plain one. Opaque here.
+        spec: Arc<str>,
+        /// Name for people: `module.qualname`.
+        name: Arc<str>,
+    },
+    /// A prelude helper specialised for low-level argument types.
+    Helper {
+        /// `module.function` below `taipan_prelude`.
+        name: Arc<str>,
+        /// What it is specialised by, one per argument.
+        args: Arc<[HelperArg]>,
+    },
+    /// A graph that the RTyper builds itself.
+    Synth {
+        /// Which kind, by the name of its builder.
+        name: Arc<str>,
+        /// Parameters of the builder.
+        args: Arc<[HelperArg]>,
+    },
+    /// A function of the runtime or of the C library, by symbol name. Pointers to
+    /// STR are passed as they are; such functions do not move objects unless
+    /// `can_collect`.
+    External {
+        /// The symbol.
+        name: Arc<str>,
+        /// Whether it may allocate GC memory or call back.
+        can_collect: bool,
+        /// Whether it may leave an exception set.
+        can_raise: bool,
+    },
+}
+
+/// One argument that a helper is specialised by.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum HelperArg {
+    /// A run-time argument of this type.
+    Type(LLType),
+    /// A Void argument with this value.
+    Const(VoidConst),
+}
+
+impl FuncSym {
+    /// Names a function.
+    pub fn new(kind: FuncKind, ty: FuncType) -> FuncSym {
+        FuncSym(Arc::new(FuncSymData { kind, ty }))
+    }
+
+    /// What it is made from.
+    pub fn kind(&self) -> &FuncKind {
+        &self.0.kind
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> &FuncType {
+        &self.0.ty
+    }
+
+    /// Type of a pointer to it.
+    pub fn ptr_type(&self) -> LLType {
+        LLType::new(TypeKind::Func(self.0.ty.clone())).ptr()
+    }
+
+    /// Name for people.
+    pub fn name(&self) -> &str {
+        match self.kind() {
+            FuncKind::User { name, .. }
+            | FuncKind::Helper { name, .. }
+            | FuncKind::Synth { name, .. }
+            | FuncKind::External { name, .. } => name,
+        }
+    }
+}
+
+impl fmt::Debug for FuncSym {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name of a prebuilt data object: what it is made from. Its contents come from
+/// [`crate::Program::static_data`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StaticSym {
+    /// The vtable of a class.
+    Vtable(ObjId),
+    /// The vtable of the root, `object`.
+    ObjectVtable,
+    /// A byte string.
+    Str(Arc<[u8]>),
+    /// A unicode string.
+    Unicode(Arc<[u32]>),
+    /// An image object in the low-level form of this container type.
+    Object(ObjId, LLType),
+    /// A part of an image object in low-level form (the items of a list, the entries
+    /// of a dict): which part, and its container type.
+    Part(ObjId, Arc<str>, LLType),
+    /// A constant without identity in the low-level form of this container type (a
+    /// prebuilt tuple).
+    Value(Const, LLType),
+    /// Anything that a later stage adds (type information, tables), by name.
+    Named(Arc<str>, LLType),
+}
+
+impl fmt::Display for LLConst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LLConst::Void(v) => match v {
+                VoidConst::None => f.write_str("Void"),
+                VoidConst::Field(n) => write!(f, ".{n}"),
+                VoidConst::Type(t) => write!(f, "<{t}>"),
+                VoidConst::Hl(c) => write!(f, "<{c}>"),
+                VoidConst::Func(s) => write!(f, "<{}>", s.name()),
+                VoidConst::Flavor { gc, zero } => {
+                    write!(
+                        f,
+                        "<{}{}>",
+                        if *gc { "gc" } else { "raw" },
+                        if *zero { ", zero" } else { "" }
+                    )
+                }
+                VoidConst::Targets(t) => {
+                    f.write_str("{")?;
+                    for (i, s) in t.iter().enumerate() {
+                        write!(f, "{}{}", if i > 0 { ", " } else { "" }, s.name())?;
+                    }
+                    f.write_str("}")
+                }
+            },
+            LLConst::Bool(b) => write!(f, "{}", if *b { "True" } else { "False" }),
+            LLConst::Char(c) => write!(f, "'{}'", c.escape_ascii()),
+            LLConst::UniChar(c) => write!(f, "u+{c:04x}"),
+            LLConst::Int(IntKind::SIGNED, v) => write!(f, "{v}"),
+            LLConst::Int(k, v) => write!(f, "{v}{}{}", if k.signed { 'i' } else { 'u' }, k.bits),
+            LLConst::Float(b) => write!(f, "{:?}", f64::from_bits(*b)),
+            LLConst::SingleFloat(b) => write!(f, "{:?}f", f32::from_bits(*b)),
+            LLConst::Null(t) => write!(f, "null {t}"),
+            LLConst::Func(s) => write!(f, "&{}", s.name()),
+            LLConst::Static(s, _) => match s {
+                StaticSym::Vtable(o) => write!(f, "&vtable {o:?}"),
+                StaticSym::ObjectVtable => f.write_str("&vtable object"),
+                StaticSym::Str(s) => write!(f, "&'{}'", s.escape_ascii()),
+                StaticSym::Unicode(u) => write!(f, "&{}", Const::Unicode(u.clone())),
+                StaticSym::Object(o, t) => write!(f, "&{t} {o:?}"),
+                StaticSym::Part(o, p, _) => write!(f, "&{o:?}.{p}"),
+                StaticSym::Value(c, _) => write!(f, "&{c}"),
+                StaticSym::Named(n, _) => write!(f, "&{n}"),
+            },
+        }
+    }
+}

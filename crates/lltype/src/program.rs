@@ -1,0 +1,60 @@
+//! What back ends see of a program: names resolved to content.
+
+use std::sync::Arc;
+
+use crate::{FuncSym, LLConst, LLGraph, LLType, StaticSym, StructBody, StructId, StructType};
+
+/// Resolves the names in low-level graphs. The driver implements it over queries;
+/// tests over tables.
+pub trait Program {
+    /// The graph of a function at the stage that this program value stands for;
+    /// none for external functions.
+    fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>>;
+
+    /// Contents of prebuilt data.
+    fn static_data(&self, s: &StaticSym) -> Arc<StaticData>;
+
+    /// Fields of a struct whose body is not inline.
+    fn struct_body(&self, s: &StructId) -> Arc<StructBody>;
+
+    /// Fields of any struct.
+    fn body(&self, s: &StructType) -> Arc<StructBody> {
+        match &s.id {
+            StructId::Inline(b) => b.clone(),
+            other => self.struct_body(other),
+        }
+    }
+
+    /// The vtable of a builtin exception class by name (`OverflowError`), for
+    /// operations and transforms that raise by themselves.
+    fn exception_vtable(&self, name: &str) -> StaticSym;
+
+    /// A prebuilt instance of a builtin exception class by name.
+    fn exception_instance(&self, name: &str) -> StaticSym;
+}
+
+/// A prebuilt object.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct StaticData {
+    /// Its container type.
+    pub ty: LLType,
+    /// Its contents.
+    pub value: StaticValue,
+    /// Whether it may live in read-only memory: nothing ever writes to it.
+    pub readonly: bool,
+}
+
+/// Contents of a prebuilt object or of a part of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StaticValue {
+    /// A primitive or a pointer.
+    Const(LLConst),
+    /// One value per field, inlined structs and arrays nested.
+    Struct(Vec<StaticValue>),
+    /// One value per item.
+    Array(Vec<StaticValue>),
+    /// Items of an array of Char.
+    Bytes(Arc<[u8]>),
+    /// Zeroes throughout.
+    Zero,
+}
