@@ -1,5 +1,7 @@
 //! The database trait that all queries are written against.
 
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

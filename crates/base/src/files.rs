@@ -1,5 +1,7 @@
 //! Files as salsa inputs over a virtual file system.
 
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

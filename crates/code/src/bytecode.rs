@@ -1,5 +1,7 @@
 //! The instruction set and the code object.
 
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
 use std::sync::Arc;
 
 use num_bigint::BigInt;

@@ -1,5 +1,7 @@
 //! The interpreter engine, the concrete object space and the import-time image.
 
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
 use taipan_base::Program;
 use taipan_graph::ObjId;
 

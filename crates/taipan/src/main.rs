@@ -1,1 +1,3 @@
+//! The `taipan` command.
+
 fn main() {}
