@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_lltype::LLType;
+use taipan_lltype::{FuncSym, LLType};
 
 /// Creation site of a list or dict: a stable hash of function, specialisation and
 /// ordinal (or of the image object, for prebuilt ones). Of several merged sites the
@@ -134,6 +134,11 @@ pub enum SomeKind {
     },
     /// `SomeAddress`
     Address,
+    /// A low-level type as a value (`typeOf(p).TO`, Void arguments of helpers).
+    LLType(LLType),
+    /// A low-level function known while compiling: a Void argument of a helper, such
+    /// as the equality of a dict's keys. Calling it is a direct call.
+    LLFunc(FuncSym),
     /// A union that RPython forbids. Diagnostics say why; nothing is generated.
     Conflict,
 }

@@ -11,11 +11,13 @@
 //! a [`Program`].
 
 mod consts;
+mod externals;
 mod ops;
 mod program;
 mod types;
 
 pub use consts::*;
+pub use externals::*;
 pub use ops::*;
 pub use program::*;
 pub use types::*;

@@ -1,4 +1,9 @@
 //! Low-level operations (RPython: `lloperation.py`).
+//!
+//! Operands that differ from lltype's: `gc_copy_array(src, dst, src_start, dst_start,
+//! length)` moves items between GcArrays of one type, or between the inlined arrays of
+//! variable-sized GcStructs (`STR`), as memmove does; write barriers are its own affair.
+//! `gc_identityhash(ptr)` is a Signed that stays the same when the object moves.
 
 use std::fmt;
 

@@ -4,7 +4,35 @@
 //!
 //! Owns the sources and the table of them. Knows nothing of the compiler: it is
 //! data.
+//!
+//! # The dialect of `taipan_prelude`
+//!
+//! Helpers are RPython on low-level values. They use
+//!
+//! - names of `rpython.rtyper.lltypesystem.lltype`: primitive types, `malloc(T)`,
+//!   `malloc(T, n)`, `nullptr(T)`, `typeOf(p)`, `.TO` of a pointer type,
+//!   `cast_primitive(T, x)`, `cast_pointer(T, p)`;
+//! - pointers: fields `p.f`, inlined arrays and structs (`s.chars[i]`,
+//!   `entries[i].key`, `len(s.chars)`), items, `len()`, truth and `==` of pointers;
+//! - `llop.NAME(RESULT, args...)` for low-level operations
+//!   (`rpython.rtyper.lltypesystem.lloperation.llop`);
+//! - the builtin module `taipan_lowlevel`: the functions of the runtime (the table
+//!   `taipan_lltype::EXTERNALS`) and `is_array`;
+//! - integers, floats, chars, bools with their ordinary operators, which wrap and
+//!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
+//! - `raise` of builtin exception classes, calls of other helpers, loops.
+//!
+//! A parameter in capital letters is Void: a type, or a constant. A parameter named
+//! `eq_fn`, `hash_fn`, `..._fn` is Void too: either a low-level function, which is
+//! called directly, or `None`, where the plain operator serves; `x_fn is None` is
+//! decided while annotating, and so is `is_array(p)` (the pointer is to a GcArray
+//! rather than to a GcStruct). Callees are specialised per low-level types and
+//! Void values like the helper itself.
 
-mod table;
+include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-pub use table::SHIPPED;
+/// The text of a shipped file, by its path below `<taipan>/`.
+pub fn shipped(path: &str) -> Option<&'static str> {
+    let i = SHIPPED.binary_search_by_key(&path, |(p, _)| p).ok()?;
+    Some(SHIPPED[i].1)
+}

@@ -1,0 +1,163 @@
+//! The functions of the runtime that prelude helpers and the shipped `rpython`
+//! package call: one table shared by those who write calls (prelude), give them
+//! types (annotator, RTyper) and implement them (runtime, llinterp).
+//!
+//! The prelude imports them from the builtin module `taipan_lowlevel`; calling one
+//! there is a `direct_call` of [`external`]'s symbol.
+//!
+//! **Invariants.** None of them allocates GC memory or raises: a result that does
+//! not fit a register is written into a `STR` that the caller allocated, and errors
+//! come back as values (a negative number is minus the C `errno`). So none moves
+//! objects, and strings are passed as they are. Functions named without the prefix
+//! `rpy_` are the C library's.
+
+use crate::{BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLType, SIGNED, STR, UNSIGNED, VOID};
+
+/// Types of arguments and results of external functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExtType {
+    /// Void, as result.
+    Void,
+    /// Bool
+    Bool,
+    /// Char
+    Char,
+    /// Signed
+    Signed,
+    /// Unsigned
+    Unsigned,
+    /// Float
+    Float,
+    /// `Ptr(STR)`, never null.
+    Str,
+}
+
+impl ExtType {
+    /// As a low-level type.
+    pub fn ty(self) -> LLType {
+        match self {
+            ExtType::Void => *VOID,
+            ExtType::Bool => *BOOL,
+            ExtType::Char => *CHAR,
+            ExtType::Signed => *SIGNED,
+            ExtType::Unsigned => *UNSIGNED,
+            ExtType::Float => *FLOAT,
+            ExtType::Str => STR.ptr(),
+        }
+    }
+}
+
+/// A function of the runtime or of the C library.
+#[derive(Clone, Copy, Debug)]
+pub struct External {
+    /// Its symbol.
+    pub name: &'static str,
+    /// Types of its arguments.
+    pub args: &'static [ExtType],
+    /// Type of its result.
+    pub result: ExtType,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+macro_rules! externals {
+    ($($name:ident($($arg:ident),*) -> $result:ident, $doc:literal;)*) => {
+        /// All of them.
+        pub static EXTERNALS: &[External] = &[$(External {
+            name: stringify!($name),
+            args: &[$(ExtType::$arg),*],
+            result: ExtType::$result,
+            doc: $doc,
+        },)*];
+    };
+}
+
+externals! {
+    // Files and processes.
+    rpy_os_write(Signed, Str) -> Signed, "write(fd, all of s): bytes written or -errno";
+    rpy_os_read(Signed, Str) -> Signed, "read(fd, into s, at most len(s)): bytes read or -errno";
+    rpy_os_open(Str, Signed, Signed) -> Signed, "open(path, flags, mode): fd or -errno";
+    rpy_os_close(Signed) -> Signed, "close(fd): 0 or -errno";
+    rpy_os_lseek(Signed, Signed, Signed) -> Signed, "lseek(fd, pos, how): position or -errno";
+    rpy_os_isatty(Signed) -> Bool, "isatty(fd)";
+    rpy_os_unlink(Str) -> Signed, "unlink(path): 0 or -errno";
+    rpy_os_stat(Str, Signed) -> Signed,
+        "field of stat(path): 0 mode, 1 size, 2 mtime in ns, 3 inode, 4 device; or -errno";
+    rpy_os_fstat(Signed, Signed) -> Signed, "the same of fstat(fd)";
+    rpy_os_access(Str, Signed) -> Bool, "access(path, mode) succeeds";
+    rpy_os_mkdir(Str, Signed) -> Signed, "mkdir(path, mode): 0 or -errno";
+    rpy_os_rmdir(Str) -> Signed, "rmdir(path): 0 or -errno";
+    rpy_os_rename(Str, Str) -> Signed, "rename(old, new): 0 or -errno";
+    rpy_os_chdir(Str) -> Signed, "chdir(path): 0 or -errno";
+    rpy_os_getcwd(Str) -> Signed, "working directory into s: its length (nothing is written if it exceeds len(s)) or -errno";
+    rpy_os_getenv(Str, Str) -> Signed, "value of a variable into the second: its length (nothing is written if it exceeds len) or -1 if unset";
+    rpy_os_strerror(Signed, Str) -> Signed, "message of an errno into s, cut to len(s): its length";
+    rpy_os_getpid() -> Signed, "getpid()";
+    rpy_os_exit(Signed) -> Void, "_exit(code)";
+    rpy_fatal(Str) -> Void, "prints the message to stderr and aborts";
+    // Time.
+    rpy_time_time() -> Float, "seconds since the epoch";
+    rpy_time_clock() -> Float, "CPU seconds of the process";
+    rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
+    // Floats and text.
+    rpy_float_format(Float, Char, Signed, Signed, Str) -> Signed,
+        "text of a float as CPython's PyOS_double_to_string: code among e E f F g G r (r: shortest that reads back, precision ignored), precision, flags (1 sign, 2 add .0 to integral values, 4 alternate form); into s, whose length suffices if it is 32 + precision (+ 310 for f F): its length";
+    rpy_float_parse(Str) -> Float, "value of s, which rpy_float_parse_ok accepts";
+    rpy_float_parse_ok(Str) -> Bool, "whether all of s is a Python float literal (sign, digits, exponent, nan, inf, infinity), no blanks around";
+    rpy_float_frexp_mantissa(Float) -> Float, "first result of frexp()";
+    rpy_float_frexp_exponent(Float) -> Signed, "second result of frexp(), 0 for 0, nan, inf";
+    rpy_float_ldexp(Float, Signed) -> Float, "x * 2**n, inf on overflow, n clamped to C's int";
+    // The C library's mathematics.
+    acos(Float) -> Float, "";
+    acosh(Float) -> Float, "";
+    asin(Float) -> Float, "";
+    asinh(Float) -> Float, "";
+    atan(Float) -> Float, "";
+    atan2(Float, Float) -> Float, "";
+    atanh(Float) -> Float, "";
+    ceil(Float) -> Float, "";
+    copysign(Float, Float) -> Float, "";
+    cos(Float) -> Float, "";
+    cosh(Float) -> Float, "";
+    erf(Float) -> Float, "";
+    erfc(Float) -> Float, "";
+    exp(Float) -> Float, "";
+    expm1(Float) -> Float, "";
+    fabs(Float) -> Float, "";
+    floor(Float) -> Float, "";
+    fmod(Float, Float) -> Float, "";
+    hypot(Float, Float) -> Float, "";
+    lgamma(Float) -> Float, "";
+    log(Float) -> Float, "";
+    log10(Float) -> Float, "";
+    log1p(Float) -> Float, "";
+    pow(Float, Float) -> Float, "";
+    round(Float) -> Float, "";
+    sin(Float) -> Float, "";
+    sinh(Float) -> Float, "";
+    sqrt(Float) -> Float, "";
+    tan(Float) -> Float, "";
+    tanh(Float) -> Float, "";
+    tgamma(Float) -> Float, "";
+    trunc(Float) -> Float, "";
+}
+
+/// The entry of that name.
+pub fn find_external(name: &str) -> Option<&'static External> {
+    EXTERNALS.iter().find(|e| e.name == name)
+}
+
+/// The symbol of that name.
+pub fn external(name: &str) -> Option<FuncSym> {
+    let e = find_external(name)?;
+    let kind = FuncKind::External {
+        name: e.name.into(),
+        can_collect: false,
+        can_raise: false,
+    };
+    let ty = FuncType {
+        args: e.args.iter().map(|a| a.ty()).collect(),
+        result: e.result.ty(),
+    };
+    Some(FuncSym::new(kind, ty))
+}
