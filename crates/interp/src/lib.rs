@@ -1,6 +1,18 @@
 //! The interpreter engine, the concrete object space and the import-time image.
+//!
+//! Owns the execution of bytecode: the engine generic over an [`ObjectSpace`], the
+//! concrete space (a Python 2.7 interpreter for import-time code), and the image of
+//! live objects that import time leaves, with its projections.
+//!
+//! **Architecture invariants.** The image holds [`taipan_code::CodeId`]s, never code: running
+//! import time reads the bodies that run and no others. Nothing here writes to
+//! disk, opens a connection or starts a process.
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+mod engine;
+
+pub use engine::*;
 
 use taipan_base::Program;
 use taipan_graph::ObjId;

@@ -1,0 +1,710 @@
+//! The bytecode engine: executes one [`Instr`] at a time on a [`Frame`], and puts
+//! every operation on values to an [`ObjectSpace`].
+//!
+//! Both object spaces run on it. The concrete space loops over [`step`] until the
+//! frame returns. The flow space's driver looks at the [`Step`] after every
+//! instruction:
+//!
+//! - an operation that the flow space recorded and that may raise answers `Ok` as
+//!   usual; the driver then takes the frame as it is for the normal path and a copy
+//!   sent through [`unwind`] for each exceptional one. `frame.pc` is advanced only
+//!   after success, so the driver keeps the instruction's own pc for the copy;
+//! - a truth test that the space cannot answer gives [`Step::Fork`], with the
+//!   operand already popped: each successor is entered by [`Frame::follow`] on a
+//!   copy of the frame;
+//! - a driver that wants to treat an instruction in its own way looks at
+//!   `code.instrs[frame.pc]` before it calls [`step`].
+
+use std::sync::Arc;
+
+use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr, Pc};
+use taipan_graph::HlOp;
+
+/// Why an operation has no value to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unwind<V, S> {
+    /// It raised: exception class and instance.
+    Raise(V, V),
+    /// The space wants to leave the frame altogether: flow ends the block or rejects
+    /// the function, the concrete space has hit a limit.
+    Stop(S),
+}
+
+/// Answer of an operation of a space.
+pub type Answer<S, T = <S as ObjectSpace>::Value> =
+    Result<T, Unwind<<S as ObjectSpace>::Value, <S as ObjectSpace>::Stop>>;
+
+/// Answer to a truth test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// Known.
+    Known(bool),
+    /// Both are possible.
+    Fork,
+}
+
+/// Answer of an iterator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next<V> {
+    /// The next item.
+    Item(V),
+    /// There is none.
+    Exhausted,
+    /// Both are possible; this is the item if there is one.
+    Fork(V),
+}
+
+/// What the engine asks of values.
+///
+/// Operands are given in stack order, bottom first, except where a method says
+/// otherwise. An operation has the names and the order of operands of RPython's
+/// flow operations wherever there is one.
+pub trait ObjectSpace: Sized {
+    /// A value on the frame.
+    type Value: Clone;
+    /// What [`Unwind::Stop`] carries.
+    type Stop;
+
+    /// An operation of the flow model, all operands given: `setitem` is
+    /// `(obj, key, value)`, `setslice` is `(obj, start, stop, value)`, `newdict` is
+    /// `(k1, v1, k2, v2, ..)`, `contains` is `(container, item)`.
+    fn op(&mut self, op: HlOp, args: &[Self::Value]) -> Answer<Self>;
+
+    /// The truth value, for a branch.
+    fn truth(&mut self, v: &Self::Value) -> Answer<Self, Truth>;
+
+    /// A bool as a value.
+    fn bool(&mut self, b: bool) -> Self::Value;
+
+    /// The next item of an iterator.
+    fn next(&mut self, it: &Self::Value) -> Answer<Self, Next<Self::Value>>;
+
+    /// Exactly `n` items of a sequence, first one first.
+    fn unpack(&mut self, v: &Self::Value, n: u32) -> Answer<Self, Vec<Self::Value>>;
+
+    /// A set display.
+    fn build_set(&mut self, items: &[Self::Value]) -> Answer<Self>;
+
+    /// `list.append(v)` of a comprehension.
+    fn list_append(&mut self, list: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
+
+    /// `set.add(v)` of a comprehension.
+    fn set_add(&mut self, set: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
+
+    /// `obj.name`
+    fn load_attr(&mut self, obj: &Self::Value, name: &str) -> Answer<Self>;
+
+    /// `obj.name = v`
+    fn store_attr(&mut self, obj: &Self::Value, name: &str, v: Self::Value) -> Answer<Self, ()>;
+
+    /// `del obj.name`
+    fn delete_attr(&mut self, obj: &Self::Value, name: &str) -> Answer<Self, ()>;
+
+    /// An unset local was read or deleted.
+    fn unbound_local(&mut self, name: &str) -> Unwind<Self::Value, Self::Stop>;
+
+    /// A global, else a builtin.
+    fn load_global(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self>;
+
+    /// `global name; name = v`
+    fn store_global(
+        &mut self,
+        frame: &Frame<Self::Value>,
+        name: &str,
+        v: Self::Value,
+    ) -> Answer<Self, ()>;
+
+    /// `global name; del name`
+    fn delete_global(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self, ()>;
+
+    /// A name of a module, class or exec body: local dict, else global, else builtin.
+    fn load_name(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self>;
+
+    /// Sets a name of such a body.
+    fn store_name(
+        &mut self,
+        frame: &Frame<Self::Value>,
+        name: &str,
+        v: Self::Value,
+    ) -> Answer<Self, ()>;
+
+    /// Deletes a name of such a body.
+    fn delete_name(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self, ()>;
+
+    /// A new cell.
+    fn new_cell(&mut self, contents: Option<Self::Value>) -> Self::Value;
+
+    /// Contents of a cell; `name` is the variable's.
+    fn load_cell(&mut self, cell: &Self::Value, name: &str) -> Answer<Self>;
+
+    /// Sets the contents of a cell.
+    fn store_cell(&mut self, cell: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
+
+    /// Calls. `args` holds the positional arguments, then the values of
+    /// `desc.keywords`, then the `*` and `**` arguments where `desc` says so.
+    fn call(
+        &mut self,
+        code: &Code,
+        frame: &Frame<Self::Value>,
+        callee: &Self::Value,
+        desc: &CallDesc,
+        args: &[Self::Value],
+    ) -> Answer<Self>;
+
+    /// A function object.
+    fn make_function(
+        &mut self,
+        frame: &Frame<Self::Value>,
+        body: CodeId,
+        defaults: &[Self::Value],
+        closure: &[Self::Value],
+    ) -> Answer<Self>;
+
+    /// A class, from its name, its bases and the function that runs its body.
+    fn build_class(
+        &mut self,
+        frame: &Frame<Self::Value>,
+        name: &Self::Value,
+        bases: &Self::Value,
+        body: &Self::Value,
+    ) -> Answer<Self>;
+
+    /// What a `raise` statement with these operands raises.
+    fn raise(&mut self, operands: &[Self::Value]) -> Unwind<Self::Value, Self::Stop>;
+
+    /// Whether an exception class matches an `except` clause.
+    fn exc_match(&mut self, etype: &Self::Value, class: &Self::Value) -> Answer<Self>;
+
+    /// An import.
+    fn import(&mut self, frame: &Frame<Self::Value>, desc: &ImportDesc) -> Answer<Self>;
+
+    /// `from module import name`
+    fn import_from(&mut self, module: &Self::Value, name: &str) -> Answer<Self>;
+
+    /// `from module import *`
+    fn import_star(&mut self, frame: &Frame<Self::Value>, module: &Self::Value)
+    -> Answer<Self, ()>;
+
+    /// One item of a `print`, to a file or to standard output.
+    fn print_item(&mut self, file: Option<&Self::Value>, v: &Self::Value) -> Answer<Self, ()>;
+
+    /// End of a `print`.
+    fn print_newline(&mut self, file: Option<&Self::Value>) -> Answer<Self, ()>;
+
+    /// `exec source in globals, locals`, None where left out.
+    fn exec(
+        &mut self,
+        code: &Code,
+        frame: &Frame<Self::Value>,
+        source: &Self::Value,
+        globals: &Self::Value,
+        locals: &Self::Value,
+    ) -> Answer<Self, ()>;
+}
+
+/// The state of a running body: plain data, so that the flow space can copy and
+/// merge it. Between instructions `pc` is the next instruction's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame<V> {
+    /// The instruction to execute.
+    pub pc: Pc,
+    /// Fast locals, None where unset.
+    pub locals: Vec<Option<V>>,
+    /// The operand stack.
+    pub stack: Vec<V>,
+    /// Cells, then the free variables' cells.
+    pub cells: Vec<V>,
+    /// The constants of the code as values (what stands for a nested body is never
+    /// loaded).
+    pub consts: Arc<[V]>,
+    /// The globals, in whatever form the space keeps them.
+    pub globals: V,
+    /// The dict of local names of module, class and exec bodies.
+    pub names: Option<V>,
+}
+
+impl<V: Clone> Frame<V> {
+    /// A frame at the first instruction. `locals` are the parameters' values (the
+    /// rest is filled up as unset); `closure` are the cells of the free variables.
+    pub fn enter<S: ObjectSpace<Value = V>>(
+        space: &mut S,
+        code: &Code,
+        consts: Arc<[V]>,
+        globals: V,
+        mut locals: Vec<Option<V>>,
+        closure: &[V],
+    ) -> Frame<V> {
+        locals.resize(code.locals.len().max(locals.len()), None);
+        let mut cells = Vec::with_capacity(code.cells.len() + closure.len());
+        for (_, param) in &code.cells {
+            let contents = param.and_then(|p| locals[p as usize].take());
+            cells.push(space.new_cell(contents));
+        }
+        cells.extend_from_slice(closure);
+        Frame {
+            pc: 0,
+            locals,
+            stack: Vec::with_capacity(code.max_stack as usize),
+            cells,
+            consts,
+            globals,
+            names: None,
+        }
+    }
+
+    /// Goes on with one of the successors of a fork.
+    pub fn follow(&mut self, s: &Successor<V>) {
+        if s.pop {
+            self.stack.pop();
+        }
+        self.stack.extend(s.push.clone());
+        self.pc = s.pc;
+    }
+
+    fn pop(&mut self) -> V {
+        self.stack.pop().expect("operand stack underflow")
+    }
+
+    fn top(&self, n: usize) -> &V {
+        &self.stack[self.stack.len() - 1 - n]
+    }
+
+    fn top_n(&self, n: usize) -> &[V] {
+        &self.stack[self.stack.len() - n..]
+    }
+
+    /// Replaces the `n` topmost values by one.
+    fn replace(&mut self, n: usize, v: V) {
+        let len = self.stack.len();
+        self.stack.truncate(len - n);
+        self.stack.push(v);
+    }
+
+    fn drop_n(&mut self, n: usize) {
+        let len = self.stack.len();
+        self.stack.truncate(len - n);
+    }
+}
+
+/// One way to go on after a fork.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor<V> {
+    /// Next instruction.
+    pub pc: Pc,
+    /// Whether one value is popped first.
+    pub pop: bool,
+    /// What is then pushed.
+    pub push: Option<V>,
+}
+
+impl<V> Successor<V> {
+    fn at(pc: Pc) -> Self {
+        Successor {
+            pc,
+            pop: false,
+            push: None,
+        }
+    }
+
+    fn pushing(pc: Pc, v: V) -> Self {
+        Successor {
+            pc,
+            pop: false,
+            push: Some(v),
+        }
+    }
+}
+
+/// What one instruction came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<V, S> {
+    /// Go on at `frame.pc`.
+    Continue,
+    /// The body returned.
+    Return(V),
+    /// A generator yielded; to resume, push the sent value and go on at `frame.pc`.
+    Yield(V),
+    /// A truth test went both ways: the successor where it is true and the one where
+    /// it is false. For `ForIter`: where there is an item, and where there is none.
+    Fork(Box<[Successor<V>; 2]>),
+    /// It raised: exception class and instance. `frame.pc` is still the
+    /// instruction; see [`unwind`].
+    Raise(V, V),
+    /// The space said to stop.
+    Stop(S),
+}
+
+/// Sends an exception through the handler table: the frame goes on at the handler
+/// with the exception pushed, or the exception leaves the frame.
+pub fn unwind<V>(code: &Code, frame: &mut Frame<V>, etype: V, evalue: V) -> Result<(), (V, V)> {
+    let pc = frame.pc;
+    match code.handlers.iter().find(|h| h.start <= pc && pc < h.end) {
+        Some(h) => {
+            frame.stack.truncate(h.depth as usize);
+            frame.stack.push(evalue);
+            frame.stack.push(etype);
+            frame.pc = h.target;
+            Ok(())
+        }
+        None => Err((etype, evalue)),
+    }
+}
+
+/// Executes the instruction at `frame.pc`.
+#[inline]
+pub fn step<S: ObjectSpace>(
+    space: &mut S,
+    code: &Code,
+    frame: &mut Frame<S::Value>,
+) -> Step<S::Value, S::Stop> {
+    match execute(space, code, frame) {
+        Ok(s) => s,
+        Err(Unwind::Raise(t, v)) => Step::Raise(t, v),
+        Err(Unwind::Stop(s)) => Step::Stop(s),
+    }
+}
+
+#[inline]
+fn execute<S: ObjectSpace>(
+    space: &mut S,
+    code: &Code,
+    frame: &mut Frame<S::Value>,
+) -> Answer<S, Step<S::Value, S::Stop>> {
+    let pc = frame.pc;
+    let name = |i: u32| &*code.names[i as usize];
+    match code.instrs[pc as usize] {
+        Instr::LoadConst(i) => {
+            let v = frame.consts[i as usize].clone();
+            frame.stack.push(v);
+        }
+        Instr::LoadFast(i) => match &frame.locals[i as usize] {
+            Some(v) => {
+                let v = v.clone();
+                frame.stack.push(v);
+            }
+            None => return Err(space.unbound_local(&code.locals[i as usize])),
+        },
+        Instr::StoreFast(i) => {
+            let v = frame.pop();
+            frame.locals[i as usize] = Some(v);
+        }
+        Instr::DeleteFast(i) => {
+            if frame.locals[i as usize].take().is_none() {
+                return Err(space.unbound_local(&code.locals[i as usize]));
+            }
+        }
+        Instr::LoadGlobal(i) => {
+            let v = space.load_global(frame, name(i))?;
+            frame.stack.push(v);
+        }
+        Instr::StoreGlobal(i) => {
+            let v = frame.pop();
+            space.store_global(frame, name(i), v)?;
+        }
+        Instr::DeleteGlobal(i) => space.delete_global(frame, name(i))?,
+        Instr::LoadName(i) => {
+            let v = space.load_name(frame, name(i))?;
+            frame.stack.push(v);
+        }
+        Instr::StoreName(i) => {
+            let v = frame.pop();
+            space.store_name(frame, name(i), v)?;
+        }
+        Instr::DeleteName(i) => space.delete_name(frame, name(i))?,
+        Instr::LoadDeref(i) => {
+            let i = i as usize;
+            let variable = match code.cells.get(i) {
+                Some((n, _)) => n,
+                None => &code.frees[i - code.cells.len()],
+            };
+            let v = space.load_cell(&frame.cells[i], variable)?;
+            frame.stack.push(v);
+        }
+        Instr::StoreDeref(i) => {
+            let v = frame.pop();
+            space.store_cell(&frame.cells[i as usize], v)?;
+        }
+        Instr::LoadClosure(i) => {
+            let v = frame.cells[i as usize].clone();
+            frame.stack.push(v);
+        }
+        Instr::LoadLocals => {
+            let v = frame.names.clone().unwrap_or_else(|| frame.globals.clone());
+            frame.stack.push(v);
+        }
+        Instr::LoadAttr(i) => {
+            let v = space.load_attr(frame.top(0), name(i))?;
+            frame.replace(1, v);
+        }
+        Instr::StoreAttr(i) => {
+            let v = frame.top(1).clone();
+            space.store_attr(frame.top(0), name(i), v)?;
+            frame.drop_n(2);
+        }
+        Instr::DeleteAttr(i) => {
+            space.delete_attr(frame.top(0), name(i))?;
+            frame.drop_n(1);
+        }
+        Instr::Unary(op) => {
+            let v = space.op(op, frame.top_n(1))?;
+            frame.replace(1, v);
+        }
+        Instr::Binary(op) => {
+            let v = space.op(op, frame.top_n(2))?;
+            frame.replace(2, v);
+        }
+        Instr::Not => {
+            let v = frame.pop();
+            match space.truth(&v)? {
+                Truth::Known(b) => {
+                    let v = space.bool(!b);
+                    frame.stack.push(v);
+                }
+                Truth::Fork => {
+                    let (f, t) = (space.bool(false), space.bool(true));
+                    return Ok(Step::Fork(Box::new([
+                        Successor::pushing(pc + 1, f),
+                        Successor::pushing(pc + 1, t),
+                    ])));
+                }
+            }
+        }
+        Instr::ToBool => {
+            let v = space.op(HlOp::Bool, frame.top_n(1))?;
+            frame.replace(1, v);
+        }
+        Instr::StoreSubscr => {
+            let args = [
+                frame.top(1).clone(),
+                frame.top(0).clone(),
+                frame.top(2).clone(),
+            ];
+            space.op(HlOp::SetItem, &args)?;
+            frame.drop_n(3);
+        }
+        Instr::DeleteSubscr => {
+            space.op(HlOp::DelItem, frame.top_n(2))?;
+            frame.drop_n(2);
+        }
+        Instr::GetSlice => {
+            let v = space.op(HlOp::GetSlice, frame.top_n(3))?;
+            frame.replace(3, v);
+        }
+        Instr::SetSlice => {
+            let args = [
+                frame.top(2).clone(),
+                frame.top(1).clone(),
+                frame.top(0).clone(),
+                frame.top(3).clone(),
+            ];
+            space.op(HlOp::SetSlice, &args)?;
+            frame.drop_n(4);
+        }
+        Instr::DelSlice => {
+            space.op(HlOp::DelSlice, frame.top_n(3))?;
+            frame.drop_n(3);
+        }
+        Instr::BuildSlice => {
+            let v = space.op(HlOp::NewSlice, frame.top_n(3))?;
+            frame.replace(3, v);
+        }
+        Instr::BuildTuple(n) => build(space, frame, HlOp::NewTuple, n as usize)?,
+        Instr::BuildList(n) => build(space, frame, HlOp::NewList, n as usize)?,
+        Instr::BuildDict(n) => build(space, frame, HlOp::NewDict, 2 * n as usize)?,
+        Instr::BuildSet(n) => {
+            let v = space.build_set(frame.top_n(n as usize))?;
+            frame.replace(n as usize, v);
+        }
+        Instr::ListAppend(n) => {
+            let v = frame.pop();
+            space.list_append(frame.top(n as usize - 1), v)?;
+        }
+        Instr::SetAdd(n) => {
+            let v = frame.pop();
+            space.set_add(frame.top(n as usize - 1), v)?;
+        }
+        Instr::MapAdd(n) => {
+            let args = [
+                frame.top(n as usize + 1).clone(),
+                frame.top(1).clone(),
+                frame.top(0).clone(),
+            ];
+            space.op(HlOp::SetItem, &args)?;
+            frame.drop_n(2);
+        }
+        Instr::UnpackSequence(n) => {
+            let items = space.unpack(frame.top(0), n)?;
+            frame.drop_n(1);
+            frame.stack.extend(items.into_iter().rev());
+        }
+        Instr::Pop => frame.drop_n(1),
+        Instr::Dup => repeat(frame, 1),
+        Instr::Dup2 => repeat(frame, 2),
+        Instr::Dup3 => repeat(frame, 3),
+        Instr::Rot2 => rotate(frame, 2),
+        Instr::Rot3 => rotate(frame, 3),
+        Instr::Rot4 => rotate(frame, 4),
+        Instr::Jump(target) => {
+            frame.pc = target;
+            return Ok(Step::Continue);
+        }
+        Instr::JumpIfFalse(target) => {
+            let v = frame.pop();
+            return match space.truth(&v)? {
+                Truth::Known(b) => Ok(go(frame, if b { pc + 1 } else { target })),
+                Truth::Fork => fork(Successor::at(pc + 1), Successor::at(target)),
+            };
+        }
+        Instr::JumpIfTrue(target) => {
+            let v = frame.pop();
+            return match space.truth(&v)? {
+                Truth::Known(b) => Ok(go(frame, if b { target } else { pc + 1 })),
+                Truth::Fork => fork(Successor::at(target), Successor::at(pc + 1)),
+            };
+        }
+        Instr::JumpIfFalseOrPop(target) => {
+            let v = frame.pop();
+            return match space.truth(&v)? {
+                Truth::Known(true) => Ok(go(frame, pc + 1)),
+                Truth::Known(false) => {
+                    frame.stack.push(v);
+                    Ok(go(frame, target))
+                }
+                Truth::Fork => fork(Successor::at(pc + 1), Successor::pushing(target, v)),
+            };
+        }
+        Instr::JumpIfTrueOrPop(target) => {
+            let v = frame.pop();
+            return match space.truth(&v)? {
+                Truth::Known(false) => Ok(go(frame, pc + 1)),
+                Truth::Known(true) => {
+                    frame.stack.push(v);
+                    Ok(go(frame, target))
+                }
+                Truth::Fork => fork(Successor::pushing(target, v), Successor::at(pc + 1)),
+            };
+        }
+        Instr::GetIter => {
+            let v = space.op(HlOp::Iter, frame.top_n(1))?;
+            frame.replace(1, v);
+        }
+        Instr::ForIter(target) => match space.next(frame.top(0))? {
+            Next::Item(v) => frame.stack.push(v),
+            Next::Exhausted => {
+                frame.drop_n(1);
+                frame.pc = target;
+                return Ok(Step::Continue);
+            }
+            Next::Fork(v) => {
+                let done = Successor {
+                    pc: target,
+                    pop: true,
+                    push: None,
+                };
+                return fork(Successor::pushing(pc + 1, v), done);
+            }
+        },
+        Instr::Call(i) => {
+            let desc = &code.calls[i as usize];
+            let n = desc.positional as usize
+                + desc.keywords.len()
+                + usize::from(desc.star)
+                + usize::from(desc.dstar);
+            let v = space.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
+            frame.replace(n + 1, v);
+        }
+        Instr::MakeFunction(i) => {
+            let desc = &code.functions[i as usize];
+            let taipan_code::CodeConst::Code(body) = code.consts[desc.code as usize] else {
+                unreachable!("MakeFunction of a constant that is no code");
+            };
+            let (d, c) = (desc.defaults as usize, desc.closure as usize);
+            let (defaults, closure) = frame.top_n(d + c).split_at(d);
+            let v = space.make_function(frame, body, defaults, closure)?;
+            frame.replace(d + c, v);
+        }
+        Instr::BuildClass => {
+            let v = space.build_class(frame, frame.top(2), frame.top(1), frame.top(0))?;
+            frame.replace(3, v);
+        }
+        Instr::Return => {
+            return Ok(Step::Return(frame.pop()));
+        }
+        Instr::Yield => {
+            frame.pc += 1;
+            return Ok(Step::Yield(frame.pop()));
+        }
+        Instr::Raise(n) => return Err(space.raise(frame.top_n(n as usize))),
+        Instr::Reraise => {
+            let etype = frame.pop();
+            return Ok(Step::Raise(etype, frame.pop()));
+        }
+        Instr::ExcMatch => {
+            let v = space.exc_match(frame.top(1), frame.top(0))?;
+            frame.replace(2, v);
+        }
+        Instr::Import(i) => {
+            let v = space.import(frame, &code.imports[i as usize])?;
+            frame.stack.push(v);
+        }
+        Instr::ImportFrom(i) => {
+            let v = space.import_from(frame.top(0), name(i))?;
+            frame.stack.push(v);
+        }
+        Instr::ImportStar => {
+            space.import_star(frame, frame.top(0))?;
+            frame.drop_n(1);
+        }
+        Instr::PrintItem => {
+            space.print_item(None, frame.top(0))?;
+            frame.drop_n(1);
+        }
+        Instr::PrintNewline => space.print_newline(None)?,
+        Instr::PrintItemTo => {
+            space.print_item(Some(frame.top(0)), frame.top(1))?;
+            let file = frame.pop();
+            frame.replace(1, file);
+        }
+        Instr::PrintNewlineTo => {
+            space.print_newline(Some(frame.top(0)))?;
+            frame.drop_n(1);
+        }
+        Instr::Exec => {
+            space.exec(code, frame, frame.top(2), frame.top(1), frame.top(0))?;
+            frame.drop_n(3);
+        }
+    }
+    frame.pc = pc + 1;
+    Ok(Step::Continue)
+}
+
+fn go<V, S>(frame: &mut Frame<V>, pc: Pc) -> Step<V, S> {
+    frame.pc = pc;
+    Step::Continue
+}
+
+fn fork<V, S, E>(a: Successor<V>, b: Successor<V>) -> Result<Step<V, S>, E> {
+    Ok(Step::Fork(Box::new([a, b])))
+}
+
+fn build<S: ObjectSpace>(
+    space: &mut S,
+    frame: &mut Frame<S::Value>,
+    op: HlOp,
+    n: usize,
+) -> Answer<S, ()> {
+    let v = space.op(op, frame.top_n(n))?;
+    frame.replace(n, v);
+    Ok(())
+}
+
+fn repeat<V: Clone>(frame: &mut Frame<V>, n: usize) {
+    let from = frame.stack.len() - n;
+    frame.stack.extend_from_within(from..);
+}
+
+/// Moves the top value below the next `n - 1`.
+fn rotate<V>(frame: &mut Frame<V>, n: usize) {
+    let from = frame.stack.len() - n;
+    frame.stack[from..].rotate_right(1);
+}
