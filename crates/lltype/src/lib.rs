@@ -12,12 +12,16 @@
 
 mod consts;
 mod externals;
+mod eval;
+mod layout;
 mod ops;
 mod program;
 mod types;
 
 pub use consts::*;
 pub use externals::*;
+pub use eval::*;
+pub use layout::*;
 pub use ops::*;
 pub use program::*;
 pub use types::*;
