@@ -16,6 +16,12 @@ impl Dialect for HighLevel {
     type Op = HlOp;
     type Const = Const;
     type Ty = ();
+
+    fn const_ty(_: &Const) {}
+
+    fn is_removable(op: HlOp) -> bool {
+        op.is_pure()
+    }
 }
 
 /// The flow graph of a function.

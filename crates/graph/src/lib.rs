@@ -12,6 +12,9 @@
 
 mod hl;
 mod model;
+pub mod text;
+mod verify;
 
 pub use hl::*;
 pub use model::*;
+pub use verify::*;

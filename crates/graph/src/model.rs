@@ -14,6 +14,12 @@ pub trait Dialect: Copy + Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 
     /// What is known of every variable: nothing in [`crate::HighLevel`], the
     /// `concretetype` in the low-level dialect.
     type Ty: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// Type of a constant.
+    fn const_ty(c: &Self::Const) -> Self::Ty;
+
+    /// Whether an operation may be dropped when its result is unused.
+    fn is_removable(op: Self::Op) -> bool;
 }
 
 macro_rules! id {

@@ -15,6 +15,14 @@ impl Dialect for LowLevel {
     type Op = LLOp;
     type Const = LLConst;
     type Ty = LLType;
+
+    fn const_ty(c: &LLConst) -> LLType {
+        c.ty()
+    }
+
+    fn is_removable(op: LLOp) -> bool {
+        op.is_removable()
+    }
 }
 
 /// A function after rtyping.

@@ -1,0 +1,194 @@
+//! From graph to text.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::TextDialect;
+use crate::{BlockId, ExitCase, ExitSwitch, Graph, Link, Operand, VarId};
+
+/// A graph's text, with names for what it mentions.
+pub struct GraphText<'a, D: TextDialect> {
+    graph: &'a Graph<D>,
+    names: D::Names,
+    declarations: String,
+}
+
+/// The text form of a graph, declarations included.
+pub fn print_graph<D: TextDialect>(graph: &Graph<D>, names: D::Names) -> String {
+    GraphText::new(graph, names).to_string()
+}
+
+impl<'a, D: TextDialect> GraphText<'a, D> {
+    /// With these names; the dialect adds what it declares itself.
+    pub fn new(graph: &'a Graph<D>, mut names: D::Names) -> Self {
+        let declarations = D::declare(graph, &mut names);
+        GraphText {
+            graph,
+            names,
+            declarations,
+        }
+    }
+
+    /// Without the declarations: shorter, but a parser needs them.
+    pub fn without_declarations(mut self) -> Self {
+        self.declarations.clear();
+        self
+    }
+}
+
+/// A closure as something to print.
+struct Fmt<F>(F);
+
+impl<F: Fn(&mut Formatter<'_>) -> fmt::Result> Display for Fmt<F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0(f)
+    }
+}
+
+impl<D: TextDialect> Display for GraphText<'_, D> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.declarations)?;
+        let g = self.graph;
+        writeln!(f, "graph {}", g.name)?;
+        for b in g.reachable() {
+            if b != g.returnblock && b != g.exceptblock {
+                self.block(b, f)?;
+            }
+        }
+        for b in [g.returnblock, g.exceptblock] {
+            writeln!(
+                f,
+                "{}({})",
+                self.label(b),
+                self.list(&g.block(b).inputargs, |v| self.def(*v))
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: TextDialect> GraphText<'_, D> {
+    fn block(&self, b: BlockId, f: &mut Formatter<'_>) -> fmt::Result {
+        let block = self.graph.block(b);
+        writeln!(
+            f,
+            "{}({}):",
+            self.label(b),
+            self.list(&block.inputargs, |v| self.def(*v))
+        )?;
+        for op in &block.operations {
+            writeln!(
+                f,
+                "    {} = {}({}) @{}",
+                self.def(op.result),
+                op.op,
+                self.list(&op.args, |a| self.operand(a)),
+                op.at
+            )?;
+        }
+        match &block.exitswitch {
+            ExitSwitch::None => match &block.exits[..] {
+                [] => return writeln!(f, "    stop"),
+                [link] if link.case == ExitCase::None => {
+                    return writeln!(f, "    goto {}", self.target(link));
+                }
+                _ => writeln!(f, "    switch")?,
+            },
+            ExitSwitch::Value(o) => writeln!(f, "    switch {}", self.operand(o))?,
+            ExitSwitch::LastException => writeln!(f, "    canraise")?,
+        }
+        for link in &block.exits {
+            writeln!(f, "        {}: {}", self.case(link), self.target(link))?;
+        }
+        Ok(())
+    }
+
+    fn label(&self, b: BlockId) -> impl Display {
+        Fmt(move |f: &mut Formatter<'_>| {
+            if b == self.graph.returnblock {
+                f.write_str("return")
+            } else if b == self.graph.exceptblock {
+                f.write_str("except")
+            } else {
+                write!(f, "block{}", b.0)
+            }
+        })
+    }
+
+    fn target<'b>(&'b self, link: &'b Link<D>) -> impl Display + 'b {
+        Fmt(move |f: &mut Formatter<'_>| {
+            write!(
+                f,
+                "{}({})",
+                self.label(link.target),
+                self.list(&link.args, |a| self.operand(a))
+            )
+        })
+    }
+
+    fn case<'b>(&'b self, link: &'b Link<D>) -> impl Display + 'b {
+        Fmt(move |f: &mut Formatter<'_>| match &link.case {
+            ExitCase::None => f.write_str("ok"),
+            ExitCase::Bool(true) => f.write_str("True"),
+            ExitCase::Bool(false) => f.write_str("False"),
+            ExitCase::Default => f.write_str("default"),
+            ExitCase::Value(c) => D::fmt_const(c, &self.names, f),
+            ExitCase::Exception(c) => {
+                D::fmt_const(c, &self.names, f)?;
+                let var = |v: Option<VarId>| {
+                    Fmt(move |f: &mut Formatter<'_>| match v {
+                        Some(v) => self.def(v).fmt(f),
+                        None => f.write_str("_"),
+                    })
+                };
+                write!(
+                    f,
+                    "({}, {})",
+                    var(link.last_exception),
+                    var(link.last_exc_value)
+                )
+            }
+        })
+    }
+
+    fn var(&self, v: VarId) -> impl Display {
+        Fmt(move |f: &mut Formatter<'_>| {
+            match self.graph.vars.get(v.index()).map_or("", |d| &*d.name) {
+                "" => write!(f, "v{}", v.0),
+                name => write!(f, "{name}_{}", v.0),
+            }
+        })
+    }
+
+    fn def(&self, v: VarId) -> impl Display {
+        Fmt(move |f: &mut Formatter<'_>| {
+            self.var(v).fmt(f)?;
+            match self.graph.vars.get(v.index()) {
+                Some(d) => D::fmt_ty(&d.ty, &self.names, f),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn operand<'b>(&'b self, o: &'b Operand<D>) -> impl Display + 'b {
+        Fmt(move |f: &mut Formatter<'_>| match o {
+            Operand::Var(v) => self.var(*v).fmt(f),
+            Operand::Const(c) => D::fmt_const(c, &self.names, f),
+        })
+    }
+
+    fn list<'b, T, P: Display + 'b>(
+        &'b self,
+        items: &'b [T],
+        print: impl Fn(&'b T) -> P + 'b,
+    ) -> impl Display + 'b {
+        Fmt(move |f: &mut Formatter<'_>| {
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    f.write_str(", ")?;
+                }
+                print(item).fmt(f)?;
+            }
+            Ok(())
+        })
+    }
+}
