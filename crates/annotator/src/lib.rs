@@ -1,5 +1,24 @@
 //! Whole-program annotation.
+//!
+//! Owns the lattice of annotations (RPython: `SomeObject` and its kin), the
+//! incremental solver, and the projections of its outcome that the RTyper reads:
+//! [`annotation`], [`class_def`], [`class_attributes`], [`list_def`], [`dict_def`],
+//! [`call_family`], [`attr_family`], [`specs_of`], [`annotation_diagnostics`], and
+//! [`annotate_helper`] for the prelude.
+//!
+//! **Architecture invariants.** The outcome is a pure function of the program and its
+//! roots: the least fixpoint, whatever the history of edits. No salsa call is made
+//! while solver state is being changed. Raw site ids, stamps and slot numbers never
+//! leave this crate.
 
+mod helper;
+mod keys;
 mod model;
+mod queries;
+mod result;
+mod solution;
 
+pub use keys::*;
 pub use model::*;
+pub use queries::*;
+pub use result::*;

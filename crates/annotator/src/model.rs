@@ -12,7 +12,7 @@ use taipan_lltype::{FuncSym, LLType};
 pub struct SiteId(pub u64);
 
 /// What is known of a variable.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SomeValue {
     /// Its kind.
     pub kind: SomeKind,
@@ -22,9 +22,10 @@ pub struct SomeValue {
 }
 
 /// Kinds of annotation.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SomeKind {
     /// Nothing: no value ever gets here (`s_ImpossibleValue`).
+    #[default]
     Impossible,
     /// `SomeInteger`
     Integer {
@@ -174,7 +175,7 @@ pub enum Desc {
 }
 
 /// What is known of all lists of one canonical site (`ListDef`).
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ListDef {
     /// Item annotation.
     pub item: SomeValue,
@@ -187,7 +188,7 @@ pub struct ListDef {
 }
 
 /// What is known of all dicts of one canonical site (`DictDef`).
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DictDef {
     /// Key annotation.
     pub key: SomeValue,
