@@ -10,9 +10,13 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+mod data;
 mod engine;
+mod queries;
 
+pub use data::*;
 pub use engine::*;
+pub use queries::*;
 
 use taipan_base::Program;
 use taipan_graph::ObjId;

@@ -1,0 +1,180 @@
+//! What the image says of an object.
+
+use std::sync::Arc;
+
+use taipan_code::CodeId;
+use taipan_graph::{Const, ObjId};
+use taipan_lltype::LLType;
+
+/// Name and value, in the order in which they came about.
+pub type Attrs = Vec<(Box<str>, Const)>;
+
+/// The content of an image object, as import time left it. Modules do not list
+/// their globals here: see [`crate::module_global`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ObjData {
+    /// A module.
+    Module {
+        /// Its dotted name.
+        name: Box<str>,
+    },
+    /// A class, builtin or not.
+    Class(ClassData),
+    /// A function written in Python.
+    Function(FunctionData),
+    /// An instance of a class written in Python, or of a builtin class that has no
+    /// form of its own here (exceptions).
+    Instance(InstanceData),
+    /// A list.
+    List(Vec<Const>),
+    /// A dict, in insertion order.
+    Dict(Vec<(Const, Const)>),
+    /// A set or frozenset, in insertion order.
+    Set {
+        /// Its items.
+        items: Vec<Const>,
+        /// Whether it is a frozenset.
+        frozen: bool,
+    },
+    /// A method bound to an instance or class; unbound where `im_self` is `None`.
+    Method {
+        /// What it is bound to.
+        im_self: Option<Const>,
+        /// The function.
+        im_func: Const,
+        /// The class that it was looked up on.
+        im_class: ObjId,
+    },
+    /// `staticmethod(f)`
+    StaticMethod(Const),
+    /// `classmethod(f)`
+    ClassMethod(Const),
+    /// `property(fget, fset, fdel)`, None where left out
+    Property {
+        /// Getter.
+        fget: Const,
+        /// Setter.
+        fset: Const,
+        /// Deleter.
+        fdel: Const,
+    },
+    /// A closure's cell.
+    Cell(Option<Const>),
+    /// A function or other object that is implemented in Rust, by qualified name
+    /// (`__builtin__.len`, `list.append`, `math.sqrt`).
+    Builtin {
+        /// The qualified name.
+        name: Box<str>,
+        /// The object that a builtin method is bound to.
+        im_self: Option<Const>,
+    },
+    /// A slice object.
+    Slice(Const, Const, Const),
+    /// A low-level type (`lltype.Signed`, `lltype.GcStruct(..)`).
+    LLType(LLType),
+    /// Anything else: the name of its type.
+    Other(Box<str>),
+}
+
+/// A class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassData {
+    /// `__name__`
+    pub name: Box<str>,
+    /// Name of the module it was made in (`__builtin__`, `exceptions` for builtin ones).
+    pub module: Box<str>,
+    /// Bases in order; empty for `object` and for old-style roots.
+    pub bases: Vec<ObjId>,
+    /// Method resolution order, from the class itself.
+    pub mro: Vec<ObjId>,
+    /// Its class.
+    pub metaclass: ObjId,
+    /// Its own attributes. Functions stand for themselves here.
+    pub dict: Attrs,
+    /// Made without `object` among its ancestors (Python 2's `classobj`).
+    pub old_style: bool,
+    /// Implemented in Rust.
+    pub builtin: bool,
+}
+
+impl ClassData {
+    /// An attribute of its own.
+    pub fn get(&self, name: &str) -> Option<&Const> {
+        attr(&self.dict, name)
+    }
+}
+
+/// A function written in Python.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionData {
+    /// `__name__`, which import-time code may have changed.
+    pub name: Box<str>,
+    /// Name of the module whose globals it uses.
+    pub module: Box<str>,
+    /// Its body.
+    pub code: CodeId,
+    /// The module object, or the dict object for functions made by `exec` in a dict.
+    pub globals: ObjId,
+    /// Default values of the last parameters.
+    pub defaults: Vec<Const>,
+    /// Contents of the cells of its free variables, None where unset.
+    pub closure: Vec<Option<Const>>,
+    /// Its attributes (`_annspecialcase_`, `_jit_unroll_safe_`, ...).
+    pub attrs: Attrs,
+    /// The class whose attribute it first became, if any, to tell methods.
+    pub class: Option<ObjId>,
+}
+
+impl FunctionData {
+    /// One of its attributes.
+    pub fn get(&self, name: &str) -> Option<&Const> {
+        attr(&self.attrs, name)
+    }
+}
+
+/// An instance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InstanceData {
+    /// Its class.
+    pub class: ObjId,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// What `_freeze_()` answered: the object is a constant for the annotator.
+    pub frozen: bool,
+    /// The builtin value inside (an instance of a subclass of `list`, `int`, ...).
+    pub payload: Option<Arc<ObjData>>,
+    /// The immutable builtin value inside (of a subclass of `int`, `str`, ...).
+    pub value: Option<Const>,
+}
+
+impl InstanceData {
+    /// One of its attributes.
+    pub fn get(&self, name: &str) -> Option<&Const> {
+        attr(&self.attrs, name)
+    }
+}
+
+fn attr<'a>(attrs: &'a Attrs, name: &str) -> Option<&'a Const> {
+    attrs.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
+}
+
+/// The id of an object with a qualified name: builtins (`__builtin__.len`,
+/// `exceptions.IndexError`, `lltype.malloc`) and modules. The same for every program.
+pub fn named_id(qualified: &str) -> ObjId {
+    stable_id(&["name", qualified])
+}
+
+/// A hash of these texts that no build of the compiler changes (FNV-1a with a final
+/// mix).
+pub fn stable_id(parts: &[&str]) -> ObjId {
+    let mut h: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for b in part.bytes().chain([0xff]) {
+            h = (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    h ^= h >> 32;
+    h = h.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    h ^= h >> 29;
+    ObjId(h)
+}
