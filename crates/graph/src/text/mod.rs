@@ -18,7 +18,7 @@
 //!
 //! A variable is written `v3`, or `name_3` where it has a name; in a typed dialect
 //! its type follows where it is defined (`v3: Signed`). `@4` is the instruction
-//! that an operation came from. Other exits are `goto block1(v2)` and, for a block
+//! that an operation came from, left out where it is the first. Other exits are `goto block1(v2)` and, for a block
 //! without any, `stop`. A semicolon starts a comment. Declarations that a dialect
 //! needs (struct types, functions) stand before `graph`.
 

@@ -76,14 +76,17 @@ impl<D: TextDialect> GraphText<'_, D> {
             self.list(&block.inputargs, |v| self.def(*v))
         )?;
         for op in &block.operations {
-            writeln!(
+            write!(
                 f,
-                "    {} = {}({}) @{}",
+                "    {} = {}({})",
                 self.def(op.result),
                 op.op,
-                self.list(&op.args, |a| self.operand(a)),
-                op.at
+                self.list(&op.args, |a| self.operand(a))
             )?;
+            match op.at {
+                0 => writeln!(f)?,
+                at => writeln!(f, " @{at}")?,
+            }
         }
         match &block.exitswitch {
             ExitSwitch::None => match &block.exits[..] {

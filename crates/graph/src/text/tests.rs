@@ -61,7 +61,7 @@ fn free_form() {
     expect![[r#"
         graph f
         block0(x_0, y_1):
-            v_2 = add(x_0, y_1) @0
+            v_2 = add(x_0, y_1)
             goto return(v_2)
         return(r_3)
         except(t_4, u_5)
