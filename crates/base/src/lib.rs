@@ -9,9 +9,11 @@
 mod db;
 mod diagnostic;
 mod files;
+mod render;
 mod span;
 
 pub use db::*;
 pub use diagnostic::*;
 pub use files::*;
+pub use render::*;
 pub use span::*;

@@ -11,16 +11,16 @@
 //! a [`Program`].
 
 mod consts;
-mod externals;
 mod eval;
+mod externals;
 mod layout;
 mod ops;
 mod program;
 mod types;
 
 pub use consts::*;
-pub use externals::*;
 pub use eval::*;
+pub use externals::*;
 pub use layout::*;
 pub use ops::*;
 pub use program::*;

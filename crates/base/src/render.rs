@@ -1,0 +1,220 @@
+//! Diagnostics as text, JSON and SARIF.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle};
+use serde_json::{Value, json};
+
+use crate::{Db, Diagnostic, LineIndex, Severity, Span, TextRange};
+
+/// Lines longer than this are cut around the place that matters (generated and
+/// minified files).
+const LONGEST_LINE: usize = 300;
+
+/// The diagnostic as rustc would print it, with colours if asked for.
+pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let level = match d.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut groups = Vec::new();
+    let mut first = level.primary_title(d.message.as_str()).id(d.code).elements(
+        d.primary
+            .map(|span| Excerpt::new(db, span).snippet(AnnotationKind::Primary, &d.label)),
+    );
+    for note in &d.notes {
+        match note.span {
+            None => first = first.element(Level::NOTE.message(note.message.as_str())),
+            Some(span) => {
+                groups.push(std::mem::replace(
+                    &mut first,
+                    Group::with_title(Level::NOTE.secondary_title(note.message.as_str()))
+                        .element(Excerpt::new(db, span).snippet(AnnotationKind::Primary, "")),
+                ));
+            }
+        }
+    }
+    if let Some(help) = &d.help {
+        first = first.element(Level::HELP.message(help.as_str()));
+    }
+    groups.push(first);
+    renderer.render(&groups)
+}
+
+/// The lines around a span, as much of them as is worth showing.
+struct Excerpt {
+    path: String,
+    source: String,
+    line: usize,
+    span: Range<usize>,
+}
+
+impl Excerpt {
+    fn new(db: &dyn Db, span: Span) -> Excerpt {
+        let text = span.file.text(db);
+        let floor = |mut i: usize| {
+            i = i.min(text.len());
+            while !text.is_char_boundary(i) {
+                i -= 1;
+            }
+            i
+        };
+        let (start, mut end) = (
+            floor(span.range.start as usize),
+            floor(span.range.end as usize),
+        );
+        let mut from = text[..start].rfind('\n').map_or(0, |i| i + 1);
+        // Of a long span only the first line is shown.
+        let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);
+        end = end.clamp(start, line_end);
+        let mut to = line_end;
+        if start - from > LONGEST_LINE {
+            from = floor(start - LONGEST_LINE / 2);
+        }
+        if to > start + LONGEST_LINE {
+            to = floor(start + LONGEST_LINE);
+            end = end.min(to);
+        }
+        Excerpt {
+            path: span.file.path(db).to_string(),
+            source: text[from..to].to_owned(),
+            line: text[..start].bytes().filter(|b| *b == b'\n').count() + 1,
+            span: start - from..end - from,
+        }
+    }
+
+    fn snippet<'a>(
+        self,
+        kind: AnnotationKind,
+        label: &'a str,
+    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let annotation = kind.span(self.span);
+        let annotation = if label.is_empty() {
+            annotation
+        } else {
+            annotation.label(label)
+        };
+        Snippet::source(self.source)
+            .line_start(self.line)
+            .path(self.path)
+            .annotation(annotation)
+    }
+}
+
+/// A span as lines and columns, 1-based, columns in characters.
+pub struct Position {
+    /// Path of the file.
+    pub file: String,
+    /// Line and column of the first character.
+    pub start: (u32, u32),
+    /// Line and column one past the last character.
+    pub end: (u32, u32),
+}
+
+/// Where a span is.
+pub fn position(db: &dyn Db, span: Span) -> Position {
+    let text = span.file.text(db);
+    let index = LineIndex::new(text);
+    let TextRange { start, end } = span.range;
+    Position {
+        file: span.file.path(db).to_string(),
+        start: index.line_column(text, start),
+        end: index.line_column(text, end.max(start)),
+    }
+}
+
+/// The array that `taipan check --format json` prints.
+pub fn render_json(db: &dyn Db, diagnostics: &[Diagnostic]) -> Value {
+    Value::Array(
+        diagnostics
+            .iter()
+            .map(|d| {
+                let place = d.primary.map(|s| position(db, s));
+                let (start, end) = place
+                    .as_ref()
+                    .map_or(((1, 1), (1, 1)), |p| (p.start, p.end));
+                let notes: Vec<Value> = d
+                    .notes
+                    .iter()
+                    .map(|n| {
+                        let at = n.span.map(|s| position(db, s));
+                        json!({
+                            "file": at.as_ref().map(|p| p.file.clone()),
+                            "line": at.as_ref().map(|p| p.start.0),
+                            "column": at.as_ref().map(|p| p.start.1),
+                            "message": n.message,
+                        })
+                    })
+                    .collect();
+                json!({
+                    "code": d.code,
+                    "severity": severity(d),
+                    "file": place.map(|p| p.file),
+                    "line": start.0,
+                    "column": start.1,
+                    "end_line": end.0,
+                    "end_column": end.1,
+                    "message": d.message,
+                    "notes": notes,
+                    "help": d.help,
+                })
+            })
+            .collect(),
+    )
+}
+
+fn severity(d: &Diagnostic) -> &'static str {
+    match d.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// A SARIF 2.1.0 log of one run.
+pub fn render_sarif(db: &dyn Db, diagnostics: &[Diagnostic]) -> Value {
+    let location = |span: Span, message: Option<&str>| {
+        let p = position(db, span);
+        let mut value = json!({"physicalLocation": {
+            "artifactLocation": {"uri": p.file},
+            "region": {
+                "startLine": p.start.0, "startColumn": p.start.1,
+                "endLine": p.end.0, "endColumn": p.end.1,
+            },
+        }});
+        if let Some(m) = message {
+            value["message"] = json!({"text": m});
+        }
+        value
+    };
+    let results: Vec<Value> = diagnostics
+        .iter()
+        .map(|d| {
+            let related: Vec<Value> = d
+                .notes
+                .iter()
+                .filter_map(|n| Some(location(n.span?, Some(&n.message))))
+                .collect();
+            json!({
+                "ruleId": d.code,
+                "level": severity(d),
+                "message": {"text": d.message},
+                "locations": d.primary.iter().map(|s| location(*s, None)).collect::<Vec<_>>(),
+                "relatedLocations": related,
+            })
+        })
+        .collect();
+    json!({
+        "version": "2.1.0",
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "runs": [{
+            "tool": {"driver": {"name": "taipan", "version": env!("CARGO_PKG_VERSION")}},
+            "results": results,
+        }],
+    })
+}

@@ -1,0 +1,34 @@
+# The project's habits.
+default:
+    @just --list
+
+# Formatting and lints, as CI does
+check:
+    cargo fmt --all -- --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# All tests
+test:
+    cargo test --workspace
+
+# Update the snapshots of a crate (or of all), then read the diff
+bless *ARGS:
+    UPDATE_EXPECT=1 cargo test --workspace {{ARGS}}
+    git diff --stat
+
+# Speed: whole programs against the original toolchain (needs CPython 2.7 and a pypy checkout in PYPY)
+bench:
+    cargo build --release
+    benches/vs-rpython.sh
+
+# Compare what fixtures print with CPython 2.7, on every engine
+oracle:
+    cargo test -p taipan --test fixtures
+
+# The rules of the repository that are tests
+tidy:
+    cargo test -p taipan-driver --test tidy
+
+# API documentation
+docs:
+    cargo doc --workspace --no-deps
