@@ -20,7 +20,19 @@ impl Dialect for HighLevel {
     fn const_ty(_: &Const) {}
 
     fn is_removable(op: HlOp) -> bool {
-        op.is_pure()
+        use HlOp::*;
+        match op {
+            NewList | NewDict | Iter => true,
+            GetSlice | NewSlice | Unicode | Chr => false,
+            op => op.is_pure() && !op.name().ends_with("_ovf"),
+        }
+    }
+
+    fn as_bool(c: &Const) -> Option<bool> {
+        match c {
+            Const::Bool(b) => Some(*b),
+            _ => None,
+        }
     }
 }
 

@@ -10,11 +10,21 @@
 //! them: they compare by content, and a finished graph is *compact* (see
 //! [`Graph::compact`]) so that equal programs give equal graphs.
 
+mod cfg;
+mod dot;
 mod hl;
 mod model;
+mod rewrite;
+mod simplify;
+#[cfg(test)]
+mod simplify_tests;
 pub mod text;
 mod verify;
 
+pub use cfg::*;
+pub use dot::*;
 pub use hl::*;
 pub use model::*;
+pub use rewrite::*;
+pub use simplify::*;
 pub use verify::*;

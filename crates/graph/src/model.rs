@@ -20,6 +20,13 @@ pub trait Dialect: Copy + Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 
 
     /// Whether an operation may be dropped when its result is unused.
     fn is_removable(op: Self::Op) -> bool;
+
+    /// The truth that a constant stands for, if it is a bool.
+    fn as_bool(c: &Self::Const) -> Option<bool>;
+
+    /// Called when operands of an operation have been replaced, for what can now be
+    /// said in a simpler way.
+    fn normalize(_op: &mut Operation<Self>) {}
 }
 
 macro_rules! id {

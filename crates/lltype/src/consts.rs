@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId};
+use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation};
 
-use crate::{BOOL, CHAR, FLOAT, FuncType, LLOp, LLType, SINGLEFLOAT, TypeKind, UNICHAR, VOID};
+use crate::{
+    BOOL, CHAR, FLOAT, FuncType, LLOp, LLType, PlainOp, SINGLEFLOAT, TypeKind, UNICHAR, VOID,
+};
 
 /// The dialect after rtyping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +24,23 @@ impl Dialect for LowLevel {
 
     fn is_removable(op: LLOp) -> bool {
         op.is_removable()
+    }
+
+    fn as_bool(c: &LLConst) -> Option<bool> {
+        match c {
+            LLConst::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// An indirect call of a known function is a direct one.
+    fn normalize(op: &mut Operation<LowLevel>) {
+        if op.op == LLOp::from(PlainOp::IndirectCall)
+            && let Some(Operand::Const(LLConst::Func(_))) = op.args.first()
+        {
+            op.args.pop();
+            op.op = PlainOp::DirectCall.into();
+        }
     }
 }
 

@@ -67,6 +67,30 @@ impl<D: TextDialect> Display for GraphText<'_, D> {
 }
 
 impl<D: TextDialect> GraphText<'_, D> {
+    /// The head of a block and its operations, a line each.
+    pub(crate) fn block_lines(&self, b: BlockId) -> Vec<String> {
+        let block = self.graph.block(b);
+        let args = self.list(&block.inputargs, |v| self.def(*v));
+        let mut lines = vec![format!("{}({args})", self.label(b))];
+        for op in &block.operations {
+            let args = self.list(&op.args, |a| self.operand(a));
+            lines.push(format!("{} = {}({args})", self.def(op.result), op.op));
+        }
+        if let ExitSwitch::Value(o) = &block.exitswitch {
+            lines.push(format!("switch {}", self.operand(o)));
+        }
+        lines
+    }
+
+    /// The case and the arguments of a link.
+    pub(crate) fn link_label(&self, link: &Link<D>) -> String {
+        let args = self.list(&link.args, |a| self.operand(a));
+        match link.case {
+            ExitCase::None => format!("({args})"),
+            _ => format!("{}: ({args})", self.case(link)),
+        }
+    }
+
     fn block(&self, b: BlockId, f: &mut Formatter<'_>) -> fmt::Result {
         let block = self.graph.block(b);
         writeln!(

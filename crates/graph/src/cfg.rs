@@ -1,0 +1,159 @@
+//! Questions about the shape of a graph: who links to a block, dominators, loops.
+
+use crate::{BlockId, Dialect, Graph};
+
+/// A link, by the block it leaves and its index among the exits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId {
+    /// Where it starts.
+    pub source: BlockId,
+    /// Index among the exits of `source`.
+    pub exit: usize,
+}
+
+/// The links into every block (RPython: `mkentrymap`), by block index; links from
+/// unreachable blocks are left out. In the order of [`Graph::reachable`].
+pub fn entry_map<D: Dialect>(graph: &Graph<D>) -> Vec<Vec<LinkId>> {
+    let mut map = vec![Vec::new(); graph.blocks.len()];
+    for source in graph.reachable() {
+        for (exit, link) in graph.block(source).exits.iter().enumerate() {
+            map[link.target.index()].push(LinkId { source, exit });
+        }
+    }
+    map
+}
+
+/// Which blocks lie on every way to a block (Cooper, Harvey and Kennedy: A simple,
+/// fast dominance algorithm).
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    /// Immediate dominator by block index; the start block's own for itself.
+    idom: Vec<Option<BlockId>>,
+    /// Position in reverse postorder.
+    position: Vec<usize>,
+}
+
+impl Dominators {
+    /// Those of a graph.
+    pub fn new<D: Dialect>(graph: &Graph<D>) -> Self {
+        let order = graph.reachable();
+        let mut position = vec![usize::MAX; graph.blocks.len()];
+        for (i, b) in order.iter().enumerate() {
+            position[b.index()] = i;
+        }
+        let entries = entry_map(graph);
+        let mut this = Dominators {
+            idom: vec![None; graph.blocks.len()],
+            position,
+        };
+        this.idom[graph.startblock.index()] = Some(graph.startblock);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for b in order.iter().filter(|b| **b != graph.startblock) {
+                let mut new = None;
+                for link in &entries[b.index()] {
+                    if this.idom[link.source.index()].is_some() {
+                        new = Some(match new {
+                            None => link.source,
+                            Some(other) => this.common(other, link.source),
+                        });
+                    }
+                }
+                if this.idom[b.index()] != new {
+                    this.idom[b.index()] = new;
+                    changed = true;
+                }
+            }
+        }
+        this
+    }
+
+    fn common(&self, mut a: BlockId, mut b: BlockId) -> BlockId {
+        while a != b {
+            let later = if self.position[a.index()] > self.position[b.index()] {
+                &mut a
+            } else {
+                &mut b
+            };
+            *later = self.idom[later.index()].expect("processed before");
+        }
+        a
+    }
+
+    /// The closest other block on every way to `b`; None for the start block and for
+    /// unreachable blocks.
+    pub fn immediate(&self, b: BlockId) -> Option<BlockId> {
+        self.idom[b.index()].filter(|d| *d != b)
+    }
+
+    /// Whether every way to `b` goes through `a` (or they are the same).
+    pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
+        let mut b = b;
+        loop {
+            if a == b {
+                return true;
+            }
+            match self.immediate(b) {
+                Some(d) => b = d,
+                None => return false,
+            }
+        }
+    }
+}
+
+/// A natural loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The one block that it is entered by.
+    pub header: BlockId,
+    /// Its blocks, header included, in the order of [`Graph::reachable`].
+    pub blocks: Vec<BlockId>,
+    /// The links back to the header.
+    pub back_links: Vec<LinkId>,
+}
+
+impl Loop {
+    /// Whether a block belongs to it.
+    pub fn contains(&self, b: BlockId) -> bool {
+        self.blocks.contains(&b)
+    }
+}
+
+/// The natural loops, in reverse postorder of their headers: outer loops before the
+/// ones inside them. Links back to a block that does not dominate their source make
+/// no loop here (irreducible control flow).
+pub fn find_loops<D: Dialect>(graph: &Graph<D>) -> Vec<Loop> {
+    let dominators = Dominators::new(graph);
+    let entries = entry_map(graph);
+    let order = graph.reachable();
+    let mut loops = Vec::new();
+    for header in &order {
+        let back_links: Vec<LinkId> = entries[header.index()]
+            .iter()
+            .filter(|l| dominators.dominates(*header, l.source))
+            .copied()
+            .collect();
+        if back_links.is_empty() {
+            continue;
+        }
+        let mut inside = vec![false; graph.blocks.len()];
+        inside[header.index()] = true;
+        let mut pending: Vec<BlockId> = back_links.iter().map(|l| l.source).collect();
+        while let Some(b) = pending.pop() {
+            if !std::mem::replace(&mut inside[b.index()], true) {
+                pending.extend(entries[b.index()].iter().map(|l| l.source));
+            }
+        }
+        loops.push(Loop {
+            header: *header,
+            blocks: order
+                .iter()
+                .filter(|b| inside[b.index()])
+                .copied()
+                .collect(),
+            back_links,
+        });
+    }
+    loops
+}

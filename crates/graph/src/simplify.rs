@@ -1,0 +1,349 @@
+//! Simplifications that every dialect shares
+//! (RPython: `rpython/translator/simplify.py`, `rpython/translator/backendopt/ssa.py`).
+//!
+//! They keep a graph in SSI form, except that [`remove_identical_vars_ssa`] leaves
+//! SSA form, which [`ssa_to_ssi`] mends. None renumbers: see [`Graph::compact`].
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    BlockId, Dialect, ExitSwitch, Graph, LinkId, Operand, Operation, Substitution, VarId, entry_map,
+};
+
+/// Cleans up after a pass: dead operations and variables, constant switches, empty
+/// blocks and trivial links go.
+pub fn cleanup<D: Dialect>(graph: &mut Graph<D>) {
+    constfold_exitswitch(graph);
+    eliminate_empty_blocks(graph);
+    transform_dead_op_vars(graph);
+    remove_identical_vars(graph);
+    join_blocks(graph);
+}
+
+/// Redirects links around blocks that do nothing.
+///
+/// ```text
+/// goto block1(v0)                     goto block2(v0, 5)
+/// block1(v1): goto block2(v1, 5)
+/// ```
+pub fn eliminate_empty_blocks<D: Dialect>(graph: &mut Graph<D>) {
+    for source in graph.reachable() {
+        for exit in 0..graph.block(source).exits.len() {
+            // A cycle of empty blocks is an endless loop that stays one.
+            for _ in 0..graph.blocks.len() {
+                let link = &graph.block(source).exits[exit];
+                let target = graph.block(link.target);
+                let ([next], [], ExitSwitch::None) = (
+                    &target.exits[..],
+                    &target.operations[..],
+                    &target.exitswitch,
+                ) else {
+                    break;
+                };
+                if next.target == link.target || link.target == graph.startblock {
+                    break;
+                }
+                let map = zip(&target.inputargs, &link.args);
+                let args = next.args.iter().map(|a| substituted(a, &map)).collect();
+                let target = next.target;
+                let link = &mut graph.block_mut(source).exits[exit];
+                link.args = args;
+                link.target = target;
+            }
+        }
+    }
+}
+
+/// Decides switches on constants.
+pub fn constfold_exitswitch<D: Dialect>(graph: &mut Graph<D>) {
+    for b in graph.reachable() {
+        graph.block_mut(b).fold_exitswitch();
+    }
+}
+
+/// Appends a block to its only predecessor where that has no other exit.
+///
+/// ```text
+/// v1 = op1(v0)                        v1 = op1(v0)
+/// goto block1(v1)                     v3 = op2(v1)
+/// block1(v2): v3 = op2(v2)
+/// ```
+pub fn join_blocks<D: Dialect>(graph: &mut Graph<D>) {
+    let mut entries = vec![0u32; graph.blocks.len()];
+    for link in entry_map(graph).into_iter().enumerate() {
+        entries[link.0] = link.1.len() as u32;
+    }
+    entries[graph.startblock.index()] += 1;
+    for b in graph.reachable() {
+        // Blocks that were appended to another one have no exits left.
+        while let ([link], ExitSwitch::None) =
+            (&graph.block(b).exits[..], &graph.block(b).exitswitch)
+        {
+            let target = link.target;
+            if entries[target.index()] != 1 || graph.block(target).exits.is_empty() || target == b {
+                break;
+            }
+            let mut next = std::mem::take(graph.block_mut(target));
+            let map = zip(&next.inputargs, &graph.block(b).exits[0].args);
+            next.substitute(&map);
+            let before = targets(&next.exits);
+            next.fold_exitswitch();
+            for t in before {
+                entries[t.index()] -= 1;
+            }
+            for t in targets(&next.exits) {
+                entries[t.index()] += 1;
+            }
+            let block = graph.block_mut(b);
+            block.operations.append(&mut next.operations);
+            block.exitswitch = next.exitswitch;
+            block.exits = next.exits;
+        }
+    }
+}
+
+fn targets<D: Dialect>(exits: &[crate::Link<D>]) -> Vec<BlockId> {
+    exits.iter().map(|l| l.target).collect()
+}
+
+/// Removes operations whose results nobody needs, and variables that are passed
+/// along links and never used.
+pub fn transform_dead_op_vars<D: Dialect>(graph: &mut Graph<D>) {
+    transform_dead_op_vars_with(graph, |op| D::is_removable(op.op));
+}
+
+/// The same, with the caller's idea of what may be removed.
+pub fn transform_dead_op_vars_with<D: Dialect>(
+    graph: &mut Graph<D>,
+    removable: impl Fn(&Operation<D>) -> bool,
+) {
+    let blocks = graph.reachable();
+    let mut read = vec![false; graph.vars.len()];
+    let mut pending = Vec::new();
+    // What a variable is made from: needed if it is.
+    let mut sources: Vec<Vec<VarId>> = vec![Vec::new(); graph.vars.len()];
+    let vars =
+        |args: &[Operand<D>]| -> Vec<VarId> { args.iter().filter_map(Operand::as_var).collect() };
+    let can_remove = |block: &crate::Block<D>, i: usize| {
+        removable(&block.operations[i]) && !(block.canraise() && i + 1 == block.operations.len())
+    };
+    for b in &blocks {
+        let block = graph.block(*b);
+        for (i, op) in block.operations.iter().enumerate() {
+            if can_remove(block, i) {
+                sources[op.result.index()].extend(vars(&op.args));
+            } else {
+                pending.extend(vars(&op.args));
+            }
+        }
+        if let ExitSwitch::Value(Operand::Var(v)) = &block.exitswitch {
+            pending.push(*v);
+        }
+        for link in &block.exits {
+            for (a, v) in link.args.iter().zip(&graph.block(link.target).inputargs) {
+                sources[v.index()].extend(a.as_var());
+            }
+        }
+        if block.exits.is_empty() || *b == graph.startblock {
+            pending.extend(&block.inputargs);
+        }
+    }
+    while let Some(v) = pending.pop() {
+        if !std::mem::replace(&mut read[v.index()], true) {
+            pending.append(&mut sources[v.index()]);
+        }
+    }
+    for b in &blocks {
+        let block = graph.block(*b);
+        let keep: Vec<bool> = (block.operations.iter().enumerate())
+            .map(|(i, op)| read[op.result.index()] || !can_remove(block, i))
+            .collect();
+        let mut keep = keep.into_iter();
+        graph
+            .block_mut(*b)
+            .operations
+            .retain(|_| keep.next().unwrap_or(true));
+    }
+    remove_inputargs(graph, |_, v| !read[v.index()]);
+}
+
+/// Removes input arguments (never those of start, return and except block) and what
+/// links pass for them.
+pub fn remove_inputargs<D: Dialect>(
+    graph: &mut Graph<D>,
+    mut remove: impl FnMut(BlockId, VarId) -> bool,
+) {
+    let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
+    let blocks = graph.reachable();
+    let mut doomed: FxHashMap<BlockId, Vec<bool>> = FxHashMap::default();
+    for b in &blocks {
+        if fixed.contains(b) {
+            continue;
+        }
+        let flags: Vec<bool> = graph
+            .block(*b)
+            .inputargs
+            .iter()
+            .map(|v| remove(*b, *v))
+            .collect();
+        if flags.contains(&true) {
+            doomed.insert(*b, flags);
+        }
+    }
+    if doomed.is_empty() {
+        return;
+    }
+    for b in &blocks {
+        if let Some(flags) = doomed.get(b) {
+            retain(&mut graph.block_mut(*b).inputargs, flags);
+        }
+        for link in &mut graph.block_mut(*b).exits {
+            if let Some(flags) = doomed.get(&link.target) {
+                retain(&mut link.args, flags);
+            }
+        }
+    }
+}
+
+fn retain<T>(items: &mut Vec<T>, doomed: &[bool]) {
+    let mut flags = doomed.iter();
+    items.retain(|_| !flags.next().copied().unwrap_or(false));
+}
+
+/// Where all links pass the same value for an input argument, or the same values for
+/// two of them, keeps one name for it. Leaves SSA form: blocks then use variables
+/// of the blocks that dominate them.
+pub fn remove_identical_vars_ssa<D: Dialect>(graph: &mut Graph<D>) {
+    let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
+    let entries = entry_map(graph);
+    let order = graph.reachable();
+    let mut on_links = FxHashSet::default();
+    for b in &order {
+        for link in &graph.block(*b).exits {
+            on_links.extend(link.last_exception);
+            on_links.extend(link.last_exc_value);
+        }
+    }
+    // Variables that stand for another operand.
+    let mut same: Substitution<D> = Substitution::default();
+    loop {
+        let mut progress = false;
+        for b in order.iter().filter(|b| !fixed.contains(b)) {
+            let mut phis: FxHashMap<Vec<Operand<D>>, VarId> = FxHashMap::default();
+            for (i, v) in graph.block(*b).inputargs.iter().enumerate() {
+                if same.contains_key(v) {
+                    continue;
+                }
+                let args: Vec<Operand<D>> = (entries[b.index()].iter())
+                    .map(|l| resolve(&graph.link(*l).args[i], &same))
+                    .collect();
+                let itself = Operand::Var(*v);
+                let mut others = args.iter().filter(|a| **a != itself);
+                let first = others.next();
+                let unique = first.filter(|f| others.all(|a| a == *f));
+                let special = |o: &Operand<D>| o.as_var().is_some_and(|v| on_links.contains(&v));
+                if let Some(o) = unique.filter(|o| !special(o)) {
+                    same.insert(*v, o.clone());
+                    progress = true;
+                } else if let Some(w) = phis.get(&args) {
+                    same.insert(*v, Operand::Var(*w));
+                    progress = true;
+                } else {
+                    phis.insert(args, *v);
+                }
+            }
+        }
+        if !progress {
+            break;
+        }
+    }
+    if same.is_empty() {
+        return;
+    }
+    let resolved: Substitution<D> = (same.iter())
+        .map(|(v, o)| (*v, resolve(o, &same)))
+        .collect();
+    remove_inputargs(graph, |_, v| resolved.contains_key(&v));
+    for b in order {
+        graph.block_mut(b).substitute(&resolved);
+    }
+}
+
+/// The same in SSI form: what a block needs is passed to it, once.
+pub fn remove_identical_vars<D: Dialect>(graph: &mut Graph<D>) {
+    remove_identical_vars_ssa(graph);
+    ssa_to_ssi(graph);
+}
+
+/// Makes SSI form of SSA form: variables of dominating blocks are passed along the
+/// links. A variable that is not defined on some way to its use is left as it is,
+/// for the verifier to find.
+pub fn ssa_to_ssi<D: Dialect>(graph: &mut Graph<D>) {
+    let entries = entry_map(graph);
+    let mut pending: Vec<(BlockId, VarId)> = Vec::new();
+    let order = graph.reachable();
+    for b in order.iter().rev() {
+        pending.extend(
+            graph
+                .block(*b)
+                .free_variables()
+                .into_iter()
+                .rev()
+                .map(|v| (*b, v)),
+        );
+    }
+    if pending.is_empty() {
+        return;
+    }
+    let mut defined: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
+    let mut renamed: FxHashMap<BlockId, Substitution<D>> = FxHashMap::default();
+    while let Some((b, v)) = pending.pop() {
+        let known = |b: BlockId, defined: &mut FxHashMap<BlockId, FxHashSet<VarId>>| {
+            defined
+                .entry(b)
+                .or_insert_with(|| graph.block(b).definitions().into_iter().collect())
+                .contains(&v)
+        };
+        if b == graph.startblock
+            || known(b, &mut defined)
+            || renamed.get(&b).is_some_and(|r| r.contains_key(&v))
+        {
+            continue;
+        }
+        for LinkId { source, .. } in &entries[b.index()] {
+            if !known(*source, &mut defined) {
+                pending.push((*source, v));
+            }
+        }
+        let w = graph.copy_var(v);
+        renamed.entry(b).or_default().insert(v, w.into());
+        graph.block_mut(b).inputargs.push(w);
+        for link in &entries[b.index()] {
+            graph.link_mut(*link).args.push(v.into());
+        }
+    }
+    for (b, map) in renamed {
+        graph.block_mut(b).substitute(&map);
+    }
+}
+
+fn zip<D: Dialect>(vars: &[VarId], args: &[Operand<D>]) -> Substitution<D> {
+    vars.iter().copied().zip(args.iter().cloned()).collect()
+}
+
+fn substituted<D: Dialect>(o: &Operand<D>, map: &Substitution<D>) -> Operand<D> {
+    match o {
+        Operand::Var(v) => map.get(v).unwrap_or(o).clone(),
+        Operand::Const(_) => o.clone(),
+    }
+}
+
+fn resolve<D: Dialect>(o: &Operand<D>, map: &Substitution<D>) -> Operand<D> {
+    let mut o = o;
+    while let Operand::Var(v) = o
+        && let Some(next) = map.get(v)
+    {
+        o = next;
+    }
+    o.clone()
+}
