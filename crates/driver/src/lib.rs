@@ -1,1 +1,16 @@
-//! Placeholder.
+//! Everything that makes the stages one compiler: the database, loading of programs,
+//! the queries that wire pure passes together, fan-out, linking, and the operations
+//! behind the commands.
+//!
+//! **Architecture invariants.** The only crate that sees all stages. Offers plain
+//! functions on a [`Session`]; prints nothing and knows no command-line syntax.
+
+mod db;
+mod fault;
+mod log;
+mod timing;
+
+pub use db::Database;
+pub use fault::{InternalError, guarded};
+pub use log::{QueryEvent, QueryLog};
+pub use timing::Timings;

@@ -1,0 +1,108 @@
+//! Faults of Taipan itself: caught, described, and never the end of the process.
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+/// A panic inside the compiler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InternalError {
+    /// The panic's message.
+    pub message: String,
+    /// Where in Taipan's sources.
+    pub location: String,
+    /// The queries that were running, innermost first.
+    pub queries: Vec<String>,
+}
+
+impl std::fmt::Display for InternalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "internal error: {} ({})", self.message, self.location)?;
+        for q in &self.queries {
+            write!(f, "\n  in query {q}")?;
+        }
+        f.write_str(
+            "\nThis is a fault of Taipan, not of your program. Please report it with the \
+             program that shows it.",
+        )
+    }
+}
+
+impl std::error::Error for InternalError {}
+
+thread_local! {
+    static LAST: RefCell<Option<InternalError>> = const { RefCell::new(None) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs a piece of work; a panic in it becomes an [`InternalError`] that names the
+/// queries that were running.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
+    HOOK.call_once(|| {
+        panic::set_hook(Box::new(|info| {
+            let message = info
+                .payload()
+                .downcast_ref::<&str>()
+                .map(|s| (*s).to_owned())
+                .or_else(|| info.payload().downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "panic".to_owned());
+            let location = info.location().map(ToString::to_string).unwrap_or_default();
+            let queries = salsa::Backtrace::capture()
+                .map(|b| query_names(&b.to_string()))
+                .unwrap_or_default();
+            LAST.with(|l| {
+                *l.borrow_mut() = Some(InternalError {
+                    message,
+                    location,
+                    queries,
+                })
+            });
+        }));
+    });
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        LAST.with(|l| l.borrow_mut().take())
+            .unwrap_or_else(|| InternalError {
+                // The panic happened on a worker thread, which passed on its payload.
+                message: payload
+                    .downcast_ref::<&str>()
+                    .map(|s| (*s).to_owned())
+                    .or_else(|| payload.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "a worker thread panicked".to_owned()),
+                location: "another thread".to_owned(),
+                queries: Vec::new(),
+            })
+    })
+}
+
+/// Query names in salsa's rendering of its stack (`  0: name(Id(..))` and a line
+/// `at file` each).
+fn query_names(backtrace: &str) -> Vec<String> {
+    backtrace
+        .lines()
+        .filter_map(|l| {
+            let (number, rest) = l.trim().split_once(": ")?;
+            number.parse::<u32>().ok()?;
+            Some(rest.split_whitespace().next()?.to_owned())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[salsa::tracked]
+    fn failing(_db: &dyn taipan_base::Db, _p: taipan_base::Program) -> u32 {
+        panic!("deliberate")
+    }
+
+    #[test]
+    fn a_panic_names_its_query() {
+        let db = crate::Database::default();
+        let program = taipan_base::Program::new(&db, "/x.py".into(), vec![], 1);
+        let error = guarded(|| failing(&db, program)).unwrap_err();
+        assert_eq!(error.message, "deliberate");
+        assert!(error.queries[0].starts_with("failing("), "{error}");
+    }
+}
