@@ -1,0 +1,123 @@
+//! Rules of the repository that are tests.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Crates from the bottom up: each may use those before it, and no others.
+const ORDER: &[&str] = &[
+    "base",
+    "syntax",
+    "graph",
+    "lltype",
+    "code",
+    "prelude",
+    "runtime",
+    "interp",
+    "flow",
+    "annotator",
+    "rtyper",
+    "llinterp",
+    "transform",
+    "codegen",
+    "codegen-cranelift",
+    "driver",
+    "taipan",
+];
+
+/// What a crate must not use even though it stands below.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("graph", &["base", "salsa"]),
+    ("lltype", &["base", "salsa"]),
+    ("syntax", &["salsa"]),
+    ("runtime", &["base", "graph", "lltype"]),
+    ("prelude", &["base"]),
+    ("llinterp", &["salsa", "annotator", "rtyper"]),
+    ("codegen", &["salsa", "rtyper"]),
+    ("codegen-cranelift", &["salsa", "rtyper"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Dependencies (not those for tests) by crate.
+fn manifests() -> BTreeMap<String, Vec<String>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let text = std::fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        let mut inside = false;
+        let mut deps = Vec::new();
+        for line in text.lines() {
+            if line.starts_with('[') {
+                inside = line == "[dependencies]";
+            } else if inside && let Some((dep, _)) = line.split_once(['.', ' ', '=']) {
+                deps.push(dep.trim_start_matches("taipan-").to_owned());
+            }
+        }
+        all.insert(name, deps);
+    }
+    all
+}
+
+#[test]
+fn dependencies_point_downwards() {
+    let all = manifests();
+    let mut wrong = Vec::new();
+    for (name, deps) in &all {
+        if name == "testkit" {
+            continue;
+        }
+        let Some(height) = ORDER.iter().position(|c| c == name) else {
+            wrong.push(format!("{name} has no place in the order"));
+            continue;
+        };
+        for dep in deps {
+            if dep == "testkit"
+                || ORDER
+                    .iter()
+                    .position(|c| c == dep)
+                    .is_some_and(|h| h >= height)
+            {
+                wrong.push(format!("{name} uses {dep}"));
+            }
+        }
+        for (_, forbidden) in FORBIDDEN.iter().filter(|(c, _)| c == name) {
+            for dep in deps.iter().filter(|d| forbidden.contains(&d.as_str())) {
+                wrong.push(format!("{name} must not know {dep}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn crates_open_with_what_they_own() {
+    for name in manifests().keys() {
+        let src = root().join("crates").join(name).join("src");
+        let file = if name == "taipan" {
+            "main.rs"
+        } else {
+            "lib.rs"
+        };
+        let text = std::fs::read_to_string(src.join(file)).unwrap();
+        assert!(text.starts_with("//! "), "{name} does not say what it owns");
+    }
+}
+
+#[test]
+fn dependencies_have_a_reason() {
+    let reasons = std::fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
+    let local: Vec<String> = manifests().keys().cloned().collect();
+    for (name, deps) in manifests() {
+        for dep in deps.iter().filter(|d| !local.contains(d)) {
+            let told = reasons.contains(dep.as_str())
+                || dep.starts_with("cranelift") && reasons.contains("cranelift-*");
+            assert!(
+                told,
+                "{name} uses {dep}, which docs/dependencies.md does not explain"
+            );
+        }
+    }
+}
