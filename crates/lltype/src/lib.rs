@@ -13,15 +13,19 @@
 mod consts;
 mod eval;
 mod externals;
+mod heap;
 mod layout;
 mod ops;
 mod program;
 mod types;
+mod value;
 
 pub use consts::*;
 pub use eval::*;
 pub use externals::*;
+pub use heap::*;
 pub use layout::*;
 pub use ops::*;
 pub use program::*;
 pub use types::*;
+pub use value::*;
