@@ -1,1 +1,20 @@
-//! Placeholder.
+//! The LLInterpreter: executes low-level graphs of any stage, from the RTyper's to
+//! those after the GC transform (RPython: `rpython/rtyper/llinterp.py`).
+//!
+//! Graphs are decoded once into instructions over numbered slots; memory is the
+//! checked heap of `taipan_lltype`. An RPython-level exception is a value, and so is
+//! everything that low-level code must not do ([`Fault`]): user input never panics.
+//!
+//! **Architecture invariants.** No salsa and no compiler above `lltype`: functions
+//! and prebuilt data come from a [`taipan_lltype::Program`]. External functions are
+//! the runtime's own, so native code and the interpreter agree.
+
+mod code;
+mod decode;
+mod externals;
+mod interp;
+#[cfg(test)]
+mod tests;
+
+pub use externals::Host;
+pub use interp::{Fault, LLError, LLException, LLInterpreter};

@@ -1,0 +1,70 @@
+//! Calls out of low-level code: functions of the runtime and the C library.
+
+use taipan_lltype::{Heap, HeapError, LLType, STR};
+
+/// The outside world of an interpreted program.
+#[derive(Debug, Default)]
+pub struct Host {
+    /// What the program wrote to stdout and stderr, if that is kept instead of written.
+    pub captured: Option<[Vec<u8>; 2]>,
+}
+
+impl Host {
+    /// Keeps what is written to stdout and stderr.
+    pub fn capturing() -> Host {
+        Host {
+            captured: Some(Default::default()),
+        }
+    }
+}
+
+/// Why an external function did not return.
+pub(crate) enum ExternalError {
+    Heap(HeapError),
+    Exit(i32),
+    Fatal(String),
+}
+
+impl From<HeapError> for ExternalError {
+    fn from(e: HeapError) -> Self {
+        ExternalError::Heap(e)
+    }
+}
+
+/// Calls an external function on words, one per argument that is not Void.
+pub(crate) fn call(
+    name: &str,
+    types: &[LLType],
+    words: &[i128],
+    heap: &mut Heap<'_>,
+    host: &mut Host,
+) -> Result<i128, ExternalError> {
+    let types = types.iter().filter(|t| !t.is_void());
+    let mut strings: Vec<Vec<u8>> = Vec::new();
+    for (ty, w) in types.clone().zip(words) {
+        if *ty == STR.ptr() {
+            strings.push(heap.str_bytes(*w as u64)?);
+        }
+    }
+    match (name, words) {
+        ("rpy_os_exit", [code, ..]) => return Err(ExternalError::Exit(*code as i32)),
+        ("rpy_fatal", _) => {
+            let text = strings
+                .first()
+                .map(|s| String::from_utf8_lossy(s).into_owned());
+            return Err(ExternalError::Fatal(text.unwrap_or_default()));
+        }
+        ("rpy_os_write", [fd @ (1 | 2), ..]) => {
+            if let (Some(out), Some(s)) = (&mut host.captured, strings.first()) {
+                out[*fd as usize - 1].extend(s);
+                return Ok(s.len() as i128);
+            }
+        }
+        _ => {}
+    }
+    Err(unknown(name))
+}
+
+fn unknown(name: &str) -> ExternalError {
+    ExternalError::Fatal(format!("no external function {name} of these types"))
+}
