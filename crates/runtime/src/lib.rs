@@ -1,1 +1,37 @@
-//! Placeholder.
+//! What is linked into programs: start-up, the garbage collector, exception state and
+//! fatal errors, operating-system calls, text of floats.
+//!
+//! The crate is used in two ways: compiled by cargo as an ordinary library, for
+//! programs that run in the compiler's own process and for the llinterpreter (which
+//! calls [`externals::call`]), and by the build script of `taipan-codegen-cranelift`
+//! as one object file that the C linker puts into built programs.
+//!
+//! **Architecture invariants.** It knows nothing of the compiler: what it needs of a
+//! program comes in a [`start::ProgramTable`]. It uses `core` and the C library only,
+//! so that built programs stay small and link fast. One mutator thread: its state is
+//! process-wide, and who uses it in the compiler's process holds a lock of its own.
+
+#![cfg_attr(not(test), no_std)]
+
+pub mod exc;
+pub mod externals;
+pub mod float;
+pub mod gc;
+mod memory;
+pub mod os;
+pub mod start;
+pub mod state;
+pub mod string;
+mod sys;
+
+/// In a built program a panic is a bug of the runtime: nothing can be unwound.
+#[cfg(taipan_standalone)]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    exc::fatal(b"internal error in the runtime")
+}
+
+/// Referenced by the precompiled `core`; never called, since nothing unwinds.
+#[cfg(taipan_standalone)]
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}

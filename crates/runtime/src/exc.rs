@@ -1,0 +1,191 @@
+//! Exceptions that leave the program, and other ends.
+
+use core::ffi::c_void;
+
+use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, state};
+use crate::string::RpyString;
+use crate::{float, os, sys};
+
+/// Exit code of a program that ends by an uncaught exception or a fatal error.
+pub const FATAL_EXIT: i32 = 1;
+
+/// The start of every vtable.
+#[repr(C)]
+pub struct ObjectVtable {
+    /// Number of the class in preorder.
+    pub subclassrange_min: i64,
+    /// Number after its last subclass.
+    pub subclassrange_max: i64,
+    /// Name of the class.
+    pub name: *mut RpyString,
+}
+
+/// Writes `Fatal RPython error: message` and ends the process.
+pub fn fatal(message: &[u8]) -> ! {
+    print_fatal(message);
+    // SAFETY: ends the process.
+    unsafe { sys::_exit(FATAL_EXIT) }
+}
+
+/// Ends the process for want of memory.
+#[cold]
+pub fn out_of_memory() -> ! {
+    fatal(b"out of memory")
+}
+
+/// Class name of the current exception; none if there is no exception.
+///
+/// # Safety
+/// The program's static data is still mapped.
+pub unsafe fn current_exception_name<'a>() -> Option<&'a [u8]> {
+    // SAFETY: the exception type is null or a vtable.
+    unsafe {
+        let vtable = (*state()).exc_type.cast::<ObjectVtable>();
+        if vtable.is_null() {
+            return None;
+        }
+        Some(RpyString::bytes((*vtable).name))
+    }
+}
+
+/// Forgets the current exception.
+pub fn clear_exception() {
+    // SAFETY: plain stores; one mutator thread.
+    unsafe {
+        (*state()).exc_type = core::ptr::null_mut::<c_void>();
+        (*state()).exc_value = core::ptr::null_mut::<c_void>();
+    }
+}
+
+/// Reports the current exception on stderr as one that nobody caught.
+///
+/// # Safety
+/// There is one, and the program's static data is still mapped.
+pub unsafe fn report_uncaught() {
+    // SAFETY: by contract.
+    unsafe {
+        print_traceback((*state()).exc_type as usize);
+        if let Some(name) = current_exception_name() {
+            print_fatal(name);
+        }
+    }
+}
+
+fn print_fatal(message: &[u8]) {
+    os::write_all(2, b"Fatal RPython error: ");
+    os::write_all(2, message);
+    os::write_all(2, b"\n");
+}
+
+/// Prints the recorded way of the exception, outermost function first. Entries
+/// between a mark "raised again" and the "caught" before it belong to what happened
+/// meanwhile.
+unsafe fn print_traceback(exc_type: usize) {
+    // SAFETY: entries hold marks or static locations.
+    unsafe {
+        let s = state();
+        let count = (*s).traceback_count;
+        let mut skipping = false;
+        let mut started = false;
+        for back in 1..=count.min(TRACEBACK_DEPTH) {
+            let entry = (*s).traceback[(count - back) % TRACEBACK_DEPTH];
+            if skipping {
+                skipping = entry.location != CAUGHT || entry.exc_type != exc_type;
+                continue;
+            }
+            match entry.location {
+                RAISED => return,
+                CAUGHT => continue,
+                RERAISED => skipping = true,
+                at => {
+                    if !core::mem::replace(&mut started, true) {
+                        os::write_all(2, b"RPython traceback:\n");
+                    }
+                    print_location(&*(at as *const Location));
+                }
+            }
+        }
+        if started {
+            os::write_all(2, b"  ...\n");
+        }
+    }
+}
+
+unsafe fn print_location(at: &Location) {
+    // SAFETY: the texts are static and end in a zero byte.
+    unsafe {
+        os::write_all(2, b"  File \"");
+        os::write_all(2, os::c_bytes(at.file.cast()));
+        os::write_all(2, b"\"");
+        if at.line != 0 {
+            os::write_all(2, b", line ");
+            os::write_all(2, decimal(at.line as i64, &mut [0; 32]));
+        }
+        os::write_all(2, b", in ");
+        os::write_all(2, os::c_bytes(at.function.cast()));
+        os::write_all(2, b"\n");
+    }
+}
+
+/// `debug_fatalerror`
+///
+/// # Safety
+/// `message` is a live string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_debug_fatalerror(message: *mut RpyString) {
+    // SAFETY: by contract.
+    fatal(unsafe { RpyString::bytes(message) })
+}
+
+/// `debug_assert`, when the condition is false.
+#[unsafe(no_mangle)]
+pub extern "C" fn rpy_assert_failed() {
+    fatal(b"AssertionError in debug_assert")
+}
+
+/// One argument of `debug_print`; `kind` says what it is: 0 a Signed, 1 a Float (by
+/// its bits), 2 a byte string, 3 a Char, 4 the end of the line.
+///
+/// # Safety
+/// A string is live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_debug_print(kind: u32, value: u64) {
+    let mut text = [0; 32];
+    let text = match kind {
+        0 => decimal(value as i64, &mut text),
+        1 => {
+            let n = float::format(f64::from_bits(value), b'g', 6, 0, &mut text);
+            &text[..n as usize]
+        }
+        // SAFETY: by contract.
+        2 => unsafe { &*RpyString::bytes(value as usize as *mut RpyString) },
+        3 => {
+            text[0] = value as u8;
+            &text[..1]
+        }
+        _ => {
+            os::write_all(2, b"\n");
+            return;
+        }
+    };
+    os::write_all(2, text);
+    os::write_all(2, b" ");
+}
+
+fn decimal(n: i64, out: &mut [u8; 32]) -> &[u8] {
+    let mut i = out.len();
+    let mut rest = n.unsigned_abs();
+    loop {
+        i -= 1;
+        out[i] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if n < 0 {
+        i -= 1;
+        out[i] = b'-';
+    }
+    &out[i..]
+}

@@ -1,0 +1,255 @@
+//! What emitted code calls. Callers keep their live GC pointers on the shadow stack
+//! around every function here that can collect: `malloc*`, `collect`,
+//! `weakref_create`, and `id` and `identityhash` do not move objects.
+
+use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
+use super::{LARGE_OBJECT, gc};
+use crate::exc;
+use crate::state::state;
+
+/// The type of weak references: header and target.
+static WEAKREF_INFO: TypeInfo = TypeInfo {
+    fixed_size: 16,
+    item_size: 0,
+    length_offset: 0,
+    items_offset: 0,
+    pointers: 0,
+    item_pointers: 0,
+    kind: WEAKREF,
+    reserved: 0,
+    finalizer: None,
+    reserved2: 0,
+};
+
+/// Memory for an object of fixed size below [`LARGE_OBJECT`], when the nursery is
+/// full. The caller fills all of it, the header too.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[cold]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_malloc_slow(size: usize) -> usize {
+    // SAFETY: by contract.
+    unsafe { gc().allocate_in_nursery(size) }
+}
+
+/// A zeroed object of fixed size: of any size, and with a finalizer if its type has
+/// one.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
+    // SAFETY: by contract.
+    unsafe {
+        let obj = allocate(info, info.fixed_size as usize, true);
+        if info.finalizer.is_some() {
+            let gc = gc();
+            if gc.is_young(obj) {
+                gc.young_with_finalizer.push(obj);
+            } else {
+                gc.old_with_finalizer.push(obj);
+            }
+        }
+        obj
+    }
+}
+
+/// An object with that many items. Its fixed part is zeroed, and so are the items if
+/// they contain GC pointers or `zero` says so.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_malloc_varsize(
+    info: &'static TypeInfo,
+    length: usize,
+    zero: bool,
+) -> usize {
+    let Some(size) = info.size_with(length) else {
+        exc::fatal(b"MemoryError")
+    };
+    // SAFETY: by contract.
+    unsafe {
+        let obj = allocate(info, size, zero || info.item_pointers != 0);
+        if info.item_size != 0 {
+            *((obj + info.length_offset as usize) as *mut usize) = length;
+        }
+        obj
+    }
+}
+
+#[inline]
+unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
+    // SAFETY: by contract of the callers.
+    unsafe {
+        let s = state();
+        if size >= LARGE_OBJECT {
+            return allocate_large(info, size);
+        }
+        let mut obj = (*s).nursery_free;
+        if size <= (*s).nursery_top - obj {
+            (*s).nursery_free = obj + size;
+        } else {
+            obj = gc().allocate_in_nursery(size);
+        }
+        let clear = if zero { size } else { info.fixed_size as usize };
+        core::ptr::write_bytes(obj as *mut u8, 0, clear);
+        *(obj as *mut usize) = &raw const *info as usize;
+        obj
+    }
+}
+
+/// A large object is old from the start, and in the remembered set, since it is
+/// initialised without write barriers.
+#[cold]
+unsafe fn allocate_large(info: &'static TypeInfo, size: usize) -> usize {
+    // SAFETY: by contract of the callers.
+    unsafe {
+        let gc = gc();
+        if gc.stress || gc.old_bytes() + size > gc.threshold {
+            gc.collect_for_space(0);
+            if gc.old_bytes() + size > gc.threshold {
+                gc.major_collection();
+                gc.threshold = gc.threshold.max(gc.old_bytes() + size);
+            }
+        }
+        let obj = gc.large.allocate(size);
+        let header = &raw const *info as usize | OUTSIDE;
+        if info.has_pointers() {
+            *(obj as *mut usize) = header;
+            gc.remembered.push(obj);
+        } else {
+            *(obj as *mut usize) = header | TRACK;
+        }
+        obj
+    }
+}
+
+/// The write barrier, for an object whose header has [`TRACK`]: called before a GC
+/// pointer is stored into it.
+///
+/// # Safety
+/// `obj` is a live object.
+#[cold]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_writebarrier(obj: usize) {
+    // SAFETY: by contract.
+    unsafe {
+        let header = obj as *mut usize;
+        let old = *header;
+        if old & TRACK == 0 {
+            return;
+        }
+        let gc = gc();
+        *header = old & !TRACK;
+        gc.remembered.push(obj);
+        if old & FLAGS == STATIC_FLAGS {
+            *header &= !PRISTINE;
+            gc.static_roots.push(obj);
+        }
+    }
+}
+
+/// A full collection.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_collect() {
+    // SAFETY: by contract.
+    unsafe { gc().collect() }
+}
+
+/// A number that no other live object has, the same as long as the object lives.
+///
+/// # Safety
+/// `obj` is null or a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_id(obj: usize) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        let gc = gc();
+        if !gc.is_young(obj) {
+            return obj as i64;
+        }
+        let header = obj as *mut usize;
+        if *header & PRISTINE != 0
+            && let Some(shadow) = gc.shadows.get(obj)
+        {
+            return shadow as i64;
+        }
+        let size = TypeInfo::of(obj).size_of(obj);
+        let shadow = gc.reserve(size);
+        if size > super::old::MAX_SMALL {
+            // The sweep reads the header even if the object dies and leaves it unused.
+            *(shadow as *mut usize) = (*header & !FLAGS) | OUTSIDE;
+        }
+        *header |= PRISTINE;
+        gc.shadows.insert(obj, shadow);
+        shadow as i64
+    }
+}
+
+/// The identity hash: derived from [`rpy_gc_id`], for static objects the word before
+/// the object, which the compiler knows too.
+///
+/// # Safety
+/// `obj` is null or a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_identityhash(obj: usize) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        if obj != 0 && !gc().is_young(obj) {
+            let outside_marked = OUTSIDE | MARKED;
+            if *(obj as *const usize) & outside_marked == outside_marked {
+                return *((obj - 8) as *const i64);
+            }
+        }
+        let id = rpy_gc_id(obj);
+        // Addresses are multiples of 8: bring the bits that differ to the low end.
+        id ^ (id >> 4)
+    }
+}
+
+/// Whether the next collection may move the object.
+///
+/// # Safety
+/// Always safe to call from the mutator thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_can_move(obj: usize) -> bool {
+    // SAFETY: by contract.
+    unsafe { gc().is_young(obj) }
+}
+
+/// A weak reference to an object or to null.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
+    // SAFETY: by contract.
+    unsafe {
+        let s = state();
+        *(*s).root_stack_top = target;
+        (*s).root_stack_top = (*s).root_stack_top.add(1);
+        let weakref = allocate(&WEAKREF_INFO, 16, true);
+        (*s).root_stack_top = (*s).root_stack_top.sub(1);
+        *((weakref + 8) as *mut usize) = *(*s).root_stack_top;
+        gc().young_weakrefs.push(weakref);
+        weakref
+    }
+}
+
+/// Names and addresses of the functions here, for a linker in the same process.
+pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
+    out("rpy_gc_malloc_slow", rpy_gc_malloc_slow as *const u8);
+    out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
+    out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);
+    out("rpy_gc_writebarrier", rpy_gc_writebarrier as *const u8);
+    out("rpy_gc_collect", rpy_gc_collect as *const u8);
+    out("rpy_gc_id", rpy_gc_id as *const u8);
+    out("rpy_gc_identityhash", rpy_gc_identityhash as *const u8);
+    out("rpy_gc_can_move", rpy_gc_can_move as *const u8);
+    out("rpy_gc_weakref_create", rpy_gc_weakref_create as *const u8);
+}

@@ -1,0 +1,128 @@
+//! Object headers and type information.
+
+use core::mem::size_of;
+
+/// Flag: an old object that is not in the remembered set (incminimark:
+/// `GCFLAG_TRACK_YOUNG_PTRS`). The write barrier acts on it.
+pub const TRACK: usize = 1;
+/// Flag of an object in the nursery: it moved, the rest of the word is where to. Of a
+/// large object: reached in this major collection. Of a static one: always set.
+pub const MARKED: usize = 2;
+/// Flag: large or static, so the mark is [`MARKED`] rather than a bit of the block.
+pub const OUTSIDE: usize = 4;
+/// Flag of a static object: never written to (incminimark: `GCFLAG_NO_HEAP_PTRS`). Of
+/// an object in the nursery: its future place is reserved (`GCFLAG_HAS_SHADOW`).
+pub const PRISTINE: usize = 8;
+/// All flags.
+pub const FLAGS: usize = 15;
+/// Flags of static objects in the program's image.
+pub const STATIC_FLAGS: usize = TRACK | MARKED | OUTSIDE | PRISTINE;
+
+/// Kind of [`TypeInfo`]: an ordinary object.
+pub const PLAIN: u32 = 0;
+/// Kind of [`TypeInfo`]: a weak reference; its one pointer does not keep alive.
+pub const WEAKREF: u32 = 1;
+
+/// What the collector knows of a type: static data at a multiple of 16. The offsets of
+/// GC pointers in the fixed part and then of those in an item follow it, as `u32`s.
+#[repr(C, align(16))]
+pub struct TypeInfo {
+    /// Size of the fixed part, a multiple of 8.
+    pub fixed_size: u32,
+    /// Distance between items; 0 if there are none.
+    pub item_size: u32,
+    /// Offset of the length word.
+    pub length_offset: u32,
+    /// Offset of the first item.
+    pub items_offset: u32,
+    /// Number of GC pointers in the fixed part.
+    pub pointers: u32,
+    /// Number of GC pointers in an item.
+    pub item_pointers: u32,
+    /// [`PLAIN`] or [`WEAKREF`].
+    pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Called with the address of a dead object (`__del__`), before its memory is
+    /// used again. It allocates nothing and keeps the object nowhere.
+    pub finalizer: Option<unsafe extern "C" fn(usize)>,
+    /// Zero.
+    pub reserved2: usize,
+}
+
+impl TypeInfo {
+    /// The type information of an object whose header is in place.
+    ///
+    /// # Safety
+    /// `obj` is an object that has not moved away.
+    #[inline]
+    pub(crate) unsafe fn of<'a>(obj: usize) -> &'a TypeInfo {
+        // SAFETY: by contract.
+        unsafe { &*((*(obj as *const usize) & !FLAGS) as *const TypeInfo) }
+    }
+
+    /// Size of an object of this type with that many items; `None` if it is too large
+    /// for the address space.
+    #[inline]
+    pub(crate) fn size_with(&self, length: usize) -> Option<usize> {
+        if self.item_size == 0 {
+            return Some(self.fixed_size as usize);
+        }
+        let items = length.checked_mul(self.item_size as usize)?;
+        let end = items.checked_add(self.items_offset as usize + 7)? & !7;
+        (end < 1 << 47).then_some(end.max(self.fixed_size as usize))
+    }
+
+    /// Size of that object of this type.
+    ///
+    /// # Safety
+    /// `obj` is one.
+    #[inline]
+    pub(crate) unsafe fn size_of(&self, obj: usize) -> usize {
+        // SAFETY: by contract.
+        unsafe { self.size_with(self.length(obj)).unwrap_or(0) }
+    }
+
+    #[inline]
+    unsafe fn length(&self, obj: usize) -> usize {
+        if self.item_size == 0 {
+            return 0;
+        }
+        // SAFETY: by contract of the caller.
+        unsafe { *((obj + self.length_offset as usize) as *const usize) }
+    }
+
+    #[inline]
+    pub(crate) fn has_pointers(&self) -> bool {
+        self.pointers | self.item_pointers != 0
+    }
+
+    /// Calls `f` with the address of every GC pointer in `obj`.
+    ///
+    /// # Safety
+    /// `obj` is of this type, and all its pointers are valid or null.
+    #[inline]
+    pub(crate) unsafe fn for_each_pointer(&self, obj: usize, mut f: impl FnMut(*mut usize)) {
+        // SAFETY: the offsets follow the record, by the contract of its makers.
+        unsafe {
+            let offsets = (&raw const *self)
+                .cast::<u8>()
+                .add(size_of::<TypeInfo>())
+                .cast::<u32>();
+            let fixed = self.pointers as usize;
+            for i in 0..fixed {
+                f((obj + *offsets.add(i) as usize) as *mut usize);
+            }
+            if self.item_pointers == 0 {
+                return;
+            }
+            let mut item = obj + self.items_offset as usize;
+            for _ in 0..self.length(obj) {
+                for i in 0..self.item_pointers as usize {
+                    f((item + *offsets.add(fixed + i) as usize) as *mut usize);
+                }
+                item += self.item_size as usize;
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Major collections: marking of the old generation while the nursery is empty.
+
+use super::header::{MARKED, OUTSIDE, TypeInfo};
+use super::minor::finalize;
+use super::old;
+use super::{GROWTH_PERCENT, Gc, Obj};
+use crate::state::state;
+
+impl Gc {
+    /// Frees what is dead in the old generation. The nursery is empty.
+    pub(super) unsafe fn major_collection(&mut self) {
+        // SAFETY: all roots are on the shadow stack, in the exception state, or in
+        // static objects that were written to.
+        unsafe {
+            self.old.start_marking();
+            let mut live_small = 0;
+            for slot in self.root_stack_slots() {
+                self.mark(*slot);
+            }
+            self.mark((*state()).exc_value as usize);
+            for i in 0..self.static_roots.len() {
+                let obj = self.static_roots.as_slice()[i];
+                self.mark_pointers(obj);
+            }
+            while let Some(obj) = self.gray.pop() {
+                if *(obj as *const usize) & OUTSIDE == 0 {
+                    live_small += TypeInfo::of(obj).size_of(obj);
+                }
+                self.mark_pointers(obj);
+            }
+            self.finish_old_with_finalizer();
+            self.old_weakrefs.retain_map(|weakref| {
+                let target = (weakref + 8) as *mut usize;
+                if !is_marked(weakref) {
+                    return None;
+                }
+                if !is_marked(*target) {
+                    *target = 0;
+                    return None;
+                }
+                Some(weakref)
+            });
+            self.large.sweep();
+            let live = live_small + self.large.bytes;
+            self.threshold = (live / 100 * GROWTH_PERCENT).max(self.nursery_size * 4);
+            self.old.finish_marking(live_small, self.threshold - live);
+        }
+        self.major_collections += 1;
+    }
+
+    #[inline]
+    unsafe fn mark(&mut self, obj: Obj) {
+        if obj == 0 {
+            return;
+        }
+        // SAFETY: `obj` is a valid object outside the nursery.
+        unsafe {
+            let header = *(obj as *const usize);
+            let new = if header & OUTSIDE != 0 {
+                // Static objects have the mark already and may be read-only.
+                if header & MARKED == 0 {
+                    *(obj as *mut usize) = header | MARKED;
+                }
+                header & MARKED == 0
+            } else {
+                old::mark(obj)
+            };
+            if new {
+                self.gray.push(obj);
+            }
+        }
+    }
+
+    unsafe fn mark_pointers(&mut self, obj: Obj) {
+        // SAFETY: as for the callees.
+        unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.mark(*slot)) }
+    }
+
+    unsafe fn finish_old_with_finalizer(&mut self) {
+        self.old_with_finalizer.retain_map(|obj| {
+            // SAFETY: the list holds objects of the old generation, whose memory is
+            // intact until the sweep.
+            unsafe {
+                if is_marked(obj) {
+                    return Some(obj);
+                }
+                finalize(obj);
+                None
+            }
+        });
+    }
+}
+
+/// Whether an old or static object was reached.
+unsafe fn is_marked(obj: Obj) -> bool {
+    // SAFETY: by contract of the caller.
+    let header = unsafe { *(obj as *const usize) };
+    if header & OUTSIDE != 0 {
+        header & MARKED != 0
+    } else {
+        old::is_marked(obj)
+    }
+}

@@ -1,0 +1,143 @@
+//! Minor collections: what is alive in the nursery moves to the old generation.
+
+use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
+use super::old::MAX_SMALL;
+use super::{Gc, Obj, POISON};
+use crate::state::state;
+
+impl Gc {
+    /// Empties the nursery. The free pointer stays: the caller decides where to go on.
+    pub(super) unsafe fn minor_collection(&mut self) {
+        // SAFETY: all roots are on the shadow stack, in the exception state, or in
+        // remembered objects; headers are intact.
+        unsafe {
+            for slot in self.root_stack_slots() {
+                self.visit_young(slot);
+            }
+            self.visit_young((&raw mut (*state()).exc_value).cast());
+            while let Some(obj) = self.remembered.pop() {
+                *(obj as *mut usize) |= TRACK;
+                self.visit_young_pointers(obj);
+                self.drain_young();
+            }
+            self.drain_young();
+            self.finish_young_weakrefs();
+            self.finish_young_with_finalizer();
+            self.shadows.clear();
+            if self.stress {
+                let used = (*state()).nursery_free - self.allocation_start;
+                core::ptr::write_bytes(self.allocation_start as *mut u8, POISON, used);
+            }
+        }
+        self.minor_collections += 1;
+    }
+
+    /// Where an object of the nursery moved to; none if it is dead.
+    unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
+        // SAFETY: by contract of the caller.
+        let header = unsafe { *(obj as *const usize) };
+        (header & MARKED != 0).then_some(header & !MARKED)
+    }
+
+    #[inline]
+    unsafe fn visit_young(&mut self, slot: *mut usize) {
+        // SAFETY: `slot` holds null or a valid object.
+        unsafe {
+            let obj = *slot;
+            if self.is_young(obj) {
+                *slot = match self.moved_to(obj) {
+                    Some(to) => to,
+                    None => self.move_out(obj),
+                };
+            }
+        }
+    }
+
+    unsafe fn visit_young_pointers(&mut self, obj: Obj) {
+        // SAFETY: as for the callees.
+        unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.visit_young(slot)) }
+    }
+
+    unsafe fn drain_young(&mut self) {
+        while let Some(obj) = self.gray.pop() {
+            // SAFETY: gray objects are valid.
+            unsafe { self.visit_young_pointers(obj) }
+        }
+    }
+
+    #[inline]
+    unsafe fn move_out(&mut self, obj: Obj) -> Obj {
+        // SAFETY: `obj` is in the nursery and has not moved; the new place is as large.
+        unsafe {
+            let header = *(obj as *const usize);
+            let info = TypeInfo::of(obj);
+            let size = info.size_of(obj);
+            let to = if header & PRISTINE != 0 {
+                self.shadows.get(obj).unwrap_or_else(|| self.reserve(size))
+            } else {
+                self.reserve(size)
+            };
+            let outside = if size > MAX_SMALL { OUTSIDE } else { 0 };
+            *(to as *mut usize) = (header & !FLAGS) | TRACK | outside;
+            core::ptr::copy_nonoverlapping(
+                (obj + 8) as *const usize,
+                (to + 8) as *mut usize,
+                size / 8 - 1,
+            );
+            *(obj as *mut usize) = to | MARKED;
+            if info.has_pointers() {
+                self.gray.push(to);
+            }
+            to
+        }
+    }
+
+    /// Memory in the old generation.
+    pub(super) fn reserve(&mut self, size: usize) -> usize {
+        if size <= MAX_SMALL {
+            self.old.allocate(size)
+        } else {
+            self.large.allocate(size)
+        }
+    }
+
+    unsafe fn finish_young_weakrefs(&mut self) {
+        while let Some(weakref) = self.young_weakrefs.pop() {
+            // SAFETY: the list holds weak references in the nursery.
+            unsafe {
+                let Some(weakref) = self.moved_to(weakref) else {
+                    continue;
+                };
+                let target = (weakref + 8) as *mut usize;
+                if self.is_young(*target) {
+                    *target = self.moved_to(*target).unwrap_or(0);
+                }
+                if *target != 0 {
+                    self.old_weakrefs.push(weakref);
+                }
+            }
+        }
+    }
+
+    unsafe fn finish_young_with_finalizer(&mut self) {
+        while let Some(obj) = self.young_with_finalizer.pop() {
+            // SAFETY: the list holds objects in the nursery.
+            unsafe {
+                match self.moved_to(obj) {
+                    Some(to) => self.old_with_finalizer.push(to),
+                    None => finalize(obj),
+                }
+            }
+        }
+    }
+}
+
+/// Calls the finalizer of a dead object.
+pub(super) unsafe fn finalize(obj: Obj) {
+    // SAFETY: the object's memory is intact, and finalizers keep to their contract.
+    unsafe {
+        if let Some(finalizer) = TypeInfo::of(obj).finalizer {
+            finalizer(obj);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The garbage collector: generational, in the shape of RPython's incminimark without
+//! its increments.
+//!
+//! ```text
+//! nursery      bump allocation; emptied by every minor collection, survivors move
+//! old space    blocks of equal cells, never moving, mark bits beside the cells
+//! large        objects from malloc, one list
+//! static       prebuilt data of the program, never collected
+//! ```
+//!
+//! Every object starts with a header word: the address of its [`TypeInfo`] and
+//! flags in the four low bits (see [`header`]). An old object that may point into
+//! the nursery is in the remembered set and has lost [`header::TRACK`]; the write
+//! barrier sees to that. Static objects become roots of major collections when they
+//! are first written to.
+//!
+//! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: it
+//! collects at every allocation and overwrites memory that objects moved from.
+//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`).
+
+pub mod api;
+pub mod header;
+mod large;
+mod major;
+mod minor;
+mod old;
+mod shadow;
+#[cfg(test)]
+mod tests;
+
+pub use header::TypeInfo;
+
+use crate::memory::{Stack, map, unmap};
+use crate::state::state;
+use crate::{os, sys};
+use large::LargeSpace;
+use old::OldSpace;
+use shadow::ShadowTable;
+
+/// Objects of this size and above are not allocated in the nursery.
+pub const LARGE_OBJECT: usize = 32 << 10;
+
+const DEFAULT_NURSERY: usize = 4 << 20;
+const STRESS_NURSERY: usize = 128 << 10;
+const ROOT_STACK: usize = 64 << 20;
+/// After the shadow stack: touching it is a segmentation fault, not corruption.
+const GUARD: usize = 64 << 10;
+/// The next major collection comes when the old generation has grown to this share
+/// of what survived the last one, in percent.
+const GROWTH_PERCENT: usize = 182;
+const POISON: u8 = 0xdd;
+
+/// The address of an object.
+pub(crate) type Obj = usize;
+
+/// All of the collector's state. What emitted code touches is in
+/// [`crate::state::State`].
+pub(crate) struct Gc {
+    nursery: usize,
+    nursery_size: usize,
+    /// Where allocation in the nursery went on after the last collection.
+    allocation_start: usize,
+    root_stack: usize,
+    old: OldSpace,
+    large: LargeSpace,
+    /// Old objects that may point into the nursery.
+    remembered: Stack<Obj>,
+    /// Static objects that were written to.
+    static_roots: Stack<Obj>,
+    /// Objects reached whose pointers are still to be visited.
+    gray: Stack<Obj>,
+    shadows: ShadowTable,
+    young_weakrefs: Stack<Obj>,
+    old_weakrefs: Stack<Obj>,
+    young_with_finalizer: Stack<Obj>,
+    old_with_finalizer: Stack<Obj>,
+    threshold: usize,
+    stress: bool,
+    /// Completed collections, for tests and statistics.
+    minor_collections: usize,
+    major_collections: usize,
+}
+
+static mut GC: Gc = Gc {
+    nursery: 0,
+    nursery_size: 0,
+    allocation_start: 0,
+    root_stack: 0,
+    old: OldSpace::new(),
+    large: LargeSpace::new(),
+    remembered: Stack::new(),
+    static_roots: Stack::new(),
+    gray: Stack::new(),
+    shadows: ShadowTable::new(),
+    young_weakrefs: Stack::new(),
+    old_weakrefs: Stack::new(),
+    young_with_finalizer: Stack::new(),
+    old_with_finalizer: Stack::new(),
+    threshold: 0,
+    stress: false,
+    minor_collections: 0,
+    major_collections: 0,
+};
+
+/// The collector.
+///
+/// # Safety
+/// The caller is the mutator thread and holds no other reference to it.
+#[inline]
+unsafe fn gc<'a>() -> &'a mut Gc {
+    // SAFETY: by contract.
+    unsafe { &mut *(&raw mut GC) }
+}
+
+/// Makes an empty heap.
+///
+/// # Safety
+/// The caller becomes the only mutator thread, and there is no heap.
+pub unsafe fn setup() {
+    let stress = env_is_set(b"TAIPAN_GC_STRESS");
+    // SAFETY: by contract.
+    unsafe { setup_with(nursery_size(stress), stress) }
+}
+
+/// As [`setup`], not looking at the environment.
+///
+/// # Safety
+/// As for [`setup`].
+pub(crate) unsafe fn setup_with(nursery_size: usize, stress: bool) {
+    // SAFETY: by contract.
+    unsafe {
+        let gc = gc();
+        gc.nursery_size = nursery_size;
+        gc.nursery = map(nursery_size);
+        gc.allocation_start = gc.nursery;
+        gc.root_stack = map(ROOT_STACK + GUARD);
+        sys::mprotect(
+            (gc.root_stack + ROOT_STACK) as *mut _,
+            GUARD,
+            sys::PROT_NONE,
+        );
+        gc.stress = stress;
+        gc.threshold = nursery_size * 4;
+        gc.minor_collections = 0;
+        gc.major_collections = 0;
+        let s = state();
+        (*s).root_stack_top = gc.root_stack as *mut usize;
+        (*s).nursery_free = gc.nursery;
+        (*s).nursery_top = if stress {
+            gc.nursery
+        } else {
+            gc.nursery + nursery_size
+        };
+    }
+}
+
+/// Gives the whole heap back.
+///
+/// # Safety
+/// Nothing uses objects any more.
+pub unsafe fn teardown() {
+    // SAFETY: by contract.
+    unsafe {
+        let gc = gc();
+        unmap(gc.nursery, gc.nursery_size);
+        unmap(gc.root_stack, ROOT_STACK + GUARD);
+        gc.old.release();
+        gc.large.release();
+        for stack in [
+            &mut gc.remembered,
+            &mut gc.static_roots,
+            &mut gc.gray,
+            &mut gc.young_weakrefs,
+            &mut gc.old_weakrefs,
+            &mut gc.young_with_finalizer,
+            &mut gc.old_with_finalizer,
+        ] {
+            stack.release();
+        }
+        gc.shadows.release();
+        crate::exc::clear_exception();
+    }
+}
+
+fn env_is_set(name: &[u8]) -> bool {
+    let mut name_buffer = [0; 32];
+    let mut value = [0; 8];
+    let name_buffer = &mut name_buffer[..name.len()];
+    name_buffer.copy_from_slice(name);
+    let len = os::getenv(name_buffer, &mut value);
+    len > 0 && !(len == 1 && value[0] == b'0')
+}
+
+fn nursery_size(stress: bool) -> usize {
+    let mut value = [0; 16];
+    let mut name = *b"PYPY_GC_NURSERY";
+    let len = os::getenv(&mut name, &mut value).clamp(0, value.len() as i64);
+    let mut size = 0usize;
+    for b in &value[..len as usize] {
+        size = match b {
+            b'0'..=b'9' => size
+                .saturating_mul(10)
+                .saturating_add(usize::from(b - b'0')),
+            b'k' | b'K' => size.saturating_mul(1 << 10),
+            b'm' | b'M' => size.saturating_mul(1 << 20),
+            b'g' | b'G' => size.saturating_mul(1 << 30),
+            _ => 0,
+        };
+    }
+    match size {
+        0 if stress => STRESS_NURSERY,
+        0 => DEFAULT_NURSERY,
+        n => n.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff,
+    }
+}
+
+impl Gc {
+    #[inline]
+    fn is_young(&self, obj: Obj) -> bool {
+        obj.wrapping_sub(self.nursery) < self.nursery_size
+    }
+
+    /// Makes room for `size` bytes in the nursery and takes them.
+    unsafe fn allocate_in_nursery(&mut self, size: usize) -> usize {
+        // SAFETY: called by the mutator; the caller's roots are on the shadow stack.
+        unsafe {
+            let s = state();
+            if self.stress || (*s).nursery_top - (*s).nursery_free < size {
+                self.collect_for_space(size);
+            }
+            let at = (*s).nursery_free;
+            (*s).nursery_free = at + size;
+            if self.stress {
+                // No inline allocation succeeds, so that every one comes here.
+                (*s).nursery_top = (*s).nursery_free;
+            }
+            at
+        }
+    }
+
+    unsafe fn collect_for_space(&mut self, size: usize) {
+        // SAFETY: as for the caller.
+        unsafe {
+            self.minor_collection();
+            if self.old_bytes() > self.threshold {
+                self.major_collection();
+            }
+            let s = state();
+            let end = self.nursery + self.nursery_size;
+            if self.stress {
+                // Go on behind the last object, so that stale pointers keep meeting
+                // poison rather than new objects.
+                if end - (*s).nursery_free < size {
+                    (*s).nursery_free = self.nursery;
+                }
+            } else {
+                (*s).nursery_free = self.nursery;
+                (*s).nursery_top = end;
+            }
+            self.allocation_start = (*s).nursery_free;
+        }
+    }
+
+    /// A full collection.
+    unsafe fn collect(&mut self) {
+        // SAFETY: as for the callees.
+        unsafe {
+            self.collect_for_space(0);
+            self.major_collection();
+        }
+    }
+
+    fn old_bytes(&self) -> usize {
+        self.old.bytes + self.large.bytes
+    }
+
+    /// Every word of the shadow stack in use.
+    fn root_stack_slots(&self) -> impl Iterator<Item = *mut usize> + use<> {
+        let base = self.root_stack as *mut usize;
+        // SAFETY: reads a word of this thread's; the stack is one mapping.
+        let len = unsafe { (*state()).root_stack_top.offset_from(base) } as usize;
+        // SAFETY: within the mapping.
+        (0..len).map(move |i| unsafe { base.add(i) })
+    }
+}

@@ -1,0 +1,306 @@
+//! The collector on small hand-made heaps. Its state is process-wide, so the tests
+//! take turns.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use super::api::*;
+use super::header::{STATIC_FLAGS, TypeInfo};
+use super::{gc, setup_with, teardown};
+use crate::state::state;
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A heap of its own for one test.
+struct Heap(#[allow(dead_code)] MutexGuard<'static, ()>);
+
+impl Heap {
+    fn new(nursery: usize, stress: bool) -> Heap {
+        let guard = TURN.lock().unwrap_or_else(|e| e.into_inner());
+        unsafe { setup_with(nursery, stress) };
+        Heap(guard)
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        unsafe { teardown() }
+    }
+}
+
+#[repr(C)]
+struct WithOffsets<const N: usize>(TypeInfo, [u32; N]);
+
+const fn info(fixed_size: u32, pointers: u32) -> TypeInfo {
+    TypeInfo {
+        fixed_size,
+        item_size: 0,
+        length_offset: 0,
+        items_offset: 0,
+        pointers,
+        item_pointers: 0,
+        kind: 0,
+        reserved: 0,
+        finalizer: None,
+        reserved2: 0,
+    }
+}
+
+/// header, value, left, right
+static NODE: WithOffsets<2> = WithOffsets(info(32, 2), [16, 24]);
+/// header, length, pointers
+static ARRAY: WithOffsets<1> = WithOffsets(
+    TypeInfo {
+        item_size: 8,
+        length_offset: 8,
+        items_offset: 16,
+        item_pointers: 1,
+        ..info(16, 0)
+    },
+    [0],
+);
+/// header, length, bytes
+static BYTES: TypeInfo = TypeInfo {
+    item_size: 1,
+    length_offset: 8,
+    items_offset: 16,
+    ..info(16, 0)
+};
+static FINALIZED: AtomicUsize = AtomicUsize::new(0);
+unsafe extern "C" fn count_finalized(obj: usize) {
+    FINALIZED.fetch_add(get(obj, 1), Ordering::Relaxed);
+}
+static MORTAL: TypeInfo = TypeInfo {
+    finalizer: Some(count_finalized),
+    ..info(16, 0)
+};
+
+fn get(obj: usize, word: usize) -> usize {
+    unsafe { *(obj as *const usize).add(word) }
+}
+
+fn set(obj: usize, word: usize, value: usize) {
+    unsafe { *(obj as *mut usize).add(word) = value }
+}
+
+fn set_pointer(obj: usize, word: usize, value: usize) {
+    unsafe { rpy_gc_writebarrier(obj) };
+    set(obj, word, value);
+}
+
+fn push(obj: usize) -> usize {
+    unsafe {
+        let s = state();
+        *(*s).root_stack_top = obj;
+        (*s).root_stack_top = (*s).root_stack_top.add(1);
+        (*s).root_stack_top as usize - gc().root_stack - 8
+    }
+}
+
+fn root(slot: usize) -> &'static mut usize {
+    unsafe { &mut *((gc().root_stack + slot) as *mut usize) }
+}
+
+fn pop() -> usize {
+    unsafe {
+        let s = state();
+        (*s).root_stack_top = (*s).root_stack_top.sub(1);
+        *(*s).root_stack_top
+    }
+}
+
+fn node(value: usize, left: usize, right: usize) -> usize {
+    push(left);
+    push(right);
+    let n = unsafe { rpy_gc_malloc_fixed(&NODE.0) };
+    set(n, 3, pop());
+    set(n, 2, pop());
+    set(n, 1, value);
+    n
+}
+
+fn tree(depth: usize, next: &mut usize) -> usize {
+    if depth == 0 {
+        return 0;
+    }
+    let left = push(tree(depth - 1, next));
+    let right = push(tree(depth - 1, next));
+    *next += 1;
+    let n = node(*next, *root(left), *root(right));
+    pop();
+    pop();
+    n
+}
+
+fn sum(tree: usize) -> usize {
+    if tree == 0 {
+        return 0;
+    }
+    get(tree, 1) + sum(get(tree, 2)) + sum(get(tree, 3))
+}
+
+#[test]
+fn trees_survive() {
+    for (nursery, stress) in [(128 << 10, true), (64 << 10, false), (1 << 20, false)] {
+        let _heap = Heap::new(nursery, stress);
+        let depth = if stress { 7 } else { 14 };
+        let (mut a, mut b) = (0, 0);
+        let kept = push(tree(depth, &mut a));
+        for _ in 0..20 {
+            b = 0;
+            let t = tree(depth, &mut b);
+            assert_eq!(sum(t), b * (b + 1) / 2);
+        }
+        unsafe { rpy_gc_collect() };
+        assert_eq!(a, b);
+        assert_eq!(sum(*root(kept)), a * (a + 1) / 2);
+        assert!(unsafe { gc().minor_collections } > 2);
+    }
+}
+
+#[test]
+fn garbage_is_given_back() {
+    let _heap = Heap::new(64 << 10, false);
+    let kept = push(0);
+    for i in 0..400_000 {
+        // Every list of 5,000 nodes survives minor collections, then dies.
+        let before = if i % 5000 == 0 { 0 } else { *root(kept) };
+        *root(kept) = node(i, before, 0);
+    }
+    let gc = unsafe { gc() };
+    assert!(gc.major_collections > 5);
+    assert!(gc.old_bytes() < 2 << 20, "{}", gc.old_bytes());
+}
+
+#[test]
+fn old_objects_point_to_young_ones() {
+    let _heap = Heap::new(64 << 10, true);
+    let array = push(unsafe { rpy_gc_malloc_varsize(&ARRAY.0, 100, false) });
+    unsafe { rpy_gc_collect() };
+    for i in 0..100 {
+        let n = node(i, 0, 0);
+        set_pointer(*root(array), 2 + i, n);
+    }
+    unsafe { rpy_gc_collect() };
+    let total: usize = (0..100).map(|i| get(get(*root(array), 2 + i), 1)).sum();
+    assert_eq!(total, 4950);
+}
+
+#[test]
+fn large_objects() {
+    let _heap = Heap::new(64 << 10, false);
+    let array = push(unsafe { rpy_gc_malloc_varsize(&ARRAY.0, 10_000, false) });
+    for i in 0..10_000 {
+        // Initialising stores need no barrier as long as nothing was collected.
+        let n = node(i, 0, 0);
+        set_pointer(*root(array), 2 + i, n);
+    }
+    for _ in 0..1000 {
+        let b = unsafe { rpy_gc_malloc_varsize(&BYTES, 100_000, true) };
+        assert_eq!(get(b, 1), 100_000);
+    }
+    let total: usize = (0..10_000).map(|i| get(get(*root(array), 2 + i), 1)).sum();
+    assert_eq!(total, 10_000 * 9_999 / 2);
+    unsafe { rpy_gc_collect() };
+    assert_eq!(unsafe { gc().large.bytes }, 16 + 80_000);
+}
+
+#[test]
+fn static_objects_become_roots_when_written() {
+    #[repr(C, align(16))]
+    struct Static([usize; 6]);
+    let _heap = Heap::new(64 << 10, true);
+    let mut data = Static([0; 6]);
+    let obj = &raw mut data.0[2] as usize;
+    set(obj - 8, 0, 4711);
+    set(obj, 0, &raw const NODE as usize | STATIC_FLAGS);
+    let n = node(7, 0, 0);
+    set_pointer(obj, 2, n);
+    unsafe { rpy_gc_collect() };
+    for i in 0..10 {
+        let n = node(i, get(obj, 3), 0);
+        set_pointer(obj, 3, n);
+    }
+    unsafe { rpy_gc_collect() };
+    assert_eq!((sum(get(obj, 2)), sum(get(obj, 3))), (7, 45));
+    assert_eq!(unsafe { rpy_gc_identityhash(obj) }, 4711);
+    assert_eq!(unsafe { gc().static_roots.len() }, 1);
+}
+
+#[test]
+fn identity_is_stable() {
+    for stress in [false, true] {
+        let _heap = Heap::new(64 << 10, stress);
+        let mut seen = HashMap::new();
+        for i in 0..200 {
+            let slot = push(if i % 2 == 0 {
+                node(i, 0, 0)
+            } else {
+                unsafe { rpy_gc_malloc_varsize(&BYTES, 10 * i, true) }
+            });
+            let obj = *root(slot);
+            unsafe {
+                assert!(rpy_gc_can_move(obj));
+                let (id, hash) = (rpy_gc_id(obj), rpy_gc_identityhash(obj));
+                assert_eq!(rpy_gc_id(obj), id);
+                assert!(seen.insert(id, (slot, hash)).is_none());
+            }
+        }
+        // Dead ones whose place was reserved for nothing.
+        for i in 0..200 {
+            let n = unsafe { rpy_gc_malloc_varsize(&BYTES, 10 * i, true) };
+            unsafe { rpy_gc_id(n) };
+        }
+        for _ in 0..2 {
+            unsafe { rpy_gc_collect() };
+            for (id, (slot, hash)) in &seen {
+                let obj = *root(*slot);
+                unsafe {
+                    assert!(!rpy_gc_can_move(obj));
+                    assert_eq!((rpy_gc_id(obj), rpy_gc_identityhash(obj)), (*id, *hash));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn weak_references_do_not_keep_alive() {
+    let _heap = Heap::new(64 << 10, false);
+    let kept = push(node(1, 0, 0));
+    let weak_kept = push(unsafe { rpy_gc_weakref_create(*root(kept)) });
+    let n = node(2, 0, 0);
+    let weak_dead = push(unsafe { rpy_gc_weakref_create(n) });
+    let later = push(node(3, 0, 0));
+    let weak_later = push(unsafe { rpy_gc_weakref_create(*root(later)) });
+    unsafe { rpy_gc_collect() };
+    assert_eq!(get(*root(weak_kept), 1), *root(kept));
+    assert_eq!(get(*root(weak_dead), 1), 0);
+    assert_eq!(get(*root(weak_later), 1), *root(later));
+    *root(later) = 0;
+    unsafe { rpy_gc_collect() };
+    assert_eq!(get(*root(weak_kept), 1), *root(kept));
+    assert_eq!(get(*root(weak_later), 1), 0);
+}
+
+#[test]
+fn finalizers_run_once() {
+    let _heap = Heap::new(64 << 10, false);
+    FINALIZED.store(0, Ordering::Relaxed);
+    let mortal = |value| {
+        let obj = unsafe { rpy_gc_malloc_fixed(&MORTAL) };
+        set(obj, 1, value);
+        obj
+    };
+    let kept = push(mortal(1));
+    mortal(10);
+    let old = push(mortal(100));
+    unsafe { rpy_gc_collect() };
+    assert_eq!(FINALIZED.load(Ordering::Relaxed), 10);
+    *root(old) = 0;
+    unsafe { rpy_gc_collect() };
+    unsafe { rpy_gc_collect() };
+    assert_eq!(FINALIZED.load(Ordering::Relaxed), 110);
+    assert_eq!(get(*root(kept), 1), 1);
+}

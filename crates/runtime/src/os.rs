@@ -1,0 +1,264 @@
+//! Operating-system calls on byte slices: the functions behind [`crate::externals`].
+//! Errors come back as minus the `errno`.
+
+use core::ffi::{c_char, c_int};
+use core::mem::MaybeUninit;
+
+use crate::sys::{self, Timespec, errno};
+
+/// Longest path or name that is passed on; longer ones are answered as the system
+/// would (`ENAMETOOLONG`).
+const PATH_MAX: usize = 4096;
+const ENAMETOOLONG: i64 = 36;
+
+/// Bytes of a string that ends in a zero byte.
+///
+/// # Safety
+/// `s` is such a string and outlives the result.
+pub unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
+    // SAFETY: by contract.
+    unsafe { core::slice::from_raw_parts(s.cast(), sys::strlen(s)) }
+}
+
+/// Calls `f` with the name as the C library wants it, cut at its first zero byte.
+fn with_c_string(name: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
+    let mut buffer = [0u8; PATH_MAX];
+    if name.len() >= PATH_MAX {
+        return -ENAMETOOLONG;
+    }
+    buffer[..name.len()].copy_from_slice(name);
+    f(buffer.as_ptr().cast())
+}
+
+/// The result, or minus the `errno`.
+fn checked(result: i64) -> i64 {
+    if result < 0 { -errno() } else { result }
+}
+
+/// `write` of all bytes: their number.
+pub fn write(fd: i64, s: &mut [u8]) -> i64 {
+    write_all(fd as c_int, s)
+}
+
+/// As [`write`], of constant text.
+pub(crate) fn write_all(fd: c_int, mut s: &[u8]) -> i64 {
+    let len = s.len() as i64;
+    while !s.is_empty() {
+        // SAFETY: the slice is valid for its length.
+        let n = unsafe { sys::write(fd, s.as_ptr(), s.len()) };
+        if n < 0 {
+            if errno() == i64::from(sys::EINTR) {
+                continue;
+            }
+            return -errno();
+        }
+        s = &s[n as usize..];
+    }
+    len
+}
+
+/// `read` into `s`.
+pub fn read(fd: i64, s: &mut [u8]) -> i64 {
+    loop {
+        // SAFETY: the slice is valid for its length.
+        let n = unsafe { sys::read(fd as c_int, s.as_mut_ptr(), s.len()) };
+        if n >= 0 || errno() != i64::from(sys::EINTR) {
+            return checked(n as i64);
+        }
+    }
+}
+
+/// `open`
+pub fn open(path: &mut [u8], flags: i64, mode: i64) -> i64 {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| {
+        checked(i64::from(unsafe {
+            sys::open(p, flags as c_int, mode as c_int)
+        }))
+    })
+}
+
+/// `close`
+pub fn close(fd: i64) -> i64 {
+    // SAFETY: at worst the descriptor is invalid, which is an error.
+    checked(i64::from(unsafe { sys::close(fd as c_int) }))
+}
+
+/// `lseek`
+pub fn lseek(fd: i64, pos: i64, how: i64) -> i64 {
+    // SAFETY: as for `close`.
+    checked(unsafe { sys::lseek(fd as c_int, pos, how as c_int) })
+}
+
+/// `isatty`
+pub fn isatty(fd: i64) -> bool {
+    // SAFETY: as for `close`.
+    unsafe { sys::isatty(fd as c_int) != 0 }
+}
+
+/// `unlink`
+pub fn unlink(path: &mut [u8]) -> i64 {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| checked(i64::from(unsafe { sys::unlink(p) })))
+}
+
+/// A field of what `stat` says: mode, size, modification time in nanoseconds, inode,
+/// device.
+pub fn stat(path: &mut [u8], field: i64) -> i64 {
+    with_c_string(path, |p| stat_field(sys::AT_FDCWD, p, 0, field))
+}
+
+/// The same for an open file.
+pub fn fstat(fd: i64, field: i64) -> i64 {
+    stat_field(fd as c_int, c"".as_ptr(), sys::AT_EMPTY_PATH, field)
+}
+
+fn stat_field(fd: c_int, path: *const c_char, flags: c_int, field: i64) -> i64 {
+    let mut out = MaybeUninit::<sys::Statx>::zeroed();
+    // SAFETY: the path ends in a zero byte, `out` has the kernel's layout, and zeroes
+    // are valid for it.
+    let (result, st) = unsafe {
+        let result = sys::statx(fd, path, flags, sys::STATX_BASIC_STATS, out.as_mut_ptr());
+        (result, out.assume_init())
+    };
+    if result < 0 {
+        return -errno();
+    }
+    match field {
+        0 => i64::from(st.mode),
+        1 => st.size as i64,
+        2 => st.times[3].sec * 1_000_000_000 + i64::from(st.times[3].nsec),
+        3 => st.ino as i64,
+        _ => {
+            let (major, minor) = (u64::from(st.dev[0]), u64::from(st.dev[1]));
+            ((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)) as i64
+        }
+    }
+}
+
+/// Whether `access` succeeds.
+pub fn access(path: &mut [u8], mode: i64) -> bool {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| {
+        i64::from(unsafe { sys::access(p, mode as c_int) })
+    }) == 0
+}
+
+/// `mkdir`
+pub fn mkdir(path: &mut [u8], mode: i64) -> i64 {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| {
+        checked(i64::from(unsafe { sys::mkdir(p, mode as u32) }))
+    })
+}
+
+/// `rmdir`
+pub fn rmdir(path: &mut [u8]) -> i64 {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| checked(i64::from(unsafe { sys::rmdir(p) })))
+}
+
+/// `rename`
+pub fn rename(from: &mut [u8], to: &mut [u8]) -> i64 {
+    with_c_string(from, |f| {
+        // SAFETY: both paths end in a zero byte.
+        with_c_string(to, |t| checked(i64::from(unsafe { sys::rename(f, t) })))
+    })
+}
+
+/// `chdir`
+pub fn chdir(path: &mut [u8]) -> i64 {
+    // SAFETY: the path ends in a zero byte.
+    with_c_string(path, |p| checked(i64::from(unsafe { sys::chdir(p) })))
+}
+
+/// The working directory: its length; nothing is written if it exceeds `out`.
+pub fn getcwd(out: &mut [u8]) -> i64 {
+    let mut buffer = [0u8; PATH_MAX];
+    // SAFETY: the buffer is valid for its length.
+    let p = unsafe { sys::getcwd(buffer.as_mut_ptr().cast(), buffer.len()) };
+    if p.is_null() {
+        return -errno();
+    }
+    // SAFETY: `getcwd` wrote a string that ends in a zero byte.
+    copy_if_fits(unsafe { c_bytes(p) }, out)
+}
+
+/// A variable of the environment: its length or -1; nothing is written if it exceeds
+/// `out`.
+pub fn getenv(name: &mut [u8], out: &mut [u8]) -> i64 {
+    // SAFETY: the name ends in a zero byte; the value is a string that lives until the
+    // environment changes, which nothing here does.
+    with_c_string(name, |n| unsafe {
+        let value = sys::getenv(n);
+        if value.is_null() {
+            return -1;
+        }
+        copy_if_fits(c_bytes(value), out)
+    })
+    .max(-1)
+}
+
+fn copy_if_fits(text: &[u8], out: &mut [u8]) -> i64 {
+    if let Some(out) = out.get_mut(..text.len()) {
+        out.copy_from_slice(text);
+    }
+    text.len() as i64
+}
+
+/// The system's message for an `errno`, cut to the length of `out`: its length.
+pub fn strerror(number: i64, out: &mut [u8]) -> i64 {
+    // SAFETY: `strerror` returns a string that ends in a zero byte.
+    let text = unsafe { c_bytes(sys::strerror(number as c_int)) };
+    let n = text.len().min(out.len());
+    out[..n].copy_from_slice(&text[..n]);
+    n as i64
+}
+
+/// `getpid`
+pub fn getpid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::getpid() })
+}
+
+/// `_exit`
+pub fn exit(code: i64) {
+    // SAFETY: ends the process.
+    unsafe { sys::_exit(code as c_int) }
+}
+
+/// Prints the message on stderr and ends the process.
+pub fn fatal(message: &mut [u8]) {
+    crate::exc::fatal(message)
+}
+
+/// Seconds since the epoch.
+pub fn time() -> f64 {
+    clock_seconds(sys::CLOCK_REALTIME)
+}
+
+/// CPU seconds of this process.
+pub fn clock() -> f64 {
+    clock_seconds(sys::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock_seconds(clock: c_int) -> f64 {
+    let mut t = Timespec::default();
+    // SAFETY: `t` is valid for writing.
+    unsafe { sys::clock_gettime(clock, &raw mut t) };
+    t.sec as f64 + t.nsec as f64 * 1e-9
+}
+
+/// Sleeps; not at all for negative or undefined times.
+pub fn sleep(seconds: f64) {
+    if !(seconds > 0.0) {
+        return;
+    }
+    let mut t = Timespec {
+        sec: seconds as i64,
+        nsec: ((seconds - (seconds as i64) as f64) * 1e9) as i64,
+    };
+    let request = &raw mut t;
+    // SAFETY: both arguments are valid; an interrupted sleep goes on with the rest.
+    while unsafe { sys::nanosleep(request, request) } < 0 && errno() == i64::from(sys::EINTR) {}
+}

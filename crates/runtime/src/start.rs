@@ -1,0 +1,176 @@
+//! Start-up: from `main` to the entry point and to the exit code.
+
+use core::ffi::{c_char, c_int};
+
+use crate::gc::{self, TypeInfo, api};
+use crate::state::state;
+use crate::string::RpyString;
+use crate::{exc, externals, os, sys};
+
+/// What the runtime must know of a program.
+#[repr(C)]
+pub struct ProgramTable {
+    /// The entry point: takes the arguments' list if `argv` is not [`NO_ARGV`], and
+    /// returns the exit code if `returns_code`.
+    pub entry: *const u8,
+    /// Type of byte strings.
+    pub string: *const TypeInfo,
+    /// Type of arrays of byte strings.
+    pub string_array: *const TypeInfo,
+    /// Type of lists of byte strings.
+    pub string_list: *const TypeInfo,
+    /// Offset of the length in such a list.
+    pub list_length: u32,
+    /// Offset of the pointer to the array in such a list.
+    pub list_items: u32,
+    /// [`NO_ARGV`], [`ARRAY_ARGV`] or [`LIST_ARGV`].
+    pub argv: u32,
+    /// Whether the entry point returns a Signed.
+    pub returns_code: u32,
+}
+
+/// The entry point takes no argument.
+pub const NO_ARGV: u32 = 0;
+/// The entry point takes a fixed-size list: an array.
+pub const ARRAY_ARGV: u32 = 1;
+/// The entry point takes a resizable list: length and array.
+pub const LIST_ARGV: u32 = 2;
+
+/// Never used of the machine stack: room for what does not check, such as the
+/// runtime itself.
+const STACK_RESERVE: usize = 128 << 10;
+/// Most of the machine stack that is used even if the system allows more.
+const STACK_MAX: u64 = 64 << 20;
+
+/// The body of `main` in built programs.
+///
+/// # Safety
+/// The table describes the program, and `argv` holds `argc` strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_main(
+    argc: c_int,
+    argv: *const *const c_char,
+    table: &ProgramTable,
+) -> c_int {
+    let mut limit = sys::Rlimit::default();
+    // SAFETY: by contract.
+    unsafe {
+        if sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) != 0 {
+            limit.cur = STACK_MAX;
+        }
+        gc::setup();
+        set_stack_size(limit.cur.min(STACK_MAX) as usize);
+        let args = argv_slices(argc, argv);
+        run(table, argc as usize, args)
+    }
+}
+
+fn argv_slices<'a>(argc: c_int, argv: *const *const c_char) -> impl Fn(usize) -> &'a [u8] {
+    move |i| {
+        debug_assert!(i < argc as usize);
+        // SAFETY: by the contract of `rpy_main`.
+        unsafe { os::c_bytes(*argv.add(i)) }
+    }
+}
+
+/// Sets the limit that `stack_check` compares with, for a thread that has `size`
+/// bytes of stack below this call.
+pub fn set_stack_size(size: usize) {
+    let here = 0u8;
+    let limit = (&raw const here as usize).saturating_sub(size.saturating_sub(STACK_RESERVE));
+    // SAFETY: a plain store; one mutator thread.
+    unsafe { (*state()).stack_limit = limit }
+}
+
+/// Runs the program on a heap that is set up, and returns its exit code. An uncaught
+/// exception is reported.
+///
+/// # Safety
+/// The table describes the program; this thread is the mutator.
+pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> &'a [u8]) -> c_int {
+    // SAFETY: by contract.
+    unsafe {
+        let list = make_argv(table, argc, arg);
+        let code = match table.argv {
+            NO_ARGV => core::mem::transmute::<*const u8, extern "C" fn() -> i64>(table.entry)(),
+            _ => core::mem::transmute::<*const u8, extern "C" fn(usize) -> i64>(table.entry)(list),
+        };
+        if !(*state()).exc_type.is_null() {
+            exc::report_uncaught();
+            return exc::FATAL_EXIT;
+        }
+        if table.returns_code != 0 {
+            code as c_int
+        } else {
+            0
+        }
+    }
+}
+
+/// The list of arguments as the entry point wants it.
+unsafe fn make_argv<'a>(
+    table: &ProgramTable,
+    argc: usize,
+    arg: impl Fn(usize) -> &'a [u8],
+) -> usize {
+    if table.argv == NO_ARGV {
+        return 0;
+    }
+    // SAFETY: the table describes the types; the array is rooted while the rest is
+    // allocated.
+    unsafe {
+        let array = api::rpy_gc_malloc_varsize(&*table.string_array, argc, false);
+        let s = state();
+        let root = (*s).root_stack_top;
+        *root = array;
+        (*s).root_stack_top = root.add(1);
+        for i in 0..argc {
+            let string = make_string(table, arg(i)) as usize;
+            api::rpy_gc_writebarrier(*root);
+            let items = *root + (*table.string_array).items_offset as usize;
+            *((items + i * 8) as *mut usize) = string;
+        }
+        let mut list = *root;
+        if table.argv == LIST_ARGV {
+            list = api::rpy_gc_malloc_fixed(&*table.string_list);
+            *((list + table.list_length as usize) as *mut usize) = argc;
+            *((list + table.list_items as usize) as *mut usize) = *root;
+        }
+        (*s).root_stack_top = root;
+        list
+    }
+}
+
+/// A new string of the program.
+///
+/// # Safety
+/// The table describes the types; the caller's roots are saved.
+pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString {
+    // SAFETY: by contract.
+    unsafe {
+        let s = api::rpy_gc_malloc_varsize(&*table.string, bytes.len(), false) as *mut RpyString;
+        RpyString::bytes(s).copy_from_slice(bytes);
+        s
+    }
+}
+
+/// Names and addresses of everything that programs refer to, for a linker in the same
+/// process.
+pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
+    out("rpy_state", state() as *const u8);
+    out("rpy_main", rpy_main as *const u8);
+    out(
+        "rpy_debug_fatalerror",
+        exc::rpy_debug_fatalerror as *const u8,
+    );
+    out("rpy_assert_failed", exc::rpy_assert_failed as *const u8);
+    out("rpy_debug_print", exc::rpy_debug_print as *const u8);
+    out("malloc", sys::malloc as *const u8);
+    out("calloc", sys::calloc as *const u8);
+    out("free", sys::free as *const u8);
+    out("memcpy", sys::memcpy as *const u8);
+    out("memmove", sys::memmove as *const u8);
+    out("memset", sys::memset as *const u8);
+    api::symbols(&mut out);
+    externals::symbols(&mut out);
+}

@@ -1,0 +1,23 @@
+//! Byte strings of the program (`STR`), as they lie in memory.
+
+/// The start of a `STR`; its bytes follow.
+#[repr(C)]
+pub struct RpyString {
+    /// GC header.
+    pub header: usize,
+    /// Cached hash, 0 if not yet computed.
+    pub hash: i64,
+    /// Number of bytes.
+    pub length: usize,
+}
+
+impl RpyString {
+    /// Its bytes.
+    ///
+    /// # Safety
+    /// `s` points to a live string that nothing else reads or moves meanwhile.
+    pub unsafe fn bytes<'a>(s: *mut RpyString) -> &'a mut [u8] {
+        // SAFETY: by contract; the bytes follow the fixed part.
+        unsafe { core::slice::from_raw_parts_mut(s.add(1).cast(), (*s).length) }
+    }
+}

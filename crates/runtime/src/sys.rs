@@ -1,0 +1,118 @@
+//! The C library's functions, as far as the runtime needs them.
+
+use core::ffi::{c_char, c_int, c_long, c_void};
+
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Timespec {
+    pub(crate) sec: i64,
+    pub(crate) nsec: i64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Rlimit {
+    pub(crate) cur: u64,
+    pub(crate) max: u64,
+}
+
+pub(crate) const PROT_NONE: c_int = 0;
+pub(crate) const PROT_READ_WRITE: c_int = 3;
+pub(crate) const MAP_ANON_PRIVATE_NORESERVE: c_int = 0x4022;
+pub(crate) const MADV_DONTNEED: c_int = 4;
+pub(crate) const RLIMIT_STACK: c_int = 3;
+pub(crate) const CLOCK_REALTIME: c_int = 0;
+pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
+pub(crate) const EINTR: c_int = 4;
+pub(crate) const STATX_BASIC_STATS: u32 = 0x7ff;
+pub(crate) const AT_FDCWD: c_int = -100;
+pub(crate) const AT_EMPTY_PATH: c_int = 0x1000;
+
+/// The kernel's `statx`, the same on every architecture.
+#[repr(C)]
+pub(crate) struct Statx {
+    pub(crate) mask: u32,
+    pub(crate) blksize: u32,
+    pub(crate) attributes: u64,
+    pub(crate) nlink: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) mode: u16,
+    pub(crate) pad: u16,
+    pub(crate) ino: u64,
+    pub(crate) size: u64,
+    pub(crate) blocks: u64,
+    pub(crate) attributes_mask: u64,
+    /// Access, birth, change, modification: seconds, then nanoseconds and padding.
+    pub(crate) times: [StatxTime; 4],
+    pub(crate) rdev: [u32; 2],
+    /// Major and minor number.
+    pub(crate) dev: [u32; 2],
+    pub(crate) rest: [u64; 14],
+}
+
+/// A point of time in [`Statx`].
+#[repr(C)]
+pub(crate) struct StatxTime {
+    pub(crate) sec: i64,
+    pub(crate) nsec: u32,
+    pub(crate) pad: i32,
+}
+
+unsafe extern "C" {
+    pub(crate) fn mmap(
+        addr: *mut c_void,
+        len: usize,
+        prot: c_int,
+        flags: c_int,
+        fd: c_int,
+        off: i64,
+    ) -> *mut c_void;
+    pub(crate) fn munmap(addr: *mut c_void, len: usize) -> c_int;
+    pub(crate) fn mprotect(addr: *mut c_void, len: usize, prot: c_int) -> c_int;
+    pub(crate) fn madvise(addr: *mut c_void, len: usize, advice: c_int) -> c_int;
+    pub(crate) fn malloc(size: usize) -> *mut c_void;
+    pub(crate) fn calloc(n: usize, size: usize) -> *mut c_void;
+    pub(crate) fn realloc(p: *mut c_void, size: usize) -> *mut c_void;
+    pub(crate) fn memcpy(to: *mut c_void, from: *const c_void, n: usize) -> *mut c_void;
+    pub(crate) fn memmove(to: *mut c_void, from: *const c_void, n: usize) -> *mut c_void;
+    pub(crate) fn memset(p: *mut c_void, byte: c_int, n: usize) -> *mut c_void;
+    pub(crate) fn free(p: *mut c_void);
+    pub(crate) fn abort() -> !;
+    pub(crate) fn _exit(code: c_int) -> !;
+    pub(crate) fn __errno_location() -> *mut c_int;
+    pub(crate) fn getrlimit(what: c_int, out: *mut Rlimit) -> c_int;
+    pub(crate) fn write(fd: c_int, p: *const u8, n: usize) -> isize;
+    pub(crate) fn read(fd: c_int, p: *mut u8, n: usize) -> isize;
+    pub(crate) fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    pub(crate) fn close(fd: c_int) -> c_int;
+    pub(crate) fn lseek(fd: c_int, pos: i64, how: c_int) -> i64;
+    pub(crate) fn isatty(fd: c_int) -> c_int;
+    pub(crate) fn unlink(path: *const c_char) -> c_int;
+    pub(crate) fn statx(
+        fd: c_int,
+        path: *const c_char,
+        flags: c_int,
+        mask: u32,
+        out: *mut Statx,
+    ) -> c_int;
+    pub(crate) fn access(path: *const c_char, mode: c_int) -> c_int;
+    pub(crate) fn mkdir(path: *const c_char, mode: u32) -> c_int;
+    pub(crate) fn rmdir(path: *const c_char) -> c_int;
+    pub(crate) fn rename(from: *const c_char, to: *const c_char) -> c_int;
+    pub(crate) fn chdir(path: *const c_char) -> c_int;
+    pub(crate) fn getcwd(p: *mut c_char, n: usize) -> *mut c_char;
+    pub(crate) fn getenv(name: *const c_char) -> *const c_char;
+    pub(crate) fn strerror(errno: c_int) -> *const c_char;
+    pub(crate) fn strlen(s: *const c_char) -> usize;
+    pub(crate) fn getpid() -> c_int;
+    pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
+    pub(crate) fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int;
+    pub(crate) fn ldexp(x: f64, n: c_int) -> f64;
+}
+
+/// The error number of the last failed call.
+pub(crate) fn errno() -> c_long {
+    // SAFETY: the C library's per-thread location is always valid.
+    c_long::from(unsafe { *__errno_location() })
+}
