@@ -17,6 +17,7 @@ mod heap;
 mod layout;
 mod ops;
 mod program;
+pub mod text;
 mod types;
 mod value;
 
