@@ -10,24 +10,27 @@
 //! Helpers are RPython on low-level values. They use
 //!
 //! - names of `rpython.rtyper.lltypesystem.lltype`: primitive types, `malloc(T)`,
-//!   `malloc(T, n)`, `nullptr(T)`, `typeOf(p)`, `.TO` of a pointer type,
-//!   `cast_primitive(T, x)`, `cast_pointer(T, p)`;
+//!   `malloc(T, n)` (GC memory, which starts as zeroes), `nullptr(T)`, `typeOf(x)`,
+//!   `.TO` of a pointer type, `.OF` of an array type, `cast_primitive(T, x)`,
+//!   `cast_pointer(T, p)`;
 //! - pointers: fields `p.f`, inlined arrays and structs (`s.chars[i]`,
 //!   `entries[i].key`, `len(s.chars)`), items, `len()`, truth and `==` of pointers;
 //! - `llop.NAME(RESULT, args...)` for low-level operations
 //!   (`rpython.rtyper.lltypesystem.lloperation.llop`);
 //! - the builtin module `taipan_lowlevel`: the functions of the runtime (the table
-//!   `taipan_lltype::EXTERNALS`) and `is_array`;
+//!   `taipan_lltype::EXTERNALS`) and `is_array`, `is_pointer`;
 //! - integers, floats, chars, bools with their ordinary operators, which wrap and
 //!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
 //! - `raise` of builtin exception classes, calls of other helpers, loops.
 //!
 //! A parameter in capital letters is Void: a type, or a constant. A parameter named
 //! `eq_fn`, `hash_fn`, `..._fn` is Void too: either a low-level function, which is
-//! called directly, or `None`, where the plain operator serves; `x_fn is None` is
-//! decided while annotating, and so is `is_array(p)` (the pointer is to a GcArray
-//! rather than to a GcStruct). Callees are specialised per low-level types and
-//! Void values like the helper itself.
+//! called directly, or `None`, where the plain operator serves. Decided while
+//! annotating, so that only one branch exists, are `x_fn is None`, truth and equality
+//! of Void constants, `is_array(x)` (`x`, a type or a pointer, is or points to an array
+//! rather than a struct) and `is_pointer(x)` (`x`, a type or a value, is of a pointer
+//! type). Callees are specialised per low-level types and Void values like the helper
+//! itself.
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 

@@ -1,0 +1,12 @@
+"""Objects by identity."""
+from rpython.rtyper.lltypesystem.lltype import Signed
+from rpython.rtyper.lltypesystem.lloperation import llop
+
+
+def ll_identity_hash(p):
+    if not p:
+        return 0
+    return llop.gc_identityhash(Signed, p)
+
+def ll_unique_id(p):
+    return llop.gc_id(Signed, p)
