@@ -1,6 +1,7 @@
 //! Calls out of low-level code: functions of the runtime and the C library.
 
-use taipan_lltype::{Heap, HeapError, LLType, STR};
+use taipan_lltype::{Heap, HeapError, LLType, STR, TypeKind};
+use taipan_runtime::externals::Value;
 
 /// The outside world of an interpreted program.
 #[derive(Debug, Default)]
@@ -62,7 +63,40 @@ pub(crate) fn call(
         }
         _ => {}
     }
-    Err(unknown(name))
+    let mut rest = strings.iter_mut();
+    let mut values = Vec::new();
+    for (ty, w) in types.clone().zip(words) {
+        values.push(match ty.kind() {
+            TypeKind::Bool => Value::Bool(*w != 0),
+            TypeKind::Char => Value::Char(*w as u8),
+            TypeKind::Int(_) => Value::Int(*w as i64),
+            TypeKind::Float => Value::Float(f64::from_bits(*w as u64)),
+            _ => match rest.next() {
+                Some(s) => Value::Str(s),
+                None => return Err(unknown(name)),
+            },
+        });
+    }
+    let result = match taipan_runtime::externals::call(name, &mut values) {
+        None => return Err(unknown(name)),
+        Some(Value::Void | Value::Str(_)) => 0,
+        Some(Value::Bool(b)) => i128::from(b),
+        Some(Value::Char(c)) => i128::from(c),
+        Some(Value::Int(i)) => i128::from(i),
+        Some(Value::Float(f)) => i128::from(f.to_bits()),
+    };
+    drop(values);
+    // Strings are passed to be written to as well.
+    let mut strings = strings.iter();
+    for (ty, w) in types.zip(words) {
+        if *ty == STR.ptr()
+            && let Some(s) = strings.next()
+        {
+            let (at, n) = heap.str_chars(*w as u64)?;
+            heap.bytes_mut(at, n)?.copy_from_slice(s);
+        }
+    }
+    Ok(result)
 }
 
 fn unknown(name: &str) -> ExternalError {

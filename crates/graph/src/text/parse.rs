@@ -10,22 +10,23 @@ use crate::{
 /// Parses one graph. Blocks and variables are numbered in the order of the text, so
 /// that the text of a compact graph gives that graph.
 pub fn parse_graph<D: TextDialect>(text: &str, names: D::Names) -> Result<Graph<D>, ParseError> {
-    let mut graphs = parse_graphs(text, names)?;
+    let mut names = names;
+    let mut graphs = parse_graphs(text, &mut names)?;
     match graphs.len() {
         1 => Ok(graphs.remove(0)),
         n => Cursor::new(text).error(format!("expected one graph, found {n}")),
     }
 }
 
-/// Parses any number of graphs.
+/// Parses any number of graphs; what they declare is added to the names.
 pub fn parse_graphs<D: TextDialect>(
     text: &str,
-    mut names: D::Names,
+    names: &mut D::Names,
 ) -> Result<Vec<Graph<D>>, ParseError> {
     let mut cursor = Cursor::new(text);
     let mut graphs = Vec::new();
     while !cursor.at_end() {
-        if D::parse_declaration(&mut cursor, &mut names)? {
+        if D::parse_declaration(&mut cursor, names)? {
             continue;
         }
         if !cursor.eat_word("graph") {
@@ -34,7 +35,7 @@ pub fn parse_graphs<D: TextDialect>(
         let name = cursor.line().to_owned();
         let mut parser = Parser {
             cursor,
-            names: &names,
+            names: &*names,
             vars: Vec::new(),
             var_ids: FxHashMap::default(),
             blocks: Vec::new(),
