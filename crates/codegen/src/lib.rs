@@ -1,1 +1,33 @@
-//! Placeholder.
+//! What native back ends share: emitted code as a value, names of symbols, prebuilt
+//! data and type information as bytes, and the placement of all of it in one image.
+//!
+//! ```text
+//! LLGraph ── back end ──► CompiledFunction ─┐
+//! StaticData ──► DataObject ────────────────┼──► Image ──► memory of this process
+//! LLType ──► DataObject (type information) ─┘        └───► object file
+//! ```
+//!
+//! **Architecture invariants.** No salsa and no machine: a [`CompiledFunction`] is
+//! position independent, compares by content and names what it refers to by
+//! [`SymbolRef`], so it can be cached per function. Which functions and data an
+//! image needs follows from the relocations alone, in an order that depends on
+//! content only.
+
+pub mod abi;
+mod artifact;
+mod data;
+mod image;
+mod mangle;
+mod reach;
+mod table;
+#[cfg(test)]
+mod tests;
+mod typeinfo;
+
+pub use artifact::*;
+pub use data::static_object;
+pub use image::*;
+pub use mangle::{mangle_function, mangle_static};
+pub use reach::{Reference, graph_references, static_references};
+pub use table::EntryShape;
+pub use typeinfo::type_info_object;

@@ -1,6 +1,7 @@
 //! Constants of low-level graphs, names of functions and of prebuilt data.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation};
@@ -253,6 +254,17 @@ pub enum StaticSym {
     Value(Const, LLType),
     /// Anything that a later stage adds (type information, tables), by name.
     Named(Arc<str>, LLType),
+}
+
+impl StaticSym {
+    /// What `gc_identityhash` answers for the object: the same in every run, so that
+    /// prebuilt hash tables keyed by identity can be laid out while compiling.
+    pub fn identity_hash(&self) -> i64 {
+        let mut h = rustc_hash::FxHasher::default();
+        self.hash(&mut h);
+        // Not negative, and never the 0 that stands for "not yet computed".
+        ((h.finish() >> 1) as i64).max(1)
+    }
 }
 
 impl fmt::Display for LLConst {

@@ -31,6 +31,14 @@ pub trait Program {
 
     /// A prebuilt instance of a builtin exception class by name.
     fn exception_instance(&self, name: &str) -> StaticSym;
+
+    /// What runs when an object of this GC container type dies (RPython: the
+    /// destructor attached to the runtime type information, from `__del__`). It takes
+    /// the object, allocates nothing and keeps the object nowhere.
+    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
+        let _ = ty;
+        None
+    }
 }
 
 /// A prebuilt object.

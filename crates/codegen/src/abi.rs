@@ -1,0 +1,75 @@
+//! The contract with the runtime, in numbers. The runtime's own definitions are in
+//! `taipan_runtime::{gc::header, start, state}`; a test of each back end compares
+//! them.
+
+/// Flags in the header of static objects (`gc::header::STATIC_FLAGS`).
+pub const STATIC_FLAGS: i64 = 15;
+/// Bit of a header that the write barrier tests (`gc::header::TRACK`).
+pub const TRACK: i64 = 1;
+/// Bytes before a static object that hold its identity hash.
+pub const STATIC_PREFIX: u64 = 8;
+/// Objects of this size and above are not allocated inline (`gc::LARGE_OBJECT`).
+pub const LARGE_OBJECT: u64 = 32 << 10;
+/// Size of a type-information record without its offsets (`gc::TypeInfo`).
+pub const TYPE_INFO_SIZE: usize = 48;
+/// Size of a location record (`state::Location`).
+pub const LOCATION_SIZE: usize = 24;
+
+/// Symbol of the state that emitted code shares with the runtime.
+pub const STATE: &str = "rpy_state";
+/// Symbol that the body of `main` calls with the program table.
+pub const MAIN: &str = "rpy_main";
+
+/// Offsets in the state (`state::offset`).
+pub mod state {
+    /// Next free byte of the nursery.
+    pub const NURSERY_FREE: i32 = 0;
+    /// End of the nursery.
+    pub const NURSERY_TOP: i32 = 8;
+    /// First free word of the shadow stack.
+    pub const ROOT_STACK_TOP: i32 = 16;
+    /// Vtable of the current exception.
+    pub const EXC_TYPE: i32 = 24;
+    /// Instance of the current exception.
+    pub const EXC_VALUE: i32 = 32;
+    /// Lowest address for the machine stack.
+    pub const STACK_LIMIT: i32 = 40;
+    /// Number of traceback entries recorded.
+    pub const TRACEBACK_COUNT: i32 = 48;
+    /// The ring of traceback entries: location, exception type.
+    pub const TRACEBACK: i32 = 56;
+    /// Number of entries in the ring.
+    pub const TRACEBACK_DEPTH: i64 = 128;
+}
+
+/// Marks in traceback entries in place of a location (`state::RAISED` and so on).
+pub mod mark {
+    /// An exception was raised.
+    pub const RAISED: i64 = 0;
+    /// It was caught.
+    pub const CAUGHT: i64 = 1;
+    /// What was caught is raised again.
+    pub const RERAISED: i64 = 2;
+}
+
+/// Fields of the program table (`start::ProgramTable`).
+pub mod table {
+    /// Size.
+    pub const SIZE: usize = 48;
+    /// Offset of the entry point.
+    pub const ENTRY: u64 = 0;
+    /// Offset of the type information of byte strings.
+    pub const STRING: u64 = 8;
+    /// Offset of that of arrays of byte strings.
+    pub const STRING_ARRAY: u64 = 16;
+    /// Offset of that of lists of byte strings.
+    pub const STRING_LIST: u64 = 24;
+    /// Offset of: offset of the length in such lists.
+    pub const LIST_LENGTH: usize = 32;
+    /// Offset of: offset of the items in such lists.
+    pub const LIST_ITEMS: usize = 36;
+    /// Offset of the kind of argument.
+    pub const ARGV: usize = 40;
+    /// Offset of: whether an exit code is returned.
+    pub const RETURNS_CODE: usize = 44;
+}

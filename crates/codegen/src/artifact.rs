@@ -1,0 +1,115 @@
+//! Emitted code and data as values.
+
+use std::fmt;
+use std::sync::Arc;
+
+use taipan_lltype::{FuncKind, FuncSym, LLType, StaticSym};
+
+/// What a relocation refers to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SymbolRef {
+    /// A function with a graph.
+    Func(FuncSym),
+    /// A function or variable of the runtime or of the C library.
+    External(Arc<str>),
+    /// Prebuilt data.
+    Static(StaticSym),
+    /// Type information of a GC container.
+    TypeInfo(LLType),
+    /// The record of a place in the source: number in [`CompiledFunction::locations`]
+    /// of the function that has the relocation.
+    Location(u32),
+    /// The table by which the runtime knows the program.
+    ProgramTable,
+}
+
+impl SymbolRef {
+    /// A function, external or not.
+    pub fn function(f: &FuncSym) -> SymbolRef {
+        match f.kind() {
+            FuncKind::External { name, .. } => SymbolRef::External(name.clone()),
+            _ => SymbolRef::Func(f.clone()),
+        }
+    }
+}
+
+/// How an address is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RelocKind {
+    /// 32 bits, relative to the place itself: of code or data in the same image, or a
+    /// call of an external function.
+    PcRel32,
+    /// 32 bits, relative to the place itself: of a word that holds the address.
+    GotPcRel32,
+    /// 64 bits.
+    Abs64,
+}
+
+/// A place to be filled with an address.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Reloc {
+    /// Where, from the start of the code or data.
+    pub offset: u64,
+    /// How.
+    pub kind: RelocKind,
+    /// The address of what.
+    pub target: SymbolRef,
+    /// Added to it.
+    pub addend: i64,
+}
+
+/// The machine code of one function: position independent and complete but for its
+/// relocations.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CompiledFunction {
+    /// The code, with its constants.
+    pub code: Vec<u8>,
+    /// In the order of their offsets.
+    pub relocs: Vec<Reloc>,
+    /// Places in the source that traceback entries name, as positions in the
+    /// function's bytecode (`Operation::at`).
+    pub locations: Vec<u32>,
+}
+
+/// Prebuilt data as bytes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct DataObject {
+    /// The bytes, with zeroes where relocations go.
+    pub bytes: Vec<u8>,
+    /// Always [`RelocKind::Abs64`].
+    pub relocs: Vec<Reloc>,
+    /// Alignment of the first byte.
+    pub align: u64,
+    /// Where in the bytes the object starts: what its symbol stands for.
+    pub start: u64,
+    /// Whether nothing ever writes to it.
+    pub readonly: bool,
+}
+
+/// Why a function or image could not be made. All of these are faults of an earlier
+/// stage or of the machine, never of the user's program.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CodegenError {
+    /// The function or data at fault.
+    pub name: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl CodegenError {
+    /// An error about the thing of that name.
+    pub fn new(name: impl Into<String>, message: impl Into<String>) -> CodegenError {
+        CodegenError {
+            name: name.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for CodegenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.message)
+    }
+}
+
+impl std::error::Error for CodegenError {}

@@ -1,0 +1,353 @@
+//! All code and data of a program, placed in sections.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_lltype::{FuncSym, Program, StaticSym, round_up};
+
+use crate::abi::LOCATION_SIZE;
+use crate::table::program_table;
+use crate::{
+    CodegenError, CompiledFunction, DataObject, Reloc, RelocKind, SymbolRef, mangle_function,
+    mangle_static, static_object, type_info_object,
+};
+
+/// A section of an image.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum SectionId {
+    /// Code.
+    Text,
+    /// Data that nothing writes to.
+    Rodata,
+    /// Other data.
+    Data,
+}
+
+impl SectionId {
+    /// All of them, in the order of [`Image::sections`].
+    pub const ALL: [SectionId; 3] = [SectionId::Text, SectionId::Rodata, SectionId::Data];
+}
+
+/// Where something lies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// In which section.
+    pub section: SectionId,
+    /// How far from its start.
+    pub offset: u64,
+}
+
+/// What a relocation of an image refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    /// A place in the image.
+    Place(Place),
+    /// Number in [`Image::externals`].
+    External(usize),
+}
+
+/// A place of an image to be filled with an address when the image gets one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ImageReloc {
+    /// Offset in its section.
+    pub offset: u64,
+    /// How the address is written.
+    pub kind: RelocKind,
+    /// The address of what.
+    pub target: Target,
+    /// Added to it.
+    pub addend: i64,
+}
+
+/// Contents of a section.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Section {
+    /// The bytes; their start is at a multiple of 16.
+    pub bytes: Vec<u8>,
+    /// What is still open.
+    pub relocs: Vec<ImageReloc>,
+}
+
+/// A function or object in an image, under a name for people and debuggers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// Number of bytes.
+    pub size: u64,
+}
+
+/// All code and data of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Image {
+    /// By [`SectionId`].
+    pub sections: [Section; 3],
+    /// Functions and prebuilt objects.
+    pub symbols: Vec<Symbol>,
+    /// Names of functions and variables of the runtime and the C library.
+    pub externals: Vec<Arc<str>>,
+    functions: FxHashMap<FuncSym, Place>,
+    statics: FxHashMap<StaticSym, Place>,
+    others: FxHashMap<SymbolRef, Place>,
+}
+
+impl Image {
+    /// A section.
+    pub fn section(&self, id: SectionId) -> &Section {
+        &self.sections[id as usize]
+    }
+
+    /// Where a symbol lies; none if the image has no such one.
+    pub fn place(&self, symbol: &SymbolRef) -> Option<Place> {
+        match symbol {
+            SymbolRef::Func(f) => self.functions.get(f).copied(),
+            SymbolRef::Static(s) => self.statics.get(s).copied(),
+            other => self.others.get(other).copied(),
+        }
+    }
+}
+
+/// Where an image gets its code and its names of places from.
+pub trait CodeSource {
+    /// The code of a function that has a graph.
+    fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError>;
+
+    /// File and line of a position in a function's bytecode, for tracebacks.
+    fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
+        let _ = (f, at);
+        None
+    }
+}
+
+/// Makes the image of everything that `roots` refer to, directly or not. With an entry
+/// point it has a program table.
+pub fn build_image(
+    program: &dyn Program,
+    source: &mut dyn CodeSource,
+    roots: &[SymbolRef],
+    entry: Option<&FuncSym>,
+) -> Result<Image, CodegenError> {
+    let mut b = Builder {
+        program,
+        source,
+        entry,
+        image: Image::default(),
+        pending: Vec::new(),
+        texts: FxHashMap::default(),
+        externals: FxHashMap::default(),
+    };
+    if entry.is_some() {
+        b.place_of(&SymbolRef::ProgramTable, None)?;
+    }
+    for r in roots {
+        b.target(r, None)?;
+    }
+    b.finish()
+}
+
+/// A relocation whose target has not been looked up yet.
+struct Pending {
+    section: SectionId,
+    /// Start of the code or data that has the relocation.
+    base: u64,
+    reloc: Reloc,
+    /// The function that has it.
+    owner: Option<(FuncSym, Arc<CompiledFunction>)>,
+}
+
+struct Builder<'a> {
+    program: &'a dyn Program,
+    source: &'a mut dyn CodeSource,
+    entry: Option<&'a FuncSym>,
+    image: Image,
+    pending: Vec<Pending>,
+    texts: FxHashMap<String, Place>,
+    externals: FxHashMap<Arc<str>, usize>,
+}
+
+impl Builder<'_> {
+    fn finish(mut self) -> Result<Image, CodegenError> {
+        while let Some(p) = self.pending.pop() {
+            let target = self.target(&p.reloc.target, p.owner.as_ref())?;
+            let reloc = ImageReloc {
+                offset: p.base + p.reloc.offset,
+                kind: p.reloc.kind,
+                target,
+                addend: p.reloc.addend,
+            };
+            let section = &mut self.image.sections[p.section as usize];
+            match target {
+                // The distance does not depend on where the section comes to lie.
+                Target::Place(to)
+                    if to.section == p.section && reloc.kind == RelocKind::PcRel32 =>
+                {
+                    let distance = to.offset as i64 + reloc.addend - reloc.offset as i64;
+                    let at = reloc.offset as usize;
+                    section.bytes[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+                }
+                _ => section.relocs.push(reloc),
+            }
+        }
+        for s in &mut self.image.sections {
+            s.relocs.sort_by_key(|r| r.offset);
+        }
+        Ok(self.image)
+    }
+
+    fn target(
+        &mut self,
+        symbol: &SymbolRef,
+        owner: Option<&(FuncSym, Arc<CompiledFunction>)>,
+    ) -> Result<Target, CodegenError> {
+        if let SymbolRef::External(name) = symbol {
+            let externals = &mut self.image.externals;
+            let i = *self.externals.entry(name.clone()).or_insert_with(|| {
+                externals.push(name.clone());
+                externals.len() - 1
+            });
+            return Ok(Target::External(i));
+        }
+        Ok(Target::Place(self.place_of(symbol, owner)?))
+    }
+
+    /// Where a symbol lies; it is added to the image if it is not there yet.
+    fn place_of(
+        &mut self,
+        symbol: &SymbolRef,
+        owner: Option<&(FuncSym, Arc<CompiledFunction>)>,
+    ) -> Result<Place, CodegenError> {
+        if let Some(p) = self.image.place(symbol) {
+            return Ok(p);
+        }
+        match symbol {
+            SymbolRef::Func(f) => {
+                let code = self.source.compiled(f)?;
+                let place = self.append(SectionId::Text, &code.code, 16);
+                self.name(mangle_function(f), place, code.code.len());
+                self.image.functions.insert(f.clone(), place);
+                let owner = (f.clone(), code.clone());
+                self.queue(place.section, place.offset, &code.relocs, Some(owner));
+                Ok(place)
+            }
+            SymbolRef::Static(s) => {
+                let data = self.program.static_data(s);
+                let object = static_object(s, &data, self.program)?;
+                let place = self.add_data(&object, |image, place| {
+                    image.statics.insert(s.clone(), place);
+                });
+                self.name(mangle_static(s), place, object.bytes.len());
+                Ok(place)
+            }
+            SymbolRef::TypeInfo(ty) => {
+                let object = type_info_object(*ty, self.program);
+                Ok(self.add_data(&object, |image, place| {
+                    image.others.insert(symbol.clone(), place);
+                }))
+            }
+            SymbolRef::ProgramTable => {
+                let entry = self.entry.ok_or_else(|| {
+                    CodegenError::new("image", "a program table needs an entry point")
+                })?;
+                let object = program_table(entry, self.program)?;
+                Ok(self.add_data(&object, |image, place| {
+                    image.others.insert(symbol.clone(), place);
+                }))
+            }
+            SymbolRef::Location(i) => {
+                let (f, code) = owner
+                    .ok_or_else(|| CodegenError::new("image", "a location outside a function"))?;
+                let at = code.locations.get(*i as usize).copied().unwrap_or(0);
+                Ok(self.location(f, at))
+            }
+            SymbolRef::External(name) => Err(CodegenError::new(
+                name.to_string(),
+                "not a part of the image",
+            )),
+        }
+    }
+
+    fn add_data(&mut self, object: &DataObject, record: impl FnOnce(&mut Image, Place)) -> Place {
+        let section = if object.readonly {
+            SectionId::Rodata
+        } else {
+            SectionId::Data
+        };
+        let base = self.append(section, &object.bytes, object.align);
+        self.queue(section, base.offset, &object.relocs, None);
+        let place = Place {
+            section,
+            offset: base.offset + object.start,
+        };
+        record(&mut self.image, place);
+        place
+    }
+
+    /// The record of a place in the source: file, function, line.
+    fn location(&mut self, f: &FuncSym, at: u32) -> Place {
+        let (file, line) = (self.source.position(f, at)).unwrap_or_else(|| ("?".into(), 0));
+        let file = self.text(file);
+        let function = self.text(f.name().to_owned());
+        let mut bytes = [0; LOCATION_SIZE];
+        bytes[16..20].copy_from_slice(&line.to_le_bytes());
+        let place = self.append(SectionId::Rodata, &bytes, 8);
+        for (i, text) in [file, function].into_iter().enumerate() {
+            let section = &mut self.image.sections[SectionId::Rodata as usize];
+            section.relocs.push(ImageReloc {
+                offset: place.offset + 8 * i as u64,
+                kind: RelocKind::Abs64,
+                target: Target::Place(text),
+                addend: 0,
+            });
+        }
+        place
+    }
+
+    /// A text that ends in a zero byte.
+    fn text(&mut self, text: String) -> Place {
+        if let Some(p) = self.texts.get(&text) {
+            return *p;
+        }
+        let mut bytes = text.clone().into_bytes();
+        bytes.push(0);
+        let place = self.append(SectionId::Rodata, &bytes, 1);
+        self.texts.insert(text, place);
+        place
+    }
+
+    fn append(&mut self, section: SectionId, bytes: &[u8], align: u64) -> Place {
+        let to = &mut self.image.sections[section as usize].bytes;
+        let offset = round_up(to.len() as u64, align);
+        // What lies between functions is never run; in a debugger it reads as traps.
+        let fill = if section == SectionId::Text { 0xcc } else { 0 };
+        to.resize(offset as usize, fill);
+        to.extend_from_slice(bytes);
+        Place { section, offset }
+    }
+
+    fn name(&mut self, name: String, place: Place, size: usize) {
+        self.image.symbols.push(Symbol {
+            name,
+            place,
+            size: size as u64,
+        });
+    }
+
+    /// Remembers relocations, the first one on top.
+    fn queue(
+        &mut self,
+        section: SectionId,
+        base: u64,
+        relocs: &[Reloc],
+        owner: Option<(FuncSym, Arc<CompiledFunction>)>,
+    ) {
+        self.pending
+            .extend(relocs.iter().rev().map(|reloc| Pending {
+                section,
+                base,
+                reloc: reloc.clone(),
+                owner: owner.clone(),
+            }));
+    }
+}

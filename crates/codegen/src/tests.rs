@@ -1,0 +1,1 @@
+//! Data and images of a small hand-made program.
