@@ -18,7 +18,8 @@
 //! - `llop.NAME(RESULT, args...)` for low-level operations
 //!   (`rpython.rtyper.lltypesystem.lloperation.llop`);
 //! - the builtin module `taipan_lowlevel`: the functions of the runtime (the table
-//!   `taipan_lltype::EXTERNALS`) and `is_array`, `is_pointer`;
+//!   `taipan_lltype::EXTERNALS`), the types `STR`, `UNICODE` and `INT` (a signed
+//!   32-bit integer), `is_array` and `is_pointer`;
 //! - integers, floats, chars, bools with their ordinary operators, which wrap and
 //!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
 //! - `raise` of builtin exception classes, calls of other helpers, loops.
@@ -31,6 +32,10 @@
 //! rather than a struct) and `is_pointer(x)` (`x`, a type or a value, is of a pointer
 //! type). Callees are specialised per low-level types and Void values like the helper
 //! itself.
+
+mod functions;
+
+pub use functions::{Default, FUNCTIONS, Function, Kind, function};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 

@@ -20,7 +20,7 @@ from rpython.rtyper.lltypesystem.lltype import (
     Signed, Unsigned, Void, malloc, nullptr, typeOf, cast_primitive,
     cast_pointer, GcArray)
 from rpython.rtyper.lltypesystem.lloperation import llop
-from rpython.rtyper.lltypesystem.rffi import INT
+from taipan_lowlevel import INT
 from taipan_lowlevel import is_pointer
 from taipan_prelude.rlist import ll_newlist, ll_items
 

@@ -2,7 +2,7 @@
 from rpython.rtyper.lltypesystem.lltype import (
     Signed, Float, malloc)
 from rpython.rtyper.lltypesystem.lloperation import llop
-from rpython.rtyper.lltypesystem.rstr import STR
+from taipan_lowlevel import STR
 from rpython.rlib.rarithmetic import intmask
 from taipan_lowlevel import (
     rpy_float_format, rpy_float_parse, rpy_float_parse_ok,

@@ -3,7 +3,7 @@ from rpython.rtyper.lltypesystem.lltype import (
     Signed, Unsigned, SignedLongLongLong, UnsignedLongLongLong, Char, Void,
     malloc, cast_primitive)
 from rpython.rtyper.lltypesystem.lloperation import llop
-from rpython.rtyper.lltypesystem.rstr import STR
+from taipan_lowlevel import STR
 from rpython.rlib.rarithmetic import ovfcheck
 
 INT_MIN = -0x8000000000000000

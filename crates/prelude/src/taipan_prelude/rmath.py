@@ -186,3 +186,9 @@ def ll_float_as_int(x):
     if x >= -9223372036854775808.0 and x < 9223372036854775808.0:
         return llop.cast_float_to_int(Signed, x)
     raise OverflowError
+
+def ll_math_degrees(x):
+    return x * 57.29577951308232
+
+def ll_math_radians(x):
+    return x * 0.017453292519943295

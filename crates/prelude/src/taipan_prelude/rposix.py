@@ -1,6 +1,6 @@
 """Functions of `os` and `time`. A failure is OSError with its errno."""
 from rpython.rtyper.lltypesystem.lltype import malloc
-from rpython.rtyper.lltypesystem.rstr import STR
+from taipan_lowlevel import STR
 from taipan_lowlevel import (
     rpy_os_write, rpy_os_read, rpy_os_open, rpy_os_close, rpy_os_lseek,
     rpy_os_isatty, rpy_os_unlink, rpy_os_access, rpy_os_mkdir, rpy_os_rmdir,

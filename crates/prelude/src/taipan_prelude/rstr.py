@@ -3,7 +3,7 @@ inlined array `chars`, so one source serves both."""
 from rpython.rtyper.lltypesystem.lltype import (
     Signed, Char, UniChar, Void, malloc, typeOf, cast_primitive)
 from rpython.rtyper.lltypesystem.lloperation import llop
-from rpython.rtyper.lltypesystem.rstr import STR, UNICODE
+from taipan_lowlevel import STR, UNICODE
 from rpython.rlib.rarithmetic import intmask
 from taipan_prelude.rlist import ll_newlist, ll_items
 

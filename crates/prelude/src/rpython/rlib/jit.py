@@ -1,0 +1,335 @@
+"""Hints to the just-in-time compiler. Without one they mean nothing: the decorators
+mark functions, and the functions give back what they get."""
+from rpython.rlib.nonconst import NonConstant
+from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.unroll import unrolling_iterable
+
+
+# Decorators.
+
+def elidable(func):
+    """Calls with equal arguments may be merged or left out."""
+    func._elidable_function_ = True
+    return func
+
+purefunction = elidable
+
+def elidable_promote(promote_args='all'):
+    """elidable, with arguments that are promoted first."""
+    def decorator(func):
+        func._elidable_function_ = True
+        func._elidable_promote_args_ = promote_args
+        return func
+    return decorator
+
+purefunction_promote = elidable_promote
+
+def dont_look_inside(func):
+    func._jit_look_inside_ = False
+    return func
+
+def look_inside(func):
+    func._jit_look_inside_ = True
+    return func
+
+def unroll_safe(func):
+    func._jit_unroll_safe_ = True
+    return func
+
+def loop_invariant(func):
+    func._jit_loop_invariant_ = True
+    func._jit_look_inside_ = False
+    return func
+
+def look_inside_iff(predicate):
+    def decorator(func):
+        func._jit_look_inside_iff_ = predicate
+        return func
+    return decorator
+
+def oopspec(spec):
+    def decorator(func):
+        func.oopspec = spec
+        return func
+    return decorator
+
+def not_in_trace(func):
+    func.oopspec = 'jit.not_in_trace()'
+    return func
+
+def jit_callback(name):
+    def decorator(func):
+        return func
+    return decorator
+
+
+# Values.
+
+def hint(x, **kwds):
+    return x
+
+@specialize.argtype(0)
+def promote(x):
+    return hint(x, promote=True)
+
+def promote_string(x):
+    return hint(x, promote_string=True)
+
+def promote_unicode(x):
+    return hint(x, promote_unicode=True)
+
+def we_are_jitted():
+    return False
+
+@specialize.call_location()
+def isconstant(value):
+    return NonConstant(False)
+
+@specialize.call_location()
+def isvirtual(value):
+    return NonConstant(False)
+
+@specialize.call_location()
+def loop_unrolling_heuristic(lst, size, cutoff=2):
+    return size == 0 or (isconstant(size) and size <= cutoff)
+
+def current_trace_length():
+    return -1
+
+def jit_debug(string, arg1=0, arg2=0, arg3=0, arg4=0):
+    pass
+
+def assert_green(value):
+    pass
+
+class AssertGreenFailed(Exception):
+    pass
+
+@specialize.argtype(0)
+def record_exact_class(value, cls):
+    pass
+
+@specialize.argtype(0)
+def record_exact_value(value, const_value):
+    pass
+
+@specialize.call_location()
+def record_known_result(result, func, *args):
+    pass
+
+@specialize.call_location()
+def conditional_call(condition, function, *args):
+    if condition:
+        function(*args)
+
+@specialize.call_location()
+def conditional_call_elidable(value, function, *args):
+    """value, or what the function answers where it is 0 or None."""
+    if not value:
+        value = function(*args)
+    return value
+
+def enter_portal_frame(unique_id):
+    pass
+
+def leave_portal_frame():
+    pass
+
+@specialize.argtype(0)
+def force_virtualizable(virtualizable):
+    pass
+
+
+# References to frames that need not exist.
+
+class InvalidVirtualRef(Exception):
+    pass
+
+class DirectVRef(object):
+    def __init__(self, x):
+        self._x = x
+        self._state = 'non-forced'
+
+    def __call__(self):
+        if self._state == 'invalid':
+            raise InvalidVirtualRef
+        self._state = 'forced'
+        return self._x
+
+    @property
+    def virtual(self):
+        return self._state == 'non-forced'
+
+    def _finish(self):
+        if self._state == 'non-forced':
+            self._state = 'invalid'
+
+class DirectJitVRef(DirectVRef):
+    pass
+
+@specialize.argtype(0)
+def virtual_ref(x):
+    return DirectJitVRef(x)
+
+@specialize.argtype(1)
+def virtual_ref_finish(vref, x):
+    vref._finish()
+
+@specialize.argtype(0)
+def non_virtual_ref(x):
+    return DirectVRef(x)
+
+vref_None = non_virtual_ref(None)
+
+
+# Drivers and parameters.
+
+class JitHintError(Exception):
+    """Inconsistency in the JIT hints."""
+
+ENABLE_ALL_OPTS = 'intbounds:rewrite:virtualize:string:pure:earlyforce:heap:unroll'
+
+PARAMETERS = {
+    'threshold': 1039, 'function_threshold': 1619, 'trace_eagerness': 200,
+    'decay': 40, 'trace_limit': 6000, 'inlining': 1, 'loop_longevity': 1000,
+    'retrace_limit': 0, 'pureop_historylength': 16, 'max_retrace_guards': 15,
+    'max_unroll_loops': 0, 'disable_unrolling': 200, 'enable_opts': 'all',
+    'max_unroll_recursion': 7, 'vec': 0, 'vec_all': 0, 'vec_cost': 0,
+}
+PARAMETER_DOCS = dict([(name, name.replace('_', ' ')) for name in PARAMETERS])
+unroll_parameters = unrolling_iterable(PARAMETERS.items())
+
+
+class JitDriver(object):
+    """Says where an interpreter's loop is. greens are constant while one loop of the
+    interpreted program runs; all other live variables are reds."""
+
+    active = True
+    virtualizables = []
+    name = 'jitdriver'
+    inline_jit_merge_point = False
+
+    @not_rpython
+    def __init__(self, greens=None, reds=None, virtualizables=None,
+                 get_jitcell_at=None, set_jitcell_at=None,
+                 get_printable_location=None, confirm_enter_jit=None,
+                 can_never_inline=None, should_unroll_one_iteration=None,
+                 name='jitdriver', check_untranslated=True, vectorize=False,
+                 get_unique_id=None, is_recursive=False, get_location=None):
+        if greens is not None:
+            self.greens = greens
+        self.name = name
+        self.autoreds = reds == 'auto'
+        if self.autoreds:
+            self.reds = []
+            self.numreds = None
+        else:
+            if reds is not None:
+                self.reds = reds
+            if not hasattr(self, 'greens') or not hasattr(self, 'reds'):
+                raise AttributeError("no 'greens' or 'reds' supplied")
+            self.numreds = len(self.reds)
+        if virtualizables is not None:
+            self.virtualizables = virtualizables
+        for v in self.virtualizables:
+            assert v in self.reds
+        self.get_printable_location = get_printable_location
+        self.get_location = get_location
+        self.has_unique_id = get_unique_id is not None
+        self.get_unique_id = get_unique_id
+        self.confirm_enter_jit = confirm_enter_jit
+        self.can_never_inline = can_never_inline
+        self.should_unroll_one_iteration = should_unroll_one_iteration
+        self.check_untranslated = check_untranslated
+        self.is_recursive = is_recursive
+        self.vec = vectorize
+
+    def _freeze_(self):
+        return True
+
+    def jit_merge_point(_self, **livevars):
+        pass
+
+    def can_enter_jit(_self, **livevars):
+        pass
+
+    def loop_header(self):
+        pass
+
+    def inline(self, call_jit_merge_point):
+        def decorate(func):
+            func._inline_jit_merge_point_ = call_jit_merge_point
+            return func
+        return decorate
+
+
+class TraceLimitTooHigh(Exception):
+    pass
+
+@specialize.arg(0, 1)
+def set_param(driver, name, value):
+    """None as driver stands for all of them."""
+    pass
+
+@specialize.arg(0, 1)
+def set_param_to_default(driver, name):
+    pass
+
+_integer_parameters = sorted([p for p in PARAMETERS if p != 'enable_opts'])
+
+@specialize.arg(0)
+def set_user_param(driver, text):
+    """Checks 'name=value,name=value', 'off' or 'default'."""
+    if text == 'off' or text == 'default':
+        return
+    for part in text.split(','):
+        pieces = part.strip(' ').split('=')
+        if len(pieces) != 2:
+            raise ValueError
+        name = pieces[0]
+        if name != 'enable_opts':
+            if name not in _integer_parameters:
+                raise ValueError
+            int(pieces[1])
+
+
+# What hooks get to see; none is ever called.
+
+class AsmInfo(object):
+    def __init__(self, ops_offset, asmaddr, asmlen, rawstart=0):
+        self.ops_offset = ops_offset
+        self.asmaddr = asmaddr
+        self.asmlen = asmlen
+        self.rawstart = rawstart
+
+class JitDebugInfo(object):
+    asminfo = None
+
+class JitHookInterface(object):
+    def on_abort(self, reason, jitdriver, greenkey, greenkey_repr, logops, operations):
+        pass
+
+    def before_compile(self, debug_info):
+        pass
+
+    def after_compile(self, debug_info):
+        pass
+
+    def before_compile_bridge(self, debug_info):
+        pass
+
+    def after_compile_bridge(self, debug_info):
+        pass
+
+class Counters(object):
+    counters = """
+    TRACING BACKEND OPS RECORDED_OPS GUARDS OPT_OPS OPT_GUARDS OPT_FORCINGS
+    OPT_VECTORIZE_TRY OPT_VECTORIZED ABORT_TOO_LONG ABORT_BRIDGE ABORT_BAD_LOOP
+    ABORT_ESCAPE ABORT_FORCE_QUASIIMMUT ABORT_SEGMENTED_TRACE FORCE_VIRTUALIZABLES
+    NVIRTUALS NVHOLES NVREUSED TOTAL_COMPILED_LOOPS TOTAL_COMPILED_BRIDGES
+    TOTAL_FREED_LOOPS TOTAL_FREED_BRIDGES
+    """.split()
+
+for _number, _name in enumerate(Counters.counters):
+    setattr(Counters, _name, _number)
+Counters.ncounters = len(Counters.counters)

@@ -1,0 +1,452 @@
+"""Special functions and decorators of RPython.
+
+Once translated, the compiler gives most of these their meaning by name; what stands
+here is what they do while a program loads.
+"""
+import math
+import types
+
+
+# Decorators.
+
+class _Specialize(object):
+    """How the annotator tells the copies of a function apart."""
+
+    def _mark(self, text):
+        def mark(func):
+            func._annspecialcase_ = text
+            return func
+        return mark
+
+    def memo(self):
+        return self._mark('specialize:memo')
+
+    def arg(self, *args):
+        return self._mark('specialize:arg' + self._numbers(args))
+
+    def arg_or_var(self, *args):
+        return self._mark('specialize:arg_or_var' + self._numbers(args))
+
+    def argtype(self, *args):
+        return self._mark('specialize:argtype' + self._numbers(args))
+
+    def ll(self):
+        return self._mark('specialize:ll')
+
+    def ll_and_arg(self, *args):
+        return self._mark('specialize:ll_and_arg' + self._numbers(args))
+
+    def call_location(self):
+        return self._mark('specialize:call_location')
+
+    def _numbers(self, args):
+        return '(%s)' % ','.join([str(n) for n in args])
+
+specialize = _Specialize()
+
+NOT_CONSTANT = object()
+
+def enforceargs(*types_, **kwds):
+    """Types that arguments are converted to, None for those left free."""
+    typecheck = kwds.pop('typecheck', True)
+    def decorator(func):
+        types = types_
+        if kwds:
+            assert not types_
+            code = func.func_code
+            names = code.co_varnames[:code.co_argcount]
+            types = tuple([kwds.get(name) for name in names])
+        func._annenforceargs_ = types
+        func._annenforceargs_typecheck_ = typecheck
+        return func
+    return decorator
+
+def always_inline(func):
+    func._always_inline_ = True
+    return func
+
+def dont_inline(func):
+    func._dont_inline_ = True
+    return func
+
+def try_inline(func):
+    func._always_inline_ = 'try'
+    return func
+
+def not_rpython(func):
+    """The function must not be reached by the annotator."""
+    func._not_rpython_ = True
+    return func
+
+def llhelper_error_value(error_value):
+    def decorate(func):
+        func._llhelper_error_value_ = error_value
+        return func
+    return decorate
+
+def sandbox_review(**kwds):
+    return lambda func: func
+
+def never_allocate(cls):
+    """Instances never exist at run time."""
+    cls._alloc_never_ = True
+    return cls
+
+
+# Translation.
+
+class Symbolic(object):
+    def annotation(self):
+        return None
+
+    def lltype(self):
+        return None
+
+    def __cmp__(self, other):
+        if self is other:
+            return 0
+        raise TypeError("Symbolics cannot be compared! (%r, %r)" % (self, other))
+
+    def __hash__(self):
+        raise TypeError("Symbolics are not hashable! %r" % (self,))
+
+    def __nonzero__(self):
+        raise TypeError("Symbolics are not comparable! %r" % (self,))
+
+
+class ComputedIntSymbolic(Symbolic):
+    def __init__(self, compute_fn):
+        self.compute_fn = compute_fn
+
+
+class CDefinedIntSymbolic(Symbolic):
+    def __init__(self, expr, default=None):
+        self.expr = expr
+        self.default = default
+
+
+def we_are_translated():
+    return False
+
+def we_are_translated_to_c():
+    return False
+
+def running_on_llinterp():
+    return False
+
+def is_annotation_constant(thing):
+    return True
+
+def keepalive_until_here(*values):
+    pass
+
+def fetch_translated_config():
+    return None
+
+def revdb_flag_io_disabled():
+    return False
+
+def revdb_enabled():
+    return False
+
+def likely(condition):
+    return condition
+
+def unlikely(condition):
+    return condition
+
+def register_replacement_for(replaced_function, sandboxed_name=None):
+    def wrap(func):
+        return func
+    return wrap
+
+
+# Objects.
+
+def instantiate(cls, nonmovable=False):
+    """A fresh instance without __init__."""
+    if isinstance(cls, type):
+        return cls.__new__(cls)
+    return types.InstanceType(cls)
+
+def free_non_gc_object(obj):
+    pass
+
+def compute_identity_hash(x):
+    assert x is not None
+    return object.__hash__(x)
+
+def compute_unique_id(x):
+    return id(x)
+
+def current_object_addr_as_int(x):
+    return id(x)
+
+@not_rpython
+def compute_hash(x):
+    """A hash that stays what it was when the program is translated, except of
+    instances."""
+    if isinstance(x, (str, unicode)):
+        return _hash_string(x)
+    if isinstance(x, (int, long)):
+        return hash(x)
+    if isinstance(x, float):
+        return _hash_float(x)
+    if isinstance(x, tuple):
+        return _hash_tuple(x)
+    if x is None:
+        return 0
+    return compute_identity_hash(x)
+
+def _wrap(x):
+    x = x & 0xffffffffffffffff
+    if x >= 1 << 63:
+        x -= 1 << 64
+    return int(x)
+
+@not_rpython
+def _hash_string(s):
+    length = len(s)
+    if length == 0:
+        return -1
+    x = ord(s[0]) << 7
+    for c in s:
+        x = _wrap(1000003 * x) ^ ord(c)
+    x ^= length
+    if x == 0:
+        return 29872897
+    return x
+
+@not_rpython
+def _hash_float(f):
+    if f != f:
+        return 0
+    if f - f != 0.0:
+        return 314159 if f > 0.0 else -271828
+    mantissa, exponent = math.frexp(f)
+    mantissa *= 2147483648.0
+    high = int(mantissa)
+    low = int((mantissa - float(high)) * 2147483648.0)
+    return _wrap(high + low + (exponent << 15))
+
+@not_rpython
+def _hash_tuple(t):
+    x = 0x345678
+    for item in t:
+        x = _wrap(1000003 * x) ^ compute_hash(item)
+    return x
+
+
+# Lists.
+
+def newlist_hint(sizehint=0):
+    return []
+
+def resizelist_hint(l, sizehint):
+    pass
+
+def list_get_physical_size(l):
+    return len(l)
+
+def int_to_bytearray(i):
+    return bytearray(i)
+
+
+# Dicts.
+
+class r_dict(object):
+    """A dict with its own equality and hash of keys."""
+
+    def __init__(self, key_eq, key_hash, force_non_null=False, simple_hash_eq=False):
+        self._dict = {}
+        self.key_eq = key_eq
+        self.key_hash = key_hash
+        self.force_non_null = force_non_null
+        self.simple_hash_eq = simple_hash_eq
+
+    def _key(self, key):
+        return _r_dictkey(self, key)
+
+    def __getitem__(self, key):
+        return self._dict[self._key(key)]
+
+    def __setitem__(self, key, value):
+        self._dict[self._key(key)] = value
+
+    def __delitem__(self, key):
+        del self._dict[self._key(key)]
+
+    def __len__(self):
+        return len(self._dict)
+
+    def __iter__(self):
+        for dk in self._dict:
+            yield dk.key
+    iterkeys = __iter__
+
+    def __contains__(self, key):
+        return self._key(key) in self._dict
+
+    def get(self, key, default=None):
+        return self._dict.get(self._key(key), default)
+
+    def setdefault(self, key, default):
+        return self._dict.setdefault(self._key(key), default)
+
+    def pop(self, key, *default):
+        return self._dict.pop(self._key(key), *default)
+
+    def popitem(self):
+        dk, value = self._dict.popitem()
+        return dk.key, value
+
+    def copy(self):
+        result = type(self)(self.key_eq, self.key_hash)
+        result.update(self)
+        return result
+
+    def update(self, other):
+        for key, value in other.items():
+            self[key] = value
+
+    def keys(self):
+        return [dk.key for dk in self._dict]
+
+    def values(self):
+        return self._dict.values()
+
+    def items(self):
+        return [(dk.key, value) for dk, value in self._dict.items()]
+
+    def itervalues(self):
+        return self._dict.itervalues()
+
+    def iteritems(self):
+        for dk, value in self._dict.items():
+            yield dk.key, value
+
+    def clear(self):
+        self._dict.clear()
+
+    def __repr__(self):
+        return '%s(...)' % (type(self).__name__,)
+
+    def __hash__(self):
+        raise TypeError("cannot hash r_dict instances")
+
+
+class r_ordereddict(r_dict):
+    pass
+
+
+class _r_dictkey(object):
+    def __init__(self, dic, key):
+        self.dic = dic
+        self.key = key
+        self.hash = dic.key_hash(key)
+
+    def __eq__(self, other):
+        if not isinstance(other, _r_dictkey):
+            return NotImplemented
+        return self.dic.key_eq(self.key, other.key)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return self.hash
+
+
+def prepare_dict_update(dict, n_elements):
+    pass
+
+def reversed_dict(d):
+    return reversed(d.keys())
+
+def iterkeys_with_hash(d):
+    return [(key, compute_hash(key)) for key in d]
+
+def iteritems_with_hash(d):
+    return [(key, value, compute_hash(key)) for key, value in d.items()]
+
+def contains_with_hash(d, key, h):
+    return key in d
+
+def setitem_with_hash(d, key, h, value):
+    d[key] = value
+
+def getitem_with_hash(d, key, h):
+    return d[key]
+
+def delitem_with_hash(d, key, h):
+    del d[key]
+
+def delitem_if_value_is(d, key, value):
+    if key in d and d[key] is value:
+        del d[key]
+
+def move_to_end(d, key, last=True):
+    value = d.pop(key)
+    if last:
+        d[key] = value
+    else:
+        items = d.items()
+        d.clear()
+        d[key] = value
+        for other, value in items:
+            d[other] = value
+
+
+# Mix-ins.
+
+def import_from_mixin(M, special_methods=['__init__', '__del__']):
+    """In a class body: copies the attributes of M (and of its bases) into the class.
+    Functions are copied as well, so that every class has its own."""
+    import sys
+    target = sys._getframe(1).f_locals
+    flat = {}
+    for cls in reversed(M.__mro__ if isinstance(M, type) else [M]):
+        if cls is not object:
+            flat.update(cls.__dict__)
+    for key, value in flat.items():
+        if key in ('__module__', '__dict__', '__weakref__', '__doc__', '__slots__'):
+            continue
+        if isinstance(value, types.FunctionType):
+            if key in special_methods and key in target:
+                continue
+            value = _copy_function(value)
+        elif isinstance(value, staticmethod):
+            value = staticmethod(_copy_function(value.__get__(42)))
+        elif isinstance(value, classmethod):
+            raise AssertionError("classmethods are not supported in mix-ins")
+        if key in target:
+            raise Exception("import_from_mixin: would overwrite the value already "
+                            "defined locally for %r" % (key,))
+        target[key] = value
+
+def _copy_function(func):
+    copy = types.FunctionType(func.func_code, func.func_globals, func.func_name,
+                              func.func_defaults, func.func_closure)
+    copy.__dict__.update(func.__dict__)
+    copy.__module__ = func.__module__
+    return copy
+
+
+class UnboxedValue(object):
+    """A mix-in for classes with one integer field that might live in the pointer."""
+    __slots__ = ()
+
+
+def hlinvoke(repr, llcallable, *args):
+    return llcallable(*args)
+
+
+NO_DEFAULT = object()
+
+def dict_to_switch(d, inline=True, default=NO_DEFAULT):
+    """A function that looks a constant key up."""
+    def lookup(query):
+        if default is NO_DEFAULT:
+            return d[query]
+        return d.get(query, default)
+    return lookup

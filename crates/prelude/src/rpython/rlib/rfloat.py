@@ -1,0 +1,130 @@
+"""Floats: text, rounding, special values."""
+import math
+
+from rpython.rlib.objectmodel import not_rpython
+
+INFINITY = 1e200 * 1e200
+NAN = abs(INFINITY / INFINITY)
+DBL_MAX = 1.7976931348623157e308
+DBL_MIN = 2.2250738585072014e-308
+DBL_EPSILON = 2.220446049250313e-16
+DBL_MANT_DIG = 53
+DBL_DIG = 15
+DBL_MAX_EXP = 1024
+DBL_MAX_10_EXP = 308
+DBL_MIN_EXP = -1021
+DBL_MIN_10_EXP = -307
+FLT_RADIX = 2
+FLT_MANT_DIG = 24
+
+INVALID_MSG = "could not convert string to float"
+
+DTSF_STR_PRECISION = 12
+DTSF_SIGN = 1
+DTSF_ADD_DOT_0 = 2
+DTSF_ALT = 4
+DTSF_CUT_EXP_0 = 8
+DIST_FINITE = 1
+DIST_NAN = 2
+DIST_INFINITY = 3
+
+
+@not_rpython
+def formatd(x, code, precision, flags=0):
+    """Text of a float: code among e E f F g G r, and DTSF_ flags."""
+    if code == 'r':
+        s = repr(x)
+        if s.endswith('.0'):
+            s = s[:-2]
+    else:
+        alternate = '#' if flags & DTSF_ALT else ''
+        s = ('%' + alternate + '.' + str(precision) + code) % x
+    if flags & DTSF_ADD_DOT_0 and s.lstrip('-').isdigit():
+        s += '.0'
+    if flags & DTSF_SIGN and not s.startswith('-'):
+        s = '+' + s
+    return s
+
+def double_to_string(value, tp, precision, flags):
+    if value != value:
+        special = DIST_NAN
+    elif value - value != 0.0:
+        special = DIST_INFINITY
+    else:
+        special = DIST_FINITE
+    return formatd(value, tp, precision, flags), special
+
+def string_to_float(s):
+    """ParseStringError where s is not a float."""
+    from rpython.rlib.rstring import ParseStringError
+    try:
+        return rstring_to_float(s)
+    except ValueError:
+        raise ParseStringError(INVALID_MSG)
+
+def rstring_to_float(s):
+    return float(s)
+
+def isfinite(x):
+    return x - x == 0.0
+
+def round_away(x):
+    """To the nearest integer, halves away from zero."""
+    result = math.floor(abs(x))
+    if abs(x) - result >= 0.5:
+        result += 1.0
+    return math.copysign(result, x)
+
+def round_half_even(x):
+    result = round_away(x)
+    if abs(x - result) == 0.5 and math.fmod(result, 2.0) != 0.0:
+        result -= math.copysign(1.0, x)
+    return result
+
+_EXACT_HALF = '5' + '0' * 39
+
+def round_double(value, ndigits, half_even=False):
+    """round(value, ndigits): through decimal text, so that it is correct."""
+    if value - value != 0.0 or value == 0.0:
+        return value
+    if ndigits > 323:
+        return value
+    if ndigits < -308:
+        return 0.0 * value
+    if ndigits < 0:
+        power = math.pow(10.0, float(-ndigits))
+        scaled = value / power
+        if half_even:
+            rounded = round_half_even(scaled)
+        else:
+            rounded = round_away(scaled)
+        return rounded * power
+    if not half_even and ndigits < 30:
+        # formatd() rounds exact halves to even: push them off the middle.
+        text = formatd(value, 'f', ndigits + 40)
+        if text.endswith(_EXACT_HALF):
+            value *= 1.0000000000000002
+    result = rstring_to_float(formatd(value, 'f', ndigits))
+    if result - result != 0.0:
+        raise OverflowError
+    return result
+
+def log2(x):
+    if x <= 0.0:
+        raise ValueError("math domain error")
+    mantissa, exponent = math.frexp(x)
+    if mantissa == 0.5:
+        return float(exponent - 1)
+    return math.log(mantissa) / math.log(2.0) + float(exponent)
+
+def erf(x):
+    return math.erf(x)
+
+def erfc(x):
+    return math.erfc(x)
+
+def gamma(x):
+    return math.gamma(x)
+
+def lgamma(x):
+    return math.lgamma(x)

@@ -1,0 +1,381 @@
+"""Strings: splitting and replacing as functions, builders, numbers in text."""
+import sys
+
+from rpython.rlib.objectmodel import not_rpython, specialize
+
+
+# Functions that take byte or unicode strings alike.
+
+def _isspace(c):
+    return c == ' ' or '\t' <= c <= '\r'
+specialize.argtype(0)(_isspace)
+
+@specialize.argtype(0)
+def split(value, by=None, maxsplit=-1, isutf8=False):
+    """The pieces between occurrences of by, or between white space."""
+    result = []
+    length = len(value)
+    start = 0
+    if by is None:
+        while True:
+            while start < length and _isspace(value[start]):
+                start += 1
+            if start >= length:
+                return result
+            stop = start
+            if maxsplit == 0:
+                stop = length
+            while stop < length and not _isspace(value[stop]):
+                stop += 1
+            result.append(value[start:stop])
+            maxsplit -= 1
+            start = stop
+    return _split_by(value, by, maxsplit)
+
+@specialize.argtype(0, 1)
+def _split_by(value, by, maxsplit):
+    bylen = len(by)
+    if bylen == 0:
+        raise ValueError("empty separator")
+    result = []
+    start = 0
+    while maxsplit != 0:
+        found = value.find(by, start)
+        if found < 0:
+            break
+        assert found >= start
+        result.append(value[start:found])
+        start = found + bylen
+        maxsplit -= 1
+    result.append(value[start:])
+    return result
+
+@specialize.argtype(0)
+def rsplit(value, by=None, maxsplit=-1, isutf8=False):
+    """split() from the right."""
+    if by is not None:
+        return _rsplit_by(value, by, maxsplit)
+    result = []
+    stop = len(value)
+    while True:
+        while stop > 0 and _isspace(value[stop - 1]):
+            stop -= 1
+        if stop <= 0:
+            break
+        start = stop
+        if maxsplit == 0:
+            start = 0
+        while start > 0 and not _isspace(value[start - 1]):
+            start -= 1
+        assert start >= 0
+        result.append(value[start:stop])
+        maxsplit -= 1
+        stop = start
+    result.reverse()
+    return result
+
+@specialize.argtype(0, 1)
+def _rsplit_by(value, by, maxsplit):
+    bylen = len(by)
+    if bylen == 0:
+        raise ValueError("empty separator")
+    result = []
+    stop = len(value)
+    while maxsplit != 0:
+        found = value.rfind(by, 0, stop)
+        if found < 0:
+            break
+        result.append(value[found + bylen:stop])
+        stop = found
+        maxsplit -= 1
+    assert stop >= 0
+    result.append(value[:stop])
+    result.reverse()
+    return result
+
+@specialize.argtype(0, 1)
+def replace(input, sub, by, maxcount=-1):
+    """input with occurrences of sub, maxcount of them at the most, replaced."""
+    return replace_count(input, sub, by, maxcount)[0]
+
+@specialize.argtype(0, 1)
+def replace_count(input, sub, by, maxcount=-1, isutf8=False):
+    """The replaced string, and how many times sub was found."""
+    if maxcount == 0:
+        return input, 0
+    length = len(input)
+    count = 0
+    if isinstance(input, str):
+        builder = StringBuilder(length)
+    else:
+        builder = UnicodeBuilder(length)
+    start = 0
+    sublen = len(sub)
+    if sublen == 0:
+        while start < length and count != maxcount:
+            builder.append(by)
+            builder.append(input[start])
+            start += 1
+            count += 1
+        if count != maxcount:
+            builder.append(by)
+            count += 1
+    else:
+        while count != maxcount:
+            found = input.find(sub, start)
+            if found < 0:
+                break
+            builder.append_slice(input, start, found)
+            builder.append(by)
+            start = found + sublen
+            count += 1
+        if count == 0:
+            return input, 0
+    builder.append_slice(input, start, length)
+    return builder.build(), count
+
+@specialize.argtype(0, 1)
+def startswith(u_self, prefix, start=0, end=sys.maxint):
+    length = len(u_self)
+    if end > length:
+        end = length
+    if start > length:
+        return False
+    stop = start + len(prefix)
+    if stop > end:
+        return False
+    for i in range(len(prefix)):
+        if u_self[start + i] != prefix[i]:
+            return False
+    return True
+
+@specialize.argtype(0, 1)
+def endswith(u_self, suffix, start=0, end=sys.maxint):
+    length = len(u_self)
+    if end > length:
+        end = length
+    begin = end - len(suffix)
+    if begin < start:
+        return False
+    for i in range(len(suffix)):
+        if u_self[begin + i] != suffix[i]:
+            return False
+    return True
+
+@specialize.argtype(0, 1)
+def find(value, other, start, end):
+    return value.find(other, start, end)
+
+@specialize.argtype(0, 1)
+def rfind(value, other, start, end):
+    return value.rfind(other, start, end)
+
+@specialize.argtype(0, 1)
+def count(value, other, start, end):
+    return value.count(other, start, end)
+
+def strip_spaces(s):
+    start = 0
+    stop = len(s)
+    while start < stop and _isspace(s[start]):
+        start += 1
+    while stop > start and _isspace(s[stop - 1]):
+        stop -= 1
+    assert stop >= 0
+    return s[start:stop]
+
+
+# Numbers in text.
+
+class ParseStringError(Exception):
+    """The text is not a number."""
+
+    def __init__(self, msg):
+        self.msg = msg
+
+class InvalidBaseError(ParseStringError):
+    """The base is not between 2 and 36."""
+
+class ParseStringOverflowError(Exception):
+    def __init__(self, parser):
+        self.parser = parser
+
+class MaxDigitsError(Exception):
+    def __init__(self, digits):
+        self.digits = digits
+
+
+class NumberStringParser:
+    """Takes blanks, sign and prefix off and hands out the digits."""
+
+    def __init__(self, s, literal, base, fname, allow_underscores=False,
+                 no_implicit_octal=False, start=0, end=-1):
+        self.fname = fname
+        self.literal = literal
+        self.original_base = base
+        self.allow_underscores = allow_underscores
+        if end == -1:
+            end = len(s)
+        while start < end and _isspace(s[start]):
+            start += 1
+        while end > start and _isspace(s[end - 1]):
+            end -= 1
+        self.sign = 1
+        if start < end:
+            if s[start] == '-':
+                self.sign = -1
+                start += 1
+            elif s[start] == '+':
+                start += 1
+            while start < end and s[start] == ' ':
+                start += 1
+        letter = '\x00'
+        if start + 1 < end and s[start] == '0':
+            letter = s[start + 1]
+        prefixed = 0
+        if letter == 'x' or letter == 'X':
+            prefixed = 16
+        elif letter == 'b' or letter == 'B':
+            prefixed = 2
+        elif letter == 'o' or letter == 'O':
+            prefixed = 8
+        if base == 0:
+            if prefixed != 0:
+                base = prefixed
+            elif start < end and s[start] == '0' and not no_implicit_octal:
+                base = 8
+            else:
+                base = 10
+        elif base < 2 or base > 36:
+            raise InvalidBaseError("%s() base must be >= 2 and <= 36" % fname)
+        if prefixed == base:
+            start += 2
+            if allow_underscores and start < end and s[start] == '_':
+                start += 1
+        self.base = base
+        self.s = s
+        self.start = start
+        self.i = start
+        self.end = end
+        if start >= end:
+            self.error()
+
+    def error(self):
+        raise ParseStringError("invalid literal for %s() with base %d: '%s'" % (
+            self.fname, self.original_base, self.literal))
+
+    def rewind(self):
+        self.i = self.start
+
+    def next_digit(self):
+        """Value of the next digit, -1 at the end."""
+        if self.i >= self.end:
+            return -1
+        digit = _digit_value(self.s[self.i])
+        if digit < 0 and self.allow_underscores and self.s[self.i] == '_':
+            self.i += 1
+            if self.i >= self.end:
+                self.error()
+            digit = _digit_value(self.s[self.i])
+        if digit < 0 or digit >= self.base:
+            self.error()
+        self.i += 1
+        return digit
+
+    def prev_digit(self):
+        """Value of the digit before the last one that was read, -1 at the start."""
+        self.i -= 1
+        if self.i < self.start:
+            return -1
+        if self.allow_underscores and self.s[self.i] == '_':
+            self.i -= 1
+        return _digit_value(self.s[self.i])
+
+def _digit_value(c):
+    if '0' <= c <= '9':
+        return ord(c) - ord('0')
+    if 'A' <= c <= 'Z':
+        return ord(c) - ord('A') + 10
+    if 'a' <= c <= 'z':
+        return ord(c) - ord('a') + 10
+    return -1
+
+
+# Builders. The compiler knows these two classes.
+
+INIT_SIZE = 100
+
+class AbstractStringBuilder(object):
+    @not_rpython
+    def __init__(self, init_size=INIT_SIZE):
+        self._pieces = []
+
+    @not_rpython
+    def append(self, s):
+        assert isinstance(s, self._type)
+        self._pieces.append(s)
+
+    @not_rpython
+    def append_slice(self, s, start, end):
+        assert 0 <= start <= end <= len(s)
+        self._pieces.append(s[start:end])
+
+    @not_rpython
+    def append_multiple_char(self, c, times):
+        self._pieces.append(c * times)
+
+    @not_rpython
+    def append_charpsize(self, s, size):
+        self._pieces.append(self._type().join([s[i] for i in range(size)]))
+
+    @not_rpython
+    def build(self):
+        return self._type().join(self._pieces)
+
+    @not_rpython
+    def getlength(self):
+        return len(self.build())
+
+
+class StringBuilder(AbstractStringBuilder):
+    _type = str
+
+
+class UnicodeBuilder(AbstractStringBuilder):
+    _type = unicode
+
+
+class ByteListBuilder(object):
+    def __init__(self, init_size=INIT_SIZE):
+        self.l = []
+
+    def append(self, s):
+        for c in s:
+            self.l.append(c)
+
+    def append_slice(self, s, start, end):
+        for i in range(start, end):
+            self.l.append(s[i])
+
+    def append_multiple_char(self, c, times):
+        for i in range(times):
+            self.l.append(c)
+
+    def build(self):
+        return self.l
+
+    def getlength(self):
+        return len(self.l)
+
+
+# Strings without zero bytes.
+
+def assert_str0(fname):
+    assert '\x00' not in fname, "NUL byte in fname"
+    return fname
+
+def check_str0(fname):
+    assert '\x00' not in fname, "NUL byte in fname"
+
+def is_none_or_str(s):
+    return s is None or isinstance(s, str)
