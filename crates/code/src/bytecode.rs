@@ -8,20 +8,54 @@ use num_bigint::BigInt;
 use taipan_base::{File, TextRange};
 use taipan_graph::HlOp;
 
-/// Identity of a function body, class body or module body: file, qualified name,
-/// and which of several with that name. Interned, so it is `Copy` and may be kept
-/// anywhere; its number says nothing (never sort by it, never print it).
+/// Source text given to `exec`, `eval` or `compile` at import time.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct SourceText {
+    /// The file name it was compiled under.
+    #[returns(ref)]
+    pub filename: Box<str>,
+    /// The text.
+    #[returns(ref)]
+    pub text: Box<str>,
+    /// `Module` for `exec` and `Eval` for `eval`.
+    #[returns(copy)]
+    pub kind: CodeKind,
+}
+
+/// What a code was compiled from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, salsa::SalsaValue)]
+pub enum Origin {
+    /// A source file.
+    File(File),
+    /// A text that import-time code made.
+    Text(SourceText),
+}
+
+/// Identity of a function body, class body or module body: where it was compiled
+/// from, qualified name, and which of several with that name. Interned, so it is
+/// `Copy` and may be kept anywhere; its number says nothing (never sort by it, never
+/// print it).
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
 pub struct CodeId {
-    /// The file.
+    /// The file or text.
     #[returns(copy)]
-    pub file: File,
-    /// `<module>`, `f`, `C`, `C.method`, `f.<locals>.g`, `f.<lambda>`, ...
+    pub origin: Origin,
+    /// `<module>`, `f`, `C`, `C.method`, `f.<locals>.g`, `f.<locals>.<lambda>`, ...
     #[returns(ref)]
     pub qualname: Box<str>,
     /// 0 for the first of that name in the file, 1 for the second, ...
     #[returns(copy)]
     pub nth: u32,
+}
+
+impl CodeId {
+    /// The source file; none for a text that import-time code made.
+    pub fn file(self, db: &dyn taipan_base::Db) -> Option<File> {
+        match self.origin(db) {
+            Origin::File(f) => Some(f),
+            Origin::Text(_) => None,
+        }
+    }
 }
 
 /// Index of an instruction; jump target.
@@ -143,7 +177,8 @@ pub enum Instr {
     Return,
     /// `v -> sent value`
     Yield,
-    /// `type [value [traceback]] ->` with n operands (1 to 3) and raises
+    /// `type [value [traceback]] ->` with n operands (0 to 3) and raises; without
+    /// operands what is being handled, outside an except clause of the same body
     Raise(u32),
     /// `evalue etype ->` and raises again what a handler received
     Reraise,
@@ -163,8 +198,25 @@ pub enum Instr {
     PrintItemTo,
     /// `file ->`
     PrintNewlineTo,
-    /// `source globals locals ->`, None where left out
+    /// `source globals locals ->`, None where left out. The frame's own variables are
+    /// meant where both are.
     Exec,
+    /// `a ->`, the answer of an `__exit__` that was given an exception: jumps if it is
+    /// true. In RPython a context manager cannot suppress an exception: the flow space
+    /// never jumps.
+    JumpIfSuppressed(Pc),
+}
+
+impl Instr {
+    /// Where it may jump to.
+    pub fn jump_target(self) -> Option<Pc> {
+        use Instr::*;
+        match self {
+            Jump(t) | JumpIfFalse(t) | JumpIfTrue(t) | JumpIfFalseOrPop(t) | JumpIfTrueOrPop(t)
+            | JumpIfSuppressed(t) | ForIter(t) => Some(t),
+            _ => None,
+        }
+    }
 }
 
 /// How a `Call` passes arguments.
@@ -249,7 +301,7 @@ pub struct Handler {
 }
 
 /// What kind of body it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, salsa::SalsaValue)]
 pub enum CodeKind {
     /// A module body, or source given to `exec`: names live in a dict.
     Module,
@@ -320,4 +372,31 @@ pub struct CodeSpans {
     pub name: TextRange,
     /// One per local that is a parameter.
     pub params: Vec<TextRange>,
+}
+
+impl Code {
+    /// Stands for a code that its file has no longer.
+    pub(crate) fn gone(qualname: &str) -> Code {
+        Code {
+            name: qualname.rsplit('.').next().unwrap_or("").into(),
+            kind: CodeKind::Function,
+            argcount: 0,
+            varargs: false,
+            varkeywords: false,
+            locals: Vec::new(),
+            cells: Vec::new(),
+            frees: Vec::new(),
+            consts: vec![CodeConst::None],
+            names: Vec::new(),
+            calls: Vec::new(),
+            functions: Vec::new(),
+            imports: Vec::new(),
+            instrs: vec![Instr::LoadConst(0), Instr::Return],
+            handlers: Vec::new(),
+            generator: false,
+            max_stack: 1,
+            doc: None,
+            poisoned: true,
+        }
+    }
 }

@@ -10,5 +10,15 @@
 //! contained, so that an edit in one leaves its parent equal.
 
 mod bytecode;
+mod compile;
+mod disasm;
+mod queries;
+mod scope;
+mod walk;
 
 pub use bytecode::*;
+pub use disasm::disassemble;
+pub use queries::*;
+
+#[cfg(test)]
+mod tests;
