@@ -73,6 +73,13 @@ pub trait ObjectSpace: Sized {
     /// The truth value, for a branch.
     fn truth(&mut self, v: &Self::Value) -> Answer<Self, Truth>;
 
+    /// Whether an `__exit__` that was given an exception and answered `v` suppresses
+    /// it. RPython's context managers cannot.
+    fn suppresses(&mut self, v: &Self::Value) -> Answer<Self, bool> {
+        let _ = v;
+        Ok(false)
+    }
+
     /// A bool as a value.
     fn bool(&mut self, b: bool) -> Self::Value;
 
@@ -561,6 +568,11 @@ fn execute<S: ObjectSpace>(
                 Truth::Known(b) => Ok(go(frame, if b { target } else { pc + 1 })),
                 Truth::Fork => fork(Successor::at(target), Successor::at(pc + 1)),
             };
+        }
+        Instr::JumpIfSuppressed(target) => {
+            let v = frame.pop();
+            let suppressed = space.suppresses(&v)?;
+            return Ok(go(frame, if suppressed { target } else { pc + 1 }));
         }
         Instr::JumpIfFalseOrPop(target) => {
             let v = frame.pop();
