@@ -11,6 +11,7 @@ use taipan_lltype::{
     LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticSym, StructId, TypeKind, UNICODE,
 };
 
+use crate::exceptions::builtin_exception;
 use crate::reprs::{class_of_instance, const_as_float, const_as_int, variants_of};
 use crate::rtyper::void_const;
 use crate::{RTyper, Typed, TyperError, containers, synth};
@@ -131,7 +132,9 @@ fn instance(rt: &RTyper<'_>, c: &Const, class: Option<ObjId>, ty: LLType) -> Typ
 
 fn class(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLConst> {
     match c {
-        Const::Obj(o) if matches!(&*rt.object(*o)?, ObjData::Class(_)) => {
+        Const::Obj(o)
+            if builtin_exception(*o).is_some() || matches!(&*rt.object(*o)?, ObjData::Class(_)) =>
+        {
             Ok(LLConst::Static(StaticSym::Vtable(*o), ty))
         }
         _ => Err(mismatch(c, ty)),

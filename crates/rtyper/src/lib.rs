@@ -39,3 +39,6 @@ pub use repr::*;
 pub use rtyper::*;
 pub use specialize::specialize;
 pub use synth::entry_sym;
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,7 @@ impl ReprMethods for BoolRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Bool, 0)?;
-        hop.gendirectcall("ll_str.ll_bool_str", [v]).map(Some)
+        hop.gendirectcall("rmodel.ll_bool_str", [v]).map(Some)
     }
 
     as_int! {

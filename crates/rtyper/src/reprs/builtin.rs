@@ -340,9 +340,9 @@ fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
     let helper = if min {
-        "rbuiltin.ll_min"
+        "rmodel.ll_min"
     } else {
-        "rbuiltin.ll_max"
+        "rmodel.ll_max"
     };
     Ok(Some(hop.llops.gendirectcall_to(
         helper,

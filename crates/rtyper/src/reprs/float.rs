@@ -50,7 +50,7 @@ impl ReprMethods for FloatRepr {
     }
 
     fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
-        rt.helper_for("rfloat.ll_hash_float", &[*FLOAT])
+        rt.helper_for("rfloat.ll_float_hash", &[*FLOAT])
     }
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
@@ -93,7 +93,7 @@ impl ReprMethods for FloatRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Float, 0)?;
-        hop.gendirectcall("ll_str.ll_float_str", [v]).map(Some)
+        hop.gendirectcall("rfloat.ll_float_str", [v]).map(Some)
     }
 }
 
@@ -165,7 +165,7 @@ fn typed(hop: &Hop<'_>, op: NumOp, result: LLType) -> RType {
     let args = hop.inputargs([&Repr::Float, &Repr::Float])?;
     if op == NumOp::TrueDiv && hop.has_implicit_exception("ZeroDivisionError")? {
         hop.exception_is_here()?;
-        return hop.gendirectcall("rfloat.ll_truediv_zer", args).map(Some);
+        return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }
     hop.exception_cannot_occur()?;
     Ok(Some(hop.llops.gennum(NumFamily::Float, op, args, result)))
@@ -174,5 +174,5 @@ fn typed(hop: &Hop<'_>, op: NumOp, result: LLType) -> RType {
 fn rtype_pow(hop: &Hop<'_>) -> RType {
     let [x, y] = hop.inputargs([&Repr::Float, &Repr::Float])?;
     hop.exception_is_here()?;
-    hop.gendirectcall("rfloat.ll_float_pow", [x, y]).map(Some)
+    hop.gendirectcall("rmath.ll_math_pow", [x, y]).map(Some)
 }

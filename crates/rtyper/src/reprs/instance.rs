@@ -206,7 +206,10 @@ impl ReprMethods for InstanceRepr {
         }
         let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
         if can_be_none(&hop.args_s[0]) {
-            return hop.gendirectcall("rclass.ll_inst_type", [v]).map(Some);
+            let vtable = ctype(*OBJECT_VTABLE);
+            return hop
+                .gendirectcall("rclass.ll_inst_type", [vtable, v])
+                .map(Some);
         }
         Ok(Some(self.gettype(hop.llops, v)))
     }

@@ -124,7 +124,7 @@ impl ReprMethods for IntegerRepr {
             return Ok(None);
         }
         let t = self.lowleveltype();
-        rt.helper_for("rint.ll_eq_shortint", &[t, t]).map(Some)
+        rt.helper_for("rmodel.ll_eq_shortint", &[t, t]).map(Some)
     }
 
     fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
@@ -231,7 +231,7 @@ impl ReprMethods for IntegerRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
-        hop.gendirectcall("ll_str.ll_int2dec", [v]).map(Some)
+        hop.gendirectcall("rint.ll_int2dec", [v]).map(Some)
     }
 
     fn rtype_repr(&self, hop: &Hop<'_>) -> RType {
@@ -239,15 +239,15 @@ impl ReprMethods for IntegerRepr {
     }
 
     fn rtype_hex(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "ll_str.ll_int2hex")
+        self.based(hop, "rint.ll_int2hex")
     }
 
     fn rtype_oct(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "ll_str.ll_int2oct")
+        self.based(hop, "rint.ll_int2oct")
     }
 
     fn rtype_bin(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "ll_str.ll_int2bin")
+        self.based(hop, "rint.ll_int2bin")
     }
 }
 
@@ -405,7 +405,7 @@ fn truediv(hop: &Hop<'_>) -> RType {
     let args = hop.inputargs([&Repr::Float, &Repr::Float])?;
     if hop.has_implicit_exception("ZeroDivisionError")? {
         hop.exception_is_here()?;
-        return hop.gendirectcall("rfloat.ll_truediv_zer", args).map(Some);
+        return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }
     hop.exception_cannot_occur()?;
     Ok(Some(hop.llops.gennum(

@@ -22,12 +22,13 @@ impl ReprMethods for WeakRefRepr {
         let r = hop.args_r[0].clone();
         let v = hop.inputarg(&r, 0)?;
         hop.exception_cannot_occur()?;
-        let null = Repr::Instance(InstanceRepr::root());
+        let root = Repr::Instance(InstanceRepr::root());
         if hop.r_result.is_void() {
             return Ok(Some(crate::hop::cvoid()));
         }
-        let v = hop.gendirectcall("rweakref.ll_deref", [v])?;
-        hop.convert_result(v, &null).map(Some)
+        let ty = crate::hop::ctype(root.lowleveltype());
+        let v = hop.gendirectcall("rmodel.ll_weakref_deref", [ty, v])?;
+        hop.convert_result(v, &root).map(Some)
     }
 }
 
