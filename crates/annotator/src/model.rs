@@ -124,17 +124,8 @@ pub enum SomeKind {
         /// Class of the object; none: dead from the start.
         class: Option<ObjId>,
     },
-    /// `SomePtr`
+    /// `SomePtr`, and `SomeInteriorPtr` for inlined parts.
     Ptr(LLType),
-    /// `SomeInteriorPtr`: pointer to a container that is inlined in a GC container.
-    InteriorPtr {
-        /// The GC container.
-        parent: LLType,
-        /// The way from there.
-        path: Arc<[InteriorStep]>,
-        /// The inlined container.
-        to: LLType,
-    },
     /// `SomeLLADTMeth`: a method of a low-level type, bound to a pointer.
     AdtMeth {
         /// Type of the pointer.
@@ -153,15 +144,6 @@ pub enum SomeKind {
     Conflict,
 }
 
-/// One step from a container into a part of it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum InteriorStep {
-    /// A field of a struct.
-    Field(Arc<str>),
-    /// An item of an array; its index is not part of the annotation.
-    Item,
-}
-
 /// One member of a PBC set. Ordered by stable content.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Desc {
@@ -176,9 +158,8 @@ pub enum Desc {
         func: ObjId,
         /// Class whose dict has it.
         origin: ObjId,
-        /// Class of self; none in the value of a class's attribute, which is not
-        /// bound yet.
-        self_class: Option<ObjId>,
+        /// Class of self.
+        self_class: ObjId,
         /// Name under which it was looked up.
         name: Arc<str>,
     },

@@ -9,32 +9,56 @@
 //! what it read of the image, object by object; never on the text of its file. The
 //! result holds instruction indices, no source positions.
 
+mod build;
+mod context;
+mod fold;
+mod framestate;
+mod generator;
 mod result;
+mod simplify;
+mod space;
+mod special;
+mod value;
+mod world;
 
 pub use result::*;
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic};
-use taipan_interp::Function;
+use taipan_base::{Db, Diagnostic, Span};
+use taipan_interp::{Function, ObjData, Object, object};
 
 /// The flow graph of a function of the image.
 #[salsa::tracked]
-pub fn flow_graph(_db: &dyn Db, _func: Function) -> Arc<FlowResult> {
-    Arc::new(FlowResult {
-        graph: Err(FlowError::new("TP0200", "not a function")),
-        signature: Signature::default(),
-    })
+pub fn flow_graph(db: &dyn Db, func: Function) -> Arc<FlowResult> {
+    Arc::new(build::build_flow(db, func.program(db), func.obj(db)))
 }
 
-/// What [`flow_graph`] found wrong, for people.
+/// What [`flow_graph`] found wrong, with its place in the source.
 #[salsa::tracked]
 pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
     let result = flow_graph(db, func);
     let Err(error) = &result.graph else {
         return Arc::default();
     };
-    let mut d = Diagnostic::error(error.code, None, &error.message);
+    let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
     d.help = error.help.clone();
     Arc::new(vec![d])
+}
+
+/// Place of an instruction of a function, or of the function's name; none for a text
+/// that import-time code made. Reads positions: for diagnostics only.
+pub fn span_at(db: &dyn Db, func: Function, at: Option<u32>) -> Option<Span> {
+    let data = object(db, Object::new(db, func.program(db), func.obj(db)));
+    let Some(ObjData::Function(f)) = data.as_deref() else {
+        return None;
+    };
+    let spans = taipan_code::code_spans(db, f.code);
+    let range = at
+        .and_then(|at| spans.instrs.get(at as usize).copied())
+        .unwrap_or(spans.name);
+    Some(Span {
+        file: f.code.file(db)?,
+        range,
+    })
 }

@@ -310,6 +310,7 @@ hl_ops! {
     CallArgs = "call_args", "*", false;
     Hint = "hint", "", false;
     SameAs = "same_as", "", true;
+    Yield = "yield_", "", false;
 }
 
 impl HlOp {

@@ -13,10 +13,12 @@
 mod data;
 mod engine;
 mod queries;
+mod synthetic;
 
 pub use data::*;
 pub use engine::*;
 pub use queries::*;
+pub use synthetic::define_synthetic;
 
 use taipan_base::Program;
 use taipan_graph::ObjId;

@@ -11,6 +11,7 @@ use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::ObjData;
+use crate::synthetic::synthetic;
 
 /// An object of a program's image: the key of [`object`].
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
@@ -77,10 +78,13 @@ pub fn image(_db: &dyn Db, _program: Program) -> Arc<Image> {
 /// The content of an object; None for an id that is not in the image (any more).
 #[salsa::tracked]
 pub fn object(db: &dyn Db, key: Object) -> Option<Arc<ObjData>> {
-    image(db, key.program(db))
-        .objects
-        .get(&key.obj(db))
-        .cloned()
+    find(db, key.program(db), key.obj(db))
+}
+
+/// An object of the image or one that the flow space made.
+fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
+    let found = image(db, program).objects.get(&id).cloned();
+    found.or_else(|| synthetic(db, id))
 }
 
 /// A global of a module.
@@ -98,14 +102,15 @@ pub fn module_global(db: &dyn Db, key: Name) -> Option<Const> {
 /// it, and its value.
 #[salsa::tracked]
 pub fn class_attr(db: &dyn Db, key: Name) -> Option<(ObjId, Const)> {
-    let image = image(db, key.program(db));
-    let Some(ObjData::Class(class)) = image.objects.get(&key.obj(db)).map(|o| &**o) else {
+    let program = key.program(db);
+    let class = find(db, program, key.obj(db))?;
+    let ObjData::Class(class) = &*class else {
         return None;
     };
     class
         .mro
         .iter()
-        .find_map(|c| match &**image.objects.get(c)? {
+        .find_map(|c| match &*find(db, program, *c)? {
             ObjData::Class(d) => Some((*c, d.get(key.name(db))?.clone())),
             _ => None,
         })

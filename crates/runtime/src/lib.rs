@@ -13,7 +13,6 @@
 
 #![cfg_attr(not(test), no_std)]
 
-pub mod arith;
 pub mod exc;
 pub mod externals;
 pub mod float;

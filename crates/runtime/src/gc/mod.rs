@@ -109,10 +109,7 @@ static mut GC: Gc = Gc {
 #[inline]
 unsafe fn gc<'a>() -> &'a mut Gc {
     // SAFETY: by contract.
-    unsafe {
-        let gc = &raw mut GC;
-        &mut *gc
-    }
+    unsafe { &mut *(&raw mut GC) }
 }
 
 /// Makes an empty heap.

@@ -1,0 +1,127 @@
+//! From a function object to its graph (RPython: `build_flow`).
+
+use std::sync::Arc;
+
+use taipan_base::{Db, Program};
+use taipan_code::{Code, CodeConst, CodeId, Origin, code};
+use taipan_graph::{Const, FunctionGraph, ObjId};
+use taipan_interp::{FunctionData, ObjData, define_synthetic, stable_id};
+
+use crate::context::{Built, FlowContext};
+use crate::generator;
+use crate::simplify::simplify;
+use crate::space::FlowSpace;
+use crate::world::World;
+use crate::{FlowError, FlowResult, Signature};
+
+pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult {
+    let world = World { db, program };
+    let Some(f) = world.function(id) else {
+        return FlowResult {
+            graph: Err(FlowError::new(
+                "TP0228",
+                "this is no function written in Python",
+            )),
+            signature: Signature::default(),
+        };
+    };
+    let code = code(db, f.code);
+    let mut signature = Signature {
+        argnames: code.locals[..code.argcount as usize].to_vec(),
+        varargs: code.varargs,
+        varkeywords: code.varkeywords,
+    };
+    let body_of = f.get(generator::BODY_OF);
+    let graph = assert_rpythonic(f, &code).and_then(|()| match body_of {
+        Some(Const::Obj(class)) => {
+            signature = generator::body_signature();
+            generator::body_graph(world, *class, flow_body(world, f, &code)?)
+        }
+        _ if code.generator => Ok(generator::entry_graph(world, id, f, &code)),
+        _ => simplify(world, flow_body(world, f, &code)?),
+    });
+    FlowResult {
+        graph: graph.map(Arc::new),
+        signature,
+    }
+}
+
+/// Rejects what is obviously not RPython.
+fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
+    let doc = code.doc.and_then(|i| match &code.consts[i as usize] {
+        CodeConst::Str(s) => Some(s.trim_ascii_start().starts_with(b"NOT_RPYTHON")),
+        _ => None,
+    });
+    let tagged = !matches!(
+        f.get("_not_rpython_"),
+        None | Some(Const::Bool(false) | Const::None)
+    );
+    if tagged || doc == Some(true) {
+        let text = format!("{} is tagged as not RPython", f.name);
+        return Err(FlowError::new("TP0228", text));
+    }
+    if code.poisoned {
+        let text = format!("{} has a syntax error", f.name);
+        return Err(FlowError::new("TP0228", text));
+    }
+    if !code.cells.is_empty() {
+        let names: Vec<&str> = code.cells.iter().map(|(name, _)| &**name).collect();
+        let text = format!(
+            "an inner function captures {} of {}",
+            names.join(", "),
+            f.name
+        );
+        return Err(FlowError::new("TP0225", text).with_help(
+            "RPython functions cannot create closures: inner functions, lambdas and generator \
+             expressions may use globals only",
+        ));
+    }
+    Ok(())
+}
+
+/// Flows the instructions of a function.
+fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> Result<Built, FlowError> {
+    let make_function = |body: CodeId, defaults: &[Const]| nested(world, f, body, defaults);
+    let space = FlowSpace {
+        world,
+        graph: FunctionGraph::new(&f.name, (), (), ()),
+        module: &f.module,
+        block: taipan_graph::BlockId(0),
+        at: 0,
+        protected: false,
+        merge_due: false,
+        log: Vec::new(),
+        replayed: 0,
+        make_function: &make_function,
+    };
+    FlowContext::new(code, space).build(f.globals, &f.closure)
+}
+
+/// The function object of a nested function, which has only the globals of the outer
+/// one.
+fn nested(world: World<'_>, outer: &FunctionData, body: CodeId, defaults: &[Const]) -> ObjId {
+    let db = world.db;
+    let origin = match body.origin(db) {
+        Origin::File(file) => file.path(db).to_string(),
+        Origin::Text(text) => text.text(db).to_string(),
+    };
+    let nth = body.nth(db).to_string();
+    let globals = format!("{:?}", outer.globals);
+    let values: Vec<String> = defaults.iter().map(Const::to_string).collect();
+    let qualname = body.qualname(db);
+    let mut parts = vec!["nested", &origin, qualname, &nth, &globals];
+    parts.extend(values.iter().map(String::as_str));
+    let id = stable_id(&parts);
+    let data = FunctionData {
+        name: qualname.rsplit('.').next().unwrap_or(qualname).into(),
+        module: outer.module.clone(),
+        code: body,
+        globals: outer.globals,
+        defaults: defaults.to_vec(),
+        closure: Vec::new(),
+        attrs: Vec::new(),
+        class: None,
+    };
+    define_synthetic(db, id, ObjData::Function(data));
+    id
+}

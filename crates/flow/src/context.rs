@@ -1,0 +1,513 @@
+//! Abstract interpretation of a body: pending blocks, forks and joins
+//! (RPython: `FlowContext`).
+//!
+//! Blocks are of two kinds. One that starts at a join point (RPython: `SpamBlock`) has
+//! the variables of its frame state as input arguments. One that starts after a fork
+//! (RPython: `EggBlock`) has none, except for a caught exception: it uses the variables
+//! of the blocks before it, until SSI form is made of the finished graph.
+//!
+//! States are merged where control can come from several places, but only when
+//! something is recorded: until then constants keep the ways apart. An exception
+//! handler thus sees each class of exception by itself.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_code::{Code, CodeConst, Instr, Pc};
+use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, VarId};
+use taipan_interp::{Frame, Step, named_id, step, unwind};
+
+use crate::FlowError;
+use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
+use crate::space::{Event, FlowSpace, Stop};
+use crate::value::{Operand, Value};
+
+/// Instructions that may be executed for one function, all ways together.
+const STEP_LIMIT: u32 = 1_000_000;
+/// Instructions in a row without any operation before a loop is taken for endless.
+const IDLE_LIMIT: u32 = 10_000;
+
+/// Builds the graph of a body. What it returns is in SSA form.
+pub(crate) struct FlowContext<'a> {
+    code: &'a Code,
+    space: FlowSpace<'a>,
+    /// Whether control can come to an instruction from several places.
+    joins: Vec<bool>,
+    kinds: FxHashMap<BlockId, Kind>,
+    joinpoints: FxHashMap<Pc, Vec<BlockId>>,
+    pending: VecDeque<Pending>,
+    /// Where exceptions go that are taken not to occur.
+    implicit: Option<BlockId>,
+    steps: u32,
+    idle: u32,
+}
+
+enum Kind {
+    /// Starts at a join point with this state.
+    Spam { state: FrameState, dead: bool },
+    /// Starts after a fork at the end of that block.
+    Egg(BlockId),
+}
+
+/// A block to be filled.
+struct Pending {
+    block: BlockId,
+    frame: FrameState,
+    /// What the instruction at which it starts has done in the blocks before.
+    log: Vec<Event>,
+}
+
+/// A finished graph, and the block that stands for exceptions that do not occur.
+pub(crate) struct Built {
+    pub(crate) graph: FunctionGraph,
+    pub(crate) implicit: Option<BlockId>,
+}
+
+impl<'a> FlowContext<'a> {
+    pub(crate) fn new(code: &'a Code, space: FlowSpace<'a>) -> Self {
+        FlowContext {
+            code,
+            space,
+            joins: find_joins(code),
+            kinds: FxHashMap::default(),
+            joinpoints: FxHashMap::default(),
+            pending: VecDeque::new(),
+            implicit: None,
+            steps: 0,
+            idle: 0,
+        }
+    }
+
+    /// Flows the body of a function with these globals and contents of closure cells.
+    pub(crate) fn build(
+        mut self,
+        globals: ObjId,
+        closure: &[Option<Const>],
+    ) -> Result<Built, FlowError> {
+        let code = self.code;
+        let params = code.argcount + u32::from(code.varargs) + u32::from(code.varkeywords);
+        let start = self.space.graph.startblock;
+        let mut locals = Vec::new();
+        for name in &code.locals[..params as usize] {
+            let v = self.space.graph.new_var(name, ());
+            self.space.graph.block_mut(start).inputargs.push(v);
+            locals.push(Some(Value::Var(v)));
+        }
+        let closure: Vec<Value> = closure.iter().map(|c| Value::Cell(c.clone())).collect();
+        let globals = Value::Const(Const::Obj(globals));
+        let consts = code.consts.iter().map(constant).collect();
+        let frame = Frame::enter(&mut self.space, code, consts, globals, locals, &closure);
+        self.add_spam(start, frame.clone(), frame);
+        while let Some(pending) = self.pending.pop_front() {
+            if !self.is_dead(pending.block) {
+                self.fill(pending).map_err(|mut e| {
+                    e.at.get_or_insert(self.space.at);
+                    e
+                })?;
+            }
+        }
+        Ok(Built {
+            graph: self.space.graph,
+            implicit: self.implicit,
+        })
+    }
+
+    fn add_spam(&mut self, block: BlockId, state: FrameState, frame: FrameState) {
+        self.kinds.insert(block, Kind::Spam { state, dead: false });
+        self.pending.push_back(Pending {
+            block,
+            frame,
+            log: Vec::new(),
+        });
+    }
+
+    /// Whether the join point that a block descends from has been replaced by a more
+    /// general one.
+    fn is_dead(&self, mut block: BlockId) -> bool {
+        loop {
+            match &self.kinds[&block] {
+                Kind::Spam { dead, .. } => return *dead,
+                Kind::Egg(parent) => block = *parent,
+            }
+        }
+    }
+
+    /// Executes instructions until the block ends.
+    fn fill(&mut self, pending: Pending) -> Result<(), FlowError> {
+        let mut frame = pending.frame;
+        let fresh = pending.log.is_empty();
+        self.space.block = pending.block;
+        self.space.log = pending.log;
+        self.space.replayed = 0;
+        // The function's first block is no join point, but may be the target of jumps.
+        let start = self.space.graph.startblock;
+        self.space.merge_due = fresh && pending.block == start && self.joins[0];
+        loop {
+            self.count_step()?;
+            let pc = frame.pc;
+            self.space.at = pc;
+            if self.own_instruction(&mut frame) {
+                self.arrive(&frame);
+                continue;
+            }
+            let instr = self.code.instrs[pc as usize];
+            self.space.protected = matches!(instr, Instr::ForIter(_)) || self.is_protected(pc);
+            let before = frame.clone();
+            let mut outcome = step(&mut self.space, self.code, &mut frame);
+            if let Step::Yield(v) = outcome {
+                outcome = self.yield_value(v, &mut frame);
+            }
+            match outcome {
+                Step::Continue => {}
+                Step::Return(v) => {
+                    let v = self.returned(&v)?;
+                    let target = self.space.graph.returnblock;
+                    self.close(Link::new(target, vec![v]));
+                    return Ok(());
+                }
+                Step::Raise(class, value) => {
+                    frame.pc = pc;
+                    if let Err((class, value)) = unwind(self.code, &mut frame, class, value) {
+                        return self.raise(class, value);
+                    }
+                }
+                Step::Stop(Stop::Merge) => {
+                    self.merge(before);
+                    return Ok(());
+                }
+                Step::Stop(Stop::ForkBool(condition)) => {
+                    self.fork_bool(condition, &before);
+                    return Ok(());
+                }
+                Step::Stop(Stop::ForkException(classes)) => {
+                    self.fork_exception(&classes, &before);
+                    return Ok(());
+                }
+                Step::Stop(Stop::Error(e)) => return Err(e),
+                Step::Yield(_) | Step::Fork(_) => {
+                    return Err(FlowError::new(
+                        "TP0220",
+                        "an instruction that cannot be flowed",
+                    ));
+                }
+            }
+            if !self.space.log.is_empty() {
+                self.idle = 0;
+            }
+            self.space.log.clear();
+            self.space.replayed = 0;
+            if self.arrive(&frame) && self.idle > IDLE_LIMIT {
+                self.merge(frame);
+                return Ok(());
+            }
+        }
+    }
+
+    fn count_step(&mut self) -> Result<(), FlowError> {
+        self.steps += 1;
+        self.idle += 1;
+        if self.steps > STEP_LIMIT {
+            return Err(FlowError::new(
+                "TP0229",
+                "this function is too big to be flowed, or a loop over constants does not end",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Control has come to the next instruction: answers whether that is a join point.
+    fn arrive(&mut self, frame: &FrameState) -> bool {
+        let join = self.joins[frame.pc as usize];
+        self.space.merge_due |= join;
+        join
+    }
+
+    fn is_protected(&self, pc: Pc) -> bool {
+        self.code
+            .handlers
+            .iter()
+            .any(|h| h.start <= pc && pc < h.end)
+    }
+
+    /// Instructions that mean something else to the flow space than to the engine.
+    fn own_instruction(&mut self, frame: &mut FrameState) -> bool {
+        match self.code.instrs[frame.pc as usize] {
+            Instr::StoreFast(i) => {
+                let Some(v) = frame.stack.pop() else {
+                    return false;
+                };
+                if let Some(var) = v.as_var() {
+                    let name = &mut self.space.graph.vars[var.index()].name;
+                    if name.is_empty() {
+                        *name = self.code.locals[i as usize].clone();
+                    }
+                }
+                frame.locals[i as usize] = Some(v.normalized());
+                frame.pc += 1;
+                true
+            }
+            Instr::ForIter(end) => {
+                let Some(Value::Unroller(items, next)) = frame.stack.last_mut() else {
+                    return false;
+                };
+                match items.get(*next).cloned() {
+                    Some(item) => {
+                        *next += 1;
+                        frame.stack.push(Value::Const(item));
+                        frame.pc += 1;
+                    }
+                    None => {
+                        frame.stack.pop();
+                        frame.pc = end;
+                    }
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn yield_value(&mut self, v: Value, frame: &mut FrameState) -> Step<Value, Stop> {
+        use taipan_interp::{ObjectSpace, Unwind};
+        match self.space.op(HlOp::Yield, &[v]) {
+            Ok(_) => {
+                frame.stack.push(Value::Const(Const::None));
+                Step::Continue
+            }
+            Err(Unwind::Raise(class, value)) => Step::Raise(class, value),
+            Err(Unwind::Stop(s)) => Step::Stop(s),
+        }
+    }
+
+    fn returned(&self, v: &Value) -> Result<Operand, FlowError> {
+        v.operand().ok_or_else(|| {
+            FlowError::new("TP0220", "returning an unrolling iterator is not RPython")
+        })
+    }
+
+    /// Ends the current block.
+    fn close(&mut self, link: Link<taipan_graph::HighLevel>) {
+        let block = self.space.graph.block_mut(self.space.block);
+        block.exitswitch = ExitSwitch::None;
+        block.exits = vec![link];
+    }
+
+    /// An exception leaves the function.
+    fn raise(&mut self, class: Value, value: Value) -> Result<(), FlowError> {
+        if let Value::Implicit(_) = class {
+            let target = self.implicit_block();
+            self.close(Link::new(target, vec![]));
+            return Ok(());
+        }
+        let import_error = Const::Obj(named_id("exceptions.ImportError"));
+        match (class.operand(), value.operand()) {
+            (Some(Operand::Const(c)), _) if c == import_error => {
+                Err(FlowError::new("TP0227", "this import fails"))
+            }
+            (Some(class), Some(value)) => {
+                let target = self.space.graph.exceptblock;
+                self.close(Link::new(target, vec![class, value]));
+                Ok(())
+            }
+            _ => Err(FlowError::new(
+                "TP0220",
+                "raising this value is not RPython",
+            )),
+        }
+    }
+
+    /// The block that stands for exceptions that do not occur. It raises
+    /// AssertionError, for where it cannot be removed.
+    fn implicit_block(&mut self) -> BlockId {
+        if let Some(b) = self.implicit {
+            return b;
+        }
+        let b = self.space.graph.new_block(vec![]);
+        raise_new(&mut self.space.graph, b, "exceptions.AssertionError");
+        self.implicit = Some(b);
+        b
+    }
+
+    fn fork(&mut self, inputargs: Vec<VarId>, before: &FrameState, event: Event) -> BlockId {
+        let egg = self.space.graph.new_block(inputargs);
+        self.kinds.insert(egg, Kind::Egg(self.space.block));
+        let mut log = self.space.log.clone();
+        log.push(event);
+        self.pending.push_back(Pending {
+            block: egg,
+            frame: before.clone(),
+            log,
+        });
+        egg
+    }
+
+    fn fork_bool(&mut self, condition: Operand, before: &FrameState) {
+        let exits = [false, true]
+            .map(|case| {
+                let egg = self.fork(vec![], before, Event::Bool(case));
+                Link::with_case(egg, vec![], ExitCase::Bool(case))
+            })
+            .into();
+        let block = self.space.graph.block_mut(self.space.block);
+        block.exitswitch = ExitSwitch::Value(condition);
+        block.exits = exits;
+    }
+
+    fn fork_exception(&mut self, classes: &[ObjId], before: &FrameState) {
+        let normal = self.fork(vec![], before, Event::Exception(None));
+        let mut exits = vec![Link::new(normal, vec![])];
+        for class in classes {
+            let graph = &mut self.space.graph;
+            let last_exception = graph.new_var("last_exception", ());
+            let last_exc_value = graph.new_var("last_exc_value", ());
+            let (etype, evalue) = (graph.new_var("", ()), graph.new_var("", ()));
+            let constant = Operand::Const(Const::Obj(*class));
+            // Any exception at all: its class is known only when the program runs.
+            let (passed, seen) = if *class == named_id("exceptions.Exception") {
+                (Operand::Var(last_exception), Operand::Var(etype))
+            } else {
+                (constant.clone(), constant)
+            };
+            let event = Event::Exception(Some((seen, evalue)));
+            let egg = self.fork(vec![etype, evalue], before, event);
+            let args = vec![passed, Operand::Var(last_exc_value)];
+            let case = ExitCase::Exception(Const::Obj(*class));
+            let mut link = Link::with_case(egg, args, case);
+            link.last_exception = Some(last_exception);
+            link.last_exc_value = Some(last_exc_value);
+            exits.push(link);
+        }
+        let block = self.space.graph.block_mut(self.space.block);
+        block.exitswitch = ExitSwitch::LastException;
+        block.exits = exits;
+    }
+
+    /// Ends the current block with a link to a join point at the state's place.
+    fn merge(&mut self, state: FrameState) {
+        self.idle = 0;
+        let candidates = self.joinpoints.entry(state.pc).or_default().clone();
+        for (i, candidate) in candidates.iter().enumerate() {
+            let Kind::Spam { state: old, .. } = &self.kinds[candidate] else {
+                continue;
+            };
+            // Variables of the union are made once it is known to be needed.
+            let placeholder = VarId(u32::MAX);
+            let world = self.space.world;
+            let is_tag = |v: &Value| v.as_const().is_some_and(|c| world.is_spec_tag(c));
+            let Some(merged) = union(old, &state, |_| placeholder, is_tag) else {
+                continue;
+            };
+            if matches(&merged, old) {
+                let args = output_args(&state, old);
+                self.close(Link::new(*candidate, args));
+                return;
+            }
+            let old = old.clone();
+            let new = self.next_block(&state, merged);
+            self.joinpoints.entry(state.pc).or_default()[i] = new;
+            let args = match &self.kinds[&new] {
+                Kind::Spam { state: general, .. } => output_args(&old, general),
+                Kind::Egg(_) => Vec::new(),
+            };
+            // The more special block becomes a way to the more general one.
+            let block = self.space.graph.block_mut(*candidate);
+            block.operations.clear();
+            block.exitswitch = ExitSwitch::None;
+            block.exits = vec![Link::new(new, args)];
+            let replaced = Kind::Spam {
+                state: old,
+                dead: true,
+            };
+            self.kinds.insert(*candidate, replaced);
+            return;
+        }
+        let pc = state.pc;
+        let new = self.next_block(&state, state.clone());
+        self.joinpoints.entry(pc).or_default().insert(0, new);
+    }
+
+    /// Links the current block to a new one with a fresh copy of a state.
+    fn next_block(&mut self, from: &FrameState, like: FrameState) -> BlockId {
+        let graph = &mut self.space.graph;
+        let mut new = copy(&like, |v| match graph.vars.get(v.index()) {
+            Some(_) => graph.copy_var(v),
+            None => graph.new_var("", ()),
+        });
+        for (name, v) in self.code.locals.iter().zip(&new.locals) {
+            if let Some(Value::Var(v)) = v {
+                graph.vars[v.index()].name = name.clone();
+            }
+        }
+        new.pc = from.pc;
+        let block = graph.new_block(variables(&new));
+        self.close(Link::new(block, output_args(from, &new)));
+        self.add_spam(block, new.clone(), new);
+        block
+    }
+}
+
+/// Lets a block raise a new instance of a builtin exception class.
+pub(crate) fn raise_new(graph: &mut FunctionGraph, block: BlockId, class: &str) {
+    let (value, class_var) = (graph.new_var("", ()), graph.new_var("", ()));
+    let class = Operand::Const(Const::Obj(named_id(class)));
+    let exceptblock = graph.exceptblock;
+    let op = |op, arg, result| taipan_graph::Operation {
+        op,
+        args: [arg].into_iter().collect(),
+        result,
+        at: 0,
+    };
+    let b = graph.block_mut(block);
+    b.operations.push(op(HlOp::SimpleCall, class, value));
+    b.operations
+        .push(op(HlOp::Type, Operand::Var(value), class_var));
+    let args = vec![Operand::Var(class_var), Operand::Var(value)];
+    b.exits = vec![Link::new(exceptblock, args)];
+}
+
+/// Instructions that control can come to from several places: targets of jumps that
+/// something else leads to too, and all exception handlers.
+fn find_joins(code: &Code) -> Vec<bool> {
+    let mut ways = vec![0u8; code.instrs.len() + 1];
+    let mut add = |pc: Pc, n: u8| ways[pc as usize] = ways[pc as usize].saturating_add(n);
+    add(0, 1);
+    for (pc, instr) in code.instrs.iter().enumerate() {
+        let next = pc as Pc + 1;
+        if let Some(t) = instr.jump_target() {
+            add(t, 1);
+        }
+        if !matches!(
+            instr,
+            Instr::Jump(_) | Instr::Return | Instr::Raise(_) | Instr::Reraise
+        ) {
+            add(next, 1);
+        }
+    }
+    for h in &code.handlers {
+        add(h.target, 2);
+    }
+    ways.into_iter().map(|n| n > 1).collect()
+}
+
+/// A constant of the code. What stands for a nested body is never loaded; complex
+/// numbers and `...` have no operand, so that their use is an error.
+fn constant(c: &CodeConst) -> Value {
+    fn plain(c: &CodeConst) -> Option<Const> {
+        Some(match c {
+            CodeConst::None => Const::None,
+            CodeConst::Bool(b) => Const::Bool(*b),
+            CodeConst::Int(i) => Const::Int(*i),
+            CodeConst::Long(i) => Const::Long(i.clone()),
+            CodeConst::Float(f) => Const::Float(*f),
+            CodeConst::Str(s) => Const::Str(s.clone()),
+            CodeConst::Unicode(s) => Const::Unicode(s.clone()),
+            CodeConst::Tuple(items) => {
+                let items: Option<Vec<Const>> = items.iter().map(plain).collect();
+                Const::Tuple(Arc::from(items?))
+            }
+            CodeConst::Imaginary(_) | CodeConst::Ellipsis | CodeConst::Code(_) => return None,
+        })
+    }
+    plain(c).map_or(Value::Cell(None), Value::Const)
+}

@@ -1,0 +1,489 @@
+//! Pure operations on constants (RPython: `PureOperation.constfold`).
+//!
+//! Only what decides which code exists has to be folded here: arithmetic and
+//! comparison of plain values, tests on classes and on types, strings that name
+//! attributes, reads of constant containers. The rest is left to the annotator,
+//! which knows constants too.
+
+use std::cmp::Ordering;
+
+use taipan_graph::{Const, HlOp, ObjId};
+use taipan_interp::ObjData;
+
+use crate::world::{Folded, World};
+
+/// The result of an operation on constants.
+pub(crate) fn fold(world: World<'_>, op: HlOp, args: &[Const]) -> Folded {
+    if op == HlOp::GetAttr {
+        return match args {
+            [obj, name] => match name.as_str() {
+                Some(name) => world.getattr(obj, name),
+                None => Folded::Unknown,
+            },
+            _ => Folded::Unknown,
+        };
+    }
+    let foldable = op.is_pure() && op != HlOp::Id && op != HlOp::Hash && op != HlOp::NewSlice;
+    if !foldable || !args.iter().all(|a| world.foldable(a)) {
+        return Folded::Unknown;
+    }
+    match args {
+        _ if op == HlOp::NewTuple => Folded::To(Const::Tuple(args.into())),
+        [a] => unary(world, op, a),
+        [a, b] => binary(world, op, a, b),
+        [a, start, stop] if op == HlOp::GetSlice => slice(a, start, stop),
+        _ => Folded::Unknown,
+    }
+}
+
+fn known(c: Option<Const>) -> Folded {
+    c.map_or(Folded::Unknown, Folded::To)
+}
+
+fn bool(b: bool) -> Folded {
+    Folded::To(Const::Bool(b))
+}
+
+/// A result that must stay a plain int: a long would confuse the annotator, so the
+/// operation is recorded instead.
+fn int(i: Option<i64>) -> Folded {
+    known(i.map(Const::Int))
+}
+
+fn as_int(c: &Const) -> Option<i64> {
+    match c {
+        Const::Int(i) => Some(*i),
+        Const::Bool(b) => Some(i64::from(*b)),
+        _ => None,
+    }
+}
+
+fn as_float(c: &Const) -> Option<f64> {
+    match c {
+        Const::Float(b) => Some(f64::from_bits(*b)),
+        c => as_int(c).map(|i| i as f64),
+    }
+}
+
+fn unary(world: World<'_>, op: HlOp, a: &Const) -> Folded {
+    match op {
+        HlOp::Bool => truth(world, a).map_or(Folded::Unknown, bool),
+        HlOp::Len => match length(world, a) {
+            Some(n) => Folded::To(Const::Int(n as i64)),
+            None => Folded::Unknown,
+        },
+        HlOp::Type => known(world.class_of(a).map(Const::Obj)),
+        HlOp::Str => known(str_of(a).map(|s| Const::Str(s.into()))),
+        HlOp::Ord => match a {
+            Const::Str(s) if s.len() == 1 => Folded::To(Const::Int(i64::from(s[0]))),
+            Const::Unicode(s) if s.len() == 1 => Folded::To(Const::Int(i64::from(s[0]))),
+            Const::Str(_) | Const::Unicode(_) => Folded::Raises("TypeError"),
+            _ => Folded::Unknown,
+        },
+        HlOp::Int => int(as_int(a)),
+        HlOp::Float => known(as_float(a).map(Const::float)),
+        HlOp::SameAs => Folded::To(a.clone()),
+        HlOp::Pos | HlOp::Neg | HlOp::Abs | HlOp::Invert => match (a, as_int(a)) {
+            (_, Some(i)) => int(match op {
+                HlOp::Pos => Some(i),
+                HlOp::Neg => i.checked_neg(),
+                HlOp::Abs => i.checked_abs(),
+                _ => Some(!i),
+            }),
+            (Const::Float(b), _) => {
+                let f = f64::from_bits(*b);
+                known(match op {
+                    HlOp::Pos => Some(Const::float(f)),
+                    HlOp::Neg => Some(Const::float(-f)),
+                    HlOp::Abs => Some(Const::float(f.abs())),
+                    _ => None,
+                })
+            }
+            _ => Folded::Unknown,
+        },
+        _ => Folded::Unknown,
+    }
+}
+
+/// The truth of a constant.
+fn truth(world: World<'_>, c: &Const) -> Option<bool> {
+    Some(match c {
+        Const::None => false,
+        Const::Bool(b) => *b,
+        Const::Int(i) => *i != 0,
+        Const::Long(i) => **i != 0.into(),
+        Const::Float(b) => f64::from_bits(*b) != 0.0,
+        Const::RInt(..) | Const::SingleFloat(_) | Const::Shape(_) => return None,
+        Const::Obj(id) => match world.object(*id)? {
+            ObjData::Instance(i) => {
+                let special = |name| world.class_attr(i.class, name).is_some();
+                if special("__nonzero__") || special("__len__") {
+                    return None;
+                }
+                true
+            }
+            ObjData::List(_) | ObjData::Dict(_) | ObjData::Set { .. } => length(world, c)? != 0,
+            ObjData::Other(_) => return None,
+            _ => true,
+        },
+        c => length(world, c)? != 0,
+    })
+}
+
+fn length(world: World<'_>, c: &Const) -> Option<usize> {
+    match c {
+        Const::Str(s) => Some(s.len()),
+        Const::Unicode(s) => Some(s.len()),
+        Const::Tuple(t) => Some(t.len()),
+        Const::Obj(id) => match world.object(*id)? {
+            ObjData::List(items) => Some(items.len()),
+            ObjData::Dict(items) => Some(items.len()),
+            ObjData::Set { items, .. } => Some(items.len()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `str(c)` of what has an obvious one.
+fn str_of(c: &Const) -> Option<Vec<u8>> {
+    match c {
+        Const::Str(s) => Some(s.to_vec()),
+        Const::None | Const::Bool(_) | Const::Int(_) => Some(c.to_string().into_bytes()),
+        _ => None,
+    }
+}
+
+fn binary(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
+    match op {
+        HlOp::Is => identical(world, a, b).map_or(Folded::Unknown, bool),
+        HlOp::IsSubtype => match (a, b) {
+            (Const::Obj(a), Const::Obj(b)) => {
+                world.is_subclass(*a, *b).map_or(Folded::Unknown, bool)
+            }
+            _ => Folded::Unknown,
+        },
+        HlOp::IsInstance => isinstance(world, a, b).map_or(Folded::Unknown, bool),
+        HlOp::Eq | HlOp::Ne => match equal(world, a, b) {
+            Some(e) => bool(e == (op == HlOp::Eq)),
+            None => Folded::Unknown,
+        },
+        HlOp::Lt | HlOp::Le | HlOp::Gt | HlOp::Ge => match compare(a, b) {
+            Some(order) => bool(match op {
+                HlOp::Lt => order == Ordering::Less,
+                HlOp::Le => order != Ordering::Greater,
+                HlOp::Gt => order == Ordering::Greater,
+                _ => order != Ordering::Less,
+            }),
+            None => Folded::Unknown,
+        },
+        HlOp::GetItem => getitem(world, a, b),
+        HlOp::Contains => contains(world, a, b).map_or(Folded::Unknown, bool),
+        _ => arithmetic(op, a, b),
+    }
+}
+
+fn identical(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
+    match (a, b) {
+        (Const::Obj(a), Const::Obj(b)) => Some(a == b),
+        (Const::None | Const::Bool(_), _) | (_, Const::None | Const::Bool(_)) => Some(a == b),
+        (Const::Str(_), Const::Str(_)) | (Const::Int(_), Const::Int(_)) if a == b => Some(true),
+        _ if world.class_of(a)? != world.class_of(b)? => Some(false),
+        _ => None,
+    }
+}
+
+fn isinstance(world: World<'_>, c: &Const, class: &Const) -> Option<bool> {
+    match class {
+        Const::Tuple(classes) => {
+            let mut any = false;
+            for class in classes.iter() {
+                any |= isinstance(world, c, class)?;
+            }
+            Some(any)
+        }
+        Const::Obj(class) => world.is_subclass(world.class_of(c)?, *class),
+        _ => None,
+    }
+}
+
+fn equal(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
+    match (a, b) {
+        (Const::Obj(x), Const::Obj(y)) if x == y => Some(true),
+        (Const::Obj(x), Const::Obj(y)) => {
+            let by_identity = |id: ObjId| {
+                let data = world.object(id);
+                matches!(
+                    data,
+                    Some(
+                        ObjData::Class(_)
+                            | ObjData::Function(_)
+                            | ObjData::Module { .. }
+                            | ObjData::Builtin { .. }
+                            | ObjData::LLType(_)
+                    )
+                )
+            };
+            (by_identity(*x) || by_identity(*y)).then_some(false)
+        }
+        (Const::Tuple(x), Const::Tuple(y)) => {
+            if x.len() != y.len() {
+                return Some(false);
+            }
+            for (x, y) in x.iter().zip(y.iter()) {
+                if !equal(world, x, y)? {
+                    return Some(false);
+                }
+            }
+            Some(true)
+        }
+        (Const::None, Const::Obj(_)) | (Const::Obj(_), Const::None) => {
+            let Const::Obj(id) = (if *a == Const::None { b } else { a }) else {
+                return None;
+            };
+            (!matches!(world.object(*id), Some(ObjData::Instance(_)))).then_some(false)
+        }
+        (Const::None, _) | (_, Const::None) => Some(a == b),
+        (Const::Str(x), Const::Str(y)) => Some(x == y),
+        (Const::Unicode(x), Const::Unicode(y)) => Some(x == y),
+        _ => match numbers(a, b) {
+            Some(order) => Some(order == Some(Ordering::Equal)),
+            None => (world.class_of(a)? != world.class_of(b)?
+                && !matches!(
+                    (a, b),
+                    (Const::Unicode(_), Const::Str(_)) | (Const::Str(_), Const::Unicode(_))
+                )
+                && !matches!((a, b), (Const::Obj(_), _) | (_, Const::Obj(_))))
+            .then_some(false),
+        },
+    }
+}
+
+fn compare(a: &Const, b: &Const) -> Option<Ordering> {
+    match (a, b) {
+        (Const::Str(x), Const::Str(y)) => Some(x.cmp(y)),
+        (Const::Unicode(x), Const::Unicode(y)) => Some(x.cmp(y)),
+        (Const::Tuple(x), Const::Tuple(y)) => {
+            for (x, y) in x.iter().zip(y.iter()) {
+                match compare(x, y)? {
+                    Ordering::Equal => {}
+                    order => return Some(order),
+                }
+            }
+            Some(x.len().cmp(&y.len()))
+        }
+        _ => numbers(a, b)?,
+    }
+}
+
+/// Order of two numbers; None inside where there is none (NaN).
+fn numbers(a: &Const, b: &Const) -> Option<Option<Ordering>> {
+    if let (Some(x), Some(y)) = (as_int(a), as_int(b)) {
+        return Some(Some(x.cmp(&y)));
+    }
+    let long = |c: &Const| match c {
+        Const::Long(l) => Some((**l).clone()),
+        c => as_int(c).map(Into::into),
+    };
+    if let (Some(x), Some(y)) = (long(a), long(b)) {
+        return Some(Some(x.cmp(&y)));
+    }
+    Some(as_float(a)?.partial_cmp(&as_float(b)?))
+}
+
+/// The place of a Python index in a sequence.
+fn index(i: i64, len: usize) -> Option<usize> {
+    let i = if i < 0 { i + len as i64 } else { i };
+    usize::try_from(i).ok().filter(|i| *i < len)
+}
+
+fn getitem(world: World<'_>, c: &Const, key: &Const) -> Folded {
+    let at = |len| as_int(key).map(|i| index(i, len));
+    let item = |items: &[Const]| match at(items.len()) {
+        Some(Some(i)) => Folded::To(items[i].clone()),
+        Some(None) => Folded::Raises("IndexError"),
+        None => Folded::Unknown,
+    };
+    match c {
+        Const::Tuple(items) => item(items),
+        Const::Str(s) => match at(s.len()) {
+            Some(Some(i)) => Folded::To(Const::Str([s[i]].into())),
+            Some(None) => Folded::Raises("IndexError"),
+            None => Folded::Unknown,
+        },
+        Const::Unicode(s) => match at(s.len()) {
+            Some(Some(i)) => Folded::To(Const::Unicode([s[i]].into())),
+            Some(None) => Folded::Raises("IndexError"),
+            None => Folded::Unknown,
+        },
+        Const::Obj(id) => match world.object(*id) {
+            Some(ObjData::List(items)) => item(items),
+            Some(ObjData::Dict(items)) => {
+                for (k, v) in items {
+                    match equal(world, k, key) {
+                        Some(true) => return Folded::To(v.clone()),
+                        Some(false) => {}
+                        None => return Folded::Unknown,
+                    }
+                }
+                Folded::Raises("KeyError")
+            }
+            _ => Folded::Unknown,
+        },
+        _ => Folded::Unknown,
+    }
+}
+
+fn contains(world: World<'_>, c: &Const, item: &Const) -> Option<bool> {
+    let any = |items: &mut dyn Iterator<Item = &Const>| {
+        for i in items {
+            if equal(world, i, item)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    };
+    match (c, item) {
+        (Const::Tuple(items), _) => any(&mut items.iter()),
+        (Const::Str(s), Const::Str(part)) => {
+            Some(part.is_empty() || s.windows(part.len()).any(|w| w == &**part))
+        }
+        (Const::Obj(id), _) => match world.object(*id)? {
+            ObjData::List(items) | ObjData::Set { items, .. } => any(&mut items.iter()),
+            ObjData::Dict(items) => any(&mut items.iter().map(|(k, _)| k)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn slice(c: &Const, start: &Const, stop: &Const) -> Folded {
+    let bounds = |len: usize| {
+        let clamp = |c: &Const, default: usize| match c {
+            Const::None => Some(default),
+            c => {
+                let i = as_int(c)?;
+                let i = if i < 0 { i + len as i64 } else { i };
+                Some(usize::try_from(i).unwrap_or(0).min(len))
+            }
+        };
+        let (start, stop) = (clamp(start, 0)?, clamp(stop, len)?);
+        Some(start..stop.max(start))
+    };
+    known(match c {
+        Const::Str(s) => bounds(s.len()).map(|r| Const::Str(s[r].into())),
+        Const::Unicode(s) => bounds(s.len()).map(|r| Const::Unicode(s[r].into())),
+        Const::Tuple(t) => bounds(t.len()).map(|r| Const::Tuple(t[r].into())),
+        _ => None,
+    })
+}
+
+fn arithmetic(op: HlOp, a: &Const, b: &Const) -> Folded {
+    if let (Some(x), Some(y)) = (as_int(a), as_int(b)) {
+        let both_bools = matches!((a, b), (Const::Bool(_), Const::Bool(_)));
+        let folded = int_arithmetic(op, x, y);
+        return match (op, folded) {
+            (HlOp::And | HlOp::Or | HlOp::Xor, Folded::To(Const::Int(i))) if both_bools => {
+                bool(i != 0)
+            }
+            (_, folded) => folded,
+        };
+    }
+    match (op, a, b) {
+        (HlOp::Add, Const::Str(x), Const::Str(y)) => {
+            Folded::To(Const::Str([&**x, y].concat().into()))
+        }
+        (HlOp::Add, Const::Unicode(x), Const::Unicode(y)) => {
+            Folded::To(Const::Unicode([&**x, y].concat().into()))
+        }
+        (HlOp::Add, Const::Tuple(x), Const::Tuple(y)) => {
+            Folded::To(Const::Tuple([&**x, y].concat().into()))
+        }
+        (HlOp::Mul, Const::Str(s), n) | (HlOp::Mul, n, Const::Str(s)) => match as_int(n) {
+            Some(n) if n.max(0) as usize * s.len() <= 4096 => {
+                Folded::To(Const::Str(s.repeat(n.max(0) as usize).into()))
+            }
+            _ => Folded::Unknown,
+        },
+        (HlOp::Mod, Const::Str(format), _) => {
+            known(percent(format, b).map(|s| Const::Str(s.into())))
+        }
+        _ => match (as_float(a), as_float(b)) {
+            (Some(x), Some(y)) => float_arithmetic(op, x, y),
+            _ => Folded::Unknown,
+        },
+    }
+}
+
+fn int_arithmetic(op: HlOp, x: i64, y: i64) -> Folded {
+    match op {
+        HlOp::Add => int(x.checked_add(y)),
+        HlOp::Sub => int(x.checked_sub(y)),
+        HlOp::Mul => int(x.checked_mul(y)),
+        HlOp::And => int(Some(x & y)),
+        HlOp::Or => int(Some(x | y)),
+        HlOp::Xor => int(Some(x ^ y)),
+        HlOp::Div | HlOp::FloorDiv | HlOp::Mod if y == 0 => Folded::Raises("ZeroDivisionError"),
+        HlOp::TrueDiv if y == 0 => Folded::Raises("ZeroDivisionError"),
+        HlOp::Div | HlOp::FloorDiv => int(x.checked_div(y).map(|_| floor_div(x, y))),
+        HlOp::Mod => int(x.checked_rem(y).map(|r| {
+            if r != 0 && (r < 0) != (y < 0) {
+                r + y
+            } else {
+                r
+            }
+        })),
+        HlOp::TrueDiv => Folded::To(Const::float(x as f64 / y as f64)),
+        HlOp::LShift | HlOp::RShift if y < 0 => Folded::Raises("ValueError"),
+        HlOp::LShift => int((y < 64 && x << y >> y == x).then(|| x << y)),
+        HlOp::RShift => int(Some(x >> y.min(63))),
+        HlOp::Cmp => int(Some(x.cmp(&y) as i64)),
+        _ => Folded::Unknown,
+    }
+}
+
+fn floor_div(x: i64, y: i64) -> i64 {
+    let q = x / y;
+    if x % y != 0 && (x < 0) != (y < 0) {
+        q - 1
+    } else {
+        q
+    }
+}
+
+fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
+    let float = |f| Folded::To(Const::float(f));
+    match op {
+        HlOp::Add => float(x + y),
+        HlOp::Sub => float(x - y),
+        HlOp::Mul => float(x * y),
+        HlOp::Div | HlOp::TrueDiv if y == 0.0 => Folded::Raises("ZeroDivisionError"),
+        HlOp::Div | HlOp::TrueDiv => float(x / y),
+        _ => Folded::Unknown,
+    }
+}
+
+/// `format % args` with `%s`, `%d` and `%%` alone: the way names of attributes are
+/// made.
+fn percent(format: &[u8], args: &Const) -> Option<Vec<u8>> {
+    let args = match args {
+        Const::Tuple(t) => t,
+        one => std::slice::from_ref(one),
+    };
+    let mut args = args.iter();
+    let mut out = Vec::with_capacity(format.len());
+    let mut bytes = format.iter();
+    while let Some(b) = bytes.next() {
+        if *b != b'%' {
+            out.push(*b);
+            continue;
+        }
+        match bytes.next()? {
+            b'%' => out.push(b'%'),
+            b's' => out.extend(str_of(args.next()?)?),
+            b'd' => out.extend(as_int(args.next()?)?.to_string().bytes()),
+            _ => return None,
+        }
+    }
+    args.next().is_none().then_some(out)
+}

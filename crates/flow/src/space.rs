@@ -1,0 +1,703 @@
+//! The object space that records operations.
+//!
+//! An instruction that comes to a fork in the middle of its work (a truth test, an
+//! operation that may raise where somebody catches it) ends the block and is executed
+//! again in each of the blocks that follow: what it had recorded is then answered
+//! from the log, up to the fork, whose outcome the log has too
+//! (RPython: `Replayer`).
+
+use std::sync::Arc;
+
+use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
+use taipan_graph::{
+    BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
+};
+use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
+
+use crate::FlowError;
+use crate::fold::fold;
+use crate::special::{Special, builtin_canraise, canraise, special};
+use crate::value::{Operand, Value};
+use crate::world::{Folded, World};
+
+/// Why an instruction does not go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It wants to record something, and control has come here from several places:
+    /// the state has to be merged first.
+    Merge,
+    /// A truth test.
+    ForkBool(Operand),
+    /// The last operation may raise these.
+    ForkException(Vec<ObjId>),
+    /// The function is not RPython.
+    Error(FlowError),
+}
+
+/// Something an instruction has done already.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// Recorded an operation with this result.
+    Op(VarId),
+    /// Tested a truth.
+    Bool(bool),
+    /// Let an operation raise: its class and instance, or nothing.
+    Exception(Option<(Operand, VarId)>),
+}
+
+/// The flow space.
+pub(crate) struct FlowSpace<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) graph: FunctionGraph,
+    /// Name of the module whose globals the function uses.
+    pub(crate) module: &'a str,
+    /// Where operations are recorded.
+    pub(crate) block: BlockId,
+    /// The instruction.
+    pub(crate) at: u32,
+    /// Whether an exception would be caught here.
+    pub(crate) protected: bool,
+    /// Whether the state must be merged before anything is recorded.
+    pub(crate) merge_due: bool,
+    /// What the instruction has done so far.
+    pub(crate) log: Vec<Event>,
+    /// How much of the log has been answered.
+    pub(crate) replayed: usize,
+    /// Makes function objects of nested functions.
+    pub(crate) make_function: &'a dyn Fn(CodeId, &[Const]) -> ObjId,
+}
+
+type Raised = Unwind<Value, Stop>;
+
+fn error<T>(code: &'static str, message: impl Into<String>) -> Result<T, Raised> {
+    Err(Unwind::Stop(Stop::Error(FlowError::new(code, message))))
+}
+
+fn not_rpython<T>(what: &str) -> Result<T, Raised> {
+    error("TP0220", format!("{what} is not RPython"))
+}
+
+fn builtin(name: &str) -> Value {
+    Value::Const(Const::Obj(named_id(name)))
+}
+
+impl FlowSpace<'_> {
+    /// Does an operation: folds it, or records it.
+    fn eval(&mut self, op: HlOp, args: &[Value]) -> Answer<Self> {
+        let mut operands = Vec::with_capacity(args.len());
+        for a in args {
+            match a.operand() {
+                Some(o) => operands.push(o),
+                None => return not_rpython("a value of this kind"),
+            }
+        }
+        let constants: Option<Vec<Const>> =
+            operands.iter().map(|o| o.as_const().cloned()).collect();
+        if let Some(constants) = constants {
+            match fold(self.world, op, &constants) {
+                Folded::To(c) => return Ok(self.constant(c)),
+                Folded::Unknown => {}
+                Folded::Raises(exception) => {
+                    let args: Vec<_> = constants.iter().map(|c| self.describe(c)).collect();
+                    let text = format!("{op}({}) always raises {exception}", args.join(", "));
+                    return error("TP0223", text);
+                }
+            }
+        }
+        let raises: &[&str] = match operands.first() {
+            Some(Operand::Const(callee)) if matches!(op, HlOp::SimpleCall | HlOp::CallArgs) => {
+                (self.world.builtin_name(callee))
+                    .and_then(|name| builtin_canraise(&name))
+                    .unwrap_or(canraise(op))
+            }
+            _ => canraise(op),
+        };
+        let result = self.record(op, operands)?;
+        if self.protected && !raises.is_empty() {
+            self.guess_exception(raises)?;
+        }
+        Ok(Value::Var(result))
+    }
+
+    /// A constant, or what it wants to be replaced by.
+    fn constant(&self, c: Const) -> Value {
+        if let Const::Obj(id) = &c
+            && let Some(f) = self.world.function(*id)
+            && let Some(other) = f.get("_flowspace_rewrite_directly_as_")
+        {
+            return Value::Const(other.clone());
+        }
+        Value::Const(c)
+    }
+
+    /// A constant for people.
+    fn describe(&self, c: &Const) -> String {
+        let Const::Obj(id) = c else {
+            return c.to_string();
+        };
+        match self.world.object(*id) {
+            Some(ObjData::Module { name }) => format!("<module {name}>"),
+            Some(ObjData::Class(c)) => format!("<class {}.{}>", c.module, c.name),
+            Some(ObjData::Function(f)) => format!("<function {}.{}>", f.module, f.name),
+            Some(ObjData::Instance(i)) => match self.world.class(i.class) {
+                Some(c) => format!("<{}.{} object>", c.module, c.name),
+                None => "<object>".into(),
+            },
+            Some(ObjData::Builtin { name, .. }) => format!("<builtin {name}>"),
+            Some(ObjData::List(_)) => "<list>".into(),
+            Some(ObjData::Dict(_)) => "<dict>".into(),
+            _ => "<object>".into(),
+        }
+    }
+
+    fn record(&mut self, op: HlOp, args: Vec<Operand>) -> Result<VarId, Raised> {
+        if let Some(Event::Op(v)) = self.log.get(self.replayed) {
+            self.replayed += 1;
+            return Ok(*v);
+        }
+        if self.merge_due {
+            return Err(Unwind::Stop(Stop::Merge));
+        }
+        let result = self.graph.new_var("", ());
+        self.graph.block_mut(self.block).operations.push(Operation {
+            op,
+            args: args.into(),
+            result,
+            at: self.at,
+        });
+        self.log.push(Event::Op(result));
+        self.replayed += 1;
+        Ok(result)
+    }
+
+    /// Which way a truth test goes.
+    fn guess_bool(&mut self, condition: &Value) -> Result<bool, Raised> {
+        if let Some(Const::Bool(b)) = condition.as_const() {
+            return Ok(*b);
+        }
+        if let Some(Event::Bool(b)) = self.log.get(self.replayed) {
+            self.replayed += 1;
+            return Ok(*b);
+        }
+        match condition.operand() {
+            Some(o) => Err(Unwind::Stop(Stop::ForkBool(o))),
+            None => not_rpython("this truth test"),
+        }
+    }
+
+    fn guess_exception(&mut self, classes: &[&str]) -> Result<(), Raised> {
+        if let Some(Event::Exception(outcome)) = self.log.get(self.replayed) {
+            self.replayed += 1;
+            return match outcome {
+                None => Ok(()),
+                Some((class, value)) => Err(Unwind::Raise(
+                    Value::Implicit(class.clone()),
+                    Value::Var(*value),
+                )),
+            };
+        }
+        let classes = classes.iter().map(|c| named_id(c)).collect();
+        Err(Unwind::Stop(Stop::ForkException(classes)))
+    }
+
+    /// The truth of a value.
+    fn is_true(&mut self, v: &Value) -> Result<bool, Raised> {
+        let b = self.eval(HlOp::Bool, std::slice::from_ref(v))?;
+        self.guess_bool(&b)
+    }
+
+    fn simple_call(&mut self, callee: Value, args: &[Value]) -> Answer<Self> {
+        if let Some(c) = callee.as_const()
+            && let Some(s) = self.special(c)
+            && let Some(answer) = self.special_call(s, args)
+        {
+            return answer;
+        }
+        let mut all = vec![callee];
+        all.extend_from_slice(args);
+        self.eval(HlOp::SimpleCall, &all)
+    }
+
+    fn special(&self, callee: &Const) -> Option<Special> {
+        let Const::Obj(id) = callee else { return None };
+        if let Some(f) = self.world.function(*id) {
+            return match &*f.name {
+                "we_are_translated" => special(&format!("{}.{}", f.module, f.name)),
+                _ => None,
+            };
+        }
+        special(&self.world.builtin_name(callee)?)
+    }
+
+    fn special_call(&mut self, s: Special, args: &[Value]) -> Option<Answer<Self>> {
+        Some(match s {
+            Special::Op(op, arity) if arity == args.len() => self.eval(op, args),
+            Special::Pow if args.len() == 2 => {
+                let args = [args[0].clone(), args[1].clone(), Value::Const(Const::None)];
+                self.eval(HlOp::Pow, &args)
+            }
+            Special::Pow if args.len() == 3 => self.eval(HlOp::Pow, args),
+            Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
+            Special::Print => self.print_function(args, None),
+            Special::RUint => match args {
+                [Value::Const(Const::Int(i))] => {
+                    let v = IntKind::UNSIGNED.wrap(i128::from(*i));
+                    Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v)))
+                }
+                _ => return None,
+            },
+            Special::Import => match args.first().and_then(Value::as_const) {
+                Some(Const::Str(name)) => {
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    self.imported(&name)
+                }
+                _ => not_rpython("an import of a name that is not constant"),
+            },
+            Special::Forbidden(reason) => error("TP0220", reason),
+            Special::Op(..) | Special::Pow => return None,
+        })
+    }
+
+    /// A helper function that print statements call.
+    fn print_helper(&mut self, name: &str, args: &[Value]) -> Answer<Self> {
+        const MODULE: &str = "rpython.rlib.rprint";
+        let helper = match self.world.module(MODULE) {
+            Some(Ok(module)) => self.world.global(module, name),
+            _ => None,
+        };
+        match helper {
+            Some(f) => self.simple_call(Value::Const(f), args),
+            None => error("TP0227", format!("print needs the module {MODULE}")),
+        }
+    }
+
+    fn print_function(&mut self, args: &[Value], end: Option<&Value>) -> Answer<Self> {
+        for a in args {
+            let s = self.eval(HlOp::Str, std::slice::from_ref(a))?;
+            self.print_helper("rpython_print_item", &[s])?;
+        }
+        match end {
+            Some(end) => self.print_helper("rpython_print_end", std::slice::from_ref(end))?,
+            None => self.print_helper("rpython_print_newline", &[])?,
+        };
+        Ok(Value::Const(Const::None))
+    }
+
+    /// The exception that `raise` makes of a class or instance and what follows it.
+    fn exc_from_raise(&mut self, first: &Value, second: &Value) -> Result<(Value, Value), Raised> {
+        let none = Value::Const(Const::None);
+        let type_ = builtin("__builtin__.type");
+        let is_type = match first.as_const() {
+            Some(Const::Obj(id)) if self.world.class(*id).is_some() => {
+                Value::Const(Const::Bool(true))
+            }
+            _ => self.eval(HlOp::IsInstance, &[first.clone(), type_])?,
+        };
+        let value = if self.guess_bool(&is_type)? {
+            let alone = self.eval(HlOp::Is, &[second.clone(), none])?;
+            if self.guess_bool(&alone)? {
+                self.simple_call(first.clone(), &[])?
+            } else {
+                let class = self.eval(HlOp::Type, std::slice::from_ref(second))?;
+                let fits = self.eval(HlOp::IsSubtype, &[class, first.clone()])?;
+                if self.guess_bool(&fits)? {
+                    second.clone()
+                } else {
+                    self.simple_call(first.clone(), std::slice::from_ref(second))?
+                }
+            }
+        } else {
+            let alone = self.eval(HlOp::Is, &[second.clone(), none])?;
+            if !self.guess_bool(&alone)? {
+                return error(
+                    "TP0220",
+                    "an instance that is raised cannot have a separate value",
+                );
+            }
+            first.clone()
+        };
+        let class = self.eval(HlOp::Type, std::slice::from_ref(&value))?;
+        Ok((class, value))
+    }
+
+    fn matches(&mut self, etype: &Value, class: &Const) -> Result<bool, Raised> {
+        match class {
+            Const::Tuple(classes) => {
+                for class in classes.iter() {
+                    if self.matches(etype, class)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Const::Obj(id) if self.world.class(*id).is_some() => {
+                for never in [
+                    "exceptions.NotImplementedError",
+                    "exceptions.AssertionError",
+                ] {
+                    if self.world.is_exception(*id, never) {
+                        let name = self.describe(class);
+                        return error("TP0226", format!("catching {name} is not RPython"));
+                    }
+                }
+                let args = [etype.clone(), Value::Const(class.clone())];
+                let matches = self.eval(HlOp::IsSubtype, &args)?;
+                self.guess_bool(&matches)
+            }
+            other => {
+                let text = self.describe(other);
+                error(
+                    "TP0226",
+                    format!("{text} in an except clause is no exception class"),
+                )
+            }
+        }
+    }
+
+    fn imported(&mut self, name: &str) -> Answer<Self> {
+        match self.world.module(name) {
+            Some(Ok(id)) => Ok(Value::Const(Const::Obj(id))),
+            Some(Err(message)) => error("TP0227", message),
+            None => error("TP0227", format!("there is no module {name}")),
+        }
+    }
+}
+
+impl ObjectSpace for FlowSpace<'_> {
+    type Value = Value;
+    type Stop = Stop;
+
+    fn op(&mut self, op: HlOp, args: &[Value]) -> Answer<Self> {
+        match op {
+            HlOp::Pow => not_rpython("a ** b"),
+            HlOp::InplacePow => not_rpython("a **= b"),
+            HlOp::Iter => {
+                if let Some(c) = args[0].as_const()
+                    && let Some(items) = self.world.unrolling_items(c)
+                {
+                    return Ok(Value::Unroller(items, 0));
+                }
+                self.eval(op, args)
+            }
+            HlOp::NewDict => {
+                let dict = self.eval(op, &[])?;
+                for pair in args.chunks(2) {
+                    let [key, value] = pair else { continue };
+                    self.eval(HlOp::SetItem, &[dict.clone(), key.clone(), value.clone()])?;
+                }
+                Ok(dict)
+            }
+            op => self.eval(op, args),
+        }
+    }
+
+    fn truth(&mut self, v: &Value) -> Answer<Self, Truth> {
+        self.is_true(v).map(Truth::Known)
+    }
+
+    fn bool(&mut self, b: bool) -> Value {
+        Value::Const(Const::Bool(b))
+    }
+
+    /// Of a `for` loop: StopIteration is always caught.
+    fn next(&mut self, it: &Value) -> Answer<Self, Next<Value>> {
+        let Some(it) = it.operand() else {
+            return not_rpython("this iterator");
+        };
+        let item = self.record(HlOp::Next, vec![it])?;
+        match self.guess_exception(canraise(HlOp::Next)) {
+            Ok(()) => Ok(Next::Item(Value::Var(item))),
+            Err(Unwind::Raise(class, _))
+                if class.as_const() == Some(&Const::Obj(named_id("exceptions.StopIteration"))) =>
+            {
+                Ok(Next::Exhausted)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn unpack(&mut self, v: &Value, n: u32) -> Answer<Self, Vec<Value>> {
+        let len = self.eval(HlOp::Len, std::slice::from_ref(v))?;
+        let wanted = Value::Const(Const::Int(i64::from(n)));
+        let fits = self.eval(HlOp::Eq, &[len, wanted])?;
+        if !self.is_true(&fits)? {
+            let class = builtin("exceptions.ValueError");
+            let (class, value) = self.exc_from_raise(&class, &Value::Const(Const::None))?;
+            return Err(Unwind::Raise(class, value));
+        }
+        (0..i64::from(n))
+            .map(|i| self.eval(HlOp::GetItem, &[v.clone(), Value::Const(Const::Int(i))]))
+            .collect()
+    }
+
+    fn build_set(&mut self, _: &[Value]) -> Answer<Self> {
+        not_rpython("a set")
+    }
+
+    fn list_append(&mut self, list: &Value, v: Value) -> Answer<Self, ()> {
+        let append = self.load_attr(list, "append")?;
+        self.simple_call(append, &[v]).map(drop)
+    }
+
+    fn set_add(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
+        not_rpython("a set")
+    }
+
+    fn load_attr(&mut self, obj: &Value, name: &str) -> Answer<Self> {
+        self.eval(
+            HlOp::GetAttr,
+            &[obj.clone(), Value::Const(Const::str(name))],
+        )
+    }
+
+    fn store_attr(&mut self, obj: &Value, name: &str, v: Value) -> Answer<Self, ()> {
+        let name = Value::Const(Const::str(name));
+        self.eval(HlOp::SetAttr, &[obj.clone(), name, v]).map(drop)
+    }
+
+    fn delete_attr(&mut self, _: &Value, _: &str) -> Answer<Self, ()> {
+        not_rpython("deleting attributes")
+    }
+
+    fn unbound_local(&mut self, name: &str) -> Raised {
+        let message = format!("local variable '{name}' referenced before assignment");
+        Unwind::Stop(Stop::Error(FlowError::new("TP0224", message)))
+    }
+
+    fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
+        let Some(Const::Obj(globals)) = frame.globals.as_const() else {
+            return error("TP0222", format!("global name '{name}' is not defined"));
+        };
+        let found = (self.world.global(*globals, name))
+            .or_else(|| self.world.global(named_id("__builtin__"), name));
+        match found {
+            Some(c) => Ok(self.constant(c)),
+            None => error("TP0222", format!("global name '{name}' is not defined")),
+        }
+    }
+
+    fn store_global(&mut self, _: &Frame<Value>, name: &str, _: Value) -> Answer<Self, ()> {
+        Err(Unwind::Stop(Stop::Error(
+            FlowError::new(
+                "TP0221",
+                format!("the global variable '{name}' is modified"),
+            )
+            .with_help(
+                "globals are constants: keep what changes in an attribute of a global object",
+            ),
+        )))
+    }
+
+    fn delete_global(&mut self, _: &Frame<Value>, name: &str) -> Answer<Self, ()> {
+        error("TP0221", format!("the global variable '{name}' is deleted"))
+    }
+
+    fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
+        self.load_global(frame, name)
+    }
+
+    fn store_name(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> Answer<Self, ()> {
+        self.store_global(frame, name, v)
+    }
+
+    fn delete_name(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self, ()> {
+        self.delete_global(frame, name)
+    }
+
+    fn new_cell(&mut self, _: Option<Value>) -> Value {
+        Value::Cell(None)
+    }
+
+    fn load_cell(&mut self, cell: &Value, name: &str) -> Answer<Self> {
+        match cell {
+            Value::Cell(Some(c)) => Ok(self.constant(c.clone())),
+            _ => error("TP0224", format!("undefined closure variable '{name}'")),
+        }
+    }
+
+    fn store_cell(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
+        not_rpython("an assignment to a variable of an outer function")
+    }
+
+    fn call(
+        &mut self,
+        code: &Code,
+        frame: &Frame<Value>,
+        callee: &Value,
+        desc: &CallDesc,
+        args: &[Value],
+    ) -> Answer<Self> {
+        // `__exit__(class, value, None)`: a class could not be merged with the None of
+        // the call that happens without exception, so the value stands for it.
+        let next = code.instrs.get(frame.pc as usize + 1);
+        let handled;
+        let args = match (next, args) {
+            (Some(Instr::JumpIfSuppressed(_)), [_, value, none]) => {
+                handled = [value.clone(), value.clone(), none.clone()];
+                &handled
+            }
+            _ => args,
+        };
+        if desc.dstar {
+            return not_rpython("unpacking a dict into arguments");
+        }
+        let (mut positional, rest) = args.split_at(desc.positional as usize);
+        let (values, star) = rest.split_at(desc.keywords.len());
+        let mut keywords: Vec<(&str, &Value)> =
+            desc.keywords.iter().map(|k| &**k).zip(values).collect();
+        keywords.sort_by_key(|(name, _)| *name);
+        let special = callee.as_const().and_then(|c| self.special(c));
+        if special == Some(Special::Print) {
+            return match &keywords[..] {
+                _ if !star.is_empty() => not_rpython("print() with *args"),
+                [] => self.print_function(positional, None),
+                [("end", end)] => self.print_function(positional, Some(end)),
+                [(other, _), ..] => not_rpython(&format!("print() with {other}=")),
+            };
+        }
+        // A constant tuple after the star is as good as arguments written out.
+        let mut expanded;
+        let mut star = star.first();
+        if let Some(Const::Tuple(items)) = star.and_then(Value::as_const)
+            && keywords.is_empty()
+        {
+            expanded = positional.to_vec();
+            expanded.extend(items.iter().map(|c| self.constant(c.clone())));
+            positional = &expanded;
+            star = None;
+        }
+        if keywords.is_empty() && star.is_none() {
+            return self.simple_call(callee.clone(), positional);
+        }
+        if special.is_some() {
+            return not_rpython("keyword arguments for this builtin function");
+        }
+        let shape = CallShape {
+            positional: positional.len() as u32,
+            keywords: keywords.iter().map(|(name, _)| (*name).into()).collect(),
+            star: star.is_some(),
+        };
+        let mut all = vec![callee.clone(), Value::Const(Const::Shape(Arc::new(shape)))];
+        all.extend_from_slice(positional);
+        all.extend(keywords.into_iter().map(|(_, v)| v.clone()));
+        all.extend(star.cloned());
+        self.eval(HlOp::CallArgs, &all)
+    }
+
+    fn make_function(
+        &mut self,
+        _: &Frame<Value>,
+        body: CodeId,
+        defaults: &[Value],
+        closure: &[Value],
+    ) -> Answer<Self> {
+        if !closure.is_empty() {
+            return not_rpython("a function that captures local variables");
+        }
+        let defaults: Option<Vec<Const>> = defaults.iter().map(|v| v.as_const().cloned()).collect();
+        match defaults {
+            Some(defaults) => {
+                let f = (self.make_function)(body, &defaults);
+                Ok(Value::Const(Const::Obj(f)))
+            }
+            None => not_rpython("a nested function whose default values are not constant"),
+        }
+    }
+
+    fn build_class(&mut self, _: &Frame<Value>, _: &Value, _: &Value, _: &Value) -> Answer<Self> {
+        not_rpython("a class inside a function")
+    }
+
+    fn raise(&mut self, operands: &[Value]) -> Raised {
+        let none = Value::Const(Const::None);
+        let Some(first) = operands.first() else {
+            return Unwind::Stop(Stop::Error(FlowError::new("TP0220", "nothing to raise")));
+        };
+        match self.exc_from_raise(first, operands.get(1).unwrap_or(&none)) {
+            Ok((class, value)) => Unwind::Raise(class, value),
+            Err(e) => e,
+        }
+    }
+
+    fn exc_match(&mut self, etype: &Value, class: &Value) -> Answer<Self> {
+        let Some(class) = class.as_const().cloned() else {
+            return error("TP0226", "an except clause needs a constant class");
+        };
+        let matches = self.matches(etype, &class)?;
+        Ok(Value::Const(Const::Bool(matches)))
+    }
+
+    fn import(&mut self, _: &Frame<Value>, desc: &ImportDesc) -> Answer<Self> {
+        let package = |dots: usize| {
+            let mut parts: Vec<&str> = self.module.split('.').collect();
+            parts.truncate(parts.len().saturating_sub(dots));
+            parts.join(".")
+        };
+        let relative = |dots| match (package(dots), &*desc.name) {
+            (p, "") => p,
+            (p, name) if p.is_empty() => name.to_owned(),
+            (p, name) => format!("{p}.{name}"),
+        };
+        let full = match desc.level {
+            0 => desc.name.to_string(),
+            n if n > 0 => relative(n as usize),
+            _ => {
+                let inner = relative(1);
+                match self.world.module(&inner) {
+                    Some(Ok(_)) => inner,
+                    _ => desc.name.to_string(),
+                }
+            }
+        };
+        let leaf = self.imported(&full)?;
+        if desc.from.is_some() || desc.bind_leaf {
+            return Ok(leaf);
+        }
+        match full.split_once('.') {
+            Some((top, _)) => self.imported(top),
+            None => Ok(leaf),
+        }
+    }
+
+    fn import_from(&mut self, module: &Value, name: &str) -> Answer<Self> {
+        if let Some(Const::Obj(id)) = module.as_const() {
+            if let Some(c) = self.world.global(*id, name) {
+                return Ok(self.constant(c));
+            }
+            if let Some(ObjData::Module { name: package }) = self.world.object(*id) {
+                return self.imported(&format!("{package}.{name}"));
+            }
+        }
+        error("TP0227", format!("cannot import name {name}"))
+    }
+
+    fn import_star(&mut self, _: &Frame<Value>, _: &Value) -> Answer<Self, ()> {
+        not_rpython("import * inside a function")
+    }
+
+    fn print_item(&mut self, file: Option<&Value>, v: &Value) -> Answer<Self, ()> {
+        if file.is_some() {
+            return not_rpython("print >> file");
+        }
+        let s = self.eval(HlOp::Str, std::slice::from_ref(v))?;
+        self.print_helper("rpython_print_item", &[s]).map(drop)
+    }
+
+    fn print_newline(&mut self, file: Option<&Value>) -> Answer<Self, ()> {
+        if file.is_some() {
+            return not_rpython("print >> file");
+        }
+        self.print_helper("rpython_print_newline", &[]).map(drop)
+    }
+
+    fn exec(
+        &mut self,
+        _: &Code,
+        _: &Frame<Value>,
+        _: &Value,
+        _: &Value,
+        _: &Value,
+    ) -> Answer<Self, ()> {
+        not_rpython("exec")
+    }
+}

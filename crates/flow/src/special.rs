@@ -1,0 +1,141 @@
+//! Builtin functions that the flow space has its own idea of
+//! (RPython: `SPECIAL_CASES`, `func2op`).
+
+use taipan_graph::HlOp;
+
+/// What a call of a builtin function becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    /// An operation, where it is called with this many arguments.
+    Op(HlOp, usize),
+    /// `pow(x, y[, z])`
+    Pow,
+    /// `True`
+    WeAreTranslated,
+    /// `print(..)`, the function
+    Print,
+    /// Of a constant: that constant as an `r_uint`.
+    RUint,
+    /// `__import__(name)`
+    Import,
+    /// Not RPython, for this reason.
+    Forbidden(&'static str),
+}
+
+/// By qualified name.
+pub(crate) fn special(name: &str) -> Option<Special> {
+    use Special::*;
+    Some(match name {
+        "rpython.rlib.objectmodel.we_are_translated" => WeAreTranslated,
+        "rpython.rlib.rarithmetic.r_uint" => RUint,
+        "__builtin__.print" => Print,
+        "__builtin__.pow" | "operator.pow" => Pow,
+        "__builtin__.__import__" => Import,
+        "__builtin__.locals" => Forbidden("a function that calls locals() is not RPython"),
+        "__builtin__.globals" => Forbidden("a function that calls globals() is not RPython"),
+        "__builtin__.eval" => Forbidden("eval() is not RPython"),
+        "operator.truth" => Op(HlOp::Bool, 1),
+        "operator.inv" => Op(HlOp::Invert, 1),
+        _ => {
+            let (module, function) = name.split_once('.')?;
+            let builtin = match function {
+                "issubclass" => HlOp::IsSubtype,
+                "id" | "type" | "isinstance" | "repr" | "str" | "len" | "hash" | "getattr"
+                | "setattr" | "delattr" | "bool" | "abs" | "hex" | "oct" | "ord" | "divmod"
+                | "cmp" | "iter" | "next" => HlOp::from_name(function)?,
+                _ if module == "operator" => operator(function)?,
+                _ => return None,
+            };
+            match module {
+                "__builtin__" | "operator" => Op(builtin, arity(builtin)),
+                _ => return None,
+            }
+        }
+    })
+}
+
+fn operator(name: &str) -> Option<HlOp> {
+    let op = HlOp::from_name(name.trim_start_matches("__").trim_end_matches("__"))?;
+    use HlOp::*;
+    matches!(
+        op,
+        Is | Pos
+            | Neg
+            | Invert
+            | Add
+            | Sub
+            | Mul
+            | TrueDiv
+            | FloorDiv
+            | Div
+            | Mod
+            | LShift
+            | RShift
+            | And
+            | Or
+            | Xor
+            | Lt
+            | Le
+            | Eq
+            | Ne
+            | Gt
+            | Ge
+            | Contains
+            | GetItem
+            | SetItem
+            | DelItem
+    )
+    .then_some(op)
+}
+
+fn arity(op: HlOp) -> usize {
+    use HlOp::*;
+    match op {
+        Id | Type | Repr | Str | Len | Hash | Bool | Abs | Hex | Oct | Ord | Iter | Next | Pos
+        | Neg | Invert => 1,
+        SetAttr | SetItem => 3,
+        _ => 2,
+    }
+}
+
+/// Exceptions that an operation may raise implicitly, in the order of the links
+/// (RPython: `canraise`). Calls are looked at by their callee.
+pub(crate) fn canraise(op: HlOp) -> &'static [&'static str] {
+    const VALUE: &str = "exceptions.ValueError";
+    const ZERO: &str = "exceptions.ZeroDivisionError";
+    const OVERFLOW: &str = "exceptions.OverflowError";
+    use HlOp::*;
+    match op {
+        GetItem | SetItem | DelItem => &[
+            "exceptions.IndexError",
+            "exceptions.KeyError",
+            "exceptions.Exception",
+        ],
+        Contains | SimpleCall | CallArgs => &["exceptions.Exception"],
+        Div | Mod | FloorDiv => &[ZERO],
+        TrueDiv | DivMod | InplaceTrueDiv | InplaceFloorDiv | InplaceDiv | InplaceMod => {
+            &[ZERO, OVERFLOW]
+        }
+        Pow | InplacePow => &[ZERO, VALUE, OVERFLOW],
+        LShift | RShift | InplaceRShift => &[VALUE],
+        InplaceLShift => &[VALUE, OVERFLOW],
+        InplaceAdd | InplaceSub | InplaceMul => &[OVERFLOW],
+        Next => &["exceptions.StopIteration", "exceptions.RuntimeError"],
+        _ => &[],
+    }
+}
+
+/// The same for a call of a builtin function or class: those of `__builtin__` and
+/// `exceptions` are known not to raise anything else.
+pub(crate) fn builtin_canraise(name: &str) -> Option<&'static [&'static str]> {
+    if !name.starts_with("__builtin__.") && !name.starts_with("exceptions.") {
+        return None;
+    }
+    Some(match name {
+        "__builtin__.int" | "__builtin__.float" | "__builtin__.chr" | "__builtin__.unichr" => {
+            &["exceptions.ValueError"]
+        }
+        "__builtin__.unicode" => &["exceptions.UnicodeDecodeError"],
+        _ => &[],
+    })
+}

@@ -1,0 +1,300 @@
+//! What the flow space knows of image objects. Every answer is a query of the image,
+//! so that a function depends on what it asked for and nothing else.
+
+use std::sync::Arc;
+
+use taipan_base::{Db, Program};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{
+    ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
+    module_global, module_named, named_id, object,
+};
+
+/// The module of `unrolling_iterable`.
+const UNROLL: &str = "rpython.rlib.unroll";
+
+/// The image of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'db> {
+    pub(crate) db: &'db dyn Db,
+    pub(crate) program: Program,
+}
+
+/// Answer to a question that may have to wait for run time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Folded {
+    /// The constant that it is.
+    To(Const),
+    /// Not known while compiling.
+    Unknown,
+    /// It raises this builtin exception, always.
+    Raises(&'static str),
+}
+
+impl<'db> World<'db> {
+    pub(crate) fn object(self, id: ObjId) -> Option<&'db ObjData> {
+        object(self.db, Object::new(self.db, self.program, id)).as_deref()
+    }
+
+    pub(crate) fn class(self, id: ObjId) -> Option<&'db ClassData> {
+        match self.object(id)? {
+            ObjData::Class(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn function(self, id: ObjId) -> Option<&'db FunctionData> {
+        match self.object(id)? {
+            ObjData::Function(f) => Some(f),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn instance(self, id: ObjId) -> Option<&'db InstanceData> {
+        match self.object(id)? {
+            ObjData::Instance(i) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// A global of a module, or an item of the dict that serves as globals.
+    pub(crate) fn global(self, globals: ObjId, name: &str) -> Option<Const> {
+        let key = Name::new(self.db, self.program, globals, name);
+        if let Some(c) = module_global(self.db, key) {
+            return Some(c.clone());
+        }
+        match self.object(globals)? {
+            ObjData::Dict(items) => {
+                let key = Const::str(name);
+                items
+                    .iter()
+                    .find(|(k, _)| *k == key)
+                    .map(|(_, v)| v.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A module that has been imported, by its dotted name.
+    pub(crate) fn module(self, name: &str) -> Option<Result<ObjId, String>> {
+        let found = module_named(self.db, ModuleName::new(self.db, self.program, name)).as_ref()?;
+        Some(match found {
+            Ok(id) => Ok(*id),
+            Err(d) => Err(d.message.clone()),
+        })
+    }
+
+    /// The class with this attribute along the method resolution order, and it.
+    pub(crate) fn class_attr(self, class: ObjId, name: &str) -> Option<(ObjId, Const)> {
+        class_attr(self.db, Name::new(self.db, self.program, class, name)).clone()
+    }
+
+    /// Qualified name of a builtin function or class: `__builtin__.len`,
+    /// `exceptions.IndexError`, `operator.add`. None for whatever is written in Python
+    /// and for bound methods.
+    pub(crate) fn builtin_name(self, c: &Const) -> Option<String> {
+        let Const::Obj(id) = c else { return None };
+        match self.object(*id)? {
+            ObjData::Builtin {
+                name,
+                im_self: None,
+            } => Some(name.to_string()),
+            ObjData::Class(c) if c.builtin => Some(format!("{}.{}", c.module, c.name)),
+            _ => None,
+        }
+    }
+
+    /// The class of a constant, as far as it is known without running anything.
+    pub(crate) fn class_of(self, c: &Const) -> Option<ObjId> {
+        Some(named_id(match c {
+            Const::None => "__builtin__.NoneType",
+            Const::Bool(_) => "__builtin__.bool",
+            Const::Int(_) => "__builtin__.int",
+            Const::Long(_) => "__builtin__.long",
+            Const::Float(_) => "__builtin__.float",
+            Const::Str(_) => "__builtin__.str",
+            Const::Unicode(_) => "__builtin__.unicode",
+            Const::Tuple(_) => "__builtin__.tuple",
+            Const::RInt(..) | Const::SingleFloat(_) | Const::Shape(_) => return None,
+            Const::Obj(id) => match self.object(*id)? {
+                ObjData::Instance(i) => return Some(i.class),
+                ObjData::Class(c) => return Some(c.metaclass),
+                ObjData::List(_) => "__builtin__.list",
+                ObjData::Dict(_) => "__builtin__.dict",
+                _ => return None,
+            },
+        }))
+    }
+
+    /// Whether one class is a subclass of another, or it. None where one of them is
+    /// no class.
+    pub(crate) fn is_subclass(self, class: ObjId, base: ObjId) -> Option<bool> {
+        if class == base {
+            return Some(true);
+        }
+        let mro = &self.class(class)?.mro;
+        self.class(base)?;
+        Some(mro.contains(&base))
+    }
+
+    /// Whether a class is the builtin exception of that name or derived from it.
+    pub(crate) fn is_exception(self, class: ObjId, name: &str) -> bool {
+        self.is_subclass(class, named_id(name)) == Some(true)
+    }
+
+    /// Whether operations on it may be computed while compiling
+    /// (RPython: `Constant.foldable`): builtin values, functions, classes and
+    /// modules, frozen instances and exceptions.
+    pub(crate) fn foldable(self, c: &Const) -> bool {
+        match c {
+            Const::RInt(..) | Const::SingleFloat(_) | Const::Shape(_) => false,
+            Const::Obj(id) => match self.object(*id) {
+                Some(ObjData::Instance(i)) => {
+                    i.frozen || self.is_exception(i.class, "exceptions.BaseException")
+                }
+                Some(ObjData::Method {
+                    im_self: Some(c), ..
+                })
+                | Some(ObjData::Builtin {
+                    im_self: Some(c), ..
+                }) => self.foldable(c),
+                Some(_) => true,
+                None => false,
+            },
+            _ => true,
+        }
+    }
+
+    /// Whether it is the function `ovfcheck`.
+    pub(crate) fn is_ovfcheck(self, c: &Const) -> bool {
+        const MODULE: &str = "rpython.rlib.rarithmetic";
+        let Const::Obj(id) = c else { return false };
+        match self.function(*id) {
+            Some(f) => &*f.name == "ovfcheck" && &*f.module == MODULE,
+            None => self.builtin_name(c).as_deref() == Some("rpython.rlib.rarithmetic.ovfcheck"),
+        }
+    }
+
+    /// Whether code paths with different ones of these are kept apart
+    /// (RPython: `SpecTag`).
+    pub(crate) fn is_spec_tag(self, c: &Const) -> bool {
+        let Const::Obj(id) = c else { return false };
+        let Some(c) = self.instance(*id).and_then(|i| self.class(i.class)) else {
+            return false;
+        };
+        c.mro
+            .iter()
+            .any(|base| self.is_named(*base, UNROLL, "SpecTag"))
+    }
+
+    /// Whether it is the class of that name of that module.
+    fn is_named(self, class: ObjId, module: &str, name: &str) -> bool {
+        self.class(class)
+            .is_some_and(|c| &*c.name == name && &*c.module == module)
+    }
+
+    /// The items of an `unrolling_iterable`.
+    pub(crate) fn unrolling_items(self, c: &Const) -> Option<Arc<[Const]>> {
+        let Const::Obj(id) = c else { return None };
+        let instance = self.instance(*id)?;
+        if !self.is_named(instance.class, UNROLL, "unrolling_iterable") {
+            return None;
+        }
+        let Some(Const::Obj(items)) = instance.get("_items") else {
+            return None;
+        };
+        match self.object(*items)? {
+            ObjData::List(items) => Some(items.clone().into()),
+            _ => None,
+        }
+    }
+
+    /// `obj.name` where the answer is the same for ever: globals of modules,
+    /// attributes of classes, of functions, of frozen instances and exceptions.
+    /// Bound methods are left to the annotator.
+    pub(crate) fn getattr(self, obj: &Const, name: &str) -> Folded {
+        if !self.foldable(obj) {
+            return Folded::Unknown;
+        }
+        let Const::Obj(id) = obj else {
+            return Folded::Unknown;
+        };
+        match self.object(*id) {
+            Some(ObjData::Module { name: module }) => self.module_attr(*id, module, name),
+            Some(ObjData::Class(c)) => self.class_constant(*id, c, name),
+            Some(ObjData::Function(f)) => match name {
+                "__name__" | "func_name" => Folded::To(Const::str(&f.name)),
+                "__module__" => Folded::To(Const::str(&f.module)),
+                _ => f
+                    .get(name)
+                    .map_or(Folded::Unknown, |c| Folded::To(c.clone())),
+            },
+            Some(ObjData::Instance(i)) => self.instance_constant(i, name),
+            _ => Folded::Unknown,
+        }
+    }
+
+    fn module_attr(self, id: ObjId, module: &str, name: &str) -> Folded {
+        /// Attributes of `sys` that are the same when the program runs.
+        const SYS: &[&str] = &[
+            "maxint",
+            "maxunicode",
+            "api_version",
+            "exit",
+            "exc_info",
+            "getrefcount",
+            "getdefaultencoding",
+        ];
+        if module == "sys" && !SYS.contains(&name) {
+            return Folded::Unknown;
+        }
+        match self.global(id, name) {
+            Some(c) => Folded::To(c),
+            None => Folded::Raises("AttributeError"),
+        }
+    }
+
+    fn class_constant(self, id: ObjId, class: &ClassData, name: &str) -> Folded {
+        match name {
+            "__name__" => return Folded::To(Const::str(&class.name)),
+            "__module__" => return Folded::To(Const::str(&class.module)),
+            "__class__" => return Folded::To(Const::Obj(class.metaclass)),
+            _ => {}
+        }
+        match self.class_attr(id, name) {
+            Some((_, value)) => self.unbound(value),
+            None if class.builtin => Folded::Unknown,
+            None => Folded::Raises("AttributeError"),
+        }
+    }
+
+    /// A class attribute as it looks on the class itself.
+    fn unbound(self, value: Const) -> Folded {
+        let Const::Obj(id) = &value else {
+            return Folded::To(value);
+        };
+        match self.object(*id) {
+            Some(ObjData::StaticMethod(f)) => Folded::To(f.clone()),
+            Some(ObjData::ClassMethod(_) | ObjData::Property { .. }) => Folded::Unknown,
+            _ => Folded::To(value),
+        }
+    }
+
+    fn instance_constant(self, instance: &InstanceData, name: &str) -> Folded {
+        if name == "__class__" {
+            return Folded::To(Const::Obj(instance.class));
+        }
+        if let Some(c) = instance.get(name) {
+            return Folded::To(c.clone());
+        }
+        let Some((_, value)) = self.class_attr(instance.class, name) else {
+            return Folded::Unknown;
+        };
+        match &value {
+            Const::Obj(id) if matches!(self.object(*id), Some(ObjData::Function(_))) => {
+                Folded::Unknown
+            }
+            _ => self.unbound(value),
+        }
+    }
+}
