@@ -98,10 +98,10 @@ impl<'t> Lowerer<'_, 't> {
     /// An expression that is no chain.
     fn simple(&mut self, node: Node<'t>) -> ExprId {
         let range = self.range(node);
-        if let Some(literals) = self.masked.string_at(range.start) {
-            if node.end_byte() != literals[literals.len() - 1].range.end as usize {
-                self.error(range, "invalid syntax");
-            }
+        // Other nodes may start with a string too.
+        if matches!(self.kind(node), Kind::Tuple | Kind::TuplePattern)
+            && let Some(literals) = self.masked.string_at(range.start)
+        {
             let unicode = self.ast.future.unicode_literals;
             let value = literal::string(self.source, literals, unicode, &mut self.errors);
             return self.alloc(value, range);
