@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use taipan_base::{FileContents, LineIndex, decode};
-use taipan_code::{CodeKind, SourceText, text_codes};
+use taipan_code::{CodeKind, SourceText, code, text_codes, verify};
 use taipan_testkit::TestDb;
 
 fn collect(path: &Path, out: &mut Vec<PathBuf>) {
@@ -26,8 +26,7 @@ fn main() {
         collect(Path::new(&arg), &mut files);
     }
     let db = TestDb::default();
-    let (mut bytes, mut time, mut parse, mut bad) =
-        (0, Duration::ZERO, Duration::ZERO, 0);
+    let (mut bytes, mut time, mut parse, mut bad) = (0, Duration::ZERO, Duration::ZERO, 0);
     for path in &files {
         let Ok(contents) = std::fs::read(path) else {
             continue;
@@ -45,6 +44,11 @@ fn main() {
         let start = Instant::now();
         let codes = text_codes(&db, source);
         time += start.elapsed();
+        for id in codes.ids() {
+            if let Err(e) = verify(&code(&db, id)) {
+                eprintln!("{name}: {}: {e}", id.qualname(&db));
+            }
+        }
         let lines = LineIndex::new(&text);
         for e in codes.errors() {
             let (line, column) = lines.line_column(&text, e.range.start);

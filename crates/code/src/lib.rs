@@ -14,11 +14,13 @@ mod compile;
 mod disasm;
 mod queries;
 mod scope;
+mod verify;
 mod walk;
 
 pub use bytecode::*;
 pub use disasm::disassemble;
 pub use queries::*;
+pub use verify::verify;
 
 #[cfg(test)]
 mod tests;

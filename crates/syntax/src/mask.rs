@@ -317,6 +317,10 @@ impl Masker<'_> {
                         b"print" | b"exec" | b"match" | b"type" | b"async" | b"await" | b"case" => {
                             self.out.text[start] = b'_';
                         }
+                        // `x.None` is an attribute like any other.
+                        b"None" | b"True" | b"False" if self.src[..start].ends_with(b".") => {
+                            self.out.text[start] = b'_';
+                        }
                         b"lambda" if self.brackets.is_empty() => lambdas += 1,
                         b"__future__" => future = src[line..].starts_with(b"from"),
                         b"print_function" if future => self.print_function = true,

@@ -110,7 +110,7 @@ impl Assembler {
         self.max_depth = self.max_depth.max(self.depth);
         self.instrs.push(instr);
         self.spans.push(self.at);
-        if matches!(instr, Instr::Return | Instr::Raise(_) | Instr::Reraise) {
+        if instr.ends_flow() {
             self.unreachable = true;
         }
     }
@@ -128,66 +128,10 @@ impl Assembler {
             self.labels[label.0 as usize].depth = Some(kept);
         }
         self.emit(instr);
-        if matches!(instr, Instr::Jump(_)) {
-            self.unreachable = true;
-        }
     }
 
-    /// Numbers of values that an instruction takes and leaves when no jump is taken.
     fn effect(&self, instr: Instr) -> (u32, u32) {
-        use Instr::*;
-        match instr {
-            LoadConst(_) | LoadFast(_) | LoadGlobal(_) | LoadName(_) | LoadDeref(_)
-            | LoadClosure(_) | LoadLocals | Import(_) => (0, 1),
-            StoreFast(_) | StoreGlobal(_) | StoreName(_) | StoreDeref(_) => (1, 0),
-            DeleteFast(_) | DeleteGlobal(_) | DeleteName(_) => (0, 0),
-            LoadAttr(_) | Unary(_) | Not | ToBool | GetIter => (1, 1),
-            StoreAttr(_) => (2, 0),
-            DeleteAttr(_) => (1, 0),
-            Binary(_) => (2, 1),
-            StoreSubscr => (3, 0),
-            DeleteSubscr => (2, 0),
-            GetSlice | BuildSlice | BuildClass => (3, 1),
-            SetSlice => (4, 0),
-            DelSlice => (3, 0),
-            BuildTuple(n) | BuildList(n) | BuildSet(n) => (n, 1),
-            BuildDict(n) => (2 * n, 1),
-            ListAppend(_) | SetAdd(_) => (1, 0),
-            MapAdd(_) => (2, 0),
-            UnpackSequence(n) => (1, n),
-            Pop => (1, 0),
-            Dup => (1, 2),
-            Dup2 => (2, 4),
-            Dup3 => (3, 6),
-            Rot2 => (2, 2),
-            Rot3 => (3, 3),
-            Rot4 => (4, 4),
-            Jump(_) => (0, 0),
-            JumpIfFalse(_) | JumpIfTrue(_) | JumpIfFalseOrPop(_) | JumpIfTrueOrPop(_)
-            | JumpIfSuppressed(_) => (1, 0),
-            ForIter(_) => (1, 2),
-            Call(i) => {
-                let c = &self.calls[i as usize];
-                let stars = u32::from(c.star) + u32::from(c.dstar);
-                (1 + c.positional + c.keywords.len() as u32 + stars, 1)
-            }
-            MakeFunction(i) => {
-                let f = &self.functions[i as usize];
-                (f.defaults + f.closure, 1)
-            }
-            Return => (1, 0),
-            Yield => (1, 1),
-            Raise(n) => (n, 0),
-            Reraise => (2, 0),
-            ExcMatch => (2, 1),
-            ImportFrom(_) => (1, 2),
-            ImportStar => (1, 0),
-            PrintItem => (1, 0),
-            PrintNewline => (0, 0),
-            PrintItemTo => (2, 1),
-            PrintNewlineTo => (1, 0),
-            Exec => (3, 0),
-        }
+        instr.stack_effect(&self.calls, &self.functions)
     }
 
     pub(super) fn load_const(&mut self, value: CodeConst) {

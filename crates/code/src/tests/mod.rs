@@ -1,0 +1,50 @@
+//! Snapshots of disassembly, by construct.
+
+mod control;
+mod expressions;
+mod incremental;
+mod scopes;
+mod statements;
+
+use expect_test::Expect;
+use taipan_base::LineIndex;
+use taipan_testkit::TestDb;
+
+use crate::{code, disassemble, module_codes, syntax_diagnostics, verify};
+
+/// Compares the disassembly of all codes but the module's, or of the module's if
+/// there is no other.
+fn check(source: &str, expect: Expect) {
+    let db = TestDb::with_fixture(source);
+    let file = db.file("/main.py");
+    let diagnostics = syntax_diagnostics(&db, file);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let ids: Vec<_> = module_codes(&db, file).ids().collect();
+    let mut texts = Vec::new();
+    for (i, id) in ids.iter().enumerate() {
+        verify(&code(&db, *id)).unwrap();
+        if i > 0 || ids.len() == 1 {
+            texts.push(disassemble(&db, *id));
+        }
+    }
+    expect.assert_eq(&texts.join("\n"));
+}
+
+/// Compares the diagnostics of a file, and checks that all of it compiles anyway.
+fn check_errors(source: &str, expect: Expect) {
+    let db = TestDb::with_fixture(source);
+    let file = db.file("/main.py");
+    for id in module_codes(&db, file).ids() {
+        verify(&code(&db, id)).unwrap();
+    }
+    let text = file.text(&db);
+    let lines = LineIndex::new(text);
+    let mut out = String::new();
+    for d in syntax_diagnostics(&db, file).iter() {
+        let range = d.primary.map(|s| s.range).unwrap_or_default();
+        let (line, column) = lines.line_column(text, range.start);
+        let (end_line, end_column) = lines.line_column(text, range.end);
+        out += &format!("{line}:{column}-{end_line}:{end_column} {}\n", d.message);
+    }
+    expect.assert_eq(&out);
+}
