@@ -45,16 +45,16 @@ fn main() {
         let codes = text_codes(&db, source);
         time += start.elapsed();
         for id in codes.ids() {
-            if let Err(e) = verify(&code(&db, id)) {
+            if let Err(e) = verify(&code(&db, *id)) {
                 eprintln!("{name}: {}: {e}", id.qualname(&db));
             }
         }
         let lines = LineIndex::new(&text);
-        for e in codes.errors() {
+        for e in codes.errors(&db).iter() {
             let (line, column) = lines.line_column(&text, e.range.start);
             eprintln!("{name}:{line}:{column}: {}", e.message);
         }
-        bad += usize::from(!codes.errors().is_empty());
+        bad += usize::from(!codes.errors(&db).is_empty());
     }
     let speed = |t: Duration| bytes as f64 / 1e6 / t.as_secs_f64();
     eprintln!(

@@ -9,7 +9,7 @@ use taipan_base::{Db, Diagnostic, File, Span};
 use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
-use crate::compile::{Compiled, compile};
+use crate::compile::compile;
 
 /// A file's syntax tree. Its spans change with every edit, so nothing but
 /// [`module_codes`] reads it.
@@ -18,68 +18,87 @@ pub fn parse(db: &dyn Db, file: File) -> Arc<ParsedFile> {
     Arc::new(taipan_syntax::parse(file.text(db)))
 }
 
-/// All codes of a file or text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ModuleCodes {
-    /// The module's first, then the others in source order.
-    codes: Vec<Compiled>,
-    index: FxHashMap<CodeId, usize>,
-    errors: Vec<SyntaxError>,
+/// One body of a file. Its fields are tracked one by one: who reads the code of one
+/// function does not notice that another one changed.
+#[salsa::tracked(debug)]
+struct Body<'db> {
+    #[returns(copy)]
+    id: CodeId,
+    #[tracked]
+    #[returns(clone)]
+    code: Arc<Code>,
+    #[tracked]
+    #[returns(clone)]
+    spans: Arc<CodeSpans>,
 }
 
-impl ModuleCodes {
-    fn new(db: &dyn Db, origin: Origin, parsed: &ParsedFile, kind: CodeKind) -> ModuleCodes {
+/// What is wrong with a file.
+#[salsa::tracked(debug)]
+struct Errors<'db> {
+    #[tracked]
+    #[returns(clone)]
+    list: Arc<[SyntaxError]>,
+}
+
+/// All codes of a file or text. Equal to what it was as long as there are the same
+/// definitions, whatever their bodies say.
+#[derive(Clone, PartialEq, Eq, Debug, salsa::SalsaValue)]
+pub struct ModuleCodes<'db> {
+    /// The module's first, then the others in source order.
+    bodies: Vec<Body<'db>>,
+    ids: Vec<CodeId>,
+    index: FxHashMap<CodeId, usize>,
+    errors: Errors<'db>,
+}
+
+impl<'db> ModuleCodes<'db> {
+    fn new(db: &'db dyn Db, origin: Origin, parsed: &ParsedFile, kind: CodeKind) -> Self {
         let (codes, mut errors) = compile(db, origin, parsed, kind);
         errors.extend(parsed.errors.iter().cloned());
         errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
-        let index = codes.iter().enumerate().map(|(i, c)| (c.id, i)).collect();
+        let ids: Vec<_> = codes.iter().map(|c| c.id).collect();
         ModuleCodes {
-            codes,
-            index,
-            errors,
+            bodies: codes
+                .into_iter()
+                .map(|c| Body::new(db, c.id, Arc::new(c.code), Arc::new(c.spans)))
+                .collect(),
+            index: ids.iter().enumerate().map(|(i, id)| (*id, i)).collect(),
+            ids,
+            errors: Errors::new(db, errors.into()),
         }
     }
 
     /// The ids of all codes: the module's first, then in source order.
-    pub fn ids(&self) -> impl Iterator<Item = CodeId> + '_ {
-        self.codes.iter().map(|c| c.id)
+    pub fn ids(&self) -> &[CodeId] {
+        &self.ids
     }
 
     /// What is wrong with the text, in the order of places.
-    pub fn errors(&self) -> &[SyntaxError] {
-        &self.errors
+    pub fn errors(&self, db: &'db dyn Db) -> Arc<[SyntaxError]> {
+        self.errors.list(db)
     }
 }
 
 /// Compiles a file.
-#[salsa::tracked(returns(clone), no_eq)]
-pub fn module_codes(db: &dyn Db, file: File) -> Arc<ModuleCodes> {
+#[salsa::tracked(returns(ref))]
+pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let parsed = parse(db, file);
-    Arc::new(ModuleCodes::new(
-        db,
-        Origin::File(file),
-        &parsed,
-        CodeKind::Module,
-    ))
+    ModuleCodes::new(db, Origin::File(file), &parsed, CodeKind::Module)
 }
 
 /// Compiles a text that import-time code made.
-#[salsa::tracked(returns(clone), no_eq)]
-pub fn text_codes(db: &dyn Db, text: SourceText) -> Arc<ModuleCodes> {
+#[salsa::tracked(returns(ref))]
+pub fn text_codes(db: &dyn Db, text: SourceText) -> ModuleCodes<'_> {
     let parsed = taipan_syntax::parse(text.text(db));
-    Arc::new(ModuleCodes::new(
-        db,
-        Origin::Text(text),
-        &parsed,
-        text.kind(db),
-    ))
+    ModuleCodes::new(db, Origin::Text(text), &parsed, text.kind(db))
 }
 
-fn codes(db: &dyn Db, id: CodeId) -> Arc<ModuleCodes> {
-    match id.origin(db) {
+fn body(db: &dyn Db, id: CodeId) -> Option<Body<'_>> {
+    let codes = match id.origin(db) {
         Origin::File(file) => module_codes(db, file),
         Origin::Text(text) => text_codes(db, text),
-    }
+    };
+    codes.index.get(&id).map(|i| codes.bodies[*i])
 }
 
 /// A code by its id. It has no positions and contains no other code, so that it
@@ -87,21 +106,35 @@ fn codes(db: &dyn Db, id: CodeId) -> Arc<ModuleCodes> {
 /// longer does nothing.
 #[salsa::tracked(returns(clone))]
 pub fn code(db: &dyn Db, id: CodeId) -> Arc<Code> {
-    let codes = codes(db, id);
-    Arc::new(match codes.index.get(&id) {
-        Some(i) => codes.codes[*i].code.clone(),
-        None => Code::gone(id.qualname(db)),
-    })
+    match body(db, id) {
+        Some(body) => body.code(db),
+        None => Arc::new(Code::gone(id.qualname(db))),
+    }
 }
 
 /// Where the parts of a code stand.
 #[salsa::tracked(returns(clone))]
 pub fn code_spans(db: &dyn Db, id: CodeId) -> Arc<CodeSpans> {
-    let codes = codes(db, id);
-    Arc::new(match codes.index.get(&id) {
-        Some(i) => codes.codes[*i].spans.clone(),
-        None => CodeSpans::default(),
-    })
+    match body(db, id) {
+        Some(body) => body.spans(db),
+        None => Arc::default(),
+    }
+}
+
+/// What the functions of a file import when they run, with the function's code, in
+/// source order. Stays equal when other things in their bodies change, so that
+/// import time may read it.
+#[salsa::tracked(returns(clone))]
+pub fn function_imports(db: &dyn Db, file: File) -> Arc<Vec<(CodeId, ImportDesc)>> {
+    let codes = module_codes(db, file);
+    let mut out = Vec::new();
+    for body in &codes.bodies {
+        let code = body.code(db);
+        if code.kind == CodeKind::Function {
+            out.extend(code.imports.iter().map(|i| (body.id(db), i.clone())));
+        }
+    }
+    Arc::new(out)
 }
 
 /// The code of a module's body.
@@ -118,7 +151,7 @@ pub fn compile_text(
     kind: CodeKind,
 ) -> Result<CodeId, SyntaxError> {
     let text = SourceText::new(db, filename, text, kind);
-    match text_codes(db, text).errors.first() {
+    match text_codes(db, text).errors(db).first() {
         Some(e) => Err(e.clone()),
         None => Ok(CodeId::new(db, Origin::Text(text), "<module>", 0)),
     }
@@ -135,5 +168,5 @@ pub fn syntax_diagnostics(db: &dyn Db, file: File) -> Arc<Vec<Diagnostic>> {
         };
         Diagnostic::error("TP0001", Some(span), e.message.clone())
     };
-    Arc::new(codes.errors.iter().map(diagnostic).collect())
+    Arc::new(codes.errors(db).iter().map(diagnostic).collect())
 }

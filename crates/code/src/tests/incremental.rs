@@ -4,7 +4,7 @@ use expect_test::expect;
 use taipan_base::File;
 use taipan_testkit::TestDb;
 
-use crate::{Code, CodeId, code, code_spans, module_codes, syntax_diagnostics};
+use crate::{Code, CodeId, code, code_spans, function_imports, module_codes, syntax_diagnostics};
 
 const SOURCE: &str = "
         import a
@@ -24,9 +24,9 @@ const SOURCE: &str = "
 
 /// All codes of a file, read through the queries that later stages use.
 fn read(db: &TestDb, file: File) -> Vec<(CodeId, Code)> {
-    let ids: Vec<_> = module_codes(db, file).ids().collect();
-    ids.into_iter()
-        .map(|id| (id, (*code(db, id)).clone()))
+    let ids = module_codes(db, file).ids();
+    ids.iter()
+        .map(|id| (*id, (*code(db, *id)).clone()))
         .collect()
 }
 
@@ -61,11 +61,12 @@ fn editing_a_body_changes_its_code_alone() {
     assert_eq!(changed, ["f"]);
     expect![[r#"
         {
-            "code": 6,
+            "code": 1,
             "module_codes": 1,
             "parse": 1,
         }
-    "#]].assert_debug_eq(&db.take_log());
+    "#]]
+    .assert_debug_eq(&db.take_log());
 }
 
 #[test]
@@ -80,11 +81,11 @@ fn shifting_lines_changes_no_code() {
     assert!(changed.is_empty());
     expect![[r#"
         {
-            "code": 6,
             "module_codes": 1,
             "parse": 1,
         }
-    "#]].assert_debug_eq(&db.take_log());
+    "#]]
+    .assert_debug_eq(&db.take_log());
 }
 
 #[test]
@@ -110,4 +111,38 @@ fn a_removed_function_is_gone() {
     db.edit("/main.py", "x = 1\n");
     assert!(code(&db, id).poisoned);
     assert!(syntax_diagnostics(&db, file).is_empty());
+}
+
+#[test]
+fn imports_of_functions() {
+    let source = "
+        import a
+        class C:
+            import in_class
+            def m(self):
+                import b
+                from c import d as e
+        def f(x):
+            def g():
+                from . import h
+            import b
+        ";
+    let mut db = TestDb::with_fixture(source);
+    let file = db.file("/main.py");
+    let imports = function_imports(&db, file);
+    let text: Vec<_> = imports
+        .iter()
+        .map(|(id, i)| format!("{}: {} {:?}", id.qualname(&db), i.name, i.from))
+        .collect();
+    expect![[r#"
+        [
+            "C.m: b None",
+            "C.m: c Some([\"d\"])",
+            "f: b None",
+            "f.<locals>.g:  Some([\"h\"])",
+        ]
+    "#]].assert_debug_eq(&text);
+    let text = file.text(&db).replace("import b", "import b; x = 1");
+    db.edit("/main.py", &text);
+    assert_eq!(imports, function_imports(&db, file));
 }

@@ -19,7 +19,7 @@ fn check(source: &str, expect: Expect) {
     let file = db.file("/main.py");
     let diagnostics = syntax_diagnostics(&db, file);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let ids: Vec<_> = module_codes(&db, file).ids().collect();
+    let ids = module_codes(&db, file).ids();
     let mut texts = Vec::new();
     for (i, id) in ids.iter().enumerate() {
         verify(&code(&db, *id)).unwrap();
@@ -35,7 +35,7 @@ fn check_errors(source: &str, expect: Expect) {
     let db = TestDb::with_fixture(source);
     let file = db.file("/main.py");
     for id in module_codes(&db, file).ids() {
-        verify(&code(&db, id)).unwrap();
+        verify(&code(&db, *id)).unwrap();
     }
     let text = file.text(&db);
     let lines = LineIndex::new(text);

@@ -170,12 +170,54 @@ fn print_statements() {
         print >>f, a,
         print >>f
         print "%s" % a; print
-        print lambda: 0
+        if a: print; print
         "#,
         expect![[r#"
-            <lambda>()  stack 1
-                  0  LoadConst 0
-                  1  Return
+            <module>  stack 2
+                  0  PrintNewline
+                  1  LoadName a
+                  2  PrintItem
+                  3  PrintNewline
+                  4  LoadName a
+                  5  PrintItem
+                  6  LoadName b
+                  7  PrintItem
+                  8  LoadName a
+                  9  PrintItem
+                 10  PrintNewline
+                 11  LoadName a
+                 12  PrintItem
+                 13  LoadName b
+                 14  PrintItem
+                 15  PrintNewline
+                 16  LoadName f
+                 17  LoadName a
+                 18  Rot2
+                 19  PrintItemTo
+                 20  LoadName b
+                 21  Rot2
+                 22  PrintItemTo
+                 23  PrintNewlineTo
+                 24  LoadName f
+                 25  LoadName a
+                 26  Rot2
+                 27  PrintItemTo
+                 28  Pop
+                 29  LoadName f
+                 30  PrintNewlineTo
+                 31  LoadConst '%s'
+                 32  LoadName a
+                 33  Binary mod
+                 34  PrintItem
+                 35  PrintNewline
+                 36  PrintNewline
+                 37  LoadName a
+                 38  JumpIfFalse 42
+                 39  PrintNewline
+                 40  PrintNewline
+                 41  Jump 42
+              >  42  LoadConst None
+                 43  Return
         "#]],
     );
 }
