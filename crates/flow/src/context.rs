@@ -153,7 +153,7 @@ impl<'a> FlowContext<'a> {
             }
             let instr = self.code.instrs[pc as usize];
             self.space.protected = matches!(instr, Instr::ForIter(_)) || self.is_protected(pc);
-            let before = frame.clone();
+            let before = (!is_stack_only(instr)).then(|| frame.clone());
             let mut outcome = step(&mut self.space, self.code, &mut frame);
             if let Step::Yield(v) = outcome {
                 outcome = self.yield_value(v, &mut frame);
@@ -172,19 +172,16 @@ impl<'a> FlowContext<'a> {
                         return self.raise(class, value);
                     }
                 }
-                Step::Stop(Stop::Merge) => {
-                    self.merge(before);
+                Step::Stop(stop) => {
+                    let before = before.unwrap_or(frame);
+                    match stop {
+                        Stop::ForkBool(condition) => self.fork_bool(condition, &before),
+                        Stop::ForkException(classes) => self.fork_exception(&classes, &before),
+                        Stop::Merge => self.merge(before),
+                        Stop::Error(e) => return Err(e),
+                    }
                     return Ok(());
                 }
-                Step::Stop(Stop::ForkBool(condition)) => {
-                    self.fork_bool(condition, &before);
-                    return Ok(());
-                }
-                Step::Stop(Stop::ForkException(classes)) => {
-                    self.fork_exception(&classes, &before);
-                    return Ok(());
-                }
-                Step::Stop(Stop::Error(e)) => return Err(e),
                 Step::Yield(_) | Step::Fork(_) => {
                     return Err(FlowError::new(
                         "TP0220",
@@ -464,6 +461,16 @@ pub(crate) fn raise_new(graph: &mut FunctionGraph, block: BlockId, class: &str) 
         .push(op(HlOp::Type, Operand::Var(value), class_var));
     let args = vec![Operand::Var(class_var), Operand::Var(value)];
     b.exits = vec![Link::new(exceptblock, args)];
+}
+
+/// Whether an instruction only moves values about: nothing is recorded then, and
+/// nothing forks.
+fn is_stack_only(instr: Instr) -> bool {
+    use Instr::*;
+    matches!(
+        instr,
+        LoadConst(_) | LoadFast(_) | Pop | Dup | Dup2 | Dup3 | Rot2 | Rot3 | Rot4 | Jump(_)
+    )
 }
 
 /// Instructions that control can come to from several places: targets of jumps that
