@@ -124,8 +124,17 @@ pub enum SomeKind {
         /// Class of the object; none: dead from the start.
         class: Option<ObjId>,
     },
-    /// `SomePtr`, and `SomeInteriorPtr` for inlined parts.
+    /// `SomePtr`
     Ptr(LLType),
+    /// `SomeInteriorPtr`: pointer to a container that is inlined in a GC container.
+    InteriorPtr {
+        /// The GC container.
+        parent: LLType,
+        /// The way from there.
+        path: Arc<[InteriorStep]>,
+        /// The inlined container.
+        to: LLType,
+    },
     /// `SomeLLADTMeth`: a method of a low-level type, bound to a pointer.
     AdtMeth {
         /// Type of the pointer.
@@ -144,6 +153,15 @@ pub enum SomeKind {
     Conflict,
 }
 
+/// One step from a container into a part of it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum InteriorStep {
+    /// A field of a struct.
+    Field(Arc<str>),
+    /// An item of an array; its index is not part of the annotation.
+    Item,
+}
+
 /// One member of a PBC set. Ordered by stable content.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Desc {
@@ -158,8 +176,9 @@ pub enum Desc {
         func: ObjId,
         /// Class whose dict has it.
         origin: ObjId,
-        /// Class of self.
-        self_class: ObjId,
+        /// Class of self; none in the value of a class's attribute, which is not
+        /// bound yet.
+        self_class: Option<ObjId>,
         /// Name under which it was looked up.
         name: Arc<str>,
     },

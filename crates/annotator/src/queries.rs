@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use taipan_base::{Db, Diagnostic};
+use taipan_graph::ObjId;
 
 use crate::result::{
     AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
@@ -32,6 +33,12 @@ pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
         .specs()
         .map(|(func, key)| Spec::new(db, roots, func, key))
         .collect()
+}
+
+/// All classes in use, in a stable order.
+#[salsa::tracked(returns(clone))]
+pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
+    solve(db, roots).classes().into()
 }
 
 /// A class: its place among the classes in use.

@@ -39,6 +39,13 @@ impl Solution {
         self.order.iter().cloned()
     }
 
+    /// All classes, by name.
+    pub(crate) fn classes(&self) -> Vec<ObjId> {
+        let mut all: Vec<_> = self.classes.iter().map(|(c, d)| (&d.name, *c)).collect();
+        all.sort();
+        all.into_iter().map(|(_, c)| c).collect()
+    }
+
     pub(crate) fn class(&self, class: ObjId) -> Arc<ClassDef> {
         self.classes.get(&class).cloned().unwrap_or_default()
     }

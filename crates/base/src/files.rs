@@ -3,12 +3,12 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
 
-use crate::Db;
+use crate::{Db, Program};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -172,7 +172,10 @@ impl System for MemorySystem {
 
 /// The files asked for so far, by path.
 #[derive(Clone, Default)]
-pub struct Files(Arc<Mutex<HashMap<Utf8PathBuf, File>>>);
+pub struct Files(
+    Arc<Mutex<HashMap<Utf8PathBuf, File>>>,
+    Arc<OnceLock<Program>>,
+);
 
 impl Files {
     /// The file at an absolute path; it is read when first asked for.
@@ -192,6 +195,17 @@ impl Files {
             .new(db);
         map.insert(path.to_owned(), file);
         file
+    }
+
+    /// The program of the `ll_*` helpers: it has no entry point and its image is that
+    /// of `taipan_prelude`.
+    pub fn prelude(&self, db: &dyn Db) -> Program {
+        *self.1.get_or_init(|| {
+            let target = Utf8Path::new(SHIPPED).join("taipan_prelude/__init__.py");
+            Program::builder(target, vec![], u64::MAX)
+                .durability(salsa::Durability::HIGH)
+                .new(db)
+        })
     }
 
     /// All files asked for so far, sorted by path.

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The Cranelift back end: low-level graphs to machine code, in the memory of this
+//! process for `run` and `call`, as an object file linked by the C compiler for
+//! `build`.
+//!
+//! **Architecture invariants.** Emission of a function is a pure function of its graph
+//! and of what it asks the [`taipan_lltype::Program`]; it happens on any thread, each
+//! with a [`FunctionCompiler`] of its own. Graphs come after the exception and GC
+//! transforms. The machine code of a function is the same for all uses.
+
+mod compiler;
+mod elf;
+mod emit;
+mod isa;
+mod link;
+mod loaded;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use compiler::{FunctionCompiler, compile_all};
+pub use elf::object_file;
+pub use isa::OptLevel;
+pub use link::link_executable;
+pub use loaded::LoadedImage;
+pub use run::run_program;

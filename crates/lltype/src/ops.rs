@@ -4,6 +4,19 @@
 //! length)` moves items between GcArrays of one type, or between the inlined arrays of
 //! variable-sized GcStructs (`STR`), as memmove does; write barriers are its own affair.
 //! `gc_identityhash(ptr)` is a Signed that stays the same when the object moves.
+//!
+//! After the exception transform: `exc_occurred() -> Bool`, `exc_type()`, `exc_value()`,
+//! `exc_set(type, value)`, `exc_clear()` work on the current exception, and
+//! `stack_check() -> Bool` says whether the stack is used up. `debug_start_traceback(type)`
+//! stands where an exception is raised, `debug_record_traceback()` where it is passed on,
+//! `debug_catch_exception(type)` where it is caught. The only blocks with a `canraise`
+//! switch left are those that end in an `int_*_ovf` operation; the second exit is for
+//! the overflow and has no exception variables.
+//!
+//! After the GC transform: `gc_enter_roots_frame(n)` takes `n` words of the shadow stack,
+//! `gc_save_root(i, ptr)` stores into and `gc_restore_root(i) -> ptr` reads from word
+//! `i` of them, `gc_leave_roots_frame(n)` gives them back. `gc_writebarrier(object)` comes
+//! before stores of GC pointers; stores themselves are plain.
 
 use std::fmt;
 
@@ -196,7 +209,7 @@ plain_ops! {
     GcCopyArray = "gc_copy_array", EFFECT;
     WeakrefCreate = "weakref_create", READ | GC;
     WeakrefDeref = "weakref_deref", READ;
-    StackCheck = "stack_check", EFFECT | RAISE;
+    StackCheck = "stack_check", EFFECT;
     Keepalive = "keepalive", EFFECT;
     SameAs = "same_as", FOLD;
     Hint = "hint", EFFECT;

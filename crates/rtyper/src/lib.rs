@@ -1,1 +1,44 @@
-//! Placeholder.
+//! The RTyper: from annotated graphs to low-level ones, one function at a time.
+//!
+//! Owns Reprs (the low-level form of each annotation), the typing of operations
+//! ([`Hop`], [`LLOps`]), the layouts of instances and vtables, the contents of
+//! prebuilt data, and the queries [`rtyped_graph`], [`static_data`], [`struct_body`].
+//!
+//! **Architecture invariants.** A function is typed from its own annotation, the
+//! signatures of its callees and the classes, lists and dicts that it uses, each read
+//! through a query that compares; never from another function's body. Reprs hold
+//! class ids, never class layouts. No number that depends on the rest of the program
+//! stands in a graph: those are in vtables.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+mod annotate;
+mod calls;
+pub mod containers;
+mod convert;
+mod dispatch;
+mod error;
+mod exceptions;
+mod hop;
+mod layout;
+mod llops;
+mod pairs;
+mod queries;
+mod repr;
+pub mod reprs;
+mod rtyper;
+mod specialize;
+mod statics;
+mod synth;
+
+pub use error::*;
+pub use hop::*;
+pub use llops::*;
+pub use queries::*;
+pub use repr::*;
+pub use rtyper::*;
+pub use specialize::specialize;
+pub use synth::entry_sym;
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@
 
 #![cfg_attr(not(test), no_std)]
 
+pub mod arith;
 pub mod exc;
 pub mod externals;
 pub mod float;

@@ -242,16 +242,27 @@ pub fn clock() -> f64 {
     clock_seconds(sys::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// CPU nanoseconds of this process.
+pub(crate) fn cpu_nanoseconds() -> i64 {
+    let t = clock_time(sys::CLOCK_PROCESS_CPUTIME_ID);
+    t.sec * 1_000_000_000 + t.nsec
+}
+
 fn clock_seconds(clock: c_int) -> f64 {
+    let t = clock_time(clock);
+    t.sec as f64 + t.nsec as f64 * 1e-9
+}
+
+fn clock_time(clock: c_int) -> Timespec {
     let mut t = Timespec::default();
     // SAFETY: `t` is valid for writing.
     unsafe { sys::clock_gettime(clock, &raw mut t) };
-    t.sec as f64 + t.nsec as f64 * 1e-9
+    t
 }
 
 /// Sleeps; not at all for negative or undefined times.
 pub fn sleep(seconds: f64) {
-    if !(seconds > 0.0) {
+    if seconds.is_nan() || seconds <= 0.0 {
         return;
     }
     let mut t = Timespec {

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{exc, externals, os, sys};
+use crate::{arith, exc, externals, os, sys};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -171,6 +171,7 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     out("memcpy", sys::memcpy as *const u8);
     out("memmove", sys::memmove as *const u8);
     out("memset", sys::memset as *const u8);
+    arith::symbols(&mut out);
     api::symbols(&mut out);
     externals::symbols(&mut out);
 }

@@ -1,1 +1,34 @@
-//! Placeholder.
+//! Passes over low-level graphs: optimisations, stack checks, the exception and the
+//! GC transform (RPython: `translator/backendopt`, `exceptiontransform.py`,
+//! `memory/gctransform`).
+//!
+//! Every function of a program goes through the same steps, each a pure function
+//! of its graph and of what [`Summaries`] says of its callees:
+//!
+//! 1. [`simplify_graph`]: what needs no callee. Its result is what callers inline.
+//! 2. [`summary`] of that: size, callees, whether it raises or allocates by itself.
+//! 3. [`optimize`]: inlines callees (their simplified graphs, and what those call, so
+//!    that no function waits for another one's result) and optimises the outcome.
+//! 4. [`summary`] again, of the optimised graphs, and [`effects`] over those of the
+//!    whole program: who can raise, who can collect, where stack checks go.
+//! 5. [`exception_transform`], then [`gc_transform`], which read the effects.
+//!
+//! **Architecture invariants.** No salsa, no state, no order of functions: a pass
+//! sees one graph. What it reads of other functions it reads through [`Summaries`],
+//! so the driver can make a query of every step. Graphs are in SSI form and compact
+//! between passes; inside a pass they may be in SSA form.
+
+mod calls;
+mod exceptions;
+mod fold;
+mod gc;
+mod optimize;
+mod ssa;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use exceptions::exception_transform;
+pub use gc::gc_transform;
+pub use optimize::{optimize, simplify_graph};
+pub use summary::{Effects, Summaries, Summary, effects, summary};

@@ -109,7 +109,10 @@ static mut GC: Gc = Gc {
 #[inline]
 unsafe fn gc<'a>() -> &'a mut Gc {
     // SAFETY: by contract.
-    unsafe { &mut *(&raw mut GC) }
+    unsafe {
+        let gc = &raw mut GC;
+        &mut *gc
+    }
 }
 
 /// Makes an empty heap.

@@ -1,0 +1,214 @@
+//! From one graph to one [`CompiledFunction`].
+
+use std::sync::Arc;
+
+use cranelift_codegen::binemit::Reloc as ClifReloc;
+use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserFuncName};
+use cranelift_codegen::{Context, FinalizedRelocTarget};
+use cranelift_frontend::FunctionBuilderContext;
+use rustc_hash::FxHashMap;
+use taipan_codegen::{
+    CodeSource, CodegenError, CompiledFunction, Image, Reloc, RelocKind, SymbolRef, build_image,
+};
+use taipan_lltype::{FuncSym, LLGraph, Program};
+
+use crate::emit::{Symbols, emit_graph};
+use crate::isa::{OptLevel, SharedIsa, host_isa};
+
+/// Compiles functions one after the other, reusing its working memory. Each thread
+/// has its own.
+pub struct FunctionCompiler {
+    isa: SharedIsa,
+    context: Context,
+    builder_context: FunctionBuilderContext,
+}
+
+impl FunctionCompiler {
+    /// A compiler for the host.
+    pub fn new(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
+        Ok(FunctionCompiler {
+            isa: host_isa(level)?,
+            context: Context::new(),
+            builder_context: FunctionBuilderContext::new(),
+        })
+    }
+
+    /// The machine code of a function.
+    pub fn compile(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<CompiledFunction, CodegenError> {
+        let symbols = self.emit(program, f, graph)?;
+        self.finish(f.name(), symbols)
+    }
+
+    /// The code of `main`: it hands its arguments and the program table to the runtime.
+    pub fn compile_main(&mut self) -> Result<CompiledFunction, CodegenError> {
+        self.context.clear();
+        self.context.func = Function::with_name_signature(
+            UserFuncName::default(),
+            crate::emit::main_signature(&*self.isa),
+        );
+        let symbols = crate::emit::emit_main(
+            &mut self.context.func,
+            &mut self.builder_context,
+            &*self.isa,
+        );
+        self.finish("main", symbols)
+    }
+
+    /// The function in Cranelift's intermediate representation, before its passes.
+    pub fn clif(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<String, CodegenError> {
+        let symbols = self.emit(program, f, graph)?;
+        Ok(symbols.with_names(&self.context.func.display().to_string()))
+    }
+
+    /// The machine code as text.
+    pub fn asm(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<String, CodegenError> {
+        let symbols = self.emit(program, f, graph)?;
+        self.context.set_disasm(true);
+        self.run_cranelift(f.name())?;
+        let code = self.context.compiled_code();
+        let text = code.and_then(|c| c.vcode.as_deref()).unwrap_or_default();
+        Ok(symbols.with_names(text))
+    }
+
+    fn emit(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<Symbols, CodegenError> {
+        self.context.clear();
+        emit_graph(
+            &mut self.context.func,
+            &mut self.builder_context,
+            &*self.isa,
+            program,
+            f,
+            graph,
+        )
+        .map_err(|message| CodegenError::new(f.name(), message))
+    }
+
+    fn run_cranelift(&mut self, name: &str) -> Result<(), CodegenError> {
+        match self.context.compile(&*self.isa, &mut Default::default()) {
+            Ok(_) => Ok(()),
+            Err(e) => {
+                let mut message = e.inner.to_string();
+                if cfg!(debug_assertions) {
+                    message.push_str(&format!("\n{}", e.func.display()));
+                }
+                Err(CodegenError::new(name, message))
+            }
+        }
+    }
+
+    fn finish(&mut self, name: &str, symbols: Symbols) -> Result<CompiledFunction, CodegenError> {
+        self.run_cranelift(name)?;
+        let Some(code) = self.context.compiled_code() else {
+            return Err(CodegenError::new(name, "no code"));
+        };
+        let names = self.context.func.params.user_named_funcs();
+        let mut relocs = Vec::with_capacity(code.buffer.relocs().len());
+        for r in code.buffer.relocs() {
+            let kind = match r.kind {
+                ClifReloc::X86CallPCRel4 | ClifReloc::X86PCRel4 | ClifReloc::X86CallPLTRel4 => {
+                    RelocKind::PcRel32
+                }
+                ClifReloc::X86GOTPCRel4 => RelocKind::GotPcRel32,
+                ClifReloc::Abs8 => RelocKind::Abs64,
+                other => {
+                    let message = format!("relocation {other:?} is not supported");
+                    return Err(CodegenError::new(name, message));
+                }
+            };
+            let target = match &r.target {
+                FinalizedRelocTarget::ExternalName(ExternalName::User(n)) => {
+                    symbols.get(names[*n].index)
+                }
+                FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)) => {
+                    libcall(*call).map(|n| SymbolRef::External(n.into()))
+                }
+                _ => None,
+            };
+            let target = target
+                .ok_or_else(|| CodegenError::new(name, format!("unknown name {:?}", r.target)))?;
+            relocs.push(Reloc {
+                offset: u64::from(r.offset),
+                kind,
+                target,
+                addend: r.addend,
+            });
+        }
+        relocs.sort_by_key(|r| r.offset);
+        Ok(CompiledFunction {
+            code: code.code_buffer().to_vec(),
+            relocs,
+            locations: symbols.into_locations(),
+        })
+    }
+}
+
+/// The C function behind an operation that the machine does not have.
+fn libcall(call: LibCall) -> Option<&'static str> {
+    Some(match call {
+        LibCall::CeilF64 => "ceil",
+        LibCall::FloorF64 => "floor",
+        LibCall::TruncF64 => "trunc",
+        LibCall::NearestF64 => "nearbyint",
+        LibCall::FmaF64 => "fma",
+        LibCall::Memcpy => "memcpy",
+        LibCall::Memset => "memset",
+        LibCall::Memmove => "memmove",
+        LibCall::Memcmp => "memcmp",
+        _ => return None,
+    })
+}
+
+/// Code compiled on demand, in one thread.
+struct OnDemand<'a> {
+    program: &'a dyn Program,
+    compiler: FunctionCompiler,
+    done: FxHashMap<FuncSym, Arc<CompiledFunction>>,
+}
+
+impl CodeSource for OnDemand<'_> {
+    fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError> {
+        if let Some(code) = self.done.get(f) {
+            return Ok(code.clone());
+        }
+        let graph = (self.program.graph(f))
+            .ok_or_else(|| CodegenError::new(f.name(), "the function has no graph"))?;
+        let code = Arc::new(self.compiler.compile(self.program, f, &graph)?);
+        self.done.insert(f.clone(), code.clone());
+        Ok(code)
+    }
+}
+
+/// Compiles everything that the roots need in this thread, without any cache.
+pub fn compile_all(
+    program: &dyn Program,
+    roots: &[SymbolRef],
+    entry: Option<&FuncSym>,
+    level: OptLevel,
+) -> Result<Image, CodegenError> {
+    let mut source = OnDemand {
+        program,
+        compiler: FunctionCompiler::new(level)?,
+        done: FxHashMap::default(),
+    };
+    build_image(program, &mut source, roots, entry)
+}

@@ -1,0 +1,247 @@
+//! Arithmetic and comparison. What the operations mean is defined by
+//! `taipan_lltype::eval_num`; where C leaves a result undefined, the machine decides,
+//! except that nothing traps.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
+use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use taipan_graph::{BlockId, Operation};
+use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, PlainOp};
+
+use super::types::{clif_type, is_signed};
+use super::{Bad, Emitter};
+
+/// The machine type that a family computes in.
+fn family_type(family: NumFamily) -> Type {
+    match family {
+        NumFamily::Int | NumFamily::Uint => I64,
+        NumFamily::Lllong | NumFamily::Ulllong => I128,
+        NumFamily::Float => F64,
+        NumFamily::Char => I8,
+        NumFamily::Unichar => I32,
+    }
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn num(
+        &mut self,
+        family: NumFamily,
+        num: NumOp,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let ty = family_type(family);
+        if family == NumFamily::Float {
+            let a = self.arg_value(op, 0)?;
+            let b = match op.args.get(1) {
+                Some(b) => self.value(b)?,
+                None => a,
+            };
+            return self.float_num(num, a, b);
+        }
+        let a = self.arg(op, 0)?;
+        let a = self.widened(a, ty)?;
+        let shift = matches!(num, NumOp::LShift | NumOp::RShift);
+        let b = match op.args.get(1) {
+            // Cranelift takes shift counts of any width.
+            Some(b) if shift => self.value(b)?,
+            Some(b) => self.widened(b, ty)?,
+            None => a,
+        };
+        let signed = matches!(family, NumFamily::Int | NumFamily::Lllong);
+        let result = self.int_num(num, ty, signed, a, b)?;
+        let to = clif_type(*self.graph.ty(op.result));
+        Ok(match to {
+            Some(to) if to.is_int() && self.b.func.dfg.value_type(result).bits() > to.bits() => {
+                self.b.ins().ireduce(to, result)
+            }
+            _ => result,
+        })
+    }
+
+    /// An integer operand in a machine type at least as wide as its own.
+    fn widened(&mut self, o: &LLOperand, ty: Type) -> Result<Value, Bad> {
+        let v = self.value(o)?;
+        let from = self.b.func.dfg.value_type(v);
+        if !from.is_int() || from.bits() >= ty.bits() {
+            return Ok(v);
+        }
+        Ok(match is_signed(self.ty(o)) {
+            true => self.b.ins().sextend(ty, v),
+            false => self.b.ins().uextend(ty, v),
+        })
+    }
+
+    fn int_num(
+        &mut self,
+        num: NumOp,
+        ty: Type,
+        signed: bool,
+        a: Value,
+        b: Value,
+    ) -> Result<Value, Bad> {
+        use NumOp::*;
+        let cc = |s, u| if signed { s } else { u };
+        let cc = match num {
+            Lt => Some(cc(IntCC::SignedLessThan, IntCC::UnsignedLessThan)),
+            Le => Some(cc(
+                IntCC::SignedLessThanOrEqual,
+                IntCC::UnsignedLessThanOrEqual,
+            )),
+            Gt => Some(cc(IntCC::SignedGreaterThan, IntCC::UnsignedGreaterThan)),
+            Ge => Some(cc(
+                IntCC::SignedGreaterThanOrEqual,
+                IntCC::UnsignedGreaterThanOrEqual,
+            )),
+            Eq => Some(IntCC::Equal),
+            Ne => Some(IntCC::NotEqual),
+            _ => None,
+        };
+        if let Some(cc) = cc {
+            return Ok(self.b.ins().icmp(cc, a, b));
+        }
+        let zero = match num {
+            IsTrue | Abs => Some(self.zero(ty)),
+            _ => None,
+        };
+        let ins = self.b.ins();
+        Ok(match (num, zero) {
+            (IsTrue, Some(zero)) => ins.icmp(IntCC::NotEqual, a, zero),
+            (Abs, Some(zero)) if signed => {
+                let negative = ins.icmp(IntCC::SignedLessThan, a, zero);
+                let minus = self.b.ins().ineg(a);
+                self.b.ins().select(negative, minus, a)
+            }
+            (Abs, _) => a,
+            (Neg, _) => ins.ineg(a),
+            (Invert, _) => ins.bnot(a),
+            (Add, _) => ins.iadd(a, b),
+            (Sub, _) => ins.isub(a, b),
+            (Mul, _) => ins.imul(a, b),
+            (And, _) => ins.band(a, b),
+            (Or, _) => ins.bor(a, b),
+            (Xor, _) => ins.bxor(a, b),
+            (LShift, _) => ins.ishl(a, b),
+            (RShift, _) if signed => ins.sshr(a, b),
+            (RShift, _) => ins.ushr(a, b),
+            (FloorDiv | Mod, _) => self.division(num, ty, signed, a, b)?,
+            _ => return Err("no such operation on integers".into()),
+        })
+    }
+
+    /// Division that truncates. The divisor is not zero, by the checks around it; the
+    /// one overflow wraps instead of trapping.
+    fn division(
+        &mut self,
+        num: NumOp,
+        ty: Type,
+        signed: bool,
+        a: Value,
+        b: Value,
+    ) -> Result<Value, Bad> {
+        let div = num == NumOp::FloorDiv;
+        if ty == I128 {
+            let name = match (div, signed) {
+                (true, true) => "rpy_i128_div",
+                (true, false) => "rpy_u128_div",
+                (false, true) => "rpy_i128_rem",
+                (false, false) => "rpy_u128_rem",
+            };
+            let result = self.call_runtime(name, &[a, b], Some(I128));
+            return result.ok_or_else(|| "no result".into());
+        }
+        if !signed {
+            return Ok(match div {
+                true => self.b.ins().udiv(a, b),
+                false => self.b.ins().urem(a, b),
+            });
+        }
+        let constant =
+            self.b
+                .func
+                .dfg
+                .value_def(b)
+                .inst()
+                .and_then(|i| match self.b.func.dfg.insts[i] {
+                    cranelift_codegen::ir::InstructionData::UnaryImm { imm, .. } => {
+                        Some(imm.bits())
+                    }
+                    _ => None,
+                });
+        if constant.is_some_and(|c| c != 0 && c != -1) {
+            return Ok(match div {
+                true => self.b.ins().sdiv(a, b),
+                false => self.b.ins().srem(a, b),
+            });
+        }
+        let minus_one = self.int(ty, -1);
+        let is_minus_one = self.b.ins().icmp(IntCC::Equal, b, minus_one);
+        let one = self.int(ty, 1);
+        let safe = self.b.ins().select(is_minus_one, one, b);
+        if div {
+            let quotient = self.b.ins().sdiv(a, safe);
+            let negated = self.b.ins().ineg(a);
+            Ok(self.b.ins().select(is_minus_one, negated, quotient))
+        } else {
+            Ok(self.b.ins().srem(a, safe))
+        }
+    }
+
+    fn float_num(&mut self, num: NumOp, a: Value, b: Value) -> Result<Value, Bad> {
+        use NumOp::*;
+        let ins = self.b.ins();
+        Ok(match num {
+            Neg => ins.fneg(a),
+            Abs => ins.fabs(a),
+            Add => ins.fadd(a, b),
+            Sub => ins.fsub(a, b),
+            Mul => ins.fmul(a, b),
+            TrueDiv => ins.fdiv(a, b),
+            Lt => ins.fcmp(FloatCC::LessThan, a, b),
+            Le => ins.fcmp(FloatCC::LessThanOrEqual, a, b),
+            Gt => ins.fcmp(FloatCC::GreaterThan, a, b),
+            Ge => ins.fcmp(FloatCC::GreaterThanOrEqual, a, b),
+            Eq => ins.fcmp(FloatCC::Equal, a, b),
+            Ne => ins.fcmp(FloatCC::NotEqual, a, b),
+            IsTrue => {
+                let zero = ins.f64const(0.0);
+                self.b.ins().fcmp(FloatCC::NotEqual, a, zero)
+            }
+            _ => return Err("no such operation on floats".into()),
+        })
+    }
+
+    pub(super) fn int_special(
+        &mut self,
+        p: PlainOp,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let a = self.arg_value(op, 0)?;
+        if p == PlainOp::IntForceGeZero {
+            let zero = self.int(I64, 0);
+            return Ok(self.b.ins().smax(a, zero));
+        }
+        // a <= b < c
+        let (b, c) = (self.arg_value(op, 1)?, self.arg_value(op, 2)?);
+        let low = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, a, b);
+        let high = self.b.ins().icmp(IntCC::SignedLessThan, b, c);
+        Ok(self.b.ins().band(low, high))
+    }
+
+    /// Arithmetic that raises OverflowError.
+    pub(super) fn int_ovf(
+        &mut self,
+        p: PlainOp,
+        op: &Operation<LowLevel>,
+        id: BlockId,
+        index: usize,
+    ) -> Result<Value, Bad> {
+        let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+        let (result, overflow) = match p {
+            PlainOp::IntSubOvf => self.b.ins().ssub_overflow(a, b),
+            PlainOp::IntMulOvf => self.b.ins().smul_overflow(a, b),
+            _ => self.b.ins().sadd_overflow(a, b),
+        };
+        self.raise_if(overflow, "OverflowError", id, index);
+        Ok(result)
+    }
+}

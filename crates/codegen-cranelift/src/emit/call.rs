@@ -1,0 +1,106 @@
+//! Calls.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{FuncRef, InstBuilder, Value};
+use taipan_codegen::SymbolRef;
+use taipan_graph::Operation;
+use taipan_lltype::{
+    FuncKind, FuncSym, FuncType, LLConst, LLOperand, LowLevel, PlainOp, TypeKind, VoidConst,
+};
+
+use super::types::signature;
+use super::{Bad, Emitter};
+
+impl Emitter<'_, '_> {
+    pub(super) fn call_op(
+        &mut self,
+        p: PlainOp,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        match p {
+            PlainOp::DirectCall | PlainOp::IndirectCall => {
+                let f = self.arg(op, 0)?;
+                self.call(f, &op.args[1..])
+            }
+            PlainOp::JitConditionalCall => {
+                let condition = self.arg_value(op, 0)?;
+                let (call, next) = (self.cold_block(), self.b.create_block());
+                self.b.ins().brif(condition, call, &[], next, &[]);
+                self.b.switch_to_block(call);
+                let f = self.arg(op, 1)?;
+                self.call(f, &op.args[2..])?;
+                self.b.ins().jump(next, &[]);
+                self.b.switch_to_block(next);
+                Ok(None)
+            }
+            _ => {
+                // The value unless it is zero or null, else what the function returns.
+                let value = self.arg_value(op, 0)?;
+                let ty = self.b.func.dfg.value_type(value);
+                let (call, next) = (self.cold_block(), self.b.create_block());
+                let result = self.b.append_block_param(next, ty);
+                let zero = self.zero(ty);
+                let is_zero = self.b.ins().icmp(IntCC::Equal, value, zero);
+                self.b.ins().brif(is_zero, call, &[], next, &[value.into()]);
+                self.b.switch_to_block(call);
+                let f = self.arg(op, 1)?;
+                let called = self.call(f, &op.args[2..])?;
+                self.jump(next, &[called.unwrap_or(value)]);
+                self.b.switch_to_block(next);
+                Ok(Some(result))
+            }
+        }
+    }
+
+    fn call(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
+        if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f {
+            let values = self.call_args(f.ty(), args)?;
+            let f = self.function(f)?;
+            let call = self.b.ins().call(f, &values);
+            return Ok(self.b.inst_results(call).first().copied());
+        }
+        let ty = self.ty(f);
+        let ft = match ty.pointee().map(|t| t.kind()) {
+            Some(TypeKind::Func(ft)) => ft,
+            _ => return Err(format!("call of a {ty}")),
+        };
+        let values = self.call_args(ft, args)?;
+        let address = self.value(f)?;
+        let sig = signature(ft, false)?;
+        let sig = self.b.import_signature(sig);
+        let call = self.b.ins().call_indirect(sig, address, &values);
+        Ok(self.b.inst_results(call).first().copied())
+    }
+
+    /// The arguments that are passed; the list of targets at the end of an indirect
+    /// call is not one.
+    fn call_args(&mut self, ft: &FuncType, args: &[LLOperand]) -> Result<Vec<Value>, Bad> {
+        if args.len() < ft.args.len() {
+            return Err(format!(
+                "{} arguments instead of {}",
+                args.len(),
+                ft.args.len()
+            ));
+        }
+        let mut values = Vec::with_capacity(args.len());
+        for (a, ty) in args.iter().zip(&ft.args) {
+            if !ty.is_void() {
+                values.push(self.value(a)?);
+            }
+        }
+        Ok(values)
+    }
+
+    pub(super) fn function(&mut self, f: &FuncSym) -> Result<FuncRef, Bad> {
+        let symbol = SymbolRef::function(f);
+        if let Some(f) = self.functions.get(&symbol) {
+            return Ok(*f);
+        }
+        let external = matches!(f.kind(), FuncKind::External { .. });
+        let sig = signature(f.ty(), external)?;
+        let sig = self.b.import_signature(sig);
+        let r = self.symbols.function(self.b.func, &symbol, sig);
+        self.functions.insert(symbol, r);
+        Ok(r)
+    }
+}

@@ -1,0 +1,216 @@
+//! Blocks, links and switches.
+
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use cranelift_frontend::Switch;
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
+use taipan_lltype::{LLConst, LLOperand, LowLevel, const_word};
+
+use super::types::clif_type;
+use super::{Bad, Emitter};
+
+impl Emitter<'_, '_> {
+    pub(super) fn graph(&mut self) -> Result<(), Bad> {
+        let graph = self.graph;
+        let order = graph.reachable();
+        let mut entries = vec![0u32; graph.blocks.len()];
+        entries[graph.startblock.index()] = 1;
+        for b in &order {
+            for l in &graph.block(*b).exits {
+                entries[l.target.index()] += 1;
+            }
+        }
+        // The function's entry must not be jumped to.
+        let start_is_target = entries[graph.startblock.index()] > 1;
+        for id in &order {
+            let block = self.b.create_block();
+            self.blocks[id.index()] = Some(block);
+            if entries[id.index()] > 1 || (*id == graph.startblock) {
+                for v in &graph.block(*id).inputargs {
+                    if let Some(ty) = clif_type(*graph.ty(*v)) {
+                        let value = self.b.append_block_param(block, ty);
+                        self.define(*v, value);
+                    }
+                }
+            }
+        }
+        if start_is_target {
+            let start = self.block(graph.startblock)?;
+            let entry = self.b.create_block();
+            self.b.append_block_params_for_function_params(entry);
+            self.b.func.layout.insert_block(entry, start);
+            self.b.switch_to_block(entry);
+            let args = self.b.block_params(entry).to_vec();
+            self.jump(start, &args);
+        }
+        for id in &order {
+            let block = self.block(*id)?;
+            self.b.switch_to_block(block);
+            self.block_body(*id, &entries)?;
+        }
+        self.b.seal_all_blocks();
+        Ok(())
+    }
+
+    fn block(&self, id: BlockId) -> Result<Block, Bad> {
+        self.blocks[id.index()].ok_or_else(|| format!("{id:?} is not reachable"))
+    }
+
+    fn block_body(&mut self, id: BlockId, entries: &[u32]) -> Result<(), Bad> {
+        let graph = self.graph;
+        let block = graph.block(id);
+        self.operations(id)?;
+        if id == graph.returnblock {
+            let v = self.maybe(&LLOperand::Var(block.inputargs[0]))?;
+            self.b.ins().return_(v.as_slice());
+            return Ok(());
+        }
+        if id == graph.exceptblock {
+            return self.raise_block(block.inputargs[0], block.inputargs[1]);
+        }
+        match (&block.exitswitch, &block.exits[..]) {
+            (ExitSwitch::None, [link]) => self.follow(link, entries),
+            (ExitSwitch::None, _) => Err(format!("{id:?} needs one exit")),
+            (ExitSwitch::LastException, _) => {
+                Err("exception links must be transformed away before".into())
+            }
+            (ExitSwitch::Value(v), exits) => self.switch(v, exits, entries),
+        }
+    }
+
+    /// Jumps along a link.
+    fn follow(&mut self, link: &Link<LowLevel>, entries: &[u32]) -> Result<(), Bad> {
+        let args = self.link_args(link, entries)?;
+        let target = self.block(link.target)?;
+        self.b.ins().jump(target, &args);
+        Ok(())
+    }
+
+    /// Arguments that the target block takes. One with a single entry takes none: its
+    /// variables become names of the values.
+    fn link_args(&mut self, link: &Link<LowLevel>, entries: &[u32]) -> Result<Vec<BlockArg>, Bad> {
+        let graph = self.graph;
+        let inputs = &graph.block(link.target).inputargs;
+        if inputs.len() != link.args.len() {
+            return Err(format!(
+                "{} arguments for {:?}",
+                link.args.len(),
+                link.target
+            ));
+        }
+        let mut args = Vec::new();
+        for (arg, input) in link.args.iter().zip(inputs) {
+            if graph.ty(*input).is_void() {
+                continue;
+            }
+            let value = self.value(arg)?;
+            if entries[link.target.index()] > 1 {
+                args.push(BlockArg::Value(value));
+            } else {
+                self.define(*input, value);
+            }
+        }
+        Ok(args)
+    }
+
+    fn switch(
+        &mut self,
+        on: &LLOperand,
+        exits: &[Link<LowLevel>],
+        entries: &[u32],
+    ) -> Result<(), Bad> {
+        if let [a, b] = exits
+            && let (ExitCase::Bool(first), ExitCase::Bool(second)) = (&a.case, &b.case)
+            && first != second
+        {
+            let (yes, no) = if *first { (a, b) } else { (b, a) };
+            return self.branch(on, yes, no, entries);
+        }
+        let value = self.value(on)?;
+        let mut switch = Switch::new();
+        let mut default = None;
+        let mut blocks = Vec::with_capacity(exits.len());
+        for link in exits {
+            let block = self.b.create_block();
+            let case = match &link.case {
+                ExitCase::Bool(b) => Some(u128::from(*b)),
+                ExitCase::Value(c) => Some(self.case_value(c)?),
+                ExitCase::Default => None,
+                other => return Err(format!("a switch exit for {other:?}")),
+            };
+            match case {
+                // Of exits for the same value the first one counts.
+                Some(case) if switch.entries().contains_key(&case) => {}
+                Some(case) => switch.set_entry(case, block),
+                None => default = Some(block),
+            }
+            blocks.push(block);
+        }
+        let none = match default {
+            Some(block) => block,
+            None => self.cold_block(),
+        };
+        switch.emit(&mut self.b, value, none);
+        if default.is_none() {
+            self.b.switch_to_block(none);
+            self.b
+                .ins()
+                .trap(cranelift_codegen::ir::TrapCode::unwrap_user(1));
+        }
+        for (link, block) in exits.iter().zip(blocks) {
+            self.b.switch_to_block(block);
+            self.follow(link, entries)?;
+        }
+        Ok(())
+    }
+
+    /// The bits of a case, as an unsigned number of the value's width.
+    fn case_value(&self, c: &LLConst) -> Result<u128, Bad> {
+        let word = const_word(c).ok_or_else(|| format!("a switch on {c}"))?;
+        let bits = clif_type(c.ty()).map_or(128, |t| t.bits());
+        Ok(match bits {
+            128 => word as u128,
+            n => word as u128 & ((1 << n) - 1),
+        })
+    }
+
+    fn branch(
+        &mut self,
+        on: &LLOperand,
+        yes: &Link<LowLevel>,
+        no: &Link<LowLevel>,
+        entries: &[u32],
+    ) -> Result<(), Bad> {
+        if let LLOperand::Const(LLConst::Bool(b)) = on {
+            // Both targets are emitted, so both must be reachable.
+            let value = self.int(cranelift_codegen::ir::types::I8, i64::from(*b));
+            return self.branch_on(value, yes, no, entries);
+        }
+        let value = self.value(on)?;
+        if let Some((var, class)) = self.pending_raise.take()
+            && on.as_var() == Some(var)
+        {
+            let raise = self.cold_block();
+            let args = self.link_args(no, entries)?;
+            let target = self.block(no.target)?;
+            self.b.ins().brif(value, raise, &[], target, &args);
+            self.b.switch_to_block(raise);
+            self.raise_builtin(class);
+            return self.follow(yes, entries);
+        }
+        self.branch_on(value, yes, no, entries)
+    }
+
+    fn branch_on(
+        &mut self,
+        value: Value,
+        yes: &Link<LowLevel>,
+        no: &Link<LowLevel>,
+        entries: &[u32],
+    ) -> Result<(), Bad> {
+        let yes_args = self.link_args(yes, entries)?;
+        let no_args = self.link_args(no, entries)?;
+        let (yes, no) = (self.block(yes.target)?, self.block(no.target)?);
+        self.b.ins().brif(value, yes, &yes_args, no, &no_args);
+        Ok(())
+    }
+}

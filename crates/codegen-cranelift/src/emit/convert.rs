@@ -1,0 +1,115 @@
+//! Conversions between primitive types (`taipan_lltype::convert` defines them).
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
+use taipan_graph::Operation;
+use taipan_lltype::{LLType, LowLevel, STR, TypeKind};
+
+use super::types::{clif_type, is_signed};
+use super::{Bad, Emitter};
+
+impl Emitter<'_, '_> {
+    pub(super) fn convert(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
+        let from = self.ty(self.arg(op, 0)?);
+        let to = *self.graph.ty(op.result);
+        let v = self.arg_value(op, 0)?;
+        self.converted(v, from, to)
+    }
+
+    fn converted(&mut self, v: Value, from: LLType, to: LLType) -> Result<Value, Bad> {
+        let (Some(f), Some(t)) = (clif_type(from), clif_type(to)) else {
+            return Err(format!("from {from} to {to}"));
+        };
+        if matches!(to.kind(), TypeKind::Bool) && !matches!(from.kind(), TypeKind::Bool) {
+            let zero = self.zero(f);
+            return Ok(match f.is_float() {
+                true => self.b.ins().fcmp(FloatCC::NotEqual, v, zero),
+                false => self.b.ins().icmp(IntCC::NotEqual, v, zero),
+            });
+        }
+        Ok(match (f.is_float(), t.is_float()) {
+            (true, true) => self.float_to_float(v, f, t),
+            (true, false) => self.float_to_int(v, f, t, is_signed(to)),
+            (false, true) => self.int_to_float(v, f, t, is_signed(from)),
+            (false, false) => self.int_to_int(v, f, t, is_signed(from)),
+        })
+    }
+
+    fn int_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
+        match f.bits().cmp(&t.bits()) {
+            std::cmp::Ordering::Equal => v,
+            std::cmp::Ordering::Greater => self.b.ins().ireduce(t, v),
+            std::cmp::Ordering::Less if signed => self.b.ins().sextend(t, v),
+            std::cmp::Ordering::Less => self.b.ins().uextend(t, v),
+        }
+    }
+
+    fn float_to_float(&mut self, v: Value, f: Type, t: Type) -> Value {
+        match (f, t) {
+            (F32, F64) => self.b.ins().fpromote(F64, v),
+            (F64, F32) => self.b.ins().fdemote(F32, v),
+            _ => v,
+        }
+    }
+
+    /// Out of the target's range the result is undefined in C; here it never traps.
+    fn float_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
+        let v = self.float_to_float(v, f, F64);
+        if t == I128 {
+            let name = if signed {
+                "rpy_f64_to_i128"
+            } else {
+                "rpy_f64_to_u128"
+            };
+            if let Some(r) = self.call_runtime(name, &[v], Some(I128)) {
+                return r;
+            }
+        }
+        // Narrow types wrap, as C does by way of the wider one.
+        let wide = match signed || t.bits() < 64 {
+            true => self.b.ins().fcvt_to_sint_sat(I64, v),
+            false => self.b.ins().fcvt_to_uint_sat(I64, v),
+        };
+        self.int_to_int(wide, I64, t, signed)
+    }
+
+    fn int_to_float(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
+        if f == I128 {
+            let name = if signed {
+                "rpy_i128_to_f64"
+            } else {
+                "rpy_u128_to_f64"
+            };
+            if let Some(r) = self.call_runtime(name, &[v], Some(F64)) {
+                return self.float_to_float(r, F64, t);
+            }
+        }
+        let wide = self.int_to_int(v, f, I64, signed);
+        match signed {
+            true => self.b.ins().fcvt_from_sint(t, wide),
+            false => self.b.ins().fcvt_from_uint(t, wide),
+        }
+    }
+
+    /// Between a float and the integer with the same bits.
+    pub(super) fn bits(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
+        let v = self.arg_value(op, 0)?;
+        let to = clif_type(*self.graph.ty(op.result)).unwrap_or(I64);
+        Ok(self.b.ins().bitcast(to, MemFlagsData::new(), v))
+    }
+
+    /// What `rpy_debug_print` takes for a value.
+    pub(super) fn printable(&mut self, ty: LLType, v: Value) -> (i64, Value) {
+        let from = self.b.func.dfg.value_type(v);
+        match ty.kind() {
+            TypeKind::Float | TypeKind::SingleFloat => {
+                let wide = self.float_to_float(v, from, F64);
+                (1, self.b.ins().bitcast(I64, MemFlagsData::new(), wide))
+            }
+            TypeKind::Ptr(to) if *to == *STR => (2, v),
+            TypeKind::Char if from == I8 => (3, self.int_to_int(v, from, I64, false)),
+            _ => (0, self.int_to_int(v, from, I64, is_signed(ty))),
+        }
+    }
+}

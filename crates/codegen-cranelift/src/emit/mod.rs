@@ -1,0 +1,333 @@
+//! From a low-level graph to Cranelift's intermediate representation.
+//!
+//! Blocks become blocks and link arguments become block arguments, except that a
+//! block with one predecessor takes its values as they are. Void variables vanish.
+
+mod arith;
+mod call;
+mod control;
+mod convert;
+mod exc;
+mod gc;
+mod memory;
+mod ops;
+mod symbols;
+mod types;
+
+use std::rc::Rc;
+
+use cranelift_codegen::ir::{
+    self, AliasRegion, AliasRegionData, Block, BlockArg, FuncRef, GlobalValue, InstBuilder,
+    MemFlagsData, SigRef, Signature, Type, UserFuncName, Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use rustc_hash::FxHashMap;
+use taipan_codegen::{SymbolRef, abi};
+use taipan_graph::VarId;
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
+
+pub(crate) use symbols::Symbols;
+use types::{clif_type, signature};
+
+/// What is wrong with a graph.
+type Bad = String;
+
+/// The address type.
+const PTR: Type = ir::types::I64;
+
+/// Fills in `func` from the graph.
+pub(crate) fn emit_graph(
+    func: &mut ir::Function,
+    builder_context: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    program: &dyn Program,
+    f: &FuncSym,
+    graph: &LLGraph,
+) -> Result<Symbols, Bad> {
+    func.name = UserFuncName::default();
+    func.signature = signature(f.ty(), false)?;
+    let regions = Regions::new(func);
+    let mut emitter = Emitter {
+        b: FunctionBuilder::new(func, builder_context),
+        program,
+        graph,
+        values: vec![None; graph.vars.len()],
+        blocks: vec![None; graph.blocks.len()],
+        symbols: Symbols::default(),
+        functions: FxHashMap::default(),
+        globals: FxHashMap::default(),
+        signatures: FxHashMap::default(),
+        layouts: FxHashMap::default(),
+        regions,
+        roots: None,
+        pending_raise: None,
+    };
+    let done = emitter.graph();
+    let Emitter { b, symbols, .. } = emitter;
+    // An unfinished function cannot be finalized; the context starts afresh.
+    match done {
+        Ok(()) => {
+            b.finalize(isa.frontend_config());
+            Ok(symbols)
+        }
+        Err(e) => {
+            drop(b);
+            *builder_context = FunctionBuilderContext::new();
+            Err(e)
+        }
+    }
+}
+
+/// The signature of C's `main`.
+pub(crate) fn main_signature(isa: &dyn TargetIsa) -> Signature {
+    let mut sig = Signature::new(isa.default_call_conv());
+    sig.params = vec![ir::AbiParam::new(ir::types::I32), ir::AbiParam::new(PTR)];
+    sig.returns = vec![ir::AbiParam::new(ir::types::I32)];
+    sig
+}
+
+/// Fills in `func`, which has [`main_signature`].
+pub(crate) fn emit_main(
+    func: &mut ir::Function,
+    builder_context: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+) -> Symbols {
+    let mut symbols = Symbols::default();
+    let mut b = FunctionBuilder::new(func, builder_context);
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    let mut args = b.block_params(block).to_vec();
+    let mut sig = main_signature(isa);
+    sig.params.push(ir::AbiParam::new(PTR));
+    let sig = b.import_signature(sig);
+    let table = symbols.global(b.func, &SymbolRef::ProgramTable);
+    args.push(b.ins().symbol_value(PTR, table));
+    let main = symbols.function(b.func, &SymbolRef::External(abi::MAIN.into()), sig);
+    let call = b.ins().call(main, &args);
+    let result = b.inst_results(call).to_vec();
+    b.ins().return_(&result);
+    b.seal_all_blocks();
+    b.finalize(isa.frontend_config());
+    symbols
+}
+
+/// Parts of memory that never overlap, so that Cranelift may keep values of one across
+/// stores to another.
+#[derive(Clone, Copy)]
+struct Regions {
+    /// Objects, GC and raw.
+    heap: AliasRegion,
+    /// The state shared with the runtime.
+    state: AliasRegion,
+    /// The shadow stack.
+    roots: AliasRegion,
+}
+
+impl Regions {
+    fn new(func: &mut ir::Function) -> Regions {
+        let mut region = |user_id, description: &'static str| {
+            func.dfg.alias_regions.insert(AliasRegionData {
+                user_id,
+                description: description.into(),
+            })
+        };
+        Regions {
+            heap: region(1, "heap"),
+            state: region(2, "state"),
+            roots: region(3, "roots"),
+        }
+    }
+}
+
+/// Key of a signature: types of arguments and results, and whether it is a C one.
+type SignatureKey = (Vec<Type>, Vec<Type>);
+
+struct Emitter<'a, 'b> {
+    b: FunctionBuilder<'b>,
+    program: &'a dyn Program,
+    graph: &'a LLGraph,
+    /// Of variables defined so far; none for Void ones.
+    values: Vec<Option<Value>>,
+    /// Of reachable blocks.
+    blocks: Vec<Option<Block>>,
+    symbols: Symbols,
+    functions: FxHashMap<SymbolRef, FuncRef>,
+    globals: FxHashMap<SymbolRef, GlobalValue>,
+    signatures: FxHashMap<SignatureKey, SigRef>,
+    layouts: FxHashMap<LLType, Rc<Layout>>,
+    regions: Regions,
+    /// The frame on the shadow stack: its address, and its number of slots.
+    roots: Option<(Variable, i64)>,
+    /// The last operation found an exception of this class, which is set only when the
+    /// block's exit for it is taken (see `exc`).
+    pending_raise: Option<(VarId, &'static str)>,
+}
+
+impl Emitter<'_, '_> {
+    fn ty(&self, o: &LLOperand) -> LLType {
+        match o {
+            LLOperand::Var(v) => *self.graph.ty(*v),
+            LLOperand::Const(c) => c.ty(),
+        }
+    }
+
+    /// The value of an operand; none if it is Void.
+    fn maybe(&mut self, o: &LLOperand) -> Result<Option<Value>, Bad> {
+        let ty = self.ty(o);
+        if ty.is_void() {
+            return Ok(None);
+        }
+        match o {
+            LLOperand::Var(v) => match self.values[v.index()] {
+                Some(value) => Ok(Some(value)),
+                None => Err(format!("variable {v:?} is used before it is defined")),
+            },
+            LLOperand::Const(c) => self.constant(c).map(Some),
+        }
+    }
+
+    /// The value of an operand that is not Void.
+    fn value(&mut self, o: &LLOperand) -> Result<Value, Bad> {
+        self.maybe(o)?.ok_or_else(|| format!("{o:?} has no value"))
+    }
+
+    fn constant(&mut self, c: &LLConst) -> Result<Value, Bad> {
+        Ok(match c {
+            LLConst::Void(_) => return Err("a Void constant has no value".into()),
+            LLConst::Bool(b) => self.int(ir::types::I8, i64::from(*b)),
+            LLConst::Char(c) => self.int(ir::types::I8, i64::from(*c)),
+            LLConst::UniChar(c) => self.int(ir::types::I32, i64::from(*c)),
+            LLConst::Int(k, v) if k.bits == 128 => {
+                let low = self.int(ir::types::I64, *v as i64);
+                let high = self.int(ir::types::I64, (*v >> 64) as i64);
+                self.b.ins().iconcat(low, high)
+            }
+            LLConst::Int(..) => {
+                let ty =
+                    clif_type(c.ty()).ok_or_else(|| format!("an integer of type {}", c.ty()))?;
+                let LLConst::Int(_, v) = c else {
+                    return Err("not an integer".into());
+                };
+                self.int(ty, *v as i64)
+            }
+            LLConst::Float(bits) => self
+                .b
+                .ins()
+                .f64const(ir::immediates::Ieee64::with_bits(*bits)),
+            LLConst::SingleFloat(bits) => self
+                .b
+                .ins()
+                .f32const(ir::immediates::Ieee32::with_bits(*bits)),
+            LLConst::Null(_) => self.int(PTR, 0),
+            LLConst::Func(f) => {
+                let f = self.function(f)?;
+                self.b.ins().func_addr(PTR, f)
+            }
+            LLConst::Static(s, _) => self.address_of(&SymbolRef::Static(s.clone())),
+        })
+    }
+
+    /// An integer constant of at most 64 bits, given sign- or zero-extended.
+    fn int(&mut self, ty: Type, v: i64) -> Value {
+        let bits = ty.bits();
+        let v = if bits < 64 { v & ((1 << bits) - 1) } else { v };
+        self.b.ins().iconst(ty, v)
+    }
+
+    /// The address of data.
+    fn address_of(&mut self, symbol: &SymbolRef) -> Value {
+        let global = match self.globals.get(symbol) {
+            Some(g) => *g,
+            None => {
+                let g = self.symbols.global(self.b.func, symbol);
+                self.globals.insert(symbol.clone(), g);
+                g
+            }
+        };
+        self.b.ins().symbol_value(PTR, global)
+    }
+
+    /// The address of the state shared with the runtime.
+    fn state(&mut self) -> Value {
+        self.address_of(&SymbolRef::External(abi::STATE.into()))
+    }
+
+    fn load_state(&mut self, offset: i32) -> Value {
+        let state = self.state();
+        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
+        self.b.ins().load(PTR, flags, state, offset)
+    }
+
+    fn store_state(&mut self, offset: i32, v: Value) {
+        let state = self.state();
+        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
+        self.b.ins().store(flags, v, state, offset);
+    }
+
+    fn heap_flags(&self) -> MemFlagsData {
+        MemFlagsData::new()
+            .with_notrap()
+            .with_alias_region(Some(self.regions.heap))
+    }
+
+    fn root_flags(&self) -> MemFlagsData {
+        MemFlagsData::trusted().with_alias_region(Some(self.regions.roots))
+    }
+
+    fn define(&mut self, v: VarId, value: Value) {
+        self.values[v.index()] = Some(value);
+    }
+
+    fn layout(&mut self, ty: LLType) -> Rc<Layout> {
+        let program = self.program;
+        self.layouts
+            .entry(ty)
+            .or_insert_with(|| Rc::new(layout(ty, program)))
+            .clone()
+    }
+
+    /// A new block out of the way of the code around it.
+    fn cold_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        block
+    }
+
+    fn jump(&mut self, to: Block, args: &[Value]) {
+        let args: Vec<BlockArg> = args.iter().map(|v| BlockArg::Value(*v)).collect();
+        self.b.ins().jump(to, &args);
+    }
+
+    /// A function of the runtime, with C's conventions.
+    fn call_runtime(&mut self, name: &str, args: &[Value], result: Option<Type>) -> Option<Value> {
+        let params: Vec<Type> = args
+            .iter()
+            .map(|a| self.b.func.dfg.value_type(*a))
+            .collect();
+        let key = (params, result.into_iter().collect::<Vec<_>>());
+        let sig = match self.signatures.get(&key) {
+            Some(s) => *s,
+            None => {
+                let mut sig = Signature::new(CallConv::SystemV);
+                sig.params = key.0.iter().map(|t| types::c_param(*t)).collect();
+                sig.returns = key.1.iter().map(|t| ir::AbiParam::new(*t)).collect();
+                let sig = self.b.import_signature(sig);
+                self.signatures.insert(key, sig);
+                sig
+            }
+        };
+        let symbol = SymbolRef::External(name.into());
+        let f = match self.functions.get(&symbol) {
+            Some(f) => *f,
+            None => {
+                let f = self.symbols.function(self.b.func, &symbol, sig);
+                self.functions.insert(symbol, f);
+                f
+            }
+        };
+        let call = self.b.ins().call(f, args);
+        self.b.inst_results(call).first().copied()
+    }
+}

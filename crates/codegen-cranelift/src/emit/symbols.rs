@@ -1,0 +1,111 @@
+//! Names in emitted code.
+
+use cranelift_codegen::ir::{
+    self, ExtFuncData, ExternalName, FuncRef, GlobalValue, GlobalValueData, SigRef,
+    UserExternalName,
+};
+use rustc_hash::FxHashMap;
+use taipan_codegen::{SymbolRef, mangle_function, mangle_static};
+
+/// Numbers by which Cranelift knows the symbols of one function, and the places that
+/// its traceback entries name.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    table: Vec<SymbolRef>,
+    numbers: FxHashMap<SymbolRef, u32>,
+    locations: Vec<u32>,
+}
+
+impl Symbols {
+    pub(crate) fn get(&self, number: u32) -> Option<SymbolRef> {
+        self.table.get(number as usize).cloned()
+    }
+
+    pub(crate) fn into_locations(self) -> Vec<u32> {
+        self.locations
+    }
+
+    /// The symbol of the record for a place in the source.
+    pub(crate) fn location(&mut self, at: u32) -> SymbolRef {
+        let i = match self.locations.iter().position(|l| *l == at) {
+            Some(i) => i,
+            None => {
+                self.locations.push(at);
+                self.locations.len() - 1
+            }
+        };
+        SymbolRef::Location(i as u32)
+    }
+
+    pub(crate) fn function(
+        &mut self,
+        func: &mut ir::Function,
+        symbol: &SymbolRef,
+        signature: SigRef,
+    ) -> FuncRef {
+        let name = self.name(func, symbol);
+        func.import_function(ExtFuncData {
+            name,
+            signature,
+            // Within reach of a 32-bit distance: in the image, or by a stub there.
+            colocated: true,
+            patchable: false,
+        })
+    }
+
+    pub(crate) fn global(&mut self, func: &mut ir::Function, symbol: &SymbolRef) -> GlobalValue {
+        let name = self.name(func, symbol);
+        func.create_global_value(GlobalValueData::Symbol {
+            name,
+            offset: 0.into(),
+            colocated: !matches!(symbol, SymbolRef::External(_)),
+            tls: false,
+        })
+    }
+
+    fn name(&mut self, func: &mut ir::Function, symbol: &SymbolRef) -> ExternalName {
+        let index = match self.numbers.get(symbol) {
+            Some(n) => *n,
+            None => {
+                let n = self.table.len() as u32;
+                self.table.push(symbol.clone());
+                self.numbers.insert(symbol.clone(), n);
+                n
+            }
+        };
+        ExternalName::user(func.declare_imported_user_function(UserExternalName {
+            namespace: 0,
+            index,
+        }))
+    }
+
+    /// Text of Cranelift's with the names of symbols in place of their numbers.
+    pub(crate) fn with_names(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(i) = rest.find("u0:") {
+            let digits = rest[i + 3..].bytes().take_while(u8::is_ascii_digit).count();
+            let end = i + 3 + digits;
+            let number = rest[i + 3..end].parse().ok();
+            out.push_str(&rest[..i]);
+            match number.and_then(|n| self.get(n)) {
+                Some(symbol) => out.push_str(&symbol_text(&symbol)),
+                None => out.push_str(&rest[i..end]),
+            }
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+fn symbol_text(symbol: &SymbolRef) -> String {
+    match symbol {
+        SymbolRef::Func(f) => mangle_function(f),
+        SymbolRef::External(name) => name.to_string(),
+        SymbolRef::Static(s) => mangle_static(s),
+        SymbolRef::TypeInfo(ty) => format!("<type {ty}>"),
+        SymbolRef::Location(i) => format!("<location {i}>"),
+        SymbolRef::ProgramTable => "<program table>".into(),
+    }
+}

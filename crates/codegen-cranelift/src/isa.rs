@@ -1,0 +1,63 @@
+//! The machine that code is made for.
+
+use std::sync::Arc;
+
+use cranelift_codegen::isa::{OwnedTargetIsa, lookup};
+use cranelift_codegen::settings::{self, Configurable};
+use taipan_codegen::CodegenError;
+use target_lexicon::Triple;
+
+/// How much work goes into the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum OptLevel {
+    /// Compiles fastest.
+    None,
+    /// The usual.
+    #[default]
+    Speed,
+}
+
+/// Cranelift set up for the host's architecture. The features used are the same on
+/// every machine, so that cached and built code is portable.
+pub(crate) fn host_isa(level: OptLevel) -> Result<OwnedTargetIsa, CodegenError> {
+    let error = |e: &dyn std::fmt::Display| CodegenError::new("machine", e.to_string());
+    let mut flags = settings::builder();
+    let level = match level {
+        OptLevel::None => "none",
+        OptLevel::Speed => "speed",
+    };
+    let verifier = if cfg!(debug_assertions) {
+        "true"
+    } else {
+        "false"
+    };
+    for (name, value) in [
+        ("opt_level", level),
+        ("is_pic", "true"),
+        ("enable_verifier", verifier),
+        // 128-bit integers in signatures, as the C compiler passes them.
+        ("enable_llvm_abi_extensions", "true"),
+        ("unwind_info", "false"),
+        ("enable_probestack", "false"),
+    ] {
+        flags.set(name, value).map_err(|e| error(&e))?;
+    }
+    let mut builder = lookup(Triple::host()).map_err(|e| error(&e))?;
+    if cfg!(target_arch = "x86_64") {
+        for feature in [
+            "has_sse3",
+            "has_ssse3",
+            "has_sse41",
+            "has_sse42",
+            "has_popcnt",
+        ] {
+            builder.enable(feature).map_err(|e| error(&e))?;
+        }
+    }
+    builder
+        .finish(settings::Flags::new(flags))
+        .map_err(|e| error(&e))
+}
+
+/// A target shared by the compilers of several threads.
+pub(crate) type SharedIsa = Arc<dyn cranelift_codegen::isa::TargetIsa>;

@@ -1,0 +1,36 @@
+//! Executables: the program's object file and the runtime's, put together by the C
+//! compiler.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// The runtime as an object file (see the build script).
+static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
+
+/// Writes the executable of a program whose object file is given. The C compiler is
+/// `$CC`, or `cc`.
+pub fn link_executable(object: &[u8], out: &Path) -> io::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let program_file = dir.path().join("program.o");
+    let runtime_file = dir.path().join("runtime.o");
+    std::fs::write(&program_file, object)?;
+    std::fs::write(&runtime_file, RUNTIME)?;
+    let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let output = Command::new(&cc)
+        .arg("-no-pie")
+        .arg("-o")
+        .arg(out)
+        .args([&program_file, &runtime_file])
+        .args(["-lm", "-Wl,--gc-sections"])
+        .output()
+        .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", cc.to_string_lossy())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let messages = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!(
+        "{} cannot link the program:\n{messages}",
+        cc.to_string_lossy()
+    )))
+}

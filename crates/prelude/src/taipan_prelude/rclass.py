@@ -1,0 +1,46 @@
+"""Instances and classes. An instance starts with `typeptr`, which points to the
+vtable of its class; vtables start with the range that tells subclasses."""
+from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive
+from rpython.rtyper.lltypesystem.lloperation import llop
+from taipan_prelude.rint import ll_int2hex
+from taipan_prelude.rstr import ll_strconcat
+
+
+def ll_issubclass(subcls, cls):
+    return llop.int_between(Bool, cls.subclassrange_min, subcls.subclassrange_min,
+                            cls.subclassrange_max)
+
+def ll_isinstance(obj, cls):
+    if not obj:
+        return False
+    return ll_issubclass(obj.typeptr, cls)
+
+def ll_inst_type(VTABLE, obj):
+    """Null for None."""
+    if not obj:
+        return nullptr(VTABLE)
+    return obj.typeptr
+
+def ll_inst_hash(obj):
+    if not obj:
+        return 0
+    return llop.gc_identityhash(Signed, obj)
+
+def ll_cls_hash(cls):
+    """Stands in the vtable, so that it does not depend on addresses."""
+    if not cls:
+        return 0
+    return cls.hash
+
+def ll_ptr_hash(p):
+    """For pointers to prebuilt data, which never moves."""
+    return llop.cast_ptr_to_int(Signed, p)
+
+def ll_inst_str(obj):
+    if not obj:
+        return "NULL"
+    address = ll_int2hex(cast_primitive(Unsigned, llop.gc_id(Signed, obj)), False)
+    s = ll_strconcat("<", obj.typeptr.name)
+    s = ll_strconcat(s, " object at 0x")
+    s = ll_strconcat(s, address)
+    return ll_strconcat(s, ">")

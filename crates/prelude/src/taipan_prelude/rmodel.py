@@ -1,0 +1,37 @@
+"""What has no better place: Void values, bools, comparison of numbers, weak
+references."""
+from rpython.rtyper.lltypesystem.lltype import Signed, cast_primitive, nullptr
+from rpython.rtyper.lltypesystem.lloperation import llop
+
+
+def ll_hash_void(NOTHING):
+    return 0
+
+def ll_bool_str(b):
+    if b:
+        return "True"
+    return "False"
+
+def ll_eq_shortint(a, b):
+    """Integers narrower than a word have no operations of their own."""
+    return cast_primitive(Signed, a) == cast_primitive(Signed, b)
+
+def ll_min(a, b):
+    if b < a:
+        return b
+    return a
+
+def ll_max(a, b):
+    if b > a:
+        return b
+    return a
+
+def ll_truediv_zer(x, y):
+    if y == 0.0:
+        raise ZeroDivisionError
+    return x / y
+
+def ll_weakref_deref(OBJECT, wref):
+    if not wref:
+        return nullptr(OBJECT.TO)
+    return llop.weakref_deref(OBJECT, wref)

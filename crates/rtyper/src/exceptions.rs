@@ -1,0 +1,118 @@
+//! The builtin exception classes, and the numbering of classes
+//! (RPython: `exceptiondata.py`, `assign_inheritance_ids`).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_annotator::Roots;
+use taipan_base::Db;
+use taipan_graph::ObjId;
+use taipan_interp::named_id;
+
+use crate::Universe;
+use crate::queries::{ClassKey, class_base, class_name};
+
+/// A builtin exception class.
+#[derive(Debug)]
+pub(crate) struct BuiltinException {
+    pub(crate) name: &'static str,
+    pub(crate) base: Option<&'static str>,
+}
+
+macro_rules! exceptions {
+    ($($name:literal: $base:expr;)*) => {
+        /// Bases before derived classes. `Exception` is at the top, as in RPython.
+        static EXCEPTIONS: &[BuiltinException] =
+            &[$(BuiltinException { name: $name, base: $base },)*];
+    };
+}
+
+exceptions! {
+    "Exception": None;
+    "StandardError": Some("Exception");
+    "StopIteration": Some("Exception");
+    "Warning": Some("Exception");
+    "SystemExit": Some("Exception");
+    "KeyboardInterrupt": Some("Exception");
+    "ArithmeticError": Some("StandardError");
+    "FloatingPointError": Some("ArithmeticError");
+    "OverflowError": Some("ArithmeticError");
+    "ZeroDivisionError": Some("ArithmeticError");
+    "AssertionError": Some("StandardError");
+    "AttributeError": Some("StandardError");
+    "EOFError": Some("StandardError");
+    "EnvironmentError": Some("StandardError");
+    "IOError": Some("EnvironmentError");
+    "OSError": Some("EnvironmentError");
+    "ImportError": Some("StandardError");
+    "LookupError": Some("StandardError");
+    "IndexError": Some("LookupError");
+    "KeyError": Some("LookupError");
+    "MemoryError": Some("StandardError");
+    "NameError": Some("StandardError");
+    "UnboundLocalError": Some("NameError");
+    "ReferenceError": Some("StandardError");
+    "RuntimeError": Some("StandardError");
+    "NotImplementedError": Some("RuntimeError");
+    "SyntaxError": Some("StandardError");
+    "SystemError": Some("StandardError");
+    "TypeError": Some("StandardError");
+    "ValueError": Some("StandardError");
+    "UnicodeError": Some("ValueError");
+    "UnicodeDecodeError": Some("UnicodeError");
+    "UnicodeEncodeError": Some("UnicodeError");
+}
+
+/// The builtin exception class of that id.
+pub(crate) fn builtin_exception(class: ObjId) -> Option<&'static BuiltinException> {
+    use std::sync::LazyLock;
+    static TABLE: LazyLock<FxHashMap<ObjId, usize>> = LazyLock::new(|| {
+        let entries = EXCEPTIONS.iter().enumerate();
+        entries
+            .map(|(i, e)| (named_id(&format!("exceptions.{}", e.name)), i))
+            .collect()
+    });
+    TABLE.get(&class).map(|i| &EXCEPTIONS[*i])
+}
+
+type Ranges = FxHashMap<ObjId, (i64, i64)>;
+
+/// Numbers all classes of a program: a class is a subclass of another one if its
+/// `subclassrange_min` lies in the other's range.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn class_ranges(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
+    let universe = Universe::User(roots);
+    let mut classes: Vec<ObjId> = taipan_annotator::classes_of(db, roots).to_vec();
+    for e in EXCEPTIONS {
+        let id = named_id(&format!("exceptions.{}", e.name));
+        if !classes.contains(&id) {
+            classes.push(id);
+        }
+    }
+    let mut below: FxHashMap<Option<ObjId>, Vec<ObjId>> = FxHashMap::default();
+    for c in &classes {
+        let base = class_base(db, ClassKey::new(db, universe, *c));
+        below.entry(base).or_default().push(*c);
+    }
+    for list in below.values_mut() {
+        list.sort_by_cached_key(|c| (class_name(db, ClassKey::new(db, universe, *c)), *c));
+    }
+    let mut ranges = Ranges::default();
+    let mut next = 1;
+    number(&below, None, &mut next, &mut ranges);
+    Arc::new(ranges)
+}
+
+fn number(
+    below: &FxHashMap<Option<ObjId>, Vec<ObjId>>,
+    base: Option<ObjId>,
+    next: &mut i64,
+    ranges: &mut Ranges,
+) {
+    for c in below.get(&base).into_iter().flatten() {
+        let min = *next;
+        *next += 1;
+        number(below, Some(*c), next, ranges);
+        ranges.insert(*c, (min, *next));
+    }
+}

@@ -1,0 +1,149 @@
+//! Fields of instances, vtables and frozen instances (RPython: `_setup_repr` of
+//! `InstanceRepr`, `ClassRepr`, `MultipleFrozenPBCRepr`).
+
+use std::sync::Arc;
+
+use taipan_annotator::{Class, Family};
+use taipan_graph::{Const, ObjId};
+use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
+
+use crate::reprs::{family_of_struct, vtable_repr};
+use crate::{RTyper, Typed, TyperError, containers};
+
+/// Fields of a struct whose body stands elsewhere.
+pub(crate) fn struct_body(rt: &RTyper<'_>, id: &StructId) -> Typed<StructBody> {
+    match id {
+        StructId::Inline(b) => Ok((**b).clone()),
+        StructId::Instance(class) => instance_body(rt, *class),
+        StructId::Vtable(class) => vtable_body(rt, *class),
+        StructId::Forward(name) => {
+            if let Some(family) = family_of_struct(name) {
+                return frozen_body(rt, family);
+            }
+            containers::struct_body(rt, name).unwrap_or_else(|| {
+                Err(TyperError::internal(format!(
+                    "a struct named '{name}' that nobody defines"
+                )))
+            })
+        }
+    }
+}
+
+/// Larger fields first, so that little room is lost; by name among equals.
+fn sort_fields(fields: &mut [Field]) {
+    fields.sort_by(|a, b| {
+        size(b.ty)
+            .cmp(&size(a.ty))
+            .then_with(|| a.name.cmp(&b.name))
+    });
+}
+
+fn size(t: LLType) -> u32 {
+    match t.kind() {
+        TypeKind::Void => 0,
+        TypeKind::Bool | TypeKind::Char => 1,
+        TypeKind::UniChar | TypeKind::SingleFloat => 4,
+        TypeKind::Int(k) => u32::from(k.bits) / 8,
+        _ => 8,
+    }
+}
+
+fn with_super(base: LLType, mut fields: Vec<Field>) -> Vec<Field> {
+    sort_fields(&mut fields);
+    fields.insert(
+        0,
+        Field {
+            name: "super".into(),
+            ty: base,
+        },
+    );
+    fields
+}
+
+fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
+    let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, rt.roots()?, class));
+    let mut fields = Vec::new();
+    for (name, a) in attrs.attrs.iter().filter(|(_, a)| !a.readonly) {
+        fields.push(Field {
+            name: format!("inst_{name}").into(),
+            ty: rt.getrepr(&a.value)?.lowleveltype(),
+        });
+    }
+    let fields = with_super(rt.instance_type(rt.class_base(class)), fields);
+    let all_immutable = matches!(
+        rt.own_class_attribute(class, "_immutable_")?,
+        Some(Const::Bool(true))
+    );
+    let immutable = if all_immutable {
+        fields.iter().skip(1).map(|f| f.name.clone()).collect()
+    } else {
+        immutable_fields(rt, class)?
+    };
+    Ok(StructBody {
+        fields,
+        adtmeths: vec![],
+        immutable,
+    })
+}
+
+/// `_immutable_fields_` of the class: names, with marks for quasi-immutable fields
+/// and immutable lists that mean nothing here.
+fn immutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
+    let items = match rt.own_class_attribute(class, "_immutable_fields_")? {
+        Some(Const::Tuple(items)) => items.to_vec(),
+        Some(Const::Obj(o)) => match &*rt.object(o)? {
+            taipan_interp::ObjData::List(items) => items.clone(),
+            _ => vec![],
+        },
+        _ => vec![],
+    };
+    Ok(items
+        .iter()
+        .filter_map(Const::as_str)
+        .filter(|n| !n.contains('?'))
+        .map(|n| format!("inst_{}", n.trim_end_matches("[*]")).into())
+        .collect())
+}
+
+fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
+    let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, rt.roots()?, class));
+    let mut fields = Vec::new();
+    for (name, a) in attrs.attrs.iter().filter(|(_, a)| a.readonly) {
+        fields.push(Field {
+            name: format!("cls_{name}").into(),
+            ty: vtable_repr(rt, &a.value)?.lowleveltype(),
+        });
+    }
+    for (name, s) in &attrs.class_attrs {
+        fields.push(Field {
+            name: format!("pbc_{name}").into(),
+            ty: vtable_repr(rt, s)?.lowleveltype(),
+        });
+    }
+    let fields = with_super(rt.vtable_type(rt.class_base(class)), fields);
+    let immutable = fields.iter().skip(1).map(|f| f.name.clone()).collect();
+    Ok(StructBody {
+        fields,
+        adtmeths: vec![],
+        immutable,
+    })
+}
+
+fn frozen_body(rt: &RTyper<'_>, family: ObjId) -> Typed<StructBody> {
+    let key = Family::new(rt.db, rt.roots()?, family);
+    let family = taipan_annotator::attr_family(rt.db, key);
+    let mut fields = Vec::new();
+    for (name, s) in &family.attrs {
+        fields.push(Field {
+            name: format!("pbc_{name}").into(),
+            ty: rt.getrepr(s)?.lowleveltype(),
+        });
+    }
+    sort_fields(&mut fields);
+    let immutable = fields.iter().map(|f| f.name.clone()).collect();
+    Ok(StructBody {
+        fields,
+        adtmeths: vec![],
+        immutable,
+    })
+}

@@ -1,0 +1,282 @@
+//! The queries of this crate and their keys.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
+use taipan_annotator::{Class, HelperKey, Roots, SomeKind, SomeValue, Spec};
+use taipan_base::{Db, Diagnostic, Program};
+use taipan_graph::ObjId;
+use taipan_interp::{ObjData, Object, named_id};
+use taipan_lltype::{
+    FuncKind, FuncSym, FuncType, HelperArg, LLGraph, LLType, StaticData, StaticSym, StructBody,
+    StructId, StructType, TypeKind,
+};
+
+use crate::exceptions::builtin_exception;
+use crate::rtyper::helper_arg_type;
+use crate::{RTyper, Typed, TyperError, Universe};
+
+/// What a low-level function is made from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum FuncKeyKind {
+    /// A function of the user's program.
+    User(Spec),
+    /// A prelude helper.
+    Helper(HelperKey),
+    /// A graph that this crate builds for the user's program.
+    Synth(Roots, FuncSym),
+}
+
+/// A low-level function: the key of all queries from here to the back ends.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct FuncKey {
+    /// What it is made from.
+    #[returns(ref)]
+    pub kind: FuncKeyKind,
+}
+
+/// A piece of prebuilt data of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct StaticKey {
+    /// Whose it is.
+    #[returns(copy)]
+    pub roots: Roots,
+    /// Its name.
+    #[returns(ref)]
+    pub sym: StaticSym,
+}
+
+/// A struct whose fields stand elsewhere.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct LayoutKey {
+    /// Whose it is.
+    #[returns(copy)]
+    pub roots: Roots,
+    /// Its name.
+    #[returns(ref)]
+    pub id: StructId,
+}
+
+/// A class in a universe.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct ClassKey {
+    /// Whose it is.
+    #[returns(copy)]
+    pub universe: Universe,
+    /// The class.
+    #[returns(copy)]
+    pub obj: ObjId,
+}
+
+/// An attribute name on instances of a class.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct AttrKey {
+    /// The class.
+    #[returns(copy)]
+    pub class: Class,
+    /// The attribute.
+    #[returns(ref)]
+    pub name: Box<str>,
+}
+
+/// Where an attribute of instances lives, and what it holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassAttr {
+    /// The class that declares it.
+    pub owner: ObjId,
+    /// Its annotation.
+    pub value: SomeValue,
+    /// It lives in the vtable.
+    pub readonly: bool,
+}
+
+/// The key of a function that a graph refers to by name; none for external ones.
+pub fn func_key(db: &dyn Db, roots: Roots, sym: &FuncSym) -> Option<FuncKey> {
+    let kind = match sym.kind() {
+        FuncKind::User { func, spec, .. } => {
+            FuncKeyKind::User(Spec::new(db, roots, *func, spec.clone()))
+        }
+        FuncKind::Helper { name, args } => FuncKeyKind::Helper(HelperKey::new(
+            db,
+            db.files().prelude(db),
+            name.clone(),
+            args.clone(),
+        )),
+        FuncKind::Synth { .. } => FuncKeyKind::Synth(roots, sym.clone()),
+        FuncKind::External { .. } => return None,
+    };
+    Some(FuncKey::new(db, kind))
+}
+
+/// A function in low-level form. Depends on its own annotation, on the signatures of
+/// what it calls, and on the attributes, lists and dicts that it uses; never on
+/// another function's body.
+#[salsa::tracked(returns(clone))]
+pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Arc<Result<LLGraph, Diagnostic>> {
+    Arc::new(match key.kind(db) {
+        FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
+        FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
+        FuncKeyKind::Synth(roots, sym) => {
+            let rt = RTyper::new(db, Universe::User(*roots));
+            crate::synth::build(&rt, sym).map_err(|e| Diagnostic::error(e.code, None, e.message))
+        }
+    })
+}
+
+/// The name of a function of the program, with its low-level type.
+#[salsa::tracked(returns(clone))]
+pub fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
+    let roots = spec.roots(db);
+    let rt = RTyper::new(db, Universe::User(roots));
+    let sig = taipan_annotator::signature(db, spec);
+    let mut args = Vec::with_capacity(sig.args.len());
+    for s in &sig.args {
+        args.push(rt.getrepr(s)?.lowleveltype());
+    }
+    let result = rt.getrepr(&sig.result)?.lowleveltype();
+    let func = spec.func(db);
+    let name = function_name(db, rt.program(), func);
+    Ok(FuncSym::new(
+        FuncKind::User {
+            func,
+            spec: spec.key(db).clone(),
+            name,
+        },
+        FuncType { args, result },
+    ))
+}
+
+fn function_name(db: &dyn Db, program: Program, func: ObjId) -> Arc<str> {
+    match taipan_interp::object(db, Object::new(db, program, func)).as_deref() {
+        Some(ObjData::Function(f)) => format!("{}.{}", f.module, f.code.qualname(db)).into(),
+        _ => format!("{func:?}").into(),
+    }
+}
+
+/// The name of a prelude helper, with the type that annotating it gives.
+#[salsa::tracked(returns(clone))]
+pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
+    let rt = RTyper::new(db, Universe::Prelude(key.prelude(db)));
+    let annotation = taipan_annotator::annotate_helper(db, key);
+    if let Some(d) = &annotation.broken {
+        return Err(TyperError::with_code(
+            d.code,
+            format!("in prelude helper {}: {}", key.name(db), d.message),
+        ));
+    }
+    let s = &annotation.signature.result;
+    let result = match s.kind {
+        SomeKind::None | SomeKind::Impossible => *taipan_lltype::VOID,
+        _ => rt.getrepr(s)?.lowleveltype(),
+    };
+    let args: &Arc<[HelperArg]> = key.args(db);
+    Ok(FuncSym::new(
+        FuncKind::Helper {
+            name: key.name(db).clone(),
+            args: args.clone(),
+        },
+        FuncType {
+            args: args.iter().map(helper_arg_type).collect(),
+            result,
+        },
+    ))
+}
+
+/// Contents of prebuilt data.
+#[salsa::tracked(returns(clone))]
+pub fn static_data(db: &dyn Db, key: StaticKey) -> Arc<Result<StaticData, Diagnostic>> {
+    let rt = RTyper::new(db, Universe::User(key.roots(db)));
+    Arc::new(
+        crate::statics::static_data(&rt, key.sym(db))
+            .map_err(|e| Diagnostic::error(e.code, None, e.message)),
+    )
+}
+
+/// Fields of a struct whose body is not inline.
+#[salsa::tracked(returns(clone))]
+pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Arc<Result<StructBody, Diagnostic>> {
+    let rt = RTyper::new(db, Universe::User(key.roots(db)));
+    Arc::new(
+        crate::layout::struct_body(&rt, key.id(db))
+            .map_err(|e| Diagnostic::error(e.code, None, e.message)),
+    )
+}
+
+/// `module.Class`.
+#[salsa::tracked(returns(clone))]
+pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
+    if let Some(e) = builtin_exception(key.obj(db)) {
+        return format!("exceptions.{}", e.name).into();
+    }
+    let program = key.universe(db).program(db);
+    match taipan_interp::object(db, Object::new(db, program, key.obj(db))).as_deref() {
+        Some(ObjData::Class(c)) => format!("{}.{}", c.module, c.name).into(),
+        _ => format!("{:?}", key.obj(db)).into(),
+    }
+}
+
+/// The base class as the annotator sees it; none directly below `object`.
+#[salsa::tracked(returns(copy))]
+pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
+    let obj = key.obj(db);
+    if let Universe::User(roots) = key.universe(db) {
+        let def = taipan_annotator::class_def(db, Class::new(db, roots, obj));
+        if !def.name.is_empty() {
+            return def.base;
+        }
+    }
+    if let Some(e) = builtin_exception(obj) {
+        return e.base.map(|b| named_id(&format!("exceptions.{b}")));
+    }
+    let program = key.universe(db).program(db);
+    let data = taipan_interp::object(db, Object::new(db, program, obj));
+    let Some(ObjData::Class(c)) = data.as_deref() else {
+        return None;
+    };
+    let object = named_id("__builtin__.object");
+    c.bases.first().copied().filter(|b| *b != object)
+}
+
+/// An attribute of instances of a class, looked up along its bases.
+#[salsa::tracked(returns(clone))]
+pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
+    let class = key.class(db);
+    let attrs = taipan_annotator::class_attributes(db, class);
+    if let Some(a) = attrs.attrs.get(&**key.name(db)) {
+        return Some(ClassAttr {
+            owner: class.obj(db),
+            value: a.value.clone(),
+            readonly: a.readonly,
+        });
+    }
+    let roots = class.roots(db);
+    let base = class_base(db, ClassKey::new(db, Universe::User(roots), class.obj(db)))?;
+    let up = AttrKey::new(db, Class::new(db, roots, base), key.name(db));
+    class_attr(db, up)
+}
+
+pub(crate) fn instance_struct(name: &str, class: ObjId) -> LLType {
+    LLType::new(TypeKind::Struct(StructType {
+        name: name.into(),
+        gc: true,
+        id: StructId::Instance(class),
+    }))
+}
+
+pub(crate) fn vtable_struct(name: &str, class: ObjId) -> LLType {
+    LLType::new(TypeKind::Struct(StructType {
+        name: format!("{name}_vtable").into(),
+        gc: false,
+        id: StructId::Vtable(class),
+    }))
+}
+
+/// `subclassrange_min` and `subclassrange_max` of a class.
+#[salsa::tracked(returns(copy))]
+pub fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
+    crate::exceptions::class_ranges(db, class.roots(db))
+        .get(&class.obj(db))
+        .copied()
+        .unwrap_or((0, 0))
+}

@@ -1,0 +1,295 @@
+//! Classes as values and their vtables (RPython: `rclass.py`, `ClassRepr`;
+//! `rpbc.py`, `ClassesPBCRepr`).
+//!
+//! ```text
+//! object_vtable: subclassrange_min, subclassrange_max, name, hash, instantiate
+//! vtable of C(B): super: vtable of B, cls_NAME..., pbc_NAME...
+//! ```
+
+use std::sync::Arc;
+
+use taipan_annotator::{Class, Desc, SomeKind, SomeValue};
+use taipan_graph::{HlOp, ObjId, Operand};
+use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
+
+use crate::hop::cfield;
+use crate::reprs::instance::cast_pointer;
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+
+/// The Repr of an attribute in the vtable: methods are there as functions.
+pub(crate) fn vtable_repr(rt: &RTyper<'_>, s: &SomeValue) -> Typed<Repr> {
+    let SomeKind::Pbc { descs, can_be_none } = &s.kind else {
+        return rt.getrepr(s);
+    };
+    if !descs.iter().any(|d| matches!(d, Desc::Method { .. })) {
+        return rt.getrepr(s);
+    }
+    let mut functions: Vec<Desc> = descs
+        .iter()
+        .map(|d| match d {
+            Desc::Method { func, .. } => Desc::Function(*func),
+            other => other.clone(),
+        })
+        .collect();
+    functions.sort();
+    functions.dedup();
+    super::pbc_repr(rt, &functions.into(), *can_be_none)
+}
+
+/// Reads a field that the vtable of a class declares.
+pub(crate) fn getclsfield(
+    llops: &LLOps<'_>,
+    vcls: LLOperand,
+    owner: ObjId,
+    field: &str,
+    r: &Repr,
+) -> LLOperand {
+    let v = cast_pointer(llops, vcls, llops.rt.vtable_type(Some(owner)).ptr());
+    llops.genop(PlainOp::Getfield, [v, cfield(field)], r.lowleveltype())
+}
+
+/// Whether a class is a subclass of another one, both as pointers to vtables. The
+/// numbers that tell stand in the vtables only.
+pub(crate) fn gen_issubclass(llops: &LLOps<'_>, sub: LLOperand, cls: LLOperand) -> LLOperand {
+    let get = |v: &LLOperand, name: &str| {
+        llops.genop(PlainOp::Getfield, [v.clone(), cfield(name)], *SIGNED)
+    };
+    let min = get(&cls, "subclassrange_min");
+    let x = get(&sub, "subclassrange_min");
+    let max = get(&cls, "subclassrange_max");
+    llops.genop(PlainOp::IntBetween, [min, x, max], *BOOL)
+}
+
+/// Any class: a pointer to the root part of its vtable.
+#[derive(Debug)]
+pub struct RootClassRepr;
+
+impl ReprMethods for RootClassRepr {
+    fn lowleveltype(&self) -> LLType {
+        OBJECT_VTABLE.ptr()
+    }
+
+    fn describe(&self) -> String {
+        "a class".into()
+    }
+
+    fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        Ok(None)
+    }
+
+    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
+        rt.helper_for("rclass.ll_cls_hash", &[self.lowleveltype()])
+    }
+
+    fn rtype_issubtype(&self, hop: &Hop<'_>) -> RType {
+        issubtype(hop)
+    }
+
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        getname(hop)
+    }
+
+    fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        read_name(hop)
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&Repr::Type, 0)?;
+        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+    }
+}
+
+fn issubtype(hop: &Hop<'_>) -> RType {
+    if let Some(c) = hop.result_const() {
+        return c.map(Some);
+    }
+    let [sub, cls] = hop.inputargs([&Repr::Type, &Repr::Type])?;
+    Ok(Some(gen_issubclass(hop.llops, sub, cls)))
+}
+
+fn getname(hop: &Hop<'_>) -> RType {
+    match hop.const_name(1)? {
+        "__name__" => read_name(hop),
+        name => Err(TyperError::with_code(
+            "TP0411",
+            format!("the attribute '{name}' of a class that is not known"),
+        )),
+    }
+}
+
+fn read_name(hop: &Hop<'_>) -> RType {
+    let v = hop.inputarg(&Repr::Type, 0)?;
+    Ok(Some(hop.genop(
+        PlainOp::Getfield,
+        [v, cfield("name")],
+        STR.ptr(),
+    )))
+}
+
+/// One of some classes, or None.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ClassesPbcRepr {
+    /// The classes, sorted.
+    pub classes: Vec<ObjId>,
+    /// Whether it may be None.
+    pub can_be_none: bool,
+}
+
+impl ClassesPbcRepr {
+    fn is_constant(&self) -> bool {
+        self.classes.len() == 1 && !self.can_be_none
+    }
+
+    /// The class that a class attribute is stored with, its field and annotation.
+    fn attribute(&self, rt: &RTyper<'_>, name: &str) -> Typed<(ObjId, String, SomeValue)> {
+        let (first, rest) = self
+            .classes
+            .split_first()
+            .ok_or_else(|| TyperError::internal("a PBC of no classes"))?;
+        let mut at = Some(*first);
+        for c in rest {
+            at = rt.common_base(at, Some(*c));
+        }
+        let roots = rt.roots()?;
+        while let Some(c) = at {
+            let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, roots, c));
+            if let Some(s) = attrs.class_attrs.get(name) {
+                return Ok((c, format!("pbc_{name}"), s.clone()));
+            }
+            if let Some(a) = attrs.attrs.get(name).filter(|a| a.readonly) {
+                return Ok((c, format!("cls_{name}"), a.value.clone()));
+            }
+            at = rt.class_base(c);
+        }
+        Err(TyperError::with_code(
+            "TP0411",
+            format!("no common base class of these classes has the attribute '{name}'"),
+        ))
+    }
+
+    /// Reads a class attribute; answers its Repr too.
+    pub(crate) fn getpbcfield(
+        &self,
+        llops: &LLOps<'_>,
+        vcls: LLOperand,
+        name: &str,
+    ) -> Typed<(LLOperand, Repr)> {
+        let (owner, field, s) = self.attribute(llops.rt, name)?;
+        let r = vtable_repr(llops.rt, &s)?;
+        Ok((getclsfield(llops, vcls, owner, &field, &r), r))
+    }
+}
+
+impl ReprMethods for ClassesPbcRepr {
+    fn lowleveltype(&self) -> LLType {
+        if self.is_constant() {
+            *VOID
+        } else {
+            OBJECT_VTABLE.ptr()
+        }
+    }
+
+    fn describe(&self) -> String {
+        "a class".into()
+    }
+
+    fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        Ok(None)
+    }
+
+    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
+        rt.helper_for("rclass.ll_cls_hash", &[OBJECT_VTABLE.ptr()])
+    }
+
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let name = hop.const_name(1)?.to_owned();
+        if name == "__name__" {
+            return read_name(hop);
+        }
+        let vcls = hop.inputarg(&Repr::Type, 0)?;
+        let (v, r) = self.getpbcfield(hop.llops, vcls, &name)?;
+        hop.convert_result(v, &r).map(Some)
+    }
+
+    fn rtype_issubtype(&self, hop: &Hop<'_>) -> RType {
+        issubtype(hop)
+    }
+
+    fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        read_name(hop)
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let v = hop.inputarg(&Repr::Type, 0)?;
+        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+    }
+
+    fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
+        crate::calls::rtype_call(hop)
+    }
+
+    fn rtype_call_args(&self, hop: &Hop<'_>) -> RType {
+        crate::calls::rtype_call(hop)
+    }
+}
+
+/// Comparison of classes.
+pub(crate) fn class_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    let class = |r: &Repr| matches!(r, Repr::Classes(_) | Repr::Type);
+    if !class(r1) || !class(r2) {
+        return None;
+    }
+    let op = match hop.op {
+        HlOp::Is | HlOp::Eq => PlainOp::PtrEq,
+        HlOp::Ne => PlainOp::PtrNe,
+        _ => return None,
+    };
+    Some((|| {
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let args = hop.inputargs([&Repr::Type, &Repr::Type])?;
+        Ok(Some(hop.genop(op, args, *BOOL)))
+    })())
+}
+
+/// Between one known class, one of several, and any class.
+pub(crate) fn class_conversion(
+    llops: &LLOps<'_>,
+    v: LLOperand,
+    from: &Repr,
+    to: &Repr,
+) -> Option<Typed<LLOperand>> {
+    let class = |r: &Repr| matches!(r, Repr::Classes(_) | Repr::Type);
+    if !class(from) || !class(to) {
+        return None;
+    }
+    Some(match (from, to.is_void()) {
+        (_, true) => Ok(crate::hop::cvoid()),
+        (Repr::Classes(c), false) if c.is_constant() => to
+            .convert_const(llops.rt, &taipan_graph::Const::Obj(c.classes[0]))
+            .map(Operand::Const),
+        _ => Ok(v),
+    })
+}
+
+/// The Repr of a PBC of classes.
+pub(crate) fn classes_repr(descs: &[Desc], can_be_none: bool) -> Repr {
+    let classes = descs
+        .iter()
+        .filter_map(|d| match d {
+            Desc::Class(c) => Some(*c),
+            _ => None,
+        })
+        .collect();
+    Repr::Classes(Arc::new(ClassesPbcRepr {
+        classes,
+        can_be_none,
+    }))
+}

@@ -1,0 +1,38 @@
+//! Reprs of everything but containers: numbers, None, instances, classes, functions
+//! and other prebuilt constants, builtin functions, low-level pointers.
+
+mod bool;
+mod builtin;
+mod class;
+mod float;
+mod instance;
+mod int;
+mod none;
+mod pbc;
+mod ptr;
+mod weakref;
+
+pub use bool::BoolRepr;
+pub use builtin::{BuiltinFunctionRepr, BuiltinMethodRepr, builtin_conversion};
+pub use class::{ClassesPbcRepr, RootClassRepr};
+pub use float::{FloatRepr, SingleFloatRepr, float_pair};
+pub use instance::{InstanceRepr, instance_conversion, instance_pair};
+pub use int::{IntegerRepr, int_pair, num_conversion};
+pub use none::{NoneRepr, VoidRepr, none_conversion, none_pair};
+pub use pbc::{
+    FrozenMethodRepr, FrozenPbcRepr, FunctionRepr, FunctionsPbcRepr, MethodsPbcRepr,
+    pbc_conversion, pbc_pair, unique_llfn,
+};
+pub use ptr::{
+    AddressRepr, AdtMethRepr, InteriorPtrRepr, LLFuncRepr, LLTypeRepr, PtrRepr, address_pair,
+    ptr_conversion, ptr_pair,
+};
+pub use weakref::WeakRefRepr;
+
+pub(crate) use class::{getclsfield, vtable_repr};
+pub(crate) use float::const_as_float;
+pub(crate) use instance::class_of_instance;
+pub(crate) use int::{const_as_int, gen_cast};
+pub(crate) use pbc::{
+    attr_family, family_of_struct, frozen_attribute, frozen_struct, pbc_repr, variants_of,
+};

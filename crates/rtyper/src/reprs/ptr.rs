@@ -1,0 +1,495 @@
+//! Low-level pointers as values (RPython: `rptr.py`).
+
+use std::sync::Arc;
+
+use taipan_annotator::{InteriorStep, SomeKind};
+use taipan_graph::{HlOp, Operand};
+use taipan_lltype::{
+    BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, SIGNED, StructBody, TypeKind, VOID,
+    VoidConst,
+};
+
+use crate::hop::{ArgValue, InteriorValue, cfield, csigned, cvoid};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+
+/// A pointer to a container.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PtrRepr {
+    /// The pointer type.
+    pub ty: LLType,
+}
+
+impl PtrRepr {
+    fn target(&self) -> Typed<LLType> {
+        self.ty
+            .pointee()
+            .ok_or_else(|| TyperError::internal(format!("{} is no pointer", self.ty)))
+    }
+
+    fn body(&self, rt: &RTyper<'_>) -> Typed<Arc<StructBody>> {
+        match self.target()?.as_struct() {
+            Some(s) => rt.struct_body(s),
+            None => Err(TyperError::new(format!("{} has no fields", self.ty))),
+        }
+    }
+
+    fn field(&self, rt: &RTyper<'_>, name: &str) -> Typed<LLType> {
+        let body = self.body(rt)?;
+        body.fields
+            .iter()
+            .find(|f| &*f.name == name)
+            .map(|f| f.ty)
+            .ok_or_else(|| TyperError::new(format!("{} has no field '{name}'", self.ty)))
+    }
+
+    fn repr(&self) -> Repr {
+        Repr::Ptr(*self)
+    }
+
+    /// Type of an array's items.
+    fn item(&self) -> Typed<LLType> {
+        match self.target()?.kind() {
+            TypeKind::Array(a) => Ok(a.of),
+            TypeKind::FixedArray(of, _) => Ok(*of),
+            _ => Err(TyperError::new(format!("{} has no items", self.ty))),
+        }
+    }
+}
+
+fn is_container(t: LLType) -> bool {
+    matches!(
+        t.kind(),
+        TypeKind::Struct(_) | TypeKind::Array(_) | TypeKind::FixedArray(..)
+    )
+}
+
+impl ReprMethods for PtrRepr {
+    fn lowleveltype(&self) -> LLType {
+        self.ty
+    }
+
+    fn describe(&self) -> String {
+        format!("a low-level pointer ({})", self.ty)
+    }
+
+    fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        Ok(None)
+    }
+
+    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
+        rt.helper_for("rclass.ll_ptr_hash", &[self.ty])
+    }
+
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        if let Repr::AdtMeth(_) = &hop.r_result {
+            return hop.inputarg(&self.repr(), 0).map(Some);
+        }
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let name = hop.const_name(1)?.to_owned();
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let ty = self.field(hop.rt, &name)?;
+        if !is_container(ty) {
+            return Ok(Some(hop.genop(PlainOp::Getfield, [v, cfield(&name)], ty)));
+        }
+        let body = self.body(hop.rt)?;
+        let first = body.fields.first().is_some_and(|f| *f.name == *name);
+        if first && ty.as_struct().is_some() {
+            return Ok(Some(hop.genop(PlainOp::CastPointer, [v], ty.ptr())));
+        }
+        if let Repr::InteriorPtr(_) = &hop.r_result {
+            return Ok(Some(hop.interior(v, vec![cfield(&name)])));
+        }
+        Ok(Some(hop.genop(
+            PlainOp::Getsubstruct,
+            [v, cfield(&name)],
+            ty.ptr(),
+        )))
+    }
+
+    fn rtype_setattr(&self, hop: &Hop<'_>) -> RType {
+        let name = hop.const_name(1)?.to_owned();
+        let ty = self.field(hop.rt, &name)?;
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let value = input_of_type(hop, ty, 2)?;
+        hop.genop_void(PlainOp::Setfield, [v, cfield(&name), value]);
+        Ok(None)
+    }
+
+    fn rtype_len(&self, hop: &Hop<'_>) -> RType {
+        if let TypeKind::FixedArray(_, n) = self.target()?.kind() {
+            return Ok(Some(csigned(*n as i64)));
+        }
+        let v = hop.inputarg(&self.repr(), 0)?;
+        Ok(Some(hop.genop(PlainOp::Getarraysize, [v], *SIGNED)))
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+    }
+
+    fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
+        let target = self.target()?;
+        let f = target
+            .as_func()
+            .ok_or_else(|| TyperError::new(format!("a call of {target}, which is no function")))?;
+        if f.args.len() + 1 != hop.nb_args() {
+            return Err(TyperError::new(format!(
+                "a call with {} arguments of a function that takes {}",
+                hop.nb_args() - 1,
+                f.args.len()
+            )));
+        }
+        let callee = hop.inputarg(&self.repr(), 0)?;
+        let known = matches!(callee, Operand::Const(LLConst::Func(_)));
+        let mut args = vec![callee];
+        for (i, t) in f.args.iter().enumerate() {
+            args.push(input_of_type(hop, *t, i + 1)?);
+        }
+        hop.exception_is_here()?;
+        let op = if known {
+            PlainOp::DirectCall
+        } else {
+            args.push(cvoid());
+            PlainOp::IndirectCall
+        };
+        Ok(Some(hop.genop(op, args, f.result)))
+    }
+}
+
+/// An argument as a value of a low-level type, converted among numbers where needed.
+pub(crate) fn input_of_type(hop: &Hop<'_>, ty: LLType, i: usize) -> Typed<LLOperand> {
+    let r = &hop.args_r[i];
+    if r.lowleveltype() == ty && !matches!(hop.args_v[i], ArgValue::Const(_)) {
+        return hop.inputarg(&r.clone(), i);
+    }
+    hop.inputarg(&hop.rt.lltype_repr(ty), i)
+}
+
+/// A pointer to a container inlined in a GC container. It has no low-level form of
+/// its own: the container and the way into it are kept as operands, and every access
+/// starts from the container (`getinteriorfield`), so that the collector may move it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct InteriorPtrRepr {
+    /// The GC container.
+    pub parent: LLType,
+    /// The way from there.
+    pub path: Arc<[InteriorStep]>,
+    /// The inlined container.
+    pub to: LLType,
+}
+
+impl InteriorPtrRepr {
+    fn value(&self, hop: &Hop<'_>) -> Typed<InteriorValue> {
+        match &hop.args_v[0] {
+            ArgValue::Interior(v) => Ok(v.clone()),
+            _ => Err(TyperError::with_code(
+                "TP0414",
+                "a pointer to an inlined part is used in another block than it is made in",
+            )),
+        }
+    }
+
+    fn steps(&self, hop: &Hop<'_>, last: LLOperand) -> Typed<Vec<LLOperand>> {
+        let v = self.value(hop)?;
+        let mut all = vec![v.base];
+        all.extend(v.path);
+        all.push(last);
+        Ok(all)
+    }
+
+    fn field(&self, rt: &RTyper<'_>, name: &str) -> Typed<LLType> {
+        PtrRepr { ty: self.to.ptr() }.field(rt, name)
+    }
+
+    fn access(&self, hop: &Hop<'_>, last: LLOperand, ty: LLType) -> RType {
+        if is_container(ty) {
+            let mut v = self.value(hop)?;
+            v.path.push(last);
+            return Ok(Some(hop.interior(v.base, v.path)));
+        }
+        let args = self.steps(hop, last)?;
+        Ok(Some(hop.genop(PlainOp::Getinteriorfield, args, ty)))
+    }
+}
+
+impl ReprMethods for InteriorPtrRepr {
+    fn lowleveltype(&self) -> LLType {
+        *VOID
+    }
+
+    fn describe(&self) -> String {
+        format!("a pointer to a part ({})", self.to)
+    }
+
+    fn rtype_len(&self, hop: &Hop<'_>) -> RType {
+        if let TypeKind::FixedArray(_, n) = self.to.kind() {
+            return Ok(Some(csigned(*n as i64)));
+        }
+        let v = self.value(hop)?;
+        let mut args = vec![v.base];
+        args.extend(v.path);
+        Ok(Some(hop.genop(
+            PlainOp::Getinteriorarraysize,
+            args,
+            *SIGNED,
+        )))
+    }
+
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        let name = hop.const_name(1)?.to_owned();
+        let ty = self.field(hop.rt, &name)?;
+        self.access(hop, cfield(&name), ty)
+    }
+
+    fn rtype_setattr(&self, hop: &Hop<'_>) -> RType {
+        let name = hop.const_name(1)?.to_owned();
+        let ty = self.field(hop.rt, &name)?;
+        let mut args = self.steps(hop, cfield(&name))?;
+        args.push(input_of_type(hop, ty, 2)?);
+        hop.genop_void(PlainOp::Setinteriorfield, args);
+        Ok(None)
+    }
+}
+
+/// A method of a low-level type, bound: represented as the pointer.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct AdtMethRepr {
+    /// Type of the pointer.
+    pub ptr: LLType,
+    /// Name of the method.
+    pub name: Arc<str>,
+}
+
+impl ReprMethods for AdtMethRepr {
+    fn lowleveltype(&self) -> LLType {
+        self.ptr
+    }
+
+    fn describe(&self) -> String {
+        format!("a method of {}", self.ptr)
+    }
+
+    fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
+        crate::calls::rtype_call(hop)
+    }
+}
+
+/// Items of arrays, and comparison of pointers.
+pub fn ptr_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    let op = match hop.op {
+        HlOp::Eq | HlOp::Is => Some(PlainOp::PtrEq),
+        HlOp::Ne => Some(PlainOp::PtrNe),
+        _ => None,
+    };
+    match (r1, r2, hop.op, op) {
+        (Repr::Ptr(_), _, _, Some(op)) => Some(compare(hop, r1, op)),
+        (_, Repr::Ptr(_), _, Some(op)) => Some(compare(hop, r2, op)),
+        (Repr::Ptr(r), Repr::Int(_) | Repr::Bool, HlOp::GetItem, _) => Some(getitem(hop, r)),
+        (Repr::Ptr(r), Repr::Int(_) | Repr::Bool, HlOp::SetItem, _) => Some(setitem(hop, r)),
+        (Repr::InteriorPtr(r), Repr::Int(_) | Repr::Bool, HlOp::GetItem, _) => {
+            Some(interior_getitem(hop, r))
+        }
+        (Repr::InteriorPtr(r), Repr::Int(_) | Repr::Bool, HlOp::SetItem, _) => {
+            Some(interior_setitem(hop, r))
+        }
+        _ => None,
+    }
+}
+
+fn compare(hop: &Hop<'_>, r: &Repr, op: PlainOp) -> RType {
+    if let Some(c) = hop.result_const() {
+        return c.map(Some);
+    }
+    let args = hop.inputargs([r, r])?;
+    Ok(Some(hop.genop(op, args, *BOOL)))
+}
+
+fn getitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
+    let item = r.item()?;
+    let [v, index] = hop.inputargs([&r.repr(), &Repr::signed()])?;
+    hop.exception_cannot_occur()?;
+    if !is_container(item) {
+        return Ok(Some(hop.genop(PlainOp::Getarrayitem, [v, index], item)));
+    }
+    if let Repr::InteriorPtr(_) = &hop.r_result {
+        return Ok(Some(hop.interior(v, vec![index])));
+    }
+    Ok(Some(hop.genop(
+        PlainOp::Getarraysubstruct,
+        [v, index],
+        item.ptr(),
+    )))
+}
+
+fn setitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
+    let item = r.item()?;
+    let v = hop.inputarg(&r.repr(), 0)?;
+    let index = hop.inputarg(&Repr::signed(), 1)?;
+    let value = input_of_type(hop, item, 2)?;
+    hop.exception_cannot_occur()?;
+    hop.genop_void(PlainOp::Setarrayitem, [v, index, value]);
+    Ok(None)
+}
+
+fn interior_getitem(hop: &Hop<'_>, r: &InteriorPtrRepr) -> RType {
+    let item = PtrRepr { ty: r.to.ptr() }.item()?;
+    let index = hop.inputarg(&Repr::signed(), 1)?;
+    hop.exception_cannot_occur()?;
+    r.access(hop, index, item)
+}
+
+fn interior_setitem(hop: &Hop<'_>, r: &InteriorPtrRepr) -> RType {
+    let item = PtrRepr { ty: r.to.ptr() }.item()?;
+    let index = hop.inputarg(&Repr::signed(), 1)?;
+    let mut args = r.steps(hop, index)?;
+    args.push(input_of_type(hop, item, 2)?);
+    hop.exception_cannot_occur()?;
+    hop.genop_void(PlainOp::Setinteriorfield, args);
+    Ok(None)
+}
+
+/// Between pointer Reprs and what else has the same low-level type (a helper's
+/// argument may be any of the Reprs that end in that pointer).
+pub fn ptr_conversion(
+    llops: &LLOps<'_>,
+    v: LLOperand,
+    from: &Repr,
+    to: &Repr,
+) -> Option<Typed<LLOperand>> {
+    let pointer = |r: &Repr| matches!(r, Repr::Ptr(_) | Repr::AdtMeth(_));
+    if !pointer(from) && !pointer(to) {
+        return None;
+    }
+    let (a, b) = (from.lowleveltype(), to.lowleveltype());
+    if a == b {
+        return Some(Ok(v));
+    }
+    // Instances of one hierarchy are cast as among InstanceReprs.
+    match (from, to) {
+        (Repr::Instance(_), Repr::Ptr(_)) | (Repr::Ptr(_), Repr::Instance(_)) => {
+            let both_structs =
+                a.pointee()?.as_struct().is_some() && b.pointee()?.as_struct().is_some();
+            both_structs.then(|| Ok(super::instance::cast_pointer(llops, v, b)))
+        }
+        _ => None,
+    }
+}
+
+/// Raw addresses.
+#[derive(Debug)]
+pub struct AddressRepr;
+
+impl ReprMethods for AddressRepr {
+    fn lowleveltype(&self) -> LLType {
+        *taipan_lltype::ADDRESS
+    }
+
+    fn describe(&self) -> String {
+        "an address".into()
+    }
+
+    fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        Ok(None)
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&Repr::Address, 0)?;
+        let null = Operand::Const(LLConst::Null(self.lowleveltype()));
+        Ok(Some(hop.genop(PlainOp::AdrNe, [v, null], *BOOL)))
+    }
+}
+
+/// Arithmetic and comparison of addresses.
+pub fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    let op = hop.op.not_inplace();
+    let (second, plain, result) = match (r1, r2, op) {
+        (Repr::Address, Repr::Address, HlOp::Sub) => (Repr::Address, PlainOp::AdrDelta, *SIGNED),
+        (Repr::Address, Repr::Int(_), HlOp::Add) => {
+            (Repr::signed(), PlainOp::AdrAdd, *taipan_lltype::ADDRESS)
+        }
+        (Repr::Address, Repr::Int(_), HlOp::Sub) => {
+            (Repr::signed(), PlainOp::AdrSub, *taipan_lltype::ADDRESS)
+        }
+        (Repr::Address, Repr::Address, op) => {
+            let plain = match op {
+                HlOp::Eq | HlOp::Is => PlainOp::AdrEq,
+                HlOp::Ne => PlainOp::AdrNe,
+                HlOp::Lt => PlainOp::AdrLt,
+                HlOp::Le => PlainOp::AdrLe,
+                HlOp::Gt => PlainOp::AdrGt,
+                HlOp::Ge => PlainOp::AdrGe,
+                _ => return None,
+            };
+            (Repr::Address, plain, *BOOL)
+        }
+        _ => return None,
+    };
+    Some(
+        hop.inputargs([&Repr::Address, &second])
+            .map(|args| Some(hop.genop(plain, args, result))),
+    )
+}
+
+/// A low-level type as a value: Void.
+#[derive(Debug)]
+pub struct LLTypeRepr;
+
+impl ReprMethods for LLTypeRepr {
+    fn lowleveltype(&self) -> LLType {
+        *VOID
+    }
+
+    fn describe(&self) -> String {
+        "a low-level type".into()
+    }
+
+    fn convert_const(&self, _: &RTyper<'_>, c: &taipan_graph::Const) -> Typed<LLConst> {
+        Ok(crate::rtyper::void_const(c))
+    }
+
+    fn rtype_getattr(&self, _: &Hop<'_>) -> RType {
+        // Parts of types are types: known while compiling.
+        Ok(Some(cvoid()))
+    }
+}
+
+/// A low-level function as a value: Void.
+#[derive(Debug)]
+pub struct LLFuncRepr;
+
+impl ReprMethods for LLFuncRepr {
+    fn lowleveltype(&self) -> LLType {
+        *VOID
+    }
+
+    fn describe(&self) -> String {
+        "a low-level function".into()
+    }
+
+    fn convert_const(&self, _: &RTyper<'_>, c: &taipan_graph::Const) -> Typed<LLConst> {
+        Ok(crate::rtyper::void_const(c))
+    }
+
+    fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
+        match &hop.args_r[0] {
+            Repr::LLFunc(f) => crate::calls::call_llfunc(hop, &f.clone()),
+            _ => Err(TyperError::internal("not a low-level function")),
+        }
+    }
+}
+
+/// The low-level type that an argument stands for.
+pub(crate) fn type_arg(hop: &Hop<'_>, i: usize) -> Typed<LLType> {
+    match &hop.args_s[i].kind {
+        SomeKind::LLType(t) => Ok(*t),
+        _ => match &hop.args_v[i] {
+            ArgValue::Low(Operand::Const(LLConst::Void(VoidConst::Type(t)))) => Ok(*t),
+            _ => Err(TyperError::new(
+                "a low-type argument that is not a constant type",
+            )),
+        },
+    }
+}

@@ -1,0 +1,298 @@
+//! Contents of prebuilt data (RPython: `initialize_prebuilt_data`, `setup_vtable`).
+
+use std::sync::Arc;
+
+use taipan_graph::{Const, ObjId};
+use taipan_interp::ObjData;
+use taipan_lltype::{
+    Field, LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticData, StaticSym, StaticValue,
+    StructBody, StructId, StructType, TypeKind, UNICODE,
+};
+
+use crate::convert::signed;
+use crate::reprs::{frozen_attribute, variants_of};
+use crate::{RTyper, Typed, TyperError, containers, synth};
+
+/// Contents of a piece of prebuilt data.
+pub(crate) fn static_data(rt: &RTyper<'_>, sym: &StaticSym) -> Typed<StaticData> {
+    match sym {
+        StaticSym::ObjectVtable => vtable(rt, None),
+        StaticSym::Vtable(c) => vtable(rt, Some(*c)),
+        StaticSym::Str(s) => Ok(StaticData {
+            ty: *STR,
+            value: StaticValue::Struct(vec![
+                StaticValue::Const(signed(0)),
+                StaticValue::Bytes(s.clone()),
+            ]),
+            readonly: false,
+        }),
+        StaticSym::Unicode(s) => Ok(StaticData {
+            ty: *UNICODE,
+            value: StaticValue::Struct(vec![
+                StaticValue::Const(signed(0)),
+                StaticValue::Array(
+                    s.iter()
+                        .map(|c| StaticValue::Const(LLConst::UniChar(*c)))
+                        .collect(),
+                ),
+            ]),
+            readonly: false,
+        }),
+        StaticSym::Part(class, part, ty) if &**part == PREBUILT_INSTANCE => {
+            instance(rt, *class, None, *ty)
+        }
+        StaticSym::Object(obj, ty) => object(rt, sym, *obj, *ty),
+        StaticSym::Part(obj, ..) => {
+            let data = rt.object(*obj)?;
+            container(rt, sym, Some((*obj, &*data)))
+        }
+        StaticSym::Value(..) => container(rt, sym, None),
+        StaticSym::Named(name, _) => Err(TyperError::internal(format!(
+            "prebuilt data named '{name}' that nobody defines here"
+        ))),
+    }
+}
+
+fn container(
+    rt: &RTyper<'_>,
+    sym: &StaticSym,
+    obj: Option<(ObjId, &ObjData)>,
+) -> Typed<StaticData> {
+    containers::static_data(rt, sym, obj).unwrap_or_else(|| {
+        Err(TyperError::internal(format!(
+            "prebuilt data of an unknown kind: {sym:?}"
+        )))
+    })
+}
+
+fn object(rt: &RTyper<'_>, sym: &StaticSym, obj: ObjId, ty: LLType) -> Typed<StaticData> {
+    let data = rt.object(obj)?;
+    if let TypeKind::Struct(s) = ty.kind() {
+        match &s.id {
+            StructId::Instance(_) => {
+                let ObjData::Instance(i) = &*data else {
+                    return Err(TyperError::internal("an instance that is none"));
+                };
+                return instance(rt, i.class, Some(obj), ty);
+            }
+            StructId::Forward(_) => {
+                if let Some(body) = frozen(rt, obj, s, ty)? {
+                    return Ok(body);
+                }
+            }
+            StructId::Inline(body) if &*s.name == "specfunc" => {
+                return specfunc(rt, obj, body, ty);
+            }
+            StructId::Inline(_) if ty == placeholder_type() => {
+                return Ok(StaticData {
+                    ty,
+                    value: StaticValue::Zero,
+                    readonly: true,
+                });
+            }
+            _ => {}
+        }
+    }
+    container(rt, sym, Some((obj, &*data)))
+}
+
+/// What stands for a frozen instance of which nothing is read: its address counts.
+pub(crate) fn placeholder_type() -> LLType {
+    LLType::raw_struct(
+        "pbc_placeholder",
+        StructBody {
+            fields: vec![Field {
+                name: "unused".into(),
+                ty: *taipan_lltype::SIGNED,
+            }],
+            adtmeths: vec![],
+            immutable: vec![],
+        },
+    )
+}
+
+const PREBUILT_INSTANCE: &str = "prebuilt instance";
+
+/// The prebuilt instance of an exception class that all raises of it share, cast to
+/// the root type.
+pub(crate) fn standard_instance(rt: &RTyper<'_>, class: ObjId) -> LLConst {
+    let exact = rt.instance_type(Some(class));
+    LLConst::Static(
+        StaticSym::Part(class, PREBUILT_INSTANCE.into(), exact),
+        OBJECT.ptr(),
+    )
+}
+
+/// Likewise, with its exact type.
+pub(crate) fn standard_instance_of(class: ObjId, ptr: LLType) -> LLConst {
+    let exact = ptr.pointee().unwrap_or(*OBJECT);
+    LLConst::Static(StaticSym::Part(class, PREBUILT_INSTANCE.into(), exact), ptr)
+}
+
+/// The value that a field has where nothing sets it.
+pub(crate) fn default_value(ty: LLType) -> StaticValue {
+    let c = match ty.kind() {
+        TypeKind::Bool => LLConst::Bool(false),
+        TypeKind::Char => LLConst::Char(0),
+        TypeKind::UniChar => LLConst::UniChar(0),
+        TypeKind::Int(k) => LLConst::Int(*k, 0),
+        TypeKind::Float => LLConst::Float(0),
+        TypeKind::SingleFloat => LLConst::SingleFloat(0),
+        TypeKind::Ptr(_) | TypeKind::Address => LLConst::Null(ty),
+        TypeKind::Void => LLConst::void(),
+        _ => return StaticValue::Zero,
+    };
+    StaticValue::Const(c)
+}
+
+/// An instance of a class: attributes from the image object, else from the class,
+/// else zero.
+fn instance(rt: &RTyper<'_>, class: ObjId, obj: Option<ObjId>, ty: LLType) -> Typed<StaticData> {
+    let data = match obj {
+        Some(o) => Some(rt.object(o)?),
+        None => None,
+    };
+    let attrs = match data.as_deref() {
+        Some(ObjData::Instance(i)) => Some(i),
+        _ => None,
+    };
+    let lookup = |name: &str| -> Option<Const> {
+        attrs
+            .and_then(|i| i.get(name).cloned())
+            .or_else(|| rt.read_class_attribute(class, name))
+    };
+    let value = instance_level(rt, Some(class), class, &lookup)?;
+    Ok(StaticData {
+        ty,
+        value,
+        readonly: false,
+    })
+}
+
+/// The part of an instance that one class of its hierarchy declares, and above.
+fn instance_level(
+    rt: &RTyper<'_>,
+    level: Option<ObjId>,
+    class: ObjId,
+    lookup: &dyn Fn(&str) -> Option<Const>,
+) -> Typed<StaticValue> {
+    let Some(level) = level else {
+        let vtable = LLConst::Static(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
+        return Ok(StaticValue::Struct(vec![StaticValue::Const(vtable)]));
+    };
+    let body = rt.body_of(&StructId::Instance(level))?;
+    let mut values = vec![instance_level(rt, rt.class_base(level), class, lookup)?];
+    for f in body.fields.iter().skip(1) {
+        values.push(field_value(rt, f, "inst_", lookup)?);
+    }
+    Ok(StaticValue::Struct(values))
+}
+
+fn field_value(
+    rt: &RTyper<'_>,
+    f: &Field,
+    prefix: &str,
+    lookup: &dyn Fn(&str) -> Option<Const>,
+) -> Typed<StaticValue> {
+    let name = f.name.strip_prefix(prefix).unwrap_or(&f.name);
+    if f.ty.is_void() {
+        return Ok(StaticValue::Const(LLConst::void()));
+    }
+    match lookup(name) {
+        Some(c) => Ok(StaticValue::Const(rt.convert_const_to(&c, f.ty)?)),
+        None => Ok(default_value(f.ty)),
+    }
+}
+
+fn vtable(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<StaticData> {
+    Ok(StaticData {
+        ty: rt.vtable_type(class),
+        value: vtable_level(rt, class, class)?,
+        readonly: true,
+    })
+}
+
+/// The part of a vtable that one class of the hierarchy declares, and above.
+fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> Typed<StaticValue> {
+    let (Some(level), Some(cls)) = (level, class) else {
+        return vtable_root(rt, class);
+    };
+    let body = rt.body_of(&StructId::Vtable(level))?;
+    let mut values = vec![vtable_level(rt, rt.class_base(level), class)?];
+    for f in body.fields.iter().skip(1) {
+        let prefix = if f.name.starts_with("pbc_") {
+            "pbc_"
+        } else {
+            "cls_"
+        };
+        let value = field_value(rt, f, prefix, &|name| rt.read_class_attribute(cls, name));
+        values.push(value?);
+    }
+    Ok(StaticValue::Struct(values))
+}
+
+fn vtable_root(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<StaticValue> {
+    let (min, max) = match class {
+        Some(c) => rt.class_range(c)?,
+        None => (0, i64::MAX),
+    };
+    let full = match class {
+        Some(c) => rt.class_name(c),
+        None => "object".into(),
+    };
+    let name = full.rsplit('.').next().unwrap_or(&full);
+    let instantiate_type = LLType::func(vec![], *taipan_lltype::GCREF).ptr();
+    let instantiate = match class {
+        Some(c) if rt.needs_instantiate(c)? => LLConst::Func(synth::instantiate_sym(c)),
+        _ => LLConst::Null(instantiate_type),
+    };
+    let hash = class.map_or(0, |c| (c.0 >> 1) as i64);
+    Ok(StaticValue::Struct(vec![
+        StaticValue::Const(signed(min)),
+        StaticValue::Const(signed(max)),
+        StaticValue::Const(LLConst::Static(
+            StaticSym::Str(name.as_bytes().into()),
+            STR.ptr(),
+        )),
+        StaticValue::Const(signed(hash)),
+        StaticValue::Const(instantiate),
+    ]))
+}
+
+/// A frozen instance with the attributes that are read of its family.
+fn frozen(rt: &RTyper<'_>, obj: ObjId, s: &StructType, ty: LLType) -> Typed<Option<StaticData>> {
+    let StructId::Forward(name) = &s.id else {
+        return Ok(None);
+    };
+    if crate::reprs::family_of_struct(name).is_none() {
+        return Ok(None);
+    }
+    let body = rt.body_of(&s.id)?;
+    let mut values = Vec::new();
+    for f in &body.fields {
+        let name = f.name.strip_prefix("pbc_").unwrap_or(&f.name);
+        let attr = frozen_attribute(rt, obj, name)?;
+        values.push(field_value(rt, f, "pbc_", &|_| attr.clone())?);
+    }
+    Ok(Some(StaticData {
+        ty,
+        value: StaticValue::Struct(values),
+        readonly: true,
+    }))
+}
+
+/// A function as a struct of its variants.
+fn specfunc(rt: &RTyper<'_>, func: ObjId, body: &Arc<StructBody>, ty: LLType) -> Typed<StaticData> {
+    let mut values = Vec::new();
+    for ((_, sym), f) in variants_of(rt, func)?.into_iter().zip(&body.fields) {
+        values.push(StaticValue::Const(match sym {
+            Some(sym) => LLConst::Func(sym),
+            None => LLConst::Null(f.ty),
+        }));
+    }
+    Ok(StaticData {
+        ty,
+        value: StaticValue::Struct(values),
+        readonly: true,
+    })
+}

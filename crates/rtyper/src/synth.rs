@@ -1,0 +1,250 @@
+//! Graphs that the RTyper builds by itself: `instantiate` functions of vtables, tables
+//! of memo functions, the program's entry.
+
+use taipan_annotator::{RootSet, Roots, Spec};
+use taipan_base::Db;
+use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operand};
+use taipan_lltype::{
+    BOOL, FuncKind, FuncSym, FuncType, GCREF, HelperArg, LLConst, LLGraph, LLOperand, LLType,
+    NumFamily, NumOp, PlainOp, StaticSym, TypeKind, VoidConst,
+};
+
+use crate::llops::Vars;
+use crate::reprs::InstanceRepr;
+use crate::specialize::{exception_type, exception_value};
+use crate::{LLOps, RTyper, Repr, Typed, TyperError};
+
+fn synth(name: &str, args: Vec<HelperArg>, ty: FuncType) -> FuncSym {
+    FuncSym::new(
+        FuncKind::Synth {
+            name: name.into(),
+            args: args.into(),
+        },
+        ty,
+    )
+}
+
+fn object_arg(o: ObjId) -> HelperArg {
+    HelperArg::Const(VoidConst::Hl(Const::Obj(o)))
+}
+
+/// `instantiate() -> instance of the class`, for its vtable.
+pub(crate) fn instantiate_sym(class: ObjId) -> FuncSym {
+    synth(
+        "instantiate",
+        vec![object_arg(class)],
+        FuncType {
+            args: vec![],
+            result: *GCREF,
+        },
+    )
+}
+
+/// Stands for a function at a type at which it is never called.
+pub(crate) fn never_called_sym(func: ObjId, ptr: LLType) -> Typed<FuncSym> {
+    let ty = ptr
+        .pointee()
+        .and_then(LLType::as_func)
+        .ok_or_else(|| TyperError::internal("no function type"))?;
+    Ok(synth("never_called", vec![object_arg(func)], ty.clone()))
+}
+
+/// Looks up the result of a memo function by its arguments.
+pub(crate) fn memo_sym(
+    table: &[(Vec<Const>, Const)],
+    args: &[HelperArg],
+    result: LLType,
+) -> FuncSym {
+    let rows = table
+        .iter()
+        .map(|(args, value)| {
+            let mut row = args.clone();
+            row.push(value.clone());
+            Const::Tuple(row.into())
+        })
+        .collect();
+    let mut params = vec![HelperArg::Const(VoidConst::Hl(Const::Tuple(rows)))];
+    params.extend(args.iter().cloned());
+    let types = args.iter().map(crate::rtyper::helper_arg_type).collect();
+    synth(
+        "memo",
+        params,
+        FuncType {
+            args: types,
+            result,
+        },
+    )
+}
+
+/// The function that a program starts with: calls the root with the arguments that
+/// the runtime hands over.
+pub fn entry_sym(db: &dyn Db, roots: Roots) -> Typed<FuncSym> {
+    let RootSet::EntryPoint(func) = roots.set(db) else {
+        return Err(TyperError::internal("these roots have no entry point"));
+    };
+    let spec = Spec::new(db, roots, *func, "");
+    crate::queries::func_sym_of(db, spec)
+}
+
+/// Builds the graph of a synthetic function.
+pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
+    let FuncKind::Synth { name, args } = sym.kind() else {
+        return Err(TyperError::internal("not a synthetic function"));
+    };
+    match (&**name, &args[..]) {
+        ("instantiate", [HelperArg::Const(VoidConst::Hl(Const::Obj(class)))]) => {
+            instantiate(rt, sym, *class)
+        }
+        ("never_called", _) => Ok(never_called(rt, sym)),
+        ("memo", [HelperArg::Const(VoidConst::Hl(Const::Tuple(rows))), ..]) => memo(rt, sym, rows),
+        _ => Err(TyperError::internal(format!(
+            "no builder for a synthetic function '{name}'"
+        ))),
+    }
+}
+
+fn new_graph(sym: &FuncSym) -> LLGraph {
+    let mut g = LLGraph::new(
+        sym.name(),
+        sym.ty().result,
+        exception_type(),
+        exception_value(),
+    );
+    for (i, t) in sym.ty().args.iter().enumerate() {
+        let v = g.new_var(&format!("a{i}"), *t);
+        g.block_mut(BlockId(0)).inputargs.push(v);
+    }
+    g
+}
+
+/// Runs a builder that appends operations to one block of a graph.
+fn fill(
+    rt: &RTyper<'_>,
+    g: &mut LLGraph,
+    block: BlockId,
+    build: impl FnOnce(&LLOps<'_>) -> Typed<LLOperand>,
+) -> Typed<LLOperand> {
+    let vars = Vars::from_inner(std::mem::take(&mut g.vars));
+    let llops = LLOps::new(rt, &vars);
+    let result = build(&llops);
+    let (operations, _) = llops.finish();
+    g.vars = vars.into_inner();
+    g.block_mut(block).operations.extend(operations);
+    result
+}
+
+fn instantiate(rt: &RTyper<'_>, sym: &FuncSym, class: ObjId) -> Typed<LLGraph> {
+    let mut g = new_graph(sym);
+    let start = g.startblock;
+    let v = fill(rt, &mut g, start, |llops| {
+        let v = InstanceRepr::new(rt, Some(class)).new_instance(llops)?;
+        Ok(llops.genop(PlainOp::CastOpaquePtr, [v], *GCREF))
+    })?;
+    let link = Link::new(g.returnblock, vec![v]);
+    g.block_mut(start).exits = vec![link];
+    Ok(g)
+}
+
+fn raise(rt: &RTyper<'_>, g: &LLGraph, name: &str) -> Link<taipan_lltype::LowLevel> {
+    let class = rt.builtin_class(name);
+    let vtable = LLConst::Static(StaticSym::Vtable(class), exception_type());
+    let value = crate::statics::standard_instance(rt, class);
+    Link::new(
+        g.exceptblock,
+        vec![Operand::Const(vtable), Operand::Const(value)],
+    )
+}
+
+fn never_called(rt: &RTyper<'_>, sym: &FuncSym) -> LLGraph {
+    let mut g = new_graph(sym);
+    let link = raise(rt, &g, "AssertionError");
+    let start = g.startblock;
+    g.block_mut(start).exits = vec![link];
+    g
+}
+
+/// One block per row and argument: compares, and goes on with the next row on a
+/// difference. The last row needs no comparison.
+fn memo(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<LLGraph> {
+    let mut g = new_graph(sym);
+    let types = &sym.ty().args;
+    let mut block = g.startblock;
+    for (n, row) in rows.iter().enumerate() {
+        let Const::Tuple(row) = row else {
+            return Err(TyperError::internal("a row that is no tuple"));
+        };
+        let Some((value, keys)) = row.split_last() else {
+            return Err(TyperError::internal("an empty row"));
+        };
+        let value = Operand::Const(rt.convert_const_to(value, sym.ty().result)?);
+        let last = n + 1 == rows.len();
+        let args = g.block(block).inputargs.clone();
+        let matched = fill(rt, &mut g, block, |llops| {
+            let mut all: Option<LLOperand> = None;
+            for ((key, t), v) in keys.iter().zip(types).zip(&args) {
+                if t.is_void() || last {
+                    continue;
+                }
+                let key = Operand::Const(rt.convert_const_to(key, *t)?);
+                let same = equal(llops, Operand::Var(*v), key, *t);
+                all = Some(match all {
+                    None => same,
+                    Some(so_far) => and(llops, so_far, same),
+                });
+            }
+            Ok(all.unwrap_or(Operand::Const(LLConst::Bool(true))))
+        })?;
+        let found = Link::new(g.returnblock, vec![value]);
+        if matches!(matched, Operand::Const(_)) {
+            g.block_mut(block).exits = vec![found];
+            return Ok(g);
+        }
+        let next_args: Vec<_> = args.iter().map(|v| g.copy_var(*v)).collect();
+        let next = g.new_block(next_args);
+        let pass = args.into_iter().map(Operand::Var).collect();
+        let b = g.block_mut(block);
+        b.exitswitch = ExitSwitch::Value(matched);
+        b.exits = vec![
+            Link::with_case(next, pass, ExitCase::Bool(false)),
+            Link {
+                case: ExitCase::Bool(true),
+                ..found
+            },
+        ];
+        block = next;
+    }
+    let link = raise(rt, &g, "AssertionError");
+    g.block_mut(block).exits = vec![link];
+    Ok(g)
+}
+
+fn equal(llops: &LLOps<'_>, a: LLOperand, b: LLOperand, t: LLType) -> LLOperand {
+    let family = match t.kind() {
+        TypeKind::Ptr(_) => return llops.genop(PlainOp::PtrEq, [a, b], *BOOL),
+        TypeKind::Char => NumFamily::Char,
+        TypeKind::UniChar => NumFamily::Unichar,
+        TypeKind::Float => NumFamily::Float,
+        TypeKind::Bool => {
+            let a = llops.convertvar(a, &Repr::Bool, &Repr::signed());
+            let b = llops.convertvar(b, &Repr::Bool, &Repr::signed());
+            return match (a, b) {
+                (Ok(a), Ok(b)) => llops.gennum(NumFamily::Int, NumOp::Eq, [a, b], *BOOL),
+                _ => Operand::Const(LLConst::Bool(false)),
+            };
+        }
+        TypeKind::Int(k) if !k.signed => NumFamily::Uint,
+        _ => NumFamily::Int,
+    };
+    llops.gennum(family, NumOp::Eq, [a, b], *BOOL)
+}
+
+fn and(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
+    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *taipan_lltype::SIGNED);
+    let both = llops.gennum(
+        NumFamily::Int,
+        NumOp::And,
+        [int(a), int(b)],
+        *taipan_lltype::SIGNED,
+    );
+    llops.gennum(NumFamily::Int, NumOp::IsTrue, [both], *BOOL)
+}

@@ -1,0 +1,140 @@
+//! What operations call, and what that may do.
+
+use taipan_graph::Operation;
+use taipan_lltype::{
+    FuncKind, FuncSym, GC, LLConst, LLOp, LLOperand, LowLevel, PlainOp, Program, RAISE, StaticSym,
+    StructId, TypeKind, VoidConst,
+};
+
+use crate::{Effects, Summaries};
+
+/// Who is called.
+pub(crate) enum Callees<'a> {
+    /// Nobody: not a call.
+    None,
+    /// One of these.
+    Known(&'a [FuncSym]),
+    /// Anybody.
+    Unknown,
+}
+
+/// The callees of an operation.
+pub(crate) fn callees(op: &Operation<LowLevel>) -> Callees<'_> {
+    let LLOp::Plain(p) = op.op else {
+        return Callees::None;
+    };
+    let function = match p {
+        PlainOp::DirectCall => op.args.first(),
+        PlainOp::JitConditionalCall | PlainOp::JitConditionalCallValue => op.args.get(1),
+        PlainOp::IndirectCall => {
+            return match op.args.last() {
+                Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))) => Callees::Known(t),
+                _ => Callees::Unknown,
+            };
+        }
+        _ => return Callees::None,
+    };
+    match function {
+        Some(LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f)))) => {
+            Callees::Known(std::slice::from_ref(f))
+        }
+        _ => Callees::Unknown,
+    }
+}
+
+/// What calling an external function may do.
+pub(crate) fn external_effects(f: &FuncSym) -> Option<Effects> {
+    match f.kind() {
+        FuncKind::External {
+            can_collect,
+            can_raise,
+            ..
+        } => Some(Effects {
+            can_raise: *can_raise,
+            can_collect: *can_collect,
+            stack_check: false,
+        }),
+        _ => None,
+    }
+}
+
+fn any_callee(
+    op: &Operation<LowLevel>,
+    s: &dyn Summaries,
+    what: impl Fn(Effects) -> bool,
+) -> Option<bool> {
+    match callees(op) {
+        Callees::None => None,
+        Callees::Unknown => Some(true),
+        Callees::Known(fs) => Some(
+            fs.iter()
+                .any(|f| what(external_effects(f).unwrap_or_else(|| s.effects(f)))),
+        ),
+    }
+}
+
+/// Whether an operation may raise.
+pub(crate) fn can_raise(op: &Operation<LowLevel>, s: &dyn Summaries) -> bool {
+    any_callee(op, s, |e| e.can_raise).unwrap_or(op.op.flags() & RAISE != 0)
+}
+
+/// Whether an operation may run the collector, which moves objects.
+pub(crate) fn can_collect(op: &Operation<LowLevel>, s: &dyn Summaries) -> bool {
+    if let Some(known) = any_callee(op, s, |e| e.can_collect) {
+        return known;
+    }
+    op.op.flags() & GC != 0 && !is_raw_malloc(op)
+}
+
+/// Whether it allocates raw memory.
+pub(crate) fn is_raw_malloc(op: &Operation<LowLevel>) -> bool {
+    matches!(op.op, LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize))
+        && match op.args.first() {
+            Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t)))) => !t.is_gc_container(),
+            _ => false,
+        }
+}
+
+/// Whether it is arithmetic with an overflow check.
+pub(crate) fn is_ovf(op: &Operation<LowLevel>) -> bool {
+    use PlainOp::*;
+    matches!(
+        op.op,
+        LLOp::Plain(IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf)
+    )
+}
+
+/// The vtable that a constant points to.
+pub(crate) fn vtable(c: &LLConst) -> Option<&StaticSym> {
+    match c {
+        LLConst::Static(s @ (StaticSym::Vtable(_) | StaticSym::ObjectVtable), _) => Some(s),
+        _ => None,
+    }
+}
+
+/// Whether the class of one vtable is that of the other or a subclass of it.
+pub(crate) fn is_subclass(class: &StaticSym, of: &StaticSym, program: &dyn Program) -> bool {
+    let mut class = class.clone();
+    loop {
+        if class == *of || *of == StaticSym::ObjectVtable {
+            return true;
+        }
+        let StaticSym::Vtable(id) = class else {
+            return false;
+        };
+        // The first field of a vtable is that of the base class.
+        let body = program.struct_body(&StructId::Vtable(id));
+        match body.fields.first().map(|f| f.ty.kind()) {
+            Some(TypeKind::Struct(t)) => match t.id {
+                StructId::Vtable(base) => class = StaticSym::Vtable(base),
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+}
+
+/// Whether an exception link with this case catches everything.
+pub(crate) fn catches_all(case: &LLConst, program: &dyn Program) -> bool {
+    vtable(case).is_some_and(|v| is_subclass(&program.exception_vtable("Exception"), v, program))
+}

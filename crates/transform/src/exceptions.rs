@@ -1,0 +1,338 @@
+//! The exception transform (RPython: `exceptiontransform.py`): exceptions become a
+//! flag that is tested after calls that can raise.
+//!
+//! ```text
+//! v1 = direct_call(&g, v0)                 v1 = direct_call(&g, v0)
+//! canraise                                 v2 = exc_occurred()
+//!     ok: block1(v1)                       switch v2
+//!     &vtable(t, e): block2(e)                 False: block1(v1)
+//!                                              True: block3()
+//!                                          block3():
+//!                                              v4 = exc_type()
+//!                                              v5 = exc_value()
+//!                                              ...                  ; is v4 a subclass?
+//!                                              debug_catch_exception(v4)
+//!                                              exc_clear()
+//!                                              goto block2(v5)
+//! ```
+//!
+//! A function that raises does `exc_set`, `debug_start_traceback` and returns a dummy
+//! value; one that passes an exception on does `debug_record_traceback`. Overflow
+//! checks need no flag: a block that ends in an `int_*_ovf` operation keeps its
+//! `canraise` switch, with two exits, the second for the overflow; its link has no
+//! exception variables. Functions that break cycles of calls get a `stack_check`,
+//! whose Bool result says that the stack is used up.
+
+use taipan_graph::{
+    BlockId, ExitCase, ExitSwitch, Link, Operation, Substitution, eliminate_empty_blocks,
+    ssa_to_ssi,
+};
+use taipan_lltype::{
+    BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym,
+    VOID,
+};
+
+use crate::calls::{can_raise, catches_all, is_ovf, is_subclass, vtable};
+use crate::ssa::{branch, constant, goto, push, split_ssa, substituted, zero};
+use crate::{Effects, Summaries};
+
+/// Makes the exceptions of a function explicit. `own` are its own effects.
+pub fn exception_transform(graph: &LLGraph, own: Effects, s: &dyn Summaries) -> LLGraph {
+    let mut t = Transformer {
+        g: graph.clone(),
+        s,
+    };
+    let blocks = t.g.reachable();
+    for b in &blocks {
+        t.block(*b);
+    }
+    for b in t.g.reachable() {
+        t.raising_links(b);
+    }
+    if own.stack_check {
+        t.check_stack();
+    }
+    ssa_to_ssi(&mut t.g);
+    eliminate_empty_blocks(&mut t.g);
+    t.g.compact();
+    t.g
+}
+
+struct Transformer<'a> {
+    g: LLGraph,
+    s: &'a dyn Summaries,
+}
+
+impl Transformer<'_> {
+    /// Ends the block after each operation that can raise.
+    fn block(&mut self, b: BlockId) {
+        let mut b = b;
+        let mut start = 0;
+        loop {
+            let block = self.g.block(b);
+            let found = (block.operations.iter().enumerate().skip(start))
+                .find(|(_, op)| can_raise(op, self.s))
+                .map(|(i, op)| (i, op.at, is_ovf(op)));
+            let canraise = block.canraise();
+            let Some((i, at, ovf)) = found else {
+                if canraise {
+                    // The operation at the end cannot raise after all.
+                    let link = self.g.block(b).exits[0].clone();
+                    goto(&mut self.g, b, link);
+                }
+                return;
+            };
+            let last = i + 1 == block.operations.len();
+            if !ovf && last && !canraise && self.returns_result(b) {
+                // Whether the result or the dummy: it is returned as it is.
+                return;
+            }
+            let handlers = if last && canraise {
+                self.g.block_mut(b).exits.split_off(1)
+            } else {
+                Vec::new()
+            };
+            let rest = if last && canraise {
+                let mut link = self.g.block(b).exits[0].clone();
+                link.case = ExitCase::None;
+                link
+            } else {
+                Link::new(split_ssa(&mut self.g, b, i + 1), Vec::new())
+            };
+            if ovf {
+                self.overflow(b, rest.clone(), &handlers, at);
+            } else {
+                self.check(b, rest.clone(), &handlers, at);
+            }
+            if last && canraise {
+                return;
+            }
+            (b, start) = (rest.target, 0);
+        }
+    }
+
+    /// Whether a block ends by returning the result of its last operation.
+    fn returns_result(&self, b: BlockId) -> bool {
+        let block = self.g.block(b);
+        let [link] = &block.exits[..] else {
+            return false;
+        };
+        let Some(op) = block.operations.last() else {
+            return false;
+        };
+        link.target == self.g.returnblock
+            && (self.g.ty(self.g.returnvar()).is_void() || link.args == [LLOperand::Var(op.result)])
+    }
+
+    /// After a call: tests the flag.
+    fn check(&mut self, b: BlockId, rest: Link<LowLevel>, handlers: &[Link<LowLevel>], at: u32) {
+        let occurred = push(&mut self.g, b, PlainOp::ExcOccurred, [], *BOOL, at);
+        let caught = self.dispatch(handlers, at);
+        branch(
+            &mut self.g,
+            b,
+            occurred,
+            rest,
+            Link::new(caught, Vec::new()),
+        );
+    }
+
+    /// A block that finds out who handles the current exception.
+    fn dispatch(&mut self, handlers: &[Link<LowLevel>], at: u32) -> BlockId {
+        let first = self.g.new_block(Vec::new());
+        let mut block = first;
+        let handlers = match handlers {
+            // Catching to raise again is not catching.
+            [rest @ .., all] if self.reraises(all) => rest,
+            all => all,
+        };
+        if !handlers.is_empty() {
+            let etype = push(
+                &mut self.g,
+                block,
+                PlainOp::ExcType,
+                [],
+                OBJECT_VTABLE.ptr(),
+                at,
+            );
+            let evalue = push(&mut self.g, block, PlainOp::ExcValue, [], OBJECT.ptr(), at);
+            let mut number = None;
+            for h in handlers {
+                let ExitCase::Exception(case) = &h.case else {
+                    continue;
+                };
+                let target = if self.reraises(h) {
+                    self.propagate(at)
+                } else {
+                    self.handler(h, etype.into(), evalue.into(), at)
+                };
+                if catches_all(case, self.s.program()) {
+                    goto(&mut self.g, block, Link::new(target, Vec::new()));
+                    return first;
+                }
+                let load = |g: &mut LLGraph, p: LLOperand, name| {
+                    let args = [p, constant(LLConst::field(name))];
+                    push(g, block, PlainOp::Getfield, args, *SIGNED, at)
+                };
+                let n = *number
+                    .get_or_insert_with(|| load(&mut self.g, etype.into(), "subclassrange_min"));
+                let case = match case {
+                    LLConst::Static(s, _) => LLConst::Static(s.clone(), OBJECT_VTABLE.ptr()),
+                    other => other.clone(),
+                };
+                let min = load(&mut self.g, constant(case.clone()), "subclassrange_min");
+                let max = load(&mut self.g, constant(case), "subclassrange_max");
+                let args = [min.into(), n.into(), max.into()];
+                let found = push(&mut self.g, block, PlainOp::IntBetween, args, *BOOL, at);
+                let next = self.g.new_block(Vec::new());
+                let (no, yes) = (Link::new(next, Vec::new()), Link::new(target, Vec::new()));
+                branch(&mut self.g, block, found, no, yes);
+                block = next;
+            }
+        }
+        let out = self.propagate(at);
+        goto(&mut self.g, block, Link::new(out, Vec::new()));
+        first
+    }
+
+    fn reraises(&self, h: &Link<LowLevel>) -> bool {
+        let vars = [h.last_exception, h.last_exc_value];
+        h.target == self.g.exceptblock
+            && (h.args.iter().zip(vars)).all(|(a, v)| v.is_some() && a.as_var() == v)
+    }
+
+    /// A block that takes the exception and goes where its handler is.
+    fn handler(
+        &mut self,
+        h: &Link<LowLevel>,
+        etype: LLOperand,
+        evalue: LLOperand,
+        at: u32,
+    ) -> BlockId {
+        let b = self.g.new_block(Vec::new());
+        push(
+            &mut self.g,
+            b,
+            PlainOp::DebugCatchException,
+            [etype.clone()],
+            *VOID,
+            at,
+        );
+        push(&mut self.g, b, PlainOp::ExcClear, [], *VOID, at);
+        let args = handler_args(h, etype, evalue);
+        goto(&mut self.g, b, Link::new(h.target, args));
+        b
+    }
+
+    /// A block that passes the current exception on to the caller.
+    fn propagate(&mut self, at: u32) -> BlockId {
+        let b = self.g.new_block(Vec::new());
+        push(&mut self.g, b, PlainOp::DebugRecordTraceback, [], *VOID, at);
+        let link = self.return_dummy();
+        goto(&mut self.g, b, link);
+        b
+    }
+
+    fn return_dummy(&self) -> Link<LowLevel> {
+        let dummy = zero(*self.g.ty(self.g.returnvar())).unwrap_or(LLConst::void());
+        Link::new(self.g.returnblock, vec![constant(dummy)])
+    }
+
+    /// The two exits of a block that ends in an overflow check.
+    fn overflow(&mut self, b: BlockId, rest: Link<LowLevel>, handlers: &[Link<LowLevel>], at: u32) {
+        let program = self.s.program();
+        let class = program.exception_vtable("OverflowError");
+        let instance = program.exception_instance("OverflowError");
+        let caught = handlers.iter().find(|h| match &h.case {
+            ExitCase::Exception(c) => vtable(c).is_some_and(|v| is_subclass(&class, v, program)),
+            _ => false,
+        });
+        let etype = LLConst::Static(class, OBJECT_VTABLE.ptr());
+        let evalue = LLConst::Static(instance, OBJECT.ptr());
+        let case = ExitCase::Exception(etype.clone());
+        let (etype, evalue) = (constant(etype), constant(evalue));
+        let link = match caught {
+            Some(h) if h.target != self.g.exceptblock => {
+                Link::with_case(h.target, handler_args(h, etype, evalue), case)
+            }
+            _ => {
+                let out = self.raise(etype, evalue, at);
+                Link::with_case(out, Vec::new(), case)
+            }
+        };
+        let block = self.g.block_mut(b);
+        block.exitswitch = ExitSwitch::LastException;
+        block.exits = vec![rest, link];
+    }
+
+    /// A block that raises.
+    fn raise(&mut self, etype: LLOperand, evalue: LLOperand, at: u32) -> BlockId {
+        let b = self.g.new_block(Vec::new());
+        push(
+            &mut self.g,
+            b,
+            PlainOp::ExcSet,
+            [etype.clone(), evalue],
+            *VOID,
+            at,
+        );
+        push(
+            &mut self.g,
+            b,
+            PlainOp::DebugStartTraceback,
+            [etype],
+            *VOID,
+            at,
+        );
+        let link = self.return_dummy();
+        goto(&mut self.g, b, link);
+        b
+    }
+
+    /// Links to the except block raise.
+    fn raising_links(&mut self, b: BlockId) {
+        let at = self
+            .g
+            .block(b)
+            .operations
+            .last()
+            .map_or(0, |op: &Operation<LowLevel>| op.at);
+        for i in 0..self.g.block(b).exits.len() {
+            let link = &self.g.block(b).exits[i];
+            if link.target != self.g.exceptblock {
+                continue;
+            }
+            let [etype, evalue] = [0, 1].map(|i| link.args[i].clone());
+            let out = self.raise(etype, evalue, at);
+            let link = &mut self.g.block_mut(b).exits[i];
+            (link.target, link.args) = (out, Vec::new());
+        }
+    }
+
+    fn check_stack(&mut self) {
+        let start = self.g.startblock;
+        let rest = split_ssa(&mut self.g, start, 0);
+        let used_up = push(&mut self.g, start, PlainOp::StackCheck, [], *BOOL, 0);
+        let program = self.s.program();
+        let static_ = |s: StaticSym, ty| constant(LLConst::Static(s, ty));
+        let etype = static_(
+            program.exception_vtable("RuntimeError"),
+            OBJECT_VTABLE.ptr(),
+        );
+        let evalue = static_(program.exception_instance("RuntimeError"), OBJECT.ptr());
+        let out = self.raise(etype, evalue, 0);
+        let (no, yes) = (Link::new(rest, Vec::new()), Link::new(out, Vec::new()));
+        branch(&mut self.g, start, used_up, no, yes);
+    }
+}
+
+/// What a handler link passes, given the exception.
+fn handler_args(h: &Link<LowLevel>, etype: LLOperand, evalue: LLOperand) -> Vec<LLOperand> {
+    let mut map = Substitution::<LowLevel>::default();
+    for (v, o) in [(h.last_exception, etype), (h.last_exc_value, evalue)] {
+        if let Some(v) = v {
+            map.insert(v, o);
+        }
+    }
+    substituted(&h.args, &map)
+}

@@ -1,0 +1,395 @@
+//! Constant folding and simplification of single operations
+//! (RPython: `constfold.py`, `removenoops.py`).
+//!
+//! ```text
+//! v1 = int_add(2, 3)                  goto block1(5, v0)
+//! v2 = cast_pointer(cast_pointer(v0))
+//! goto block1(v1, v2)
+//! ```
+//!
+//! And a link that passes constants to a block that then only decides by them goes
+//! on directly to where that leads.
+
+use rustc_hash::FxHashMap;
+use taipan_graph::{BlockId, ExitSwitch, Operation, Substitution, VarId};
+use taipan_lltype::{
+    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
+    StaticSym, StaticValue, StructId, TypeKind, fold,
+};
+
+use crate::ssa::{constant, substituted, type_of};
+
+/// Simplifies operations, in SSA or SSI form.
+pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) {
+    let mut defs: FxHashMap<VarId, Operation<LowLevel>> = FxHashMap::default();
+    let mut map = Substitution::<LowLevel>::default();
+    for b in g.reachable() {
+        let canraise = g.block(b).canraise();
+        let count = g.block(b).operations.len();
+        g.block_mut(b).substitute(&map);
+        let mut operations = std::mem::take(&mut g.block_mut(b).operations);
+        let mut fresh = Substitution::<LowLevel>::default();
+        let mut kept = Vec::with_capacity(count);
+        for (i, mut op) in operations.drain(..).enumerate() {
+            for a in &mut op.args {
+                if let Some(new) = a.as_var().and_then(|v| fresh.get(&v)) {
+                    *a = new.clone();
+                }
+            }
+            let result = *g.ty(op.result);
+            let raising = canraise && i + 1 == count;
+            match simplify(g, &mut op, result, &defs, program) {
+                Some(value) => {
+                    fresh.insert(op.result, value);
+                    if raising {
+                        // It does not raise: only the normal exit is left.
+                        let block = g.block_mut(b);
+                        block.exits.truncate(1);
+                        block.exitswitch = ExitSwitch::None;
+                    }
+                }
+                None => {
+                    defs.insert(op.result, op.clone());
+                    kept.push(op);
+                }
+            }
+        }
+        let block = g.block_mut(b);
+        block.operations = kept;
+        block.substitute(&fresh);
+        simplify_switch(g, b, &defs);
+        map.extend(fresh);
+    }
+    // Uses in blocks that come earlier in reverse postorder do not exist.
+}
+
+/// A switch on a negation is one on the value, with its exits exchanged.
+fn simplify_switch(g: &mut LLGraph, b: BlockId, defs: &FxHashMap<VarId, Operation<LowLevel>>) {
+    let block = g.block_mut(b);
+    let local = |v: &VarId, block: &taipan_graph::Block<LowLevel>| {
+        block.inputargs.contains(v) || block.operations.iter().any(|op| op.result == *v)
+    };
+    if let ExitSwitch::Value(LLOperand::Var(v)) = &block.exitswitch
+        && let Some(def) = defs.get(v)
+        && def.op == PlainOp::BoolNot.into()
+        && let Some(inner) = def.args[0].as_var()
+        && local(&inner, block)
+    {
+        block.exitswitch = ExitSwitch::Value(inner.into());
+        for link in &mut block.exits {
+            if let taipan_graph::ExitCase::Bool(case) = &mut link.case {
+                *case = !*case;
+            }
+        }
+        block.exits.reverse();
+    }
+    g.block_mut(b).fold_exitswitch();
+}
+
+/// What an operation's result always is; or changes it to a simpler one.
+fn simplify(
+    g: &LLGraph,
+    op: &mut Operation<LowLevel>,
+    result: LLType,
+    defs: &FxHashMap<VarId, Operation<LowLevel>>,
+    program: &dyn Program,
+) -> Option<LLOperand> {
+    if op.op.can_fold() && op.args.iter().all(|a| a.as_const().is_some()) {
+        let args: Vec<LLConst> = op
+            .args
+            .iter()
+            .filter_map(|a| a.as_const().cloned())
+            .collect();
+        if let Some(c) = fold(op.op, &args, result) {
+            return Some(constant(c));
+        }
+    }
+    let def = |o: &LLOperand| o.as_var().and_then(|v| defs.get(&v));
+    match op.op {
+        LLOp::Num(family, num) => simplify_num(op, family, num, defs),
+        LLOp::Plain(p) => match p {
+            PlainOp::SameAs => Some(op.args[0].clone()),
+            PlainOp::CastPointer | PlainOp::CastOpaquePtr => {
+                if let Some(inner) = def(&op.args[0])
+                    && inner.op == op.op
+                {
+                    op.args[0] = inner.args[0].clone();
+                }
+                (type_of(g, &op.args[0]) == result).then(|| op.args[0].clone())
+            }
+            PlainOp::CastUintToInt => inverse(op, def(&op.args[0]), PlainOp::CastIntToUint),
+            PlainOp::CastIntToUint => inverse(op, def(&op.args[0]), PlainOp::CastUintToInt),
+            PlainOp::CastIntToChar => inverse(op, def(&op.args[0]), PlainOp::CastCharToInt),
+            PlainOp::CastIntToUnichar => inverse(op, def(&op.args[0]), PlainOp::CastUnicharToInt),
+            PlainOp::BoolNot => negation(op, defs),
+            PlainOp::PtrNonzero | PlainOp::PtrIszero => {
+                let inner = def(&op.args[0])?;
+                let allocated = matches!(
+                    inner.op,
+                    LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize)
+                );
+                if inner.op == PlainOp::CastPointer.into() {
+                    op.args[0] = inner.args[0].clone();
+                }
+                allocated.then(|| constant(LLConst::Bool(p == PlainOp::PtrNonzero)))
+            }
+            PlainOp::PtrEq | PlainOp::PtrNe => {
+                let same = op.args[0].as_var().is_some() && op.args[0] == op.args[1];
+                if same {
+                    return Some(constant(LLConst::Bool(p == PlainOp::PtrEq)));
+                }
+                let null = |o: &LLOperand| matches!(o.as_const(), Some(LLConst::Null(_)));
+                let at = (0..2).find(|i| null(&op.args[*i]))?;
+                op.args.remove(at);
+                op.op = if p == PlainOp::PtrEq {
+                    PlainOp::PtrIszero
+                } else {
+                    PlainOp::PtrNonzero
+                }
+                .into();
+                None
+            }
+            PlainOp::IntBetween => {
+                if let (Some(LLConst::Int(_, 0)), Some(LLConst::Int(_, n))) =
+                    (op.args[0].as_const(), op.args[2].as_const())
+                    && *n >= 0
+                {
+                    let n = op.args[2].clone();
+                    op.args = [op.args[1].clone(), n].into_iter().collect();
+                    op.op = LLOp::Num(NumFamily::Uint, NumOp::Lt);
+                }
+                None
+            }
+            PlainOp::Getfield => field_of_constant(op, program),
+            PlainOp::Getinteriorarraysize | PlainOp::Getinteriorfield | PlainOp::Getarraysize => {
+                part_of_constant(op, program)
+            }
+            PlainOp::IntAddOvf | PlainOp::IntSubOvf | PlainOp::IntAddNonnegOvf => {
+                is_int(&op.args[1], 0).then(|| op.args[0].clone())
+            }
+            PlainOp::IntMulOvf => is_int(&op.args[1], 1).then(|| op.args[0].clone()),
+            _ => None,
+        },
+    }
+}
+
+fn inverse(
+    op: &Operation<LowLevel>,
+    def: Option<&Operation<LowLevel>>,
+    other: PlainOp,
+) -> Option<LLOperand> {
+    let _ = op;
+    def.filter(|d| d.op == other.into())
+        .map(|d| d.args[0].clone())
+}
+
+fn is_int(o: &LLOperand, value: i128) -> bool {
+    matches!(o.as_const(), Some(LLConst::Int(_, v)) if *v == value)
+}
+
+fn simplify_num(
+    op: &mut Operation<LowLevel>,
+    family: NumFamily,
+    num: NumOp,
+    defs: &FxHashMap<VarId, Operation<LowLevel>>,
+) -> Option<LLOperand> {
+    use NumOp::*;
+    if matches!(family, NumFamily::Float) {
+        return None;
+    }
+    // `int_is_true(cast_bool_to_int(b))` and its like.
+    let truth = match num {
+        IsTrue => Some(true),
+        Ne if is_int(&op.args[1], 0) => Some(true),
+        Eq if is_int(&op.args[1], 0) => Some(false),
+        _ => None,
+    };
+    if let Some(truth) = truth
+        && let Some(def) = op.args[0].as_var().and_then(|v| defs.get(&v))
+        && matches!(
+            def.op,
+            LLOp::Plain(PlainOp::CastBoolToInt | PlainOp::CastBoolToUint)
+        )
+    {
+        let b = def.args[0].clone();
+        if truth {
+            return Some(b);
+        }
+        op.op = PlainOp::BoolNot.into();
+        op.args = [b].into_iter().collect();
+        return None;
+    }
+    let same = op.args.len() == 2 && op.args[0].as_var().is_some() && op.args[0] == op.args[1];
+    match num {
+        Add | Or | Xor if is_int(&op.args[0], 0) => Some(op.args[1].clone()),
+        Add | Sub | Or | Xor | LShift | RShift if is_int(&op.args[1], 0) => {
+            Some(op.args[0].clone())
+        }
+        Mul if is_int(&op.args[0], 1) => Some(op.args[1].clone()),
+        Mul | FloorDiv if is_int(&op.args[1], 1) => Some(op.args[0].clone()),
+        And | Or if same => Some(op.args[0].clone()),
+        Eq | Le | Ge if same => Some(constant(LLConst::Bool(true))),
+        Ne | Lt | Gt if same => Some(constant(LLConst::Bool(false))),
+        _ => None,
+    }
+}
+
+/// `bool_not` of a comparison is the opposite comparison, except among floats.
+fn negation(
+    op: &mut Operation<LowLevel>,
+    defs: &FxHashMap<VarId, Operation<LowLevel>>,
+) -> Option<LLOperand> {
+    let def = op.args[0].as_var().and_then(|v| defs.get(&v))?;
+    let opposite = match def.op {
+        LLOp::Plain(PlainOp::BoolNot) => return Some(def.args[0].clone()),
+        LLOp::Plain(PlainOp::PtrNonzero) => PlainOp::PtrIszero.into(),
+        LLOp::Plain(PlainOp::PtrIszero) => PlainOp::PtrNonzero.into(),
+        LLOp::Plain(PlainOp::PtrEq) => PlainOp::PtrNe.into(),
+        LLOp::Plain(PlainOp::PtrNe) => PlainOp::PtrEq.into(),
+        LLOp::Num(family, num) if family != NumFamily::Float => LLOp::Num(
+            family,
+            match num {
+                NumOp::Lt => NumOp::Ge,
+                NumOp::Ge => NumOp::Lt,
+                NumOp::Le => NumOp::Gt,
+                NumOp::Gt => NumOp::Le,
+                NumOp::Eq => NumOp::Ne,
+                NumOp::Ne => NumOp::Eq,
+                _ => return None,
+            },
+        ),
+        _ => return None,
+    };
+    op.op = opposite;
+    op.args = def.args.clone();
+    None
+}
+
+/// An immutable field of prebuilt data. The numbering of classes stays out of code.
+fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<LLOperand> {
+    let Some(LLConst::Static(sym, ptr)) = op.args[0].as_const() else {
+        return None;
+    };
+    let Some(LLConst::Void(taipan_lltype::VoidConst::Field(name))) = op.args[1].as_const() else {
+        return None;
+    };
+    if name.starts_with("subclassrange") || matches!(sym, StaticSym::Str(_) | StaticSym::Unicode(_))
+    {
+        return None;
+    }
+    let ty = ptr.pointee()?;
+    let body = program.body(ty.as_struct()?);
+    let is_vtable = matches!(ty.as_struct()?.id, StructId::Vtable(_));
+    if !is_vtable && !body.immutable.contains(name) {
+        return None;
+    }
+    let index = body.fields.iter().position(|f| f.name == *name)?;
+    let data = program.static_data(sym);
+    // The pointer may be to an inlined `super` of the data.
+    let (mut seen, mut value) = (data.ty, &data.value);
+    while seen != ty {
+        let TypeKind::Struct(s) = seen.kind() else {
+            return None;
+        };
+        let StaticValue::Struct(values) = value else {
+            return None;
+        };
+        seen = program.body(s).fields.first()?.ty;
+        value = values.first()?;
+    }
+    match value {
+        StaticValue::Struct(values) => match values.get(index)? {
+            StaticValue::Const(c) => Some(constant(c.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Lengths and characters of constant strings.
+fn part_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<LLOperand> {
+    let Some(LLConst::Static(sym, _)) = op.args[0].as_const() else {
+        return None;
+    };
+    let size =
+        op.op == PlainOp::Getinteriorarraysize.into() || op.op == PlainOp::Getarraysize.into();
+    match sym {
+        StaticSym::Str(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
+        StaticSym::Unicode(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
+        StaticSym::Str(s) => match op.args.get(2)?.as_const()? {
+            LLConst::Int(_, i) => {
+                let c = s.get(usize::try_from(*i).ok()?)?;
+                Some(constant(LLConst::Char(*c)))
+            }
+            _ => None,
+        },
+        StaticSym::Unicode(s) => match op.args.get(2)?.as_const()? {
+            LLConst::Int(_, i) => {
+                let c = s.get(usize::try_from(*i).ok()?)?;
+                Some(constant(LLConst::UniChar(*c)))
+            }
+            _ => None,
+        },
+        _ if op.op == PlainOp::Getarraysize.into() => match &program.static_data(sym).value {
+            StaticValue::Array(items) => Some(constant(LLConst::signed(items.len() as i64))),
+            StaticValue::Bytes(b) => Some(constant(LLConst::signed(b.len() as i64))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Redirects links that pass constants which decide the switch of their target.
+/// Needs SSI form, where what the target defines is not used elsewhere.
+pub(crate) fn thread_links(g: &mut LLGraph) {
+    for source in g.reachable() {
+        for exit in 0..g.block(source).exits.len() {
+            // A cycle of decided switches is an endless loop that stays one.
+            for _ in 0..8 {
+                if !thread_link(g, source, exit) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn thread_link(g: &mut LLGraph, source: BlockId, exit: usize) -> bool {
+    let link = &g.block(source).exits[exit];
+    let target = g.block(link.target);
+    let ExitSwitch::Value(LLOperand::Var(switch)) = &target.exitswitch else {
+        return false;
+    };
+    if target.operations.len() > 4 || !link.args.iter().any(|a| a.as_const().is_some()) {
+        return false;
+    }
+    let mut map: Substitution<LowLevel> = target
+        .inputargs
+        .iter()
+        .copied()
+        .zip(link.args.iter().cloned())
+        .collect();
+    for op in &target.operations {
+        if !op.op.can_fold() || op.op.can_raise() {
+            return false;
+        }
+        let args = substituted(&op.args, &map);
+        let args: Option<Vec<LLConst>> = args.iter().map(|a| a.as_const().cloned()).collect();
+        let Some(c) = args.and_then(|args| fold(op.op, &args, *g.ty(op.result))) else {
+            return false;
+        };
+        map.insert(op.result, constant(c));
+    }
+    if map.get(switch).is_none_or(|o| o.as_const().is_none()) {
+        return false;
+    }
+    let mut copy = target.clone();
+    copy.substitute(&map);
+    if !copy.fold_exitswitch() {
+        return false;
+    }
+    let next = copy.exits.remove(0);
+    let link = &mut g.block_mut(source).exits[exit];
+    (link.target, link.args) = (next.target, next.args);
+    true
+}

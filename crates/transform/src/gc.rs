@@ -1,0 +1,499 @@
+//! The GC transform: roots on a shadow stack, and write barriers
+//! (RPython: `memory/gctransform/shadowcolor.py`, `framework.py`).
+//!
+//! ```text
+//! block0(v0: *GcStruct S):            block0(v0: *GcStruct S):
+//!     v1 = direct_call(&g)                gc_enter_roots_frame(1)
+//!     v2 = setfield(v0, .x, v1)           gc_save_root(0, v0)
+//!     goto return(v0)                     v1 = direct_call(&g)
+//!                                         v3: *GcStruct S = gc_restore_root(0)
+//!                                         gc_writebarrier(v3)
+//!                                         v2 = setfield(v3, .x, v1)
+//!                                         gc_leave_roots_frame(1)
+//!                                         goto return(v3)
+//! ```
+//!
+//! A root is a variable with a GC pointer that is needed after an operation that can
+//! collect. Every root has a slot of the frame, the same along links where possible;
+//! it is saved when its slot does not hold it yet and read back at its first use
+//! after the collection. The frame is entered in the innermost block outside loops
+//! that dominates all of that, and left where control leaves what that block
+//! dominates, so ways around it cost nothing.
+//!
+//! Barriers are left out for null and prebuilt values (which never move), and for
+//! objects that were allocated, or had a barrier, since the last collection.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{
+    BlockId, Dominators, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
+};
+use taipan_lltype::{GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID};
+
+use crate::Summaries;
+use crate::calls::{can_collect, is_raw_malloc};
+use crate::ssa::{constant, operation, type_of};
+
+/// Inserts what the collector needs.
+pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
+    let mut g = graph.clone();
+    insert_barriers(&mut g, s);
+    Roots::new(&g, s).insert(&mut g);
+    g.compact();
+    g
+}
+
+fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
+    let entries = entry_map(g);
+    // Variables that need no barrier at the end of a block.
+    let mut at_end: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
+    for b in g.reachable() {
+        let mut clean: FxHashSet<VarId> = FxHashSet::default();
+        if let [LinkId { source, exit }] = entries[b.index()][..]
+            && b != g.startblock
+            && let Some(before) = at_end.get(&source)
+        {
+            let link = &g.block(source).exits[exit];
+            for (a, v) in link.args.iter().zip(&g.block(b).inputargs) {
+                if a.as_var().is_some_and(|a| before.contains(&a)) {
+                    clean.insert(*v);
+                }
+            }
+        }
+        let operations = std::mem::take(&mut g.block_mut(b).operations);
+        let mut new = Vec::with_capacity(operations.len());
+        for op in operations {
+            if let Some(object) = stored_into(g, &op)
+                && object.as_var().is_none_or(|v| clean.insert(v))
+            {
+                let result = g.new_var("", *VOID);
+                new.push(operation(PlainOp::GcWritebarrier, [object], result, op.at));
+            }
+            if can_collect(&op, s) {
+                clean.clear();
+            }
+            match op.op {
+                LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize) if !is_raw_malloc(&op) => {
+                    clean.insert(op.result);
+                }
+                LLOp::Plain(PlainOp::CastPointer)
+                    if op.args[0].as_var().is_some_and(|v| clean.contains(&v)) =>
+                {
+                    clean.insert(op.result);
+                }
+                _ => {}
+            }
+            new.push(op);
+        }
+        g.block_mut(b).operations = new;
+        at_end.insert(b, clean);
+    }
+}
+
+/// The GC object that an operation stores a pointer into, if that pointer may be to
+/// a young object.
+fn stored_into(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
+    let LLOp::Plain(PlainOp::Setfield | PlainOp::Setarrayitem | PlainOp::Setinteriorfield) = op.op
+    else {
+        return None;
+    };
+    let object = op.args.first()?;
+    let value = op.args.last()?;
+    (value.as_var().is_some() && type_of(g, value).is_gc_ptr() && type_of(g, object).is_gc_ptr())
+        .then(|| object.clone())
+}
+
+fn is_root(g: &LLGraph, v: VarId) -> bool {
+    g.ty(v).is_gc_ptr()
+}
+
+/// Variables used by an operation or passed along by a link.
+fn used<'a>(args: impl IntoIterator<Item = &'a LLOperand>) -> impl Iterator<Item = VarId> {
+    args.into_iter().filter_map(LLOperand::as_var)
+}
+
+struct Roots {
+    /// By block, and by index of its operations that can collect: the roots, perhaps
+    /// none.
+    places: FxHashMap<BlockId, Vec<(usize, Vec<VarId>)>>,
+    slots: FxHashMap<VarId, u32>,
+    /// Number of slots.
+    size: u32,
+}
+
+impl Roots {
+    fn new(g: &LLGraph, s: &dyn Summaries) -> Roots {
+        let mut roots = Roots {
+            places: FxHashMap::default(),
+            slots: FxHashMap::default(),
+            size: 0,
+        };
+        let order = g.reachable();
+        for b in &order {
+            let places = collecting(g, *b, s);
+            if !places.is_empty() {
+                roots.places.insert(*b, places);
+            }
+        }
+        roots.assign_slots(g, &order);
+        roots
+    }
+
+    /// Gives each root a slot that no other root of one of its operations has;
+    /// where possible the one of the variables that it comes from.
+    fn assign_slots(&mut self, g: &LLGraph, order: &[BlockId]) {
+        let mut rivals: FxHashMap<VarId, FxHashSet<VarId>> = FxHashMap::default();
+        let mut all: Vec<VarId> = Vec::new();
+        for b in order {
+            for (_, roots) in self.places.get(b).into_iter().flatten() {
+                for v in roots {
+                    if !rivals.contains_key(v) {
+                        all.push(*v);
+                    }
+                    rivals
+                        .entry(*v)
+                        .or_default()
+                        .extend(roots.iter().filter(|w| *w != v));
+                }
+            }
+        }
+        let mut kin: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+        for b in order {
+            for link in &g.block(*b).exits {
+                for (a, v) in link.args.iter().zip(&g.block(link.target).inputargs) {
+                    if let Some(a) = a.as_var()
+                        && rivals.contains_key(&a)
+                        && rivals.contains_key(v)
+                    {
+                        kin.entry(*v).or_default().push(a);
+                        kin.entry(a).or_default().push(*v);
+                    }
+                }
+            }
+        }
+        for v in all {
+            let taken: FxHashSet<u32> = rivals[&v]
+                .iter()
+                .filter_map(|w| self.slots.get(w))
+                .copied()
+                .collect();
+            let wished = (kin.get(&v).into_iter().flatten())
+                .filter_map(|w| self.slots.get(w))
+                .find(|slot| !taken.contains(slot));
+            let slot = match wished {
+                Some(slot) => *slot,
+                None => (0..).find(|slot| !taken.contains(slot)).unwrap_or(0),
+            };
+            self.slots.insert(v, slot);
+            self.size = self.size.max(slot + 1);
+        }
+    }
+
+    fn insert(self, g: &mut LLGraph) {
+        if self.size == 0 {
+            return;
+        }
+        let frame = self.frame(g);
+        let saved = self.saved_at_entry(g);
+        for b in g.reachable() {
+            self.rewrite(g, b, &saved[&b]);
+        }
+        let empty = self.uninitialized(g, frame);
+        self.enter_and_leave(g, frame, &empty);
+    }
+
+    /// Slots that may not have been written yet when the collector reads the frame.
+    fn uninitialized(&self, g: &LLGraph, frame: BlockId) -> Vec<u32> {
+        let order = g.reachable();
+        let entries = entry_map(g);
+        let dominators = Dominators::new(g);
+        let inside = |b: BlockId| dominators.dominates(frame, b);
+        let every: FxHashSet<u32> = (0..self.size).collect();
+        let mut at_exit: FxHashMap<BlockId, FxHashSet<u32>> = FxHashMap::default();
+        let mut empty = vec![false; self.size as usize];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for b in order.iter().filter(|b| inside(**b)) {
+                let mut written = if *b == frame {
+                    FxHashSet::default()
+                } else {
+                    every.clone()
+                };
+                for l in entries[b.index()].iter().filter(|_| *b != frame) {
+                    written.retain(|s| at_exit.get(&l.source).is_none_or(|e| e.contains(s)));
+                }
+                for (_, roots) in self.places.get(b).into_iter().flatten() {
+                    written.extend(roots.iter().map(|v| self.slots[v]));
+                    for slot in every.difference(&written) {
+                        empty[*slot as usize] = true;
+                    }
+                }
+                if at_exit.get(b) != Some(&written) {
+                    at_exit.insert(*b, written);
+                    changed = true;
+                }
+            }
+        }
+        (0..self.size).filter(|s| empty[*s as usize]).collect()
+    }
+
+    /// Roots among the input arguments of each block that their slots hold whichever
+    /// way control came: a greatest fixpoint.
+    fn saved_at_entry(&self, g: &LLGraph) -> FxHashMap<BlockId, FxHashSet<VarId>> {
+        let order = g.reachable();
+        let entries = entry_map(g);
+        let mut at_entry: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
+        for b in &order {
+            let start = *b == g.startblock;
+            let all = g
+                .block(*b)
+                .inputargs
+                .iter()
+                .filter(|v| !start && self.slots.contains_key(v));
+            at_entry.insert(*b, all.copied().collect());
+        }
+        loop {
+            let mut changed = false;
+            let at_exit: FxHashMap<BlockId, FxHashSet<VarId>> = order
+                .iter()
+                .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
+                .collect();
+            for b in &order {
+                let inputargs = g.block(*b).inputargs.clone();
+                let Some(now) = at_entry.get_mut(b) else {
+                    continue;
+                };
+                let before = now.len();
+                now.retain(|v| {
+                    let i = inputargs.iter().position(|w| w == v).unwrap_or(0);
+                    entries[b.index()].iter().all(|l| {
+                        let a = g.link(*l).args[i].as_var();
+                        a.is_some_and(|a| {
+                            at_exit[&l.source].contains(&a)
+                                && self.slots.get(&a) == self.slots.get(v)
+                        })
+                    })
+                });
+                changed |= now.len() != before;
+            }
+            if !changed {
+                return at_entry;
+            }
+        }
+    }
+
+    fn saved_at_exit(&self, b: BlockId, entry: &FxHashSet<VarId>) -> FxHashSet<VarId> {
+        let mut saved = entry.clone();
+        for (_, roots) in self.places.get(&b).into_iter().flatten() {
+            for v in roots {
+                self.note_saved(&mut saved, *v);
+            }
+        }
+        saved
+    }
+
+    /// Notes that a root is in its slot now; what was there is not any more.
+    fn note_saved(&self, saved: &mut FxHashSet<VarId>, v: VarId) {
+        if saved.contains(&v) {
+            return;
+        }
+        let slot = self.slots.get(&v);
+        saved.retain(|w| self.slots.get(w) != slot);
+        saved.insert(v);
+    }
+
+    /// Saves and restores the roots of one block.
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, entry: &FxHashSet<VarId>) {
+        let Some(places) = self.places.get(&b) else {
+            return;
+        };
+        let mut saved = entry.clone();
+        let operations = std::mem::take(&mut g.block_mut(b).operations);
+        let mut new = Vec::with_capacity(operations.len() * 2);
+        // Roots to be read back, and what the others are called now.
+        let mut stale: FxHashSet<VarId> = FxHashSet::default();
+        let mut names: FxHashMap<VarId, VarId> = FxHashMap::default();
+        let mut places = places.iter().peekable();
+        let canraise = g.block(b).canraise();
+        let count = operations.len();
+        for (i, mut op) in operations.into_iter().enumerate() {
+            let at = op.at;
+            for v in used(&op.args).collect::<Vec<_>>() {
+                self.refresh(g, &mut new, v, &mut stale, &mut names, at);
+            }
+            rename(&mut op.args, &names);
+            let collecting = places.next_if(|(place, _)| *place == i);
+            for v in collecting.into_iter().flat_map(|(_, roots)| roots) {
+                if saved.contains(v) {
+                    continue;
+                }
+                self.note_saved(&mut saved, *v);
+                let name = names.get(v).copied().unwrap_or(*v);
+                let result = g.new_var("", *VOID);
+                let slot = constant(LLConst::signed(i64::from(self.slots[v])));
+                new.push(operation(
+                    PlainOp::GcSaveRoot,
+                    [slot, name.into()],
+                    result,
+                    at,
+                ));
+            }
+            let last = canraise && i + 1 == count;
+            if last {
+                // An overflow check: nothing may follow it.
+                self.refresh_exits(g, b, &mut new, &mut stale, &mut names, at);
+            }
+            new.push(op);
+            for v in collecting.into_iter().flat_map(|(_, roots)| roots) {
+                stale.insert(*v);
+            }
+            if i + 1 == count && !last {
+                self.refresh_exits(g, b, &mut new, &mut stale, &mut names, at);
+            }
+        }
+        let block = g.block_mut(b);
+        block.operations = new;
+        if let ExitSwitch::Value(LLOperand::Var(v)) = &mut block.exitswitch
+            && let Some(name) = names.get(v)
+        {
+            *v = *name;
+        }
+        for link in &mut block.exits {
+            rename(&mut link.args, &names);
+        }
+    }
+
+    /// Reads back what the exits need.
+    fn refresh_exits(
+        &self,
+        g: &mut LLGraph,
+        b: BlockId,
+        new: &mut Vec<Operation<LowLevel>>,
+        stale: &mut FxHashSet<VarId>,
+        names: &mut FxHashMap<VarId, VarId>,
+        at: u32,
+    ) {
+        let needed: Vec<VarId> = g
+            .block(b)
+            .exits
+            .iter()
+            .flat_map(|l| used(&l.args))
+            .collect();
+        for v in needed {
+            self.refresh(g, new, v, stale, names, at);
+        }
+    }
+
+    fn refresh(
+        &self,
+        g: &mut LLGraph,
+        new: &mut Vec<Operation<LowLevel>>,
+        v: VarId,
+        stale: &mut FxHashSet<VarId>,
+        names: &mut FxHashMap<VarId, VarId>,
+        at: u32,
+    ) {
+        if !stale.remove(&v) {
+            return;
+        }
+        let name = g.copy_var(v);
+        let slot = constant(LLConst::signed(i64::from(self.slots[&v])));
+        new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
+        names.insert(v, name);
+    }
+
+    /// The block where the frame is entered.
+    fn frame(&self, g: &LLGraph) -> BlockId {
+        let dominators = Dominators::new(g);
+        let loops = find_loops(g);
+        let users: Vec<BlockId> = (g.reachable().into_iter())
+            .filter(|b| {
+                (self.places.get(b)).is_some_and(|p| p.iter().any(|(_, roots)| !roots.is_empty()))
+            })
+            .collect();
+        let mut b = users.first().copied().unwrap_or(g.startblock);
+        loop {
+            let good = users.iter().all(|u| dominators.dominates(b, *u))
+                && !loops.iter().any(|l| l.contains(b));
+            match dominators.immediate(b) {
+                Some(up) if !good => b = up,
+                _ => return b,
+            }
+        }
+    }
+
+    fn enter_and_leave(&self, g: &mut LLGraph, frame: BlockId, empty: &[u32]) {
+        let dominators = Dominators::new(g);
+        let size = || constant(LLConst::signed(i64::from(self.size)));
+        for b in g.reachable() {
+            if !dominators.dominates(frame, b) {
+                continue;
+            }
+            let leaves = |l: &Link<LowLevel>| {
+                l.target == g.returnblock || !dominators.dominates(frame, l.target)
+            };
+            let leaving: Vec<usize> = (g.block(b).exits.iter().enumerate())
+                .filter(|(_, l)| leaves(l))
+                .map(|(i, _)| i)
+                .collect();
+            let single = g.block(b).exits.len() == 1;
+            for exit in leaving {
+                let at = g.block(b).operations.last().map_or(0, |op| op.at);
+                let place = match single {
+                    true => b,
+                    false => g.insert_empty_block(LinkId { source: b, exit }),
+                };
+                let result = g.new_var("", *VOID);
+                let op = operation(PlainOp::GcLeaveRootsFrame, [size()], result, at);
+                g.block_mut(place).operations.push(op);
+            }
+        }
+        let result = g.new_var("", *VOID);
+        let mut first = vec![operation(PlainOp::GcEnterRootsFrame, [size()], result, 0)];
+        for slot in empty {
+            let result = g.new_var("", *VOID);
+            let args = [
+                constant(LLConst::signed(i64::from(*slot))),
+                constant(LLConst::Null(*GCREF)),
+            ];
+            first.push(operation(PlainOp::GcSaveRoot, args, result, 0));
+        }
+        g.block_mut(frame).operations.splice(0..0, first);
+    }
+}
+
+fn rename(args: &mut [LLOperand], names: &FxHashMap<VarId, VarId>) {
+    for a in args {
+        if let LLOperand::Var(v) = a
+            && let Some(name) = names.get(v)
+        {
+            *v = *name;
+        }
+    }
+}
+
+/// The operations of a block that can collect, with what they keep alive.
+fn collecting(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> Vec<(usize, Vec<VarId>)> {
+    let block = g.block(b);
+    let mut live: Vec<VarId> = Vec::new();
+    let add = |live: &mut Vec<VarId>, v: VarId| {
+        if is_root(g, v) && !live.contains(&v) {
+            live.push(v);
+        }
+    };
+    for link in &block.exits {
+        used(&link.args).for_each(|v| add(&mut live, v));
+    }
+    let mut out = Vec::new();
+    for (i, op) in block.operations.iter().enumerate().rev() {
+        live.retain(|v| *v != op.result);
+        if can_collect(op, s) {
+            let mut roots = live.clone();
+            roots.sort_unstable();
+            out.push((i, roots));
+        }
+        used(&op.args).for_each(|v| add(&mut live, v));
+    }
+    out.reverse();
+    out
+}

@@ -1,0 +1,39 @@
+//! The order of the optimisations (RPython: `backendopt/all.py`).
+
+use taipan_graph::{cleanup, ssa_to_ssi};
+use taipan_lltype::{FuncSym, LLGraph, Program};
+
+use crate::Summaries;
+use crate::fold::{fold_operations, thread_links};
+
+/// Simplifies a graph as far as that needs no other function.
+pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
+    let mut g = graph.clone();
+    tidy(&mut g, program);
+    g.compact();
+    g
+}
+
+/// Optimises a function. `graph` is its simplified graph.
+pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
+    let _ = f;
+    let mut g = graph.clone();
+    tidy(&mut g, s.program());
+    g.compact();
+    g
+}
+
+/// Folds and cleans up until nothing changes, or for a few rounds.
+fn tidy(g: &mut LLGraph, program: &dyn Program) {
+    for _ in 0..4 {
+        let before = g.clone();
+        fold_operations(g, program);
+        ssa_to_ssi(g);
+        thread_links(g);
+        cleanup(g);
+        g.compact();
+        if *g == before {
+            break;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Small tools for passes that build code in SSA form.
+
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, Substitution, VarId};
+use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, TypeKind, word_const};
+
+/// Appends an operation to a block and answers its result.
+pub(crate) fn push(
+    g: &mut LLGraph,
+    b: BlockId,
+    op: impl Into<LLOp>,
+    args: impl IntoIterator<Item = LLOperand>,
+    result: LLType,
+    at: u32,
+) -> VarId {
+    let result = g.new_var("", result);
+    let op = operation(op, args, result, at);
+    g.block_mut(b).operations.push(op);
+    result
+}
+
+/// An operation.
+pub(crate) fn operation(
+    op: impl Into<LLOp>,
+    args: impl IntoIterator<Item = LLOperand>,
+    result: VarId,
+    at: u32,
+) -> Operation<LowLevel> {
+    Operation {
+        op: op.into(),
+        args: args.into_iter().collect(),
+        result,
+        at,
+    }
+}
+
+/// Makes a block end in an unconditional link.
+pub(crate) fn goto(g: &mut LLGraph, b: BlockId, link: Link<LowLevel>) {
+    let block = g.block_mut(b);
+    block.exitswitch = ExitSwitch::None;
+    block.exits = vec![Link {
+        case: ExitCase::None,
+        last_exception: None,
+        last_exc_value: None,
+        ..link
+    }];
+}
+
+/// Makes a block end in a branch on a Bool.
+pub(crate) fn branch(
+    g: &mut LLGraph,
+    b: BlockId,
+    cond: impl Into<LLOperand>,
+    no: Link<LowLevel>,
+    yes: Link<LowLevel>,
+) {
+    let exit = |link: Link<LowLevel>, case| Link {
+        case: ExitCase::Bool(case),
+        last_exception: None,
+        last_exc_value: None,
+        ..link
+    };
+    let block = g.block_mut(b);
+    block.exitswitch = ExitSwitch::Value(cond.into());
+    block.exits = vec![exit(no, false), exit(yes, true)];
+}
+
+/// Moves the operations from `index` on and the exits to a new block without input
+/// arguments, which the old one links to: what it uses dominates it.
+pub(crate) fn split_ssa(g: &mut LLGraph, b: BlockId, index: usize) -> BlockId {
+    let new = g.new_block(Vec::new());
+    let block = g.block_mut(b);
+    let operations = block.operations.split_off(index);
+    let exitswitch = std::mem::replace(&mut block.exitswitch, ExitSwitch::None);
+    let exits = std::mem::replace(&mut block.exits, vec![Link::new(new, Vec::new())]);
+    let tail = g.block_mut(new);
+    (tail.operations, tail.exitswitch, tail.exits) = (operations, exitswitch, exits);
+    new
+}
+
+/// Type of an operand.
+pub(crate) fn type_of(g: &LLGraph, o: &LLOperand) -> LLType {
+    match o {
+        LLOperand::Var(v) => *g.ty(*v),
+        LLOperand::Const(c) => c.ty(),
+    }
+}
+
+/// The zero, null or Void of a type; none for containers.
+pub(crate) fn zero(ty: LLType) -> Option<LLConst> {
+    match ty.kind() {
+        TypeKind::Ptr(_) | TypeKind::Address => Some(LLConst::Null(ty)),
+        _ => word_const(0, ty),
+    }
+}
+
+/// A constant as operand.
+pub(crate) fn constant(c: LLConst) -> LLOperand {
+    LLOperand::Const(c)
+}
+
+/// The arguments of a link after substitution.
+pub(crate) fn substituted(args: &[LLOperand], map: &Substitution<LowLevel>) -> Vec<LLOperand> {
+    (args.iter())
+        .map(|a| a.as_var().and_then(|v| map.get(&v)).unwrap_or(a).clone())
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! Passes are tested as text in, text out, and by running graphs before and after.
+
+mod exceptions;
+mod gc;
+mod optimizations;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_graph::assert_valid;
+use taipan_graph::text::print_graph;
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::text::LLNames;
+use taipan_lltype::{FuncSym, LLGraph, LLValue, Program, TableProgram};
+
+use crate::{
+    Effects, Summaries, Summary, effects, exception_transform, gc_transform, optimize,
+    simplify_graph, summary,
+};
+
+/// What the driver does with queries, done at once for a program of tables.
+pub(crate) struct Pipeline {
+    program: TableProgram,
+    simplified: TableProgram,
+    optimized: TableProgram,
+    effects: FxHashMap<FuncSym, Effects>,
+}
+
+impl Summaries for Pipeline {
+    fn program(&self) -> &dyn Program {
+        &self.program
+    }
+
+    fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
+        Some(Arc::new(summary(self.simplified.graphs.get(f.name())?)))
+    }
+
+    fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        self.simplified.graphs.get(f.name()).cloned()
+    }
+
+    fn effects(&self, f: &FuncSym) -> Effects {
+        self.effects.get(f).copied().unwrap_or(Effects {
+            can_raise: true,
+            can_collect: true,
+            stack_check: false,
+        })
+    }
+}
+
+/// The text of a graph whose ends are spelled `END`, one whose result is a Signed.
+pub(crate) fn ends(text: &str) -> String {
+    let end = "return(result: Signed)
+        except(etype: *Struct object_vtable, evalue: *GcStruct object)";
+    text.replace("END", end)
+}
+
+impl Pipeline {
+    pub(crate) fn new(text: &str) -> Pipeline {
+        let program = TableProgram::parse(&ends(text)).expect("parses");
+        program.graphs.values().for_each(|g| assert_valid(&**g));
+        let mut p = Pipeline {
+            simplified: program.clone(),
+            optimized: program.clone(),
+            program,
+            effects: FxHashMap::default(),
+        };
+        p.simplified = p.map(&p.program, |_, g| simplify_graph(g, &p.program));
+        p.optimized = p.map(&p.simplified, |f, g| optimize(f, g, &p));
+        let summaries: Vec<_> = (p.program.functions.iter())
+            .map(|f| (f.clone(), Arc::new(summary(&p.optimized.graphs[f.name()]))))
+            .collect();
+        p.effects = effects(&summaries);
+        p
+    }
+
+    fn map(
+        &self,
+        from: &TableProgram,
+        pass: impl Fn(&FuncSym, &LLGraph) -> LLGraph,
+    ) -> TableProgram {
+        let mut graphs = BTreeMap::new();
+        for f in &from.functions {
+            let g = pass(f, &from.graphs[f.name()]);
+            assert_valid(&g);
+            graphs.insert(f.name().to_string(), Arc::new(g));
+        }
+        TableProgram {
+            graphs,
+            ..from.clone()
+        }
+    }
+
+    pub(crate) fn exceptions(&self, from: &TableProgram) -> TableProgram {
+        self.map(from, |f, g| exception_transform(g, self.effects(f), self))
+    }
+
+    pub(crate) fn gc(&self, from: &TableProgram) -> TableProgram {
+        self.map(from, |_, g| gc_transform(g, self))
+    }
+
+    /// Runs the last function at every stage; all must agree.
+    pub(crate) fn run(&self, args: &[i64]) -> String {
+        let result = run(&self.program, args);
+        assert_eq!(run(&self.simplified, args), result, "simplified");
+        assert_eq!(run(&self.optimized, args), result, "optimized");
+        for from in [&self.program, &self.optimized] {
+            let exceptions = self.exceptions(from);
+            assert_eq!(run(&exceptions, args), result, "exceptions");
+            assert_eq!(run(&self.gc(&exceptions), args), result, "gc");
+        }
+        result
+    }
+}
+
+fn run(program: &TableProgram, args: &[i64]) -> String {
+    let mut interp = LLInterpreter::new(program);
+    interp.max_depth = 200;
+    let f = program.functions.last().expect("a function");
+    let args = args.iter().map(|a| LLValue::signed(*a)).collect();
+    match interp.eval(f, args) {
+        Ok(LLValue::Int(_, v)) => v.to_string(),
+        Ok(v) => format!("{v:?}"),
+        Err(LLError::Raised(e)) => e.name,
+        Err(e) => e.to_string(),
+    }
+}
+
+/// The text of the last function.
+pub(crate) fn text(program: &TableProgram) -> String {
+    let f = program.functions.last().expect("a function");
+    print_graph(&program.graphs[f.name()], LLNames::default())
+}
