@@ -113,14 +113,18 @@ pub(crate) fn placeholder_type() -> LLType {
 
 const PREBUILT_INSTANCE: &str = "prebuilt instance";
 
-/// The prebuilt instance of an exception class that all raises of it share, cast to
-/// the root type.
-pub(crate) fn standard_instance(rt: &RTyper<'_>, class: ObjId) -> LLConst {
-    let exact = rt.instance_type(Some(class));
-    LLConst::Static(
-        StaticSym::Part(class, PREBUILT_INSTANCE.into(), exact),
-        OBJECT.ptr(),
+/// The prebuilt instance of an exception class that all raises of it share.
+pub(crate) fn standard_instance_sym(rt: &RTyper<'_>, class: ObjId) -> StaticSym {
+    StaticSym::Part(
+        class,
+        PREBUILT_INSTANCE.into(),
+        rt.instance_type(Some(class)),
     )
+}
+
+/// Likewise, cast to the root type.
+pub(crate) fn standard_instance(rt: &RTyper<'_>, class: ObjId) -> LLConst {
+    LLConst::Static(standard_instance_sym(rt, class), OBJECT.ptr())
 }
 
 /// Likewise, with its exact type.

@@ -1,0 +1,98 @@
+//! A program at the stage right after rtyping, as back ends see it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use taipan_annotator::Roots;
+use taipan_base::{Db, Diagnostic};
+use taipan_lltype::{
+    FuncSym, LLGraph, Program, StaticData, StaticSym, StaticValue, StructBody, StructId, VOID,
+};
+
+use crate::queries::{LayoutKey, StaticKey, func_key, rtyped_graph, static_data, struct_body};
+use crate::{RTyper, Universe};
+
+/// The functions and data of a program as the RTyper leaves them. What cannot be
+/// typed is missing; the reasons pile up in [`RtypedProgram::take_errors`].
+pub struct RtypedProgram<'db> {
+    db: &'db dyn Db,
+    roots: Roots,
+    errors: RefCell<Vec<Diagnostic>>,
+}
+
+impl<'db> RtypedProgram<'db> {
+    /// The program that these roots reach.
+    pub fn new(db: &'db dyn Db, roots: Roots) -> Self {
+        RtypedProgram {
+            db,
+            roots,
+            errors: RefCell::default(),
+        }
+    }
+
+    /// What could not be typed of what was asked for so far.
+    pub fn take_errors(&self) -> Vec<Diagnostic> {
+        std::mem::take(&mut *self.errors.borrow_mut())
+    }
+
+    fn note(&self, d: &Diagnostic) {
+        let mut errors = self.errors.borrow_mut();
+        if !errors.contains(d) {
+            errors.push(d.clone());
+        }
+    }
+
+    fn class(&self, name: &str) -> (RTyper<'db>, taipan_graph::ObjId) {
+        let rt = RTyper::new(self.db, Universe::User(self.roots));
+        let class = rt.builtin_class(name);
+        (rt, class)
+    }
+}
+
+impl Program for RtypedProgram<'_> {
+    fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        let key = func_key(self.db, self.roots, f)?;
+        match &*rtyped_graph(self.db, key) {
+            Ok(graph) => Some(Arc::new(graph.clone())),
+            Err(d) => {
+                self.note(d);
+                None
+            }
+        }
+    }
+
+    fn static_data(&self, s: &StaticSym) -> Arc<StaticData> {
+        let key = StaticKey::new(self.db, self.roots, s);
+        match &*static_data(self.db, key) {
+            Ok(data) => Arc::new(data.clone()),
+            Err(d) => {
+                self.note(d);
+                Arc::new(StaticData {
+                    ty: *VOID,
+                    value: StaticValue::Zero,
+                    readonly: true,
+                })
+            }
+        }
+    }
+
+    fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
+        let key = LayoutKey::new(self.db, self.roots, s);
+        match &*struct_body(self.db, key) {
+            Ok(body) => Arc::new(body.clone()),
+            Err(d) => {
+                self.note(d);
+                Arc::default()
+            }
+        }
+    }
+
+    fn exception_vtable(&self, name: &str) -> StaticSym {
+        StaticSym::Vtable(self.class(name).1)
+    }
+
+    fn exception_instance(&self, name: &str) -> StaticSym {
+        let (rt, class) = self.class(name);
+        crate::statics::standard_instance_sym(&rt, class)
+    }
+}
