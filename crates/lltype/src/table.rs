@@ -41,6 +41,8 @@ pub struct TableProgram {
     pub graphs: BTreeMap<String, Arc<LLGraph>>,
     /// Further prebuilt data.
     pub statics: Vec<(StaticSym, StaticData)>,
+    /// Bodies of structs that are not inline.
+    pub structs: Vec<(StructId, StructBody)>,
 }
 
 impl TableProgram {
@@ -141,6 +143,9 @@ impl Program for TableProgram {
     }
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
+        if let Some((_, body)) = self.structs.iter().find(|(id, _)| id == s) {
+            return Arc::new(body.clone());
+        }
         let mut body = StructBody::default();
         if let StructId::Vtable(id) = s {
             let base = class_index(*id).and_then(|i| CLASSES[i].1);

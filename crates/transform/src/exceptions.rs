@@ -24,16 +24,15 @@
 //! whose Bool result says that the stack is used up.
 
 use taipan_graph::{
-    BlockId, ExitCase, ExitSwitch, Link, Operation, Substitution, eliminate_empty_blocks,
-    ssa_to_ssi,
+    BlockId, ExitCase, ExitSwitch, Link, Operation, eliminate_empty_blocks, ssa_to_ssi,
 };
 use taipan_lltype::{
-    BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym,
-    VOID,
+    BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, StaticSym, VOID,
 };
 
 use crate::calls::{can_raise, catches_all, is_ovf, is_subclass, vtable};
-use crate::ssa::{branch, constant, goto, push, split_ssa, substituted, zero};
+use crate::inline::{class_number, class_test};
+use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa, zero};
 use crate::{Effects, Summaries};
 
 /// Makes the exceptions of a function explicit. `own` are its own effects.
@@ -170,20 +169,10 @@ impl Transformer<'_> {
                     goto(&mut self.g, block, Link::new(target, Vec::new()));
                     return first;
                 }
-                let load = |g: &mut LLGraph, p: LLOperand, name| {
-                    let args = [p, constant(LLConst::field(name))];
-                    push(g, block, PlainOp::Getfield, args, *SIGNED, at)
-                };
-                let n = *number
-                    .get_or_insert_with(|| load(&mut self.g, etype.into(), "subclassrange_min"));
-                let case = match case {
-                    LLConst::Static(s, _) => LLConst::Static(s.clone(), OBJECT_VTABLE.ptr()),
-                    other => other.clone(),
-                };
-                let min = load(&mut self.g, constant(case.clone()), "subclassrange_min");
-                let max = load(&mut self.g, constant(case), "subclassrange_max");
-                let args = [min.into(), n.into(), max.into()];
-                let found = push(&mut self.g, block, PlainOp::IntBetween, args, *BOOL, at);
+                let n = *number.get_or_insert_with(|| {
+                    class_number(&mut self.g, block, etype.into(), "subclassrange_min", at)
+                });
+                let found = class_test(&mut self.g, block, n.into(), case, at);
                 let next = self.g.new_block(Vec::new());
                 let (no, yes) = (Link::new(next, Vec::new()), Link::new(target, Vec::new()));
                 branch(&mut self.g, block, found, no, yes);
@@ -324,15 +313,4 @@ impl Transformer<'_> {
         let (no, yes) = (Link::new(rest, Vec::new()), Link::new(out, Vec::new()));
         branch(&mut self.g, start, used_up, no, yes);
     }
-}
-
-/// What a handler link passes, given the exception.
-fn handler_args(h: &Link<LowLevel>, etype: LLOperand, evalue: LLOperand) -> Vec<LLOperand> {
-    let mut map = Substitution::<LowLevel>::default();
-    for (v, o) in [(h.last_exception, etype), (h.last_exc_value, evalue)] {
-        if let Some(v) = v {
-            map.insert(v, o);
-        }
-    }
-    substituted(&h.args, &map)
 }

@@ -117,10 +117,10 @@ fn simplify(
                 }
                 (type_of(g, &op.args[0]) == result).then(|| op.args[0].clone())
             }
-            PlainOp::CastUintToInt => inverse(op, def(&op.args[0]), PlainOp::CastIntToUint),
-            PlainOp::CastIntToUint => inverse(op, def(&op.args[0]), PlainOp::CastUintToInt),
-            PlainOp::CastIntToChar => inverse(op, def(&op.args[0]), PlainOp::CastCharToInt),
-            PlainOp::CastIntToUnichar => inverse(op, def(&op.args[0]), PlainOp::CastUnicharToInt),
+            PlainOp::CastUintToInt => inverse(def(&op.args[0]), PlainOp::CastIntToUint),
+            PlainOp::CastIntToUint => inverse(def(&op.args[0]), PlainOp::CastUintToInt),
+            PlainOp::CastIntToChar => inverse(def(&op.args[0]), PlainOp::CastCharToInt),
+            PlainOp::CastIntToUnichar => inverse(def(&op.args[0]), PlainOp::CastUnicharToInt),
             PlainOp::BoolNot => negation(op, defs),
             PlainOp::PtrNonzero | PlainOp::PtrIszero => {
                 let inner = def(&op.args[0])?;
@@ -173,12 +173,8 @@ fn simplify(
     }
 }
 
-fn inverse(
-    op: &Operation<LowLevel>,
-    def: Option<&Operation<LowLevel>>,
-    other: PlainOp,
-) -> Option<LLOperand> {
-    let _ = op;
+/// The operand of the conversion that this one undoes.
+fn inverse(def: Option<&Operation<LowLevel>>, other: PlainOp) -> Option<LLOperand> {
     def.filter(|d| d.op == other.into())
         .map(|d| d.args[0].clone())
 }
@@ -240,8 +236,18 @@ fn negation(
     defs: &FxHashMap<VarId, Operation<LowLevel>>,
 ) -> Option<LLOperand> {
     let def = op.args[0].as_var().and_then(|v| defs.get(&v))?;
-    let opposite = match def.op {
-        LLOp::Plain(PlainOp::BoolNot) => return Some(def.args[0].clone()),
+    if def.op == PlainOp::BoolNot.into() {
+        return Some(def.args[0].clone());
+    }
+    let opposite = opposite(def.op)?;
+    op.op = opposite;
+    op.args = def.args.clone();
+    None
+}
+
+/// The comparison that is true where this one is false.
+pub(crate) fn opposite(op: LLOp) -> Option<LLOp> {
+    Some(match op {
         LLOp::Plain(PlainOp::PtrNonzero) => PlainOp::PtrIszero.into(),
         LLOp::Plain(PlainOp::PtrIszero) => PlainOp::PtrNonzero.into(),
         LLOp::Plain(PlainOp::PtrEq) => PlainOp::PtrNe.into(),
@@ -259,10 +265,7 @@ fn negation(
             },
         ),
         _ => return None,
-    };
-    op.op = opposite;
-    op.args = def.args.clone();
-    None
+    })
 }
 
 /// An immutable field of prebuilt data. The numbering of classes stays out of code.

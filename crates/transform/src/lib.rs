@@ -19,9 +19,11 @@
 //! between passes; inside a pass they may be in SSA form.
 
 mod calls;
+mod cse;
 mod exceptions;
 mod fold;
 mod gc;
+mod inline;
 mod optimize;
 mod ssa;
 mod summary;

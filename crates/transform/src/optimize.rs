@@ -4,7 +4,9 @@ use taipan_graph::{cleanup, ssa_to_ssi};
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
 use crate::Summaries;
+use crate::cse::merge_common;
 use crate::fold::{fold_operations, thread_links};
+use crate::inline::inline_calls;
 
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
@@ -16,8 +18,10 @@ pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
 
 /// Optimises a function. `graph` is its simplified graph.
 pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
-    let _ = f;
     let mut g = graph.clone();
+    inline_calls(f, &mut g, s);
+    tidy(&mut g, s.program());
+    merge_common(&mut g, s.program());
     tidy(&mut g, s.program());
     g.compact();
     g

@@ -104,3 +104,18 @@ pub(crate) fn substituted(args: &[LLOperand], map: &Substitution<LowLevel>) -> V
         .map(|a| a.as_var().and_then(|v| map.get(&v)).unwrap_or(a).clone())
         .collect()
 }
+
+/// What a handler link passes, given the exception.
+pub(crate) fn handler_args(
+    h: &Link<LowLevel>,
+    etype: LLOperand,
+    evalue: LLOperand,
+) -> Vec<LLOperand> {
+    let mut map = Substitution::<LowLevel>::default();
+    for (v, o) in [(h.last_exception, etype), (h.last_exc_value, evalue)] {
+        if let Some(v) = v {
+            map.insert(v, o);
+        }
+    }
+    substituted(&h.args, &map)
+}

@@ -88,7 +88,8 @@ fn roots_and_barriers_are_inserted() {
             goto block1(j_24, pair2_28, last2_32)
         return(result_33: Signed)
         except(etype_34: *Struct object_vtable, evalue_35: *GcStruct object)
-    "#]].assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
+    "#]]
+    .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }
 
 #[test]

@@ -3,17 +3,19 @@
 mod exceptions;
 mod gc;
 mod optimizations;
+mod random;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use taipan_graph::assert_valid;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::text::print_graph;
+use taipan_graph::{VarId, assert_valid};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::text::LLNames;
-use taipan_lltype::{FuncSym, LLGraph, LLValue, Program, TableProgram};
+use taipan_lltype::{FuncSym, LLGraph, LLOperand, LLValue, Program, TableProgram};
 
+use crate::calls::can_collect;
 use crate::{
     Effects, Summaries, Summary, effects, exception_transform, gc_transform, optimize,
     simplify_graph, summary,
@@ -58,7 +60,10 @@ pub(crate) fn ends(text: &str) -> String {
 
 impl Pipeline {
     pub(crate) fn new(text: &str) -> Pipeline {
-        let program = TableProgram::parse(&ends(text)).expect("parses");
+        Self::of(TableProgram::parse(&ends(text)).expect("parses"))
+    }
+
+    pub(crate) fn of(program: TableProgram) -> Pipeline {
         program.graphs.values().for_each(|g| assert_valid(&**g));
         let mut p = Pipeline {
             simplified: program.clone(),
@@ -97,18 +102,50 @@ impl Pipeline {
     }
 
     pub(crate) fn gc(&self, from: &TableProgram) -> TableProgram {
-        self.map(from, |_, g| gc_transform(g, self))
+        self.map(from, |_, g| {
+            let g = gc_transform(g, self);
+            self.check_roots(&g);
+            g
+        })
+    }
+
+    /// No GC pointer from before a collection is used after it.
+    fn check_roots(&self, g: &LLGraph) {
+        for (i, block) in g.blocks.iter().enumerate() {
+            let mut moved = FxHashSet::default();
+            let mut known: Vec<VarId> = block.inputargs.clone();
+            let check = |args: &[LLOperand], moved: &FxHashSet<VarId>| {
+                let bad = args
+                    .iter()
+                    .filter_map(LLOperand::as_var)
+                    .find(|v| moved.contains(v));
+                assert_eq!(bad, None, "block{i} of {} uses what has moved", g.name);
+            };
+            for op in &block.operations {
+                check(&op.args, &moved);
+                if can_collect(op, self) {
+                    moved.extend(known.iter().copied().filter(|v| g.ty(*v).is_gc_ptr()));
+                }
+                known.push(op.result);
+            }
+            block.exits.iter().for_each(|l| check(&l.args, &moved));
+        }
     }
 
     /// Runs the last function at every stage; all must agree.
     pub(crate) fn run(&self, args: &[i64]) -> String {
+        self.run_named(args, "")
+    }
+
+    /// The same, with a name for messages.
+    pub(crate) fn run_named(&self, args: &[i64], name: &str) -> String {
         let result = run(&self.program, args);
-        assert_eq!(run(&self.simplified, args), result, "simplified");
-        assert_eq!(run(&self.optimized, args), result, "optimized");
+        assert_eq!(run(&self.simplified, args), result, "{name} simplified");
+        assert_eq!(run(&self.optimized, args), result, "{name} optimized");
         for from in [&self.program, &self.optimized] {
             let exceptions = self.exceptions(from);
-            assert_eq!(run(&exceptions, args), result, "exceptions");
-            assert_eq!(run(&self.gc(&exceptions), args), result, "gc");
+            assert_eq!(run(&exceptions, args), result, "{name} exceptions");
+            assert_eq!(run(&self.gc(&exceptions), args), result, "{name} gc");
         }
         result
     }

@@ -1,0 +1,357 @@
+//! Inlining (RPython: `inline.py`).
+//!
+//! ```text
+//! v1 = direct_call(&g, v0)            v3 = int_add(v0, 1)     ; the body of g
+//! v2 = int_mul(v1, 2)                 v2 = int_mul(v3, 2)
+//! ```
+//!
+//! What is inlined is the callee's simplified graph, in which nothing has been inlined
+//! yet; then the calls that came with it are looked at in turn, unless they are
+//! of a function whose body they are in. So a function depends on the simplified
+//! graphs of what it calls and never on another function's optimised graph.
+//!
+//! Where the call has exception links, exceptions raised in the body go to them: at
+//! once where the class is known, by tests of the class otherwise.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup, ssa_to_ssi};
+use taipan_lltype::{
+    BOOL, FuncSym, LLConst, LLGraph, LLOperand, LowLevel, OBJECT_VTABLE, PlainOp, SIGNED,
+};
+
+use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
+use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa};
+use crate::{Summaries, Summary};
+
+/// Sum of size and cost (see [`Summary`]) up to which a function is inlined.
+const THRESHOLD: u32 = 48;
+/// The same for functions that contain loops, which gain little.
+const LOOP_THRESHOLD: u32 = 20;
+/// Size up to which a function is inlined even into a big one.
+const TINY: u32 = 8;
+/// By how much inlining may make a function grow.
+const GROWTH: u32 = 1500;
+/// How deep bodies may be nested.
+const DEPTH: usize = 10;
+
+/// Inlines what is worth it.
+pub(crate) fn inline_calls(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
+    let mut inliner = Inliner {
+        s,
+        bodies: FxHashMap::default(),
+        growth: 0,
+        changed: false,
+    };
+    let own = Rc::new(Body {
+        function: f.clone(),
+        parent: None,
+        depth: 0,
+    });
+    let mut pending = g.reachable();
+    pending.reverse();
+    while let Some(b) = pending.pop() {
+        inliner.block(g, b, &own, &mut pending);
+    }
+    if inliner.changed {
+        ssa_to_ssi(g);
+        cleanup(g);
+    }
+}
+
+/// Whose code a block is.
+struct Body {
+    function: FuncSym,
+    parent: Option<Rc<Body>>,
+    depth: usize,
+}
+
+impl Body {
+    fn is_inside(&self, f: &FuncSym) -> bool {
+        self.function == *f || self.parent.as_ref().is_some_and(|p| p.is_inside(f))
+    }
+}
+
+struct Inliner<'a> {
+    s: &'a dyn Summaries,
+    /// Blocks that came from callees.
+    bodies: FxHashMap<BlockId, Rc<Body>>,
+    growth: u32,
+    changed: bool,
+}
+
+impl Inliner<'_> {
+    /// Inlines the first call of a block that is worth it; the blocks that come of
+    /// that are pending.
+    fn block(&mut self, g: &mut LLGraph, b: BlockId, own: &Rc<Body>, pending: &mut Vec<BlockId>) {
+        let body = self.bodies.get(&b).unwrap_or(own).clone();
+        let found = (g.block(b).operations.iter().enumerate())
+            .find_map(|(i, op)| Some((i, self.candidate(op, &body)?)));
+        let Some((i, f)) = found else {
+            return;
+        };
+        let Some(callee) = self.s.simplified(&f) else {
+            return;
+        };
+        let size = self.s.summary(&f).map_or(0, |s| s.size);
+        self.growth += size;
+        self.changed = true;
+        let (tail, first) = inline_call(g, b, i, &callee, self.s);
+        self.bodies.insert(tail, body.clone());
+        pending.push(tail);
+        let inner = Rc::new(Body {
+            function: f,
+            depth: body.depth + 1,
+            parent: Some(body),
+        });
+        for b in (first..g.blocks.len() as u32).rev().map(BlockId) {
+            self.bodies.insert(b, inner.clone());
+            pending.push(b);
+        }
+    }
+
+    /// The callee, if it is to be inlined.
+    fn candidate(&self, op: &Operation<LowLevel>, body: &Body) -> Option<FuncSym> {
+        if op.op != PlainOp::DirectCall.into() {
+            return None;
+        }
+        let Callees::Known([f]) = callees(op) else {
+            return None;
+        };
+        if body.depth >= DEPTH || external_effects(f).is_some() || body.is_inside(f) {
+            return None;
+        }
+        let summary = self.s.summary(f)?;
+        (op.args.len() == f.ty().args.len() + 1 && self.is_worth_it(&summary)).then(|| f.clone())
+    }
+
+    fn is_worth_it(&self, s: &Summary) -> bool {
+        let weight = s.size + s.cost / 10;
+        if s.has_loop {
+            return weight <= LOOP_THRESHOLD && self.growth < GROWTH;
+        }
+        s.size <= TINY || weight <= THRESHOLD && self.growth < GROWTH
+    }
+}
+
+/// Replaces a call by the body of the callee. Answers the block with the rest of
+/// the caller, and the number of the first block of the body.
+fn inline_call(
+    g: &mut LLGraph,
+    b: BlockId,
+    index: usize,
+    callee: &LLGraph,
+    s: &dyn Summaries,
+) -> (BlockId, u32) {
+    let tail = split_ssa(g, b, index + 1);
+    let Some(call) = g.block_mut(b).operations.pop() else {
+        return (tail, g.blocks.len() as u32);
+    };
+    let rest = g.block_mut(tail);
+    rest.inputargs = vec![call.result];
+    let mut handlers = Vec::new();
+    if rest.operations.is_empty() && rest.canraise() {
+        handlers = rest.exits.split_off(1);
+        rest.exitswitch = ExitSwitch::None;
+    }
+    let (first, _) = g.append(callee);
+    let args = call.args[1..].to_vec();
+    goto(g, b, Link::new(BlockId(callee.startblock.0 + first), args));
+    let body: Vec<BlockId> = (first..g.blocks.len() as u32).map(BlockId).collect();
+    let (ret, exc) = (
+        BlockId(callee.returnblock.0 + first),
+        BlockId(callee.exceptblock.0 + first),
+    );
+    let mut catcher = Catcher {
+        handlers,
+        dispatch: None,
+        at: call.at,
+    };
+    for block in body {
+        for op in &mut g.block_mut(block).operations {
+            op.at = call.at;
+        }
+        for exit in 0..g.block(block).exits.len() {
+            let link = &mut g.block_mut(block).exits[exit];
+            if link.target == ret {
+                link.target = tail;
+            } else if link.target == exc {
+                let [etype, evalue] = [0, 1].map(|i| link.args[i].clone());
+                let (target, args) = catcher.target(g, etype, evalue, s);
+                let link = &mut g.block_mut(block).exits[exit];
+                (link.target, link.args) = (target, args);
+            }
+        }
+        if !catcher.handlers.is_empty() && block != ret && block != exc {
+            catcher.guard(g, block, s);
+        }
+    }
+    (tail, first)
+}
+
+/// The exception links of the call.
+struct Catcher {
+    handlers: Vec<Link<LowLevel>>,
+    /// The block that tests the class of an exception.
+    dispatch: Option<BlockId>,
+    at: u32,
+}
+
+impl Catcher {
+    /// Where an exception goes.
+    fn target(
+        &mut self,
+        g: &mut LLGraph,
+        etype: LLOperand,
+        evalue: LLOperand,
+        s: &dyn Summaries,
+    ) -> (BlockId, Vec<LLOperand>) {
+        let class = etype.as_const().and_then(vtable);
+        for h in &self.handlers {
+            let ExitCase::Exception(case) = &h.case else {
+                continue;
+            };
+            let caught = match (class, vtable(case)) {
+                _ if catches_all(case, s.program()) => true,
+                (Some(class), Some(of)) => is_subclass(class, of, s.program()),
+                _ => break,
+            };
+            if caught {
+                return (h.target, handler_args(h, etype, evalue));
+            }
+        }
+        if self.handlers.is_empty() || class.is_some() {
+            return (g.exceptblock, vec![etype, evalue]);
+        }
+        let dispatch = match self.dispatch {
+            Some(b) => b,
+            None => {
+                let b = self.make_dispatch(g, s);
+                self.dispatch = Some(b);
+                b
+            }
+        };
+        (dispatch, vec![etype, evalue])
+    }
+
+    fn make_dispatch(&self, g: &mut LLGraph, s: &dyn Summaries) -> BlockId {
+        let (t, v) = (
+            g.block(g.exceptblock).inputargs[0],
+            g.block(g.exceptblock).inputargs[1],
+        );
+        let (t, v) = (g.copy_var(t), g.copy_var(v));
+        let first = g.new_block(vec![t, v]);
+        let mut block = first;
+        let number = class_number(g, block, t.into(), "subclassrange_min", self.at);
+        for h in &self.handlers {
+            let ExitCase::Exception(case) = &h.case else {
+                continue;
+            };
+            let args = handler_args(h, t.into(), v.into());
+            if catches_all(case, s.program()) {
+                goto(g, block, Link::new(h.target, args));
+                return first;
+            }
+            let found = class_test(g, block, number.into(), case, self.at);
+            let next = g.new_block(Vec::new());
+            branch(
+                g,
+                block,
+                found,
+                Link::new(next, Vec::new()),
+                Link::new(h.target, args),
+            );
+            block = next;
+        }
+        let raise = Link::new(g.exceptblock, vec![t.into(), v.into()]);
+        goto(g, block, raise);
+        first
+    }
+
+    /// Sends what operations of a block raise by themselves to the handlers.
+    fn guard(&self, g: &mut LLGraph, block: BlockId, s: &dyn Summaries) {
+        let mut block = block;
+        loop {
+            let b = g.block(block);
+            let raising = b.operations.iter().position(|op| {
+                op.op.can_raise()
+                    && !matches!(callees(op), Callees::Known([f]) if external_effects(f).is_some_and(|e| !e.can_raise))
+            });
+            let Some(i) = raising else {
+                return;
+            };
+            let last = i + 1 == b.operations.len();
+            if !(last && b.canraise()) {
+                let next = split_ssa(g, block, i + 1);
+                g.block_mut(block).exitswitch = ExitSwitch::LastException;
+                self.add_handlers(g, block, s);
+                block = next;
+                continue;
+            }
+            self.add_handlers(g, block, s);
+            return;
+        }
+    }
+
+    fn add_handlers(&self, g: &mut LLGraph, block: BlockId, s: &dyn Summaries) {
+        for h in &self.handlers {
+            let covered = g.block(block).exits[1..]
+                .iter()
+                .any(|l| match (&l.case, &h.case) {
+                    (ExitCase::Exception(c), new) => l.case == *new || catches_all(c, s.program()),
+                    _ => false,
+                });
+            if covered {
+                continue;
+            }
+            let mut link = h.clone();
+            let mut fresh = |v: Option<_>| v.map(|v| g.copy_var(v));
+            link.last_exception = fresh(h.last_exception);
+            link.last_exc_value = fresh(h.last_exc_value);
+            let operand = |v: Option<_>| v.map_or(constant(LLConst::void()), LLOperand::Var);
+            link.args = handler_args(
+                h,
+                operand(link.last_exception),
+                operand(link.last_exc_value),
+            );
+            g.block_mut(block).exits.push(link);
+        }
+    }
+}
+
+/// Loads one of the two numbers of a class.
+pub(crate) fn class_number(
+    g: &mut LLGraph,
+    b: BlockId,
+    vtable: LLOperand,
+    name: &str,
+    at: u32,
+) -> taipan_graph::VarId {
+    let args = [vtable, constant(LLConst::field(name))];
+    push(g, b, PlainOp::Getfield, args, *SIGNED, at)
+}
+
+/// Tests whether the class with that number is `class` or a subclass of it.
+pub(crate) fn class_test(
+    g: &mut LLGraph,
+    b: BlockId,
+    number: LLOperand,
+    class: &LLConst,
+    at: u32,
+) -> taipan_graph::VarId {
+    let class = match class {
+        LLConst::Static(s, _) => LLConst::Static(s.clone(), OBJECT_VTABLE.ptr()),
+        other => other.clone(),
+    };
+    let min = class_number(g, b, constant(class.clone()), "subclassrange_min", at);
+    let max = class_number(g, b, constant(class), "subclassrange_max", at);
+    push(
+        g,
+        b,
+        PlainOp::IntBetween,
+        [min.into(), number, max.into()],
+        *BOOL,
+        at,
+    )
+}
