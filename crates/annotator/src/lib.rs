@@ -17,8 +17,10 @@ mod model;
 mod queries;
 mod result;
 mod solution;
+mod text;
 
 pub use keys::*;
 pub use model::*;
 pub use queries::*;
 pub use result::*;
+pub use text::{annotation_text, int_kind_name, parse_inputs};

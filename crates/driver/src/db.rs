@@ -1,10 +1,12 @@
 //! The database.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
-use taipan_base::{Db, Files, OsSystem, System, WarmState};
+use camino::Utf8PathBuf;
+use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
-use crate::QueryLog;
+use crate::{QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -16,7 +18,11 @@ pub struct Database {
     files: Files,
     warm: WarmState,
     log: QueryLog,
+    programs: Arc<Mutex<BTreeMap<ProgramKey, Program>>>,
 }
+
+/// Target, folders to import from, step limit.
+type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64);
 
 #[salsa::db]
 impl salsa::Database for Database {}
@@ -54,11 +60,28 @@ impl Database {
             files: Files::default(),
             warm: WarmState::default(),
             log,
+            programs: Arc::default(),
         }
+    }
+
+    /// The program with these inputs: always the same one for the same inputs.
+    pub fn program(&self, target: Utf8PathBuf, path: Vec<Utf8PathBuf>, steps: u64) -> Program {
+        let mut programs = self.programs.lock().unwrap_or_else(|e| e.into_inner());
+        *programs
+            .entry((target.clone(), path.clone(), steps))
+            .or_insert_with(|| Program::new(self, target, path, steps))
     }
 
     /// What queries did so far, if recording is on.
     pub fn log(&self) -> &QueryLog {
         &self.log
+    }
+
+    /// What queries did since the last call: name, key and event, in order of time.
+    pub fn take_log(&self) -> Vec<(String, String, QueryEvent)> {
+        salsa::attach(self, || {
+            self.log
+                .take(|name, id| crate::keys::key_text(self, name, id))
+        })
     }
 }

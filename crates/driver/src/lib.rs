@@ -5,16 +5,28 @@
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
 //! functions on a [`Session`]; prints nothing and knows no command-line syntax.
 
-mod call;
+mod compile;
 mod db;
+mod emit;
 mod fault;
+mod keys;
+mod literal;
 mod log;
+mod names;
+mod native;
+mod parallel;
+mod session;
+mod stages;
 mod timing;
 mod value;
 
-pub use call::{CallOutcome, call};
+pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, run};
 pub use db::Database;
+pub use emit::{EmitRequest, Stage, emit};
 pub use fault::{InternalError, guarded};
+pub use literal::parse_literal;
 pub use log::{QueryEvent, QueryLog};
+pub use parallel::set_threads;
+pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
 pub use timing::Timings;
-pub use value::PyValue;
+pub use value::{Literal, python_text};

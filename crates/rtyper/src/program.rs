@@ -52,10 +52,10 @@ impl<'db> RtypedProgram<'db> {
 impl Program for RtypedProgram<'_> {
     fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
         let key = func_key(self.db, self.roots, f)?;
-        match &*rtyped_graph(self.db, key) {
-            Ok(graph) => Some(Arc::new(graph.clone())),
+        match rtyped_graph(self.db, key) {
+            Ok(graph) => Some(graph),
             Err(d) => {
-                self.note(d);
+                self.note(&d);
                 None
             }
         }

@@ -113,15 +113,16 @@ pub fn func_key(db: &dyn Db, roots: Roots, sym: &FuncSym) -> Option<FuncKey> {
 /// what it calls, and on the attributes, lists and dicts that it uses; never on
 /// another function's body.
 #[salsa::tracked(returns(clone))]
-pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Arc<Result<LLGraph, Diagnostic>> {
-    Arc::new(match key.kind(db) {
+pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Result<Arc<LLGraph>, Diagnostic> {
+    let graph = match key.kind(db) {
         FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
         FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
         FuncKeyKind::Synth(roots, sym) => {
             let rt = RTyper::new(db, Universe::User(*roots));
             crate::synth::build(&rt, sym).map_err(|e| Diagnostic::error(e.code, None, e.message))
         }
-    })
+    };
+    graph.map(Arc::new)
 }
 
 /// The name of a function of the program, with its low-level type.

@@ -1,3 +1,57 @@
-//! The `taipan` command.
+//! The `taipan` command: arguments in, driver operations, output and exit codes out.
+//!
+//! Owns the contract with scripts: what goes to stdout and to stderr, and the exit
+//! codes 0 (it worked), 1 (the user's code failed) and 2 (wrong usage, unreadable
+//! input or a fault of Taipan). Must not know any stage.
 
-fn main() {}
+mod args;
+mod call;
+mod check;
+mod emit;
+mod output;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+
+/// The stages recurse with the program's nesting; address space is free.
+const STACK: usize = 1 << 30;
+
+fn main() -> ExitCode {
+    if let Ok(filter) = std::env::var("TAIPAN_LOG") {
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors.
+            let code = if e.use_stderr() { 2 } else { 0 };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || match cli.command {
+            Command::Run(a) => run::run(&a),
+            Command::Build(a) => run::build(&a),
+            Command::Check(a) => check::check(&a),
+            Command::Call(a) => call::call(&a),
+            Command::Emit(a) => emit::emit(&a),
+        });
+    let code = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) | Err(_) => {
+            eprintln!("taipan: internal error: the main thread failed");
+            2
+        }
+    };
+    // Everything is written; freeing the database would only take time.
+    std::process::exit(code)
+}

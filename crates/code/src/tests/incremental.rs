@@ -141,7 +141,8 @@ fn imports_of_functions() {
             "f: b None",
             "f.<locals>.g:  Some([\"h\"])",
         ]
-    "#]].assert_debug_eq(&text);
+    "#]]
+    .assert_debug_eq(&text);
     let text = file.text(&db).replace("import b", "import b; x = 1");
     db.edit("/main.py", &text);
     assert_eq!(imports, function_imports(&db, file));

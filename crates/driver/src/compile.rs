@@ -1,0 +1,359 @@
+//! The operations behind `run`, `build`, `call` and `emit`.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use taipan_annotator::{RootSet, Roots};
+use taipan_base::{Diagnostic, Program};
+use taipan_codegen::CodegenError;
+use taipan_codegen_cranelift::{LoadedImage, link_executable, object_file, run_program};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{Name, ObjData, Object};
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::FuncSym;
+use taipan_rtyper::TyperError;
+
+use crate::parallel::par_map;
+use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
+use crate::stages::{GraphStage, LLFunction, StageProgram, reachable, root_sym};
+use crate::value::{to_json, to_lowlevel};
+use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
+
+/// What executes a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// The interpreter of low-level graphs.
+    LLInterp,
+    /// Machine code in memory.
+    Native,
+}
+
+/// One call of one function.
+#[derive(Clone, Debug)]
+pub struct CallRequest {
+    /// The module's file.
+    pub file: Utf8PathBuf,
+    /// The function, or `Class.method` for a static one.
+    pub func: String,
+    /// Its arguments.
+    pub args: Vec<Literal>,
+    /// What executes it.
+    pub engine: Engine,
+}
+
+/// How a call ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CallOutcome {
+    /// With a value, as JSON.
+    Returned(Value),
+    /// With an RPython exception.
+    Raised {
+        /// Name of its class.
+        class: String,
+        /// Functions that it went through, innermost first.
+        traceback: Vec<String>,
+    },
+}
+
+/// Compiles a function for the types of its arguments and calls it.
+pub fn call(
+    db: &Database,
+    options: &LoadOptions,
+    request: &CallRequest,
+    timings: &mut Timings,
+) -> Result<CallOutcome, Failure> {
+    guarded(|| {
+        let program = load(db, &request.file, options)?;
+        let func = timings.phase("import", || find_function(db, program, &request.func))?;
+        let mut types = Vec::new();
+        for a in &request.args {
+            types.push(a.input_type().map_err(Failure::Usage)?);
+        }
+        let set = RootSet::Call {
+            func,
+            args: types.into(),
+        };
+        let roots = Roots::new(db, program, set);
+        let root = typed(db, roots, timings)?;
+        match request.engine {
+            Engine::LLInterp => {
+                timings.phase("execute", || interpret(db, roots, &root, &request.args))
+            }
+            Engine::Native => Err(Failure::Usage(
+                "calls by the native engine are not there yet: use --engine llinterp".to_owned(),
+            )),
+        }
+    })?
+}
+
+/// The function of that name in the target module.
+pub(crate) fn find_function(db: &Database, program: Program, name: &str) -> Result<ObjId, Failure> {
+    let found = import_diagnostics(db, program);
+    if has_errors(&found) {
+        return Err(Failure::Diagnostics(found));
+    }
+    let missing = || Failure::Usage(format!("{}: no function `{name}`", program.target(db)));
+    let mut parts = name.split('.');
+    let module = taipan_interp::target_module(db, program).ok_or_else(missing)?;
+    let first = parts.next().ok_or_else(missing)?;
+    let mut value = taipan_interp::module_global(db, Name::new(db, program, module, first))
+        .clone()
+        .ok_or_else(missing)?;
+    for part in parts {
+        let Const::Obj(class) = value else {
+            return Err(missing());
+        };
+        let name = Name::new(db, program, class, part);
+        value = taipan_interp::class_attr(db, name)
+            .clone()
+            .ok_or_else(missing)?
+            .1;
+    }
+    let Const::Obj(mut id) = value else {
+        return Err(missing());
+    };
+    if let Some(ObjData::StaticMethod(Const::Obj(f))) =
+        taipan_interp::object(db, Object::new(db, program, id)).as_deref()
+    {
+        id = *f;
+    }
+    match taipan_interp::object(db, Object::new(db, program, id)).as_deref() {
+        Some(ObjData::Function(_)) => Ok(id),
+        _ => Err(missing()),
+    }
+}
+
+/// Annotates and rtypes everything that the roots reach; answers the root function.
+pub(crate) fn typed(
+    db: &Database,
+    roots: Roots,
+    timings: &mut Timings,
+) -> Result<FuncSym, Failure> {
+    let found = timings.phase("annotate", || compile_diagnostics(db, roots));
+    if has_errors(&found) {
+        return Err(Failure::Diagnostics(found));
+    }
+    timings.phase("rtype", || {
+        let specs = taipan_annotator::specs_of(db, roots);
+        par_map(db, &specs, |db, spec| {
+            if let Ok(sym) = taipan_rtyper::func_sym_of(db, *spec) {
+                crate::stages::rtyped(db, roots, &sym);
+            }
+        });
+        let root = root_sym(db, roots).map_err(typer_failure)?;
+        let all = reachable(db, roots, GraphStage::Rtyped, &root);
+        if all.diagnostics.is_empty() {
+            Ok(root)
+        } else {
+            Err(Failure::Diagnostics(all.diagnostics))
+        }
+    })
+}
+
+pub(crate) fn typer_failure(e: TyperError) -> Failure {
+    Diagnostic::error(e.code, None, e.message).into()
+}
+
+pub(crate) fn codegen_failure(e: &CodegenError) -> Failure {
+    Diagnostic::error("TP0501", None, format!("no code can be generated: {e}")).into()
+}
+
+fn interpret(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    args: &[Literal],
+) -> Result<CallOutcome, Failure> {
+    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+    let mut interp = LLInterpreter::new(&program);
+    let types = &root.ty().args;
+    if types.len() != args.len() {
+        return Err(Failure::Usage(format!(
+            "{} takes {} arguments, not {}",
+            root.name(),
+            types.len(),
+            args.len()
+        )));
+    }
+    let mut values = Vec::new();
+    for (a, ty) in args.iter().zip(types) {
+        values.push(to_lowlevel(&mut interp.heap, a, *ty).map_err(Failure::Usage)?);
+    }
+    match interp.eval(root, values) {
+        Ok(v) => {
+            let json = to_json(&mut interp.heap, v, root.ty().result).map_err(|e| {
+                Failure::from(Diagnostic::error(
+                    "TP0502",
+                    None,
+                    format!("bad result: {e}"),
+                ))
+            })?;
+            Ok(CallOutcome::Returned(json))
+        }
+        Err(LLError::Raised(e)) => Ok(CallOutcome::Raised {
+            class: short_name(&e.name).to_owned(),
+            traceback: e.traceback,
+        }),
+        Err(LLError::Exit(code)) => Ok(CallOutcome::Raised {
+            class: format!("SystemExit({code})"),
+            traceback: Vec::new(),
+        }),
+        Err(LLError::Fault(f)) => {
+            Err(Diagnostic::error("TP0503", None, format!("low-level fault: {f}")).into())
+        }
+    }
+}
+
+/// `IndexError` of `exceptions.IndexError`.
+fn short_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// A run of a whole program.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The target file.
+    pub target: Utf8PathBuf,
+    /// The program's arguments, the first of which is its own name.
+    pub argv: Vec<String>,
+    /// What executes it.
+    pub engine: Engine,
+    /// Optimisation level.
+    pub optimize: u8,
+}
+
+/// Compiles a program in memory and runs it; answers its exit code.
+pub fn run(
+    db: &Database,
+    options: &LoadOptions,
+    request: &RunRequest,
+    timings: &mut Timings,
+) -> Result<i32, Failure> {
+    let prepared = guarded(|| program(db, options, &request.target, timings))?;
+    let (roots, root) = prepared?;
+    match request.engine {
+        Engine::LLInterp => guarded(|| {
+            timings.phase("execute", || {
+                interpret_program(db, roots, &root, &request.argv)
+            })
+        })?,
+        Engine::Native => {
+            let image = guarded(|| native_image(db, roots, &root, timings))??;
+            let image = timings
+                .phase("load", || LoadedImage::new(image))
+                .map_err(|e| codegen_failure(&e))?;
+            let argv: Vec<Vec<u8>> = request
+                .argv
+                .iter()
+                .map(|a| a.clone().into_bytes())
+                .collect();
+            timings
+                .phase("execute", || run_program(&image, &argv))
+                .map_err(|e| codegen_failure(&e))
+        }
+    }
+}
+
+/// Makes an executable.
+pub fn build(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    _optimize: u8,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let object = guarded(|| {
+        let (roots, root) = program(db, options, target, timings)?;
+        let image = native_image(db, roots, &root, timings)?;
+        timings.phase("object", || {
+            let main = native::main_code().map_err(|e| codegen_failure(&e))?;
+            object_file(&image, &main).map_err(|e| codegen_failure(&e))
+        })
+    })??;
+    timings
+        .phase("link", || link_executable(&object, output.as_std_path()))
+        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+}
+
+/// Loads a program and types it.
+fn program(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<(Roots, FuncSym), Failure> {
+    let program = load(db, target, options)?;
+    let roots = timings.phase("import", || {
+        let found = import_diagnostics(db, program);
+        if has_errors(&found) {
+            return Err(Failure::Diagnostics(found));
+        }
+        Ok(entry_roots(db, program)?)
+    })?;
+    let root = typed(db, roots, timings)?;
+    Ok((roots, root))
+}
+
+fn native_image(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    timings: &mut Timings,
+) -> Result<taipan_codegen::Image, Failure> {
+    let functions = timings.phase("optimize", || {
+        let typed = reachable(db, roots, GraphStage::Rtyped, root).functions;
+        par_map(db, &typed, |db, f| {
+            crate::stages::simplified(db, LLFunction::new(db, roots, f.clone()));
+        });
+        par_map(db, &typed, |db, f| {
+            crate::stages::optimized(db, LLFunction::new(db, roots, f.clone()));
+        });
+        // Fewer than before: what was inlined everywhere is gone.
+        reachable(db, roots, GraphStage::Optimized, root).functions
+    });
+    timings.phase("codegen", || {
+        if let Some(f) = functions.first() {
+            // The whole-program query first, so that no two threads wait for it.
+            crate::stages::function_effects(db, LLFunction::new(db, roots, f.clone()));
+        }
+        par_map(db, &functions, |db, f| {
+            // Errors come back when the image is made.
+            let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
+        });
+        native::image(db, roots, root).map_err(|e| codegen_failure(&e))
+    })
+}
+
+fn interpret_program(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    argv: &[String],
+) -> Result<i32, Failure> {
+    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+    let mut interp = LLInterpreter::new(&program);
+    let argv = Literal::List(
+        argv.iter()
+            .map(|a| Literal::Str(a.clone().into_bytes()))
+            .collect(),
+    );
+    let mut args = Vec::new();
+    for ty in &root.ty().args {
+        args.push(to_lowlevel(&mut interp.heap, &argv, *ty).map_err(Failure::Usage)?);
+    }
+    match interp.eval(root, args) {
+        Ok(v) => Ok(v.as_i64().unwrap_or(0) as i32),
+        Err(LLError::Exit(code)) => Ok(code),
+        Err(LLError::Raised(e)) => {
+            let mut text = String::from("RPython traceback:\n");
+            for f in e.traceback.iter().rev() {
+                text.push_str(&format!("  in {f}\n"));
+            }
+            text.push_str(&format!("Fatal RPython error: {}", short_name(&e.name)));
+            Err(Failure::Fatal(text))
+        }
+        Err(LLError::Fault(f)) => {
+            Err(Diagnostic::error("TP0503", None, format!("low-level fault: {f}")).into())
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Keys of queries in words, for logs.
+
+use salsa::Id;
+use salsa::plumbing::FromId;
+use taipan_annotator::{HelperKey, Roots, Spec};
+use taipan_base::{Db, File, Program};
+use taipan_code::CodeId;
+use taipan_interp::{Function, Name, Object};
+use taipan_rtyper::{FuncKey, FuncKeyKind};
+
+use crate::names::object_name;
+use crate::stages::LLFunction;
+
+/// The key of a query as text; none for queries whose keys have no name.
+pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
+    let function = |spec: Spec| {
+        let name = object_name(db, spec.roots(db).program(db), spec.func(db));
+        let name = name.unwrap_or_else(|| format!("{:?}", spec.func(db)));
+        match &**spec.key(db) {
+            "" => name,
+            key => format!("{name} {key}"),
+        }
+    };
+    let helper = |key: HelperKey| format!("{}{:?}", key.name(db), key.args(db));
+    Some(match query {
+        "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" => {
+            File::from_id(id).path(db).to_string()
+        }
+        "code" | "code_spans" => {
+            let code = CodeId::from_id(id);
+            let file = code.file(db).map_or("<text>", |f| f.path(db).as_str());
+            match code.nth(db) {
+                0 => format!("{file}:{}", code.qualname(db)),
+                n => format!("{file}:{}#{n}", code.qualname(db)),
+            }
+        }
+        "image" | "image_diagnostics" | "entry_point" | "target_module" => {
+            Program::from_id(id).target(db).to_string()
+        }
+        "object" => {
+            let key = Object::from_id(id);
+            let obj = key.obj(db);
+            object_name(db, key.program(db), obj).unwrap_or_else(|| format!("{obj:?}"))
+        }
+        "module_global" | "class_attr" => {
+            let key = Name::from_id(id);
+            let owner = object_name(db, key.program(db), key.obj(db)).unwrap_or_default();
+            format!("{owner}.{}", key.name(db))
+        }
+        "flow_graph" | "flow_diagnostics" => {
+            let key = Function::from_id(id);
+            object_name(db, key.program(db), key.obj(db))?
+        }
+        "solve" | "specs_of" | "annotation_diagnostics" | "program_effects" => {
+            Roots::from_id(id).program(db).target(db).to_string()
+        }
+        "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),
+        "annotate_helper" | "helper_sym_of" => helper(HelperKey::from_id(id)),
+        "rtyped_graph" => match FuncKey::from_id(id).kind(db) {
+            FuncKeyKind::User(spec) => function(*spec),
+            FuncKeyKind::Helper(key) => helper(*key),
+            FuncKeyKind::Synth(_, sym) => sym.name().to_owned(),
+        },
+        "simplified" | "simplified_summary" | "optimized" | "optimized_summary" | "exceptions"
+        | "gc" | "function_effects" | "machine_code" => {
+            LLFunction::from_id(id).sym(db).name().to_owned()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,112 @@
+//! Machine code: one artifact per function as a query, images from them.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use taipan_annotator::{Roots, Spec};
+use taipan_base::{Db, LineIndex};
+use taipan_code::code_spans;
+use taipan_codegen::{CodeSource, CodegenError, CompiledFunction, Image, build_image};
+use taipan_codegen_cranelift::{FunctionCompiler, OptLevel};
+use taipan_interp::{ObjData, Object};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph};
+
+use crate::stages::{GraphStage, LLFunction, StageProgram, gc};
+
+thread_local! {
+    /// Making one costs more than compiling a small function.
+    static COMPILER: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
+}
+
+/// Runs `f` with this thread's compiler.
+fn with_compiler<T>(
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    COMPILER.with(|slot| {
+        // Taken out meanwhile: after a panic there is none, and the next one is new.
+        let mut compiler = match slot.take() {
+            Some(c) => c,
+            None => FunctionCompiler::new(OptLevel::Speed)?,
+        };
+        let result = f(&mut compiler);
+        slot.replace(Some(compiler));
+        result
+    })
+}
+
+/// The machine code of a function; calls in it go to symbols, so it stays the same
+/// when a callee changes.
+#[salsa::tracked(returns(clone))]
+pub fn machine_code(
+    db: &dyn Db,
+    f: LLFunction,
+) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
+    let program = StageProgram::new(db, f.roots(db), GraphStage::Gc);
+    let sym = f.sym(db);
+    let graph = gc(db, f)
+        .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
+    with_compiler(|c| c.compile(&program, sym, &graph))
+        .map(Arc::new)
+        .map_err(Arc::new)
+}
+
+/// Cranelift's form of a function, or its machine code, as text.
+pub(crate) fn code_text(
+    db: &dyn Db,
+    roots: Roots,
+    sym: &FuncSym,
+    graph: &LLGraph,
+    asm: bool,
+) -> Result<String, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    with_compiler(|c| {
+        if asm {
+            c.asm(&program, sym, graph)
+        } else {
+            c.clif(&program, sym, graph)
+        }
+    })
+}
+
+/// The image of everything that a program needs.
+pub(crate) fn image(db: &dyn Db, roots: Roots, root: &FuncSym) -> Result<Image, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let mut source = QuerySource { db, roots };
+    build_image(&program, &mut source, &[], Some(root))
+}
+
+/// The code of `main`.
+pub(crate) fn main_code() -> Result<CompiledFunction, CodegenError> {
+    with_compiler(FunctionCompiler::compile_main)
+}
+
+struct QuerySource<'db> {
+    db: &'db dyn Db,
+    roots: Roots,
+}
+
+impl CodeSource for QuerySource<'_> {
+    fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError> {
+        let key = LLFunction::new(self.db, self.roots, f.clone());
+        machine_code(self.db, key).map_err(|e| (*e).clone())
+    }
+
+    fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
+        let db = self.db;
+        let FuncKind::User { func, spec, .. } = f.kind() else {
+            return None;
+        };
+        let spec = Spec::new(db, self.roots, *func, spec.clone());
+        let object = Object::new(db, self.roots.program(db), spec.func(db));
+        let data = taipan_interp::object(db, object);
+        let Some(ObjData::Function(data)) = data.as_deref() else {
+            return None;
+        };
+        let file = data.code.file(db)?;
+        let spans = code_spans(db, data.code);
+        let range = spans.instrs.get(at as usize)?;
+        let text = file.text(db);
+        let (line, _) = LineIndex::new(text).line_column(text, range.start);
+        Some((file.path(db).to_string(), line))
+    }
+}

@@ -1,0 +1,39 @@
+//! Fan-out over functions: the only place where queries are asked on several threads.
+
+use rayon::prelude::*;
+
+use crate::Database;
+
+/// Sets the number of worker threads for the whole process; only the first call
+/// counts.
+pub fn set_threads(n: usize) -> Result<(), String> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(n)
+        .stack_size(WORKER_STACK)
+        .build_global()
+        .map_err(|e| e.to_string())
+}
+
+/// The stages recurse with the program's nesting.
+const WORKER_STACK: usize = 64 << 20;
+
+/// Calls `work` for every item, on all threads, each with a clone of the database.
+/// Results are in the order of items. Never call this from within a query.
+pub(crate) fn par_map<T: Sync, R: Send>(
+    db: &Database,
+    items: &[T],
+    work: impl Fn(&Database, &T) -> R + Sync,
+) -> Vec<R> {
+    if items.len() < 2 || rayon::current_num_threads() < 2 {
+        return items.iter().map(|i| work(db, i)).collect();
+    }
+    // Few large pieces: a clone per piece costs less than a thread that waits.
+    let size = items.len().div_ceil(rayon::current_num_threads() * 8);
+    items
+        .par_chunks(size)
+        .map_with(db.clone(), |db, piece| {
+            piece.iter().map(|i| work(db, i)).collect::<Vec<_>>()
+        })
+        .flatten_iter()
+        .collect()
+}

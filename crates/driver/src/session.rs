@@ -1,0 +1,145 @@
+//! What commands work with: a database, and programs loaded into it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_annotator::{RootSet, Roots};
+use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange};
+
+use crate::{Database, InternalError};
+
+/// Why an operation did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user's program is wrong: at least one of these is an error.
+    Diagnostics(Vec<Diagnostic>),
+    /// Wrong usage, or input that cannot be read.
+    Usage(String),
+    /// The program ended with an uncaught exception: the report.
+    Fatal(String),
+    /// A fault of Taipan.
+    Internal(InternalError),
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(d: Diagnostic) -> Self {
+        Failure::Diagnostics(vec![d])
+    }
+}
+
+impl From<InternalError> for Failure {
+    fn from(e: InternalError) -> Self {
+        Failure::Internal(e)
+    }
+}
+
+/// Where imports are looked for and how long they may take.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// Folders to import from, after the target's own.
+    pub path: Vec<Utf8PathBuf>,
+    /// Bytecode instructions that import time may take.
+    pub import_steps: u64,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions {
+            path: Vec::new(),
+            import_steps: 200_000_000,
+        }
+    }
+}
+
+/// Loads a program. The same file with the same options gives the same program, as
+/// long as the database lives.
+pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<Program, Failure> {
+    let absolute =
+        |p: &Utf8Path| camino::absolute_utf8(p).map_err(|e| Failure::Usage(format!("{p}: {e}")));
+    let path = absolute(target)?;
+    let file = db.files().get(db, &path);
+    match file.contents(db) {
+        FileContents::Text(_) => {}
+        FileContents::Missing => return Err(Failure::Usage(format!("{target}: no such file"))),
+        FileContents::Directory => {
+            return Err(Failure::Usage(format!(
+                "{target} is a directory, not a Python file"
+            )));
+        }
+        FileContents::InvalidUtf8(at) => {
+            return Err(Failure::Usage(format!(
+                "{target}: byte {at} is not valid UTF-8, and no `coding:` line says latin-1"
+            )));
+        }
+        FileContents::Unreadable(why) => {
+            return Err(Failure::Usage(format!("{target}: {why}")));
+        }
+    }
+    let folders = options
+        .path
+        .iter()
+        .map(|p| absolute(p))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(db.program(path, folders, options.import_steps))
+}
+
+/// The roots of a whole program: its entry point.
+pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic> {
+    let entry = taipan_interp::entry_point(db, program).clone()?;
+    Ok(Roots::new(db, program, RootSet::EntryPoint(entry)))
+}
+
+/// Everything that is wrong with a program, in the order of stages; warnings too.
+pub fn check(db: &Database, program: Program) -> Vec<Diagnostic> {
+    let mut all = import_diagnostics(db, program);
+    if !has_errors(&all) {
+        match entry_roots(db, program) {
+            Ok(roots) => all.extend(compile_diagnostics(db, roots)),
+            Err(d) => all.push(placed(db, program, d)),
+        }
+    }
+    dedup(all)
+}
+
+/// What is wrong up to the end of import time.
+pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
+    let target = db.files().get(db, program.target(db));
+    let mut all = taipan_code::syntax_diagnostics(db, target).to_vec();
+    for d in taipan_interp::image_diagnostics(db, program).iter() {
+        if !all.contains(d) {
+            all.push(d.clone());
+        }
+    }
+    all
+}
+
+/// What is wrong from flow graphs to low-level graphs, as seen from some roots.
+pub(crate) fn compile_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+    taipan_annotator::annotation_diagnostics(db, roots).to_vec()
+}
+
+/// Whether any is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// A diagnostic without a place gets the target file's first line.
+fn placed(db: &Database, program: Program, mut d: Diagnostic) -> Diagnostic {
+    if d.primary.is_none() {
+        let file = db.files().get(db, program.target(db));
+        let end = file.text(db).lines().next().map_or(0, str::len);
+        d.primary = Some(Span {
+            file,
+            range: TextRange::new(0, end as u32),
+        });
+    }
+    d
+}
+
+fn dedup(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut out: Vec<Diagnostic> = Vec::with_capacity(all.len());
+    for d in all {
+        if !out.contains(&d) {
+            out.push(d);
+        }
+    }
+    out
+}

@@ -1,0 +1,233 @@
+//! The command line.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// An incremental, query-based compiler for RPython.
+#[derive(Parser)]
+#[command(name = "taipan", version, about)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Compile in memory and run.
+    Run(RunArgs),
+    /// Make a stand-alone native executable.
+    Build(BuildArgs),
+    /// Report diagnostics only.
+    Check(CheckArgs),
+    /// Compile one function for the types of literal arguments and call it.
+    Call(CallArgs),
+    /// Print what one stage made of a function or program.
+    Emit(EmitArgs),
+}
+
+/// Options that all commands share.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Print a table of phases and their times.
+    #[arg(long)]
+    pub(crate) timings: bool,
+    /// Write one JSON line per query executed or reused.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_queries: Option<Utf8PathBuf>,
+    /// Neither read nor write the cache.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// Where the cache lives.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache_dir: Option<Utf8PathBuf>,
+    /// Worker threads; all cores by default.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// A further folder to import from (also the variable TAIPANPATH).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<Utf8PathBuf>,
+    /// How many bytecode instructions import time may take.
+    #[arg(long, value_name = "N", default_value_t = 200_000_000)]
+    pub(crate) import_steps: u64,
+}
+
+/// Which engine executes.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The interpreter of low-level graphs.
+    Llinterp,
+    /// Machine code in memory.
+    Native,
+    /// Through C.
+    C,
+}
+
+/// Which back end makes code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    /// Machine code by Cranelift.
+    Cranelift,
+    /// C source, compiled with cc.
+    C,
+    /// LLVM IR.
+    Llvm,
+}
+
+/// How code is made.
+#[derive(Args)]
+pub(crate) struct CodeOptions {
+    /// The back end.
+    #[arg(long, value_enum, default_value = "cranelift")]
+    pub(crate) backend: Backend,
+    /// Optimisation level, 0 to 3.
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2,
+          value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub(crate) optimize: u8,
+    /// The garbage collector.
+    #[arg(long, value_name = "NAME", default_value = "generational")]
+    pub(crate) gc: String,
+    /// Generate the just-in-time compiler of an interpreter with hints.
+    #[arg(long)]
+    pub(crate) jit: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) code: CodeOptions,
+    /// Which engine executes.
+    #[arg(long, value_enum, default_value = "native")]
+    pub(crate) engine: Engine,
+    /// The file with `target` or `entry_point`.
+    #[arg(value_name = "TARGET.py")]
+    pub(crate) target: Utf8PathBuf,
+    /// The program's own arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) code: CodeOptions,
+    /// The file with `target` or `entry_point`.
+    #[arg(value_name = "TARGET.py")]
+    pub(crate) target: Utf8PathBuf,
+    /// The executable; by default the module's name and `-c`.
+    #[arg(short = 'o', value_name = "OUT")]
+    pub(crate) output: Option<Utf8PathBuf>,
+}
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people, on stderr.
+    Text,
+    /// An array, on stdout.
+    Json,
+    /// A SARIF log, on stdout.
+    Sarif,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Target files; folders stand for the target files in them.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<Utf8PathBuf>,
+    /// How diagnostics are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: CheckFormat,
+}
+
+#[derive(Args)]
+pub(crate) struct CallArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Which engine executes.
+    #[arg(long, value_enum, default_value = "llinterp")]
+    pub(crate) engine: Engine,
+    /// Print one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Answer JSON lines of calls from a file, or from standard input with `-`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) batch: Option<Utf8PathBuf>,
+    /// The function.
+    #[arg(value_name = "FILE.py:FUNC", required_unless_present = "batch")]
+    pub(crate) function: Option<String>,
+    /// Python literals; a bare word is a string.
+    #[arg(
+        value_name = "ARG",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) args: Vec<String>,
+}
+
+/// A stage of compilation.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// Bytecode.
+    Bytecode,
+    /// The flow graph.
+    Flow,
+    /// Annotations of its variables.
+    Annotations,
+    /// Low-level operations.
+    Rtyped,
+    /// After optimisation.
+    Optimized,
+    /// After the exception transform.
+    Exceptions,
+    /// After the GC transform.
+    Gc,
+    /// Cranelift's intermediate form.
+    Clif,
+    /// Machine code as text.
+    Asm,
+    /// C source.
+    C,
+    /// LLVM IR.
+    Llvm,
+    /// Python source.
+    Python,
+    /// Binding times.
+    Colors,
+    /// The timeshifted graph.
+    Timeshifted,
+}
+
+/// How a stage is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmitFormat {
+    /// For people.
+    Text,
+    /// For Graphviz.
+    Dot,
+    /// For programs.
+    Json,
+}
+
+#[derive(Args)]
+pub(crate) struct EmitArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The stage.
+    #[arg(value_enum)]
+    pub(crate) stage: Stage,
+    /// The function, or a whole program.
+    #[arg(value_name = "FILE.py[:FUNC]")]
+    pub(crate) function: String,
+    /// Annotations of the arguments.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) inputs: Option<String>,
+    /// How it is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: EmitFormat,
+}

@@ -1,0 +1,167 @@
+//! `taipan call`
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+use taipan_driver::{CallOutcome, CallRequest, Failure, call as call_function, parse_literal};
+
+use crate::args::{CallArgs, Engine};
+use crate::output::Context;
+
+pub(crate) fn call(args: &CallArgs) -> i32 {
+    let context = &mut Context::new(&args.common);
+    let code = match &args.batch {
+        Some(file) => batch(args, file, context),
+        None => single(args, context),
+    };
+    context.finish(&args.common);
+    code
+}
+
+fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
+    match engine {
+        Engine::Llinterp => Ok(taipan_driver::Engine::LLInterp),
+        Engine::Native => Ok(taipan_driver::Engine::Native),
+        Engine::C => Err(Failure::Usage("the C engine is not there yet".to_owned())),
+    }
+}
+
+/// Splits `FILE.py:FUNC`.
+pub(crate) fn split_function(text: &str) -> Result<(&Utf8Path, &str), Failure> {
+    match text.rsplit_once(':') {
+        Some((file, func)) if !file.is_empty() && !func.is_empty() => Ok((file.into(), func)),
+        _ => Err(Failure::Usage(format!(
+            "`{text}` is not of the form FILE.py:FUNC"
+        ))),
+    }
+}
+
+fn single(args: &CallArgs, context: &mut Context) -> i32 {
+    let request =
+        split_function(args.function.as_deref().unwrap_or_default()).and_then(|(file, func)| {
+            Ok(CallRequest {
+                file: file.to_owned(),
+                func: func.to_owned(),
+                args: args.args.iter().map(|a| parse_literal(a)).collect(),
+                engine: engine(args.engine)?,
+            })
+        });
+    let outcome =
+        request.and_then(|r| call_function(&context.db, &context.load, &r, &mut context.timings));
+    if args.json {
+        let (line, code) = answer(&outcome);
+        println!("{line}");
+        if let Err(f) = &outcome {
+            context.fail(f);
+        }
+        return code;
+    }
+    match outcome {
+        Ok(CallOutcome::Returned(v)) => {
+            println!("{}", taipan_driver::python_text(&v));
+            0
+        }
+        Ok(CallOutcome::Raised { class, traceback }) => {
+            for frame in traceback.iter().rev() {
+                eprintln!("  in {frame}");
+            }
+            eprintln!("{class}");
+            1
+        }
+        // That it could not be compiled is the caller's fault here, not the program's.
+        Err(f) => context.fail(&f).max(2),
+    }
+}
+
+/// The line of JSON and the exit code of an outcome.
+fn answer(outcome: &Result<CallOutcome, Failure>) -> (Value, i32) {
+    match outcome {
+        Ok(CallOutcome::Returned(v)) => (json!({"ok": v}), 0),
+        Ok(CallOutcome::Raised { class, .. }) => (json!({"raises": class}), 1),
+        Err(Failure::Diagnostics(all)) => {
+            let first = all
+                .iter()
+                .find(|d| d.severity == taipan_base::Severity::Error)
+                .or_else(|| all.first());
+            let text = first.map_or_else(
+                || "unknown error".to_owned(),
+                |d| format!("[{}] {}", d.code, d.message),
+            );
+            (json!({"error": text}), 2)
+        }
+        Err(Failure::Usage(text) | Failure::Fatal(text)) => (json!({"error": text}), 2),
+        Err(Failure::Internal(e)) => (json!({"error": e.to_string()}), 2),
+    }
+}
+
+fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context) -> i32 {
+    let input: Box<dyn Read> = if file == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        match std::fs::File::open(file) {
+            Ok(f) => Box::new(f),
+            Err(e) => return context.fail(&Failure::Usage(format!("{file}: {e}"))),
+        }
+    };
+    let mut worst = 0;
+    for line in BufReader::new(input).lines() {
+        let line = match line {
+            Ok(l) if l.trim().is_empty() => continue,
+            Ok(l) => l,
+            Err(e) => return context.fail(&Failure::Usage(format!("{file}: {e}"))),
+        };
+        let (mut out, code) = match serde_json::from_str::<Value>(&line) {
+            Ok(case) => {
+                let outcome = request(&case, args).and_then(|r| {
+                    call_function(&context.db, &context.load, &r, &mut context.timings)
+                });
+                let (mut out, code) = answer(&outcome);
+                if let Some(id) = case.get("id") {
+                    out["id"] = id.clone();
+                }
+                (out, code)
+            }
+            Err(e) => (json!({"error": format!("not a line of JSON: {e}")}), 2),
+        };
+        if out.get("id").is_none() {
+            out["id"] = Value::Null;
+        }
+        worst = worst.max(code);
+        // Whoever reads along wants each answer at once.
+        let mut stdout = std::io::stdout().lock();
+        if writeln!(stdout, "{out}")
+            .and_then(|()| stdout.flush())
+            .is_err()
+        {
+            return 2;
+        }
+    }
+    worst
+}
+
+fn request(case: &Value, args: &CallArgs) -> Result<CallRequest, Failure> {
+    let text = |key: &str| {
+        case.get(key)
+            .and_then(Value::as_str)
+            .ok_or_else(|| Failure::Usage(format!("`{key}` is missing or no string")))
+    };
+    let given = match case.get("args") {
+        None => Vec::new(),
+        Some(Value::Array(items)) => items.clone(),
+        Some(_) => return Err(Failure::Usage("`args` is no array".to_owned())),
+    };
+    Ok(CallRequest {
+        file: Utf8PathBuf::from(text("file")?),
+        func: text("func")?.to_owned(),
+        // Texts are literals as on the command line; other JSON stands for itself.
+        args: given
+            .iter()
+            .map(|v| match v {
+                Value::String(s) => parse_literal(s),
+                other => parse_literal(&taipan_driver::python_text(other)),
+            })
+            .collect(),
+        engine: engine(args.engine)?,
+    })
+}

@@ -1,0 +1,104 @@
+//! What all commands share: options into a database, failures into text and codes.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+
+use taipan_base::{Diagnostic, Severity, render_text};
+use taipan_driver::{Database, Failure, LoadOptions, Timings};
+
+use crate::args::Common;
+
+/// A command's surroundings.
+pub(crate) struct Context {
+    /// The database.
+    pub(crate) db: Database,
+    /// How programs are loaded.
+    pub(crate) load: LoadOptions,
+    /// Phases so far.
+    pub(crate) timings: Timings,
+}
+
+impl Context {
+    pub(crate) fn new(common: &Common) -> Context {
+        let db = Database::default();
+        if common.log_queries.is_some() {
+            db.log().record_from_now();
+        }
+        if let Some(n) = common.threads {
+            // Fails only if a pool exists already, which then serves as well.
+            let _ = taipan_driver::set_threads(n);
+        }
+        let mut path = common.path.clone();
+        if let Ok(more) = std::env::var("TAIPANPATH") {
+            path.extend(more.split(':').filter(|p| !p.is_empty()).map(Into::into));
+        }
+        let load = LoadOptions {
+            path,
+            import_steps: common.import_steps,
+        };
+        Context {
+            db,
+            load,
+            timings: Timings::default(),
+        }
+    }
+
+    /// Prints what `--timings` and `--log-queries` ask for.
+    pub(crate) fn finish(&self, common: &Common) {
+        if common.timings {
+            eprint!("{}", self.timings.table());
+        }
+        let Some(file) = &common.log_queries else {
+            return;
+        };
+        let mut text = String::new();
+        for (query, key, event) in self.db.take_log() {
+            let line = serde_json::json!({"query": query, "key": key, "event": event.name()});
+            let _ = writeln!(text, "{line}");
+        }
+        if let Err(e) = std::fs::write(file, text) {
+            eprintln!("taipan: cannot write {file}: {e}");
+        }
+    }
+
+    /// Prints diagnostics for people.
+    pub(crate) fn print(&self, diagnostics: &[Diagnostic]) {
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let mut out = std::io::stderr().lock();
+        for d in diagnostics {
+            let _ = writeln!(out, "{}\n", render_text(&self.db, d, color));
+        }
+        let count = |s| diagnostics.iter().filter(|d| d.severity == s).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        if errors > 0 {
+            let plural = |n: usize| if n == 1 { "" } else { "s" };
+            let more = match warnings {
+                0 => String::new(),
+                n => format!(", {n} warning{}", plural(n)),
+            };
+            let _ = writeln!(out, "{errors} error{}{more}", plural(errors));
+        }
+    }
+
+    /// Prints a failure; answers the exit code.
+    pub(crate) fn fail(&self, failure: &Failure) -> i32 {
+        match failure {
+            Failure::Diagnostics(all) => {
+                self.print(all);
+                1
+            }
+            Failure::Usage(text) => {
+                eprintln!("taipan: {text}");
+                2
+            }
+            Failure::Fatal(text) => {
+                eprintln!("{text}");
+                1
+            }
+            Failure::Internal(e) => {
+                eprintln!("taipan: {e}");
+                2
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `taipan run` and `taipan build`
+
+use camino::Utf8PathBuf;
+use taipan_driver::{Failure, RunRequest};
+
+use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs};
+use crate::output::Context;
+
+pub(crate) fn run(args: &RunArgs) -> i32 {
+    let context = &mut Context::new(&args.common);
+    let engine = match args.engine {
+        Engine::Llinterp => taipan_driver::Engine::LLInterp,
+        Engine::Native => taipan_driver::Engine::Native,
+        Engine::C => {
+            return context.fail(&Failure::Usage("the C engine is not there yet".to_owned()));
+        }
+    };
+    if let Err(f) = supported(&args.code) {
+        return context.fail(&f);
+    }
+    let request = RunRequest {
+        target: args.target.clone(),
+        // As CPython has it, the first argument is the program itself.
+        argv: std::iter::once(args.target.to_string())
+            .chain(args.args.iter().cloned())
+            .collect(),
+        engine,
+        optimize: args.code.optimize,
+    };
+    let outcome = taipan_driver::run(&context.db, &context.load, &request, &mut context.timings);
+    let code = match outcome {
+        Ok(code) => code,
+        Err(f) => context.fail(&f),
+    };
+    context.finish(&args.common);
+    code
+}
+
+pub(crate) fn build(args: &BuildArgs) -> i32 {
+    let context = &mut Context::new(&args.common);
+    if let Err(f) = supported(&args.code) {
+        return context.fail(&f);
+    }
+    let output = args.output.clone().unwrap_or_else(|| {
+        Utf8PathBuf::from(format!(
+            "{}-c",
+            args.target.file_stem().unwrap_or("program")
+        ))
+    });
+    let outcome = taipan_driver::build(
+        &context.db,
+        &context.load,
+        &args.target,
+        &output,
+        args.code.optimize,
+        &mut context.timings,
+    );
+    let code = match outcome {
+        Ok(()) => 0,
+        Err(f) => context.fail(&f),
+    };
+    context.finish(&args.common);
+    code
+}
+
+/// Refuses what is not there yet, rather than ignoring it.
+fn supported(options: &CodeOptions) -> Result<(), Failure> {
+    match options.backend {
+        Backend::Cranelift => {}
+        Backend::C => return Err(Failure::Usage("the C back end is not there yet".to_owned())),
+        Backend::Llvm => {
+            return Err(Failure::Usage(
+                "the LLVM back end is not there yet".to_owned(),
+            ));
+        }
+    }
+    if options.gc != "generational" {
+        return Err(Failure::Usage(format!(
+            "there is no collector `{}`: only `generational` so far",
+            options.gc
+        )));
+    }
+    if options.jit {
+        return Err(Failure::Usage(
+            "the just-in-time compiler is not there yet".to_owned(),
+        ));
+    }
+    Ok(())
+}
