@@ -36,8 +36,6 @@ pub(crate) enum GraphStage {
     Rtyped,
     /// Optimised.
     Optimized,
-    /// With explicit exception checks.
-    Exceptions,
     /// With roots and write barriers.
     Gc,
 }
@@ -69,7 +67,6 @@ impl Program for StageProgram<'_> {
         match self.stage {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
             GraphStage::Optimized => optimized(self.db, key),
-            GraphStage::Exceptions => exceptions(self.db, key),
             GraphStage::Gc => gc(self.db, key),
         }
     }
