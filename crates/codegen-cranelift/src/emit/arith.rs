@@ -5,7 +5,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
-use taipan_graph::{BlockId, Operation};
+use taipan_graph::Operation;
 use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, PlainOp};
 
 use super::types::{clif_type, is_signed};
@@ -227,13 +227,11 @@ impl Emitter<'_, '_> {
         Ok(self.b.ins().band(low, high))
     }
 
-    /// Arithmetic that raises OverflowError.
+    /// Arithmetic that may overflow; it ends its block, whose exits depend on that.
     pub(super) fn int_ovf(
         &mut self,
         p: PlainOp,
         op: &Operation<LowLevel>,
-        id: BlockId,
-        index: usize,
     ) -> Result<Value, Bad> {
         let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
         let (result, overflow) = match p {
@@ -241,7 +239,7 @@ impl Emitter<'_, '_> {
             PlainOp::IntMulOvf => self.b.ins().smul_overflow(a, b),
             _ => self.b.ins().sadd_overflow(a, b),
         };
-        self.raise_if(overflow, "OverflowError", id, index);
+        self.overflow = Some(overflow);
         Ok(result)
     }
 }

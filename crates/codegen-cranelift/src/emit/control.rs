@@ -70,6 +70,11 @@ impl Emitter<'_, '_> {
         match (&block.exitswitch, &block.exits[..]) {
             (ExitSwitch::None, [link]) => self.follow(link, entries),
             (ExitSwitch::None, _) => Err(format!("{id:?} needs one exit")),
+            (ExitSwitch::LastException, [ok, raised]) if raised.last_exception.is_none() => {
+                // An overflow check: the machine's flag decides.
+                let overflow = self.overflow.take().ok_or("an overflow check without operation")?;
+                self.branch_on(overflow, raised, ok, entries)
+            }
             (ExitSwitch::LastException, _) => {
                 Err("exception links must be transformed away before".into())
             }
@@ -180,23 +185,7 @@ impl Emitter<'_, '_> {
         no: &Link<LowLevel>,
         entries: &[u32],
     ) -> Result<(), Bad> {
-        if let LLOperand::Const(LLConst::Bool(b)) = on {
-            // Both targets are emitted, so both must be reachable.
-            let value = self.int(cranelift_codegen::ir::types::I8, i64::from(*b));
-            return self.branch_on(value, yes, no, entries);
-        }
         let value = self.value(on)?;
-        if let Some((var, class)) = self.pending_raise.take()
-            && on.as_var() == Some(var)
-        {
-            let raise = self.cold_block();
-            let args = self.link_args(no, entries)?;
-            let target = self.block(no.target)?;
-            self.b.ins().brif(value, raise, &[], target, &args);
-            self.b.switch_to_block(raise);
-            self.raise_builtin(class);
-            return self.follow(yes, entries);
-        }
         self.branch_on(value, yes, no, entries)
     }
 

@@ -1,68 +1,15 @@
 //! Exceptions: the pair of class and instance in the state shared with the runtime,
 //! and the ring of traceback entries.
-//!
-//! ```text
-//! v = int_add_ovf(a, b)           r, overflow = sadd_overflow a, b
-//! e = exc_occurred()         =>   brif overflow, raise, next
-//! exitswitch e                    raise: (cold) exc = OverflowError; jump handler
-//! ```
-//! The check after an operation that raises by itself reads the machine's flag, not
-//! memory, and the exception is set on the way to its handler.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
-use taipan_codegen::SymbolRef;
 use taipan_codegen::abi::{mark, state};
-use taipan_graph::{BlockId, ExitSwitch, VarId};
-use taipan_lltype::{LLOp, LLOperand, PlainOp};
+use taipan_graph::VarId;
+use taipan_lltype::{LLOperand, PlainOp};
 
 use super::types::clif_type;
 use super::{Bad, Emitter, PTR};
 
 impl Emitter<'_, '_> {
-    /// The variable of the check, if the operation at `index` is followed by nothing
-    /// but the check whether it raised, which decides between the block's exits.
-    pub(super) fn check_after(&self, id: BlockId, index: usize) -> Option<VarId> {
-        let block = self.graph.block(id);
-        let [check] = &block.operations[index + 1..] else {
-            return None;
-        };
-        let is_check = check.op == LLOp::from(PlainOp::ExcOccurred);
-        let decides = matches!(&block.exitswitch,
-            ExitSwitch::Value(LLOperand::Var(v)) if *v == check.result);
-        (is_check && decides).then_some(check.result)
-    }
-
-    /// Raises a builtin exception if `raised`, a machine truth value, holds.
-    pub(super) fn raise_if(
-        &mut self,
-        raised: Value,
-        class: &'static str,
-        id: BlockId,
-        index: usize,
-    ) {
-        if let Some(check) = self.check_after(id, index) {
-            self.pending_raise = Some((check, class));
-            self.define(check, raised);
-            return;
-        }
-        let (raise, next) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(raised, raise, &[], next, &[]);
-        self.b.switch_to_block(raise);
-        self.raise_builtin(class);
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
-    }
-
-    /// Sets a prebuilt exception.
-    pub(super) fn raise_builtin(&mut self, class: &'static str) {
-        let vtable = SymbolRef::Static(self.program.exception_vtable(class));
-        let instance = SymbolRef::Static(self.program.exception_instance(class));
-        let etype = self.address_of(&vtable);
-        let evalue = self.address_of(&instance);
-        self.set_exception(etype, evalue);
-        self.start_traceback(etype);
-    }
-
     fn set_exception(&mut self, etype: Value, evalue: Value) {
         self.store_state(state::EXC_TYPE, etype);
         self.store_state(state::EXC_VALUE, evalue);
@@ -110,7 +57,7 @@ impl Emitter<'_, '_> {
                     None => self.load_state(state::EXC_TYPE),
                 };
                 match op {
-                    DebugStartTraceback => self.start_traceback(etype),
+                    DebugStartTraceback => self.traceback_mark(mark::RAISED, etype),
                     DebugCatchException => self.traceback_mark(mark::CAUGHT, etype),
                     _ => self.traceback_mark(mark::RERAISED, etype),
                 }
@@ -123,10 +70,6 @@ impl Emitter<'_, '_> {
             }
         }
         Ok(None)
-    }
-
-    fn start_traceback(&mut self, etype: Value) {
-        self.traceback_mark(mark::RAISED, etype);
     }
 
     fn traceback_mark(&mut self, mark: i64, etype: Value) {

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use taipan_codegen::SymbolRef;
 use taipan_codegen::abi::{self, LARGE_OBJECT, state};
-use taipan_graph::{BlockId, Operation};
+use taipan_graph::Operation;
 use taipan_lltype::{
     LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, VarLayout, VoidConst, round_up,
 };
@@ -318,8 +318,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Takes slots of the shadow stack. Slots that are not written before anything else
-    /// happens are cleared: the collector looks at all of them.
+    /// Takes slots of the shadow stack. The transform fills all of them before the
+    /// collector looks.
     fn enter_roots(&mut self, op: &Operation<LowLevel>) -> Result<(), Bad> {
         let slots = self.constant_operand(op)?;
         let base = self.load_state(state::ROOT_STACK_TOP);
@@ -329,11 +329,6 @@ impl Emitter<'_, '_> {
         };
         self.b.def_var(variable, base);
         self.roots = Some((variable, slots));
-        let flags = self.root_flags();
-        let zero = self.int(PTR, 0);
-        for i in 0..slots {
-            self.b.ins().store(flags, zero, base, i as i32 * 8);
-        }
         let top = self.b.ins().iadd_imm_s(base, slots * 8);
         self.store_state(state::ROOT_STACK_TOP, top);
         Ok(())
@@ -352,21 +347,10 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Compares the stack pointer with the limit. A Bool result is true if there is no
-    /// room; without result the operation raises RuntimeError.
-    pub(super) fn stack_check(
-        &mut self,
-        op: &Operation<LowLevel>,
-        id: BlockId,
-        index: usize,
-    ) -> Result<Option<Value>, Bad> {
+    /// Whether the machine stack is used up.
+    pub(super) fn stack_check(&mut self) -> Value {
         let limit = self.load_state(state::STACK_LIMIT);
         let sp = self.b.ins().get_stack_pointer(PTR);
-        let overflow = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, limit);
-        if self.graph.ty(op.result).is_void() {
-            self.raise_if(overflow, "RuntimeError", id, index);
-            return Ok(None);
-        }
-        Ok(Some(overflow))
+        self.b.ins().icmp(IntCC::UnsignedLessThan, sp, limit)
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn emit_graph(
         layouts: FxHashMap::default(),
         regions,
         roots: None,
-        pending_raise: None,
+        overflow: None,
     };
     let done = emitter.graph();
     let Emitter { b, symbols, .. } = emitter;
@@ -160,9 +160,8 @@ struct Emitter<'a, 'b> {
     regions: Regions,
     /// The frame on the shadow stack: its address, and its number of slots.
     roots: Option<(Variable, i64)>,
-    /// The last operation found an exception of this class, which is set only when the
-    /// block's exit for it is taken (see `exc`).
-    pending_raise: Option<(VarId, &'static str)>,
+    /// Whether the block's last operation overflowed, if it is one that may.
+    overflow: Option<Value>,
 }
 
 impl Emitter<'_, '_> {

@@ -12,15 +12,10 @@ impl Emitter<'_, '_> {
     /// All operations of a block.
     pub(super) fn operations(&mut self, id: BlockId) -> Result<(), Bad> {
         let graph = self.graph;
-        for (index, op) in graph.block(id).operations.iter().enumerate() {
-            if let Some((check, _)) = self.pending_raise
-                && check == op.result
-            {
-                continue;
-            }
+        for op in &graph.block(id).operations {
             let value = match op.op {
                 LLOp::Num(family, num) => self.num(family, num, op).map(Some),
-                LLOp::Plain(p) => self.plain(p, op, id, index),
+                LLOp::Plain(p) => self.plain(p, op),
             }
             .map_err(|e| format!("{}: {e}", op.op))?;
             match value {
@@ -70,8 +65,6 @@ impl Emitter<'_, '_> {
         &mut self,
         p: PlainOp,
         op: &Operation<LowLevel>,
-        id: BlockId,
-        index: usize,
     ) -> Result<Option<Value>, Bad> {
         use PlainOp::*;
         let value = match p {
@@ -84,7 +77,7 @@ impl Emitter<'_, '_> {
             }
             IntBetween | IntForceGeZero => self.int_special(p, op)?,
             IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => {
-                self.int_ovf(p, op, id, index)?
+                self.int_ovf(p, op)?
             }
             _ if is_conversion(p) || p == ForceCast => self.convert(op)?,
             ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,
@@ -143,7 +136,7 @@ impl Emitter<'_, '_> {
             | WeakrefDeref
             | ShrinkArray
             | ZeroGcPointersInside => return self.gc_op(p, op),
-            StackCheck => return self.stack_check(op, id, index),
+            StackCheck => self.stack_check(),
             ExcType
             | ExcValue
             | ExcOccurred
