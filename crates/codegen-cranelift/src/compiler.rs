@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use cranelift_codegen::binemit::Reloc as ClifReloc;
-use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserFuncName};
+use cranelift_codegen::ir::{ExternalName, LibCall};
 use cranelift_codegen::{Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use rustc_hash::FxHashMap;
 use taipan_codegen::{
-    CodeSource, CodegenError, CompiledFunction, Image, Reloc, RelocKind, SymbolRef, build_image,
+    CodeSource, CodegenError, CompiledFunction, Glue, Image, Reloc, RelocKind, SymbolRef,
+    build_image,
 };
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
-use crate::emit::{Symbols, emit_graph};
+use crate::emit::{Symbols, emit_glue, emit_graph};
 use crate::isa::{OptLevel, SharedIsa, host_isa};
 
 /// Compiles functions one after the other, reusing its working memory. Each thread
@@ -44,19 +45,13 @@ impl FunctionCompiler {
         self.finish(f.name(), symbols)
     }
 
-    /// The code of `main`: it hands its arguments and the program table to the runtime.
-    pub fn compile_main(&mut self) -> Result<CompiledFunction, CodegenError> {
+    /// The code of a piece of glue.
+    pub fn compile_glue(&mut self, glue: &Glue) -> Result<CompiledFunction, CodegenError> {
         self.context.clear();
-        self.context.func = Function::with_name_signature(
-            UserFuncName::default(),
-            crate::emit::main_signature(&*self.isa),
-        );
-        let symbols = crate::emit::emit_main(
-            &mut self.context.func,
-            &mut self.builder_context,
-            &*self.isa,
-        );
-        self.finish("main", symbols)
+        let (func, builder) = (&mut self.context.func, &mut self.builder_context);
+        let symbols = emit_glue(func, builder, &*self.isa, glue)
+            .map_err(|message| CodegenError::new("glue", message))?;
+        self.finish("glue", symbols)
     }
 
     /// The function in Cranelift's intermediate representation, before its passes.
@@ -128,7 +123,6 @@ impl FunctionCompiler {
                 ClifReloc::X86CallPCRel4 | ClifReloc::X86PCRel4 | ClifReloc::X86CallPLTRel4 => {
                     RelocKind::PcRel32
                 }
-                ClifReloc::X86GOTPCRel4 => RelocKind::GotPcRel32,
                 ClifReloc::Abs8 => RelocKind::Abs64,
                 other => {
                     let message = format!("relocation {other:?} is not supported");
@@ -195,6 +189,10 @@ impl CodeSource for OnDemand<'_> {
         let code = Arc::new(self.compiler.compile(self.program, f, &graph)?);
         self.done.insert(f.clone(), code.clone());
         Ok(code)
+    }
+
+    fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError> {
+        self.compiler.compile_glue(glue).map(Arc::new)
     }
 }
 

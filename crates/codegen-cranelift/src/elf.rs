@@ -5,12 +5,11 @@ use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind,
     SectionKind, SymbolFlags, SymbolKind, SymbolScope,
 };
-use taipan_codegen::{
-    CodegenError, CompiledFunction, Image, ImageReloc, RelocKind, SectionId, SymbolRef, Target,
-};
+use taipan_codegen::{CodegenError, Image, MAIN_SYMBOL, RelocKind, SectionId, Target};
 
-/// The object file of a program: its image and the code of `main`.
-pub fn object_file(image: &Image, main: &CompiledFunction) -> Result<Vec<u8>, CodegenError> {
+/// The object file of an image. [`taipan_codegen::Glue::Main`], if it is there, is
+/// visible to the linker.
+pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     let mut o = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let sections = [
         StandardSection::Text,
@@ -32,58 +31,21 @@ pub fn object_file(image: &Image, main: &CompiledFunction) -> Result<Vec<u8>, Co
                 SectionId::Text => SymbolKind::Text,
                 _ => SymbolKind::Data,
             },
-            scope: SymbolScope::Compilation,
+            scope: match &*s.name {
+                MAIN_SYMBOL => SymbolScope::Dynamic,
+                _ => SymbolScope::Compilation,
+            },
             weak: false,
             section: SymbolSection::Section(sections[s.place.section as usize]),
             flags: SymbolFlags::None,
         });
     }
-    let mut names = image.externals.clone();
-    for r in &main.relocs {
-        if let SymbolRef::External(name) = &r.target
-            && !names.contains(name)
-        {
-            names.push(name.clone());
-        }
-    }
-    let externals: Vec<SymbolId> = (names.iter())
+    let externals: Vec<SymbolId> = (image.externals.iter())
         .map(|name| o.add_symbol(undefined(name)))
         .collect();
 
-    let text = sections[SectionId::Text as usize];
-    let main_offset = o.append_section_data(text, &main.code, 16);
-    o.add_symbol(Symbol {
-        value: main_offset,
-        size: main.code.len() as u64,
-        kind: SymbolKind::Text,
-        section: SymbolSection::Section(text),
-        ..undefined("main")
-    });
-    let main_relocs = main.relocs.iter().map(|r| {
-        let target = match &r.target {
-            SymbolRef::External(name) => {
-                (names.iter().position(|n| n == name)).map(Target::External)
-            }
-            other => image.place(other).map(Target::Place),
-        };
-        let target = target.ok_or_else(|| CodegenError::new("main", "unknown symbol"))?;
-        Ok(ImageReloc {
-            offset: main_offset + r.offset,
-            kind: r.kind,
-            target,
-            addend: r.addend,
-        })
-    });
-    let main_relocs: Vec<ImageReloc> = main_relocs.collect::<Result<_, CodegenError>>()?;
-
     for id in SectionId::ALL {
-        let own = &image.section(id).relocs;
-        let extra = if id == SectionId::Text {
-            &main_relocs[..]
-        } else {
-            &[]
-        };
-        for r in own.iter().chain(extra) {
+        for r in &image.section(id).relocs {
             let (symbol, addend) = match r.target {
                 Target::Place(p) => (
                     section_symbols[p.section as usize],
@@ -94,9 +56,6 @@ pub fn object_file(image: &Image, main: &CompiledFunction) -> Result<Vec<u8>, Co
             let (kind, encoding, size) = match (r.kind, r.target) {
                 (RelocKind::Abs64, _) => {
                     (RelocationKind::Absolute, RelocationEncoding::Generic, 64)
-                }
-                (RelocKind::GotPcRel32, _) => {
-                    (RelocationKind::GotRelative, RelocationEncoding::Generic, 32)
                 }
                 (RelocKind::PcRel32, Target::External(_)) => (
                     RelocationKind::PltRelative,

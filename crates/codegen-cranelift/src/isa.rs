@@ -33,7 +33,9 @@ pub(crate) fn host_isa(level: OptLevel) -> Result<OwnedTargetIsa, CodegenError> 
     };
     for (name, value) in [
         ("opt_level", level),
-        ("is_pic", "true"),
+        // Code and data of an image are within reach of each other; what is elsewhere
+        // is called by way of stubs.
+        ("is_pic", "false"),
         ("enable_verifier", verifier),
         // 128-bit integers in signatures, as the C compiler passes them.
         ("enable_llvm_abi_extensions", "true"),

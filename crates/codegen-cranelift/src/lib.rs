@@ -7,6 +7,7 @@
 //! with a [`FunctionCompiler`] of its own. Graphs come after the exception and GC
 //! transforms. The machine code of a function is the same for all uses.
 
+mod call;
 mod compiler;
 mod elf;
 mod emit;
@@ -17,6 +18,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use call::{NativeMemory, call_function, call_roots};
 pub use compiler::{FunctionCompiler, compile_all};
 pub use elf::object_file;
 pub use isa::OptLevel;

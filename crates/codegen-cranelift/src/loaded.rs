@@ -1,7 +1,7 @@
 //! Images in the memory of this process.
 //!
 //! ```text
-//! code, stubs to functions elsewhere │ addresses of data elsewhere, data
+//! code, stubs to functions elsewhere │ data
 //! execute                            │ read and write
 //! ```
 
@@ -59,8 +59,7 @@ impl LoadedImage {
             .len()
             .next_multiple_of(STUB);
         let code_size = (text + externals * STUB).next_multiple_of(PAGE);
-        let got = code_size;
-        let rodata = got + (externals * 8).next_multiple_of(16);
+        let rodata = code_size;
         let rodata_len = image.section(SectionId::Rodata).bytes.len();
         let data = rodata + rodata_len.next_multiple_of(16);
         let size = data + image.section(SectionId::Data).bytes.len();
@@ -89,26 +88,24 @@ impl LoadedImage {
             size,
             sections: [base, base + rodata, base + data],
         };
-        loaded.fill(text, got, code_size)?;
+        loaded.fill(text, code_size)?;
         Ok(loaded)
     }
 
-    fn fill(&self, text: usize, got: usize, code_size: usize) -> Result<(), CodegenError> {
+    fn fill(&self, text: usize, code_size: usize) -> Result<(), CodegenError> {
         let stubs = self.base + text;
-        let got = self.base + got;
         for (i, name) in self.image.externals.iter().enumerate() {
             let address = external_address(name)?;
             let mut stub = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xcc, 0xcc];
             stub[6..14].copy_from_slice(&(address as u64).to_le_bytes());
             write(stubs + i * STUB, &stub);
-            write(got + i * 8, &(address as u64).to_le_bytes());
         }
         for id in SectionId::ALL {
             let section = self.image.section(id);
             let start = self.sections[id as usize];
             write(start, &section.bytes);
             for r in &section.relocs {
-                self.relocate(start, r, stubs, got)?;
+                self.relocate(start, r, stubs)?;
             }
         }
         // SAFETY: the pages belong to this mapping.
@@ -128,18 +125,11 @@ impl LoadedImage {
         }
     }
 
-    fn relocate(
-        &self,
-        section: usize,
-        r: &ImageReloc,
-        stubs: usize,
-        got: usize,
-    ) -> Result<(), CodegenError> {
+    fn relocate(&self, section: usize, r: &ImageReloc, stubs: usize) -> Result<(), CodegenError> {
         let at = section + r.offset as usize;
         let to = match (r.target, r.kind) {
             (Target::Place(p), _) => self.address(p),
             (Target::External(i), RelocKind::PcRel32) => stubs + i * STUB,
-            (Target::External(i), RelocKind::GotPcRel32) => got + i * 8,
             (Target::External(i), RelocKind::Abs64) => external_address(&self.image.externals[i])?,
         };
         let value = (to as i64).wrapping_add(r.addend);

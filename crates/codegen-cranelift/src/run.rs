@@ -17,36 +17,43 @@ const STACK: usize = 256 << 20;
 /// What of it is not for the program.
 const STACK_MARGIN: usize = 1 << 20;
 
-/// Runs `f` on a fresh heap as the only mutator.
-fn with_heap<T: Send>(f: impl FnOnce() -> T + Send) -> Result<T, CodegenError> {
+/// Runs `f` as the only mutator on a fresh heap, in a thread that has `stack` bytes
+/// left.
+pub(crate) fn with_heap<T>(stack: usize, f: impl FnOnce() -> T) -> T {
     let _turn = MUTATOR.lock().unwrap_or_else(PoisonError::into_inner);
-    let failed = || CodegenError::new("run", "the program's thread cannot be started");
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, || {
-                // SAFETY: the lock makes this thread the only mutator, and no heap exists.
-                unsafe { gc::setup() };
-                start::set_stack_size(STACK - STACK_MARGIN);
-                let result = f();
-                // SAFETY: objects do not outlive `f`.
-                unsafe { gc::teardown() };
-                result
-            })
-            .map_err(|_| failed())?;
-        thread.join().map_err(|_| failed())
-    })
+    // SAFETY: the lock makes this thread the only mutator, and no heap exists.
+    unsafe { gc::setup() };
+    let _heap = Heap;
+    start::set_stack_size(stack);
+    f()
+}
+
+/// Gives the heap back, whatever happens.
+struct Heap;
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: objects do not outlive `with_heap`.
+        unsafe { gc::teardown() };
+    }
 }
 
 /// Runs the program of an image that was built with an entry point: its exit code.
 pub fn run_program(image: &LoadedImage, argv: &[Vec<u8>]) -> Result<i32, CodegenError> {
     let table = (image.symbol(&SymbolRef::ProgramTable))
         .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
-    with_heap(|| {
-        // SAFETY: the image has a table of this layout, and its code is mapped.
-        unsafe {
-            let table = &*(table as *const start::ProgramTable);
-            start::run(table, argv.len(), |i| &argv[i])
-        }
+    let failed = || CodegenError::new("run", "the program's thread cannot be started");
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || {
+                // SAFETY: the image has a table of this layout, and its code is mapped.
+                with_heap(STACK - STACK_MARGIN, || unsafe {
+                    let table = &*(table as *const start::ProgramTable);
+                    start::run(table, argv.len(), |i| &argv[i])
+                })
+            })
+            .map_err(|_| failed())?;
+        thread.join().map_err(|_| failed())
     })
 }

@@ -21,6 +21,19 @@ pub enum SymbolRef {
     Location(u32),
     /// The table by which the runtime knows the program.
     ProgramTable,
+    /// Code that belongs to no graph.
+    Glue(Glue),
+}
+
+/// Code that connects a program with its surroundings.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Glue {
+    /// C's `main`: hands its arguments and the program table to the runtime.
+    Main,
+    /// Calls a function with arguments from memory: takes the address of an array of
+    /// 16-byte slots, one per argument that is not Void, and that of a slot for the
+    /// result.
+    Trampoline(FuncSym),
 }
 
 impl SymbolRef {
@@ -39,8 +52,6 @@ pub enum RelocKind {
     /// 32 bits, relative to the place itself: of code or data in the same image, or a
     /// call of an external function.
     PcRel32,
-    /// 32 bits, relative to the place itself: of a word that holds the address.
-    GotPcRel32,
     /// 64 bits.
     Abs64,
 }

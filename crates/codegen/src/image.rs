@@ -8,9 +8,12 @@ use taipan_lltype::{FuncSym, Program, StaticSym, round_up};
 use crate::abi::LOCATION_SIZE;
 use crate::table::program_table;
 use crate::{
-    CodegenError, CompiledFunction, DataObject, Reloc, RelocKind, SymbolRef, mangle_function,
+    CodegenError, CompiledFunction, DataObject, Glue, Reloc, RelocKind, SymbolRef, mangle_function,
     mangle_static, static_object, type_info_object,
 };
+
+/// Name of the symbol of [`Glue::Main`].
+pub const MAIN_SYMBOL: &str = "main";
 
 /// A section of an image.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -113,6 +116,9 @@ impl Image {
 pub trait CodeSource {
     /// The code of a function that has a graph.
     fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError>;
+
+    /// The code of a piece of glue.
+    fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError>;
 
     /// File and line of a position in a function's bytecode, for tracebacks.
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
@@ -229,6 +235,18 @@ impl Builder<'_> {
                 self.image.functions.insert(f.clone(), place);
                 let owner = (f.clone(), code.clone());
                 self.queue(place.section, place.offset, &code.relocs, Some(owner));
+                Ok(place)
+            }
+            SymbolRef::Glue(glue) => {
+                let code = self.source.glue(glue)?;
+                let place = self.append(SectionId::Text, &code.code, 16);
+                let name = match glue {
+                    Glue::Main => MAIN_SYMBOL.to_owned(),
+                    Glue::Trampoline(f) => format!("call.{}", mangle_function(f)),
+                };
+                self.name(name, place, code.code.len());
+                self.image.others.insert(symbol.clone(), place);
+                self.queue(place.section, place.offset, &code.relocs, None);
                 Ok(place)
             }
             SymbolRef::Static(s) => {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    Access, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
-    TypeKind, VOID, VoidConst, is_conversion, round_up,
+    Access, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, Memory, NumFamily, NumOp,
+    PlainOp, TypeKind, VOID, VoidConst, is_conversion, round_up,
 };
 
 use crate::code::{

@@ -1,6 +1,6 @@
 //! Calls out of low-level code: functions of the runtime and the C library.
 
-use taipan_lltype::{Heap, HeapError, LLType, STR, TypeKind};
+use taipan_lltype::{Heap, HeapError, LLType, Memory, STR, TypeKind};
 use taipan_runtime::externals::Value;
 
 /// The outside world of an interpreted program.

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use taipan_graph::Operation;
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue, LowLevel,
-    OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf, eval_wide, word_of_u64,
+    Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf, eval_wide,
+    word_of_u64,
 };
 
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Access, Addr, CHAR, FuncSym, LLConst, LLType, LLValue, Layout, Program, STR, StaticSym,
-    StaticValue, TypeKind, UNICODE, const_word, field_of, layout,
+    Access, Addr, CHAR, FuncSym, LLConst, LLType, Layout, Memory, Program, StaticSym,
+    StaticValue, TypeKind, const_word, layout,
 };
 
 /// What is wrong with an access.
@@ -364,19 +364,6 @@ impl<'p> Heap<'p> {
         Ok(())
     }
 
-    /// Of an array type: type of the items, offset of the first, distance, and
-    /// offset of the length.
-    fn items_of(&mut self, ty: LLType) -> Option<(LLType, u64, u64, Option<u64>)> {
-        if let TypeKind::FixedArray(of, _) = ty.kind() {
-            let item = self.layout(*of);
-            return Some((*of, 0, crate::round_up(item.size, item.align), None));
-        }
-        let of = ty.as_array()?.of;
-        let l = self.layout(ty);
-        let var = l.var.as_ref()?;
-        Some((of, var.items, var.item_size, var.length))
-    }
-
     // Access.
 
     #[cold]
@@ -462,28 +449,6 @@ impl<'p> Heap<'p> {
         Ok(())
     }
 
-    /// Loads the word of a value of any size.
-    pub fn load_word(&mut self, addr: Addr, ty: LLType) -> Result<i128, HeapError> {
-        let access = Access::of(ty).ok_or(HeapError::Type("load of a container"))?;
-        let b = self.bytes(addr, access.size())?;
-        if access == Access::W128 {
-            let mut w = [0; 16];
-            w.copy_from_slice(b);
-            return Ok(i128::from_le_bytes(w));
-        }
-        Ok(crate::word_of_u64(access.decode(b), ty))
-    }
-
-    /// Stores the word of a value of any size.
-    pub fn store_word(&mut self, addr: Addr, ty: LLType, w: i128) -> Result<(), HeapError> {
-        let size = Access::of(ty)
-            .ok_or(HeapError::Type("store of a container"))?
-            .size();
-        self.bytes_mut(addr, size)?
-            .copy_from_slice(&w.to_le_bytes()[..size]);
-        Ok(())
-    }
-
     /// Copies memory; regions may overlap.
     pub fn copy(&mut self, from: Addr, to: Addr, size: usize) -> Result<(), HeapError> {
         let (i, at) = self.place(from, size)?;
@@ -542,124 +507,6 @@ impl<'p> Heap<'p> {
         } else {
             Err(HeapError::BadCast(ty, to))
         }
-    }
-
-    // By name, for those who look at results and build arguments.
-
-    /// Address and type of a field.
-    pub fn field(
-        &mut self,
-        addr: Addr,
-        ty: LLType,
-        name: &str,
-    ) -> Result<(Addr, LLType), HeapError> {
-        let (i, field) =
-            field_of(ty, name, self.program).ok_or(HeapError::Type("no such field"))?;
-        Ok((addr + self.layout(ty).fields[i], field))
-    }
-
-    /// Value of a field.
-    pub fn get_field(&mut self, addr: Addr, ty: LLType, name: &str) -> Result<LLValue, HeapError> {
-        let (at, field) = self.field(addr, ty, name)?;
-        Ok(LLValue::from_word(self.load_word(at, field)?, field))
-    }
-
-    /// Sets a field.
-    pub fn set_field(
-        &mut self,
-        addr: Addr,
-        ty: LLType,
-        name: &str,
-        v: LLValue,
-    ) -> Result<(), HeapError> {
-        let (at, field) = self.field(addr, ty, name)?;
-        self.store_word(at, field, v.word())
-    }
-
-    /// Length of an array.
-    pub fn array_length(&mut self, addr: Addr, ty: LLType) -> Result<u64, HeapError> {
-        match self.items_of(ty) {
-            Some((.., Some(at))) => self.load(addr + at, Access::W64),
-            _ => Err(HeapError::Type("length of what has none")),
-        }
-    }
-
-    /// Address and type of an item.
-    pub fn item(
-        &mut self,
-        addr: Addr,
-        ty: LLType,
-        index: u64,
-    ) -> Result<(Addr, LLType), HeapError> {
-        let (of, start, step, length) = self
-            .items_of(ty)
-            .ok_or(HeapError::Type("item of what is no array"))?;
-        if let Some(at) = length
-            && index >= self.load(addr + at, Access::W64)?
-        {
-            return Err(HeapError::OutOfBounds(ty));
-        }
-        Ok((
-            addr.wrapping_add(start)
-                .wrapping_add(index.wrapping_mul(step)),
-            of,
-        ))
-    }
-
-    /// Value of an item.
-    pub fn get_item(&mut self, addr: Addr, ty: LLType, index: u64) -> Result<LLValue, HeapError> {
-        let (at, of) = self.item(addr, ty, index)?;
-        Ok(LLValue::from_word(self.load_word(at, of)?, of))
-    }
-
-    /// Sets an item.
-    pub fn set_item(
-        &mut self,
-        addr: Addr,
-        ty: LLType,
-        index: u64,
-        v: LLValue,
-    ) -> Result<(), HeapError> {
-        let (at, of) = self.item(addr, ty, index)?;
-        self.store_word(at, of, v.word())
-    }
-
-    /// A new `STR`.
-    pub fn alloc_str(&mut self, s: &[u8]) -> Result<Addr, HeapError> {
-        let a = self.malloc(*STR, s.len() as u64, true)?;
-        self.bytes_mut(a + 24, s.len())?.copy_from_slice(s);
-        Ok(a)
-    }
-
-    /// A new `UNICODE`.
-    pub fn alloc_unicode(&mut self, s: &[u32]) -> Result<Addr, HeapError> {
-        let a = self.malloc(*UNICODE, s.len() as u64, true)?;
-        let (chars, ty) = self.field(a, *UNICODE, "chars")?;
-        for (i, c) in s.iter().enumerate() {
-            self.set_item(chars, ty, i as u64, LLValue::UniChar(*c))?;
-        }
-        Ok(a)
-    }
-
-    /// Address and number of the characters of a `STR`.
-    pub fn str_chars(&mut self, addr: Addr) -> Result<(Addr, usize), HeapError> {
-        let n = self.load(addr + STR_LENGTH, Access::W64)?;
-        Ok((addr + STR_LENGTH + 8, n as usize))
-    }
-
-    /// Characters of a `STR`.
-    pub fn str_bytes(&mut self, addr: Addr) -> Result<Vec<u8>, HeapError> {
-        let (at, n) = self.str_chars(addr)?;
-        Ok(self.bytes(at, n)?.to_vec())
-    }
-
-    /// Code points of a `UNICODE`.
-    pub fn unicode_chars(&mut self, addr: Addr) -> Result<Vec<u32>, HeapError> {
-        let (chars, ty) = self.field(addr, *UNICODE, "chars")?;
-        let n = self.array_length(chars, ty)?;
-        (0..n)
-            .map(|i| Ok(self.get_item(chars, ty, i)?.word() as u32))
-            .collect()
     }
 
     // Collection.
@@ -752,9 +599,6 @@ impl<'p> Heap<'p> {
     }
 }
 
-/// Offset of the length of a `STR`: behind header and hash.
-const STR_LENGTH: u64 = 16;
-
 fn write_length(out: &mut [u8], at: Option<u64>, length: usize) {
     if let Some(to) = at.and_then(|at| out.get_mut(at as usize..at as usize + 8)) {
         to.copy_from_slice(&(length as u64).to_le_bytes());
@@ -768,5 +612,27 @@ fn varsize_length(v: &StaticValue) -> u64 {
         StaticValue::Bytes(b) => b.len() as u64,
         StaticValue::Struct(values) => values.last().map_or(0, varsize_length),
         StaticValue::Const(_) | StaticValue::Zero => 0,
+    }
+}
+
+impl Memory for Heap<'_> {
+    fn program(&self) -> &dyn Program {
+        self.program
+    }
+
+    fn layout(&mut self, ty: LLType) -> Arc<Layout> {
+        Heap::layout(self, ty)
+    }
+
+    fn malloc(&mut self, ty: LLType, length: u64, zero: bool) -> Result<Addr, HeapError> {
+        Heap::malloc(self, ty, length, zero)
+    }
+
+    fn bytes(&mut self, addr: Addr, size: usize) -> Result<&[u8], HeapError> {
+        Heap::bytes(self, addr, size)
+    }
+
+    fn bytes_mut(&mut self, addr: Addr, size: usize) -> Result<&mut [u8], HeapError> {
+        Heap::bytes_mut(self, addr, size)
     }
 }

@@ -228,11 +228,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn int_ovf(
-        &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
+    pub(super) fn int_ovf(&mut self, p: PlainOp, op: &Operation<LowLevel>) -> Result<Value, Bad> {
         let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
         let (result, overflow) = match p {
             PlainOp::IntSubOvf => self.b.ins().ssub_overflow(a, b),

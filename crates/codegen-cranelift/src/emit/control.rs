@@ -21,6 +21,7 @@ impl Emitter<'_, '_> {
         }
         // The function's entry must not be jumped to.
         let start_is_target = entries[graph.startblock.index()] > 1;
+        let entry = start_is_target.then(|| self.b.create_block());
         for id in &order {
             let block = self.b.create_block();
             self.blocks[id.index()] = Some(block);
@@ -33,11 +34,9 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        if start_is_target {
+        if let Some(entry) = entry {
             let start = self.block(graph.startblock)?;
-            let entry = self.b.create_block();
             self.b.append_block_params_for_function_params(entry);
-            self.b.func.layout.insert_block(entry, start);
             self.b.switch_to_block(entry);
             let args = self.b.block_params(entry).to_vec();
             self.jump(start, &args);
@@ -72,7 +71,10 @@ impl Emitter<'_, '_> {
             (ExitSwitch::None, _) => Err(format!("{id:?} needs one exit")),
             (ExitSwitch::LastException, [ok, raised]) if raised.last_exception.is_none() => {
                 // An overflow check: the machine's flag decides.
-                let overflow = self.overflow.take().ok_or("an overflow check without operation")?;
+                let overflow = self
+                    .overflow
+                    .take()
+                    .ok_or("an overflow check without operation")?;
                 self.branch_on(overflow, raised, ok, entries)
             }
             (ExitSwitch::LastException, _) => {

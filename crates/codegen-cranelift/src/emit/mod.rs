@@ -9,6 +9,7 @@ mod control;
 mod convert;
 mod exc;
 mod gc;
+mod glue;
 mod memory;
 mod ops;
 mod symbols;
@@ -27,6 +28,7 @@ use taipan_codegen::{SymbolRef, abi};
 use taipan_graph::VarId;
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
+pub(crate) use glue::emit_glue;
 pub(crate) use symbols::Symbols;
 use types::{clif_type, signature};
 
@@ -72,45 +74,10 @@ pub(crate) fn emit_graph(
             Ok(symbols)
         }
         Err(e) => {
-            drop(b);
             *builder_context = FunctionBuilderContext::new();
             Err(e)
         }
     }
-}
-
-/// The signature of C's `main`.
-pub(crate) fn main_signature(isa: &dyn TargetIsa) -> Signature {
-    let mut sig = Signature::new(isa.default_call_conv());
-    sig.params = vec![ir::AbiParam::new(ir::types::I32), ir::AbiParam::new(PTR)];
-    sig.returns = vec![ir::AbiParam::new(ir::types::I32)];
-    sig
-}
-
-/// Fills in `func`, which has [`main_signature`].
-pub(crate) fn emit_main(
-    func: &mut ir::Function,
-    builder_context: &mut FunctionBuilderContext,
-    isa: &dyn TargetIsa,
-) -> Symbols {
-    let mut symbols = Symbols::default();
-    let mut b = FunctionBuilder::new(func, builder_context);
-    let block = b.create_block();
-    b.append_block_params_for_function_params(block);
-    b.switch_to_block(block);
-    let mut args = b.block_params(block).to_vec();
-    let mut sig = main_signature(isa);
-    sig.params.push(ir::AbiParam::new(PTR));
-    let sig = b.import_signature(sig);
-    let table = symbols.global(b.func, &SymbolRef::ProgramTable);
-    args.push(b.ins().symbol_value(PTR, table));
-    let main = symbols.function(b.func, &SymbolRef::External(abi::MAIN.into()), sig);
-    let call = b.ins().call(main, &args);
-    let result = b.inst_results(call).to_vec();
-    b.ins().return_(&result);
-    b.seal_all_blocks();
-    b.finalize(isa.frontend_config());
-    symbols
 }
 
 /// Parts of memory that never overlap, so that Cranelift may keep values of one across

@@ -61,11 +61,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn plain(
-        &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-    ) -> Result<Option<Value>, Bad> {
+    fn plain(&mut self, p: PlainOp, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
         use PlainOp::*;
         let value = match p {
             DirectCall | IndirectCall | JitConditionalCall | JitConditionalCallValue => {
@@ -76,9 +72,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().bxor_imm_u(a, 1)
             }
             IntBetween | IntForceGeZero => self.int_special(p, op)?,
-            IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => {
-                self.int_ovf(p, op)?
-            }
+            IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => self.int_ovf(p, op)?,
             _ if is_conversion(p) || p == ForceCast => self.convert(op)?,
             ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,
             SameAs | Likely | Unlikely | Hint | JitForceVirtual | CastPointer | CastOpaquePtr

@@ -107,5 +107,6 @@ fn symbol_text(symbol: &SymbolRef) -> String {
         SymbolRef::TypeInfo(ty) => format!("<type {ty}>"),
         SymbolRef::Location(i) => format!("<location {i}>"),
         SymbolRef::ProgramTable => "<program table>".into(),
+        SymbolRef::Glue(glue) => format!("<{glue:?}>"),
     }
 }

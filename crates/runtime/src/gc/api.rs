@@ -114,6 +114,14 @@ unsafe fn allocate_large(info: &'static TypeInfo, size: usize) -> usize {
                 gc.threshold = gc.threshold.max(gc.old_bytes() + size);
             }
         }
+        make_large(info, size)
+    }
+}
+
+unsafe fn make_large(info: &'static TypeInfo, size: usize) -> usize {
+    // SAFETY: by contract of the callers.
+    unsafe {
+        let gc = gc();
         let obj = gc.large.allocate(size);
         let header = &raw const *info as usize | OUTSIDE;
         if info.has_pointers() {
@@ -121,6 +129,25 @@ unsafe fn allocate_large(info: &'static TypeInfo, size: usize) -> usize {
             gc.remembered.push(obj);
         } else {
             *(obj as *mut usize) = header | TRACK;
+        }
+        obj
+    }
+}
+
+/// A zeroed object that never moves, made without collecting: for those who build
+/// objects from outside a program. It stays alive until the next collection anyway.
+///
+/// # Safety
+/// The heap is set up, and this is the mutator thread.
+pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize {
+    let Some(size) = info.size_with(length) else {
+        exc::fatal(b"MemoryError")
+    };
+    // SAFETY: by contract.
+    unsafe {
+        let obj = make_large(info, size);
+        if info.item_size != 0 {
+            *((obj + info.length_offset as usize) as *mut usize) = length;
         }
         obj
     }

@@ -1,0 +1,90 @@
+//! Code that belongs to no graph.
+
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{
+    self, AbiParam, InstBuilder, MemFlagsData, Signature, UserFuncName, Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use taipan_codegen::{Glue, SymbolRef, abi};
+use taipan_lltype::{FuncKind, FuncSym};
+
+use super::symbols::Symbols;
+use super::types::{clif_type, signature};
+use super::{Bad, PTR};
+
+/// Distance between the slots of a trampoline's arguments.
+const SLOT: i32 = 16;
+
+/// Fills in `func`.
+pub(crate) fn emit_glue(
+    func: &mut ir::Function,
+    builder_context: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    glue: &Glue,
+) -> Result<Symbols, Bad> {
+    func.name = UserFuncName::default();
+    func.signature = Signature::new(CallConv::SystemV);
+    let params = match glue {
+        Glue::Main => [I32, PTR],
+        Glue::Trampoline(_) => [PTR, PTR],
+    };
+    func.signature.params = params.map(AbiParam::new).to_vec();
+    if *glue == Glue::Main {
+        func.signature.returns = vec![AbiParam::new(I32)];
+    }
+    let main_signature = func.signature.clone();
+
+    let mut symbols = Symbols::default();
+    let mut b = FunctionBuilder::new(func, builder_context);
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    let args = b.block_params(block).to_vec();
+    match glue {
+        Glue::Main => call_runtime_main(&mut b, &mut symbols, &args, main_signature),
+        Glue::Trampoline(f) => call_from_memory(&mut b, &mut symbols, &args, f)?,
+    }
+    b.seal_all_blocks();
+    b.finalize(isa.frontend_config());
+    Ok(symbols)
+}
+
+fn call_runtime_main(
+    b: &mut FunctionBuilder<'_>,
+    symbols: &mut Symbols,
+    args: &[Value],
+    mut sig: Signature,
+) {
+    sig.params.push(AbiParam::new(PTR));
+    let sig = b.import_signature(sig);
+    let table = symbols.global(b.func, &SymbolRef::ProgramTable);
+    let table = b.ins().symbol_value(PTR, table);
+    let main = symbols.function(b.func, &SymbolRef::External(abi::MAIN.into()), sig);
+    let call = b.ins().call(main, &[args[0], args[1], table]);
+    let result = b.inst_results(call).to_vec();
+    b.ins().return_(&result);
+}
+
+fn call_from_memory(
+    b: &mut FunctionBuilder<'_>,
+    symbols: &mut Symbols,
+    args: &[Value],
+    f: &FuncSym,
+) -> Result<(), Bad> {
+    let external = matches!(f.kind(), FuncKind::External { .. });
+    let sig = signature(f.ty(), external)?;
+    let flags = MemFlagsData::trusted();
+    let types = f.ty().args.iter().filter_map(|t| clif_type(*t));
+    let values: Vec<Value> = (types.enumerate())
+        .map(|(i, ty)| b.ins().load(ty, flags, args[0], i as i32 * SLOT))
+        .collect();
+    let sig = b.import_signature(sig);
+    let callee = symbols.function(b.func, &SymbolRef::function(f), sig);
+    let call = b.ins().call(callee, &values);
+    if let [result] = b.inst_results(call)[..] {
+        b.ins().store(flags, result, args[1], 0);
+    }
+    b.ins().return_(&[]);
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The numbers that emitted code relies on are those of the runtime.
+
+use std::mem::{offset_of, size_of};
+
+use taipan_codegen::abi;
+use taipan_runtime::gc::{self, TypeInfo, header};
+use taipan_runtime::start::{self, ProgramTable};
+use taipan_runtime::state::{self, Location, offset};
+
+#[test]
+fn numbers_agree() {
+    assert_eq!(abi::STATIC_FLAGS, header::STATIC_FLAGS as i64);
+    assert_eq!(abi::TRACK, header::TRACK as i64);
+    assert_eq!(abi::LARGE_OBJECT, gc::LARGE_OBJECT as u64);
+    assert_eq!(abi::TYPE_INFO_SIZE, size_of::<TypeInfo>());
+    assert_eq!(abi::LOCATION_SIZE, size_of::<Location>());
+    let fields = [
+        offset_of!(TypeInfo, fixed_size),
+        offset_of!(TypeInfo, item_size),
+        offset_of!(TypeInfo, length_offset),
+        offset_of!(TypeInfo, items_offset),
+        offset_of!(TypeInfo, pointers),
+        offset_of!(TypeInfo, item_pointers),
+        offset_of!(TypeInfo, kind),
+        offset_of!(TypeInfo, reserved),
+    ];
+    assert_eq!(fields, [0, 4, 8, 12, 16, 20, 24, 28]);
+    assert_eq!(offset_of!(TypeInfo, finalizer), 32);
+}
+
+#[test]
+fn state_agrees() {
+    use abi::state::*;
+    assert_eq!(
+        [
+            NURSERY_FREE,
+            NURSERY_TOP,
+            ROOT_STACK_TOP,
+            EXC_TYPE,
+            EXC_VALUE,
+            STACK_LIMIT,
+            TRACEBACK_COUNT,
+            TRACEBACK,
+        ],
+        [
+            offset::NURSERY_FREE,
+            offset::NURSERY_TOP,
+            offset::ROOT_STACK_TOP,
+            offset::EXC_TYPE,
+            offset::EXC_VALUE,
+            offset::STACK_LIMIT,
+            offset::TRACEBACK_COUNT,
+            offset::TRACEBACK,
+        ]
+    );
+    assert_eq!(TRACEBACK_DEPTH, state::TRACEBACK_DEPTH as i64);
+    assert_eq!(abi::mark::RAISED, state::RAISED as i64);
+    assert_eq!(abi::mark::CAUGHT, state::CAUGHT as i64);
+    assert_eq!(abi::mark::RERAISED, state::RERAISED as i64);
+}
+
+#[test]
+fn program_table_agrees() {
+    use abi::table::*;
+    assert_eq!(SIZE, size_of::<ProgramTable>());
+    assert_eq!(ENTRY as usize, offset_of!(ProgramTable, entry));
+    assert_eq!(STRING as usize, offset_of!(ProgramTable, string));
+    assert_eq!(
+        STRING_ARRAY as usize,
+        offset_of!(ProgramTable, string_array)
+    );
+    assert_eq!(STRING_LIST as usize, offset_of!(ProgramTable, string_list));
+    assert_eq!(LIST_LENGTH, offset_of!(ProgramTable, list_length));
+    assert_eq!(LIST_ITEMS, offset_of!(ProgramTable, list_items));
+    assert_eq!(ARGV, offset_of!(ProgramTable, argv));
+    assert_eq!(RETURNS_CODE, offset_of!(ProgramTable, returns_code));
+    assert_eq!((start::ARRAY_ARGV, start::LIST_ARGV), (1, 2));
+}
+
+#[test]
+fn every_external_function_exists() {
+    let mut names = Vec::new();
+    start::symbols(|name, _| names.push(name));
+    for e in taipan_lltype::EXTERNALS {
+        assert!(names.contains(&e.name), "{}", e.name);
+    }
+}
