@@ -63,10 +63,10 @@ impl Program for RtypedProgram<'_> {
 
     fn static_data(&self, s: &StaticSym) -> Arc<StaticData> {
         let key = StaticKey::new(self.db, self.roots, s);
-        match &*static_data(self.db, key) {
-            Ok(data) => Arc::new(data.clone()),
+        match static_data(self.db, key) {
+            Ok(data) => data,
             Err(d) => {
-                self.note(d);
+                self.note(&d);
                 Arc::new(StaticData {
                     ty: *VOID,
                     value: StaticValue::Zero,
@@ -78,10 +78,10 @@ impl Program for RtypedProgram<'_> {
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
         let key = LayoutKey::new(self.db, self.roots, s);
-        match &*struct_body(self.db, key) {
-            Ok(body) => Arc::new(body.clone()),
+        match struct_body(self.db, key) {
+            Ok(body) => body,
             Err(d) => {
-                self.note(d);
+                self.note(&d);
                 Arc::default()
             }
         }

@@ -109,20 +109,31 @@ pub fn func_key(db: &dyn Db, roots: Roots, sym: &FuncSym) -> Option<FuncKey> {
     Some(FuncKey::new(db, kind))
 }
 
+/// What a query of this crate answers: shared, so that handing it on is free.
+pub type Outcome<T> = Result<Arc<T>, Diagnostic>;
+
+fn outcome<T>(result: Result<T, Diagnostic>) -> Outcome<T> {
+    result.map(Arc::new)
+}
+
+fn diagnostic(e: TyperError) -> Diagnostic {
+    Diagnostic::error(e.code, None, e.message)
+}
+
 /// A function in low-level form. Depends on its own annotation, on the signatures of
 /// what it calls, and on the attributes, lists and dicts that it uses; never on
 /// another function's body.
 #[salsa::tracked(returns(clone))]
-pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Result<Arc<LLGraph>, Diagnostic> {
-    let graph = match key.kind(db) {
+pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
+    let result = match key.kind(db) {
         FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
         FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
         FuncKeyKind::Synth(roots, sym) => {
             let rt = RTyper::new(db, Universe::User(*roots));
-            crate::synth::build(&rt, sym).map_err(|e| Diagnostic::error(e.code, None, e.message))
+            crate::synth::build(&rt, sym).map_err(diagnostic)
         }
     };
-    graph.map(Arc::new)
+    outcome(result)
 }
 
 /// The name of a function of the program, with its low-level type.
@@ -186,22 +197,16 @@ pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
 
 /// Contents of prebuilt data.
 #[salsa::tracked(returns(clone))]
-pub fn static_data(db: &dyn Db, key: StaticKey) -> Arc<Result<StaticData, Diagnostic>> {
+pub fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
     let rt = RTyper::new(db, Universe::User(key.roots(db)));
-    Arc::new(
-        crate::statics::static_data(&rt, key.sym(db))
-            .map_err(|e| Diagnostic::error(e.code, None, e.message)),
-    )
+    outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
 }
 
 /// Fields of a struct whose body is not inline.
 #[salsa::tracked(returns(clone))]
-pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Arc<Result<StructBody, Diagnostic>> {
+pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
     let rt = RTyper::new(db, Universe::User(key.roots(db)));
-    Arc::new(
-        crate::layout::struct_body(&rt, key.id(db))
-            .map_err(|e| Diagnostic::error(e.code, None, e.message)),
-    )
+    outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))
 }
 
 /// `module.Class`.

@@ -325,10 +325,8 @@ impl<'a> RTyper<'a> {
             return Ok(b.clone());
         }
         let key = queries::LayoutKey::new(self.db, self.roots()?, id);
-        match &*queries::struct_body(self.db, key) {
-            Ok(b) => Ok(Arc::new(b.clone())),
-            Err(d) => Err(TyperError::with_code(d.code, d.message.clone())),
-        }
+        queries::struct_body(self.db, key)
+            .map_err(|d| TyperError::with_code(d.code, d.message.clone()))
     }
 
     // ---- image ----
