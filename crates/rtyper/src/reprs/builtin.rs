@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
-use taipan_graph::{Const, Operand};
-use taipan_lltype::{
-    BOOL, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, VoidConst, external,
-};
+use taipan_graph::Const;
+use taipan_lltype::{LLConst, LLOperand, LLType, VOID};
 
 use crate::hop::{ArgValue, cvoid};
-use crate::reprs::InstanceRepr;
-use crate::reprs::ptr::{input_of_type, type_arg};
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
 
 /// A builtin function: Void, known by name.
@@ -178,133 +174,35 @@ fn short_name(name: &str) -> &str {
 /// Types a call of a builtin function. The arguments of the call are those of `hop`.
 fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
     let short = short_name(name);
-    if let Some(op) = short.strip_prefix("llop.") {
-        return low_level_operation(op, hop);
-    }
-    if let Some(f) = name.strip_prefix("taipan_lowlevel.").and_then(external) {
-        return call_external(hop, &f);
-    }
     if let Some(result) = containers::rtype_builtin(name, hop) {
         return result;
     }
-    let first = hop.args_r.first().cloned();
-    let methods = |what: &str| {
-        first
-            .as_ref()
-            .ok_or_else(|| TyperError::new(format!("{what}() without arguments")))
-    };
+    if let Some(result) = super::lowlevel::rtype(short, hop) {
+        return result;
+    }
+    if let Some(result) = super::rlib::rtype(short, hop) {
+        return result;
+    }
+    if let Some(f) = short.strip_prefix("__builtin__.")
+        && let Some(result) = python_builtin(f, hop)
+    {
+        return result;
+    }
     match short {
-        "__builtin__.bool" => methods("bool")?.methods().rtype_bool(hop),
-        "__builtin__.int" => methods("int")?.methods().rtype_int(hop),
-        "__builtin__.long" => methods("long")?.methods().rtype_long(hop),
-        "__builtin__.float" => methods("float")?.methods().rtype_float(hop),
-        "__builtin__.chr" => methods("chr")?.methods().rtype_chr(hop),
-        "__builtin__.unichr" => methods("unichr")?.methods().rtype_unichr(hop),
-        "__builtin__.ord" => methods("ord")?.methods().rtype_ord(hop),
-        "__builtin__.unicode" => methods("unicode")?.methods().rtype_unicode(hop),
-        "__builtin__.str" => methods("str")?.methods().rtype_str(hop),
-        "__builtin__.repr" => methods("repr")?.methods().rtype_repr(hop),
-        "__builtin__.hex" => methods("hex")?.methods().rtype_hex(hop),
-        "__builtin__.oct" => methods("oct")?.methods().rtype_oct(hop),
-        "__builtin__.bin" => methods("bin")?.methods().rtype_bin(hop),
-        "__builtin__.abs" => methods("abs")?.methods().rtype_abs(hop),
-        "__builtin__.len" => methods("len")?.methods().rtype_len(hop),
-        "__builtin__.hash" => methods("hash")?.methods().rtype_hash(hop),
-        "__builtin__.id" => methods("id")?.methods().rtype_id(hop),
-        "__builtin__.type" => methods("type")?.methods().rtype_type(hop),
-        "__builtin__.iter" => methods("iter")?.methods().rtype_iter(hop),
-        "__builtin__.next" => methods("next")?.methods().rtype_next(hop),
-        "__builtin__.isinstance" => methods("isinstance")?.methods().rtype_isinstance(hop),
-        "__builtin__.issubclass" => methods("issubclass")?.methods().rtype_issubtype(hop),
-        "__builtin__.list" => methods("list")?.methods().rtype_bltn_list(hop),
-        "__builtin__.bytearray" => methods("bytearray")?.methods().rtype_bytearray(hop),
-        "__builtin__.min" | "__builtin__.max" => min_max(hop, short == "__builtin__.min"),
-        "__builtin__.hasattr" | "__builtin__.callable" => constant_result(hop),
-        "__builtin__.getattr" => methods("getattr")?.methods().rtype_getattr(hop),
-        "__builtin__.setattr" => methods("setattr")?.methods().rtype_setattr(hop),
-        "object.__init__" => {
+        "object.__init__" | "Exception.__init__" | "BaseException.__init__" => {
             hop.exception_cannot_occur()?;
             Ok(Some(cvoid()))
         }
-        "exceptions.Exception.__init__" | "Exception.__init__" | "BaseException.__init__" => {
-            hop.exception_cannot_occur()?;
-            Ok(Some(cvoid()))
+        "weakref.ref" | "_weakref.ref" | "weakref.ReferenceType" => {
+            super::weakref::rtype_weakref_create(hop)
         }
-        "rarithmetic.intmask" | "rarithmetic.longlongmask" => converted(hop, &Repr::signed()),
-        "rarithmetic.widen"
-        | "rarithmetic.r_int"
-        | "rarithmetic.r_uint"
-        | "rarithmetic.r_longlong"
-        | "rarithmetic.r_ulonglong"
-        | "rarithmetic.r_int32"
-        | "rarithmetic.r_uint32"
-        | "rarithmetic.r_longlonglong"
-        | "rarithmetic.r_ulonglonglong"
-        | "rarithmetic.r_int64"
-        | "rarithmetic.r_uint64"
-        | "rarithmetic.r_singlefloat"
-        | "rarithmetic.r_short"
-        | "rarithmetic.r_ushort"
-        | "rarithmetic.r_int8"
-        | "rarithmetic.r_uint8"
-        | "rarithmetic.r_int16"
-        | "rarithmetic.r_uint16" => cast(hop),
-        "rarithmetic.ovfcheck" => converted(hop, &hop.r_result.clone()),
-        "rarithmetic.int_between" => int_between(hop),
-        "rarithmetic.int_force_ge_zero" => int_force_ge_zero(hop),
-        "objectmodel.we_are_translated" => {
-            hop.exception_cannot_occur()?;
-            Ok(Some(crate::hop::cbool(true)))
-        }
-        "objectmodel.keepalive_until_here" => keepalive(hop),
-        "objectmodel.compute_hash" => methods("compute_hash")?.methods().rtype_hash(hop),
-        "objectmodel.compute_identity_hash" => identity(hop, PlainOp::GcIdentityhash),
-        "objectmodel.compute_unique_id" | "objectmodel.current_object_addr_as_int" => {
-            identity(hop, PlainOp::GcId)
-        }
-        "objectmodel.instantiate" => instantiate(hop),
-        "objectmodel.newlist_hint" | "objectmodel.resizelist_hint" => Err(TyperError::missing(
-            short,
-            first.map_or_else(String::new, |r| r.methods().describe()),
-        )),
-        "objectmodel.likely" => branch_hint(hop, PlainOp::Likely),
-        "objectmodel.unlikely" => branch_hint(hop, PlainOp::Unlikely),
-        "rgc.collect" | "gc.collect" => gc_collect(hop),
-        "weakref.ref" => super::weakref::rtype_weakref_create(hop),
-        "lltype.malloc" => malloc(hop),
-        "lltype.free" => free(hop),
-        "lltype.nullptr" => {
-            hop.exception_cannot_occur()?;
-            Ok(Some(Operand::Const(LLConst::Null(
-                hop.r_result.lowleveltype(),
-            ))))
-        }
-        "lltype.typeOf" | "lltype.Ptr" => {
-            hop.exception_cannot_occur()?;
-            Ok(Some(cvoid()))
-        }
-        "lltype.cast_primitive" => cast_to_type(hop),
-        "lltype.cast_pointer" | "lltype.cast_opaque_ptr" | "rffi.cast" => cast_to_type(hop),
-        "lltype.cast_ptr_to_int" => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
-        "lltype.cast_int_to_ptr" => cast_to_type(hop),
-        "lltype.identityhash" => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
-        "lltype.direct_fieldptr" => direct_fieldptr(hop),
-        "lltype.direct_arrayitems" => {
-            let t = hop.r_result.lowleveltype();
-            on_pointer(hop, PlainOp::DirectArrayitems, t)
-        }
-        "lltype.direct_ptradd" => direct_ptradd(hop),
-        "llmemory.cast_ptr_to_adr" => {
-            on_pointer(hop, PlainOp::CastPtrToAdr, *taipan_lltype::ADDRESS)
-        }
-        "debug.ll_assert" => ll_assert(hop),
+        "gc.collect" => super::rlib::gc_collect(hop),
         _ => match hop.result_const() {
             // Whatever it does, the annotator knows what comes out.
             Some(c) => {
                 hop.exception_cannot_occur()?;
                 c.map(Some)
             }
-            None if hop.r_result == Repr::LLType(*VOID) => Ok(Some(cvoid())),
             None => Err(TyperError::with_code(
                 "TP0415",
                 format!("the builtin function {name} has no low-level form"),
@@ -313,26 +211,44 @@ fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
     }
 }
 
-fn converted(hop: &Hop<'_>, r: &Repr) -> RType {
-    hop.exception_cannot_occur()?;
-    let v = hop.inputarg(r, 0)?;
-    hop.convert_result(v, r).map(Some)
-}
-
-/// Any number to the kind of the result.
-fn cast(hop: &Hop<'_>) -> RType {
-    hop.exception_cannot_occur()?;
-    let Some(arg) = hop.args_r.first().cloned() else {
-        return hop.inputconst(&hop.r_result, &Const::Int(0)).map(Some);
-    };
-    if let Some(c) = hop.const_arg(0)
-        && !matches!(c, Const::Long(_))
-        && !matches!(hop.r_result, Repr::SingleFloat)
-    {
-        return hop.inputconst(&hop.r_result, &c.clone()).map(Some);
+/// Functions of `__builtin__` that the Repr of their first argument types.
+fn python_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
+    match name {
+        "min" | "max" => return Some(min_max(hop, name == "min")),
+        "hasattr" | "callable" => return Some(constant_result(hop)),
+        _ => {}
     }
-    let v = hop.inputarg(&arg, 0)?;
-    super::gen_cast(hop.llops, hop.r_result.lowleveltype(), v).map(Some)
+    let first = hop.args_r.first()?.clone();
+    let r = first.methods();
+    Some(match name {
+        "bool" => r.rtype_bool(hop),
+        "int" => r.rtype_int(hop),
+        "long" => r.rtype_long(hop),
+        "float" => r.rtype_float(hop),
+        "chr" => r.rtype_chr(hop),
+        "unichr" => r.rtype_unichr(hop),
+        "ord" => r.rtype_ord(hop),
+        "unicode" => r.rtype_unicode(hop),
+        "str" => r.rtype_str(hop),
+        "repr" => r.rtype_repr(hop),
+        "hex" => r.rtype_hex(hop),
+        "oct" => r.rtype_oct(hop),
+        "bin" => r.rtype_bin(hop),
+        "abs" => r.rtype_abs(hop),
+        "len" => r.rtype_len(hop),
+        "hash" => r.rtype_hash(hop),
+        "id" => r.rtype_id(hop),
+        "type" => r.rtype_type(hop),
+        "iter" => r.rtype_iter(hop),
+        "next" => r.rtype_next(hop),
+        "isinstance" => r.rtype_isinstance(hop),
+        "issubclass" => r.rtype_issubtype(hop),
+        "list" => r.rtype_bltn_list(hop),
+        "bytearray" => r.rtype_bytearray(hop),
+        "getattr" => r.rtype_getattr(hop),
+        "setattr" => r.rtype_setattr(hop),
+        _ => return None,
+    })
 }
 
 fn min_max(hop: &Hop<'_>, min: bool) -> RType {
@@ -360,187 +276,4 @@ fn constant_result(hop: &Hop<'_>) -> RType {
             ))
         })
         .map(Some)
-}
-
-fn int_between(hop: &Hop<'_>) -> RType {
-    let r = Repr::signed();
-    let args = hop.inputargs([&r, &r, &r])?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::IntBetween, args, *BOOL)))
-}
-
-fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
-    let args = hop.inputargs([&Repr::signed()])?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::IntForceGeZero, args, *SIGNED)))
-}
-
-fn keepalive(hop: &Hop<'_>) -> RType {
-    hop.exception_cannot_occur()?;
-    for i in 0..hop.nb_args() {
-        let v = crate::calls::low_arg(hop, i)?;
-        hop.genop_void(PlainOp::Keepalive, [v]);
-    }
-    Ok(Some(cvoid()))
-}
-
-fn identity(hop: &Hop<'_>, op: PlainOp) -> RType {
-    let r = hop.args_r[0].clone();
-    let v = hop.inputarg(&r, 0)?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], *SIGNED)))
-}
-
-fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
-    let v = hop.inputarg(&Repr::Bool, 0)?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], *BOOL)))
-}
-
-fn gc_collect(hop: &Hop<'_>) -> RType {
-    hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::GcCollect, []);
-    Ok(Some(cvoid()))
-}
-
-/// `instantiate(cls)`: without `__init__`.
-fn instantiate(hop: &Hop<'_>) -> RType {
-    hop.exception_cannot_occur()?;
-    let Repr::Classes(classes) = hop.args_r[0].clone() else {
-        return Err(TyperError::new(
-            "instantiate() of something else than a class",
-        ));
-    };
-    if let [class] = classes.classes[..] {
-        let r = InstanceRepr::new(hop.rt, Some(class));
-        let v = r.new_instance(hop.llops)?;
-        return hop.convert_result(v, &Repr::Instance(r)).map(Some);
-    }
-    let vcls = hop.inputarg(&Repr::Type, 0)?;
-    Ok(Some(crate::calls::instantiate_runtime_class(
-        hop,
-        vcls,
-        &classes.classes,
-        hop.r_result.lowleveltype(),
-    )))
-}
-
-// ---- low-level types ----
-
-/// The value of a keyword argument, and whether it was given.
-fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
-    let first = hop.nb_args().checked_sub(hop.keywords.len())?;
-    let i = hop.keywords.iter().position(|k| &**k == name)?;
-    hop.const_arg(first + i)
-}
-
-fn malloc(hop: &Hop<'_>) -> RType {
-    let ty = type_arg(hop, 0)?;
-    let positional = hop.nb_args() - hop.keywords.len();
-    let raw = keyword_const(hop, "flavor").and_then(Const::as_str) == Some("raw");
-    let zero = matches!(
-        keyword_const(hop, "zero"),
-        Some(Const::Bool(true) | Const::Int(1))
-    );
-    let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor { gc: !raw, zero }));
-    let mut args = vec![crate::hop::ctype(ty), flavor];
-    let op = if positional > 1 {
-        args.push(hop.inputarg(&Repr::signed(), 1)?);
-        PlainOp::MallocVarsize
-    } else {
-        PlainOp::Malloc
-    };
-    hop.has_implicit_exception("MemoryError")?;
-    hop.exception_is_here()?;
-    Ok(Some(hop.genop(op, args, hop.r_result.lowleveltype())))
-}
-
-fn free(hop: &Hop<'_>) -> RType {
-    let v = crate::calls::low_arg(hop, 0)?;
-    hop.exception_cannot_occur()?;
-    let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor {
-        gc: false,
-        zero: false,
-    }));
-    hop.genop_void(PlainOp::Free, [v, flavor]);
-    Ok(Some(cvoid()))
-}
-
-fn cast_to_type(hop: &Hop<'_>) -> RType {
-    let r = hop.args_r[1].clone();
-    let v = hop.inputarg(&r, 1)?;
-    hop.exception_cannot_occur()?;
-    let target = hop.r_result.lowleveltype();
-    super::gen_cast(hop.llops, target, v).map(Some)
-}
-
-fn on_pointer(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
-    let v = crate::calls::low_arg(hop, 0)?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], result)))
-}
-
-fn direct_fieldptr(hop: &Hop<'_>) -> RType {
-    let v = crate::calls::low_arg(hop, 0)?;
-    let name = hop.const_name(1)?.to_owned();
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(
-        PlainOp::DirectFieldptr,
-        [v, crate::hop::cfield(&name)],
-        hop.r_result.lowleveltype(),
-    )))
-}
-
-fn direct_ptradd(hop: &Hop<'_>) -> RType {
-    let v = crate::calls::low_arg(hop, 0)?;
-    let n = hop.inputarg(&Repr::signed(), 1)?;
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(
-        PlainOp::DirectPtradd,
-        [v, n],
-        hop.r_result.lowleveltype(),
-    )))
-}
-
-fn ll_assert(hop: &Hop<'_>) -> RType {
-    let v = hop.inputarg(&Repr::Bool, 0)?;
-    let message = hop.inputarg(&Repr::Str, 1)?;
-    hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::DebugAssert, [v, message]);
-    Ok(Some(cvoid()))
-}
-
-/// `llop.NAME(RESULT, args...)`
-fn low_level_operation(name: &str, hop: &Hop<'_>) -> RType {
-    let op = LLOp::from_name(name)
-        .ok_or_else(|| TyperError::new(format!("no low-level operation '{name}'")))?;
-    let result = type_arg(hop, 0)?;
-    let mut args = Vec::with_capacity(hop.nb_args());
-    for i in 1..hop.nb_args() {
-        args.push(crate::calls::low_arg(hop, i)?);
-    }
-    if op.can_raise() {
-        hop.exception_is_here()?;
-    } else {
-        hop.exception_cannot_occur()?;
-    }
-    let v = hop.genop(op, args, result);
-    Ok(Some(if result.is_void() { cvoid() } else { v }))
-}
-
-fn call_external(hop: &Hop<'_>, f: &taipan_lltype::FuncSym) -> RType {
-    let params = f.ty().args.clone();
-    if params.len() != hop.nb_args() {
-        return Err(TyperError::new(format!(
-            "{} takes {} arguments",
-            f.name(),
-            params.len()
-        )));
-    }
-    let mut args = Vec::with_capacity(params.len());
-    for (i, t) in params.iter().enumerate() {
-        args.push(input_of_type(hop, *t, i)?);
-    }
-    hop.exception_cannot_occur()?;
-    Ok(Some(hop.llops.gencall(f.clone(), args)))
 }

@@ -7,9 +7,11 @@ mod class;
 mod float;
 mod instance;
 mod int;
+mod lowlevel;
 mod none;
 mod pbc;
 mod ptr;
+mod rlib;
 mod weakref;
 
 pub use bool::BoolRepr;

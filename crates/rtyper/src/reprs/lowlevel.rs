@@ -1,0 +1,219 @@
+//! Functions on low-level types and values: `lltype`, `llmemory`, `rffi`, `llop`, and
+//! the functions of the runtime (RPython: the second half of `rbuiltin.py`).
+
+use taipan_graph::{Const, Operand};
+use taipan_lltype::{ADDRESS, LLConst, LLOp, LLType, PlainOp, SIGNED, VoidConst, external};
+
+use crate::hop::{cbool, csigned, cvoid};
+use crate::reprs::ptr::{input_of_type, type_arg};
+use crate::{Hop, RType, Repr, TyperError};
+
+/// Types a call of a function, by its module and name.
+pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
+    if let Some(op) = name.strip_prefix("llop.") {
+        return Some(low_level_operation(op, hop));
+    }
+    if let Some(f) = name.strip_prefix("taipan_lowlevel.") {
+        return match external(f) {
+            Some(f) => Some(call_external(hop, &f)),
+            None => hop.result_const().map(|c| c.map(Some)),
+        };
+    }
+    Some(match name {
+        "lltype.malloc" => malloc(hop),
+        "lltype.free" => free(hop),
+        "lltype.nullptr" => null(hop),
+        "lltype.typeOf" | "lltype.Ptr" | "lltype.render_immortal" => nothing(hop),
+        "lltype.cast_primitive"
+        | "lltype.cast_pointer"
+        | "lltype.cast_opaque_ptr"
+        | "lltype.cast_int_to_ptr"
+        | "rffi.cast" => cast_to_type(hop, 1),
+        "llmemory.cast_adr_to_ptr" => cast_to_type(hop, 0),
+        "lltype.cast_ptr_to_int" => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
+        "lltype.identityhash" => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
+        "lltype.direct_fieldptr" => direct_fieldptr(hop),
+        "lltype.direct_arrayitems" => {
+            let t = hop.r_result.lowleveltype();
+            on_pointer(hop, PlainOp::DirectArrayitems, t)
+        }
+        "lltype.direct_ptradd" => direct_ptradd(hop),
+        "llmemory.cast_ptr_to_adr" => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
+        "llmemory.cast_adr_to_int" => on_pointer(hop, PlainOp::CastAdrToInt, *SIGNED),
+        "llmemory.cast_int_to_adr" => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
+        "llmemory.raw_malloc" => raw_malloc(hop),
+        "llmemory.raw_free" => raw(hop, PlainOp::RawFree),
+        "llmemory.raw_memcopy" => raw(hop, PlainOp::RawMemcopy),
+        "llmemory.raw_memclear" => raw(hop, PlainOp::RawMemclear),
+        "rffi.sizeof" | "llmemory.sizeof" => match type_arg(hop, 0) {
+            Ok(t) => sizeof(hop, t),
+            Err(e) => Err(e),
+        },
+        _ => return None,
+    })
+}
+
+fn nothing(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    Ok(Some(cvoid()))
+}
+
+fn null(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    Ok(Some(Operand::Const(LLConst::Null(
+        hop.r_result.lowleveltype(),
+    ))))
+}
+
+fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
+    hop.exception_cannot_occur()?;
+    let mut args = Vec::new();
+    for i in 0..hop.nb_args() {
+        args.push(crate::calls::low_arg(hop, i)?);
+    }
+    hop.genop_void(op, args);
+    Ok(Some(cvoid()))
+}
+
+fn raw_malloc(hop: &Hop<'_>) -> RType {
+    let size = hop.inputarg(&Repr::signed(), 0)?;
+    hop.exception_cannot_occur()?;
+    let zero = matches!(keyword_const(hop, "zero"), Some(Const::Bool(true)));
+    Ok(Some(hop.genop(
+        PlainOp::RawMalloc,
+        [size, cbool(zero)],
+        *ADDRESS,
+    )))
+}
+
+/// Size of a primitive or pointer.
+fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
+    use taipan_lltype::TypeKind;
+    hop.exception_cannot_occur()?;
+    let size = match t.kind() {
+        TypeKind::Bool | TypeKind::Char => 1,
+        TypeKind::UniChar | TypeKind::SingleFloat => 4,
+        TypeKind::Int(k) => i64::from(k.bits) / 8,
+        TypeKind::Float | TypeKind::Ptr(_) | TypeKind::Address => 8,
+        _ => {
+            return Err(TyperError::new(format!(
+                "sizeof({t}) is not known while compiling"
+            )));
+        }
+    };
+    Ok(Some(csigned(size)))
+}
+
+/// The value of a keyword argument, and whether it was given.
+fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
+    let first = hop.nb_args().checked_sub(hop.keywords.len())?;
+    let i = hop.keywords.iter().position(|k| &**k == name)?;
+    hop.const_arg(first + i)
+}
+
+fn malloc(hop: &Hop<'_>) -> RType {
+    let ty = type_arg(hop, 0)?;
+    let positional = hop.nb_args() - hop.keywords.len();
+    let raw = keyword_const(hop, "flavor").and_then(Const::as_str) == Some("raw");
+    let zero = matches!(
+        keyword_const(hop, "zero"),
+        Some(Const::Bool(true) | Const::Int(1))
+    );
+    let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor { gc: !raw, zero }));
+    let mut args = vec![crate::hop::ctype(ty), flavor];
+    let op = if positional > 1 {
+        args.push(hop.inputarg(&Repr::signed(), 1)?);
+        PlainOp::MallocVarsize
+    } else {
+        PlainOp::Malloc
+    };
+    hop.has_implicit_exception("MemoryError")?;
+    hop.exception_is_here()?;
+    Ok(Some(hop.genop(op, args, hop.r_result.lowleveltype())))
+}
+
+fn free(hop: &Hop<'_>) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor {
+        gc: false,
+        zero: false,
+    }));
+    hop.genop_void(PlainOp::Free, [v, flavor]);
+    Ok(Some(cvoid()))
+}
+
+fn cast_to_type(hop: &Hop<'_>, i: usize) -> RType {
+    let r = hop
+        .args_r
+        .get(i)
+        .cloned()
+        .ok_or_else(|| TyperError::new("a cast of nothing"))?;
+    let v = hop.inputarg(&r, i)?;
+    hop.exception_cannot_occur()?;
+    let target = hop.r_result.lowleveltype();
+    super::gen_cast(hop.llops, target, v).map(Some)
+}
+
+fn on_pointer(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(op, [v], result)))
+}
+
+fn direct_fieldptr(hop: &Hop<'_>) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    let name = hop.const_name(1)?.to_owned();
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(
+        PlainOp::DirectFieldptr,
+        [v, crate::hop::cfield(&name)],
+        hop.r_result.lowleveltype(),
+    )))
+}
+
+fn direct_ptradd(hop: &Hop<'_>) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    let n = hop.inputarg(&Repr::signed(), 1)?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(
+        PlainOp::DirectPtradd,
+        [v, n],
+        hop.r_result.lowleveltype(),
+    )))
+}
+
+/// `llop.NAME(RESULT, args...)`
+fn low_level_operation(name: &str, hop: &Hop<'_>) -> RType {
+    let op = LLOp::from_name(name)
+        .ok_or_else(|| TyperError::new(format!("no low-level operation '{name}'")))?;
+    let result = type_arg(hop, 0)?;
+    let mut args = Vec::with_capacity(hop.nb_args());
+    for i in 1..hop.nb_args() {
+        args.push(crate::calls::low_arg(hop, i)?);
+    }
+    if op.can_raise() {
+        hop.exception_is_here()?;
+    } else {
+        hop.exception_cannot_occur()?;
+    }
+    let v = hop.genop(op, args, result);
+    Ok(Some(if result.is_void() { cvoid() } else { v }))
+}
+
+fn call_external(hop: &Hop<'_>, f: &taipan_lltype::FuncSym) -> RType {
+    let params = f.ty().args.clone();
+    if params.len() != hop.nb_args() {
+        return Err(TyperError::new(format!(
+            "{} takes {} arguments",
+            f.name(),
+            params.len()
+        )));
+    }
+    let mut args = Vec::with_capacity(params.len());
+    for (i, t) in params.iter().enumerate() {
+        args.push(input_of_type(hop, *t, i)?);
+    }
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.llops.gencall(f.clone(), args)))
+}

@@ -1,0 +1,254 @@
+//! Functions of `rpython.rlib` that mean something else once translated, or nothing
+//! (RPython: the `ExtRegistryEntry`s of rlib).
+
+use taipan_graph::Const;
+use taipan_lltype::{BOOL, FLOAT, PlainOp, SIGNED, SINGLEFLOAT};
+
+use crate::hop::{cbool, csigned, cvoid};
+use crate::reprs::InstanceRepr;
+use crate::{Hop, RType, Repr, TyperError};
+
+/// Types a call of a function, by its module and name.
+pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
+    let (module, function) = name.split_once('.')?;
+    match module {
+        "rarithmetic" => rarithmetic(function, hop),
+        "objectmodel" => objectmodel(function, hop),
+        "debug" => debug(function, hop),
+        "jit" => jit(function, hop),
+        "rgc" => rgc(function, hop),
+        "longlong2float" => longlong2float(function, hop),
+        "nonconst" | "rstring" => match function {
+            "NonConstant" | "assert_str0" | "check_str0" => Some(first_argument(hop)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn rarithmetic(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    Some(match function {
+        "intmask" | "longlongmask" => converted(hop, &Repr::signed()),
+        "ovfcheck" => converted(hop, &hop.r_result.clone()),
+        "int_between" => int_between(hop),
+        "int_force_ge_zero" => int_force_ge_zero(hop),
+        "is_valid_int" => returns(hop, cbool(true)),
+        "widen" | "longlonglongmask" => cast(hop),
+        "byteswap" => helper(hop, "rint.ll_byteswap"),
+        "uint_mul_high" => helper(hop, "rint.ll_uint_mul_high"),
+        _ if function.starts_with("r_") => cast(hop),
+        _ => return None,
+    })
+}
+
+fn objectmodel(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    Some(match function {
+        "we_are_translated" | "we_are_translated_to_c" => returns(hop, cbool(true)),
+        "running_on_llinterp" | "revdb_enabled" | "revdb_flag_io_disabled" => {
+            returns(hop, cbool(false))
+        }
+        "keepalive_until_here" => keepalive(hop),
+        "fetch_translated_config" => returns(hop, cvoid()),
+        "compute_hash" => hop.args_r.first()?.clone().methods().rtype_hash(hop),
+        "compute_identity_hash" => identity(hop, PlainOp::GcIdentityhash),
+        "compute_unique_id" | "current_object_addr_as_int" => identity(hop, PlainOp::GcId),
+        "instantiate" => instantiate(hop),
+        "likely" => branch_hint(hop, PlainOp::Likely),
+        "unlikely" => branch_hint(hop, PlainOp::Unlikely),
+        _ => return None,
+    })
+}
+
+/// Assertions stay; output for debugging goes.
+fn debug(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    Some(match function {
+        "ll_assert" => ll_assert(hop),
+        "ll_assert_not_none"
+        | "make_sure_not_resized"
+        | "check_annotation"
+        | "check_not_access_directly"
+        | "mark_dict_non_null" => first_argument(hop),
+        "have_debug_prints" | "have_debug_prints_for" => returns(hop, cbool(false)),
+        "debug_offset" => returns(hop, csigned(-1)),
+        "debug_start" | "debug_stop" => returns(hop, csigned(0)),
+        "debug_print"
+        | "debug_flush"
+        | "debug_forked"
+        | "attach_gdb"
+        | "check_nonneg"
+        | "check_regular_int"
+        | "check_list_of_chars" => returns(hop, cvoid()),
+        _ => return None,
+    })
+}
+
+/// Hints to a just-in-time compiler, where there is none.
+fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    Some(match function {
+        "hint" | "promote" | "promote_string" | "promote_unicode" => first_argument(hop),
+        "we_are_jitted" | "isvirtual" | "isconstant" | "loop_unrolling_heuristic" => {
+            returns(hop, cbool(false))
+        }
+        "current_trace_length" => returns(hop, csigned(-1)),
+        "jit_debug"
+        | "assert_green"
+        | "record_exact_class"
+        | "record_exact_value"
+        | "record_known_result"
+        | "enter_portal_frame"
+        | "leave_portal_frame"
+        | "force_virtualizable"
+        | "set_param"
+        | "set_param_to_default"
+        | "set_user_param" => returns(hop, cvoid()),
+        _ => return None,
+    })
+}
+
+fn rgc(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    Some(match function {
+        "collect" => gc_collect(hop),
+        "enable" | "disable" => returns(hop, cvoid()),
+        "can_move" => match crate::calls::low_arg(hop, 0) {
+            Ok(v) => hop
+                .exception_cannot_occur()
+                .map(|()| Some(hop.genop(PlainOp::GcCanMove, [v], *BOOL))),
+            Err(e) => Err(e),
+        },
+        _ => return None,
+    })
+}
+
+fn longlong2float(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    let (op, result) = match function {
+        "float2longlong" => (PlainOp::ConvertFloatBytesToLonglong, *SIGNED),
+        "longlong2float" => (PlainOp::ConvertLonglongBytesToFloat, *FLOAT),
+        "uint2singlefloat" => (PlainOp::ForceCast, *SINGLEFLOAT),
+        _ => return None,
+    };
+    Some(crate::calls::low_arg(hop, 0).and_then(|v| {
+        hop.exception_cannot_occur()?;
+        Ok(Some(hop.genop(op, [v], result)))
+    }))
+}
+
+/// A value that does not depend on the arguments; the annotator's constant wins.
+fn returns(hop: &Hop<'_>, v: taipan_lltype::LLOperand) -> RType {
+    hop.exception_cannot_occur()?;
+    match hop.result_const() {
+        Some(c) => c.map(Some),
+        None => Ok(Some(v)),
+    }
+}
+
+fn first_argument(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    if let Some(Const::None) = hop.const_arg(0)
+        && hop.r_result == Repr::None
+    {
+        return Ok(Some(cvoid()));
+    }
+    hop.inputarg(&hop.r_result, 0).map(Some)
+}
+
+fn helper(hop: &Hop<'_>, name: &str) -> RType {
+    hop.exception_cannot_occur()?;
+    let mut args = Vec::new();
+    for (i, r) in hop.args_r.iter().enumerate() {
+        args.push(hop.inputarg(r, i)?);
+    }
+    hop.gendirectcall(name, args).map(Some)
+}
+
+fn converted(hop: &Hop<'_>, r: &Repr) -> RType {
+    hop.exception_cannot_occur()?;
+    let v = hop.inputarg(r, 0)?;
+    hop.convert_result(v, r).map(Some)
+}
+
+/// Any number to the kind of the result.
+fn cast(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let Some(arg) = hop.args_r.first().cloned() else {
+        return hop.inputconst(&hop.r_result, &Const::Int(0)).map(Some);
+    };
+    if let Some(c) = hop.const_arg(0)
+        && !matches!(c, Const::Long(_))
+        && !matches!(hop.r_result, Repr::SingleFloat)
+    {
+        return hop.inputconst(&hop.r_result, &c.clone()).map(Some);
+    }
+    let v = hop.inputarg(&arg, 0)?;
+    super::gen_cast(hop.llops, hop.r_result.lowleveltype(), v).map(Some)
+}
+
+fn int_between(hop: &Hop<'_>) -> RType {
+    let r = Repr::signed();
+    let args = hop.inputargs([&r, &r, &r])?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(PlainOp::IntBetween, args, *BOOL)))
+}
+
+fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
+    let args = hop.inputargs([&Repr::signed()])?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(PlainOp::IntForceGeZero, args, *SIGNED)))
+}
+
+fn keepalive(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    for i in 0..hop.nb_args() {
+        let v = crate::calls::low_arg(hop, i)?;
+        hop.genop_void(PlainOp::Keepalive, [v]);
+    }
+    Ok(Some(cvoid()))
+}
+
+fn identity(hop: &Hop<'_>, op: PlainOp) -> RType {
+    let r = hop.args_r[0].clone();
+    let v = hop.inputarg(&r, 0)?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(op, [v], *SIGNED)))
+}
+
+fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
+    let v = hop.inputarg(&Repr::Bool, 0)?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(op, [v], *BOOL)))
+}
+
+pub(super) fn gc_collect(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    hop.genop_void(PlainOp::GcCollect, []);
+    Ok(Some(cvoid()))
+}
+
+/// `instantiate(cls)`: without `__init__`.
+fn instantiate(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let Repr::Classes(classes) = hop.args_r[0].clone() else {
+        return Err(TyperError::new(
+            "instantiate() of something else than a class",
+        ));
+    };
+    if let [class] = classes.classes[..] {
+        let r = InstanceRepr::new(hop.rt, Some(class));
+        let v = r.new_instance(hop.llops)?;
+        return hop.convert_result(v, &Repr::Instance(r)).map(Some);
+    }
+    let vcls = hop.inputarg(&Repr::Type, 0)?;
+    Ok(Some(crate::calls::instantiate_runtime_class(
+        hop,
+        vcls,
+        &classes.classes,
+        hop.r_result.lowleveltype(),
+    )))
+}
+
+fn ll_assert(hop: &Hop<'_>) -> RType {
+    let v = hop.inputarg(&Repr::Bool, 0)?;
+    let message = hop.inputarg(&Repr::Str, 1)?;
+    hop.exception_cannot_occur()?;
+    hop.genop_void(PlainOp::DebugAssert, [v, message]);
+    Ok(Some(cvoid()))
+}
