@@ -261,9 +261,9 @@ pub(crate) fn reachable(db: &dyn Db, roots: Roots, stage: GraphStage, root: &Fun
         } else {
             let sym = out.statics[s].clone();
             s += 1;
-            match &*static_data(db, StaticKey::new(db, roots, sym)) {
+            match static_data(db, StaticKey::new(db, roots, sym)) {
                 Ok(data) => static_references(&data.value, &mut found),
-                Err(d) => out.diagnostics.push(d.clone()),
+                Err(d) => out.diagnostics.push(d),
             }
         }
         for f in more_functions {
