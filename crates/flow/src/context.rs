@@ -8,7 +8,9 @@
 //!
 //! States are merged where control can come from several places, but only when
 //! something is recorded: until then constants keep the ways apart. An exception
-//! handler thus sees each class of exception by itself.
+//! handler thus sees each class of exception by itself. So the state is merged at the
+//! first instruction behind a join that records, and later states are merged wherever
+//! one was merged before.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -143,9 +145,13 @@ impl<'a> FlowContext<'a> {
         // The function's first block is no join point, but may be the target of jumps.
         let start = self.space.graph.startblock;
         self.space.merge_due = fresh && pending.block == start && self.joins[0];
+        let mut first = true;
         loop {
             self.count_step()?;
             let pc = frame.pc;
+            // Somebody who knew more came past what lies between here and the join.
+            self.space.merge_due |= !first && self.joinpoints.contains_key(&pc);
+            first = false;
             self.space.at = pc;
             if self.own_instruction(&mut frame) {
                 self.arrive(&frame);

@@ -32,6 +32,10 @@ pub(crate) fn fold(world: World<'_>, op: HlOp, args: &[Const]) -> Folded {
         [a] => unary(world, op, a),
         [a, b] => binary(world, op, a, b),
         [a, start, stop] if op == HlOp::GetSlice => slice(a, start, stop),
+        [a, b, Const::None] if op == HlOp::Pow => match (as_int(a), as_int(b)) {
+            (Some(x), Some(y)) => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
+            _ => Folded::Unknown,
+        },
         _ => Folded::Unknown,
     }
 }

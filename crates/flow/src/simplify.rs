@@ -35,6 +35,7 @@ pub(crate) fn simplify(world: World<'_>, built: Built) -> Result<FunctionGraph, 
     remove_dead_exceptions(world, g);
     eliminate_empty_blocks(g);
     transform_dead_ops(world, g);
+    join_blocks(g);
     g.compact();
     Ok(graph)
 }
@@ -273,9 +274,11 @@ fn simplify_exceptions(world: World<'_>, graph: &mut FunctionGraph) {
                 break;
             };
             let on_class = matches!(test.op, HlOp::Is | HlOp::IsSubtype)
-                && replaced(&test.args[0], &inner) == Operand::Var(last_exception)
+                && test.args.first().map(|a| replaced(a, &inner))
+                    == Some(Operand::Var(last_exception))
                 && query.exitswitch == ExitSwitch::Value(Operand::Var(test.result));
-            let Some(Const::Obj(case)) = test.args[1].as_const().filter(|_| on_class) else {
+            let class = test.args.get(1).filter(|_| on_class);
+            let Some(Const::Obj(case)) = class.and_then(Operand::as_const) else {
                 break;
             };
             map.extend(inner);
