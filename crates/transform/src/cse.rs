@@ -62,17 +62,16 @@ type Key = (LLOp, Vec<LLOperand>, LLType);
 
 /// A place in memory that a load or store is about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Place {
+pub(crate) struct Place {
     object: LLOperand,
     /// Field names and indexes.
     path: Vec<LLOperand>,
-    /// What is written at the place may be seen through every pointer to this type.
-    kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 /// Which stores may change a place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     /// A field of a struct type.
     Field(LLType, LLOperand),
     /// Items of an array type.
@@ -83,7 +82,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn may_alias(&self, other: &Kind) -> bool {
+    pub(crate) fn may_alias(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Field(_, f), Kind::Interior(_, g, _))
             | (Kind::Interior(_, g, _), Kind::Field(_, f)) => f == g,
@@ -210,7 +209,12 @@ impl Cse<'_> {
         if op.op.can_fold() && !op.op.can_raise() && !changes {
             return self.pure(op, ty, added);
         }
-        if let Some((place, stored, immutable)) = self.place(g, op) {
+        if let Some(Access {
+            place,
+            stored,
+            immutable,
+        }) = place(g, op, self.program)
+        {
             if let Some(value) = stored {
                 memory.retain(|p, _| !place.kind.may_alias(&p.kind));
                 memory.insert(place, value);
@@ -253,49 +257,61 @@ impl Cse<'_> {
         added.push(key);
         None
     }
+}
 
-    /// The place that a load or store is about, the value stored, and whether it
-    /// never changes.
-    fn place(
-        &self,
-        g: &LLGraph,
-        op: &Operation<LowLevel>,
-    ) -> Option<(Place, Option<LLOperand>, bool)> {
-        use PlainOp::*;
-        let LLOp::Plain(p) = op.op else { return None };
-        let store = match p {
-            Getfield | Getarrayitem | Getinteriorfield => false,
-            Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-            | BareSetinteriorfield => true,
-            _ => return None,
-        };
-        let object = op.args.first()?.clone();
-        let container = type_of(g, &object).pointee()?;
-        let end = op.args.len() - usize::from(store);
-        let path = op.args[1..end].to_vec();
-        let mut immutable = false;
-        let kind = match p {
-            Getfield | Setfield | BareSetfield => {
-                let name = path.first()?.clone();
-                let body = self.program.body(container.as_struct()?);
-                if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
-                    immutable = body.immutable.contains(n);
-                }
-                Kind::Field(container, name)
+/// What a load or store is about.
+pub(crate) struct Access {
+    pub(crate) place: Place,
+    /// The value that is stored.
+    pub(crate) stored: Option<LLOperand>,
+    /// Whether the place never changes after initialisation.
+    pub(crate) immutable: bool,
+}
+
+/// What a load or store is about; none for other operations.
+pub(crate) fn place(
+    g: &LLGraph,
+    op: &Operation<LowLevel>,
+    program: &dyn Program,
+) -> Option<Access> {
+    use PlainOp::*;
+    let LLOp::Plain(p) = op.op else { return None };
+    let store = match p {
+        Getfield | Getarrayitem | Getinteriorfield => false,
+        Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
+        | BareSetinteriorfield => true,
+        _ => return None,
+    };
+    let object = op.args.first()?.clone();
+    let container = type_of(g, &object).pointee()?;
+    let end = op.args.len() - usize::from(store);
+    let path = op.args[1..end].to_vec();
+    let mut immutable = false;
+    let kind = match p {
+        Getfield | Setfield | BareSetfield => {
+            let name = path.first()?.clone();
+            let body = program.body(container.as_struct()?);
+            if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
+                immutable = body.immutable.contains(n);
             }
-            Getarrayitem | Setarrayitem | BareSetarrayitem => {
-                immutable = container.as_array().is_some_and(|a| a.immutable);
-                Kind::Items(container)
-            }
-            _ => {
-                let field = path.iter().rfind(|o| is_field(o))?.clone();
-                let item = !path.last().is_some_and(is_field);
-                Kind::Interior(container, field, item)
-            }
-        };
-        let stored = if store { op.args.last().cloned() } else { None };
-        Some((Place { object, path, kind }, stored, immutable && !store))
-    }
+            Kind::Field(container, name)
+        }
+        Getarrayitem | Setarrayitem | BareSetarrayitem => {
+            immutable = container.as_array().is_some_and(|a| a.immutable);
+            Kind::Items(container)
+        }
+        _ => {
+            let field = path.iter().rfind(|o| is_field(o))?.clone();
+            let item = !path.last().is_some_and(is_field);
+            Kind::Interior(container, field, item)
+        }
+    };
+    let stored = if store { op.args.last().cloned() } else { None };
+    Some(Access {
+        place: Place { object, path, kind },
+        stored,
+        immutable,
+    })
 }
 
 fn is_field(o: &LLOperand) -> bool {
@@ -317,7 +333,7 @@ fn condition_of(g: &LLGraph, b: BlockId, c: BlockId) -> Option<(VarId, LLConst)>
 }
 
 /// Whether an operation with an effect leaves memory that loads read alone.
-fn is_harmless(op: &Operation<LowLevel>) -> bool {
+pub(crate) fn is_harmless(op: &Operation<LowLevel>) -> bool {
     use PlainOp::*;
     if let Callees::Known([f]) = callees(op) {
         // External functions write to strings at the most.

@@ -24,9 +24,12 @@ mod exceptions;
 mod fold;
 mod gc;
 mod inline;
+mod loops;
+mod malloc;
 mod optimize;
 mod ssa;
 mod summary;
+mod switch;
 #[cfg(test)]
 mod tests;
 

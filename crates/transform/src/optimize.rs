@@ -7,6 +7,9 @@ use crate::Summaries;
 use crate::cse::merge_common;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::inline_calls;
+use crate::loops::{hoist_invariants, rotate_loops};
+use crate::malloc::remove_mallocs;
+use crate::switch::merge_if_blocks;
 
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
@@ -19,10 +22,22 @@ pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
 /// Optimises a function. `graph` is its simplified graph.
 pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
+    let program = s.program();
     inline_calls(f, &mut g, s);
-    tidy(&mut g, s.program());
-    merge_common(&mut g, s.program());
-    tidy(&mut g, s.program());
+    tidy(&mut g, program);
+    merge_common(&mut g, program);
+    tidy(&mut g, program);
+    if remove_mallocs(&mut g) {
+        tidy(&mut g, program);
+        merge_common(&mut g, program);
+        tidy(&mut g, program);
+    }
+    merge_if_blocks(&mut g);
+    cleanup(&mut g);
+    rotate_loops(&mut g);
+    hoist_invariants(&mut g, program);
+    merge_common(&mut g, program);
+    tidy(&mut g, program);
     g.compact();
     g
 }

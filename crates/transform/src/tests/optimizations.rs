@@ -48,20 +48,17 @@ fn callees_that_raise_are_inlined_into_their_handlers() {
         expect![[r#"
             graph f
             block0(i_0: Signed):
-                l_1: *GcStruct list = malloc(<type GcStruct list>, <gc>)
-                a_2: *GcArray of Signed = malloc_varsize(<type GcArray of Signed>, <gc>, 3)
-                u0_3: Void = setfield(l_1, .length, 3)
-                u1_4: Void = setfield(l_1, .items, a_2)
-                u2_5: Void = setarrayitem(a_2, 1, 10)
-                c_6: Bool = int_lt(i_0, 3)
-                switch c_6
+                a_1: *GcArray of Signed = malloc_varsize(<type GcArray of Signed>, <gc>, 3)
+                u2_2: Void = setarrayitem(a_1, 1, 10)
+                c_3: Bool = int_lt(i_0, 3)
+                switch c_3
                     False: return(-1)
-                    True: block1(a_2, i_0)
-            block1(a_7: *GcArray of Signed, i_8: Signed):
-                v_9: Signed = getarrayitem(a_7, i_8)
-                goto return(v_9)
-            return(result_10: Signed)
-            except(etype_11: *Struct object_vtable, evalue_12: *GcStruct object)
+                    True: block1(a_1, i_0)
+            block1(a_4: *GcArray of Signed, i_5: Signed):
+                v_6: Signed = getarrayitem(a_4, i_5)
+                goto return(v_6)
+            return(result_7: Signed)
+            except(etype_8: *Struct object_vtable, evalue_9: *GcStruct object)
         "#]],
     );
 }
@@ -97,18 +94,152 @@ fn repeated_loads_and_conditions_go() {
         expect![[r#"
             graph f
             block0(n_0: Signed):
-                p_1: *GcStruct S = malloc(<type GcStruct S>, <gc>)
-                u0_2: Void = setfield(p_1, .x, n_0)
-                c_3: Bool = int_lt(n_0, 10)
-                switch c_3
+                c_1: Bool = int_lt(n_0, 10)
+                switch c_1
                     False: return(n_0)
                     True: block1(n_0)
-            block1(n_4: Signed):
-                i_5: Signed = int_add(n_4, n_4)
-                s_6: Signed = int_mul(i_5, i_5)
-                goto return(s_6)
-            return(result_7: Signed)
-            except(etype_8: *Struct object_vtable, evalue_9: *GcStruct object)
+            block1(n_2: Signed):
+                i_3: Signed = int_add(n_2, n_2)
+                s_4: Signed = int_mul(i_3, i_3)
+                goto return(s_4)
+            return(result_5: Signed)
+            except(etype_6: *Struct object_vtable, evalue_7: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
+fn objects_that_stay_inside_become_variables() {
+    check(
+        "struct S = GcStruct { x: Signed, y: Signed }
+         graph f
+         block0(n: Signed):
+            p: *GcStruct S = malloc(<type GcStruct S>, <gc>)
+            u0: Void = setfield(p, .x, n)
+            goto block1(p, n)
+         block1(q: *GcStruct S, i: Signed):
+            c: Bool = int_gt(i, 0)
+            switch c
+                False: block3(q)
+                True: block2(q, i)
+         block2(r: *GcStruct S, j: Signed):
+            y: Signed = getfield(r, .y)
+            z: Signed = int_add(y, j)
+            u1: Void = setfield(r, .y, z)
+            k: Signed = int_sub(j, 1)
+            goto block1(r, k)
+         block3(s: *GcStruct S):
+            a: Signed = getfield(s, .x)
+            b: Signed = getfield(s, .y)
+            d: Signed = int_mul(a, b)
+            goto return(d)
+         END",
+        &[(&[4], "40"), (&[-1], "0")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                c_1: Bool = int_gt(n_0, 0)
+                switch c_1
+                    False: block2(0, n_0)
+                    True: block1(0, n_0, n_0)
+            block1(v2: Signed, i_3: Signed, n_4: Signed):
+                z_5: Signed = int_add(v2, i_3)
+                k_6: Signed = int_sub(i_3, 1)
+                c_7: Bool = int_gt(k_6, 0)
+                switch c_7
+                    False: block2(z_5, n_4)
+                    True: block1(z_5, k_6, n_4)
+            block2(v8: Signed, n_9: Signed):
+                d_10: Signed = int_mul(n_9, v8)
+                goto return(d_10)
+            return(result_11: Signed)
+            except(etype_12: *Struct object_vtable, evalue_13: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
+fn loops_are_rotated_and_invariants_hoisted() {
+    check(
+        "struct list = GcStruct { length: Signed, items: *GcArray of Signed }
+         graph f
+         block0(l: *GcStruct list): goto block1(l, 0, 0)
+         block1(l1: *GcStruct list, i: Signed, acc: Signed):
+            n: Signed = getfield(l1, .length)
+            c: Bool = int_lt(i, n)
+            switch c
+                False: return(acc)
+                True: block2(l1, i, acc)
+         block2(l2: *GcStruct list, i2: Signed, acc2: Signed):
+            n2: Signed = getfield(l2, .length)
+            ok: Bool = int_lt(i2, n2)
+            switch ok
+                False: except(&vtable #00000000000000e2 as *Struct object_vtable, &object #00000000000000e2 GcStruct object as *GcStruct object)
+                True: block3(l2, i2, acc2)
+         block3(l3: *GcStruct list, i3: Signed, acc3: Signed):
+            items: *GcArray of Signed = getfield(l3, .items)
+            v: Signed = getarrayitem(items, i3)
+            sum: Signed = int_add(acc3, v)
+            j: Signed = int_add(i3, 1)
+            goto block1(l3, j, sum)
+         END",
+        &[],
+        expect![[r#"
+            graph f
+            block0(l_0: *GcStruct list):
+                n_1: Signed = getfield(l_0, .length)
+                c_2: Bool = int_lt(0, n_1)
+                switch c_2
+                    False: return(0)
+                    True: block1(l_0, n_1)
+            block1(l_3: *GcStruct list, n_4: Signed):
+                items_5: *GcArray of Signed = getfield(l_3, .items)
+                goto block2(0, 0, items_5, n_4)
+            block2(i_6: Signed, acc_7: Signed, items_8: *GcArray of Signed, n_9: Signed):
+                v_10: Signed = getarrayitem(items_8, i_6)
+                sum_11: Signed = int_add(acc_7, v_10)
+                j_12: Signed = int_add(i_6, 1)
+                c_13: Bool = int_lt(j_12, n_9)
+                switch c_13
+                    False: return(sum_11)
+                    True: block2(j_12, sum_11, items_8, n_9)
+            return(result_14: Signed)
+            except(etype_15: *Struct object_vtable, evalue_16: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
+fn chains_of_tests_become_switches() {
+    check(
+        "graph f
+         block0(n: Signed):
+            a: Bool = int_eq(n, 1)
+            switch a
+                False: block1(n)
+                True: return(10)
+         block1(m: Signed):
+            b: Bool = int_ne(m, 2)
+            switch b
+                False: return(20)
+                True: block2(m)
+         block2(k: Signed):
+            c: Bool = int_eq(3, k)
+            switch c
+                False: return(k)
+                True: return(30)
+         END",
+        &[(&[1], "10"), (&[2], "20"), (&[3], "30"), (&[4], "4")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                switch n_0
+                    1: return(10)
+                    2: return(20)
+                    3: return(30)
+                    default: return(n_0)
+            return(result_1: Signed)
+            except(etype_2: *Struct object_vtable, evalue_3: *GcStruct object)
         "#]],
     );
 }

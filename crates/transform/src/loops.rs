@@ -1,0 +1,245 @@
+//! Loop rotation and hoisting of invariant operations.
+//!
+//! ```text
+//! block1(i):                          block1(i):              ; once
+//!     n = getfield(l, .length)            n = getfield(l, .length)
+//!     c = int_lt(i, n)                    c = int_lt(i, n)
+//!     switch c                            switch c
+//!         True: block2(i)                     True: block2(i)
+//!         False: block3()                     False: block3()
+//! block2(i2):                         block2(i2):
+//!     ...                                 ...
+//!     goto block1(j)                      n2 = getfield(l, .length)
+//!                                         c2 = int_lt(j, n2)
+//!                                         switch c2 True: block2(j) False: block3()
+//! ```
+//!
+//! After the rotation the loop is entered only to be run through, so what its first
+//! block computes from values of outside can be computed before it; then the two
+//! copies of the test share what does not change.
+
+use rustc_hash::FxHashSet;
+use taipan_graph::{
+    BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, Substitution, VarId, entry_map,
+    find_loops, remove_identical_vars_ssa, ssa_to_ssi,
+};
+use taipan_lltype::{EFFECT, LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp, PlainOp, Program};
+
+use crate::cse::{Kind, is_harmless, place};
+
+/// Number of operations of a loop test that may be copied.
+const MAX_TEST: usize = 12;
+
+/// Copies the tests of loops to their ends. The graph is in SSI form.
+pub(crate) fn rotate_loops(g: &mut LLGraph) {
+    for l in find_loops(g) {
+        let header = g.block(l.header);
+        let leaves = header.exits.iter().any(|e| !l.contains(e.target));
+        let stays = header
+            .exits
+            .iter()
+            .any(|e| l.contains(e.target) && e.target != l.header);
+        let small = header.operations.len() <= MAX_TEST && !header.operations.iter().any(is_costly);
+        let is_test = matches!(header.exitswitch, ExitSwitch::Value(_)) && leaves && stays;
+        if !is_test || !small || l.header == g.startblock {
+            continue;
+        }
+        for back in &l.back_links {
+            let single = matches!(&g.block(back.source).exits[..], [e] if e.target == l.header);
+            if single && back.source != l.header {
+                append_copy(g, back.source, l.header);
+            }
+        }
+    }
+}
+
+fn is_costly(op: &Operation<LowLevel>) -> bool {
+    op.op.can_raise() || matches!(op.op, LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize))
+}
+
+/// Replaces the goto at the end of a block by a copy of its target.
+fn append_copy(g: &mut LLGraph, source: BlockId, target: BlockId) {
+    let mut copy = g.block(target).clone();
+    let args = g.block(source).exits[0].args.clone();
+    let mut map: Substitution<LowLevel> = copy.inputargs.iter().copied().zip(args).collect();
+    for op in &mut copy.operations {
+        let result = g.copy_var(op.result);
+        map.insert(op.result, result.into());
+        op.result = result;
+    }
+    copy.substitute(&map);
+    let block = g.block_mut(source);
+    block.operations.append(&mut copy.operations);
+    block.exitswitch = copy.exitswitch;
+    block.exits = copy.exits;
+}
+
+/// Moves what does not change in a loop in front of it.
+pub(crate) fn hoist_invariants(g: &mut LLGraph, program: &dyn Program) {
+    if find_loops(g).is_empty() {
+        return;
+    }
+    remove_identical_vars_ssa(g);
+    // Inner loops first: what leaves them may go on out of the outer ones.
+    let mut loops = find_loops(g);
+    loops.sort_by_key(|l| l.blocks.len());
+    for l in loops {
+        hoist(g, &l, program);
+    }
+    ssa_to_ssi(g);
+}
+
+fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) {
+    let inside: FxHashSet<BlockId> = l.blocks.iter().copied().collect();
+    let entries = entry_map(g);
+    let outside: Vec<LinkId> = (entries[l.header.index()].iter())
+        .filter(|e| !inside.contains(&e.source))
+        .copied()
+        .collect();
+    let [entry] = outside[..] else {
+        return;
+    };
+    let mut defined: FxHashSet<VarId> = FxHashSet::default();
+    let mut written: Vec<Kind> = Vec::new();
+    let mut unknown_writes = false;
+    for b in &l.blocks {
+        defined.extend(g.block(*b).definitions());
+        for op in &g.block(*b).operations {
+            match place(g, op, program) {
+                Some(p) if p.stored.is_some() => written.push(p.place.kind),
+                Some(_) => {}
+                None => unknown_writes |= op.op.flags() & EFFECT != 0 && !is_harmless(op),
+            }
+        }
+    }
+    let certain = certain_blocks(g, l);
+    let mut known = dereferenced_before(g, entry.source);
+    for b in &certain {
+        known.extend(g.block(*b).operations.iter().filter_map(dereferenced));
+    }
+    let mut hoisted: Vec<Operation<LowLevel>> = Vec::new();
+    let mut progress = true;
+    while progress {
+        progress = false;
+        for b in &l.blocks {
+            let canraise = g.block(*b).canraise();
+            let mut operations = std::mem::take(&mut g.block_mut(*b).operations);
+            let count = operations.len();
+            let mut i = 0;
+            operations.retain(|op| {
+                i += 1;
+                let invariant =
+                    (op.args.iter()).all(|a| a.as_var().is_none_or(|v| !defined.contains(&v)));
+                let movable = invariant
+                    && !(canraise && i == count)
+                    && may_move(
+                        g,
+                        op,
+                        &known,
+                        certain.contains(b),
+                        &written,
+                        unknown_writes,
+                        program,
+                    );
+                if movable {
+                    defined.remove(&op.result);
+                    hoisted.push(op.clone());
+                    progress = true;
+                }
+                !movable
+            });
+            g.block_mut(*b).operations = operations;
+        }
+    }
+    if hoisted.is_empty() {
+        return;
+    }
+    let place = match g.block(entry.source).exits.len() {
+        1 => entry.source,
+        _ => preheader(g, entry),
+    };
+    g.block_mut(place).operations.append(&mut hoisted);
+}
+
+/// A block on the way into a loop. In SSA form it needs no input arguments.
+fn preheader(g: &mut LLGraph, entry: LinkId) -> BlockId {
+    let b = g.new_block(Vec::new());
+    let link = g.link_mut(entry);
+    let (target, args) = (link.target, std::mem::take(&mut link.args));
+    link.target = b;
+    g.block_mut(b).exits = vec![taipan_graph::Link::new(target, args)];
+    b
+}
+
+/// Blocks that are run through whenever the loop is entered.
+fn certain_blocks(g: &LLGraph, l: &Loop) -> FxHashSet<BlockId> {
+    let mut certain = FxHashSet::default();
+    let mut b = l.header;
+    while certain.insert(b) {
+        match &g.block(b).exits[..] {
+            [link] if l.contains(link.target) => b = link.target,
+            _ => break,
+        }
+    }
+    certain
+}
+
+/// The object that an operation accesses, and which is not null after it.
+fn dereferenced(op: &Operation<LowLevel>) -> Option<VarId> {
+    use PlainOp::*;
+    match op.op {
+        LLOp::Plain(
+            Getfield | Setfield | Getarrayitem | Setarrayitem | Getarraysize | Getinteriorfield
+            | Setinteriorfield | Getinteriorarraysize,
+        ) => op.args.first()?.as_var(),
+        LLOp::Plain(Malloc | MallocVarsize) => Some(op.result),
+        _ => None,
+    }
+}
+
+/// Objects that are accessed in a block or those that dominate it.
+fn dereferenced_before(g: &LLGraph, b: BlockId) -> FxHashSet<VarId> {
+    let dominators = Dominators::new(g);
+    let mut known = FxHashSet::default();
+    let mut at = Some(b);
+    while let Some(b) = at {
+        known.extend(g.block(b).operations.iter().filter_map(dereferenced));
+        at = dominators.immediate(b);
+    }
+    known
+}
+
+fn may_move(
+    g: &LLGraph,
+    op: &Operation<LowLevel>,
+    known: &FxHashSet<VarId>,
+    certain: bool,
+    written: &[Kind],
+    unknown_writes: bool,
+    program: &dyn Program,
+) -> bool {
+    use PlainOp::*;
+    let accessible = |o: Option<&LLOperand>| match o {
+        Some(LLOperand::Var(v)) => known.contains(v),
+        Some(LLOperand::Const(c)) => !matches!(c, LLConst::Null(_)),
+        None => false,
+    };
+    match op.op {
+        LLOp::Num(_, NumOp::FloorDiv | NumOp::Mod) => {
+            matches!(op.args[1].as_const(), Some(LLConst::Int(_, d)) if *d != 0 && *d != -1)
+        }
+        LLOp::Num(..) => true,
+        LLOp::Plain(Getarraysize | Getinteriorarraysize) => certain || accessible(op.args.first()),
+        LLOp::Plain(Getfield | Getarrayitem | Getinteriorfield) => {
+            let Some(p) = place(g, op, program) else {
+                return false;
+            };
+            let safe = certain || op.op == Getfield.into() && accessible(op.args.first());
+            let changes = !p.immutable
+                && (unknown_writes || written.iter().any(|k| k.may_alias(&p.place.kind)));
+            safe && !changes
+        }
+        LLOp::Plain(SameAs | CastPointer) => true,
+        LLOp::Plain(_) => op.op.can_fold() && !op.op.can_raise(),
+    }
+}

@@ -1,0 +1,251 @@
+//! Malloc removal (RPython: `malloc.py`): an object that never leaves the function
+//! becomes one variable per field.
+//!
+//! ```text
+//! v1 = malloc(<type S>, <gc>)         goto block1(v0, 0)
+//! v2 = setfield(v1, .x, v0)           block1(v5, v6):
+//! goto block1(v1)                     ...                     ; v5 for v4
+//! block1(v3):
+//! v4 = getfield(v3, .x)
+//! ```
+//!
+//! Works in SSA form: an object that meets another one at a join stays.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{
+    BlockId, Substitution, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
+};
+use taipan_lltype::{
+    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
+};
+
+use crate::ssa::{constant, type_of, zero};
+
+/// Removes what can be removed. Answers whether there was anything.
+pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
+    if !has_candidates(g) {
+        return false;
+    }
+    remove_identical_vars_ssa(g);
+    let mut changed = false;
+    // Removing one object may free another one that it held.
+    for _ in 0..4 {
+        let found = candidates(g);
+        let mut removed = false;
+        for (b, v) in found {
+            if let Some(aliases) = confined(g, v) {
+                remove(g, b, v, &aliases);
+                removed = true;
+            }
+        }
+        changed |= removed;
+        if !removed {
+            break;
+        }
+    }
+    ssa_to_ssi(g);
+    changed
+}
+
+fn is_candidate(op: &taipan_graph::Operation<LowLevel>) -> bool {
+    op.op == PlainOp::Malloc.into()
+        && matches!(op.args.first(), Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t))))
+            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)))
+}
+
+fn has_candidates(g: &LLGraph) -> bool {
+    g.blocks
+        .iter()
+        .flat_map(|b| &b.operations)
+        .any(is_candidate)
+}
+
+fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId)> {
+    let mut found = Vec::new();
+    for b in g.reachable() {
+        let ops = g.block(b).operations.iter().filter(|op| is_candidate(op));
+        found.extend(ops.map(|op| (b, op.result)));
+    }
+    found
+}
+
+/// The names of an object, if it is only used for access to its fields.
+fn confined(g: &LLGraph, v: VarId) -> Option<FxHashSet<VarId>> {
+    let mut aliases: FxHashSet<VarId> = [v].into_iter().collect();
+    let is_alias = |o: &LLOperand, aliases: &FxHashSet<VarId>| {
+        o.as_var().is_some_and(|v| aliases.contains(&v))
+    };
+    // Reverse postorder: definitions come before uses.
+    for b in g.reachable() {
+        let block = g.block(b);
+        for op in &block.operations {
+            if !op.args.iter().any(|a| is_alias(a, &aliases)) {
+                continue;
+            }
+            let LLOp::Plain(p) = op.op else { return None };
+            match p {
+                PlainOp::Getfield => {}
+                PlainOp::Setfield | PlainOp::BareSetfield if !is_alias(&op.args[2], &aliases) => {}
+                PlainOp::PtrNonzero | PlainOp::PtrIszero | PlainOp::Keepalive => {}
+                PlainOp::PtrEq | PlainOp::PtrNe => {}
+                PlainOp::CastPointer => {
+                    aliases.insert(op.result);
+                }
+                _ => return None,
+            }
+        }
+        if block
+            .exits
+            .iter()
+            .flat_map(|l| &l.args)
+            .any(|a| is_alias(a, &aliases))
+        {
+            return None;
+        }
+    }
+    Some(aliases)
+}
+
+/// A field: the struct that it is declared in, and its name.
+type FieldKey = (LLType, LLOperand);
+
+struct Removal<'a> {
+    aliases: &'a FxHashSet<VarId>,
+    /// Input arguments for the fields that a block needs.
+    inputs: FxHashMap<BlockId, FxHashMap<FieldKey, VarId>>,
+}
+
+impl Removal<'_> {
+    fn is_alias(&self, o: &LLOperand) -> bool {
+        o.as_var().is_some_and(|v| self.aliases.contains(&v))
+    }
+
+    /// The field that an operation on the object reads (`false`) or writes.
+    fn access(
+        &self,
+        g: &LLGraph,
+        op: &taipan_graph::Operation<LowLevel>,
+    ) -> Option<(FieldKey, bool)> {
+        let object = op.args.first().filter(|o| self.is_alias(o))?;
+        let key = (type_of(g, object).pointee()?, op.args.get(1)?.clone());
+        match op.op {
+            LLOp::Plain(PlainOp::Getfield) => Some((key, false)),
+            LLOp::Plain(PlainOp::Setfield | PlainOp::BareSetfield) => Some((key, true)),
+            _ => None,
+        }
+    }
+}
+
+fn remove(g: &mut LLGraph, home: BlockId, v: VarId, aliases: &FxHashSet<VarId>) {
+    let mut r = Removal {
+        aliases,
+        inputs: FxHashMap::default(),
+    };
+    let order = g.reachable();
+    let entries = entry_map(g);
+    // Which fields each block needs on entry: those read before they are written.
+    let mut pending: Vec<(BlockId, FieldKey, LLType)> = Vec::new();
+    for b in &order {
+        let mut written: FxHashSet<FieldKey> = FxHashSet::default();
+        let mut inside = *b != home;
+        for op in &g.block(*b).operations {
+            inside |= op.result == v;
+            if let Some((key, write)) = r.access(g, op) {
+                if !write && *b != home && inside && !written.contains(&key) {
+                    pending.push((*b, key.clone(), *g.ty(op.result)));
+                }
+                written.insert(key);
+            }
+        }
+    }
+    let writes = |g: &LLGraph, b: BlockId, key: &FieldKey| {
+        (g.block(b).operations.iter())
+            .any(|op| r.access(g, op).is_some_and(|(k, w)| w && k == *key))
+    };
+    let mut inputs: FxHashMap<BlockId, FxHashMap<FieldKey, VarId>> = FxHashMap::default();
+    let mut ordered: Vec<(BlockId, FieldKey, VarId)> = Vec::new();
+    while let Some((b, key, ty)) = pending.pop() {
+        if inputs.get(&b).is_some_and(|i| i.contains_key(&key)) {
+            continue;
+        }
+        let input = g.new_var("", ty);
+        inputs.entry(b).or_default().insert(key.clone(), input);
+        ordered.push((b, key.clone(), input));
+        for l in &entries[b.index()] {
+            if l.source != home && !writes(g, l.source, &key) {
+                pending.push((l.source, key.clone(), ty));
+            }
+        }
+    }
+    r.inputs = inputs;
+    let mut map = Substitution::<LowLevel>::default();
+    for b in order {
+        rewrite(g, b, v, &r, &ordered, &mut map);
+    }
+    for (b, _, input) in &ordered {
+        g.block_mut(*b).inputargs.push(*input);
+    }
+    for b in g.reachable() {
+        g.block_mut(b).substitute(&map);
+    }
+}
+
+/// Replaces the accesses of one block, and passes on what its targets need.
+fn rewrite(
+    g: &mut LLGraph,
+    b: BlockId,
+    v: VarId,
+    r: &Removal<'_>,
+    ordered: &[(BlockId, FieldKey, VarId)],
+    map: &mut Substitution<LowLevel>,
+) {
+    let mut values: FxHashMap<FieldKey, LLOperand> = FxHashMap::default();
+    for (key, input) in r.inputs.get(&b).into_iter().flatten() {
+        values.insert(key.clone(), (*input).into());
+    }
+    let resolve = |o: &LLOperand, map: &Substitution<LowLevel>| {
+        o.as_var().and_then(|v| map.get(&v)).unwrap_or(o).clone()
+    };
+    let mut operations = std::mem::take(&mut g.block_mut(b).operations);
+    operations.retain(|op| {
+        if op.result == v || r.aliases.contains(&op.result) {
+            return false;
+        }
+        if let Some((key, write)) = r.access(g, op) {
+            if write {
+                values.insert(key, resolve(&op.args[2], map));
+            } else {
+                let ty = *g.ty(op.result);
+                let value = values.get(&key).cloned().or_else(|| zero(ty).map(constant));
+                let value = value.unwrap_or_else(|| constant(LLConst::void()));
+                map.insert(op.result, value);
+            }
+            return false;
+        }
+        if !op.args.iter().any(|a| r.is_alias(a)) {
+            return true;
+        }
+        // What is left are comparisons: it equals only itself.
+        let itself = op.args.iter().all(|a| r.is_alias(a));
+        let truth = match op.op {
+            LLOp::Plain(PlainOp::PtrNonzero) => Some(true),
+            LLOp::Plain(PlainOp::PtrIszero) => Some(false),
+            LLOp::Plain(PlainOp::PtrEq) => Some(itself),
+            LLOp::Plain(PlainOp::PtrNe) => Some(!itself),
+            _ => None,
+        };
+        let c = truth.map_or(LLConst::void(), LLConst::Bool);
+        map.insert(op.result, constant(c));
+        false
+    });
+    g.block_mut(b).operations = operations;
+    for exit in 0..g.block(b).exits.len() {
+        let target = g.block(b).exits[exit].target;
+        for (_, key, input) in ordered.iter().filter(|(t, ..)| *t == target) {
+            let value = (values.get(key).cloned())
+                .or_else(|| zero(*g.ty(*input)).map(constant))
+                .unwrap_or_else(|| constant(LLConst::void()));
+            g.block_mut(b).exits[exit].args.push(value);
+        }
+    }
+}
