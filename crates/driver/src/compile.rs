@@ -4,14 +4,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program};
-use taipan_codegen::CodegenError;
-use taipan_codegen_cranelift::{LoadedImage, link_executable, object_file, run_program};
+use taipan_codegen::{CodegenError, Image};
+use taipan_codegen_cranelift::{
+    LoadedImage, call_function, link_executable, object_file, run_program,
+};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Name, ObjData, Object};
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::FuncSym;
+use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
+use crate::native::ImageUse;
 use crate::parallel::par_map;
 use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
 use crate::stages::{GraphStage, LLFunction, StageProgram, reachable, root_sym};
@@ -78,9 +81,12 @@ pub fn call(
             Engine::LLInterp => {
                 timings.phase("execute", || interpret(db, roots, &root, &request.args))
             }
-            Engine::Native => Err(Failure::Usage(
-                "calls by the native engine are not there yet: use --engine llinterp".to_owned(),
-            )),
+            Engine::Native => {
+                let image = native_image(db, roots, &root, ImageUse::Call, timings)?;
+                timings.phase("execute", || {
+                    call_native(db, roots, &root, image, &request.args)
+                })
+            }
         }
     })?
 }
@@ -157,6 +163,57 @@ pub(crate) fn codegen_failure(e: &CodegenError) -> Failure {
     Diagnostic::error("TP0501", None, format!("no code can be generated: {e}")).into()
 }
 
+fn bad_result(e: HeapError) -> Failure {
+    Diagnostic::error("TP0502", None, format!("bad result: {e}")).into()
+}
+
+/// The arguments of a call as low-level values.
+fn lowlevel_args(
+    memory: &mut dyn Memory,
+    root: &FuncSym,
+    args: &[Literal],
+) -> Result<Vec<LLValue>, String> {
+    let types = &root.ty().args;
+    if types.len() != args.len() {
+        return Err(format!(
+            "{} takes {} arguments, not {}",
+            root.name(),
+            types.len(),
+            args.len()
+        ));
+    }
+    (args.iter().zip(types))
+        .map(|(a, ty)| to_lowlevel(memory, a, *ty))
+        .collect()
+}
+
+fn call_native(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    image: Image,
+    args: &[Literal],
+) -> Result<CallOutcome, Failure> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let image = LoadedImage::new(image).map_err(|e| codegen_failure(&e))?;
+    call_function(
+        &program,
+        &image,
+        root,
+        |memory| lowlevel_args(memory, root, args),
+        |memory, result| match result {
+            Ok(v) => to_json(memory, v, root.ty().result)
+                .map(CallOutcome::Returned)
+                .map_err(bad_result),
+            Err(class) => Ok(CallOutcome::Raised {
+                class: short_name(&class).to_owned(),
+                traceback: Vec::new(),
+            }),
+        },
+    )
+    .map_err(|e| codegen_failure(&e))?
+}
+
 fn interpret(
     db: &Database,
     roots: Roots,
@@ -165,29 +222,11 @@ fn interpret(
 ) -> Result<CallOutcome, Failure> {
     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
     let mut interp = LLInterpreter::new(&program);
-    let types = &root.ty().args;
-    if types.len() != args.len() {
-        return Err(Failure::Usage(format!(
-            "{} takes {} arguments, not {}",
-            root.name(),
-            types.len(),
-            args.len()
-        )));
-    }
-    let mut values = Vec::new();
-    for (a, ty) in args.iter().zip(types) {
-        values.push(to_lowlevel(&mut interp.heap, a, *ty).map_err(Failure::Usage)?);
-    }
+    let values = lowlevel_args(&mut interp.heap, root, args).map_err(Failure::Usage)?;
     match interp.eval(root, values) {
         Ok(v) => {
-            let json = to_json(&mut interp.heap, v, root.ty().result).map_err(|e| {
-                Failure::from(Diagnostic::error(
-                    "TP0502",
-                    None,
-                    format!("bad result: {e}"),
-                ))
-            })?;
-            Ok(CallOutcome::Returned(json))
+            let json = to_json(&mut interp.heap, v, root.ty().result);
+            json.map(CallOutcome::Returned).map_err(bad_result)
         }
         Err(LLError::Raised(e)) => Ok(CallOutcome::Raised {
             class: short_name(&e.name).to_owned(),
@@ -237,7 +276,7 @@ pub fn run(
             })
         })?,
         Engine::Native => {
-            let image = guarded(|| native_image(db, roots, &root, timings))??;
+            let image = guarded(|| native_image(db, roots, &root, ImageUse::Run, timings))??;
             let image = timings
                 .phase("load", || LoadedImage::new(image))
                 .map_err(|e| codegen_failure(&e))?;
@@ -264,10 +303,9 @@ pub fn build(
 ) -> Result<(), Failure> {
     let object = guarded(|| {
         let (roots, root) = program(db, options, target, timings)?;
-        let image = native_image(db, roots, &root, timings)?;
+        let image = native_image(db, roots, &root, ImageUse::Build, timings)?;
         timings.phase("object", || {
-            let main = native::main_code().map_err(|e| codegen_failure(&e))?;
-            object_file(&image, &main).map_err(|e| codegen_failure(&e))
+            object_file(&image).map_err(|e| codegen_failure(&e))
         })
     })??;
     timings
@@ -298,8 +336,9 @@ fn native_image(
     db: &Database,
     roots: Roots,
     root: &FuncSym,
+    usage: ImageUse,
     timings: &mut Timings,
-) -> Result<taipan_codegen::Image, Failure> {
+) -> Result<Image, Failure> {
     let functions = timings.phase("optimize", || {
         let typed = reachable(db, roots, GraphStage::Rtyped, root).functions;
         par_map(db, &typed, |db, f| {
@@ -320,7 +359,7 @@ fn native_image(
             // Errors come back when the image is made.
             let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
         });
-        native::image(db, roots, root).map_err(|e| codegen_failure(&e))
+        native::image(db, roots, root, usage).map_err(|e| codegen_failure(&e))
     })
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use taipan_annotator::{Roots, Spec};
 use taipan_base::{Db, LineIndex};
 use taipan_code::code_spans;
-use taipan_codegen::{CodeSource, CodegenError, CompiledFunction, Image, build_image};
-use taipan_codegen_cranelift::{FunctionCompiler, OptLevel};
+use taipan_codegen::{
+    CodeSource, CodegenError, CompiledFunction, Glue, Image, SymbolRef, build_image,
+};
+use taipan_codegen_cranelift::{FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
@@ -68,16 +70,32 @@ pub(crate) fn code_text(
     })
 }
 
-/// The image of everything that a program needs.
-pub(crate) fn image(db: &dyn Db, roots: Roots, root: &FuncSym) -> Result<Image, CodegenError> {
-    let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let mut source = QuerySource { db, roots };
-    build_image(&program, &mut source, &[], Some(root))
+/// What an image is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ImageUse {
+    /// An executable.
+    Build,
+    /// Running the entry point in this process.
+    Run,
+    /// Calling the root with arguments of any type in this process.
+    Call,
 }
 
-/// The code of `main`.
-pub(crate) fn main_code() -> Result<CompiledFunction, CodegenError> {
-    with_compiler(FunctionCompiler::compile_main)
+/// The image of everything that a program needs.
+pub(crate) fn image(
+    db: &dyn Db,
+    roots: Roots,
+    root: &FuncSym,
+    usage: ImageUse,
+) -> Result<Image, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let mut source = QuerySource { db, roots };
+    let (symbols, entry) = match usage {
+        ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], Some(root)),
+        ImageUse::Run => (Vec::new(), Some(root)),
+        ImageUse::Call => (call_roots(&program, root), None),
+    };
+    build_image(&program, &mut source, &symbols, entry)
 }
 
 struct QuerySource<'db> {
@@ -89,6 +107,10 @@ impl CodeSource for QuerySource<'_> {
     fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError> {
         let key = LLFunction::new(self.db, self.roots, f.clone());
         machine_code(self.db, key).map_err(|e| (*e).clone())
+    }
+
+    fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError> {
+        with_compiler(|c| c.compile_glue(glue)).map(Arc::new)
     }
 
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use taipan_annotator::InputType;
 use taipan_graph::IntKind;
 use taipan_lltype::{
-    Addr, Heap, HeapError, LLType, LLValue, OBJECT_VTABLE, STR, StructId, TypeKind, UNICODE,
+    Addr, HeapError, LLType, LLValue, Memory, OBJECT_VTABLE, STR, StructId, TypeKind, UNICODE,
 };
 
 /// A Python literal given as an argument.
@@ -118,7 +118,7 @@ fn join(a: InputType, b: InputType) -> Result<InputType, String> {
 
 /// Makes the low-level object of a literal for a parameter of type `ty`.
 pub(crate) fn to_lowlevel(
-    heap: &mut Heap<'_>,
+    heap: &mut dyn Memory,
     value: &Literal,
     ty: LLType,
 ) -> Result<LLValue, String> {
@@ -173,7 +173,7 @@ pub(crate) fn to_lowlevel(
 }
 
 fn fill(
-    heap: &mut Heap<'_>,
+    heap: &mut dyn Memory,
     items: &[Literal],
     addr: Addr,
     array: LLType,
@@ -188,7 +188,11 @@ fn fill(
 }
 
 /// A result as JSON, guided by its low-level type.
-pub(crate) fn to_json(heap: &mut Heap<'_>, value: LLValue, ty: LLType) -> Result<Value, HeapError> {
+pub(crate) fn to_json(
+    heap: &mut dyn Memory,
+    value: LLValue,
+    ty: LLType,
+) -> Result<Value, HeapError> {
     Ok(match value {
         LLValue::Void => Value::Null,
         LLValue::Bool(b) => json!(b),
@@ -202,7 +206,7 @@ pub(crate) fn to_json(heap: &mut Heap<'_>, value: LLValue, ty: LLType) -> Result
     })
 }
 
-fn object(heap: &mut Heap<'_>, addr: Addr, ty: LLType) -> Result<Value, HeapError> {
+fn object(heap: &mut dyn Memory, addr: Addr, ty: LLType) -> Result<Value, HeapError> {
     let Some(to) = ty.pointee() else {
         return Ok(json!("<address>"));
     };
@@ -259,7 +263,7 @@ fn object(heap: &mut Heap<'_>, addr: Addr, ty: LLType) -> Result<Value, HeapErro
 
 /// A range list; a constant step stands at the end of the type's name.
 fn range(
-    heap: &mut Heap<'_>,
+    heap: &mut dyn Memory,
     addr: Addr,
     ty: LLType,
     has_step: bool,
@@ -285,7 +289,7 @@ fn range(
 }
 
 fn array_json(
-    heap: &mut Heap<'_>,
+    heap: &mut dyn Memory,
     addr: Addr,
     array: LLType,
     of: LLType,
@@ -299,7 +303,7 @@ fn array_json(
     Ok(Value::Array(out))
 }
 
-fn instance(heap: &mut Heap<'_>, addr: Addr) -> Result<Value, HeapError> {
+fn instance(heap: &mut dyn Memory, addr: Addr) -> Result<Value, HeapError> {
     let vtable = heap.get_field(addr, *taipan_lltype::OBJECT, "typeptr")?;
     let name = heap.get_field(vtable.as_addr().unwrap_or(0), *OBJECT_VTABLE, "name")?;
     let name = heap.str_bytes(name.as_addr().unwrap_or(0))?;
