@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{
-    ArgSource, CallInfo, Class, Desc, DirectCall, Family, IndirectCall, Instantiate, MemoCall,
-    Target,
+    ArgSource, CallInfo, Desc, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Target,
 };
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_lltype::{
@@ -312,10 +311,36 @@ fn instantiate_one(hop: &Hop<'_>, class: ObjId, init: Option<Target>, args: &[Ar
     }
     let v = r.new_instance(hop.llops)?;
     match init {
-        None => hop.exception_cannot_occur()?,
+        None => {
+            hop.exception_cannot_occur()?;
+            environment_error_init(hop, &r, &v)?;
+        }
         Some(target) => init_call(hop, target, args, Some((&v, &Repr::Instance(r))))?,
     }
     finish(hop, v, &Repr::Instance(r))
+}
+
+/// What the constructor of `EnvironmentError` does: `errno, strerror, filename`, or
+/// `strerror` alone.
+fn environment_error_init(hop: &Hop<'_>, r: &InstanceRepr, v: &LLOperand) -> Typed<()> {
+    let rt = hop.rt;
+    let Some(class) = r.class else { return Ok(()) };
+    if !rt.is_subclass(class, rt.builtin_class("EnvironmentError")) {
+        return Ok(());
+    }
+    let names: &[&str] = match hop.nb_args() {
+        2 => &["strerror"],
+        _ => &["errno", "strerror", "filename"],
+    };
+    for (i, name) in names
+        .iter()
+        .enumerate()
+        .take(hop.nb_args().saturating_sub(1))
+    {
+        let value = hop.inputarg(&r.getfieldrepr(rt, name)?, i + 1)?;
+        r.setfield(hop.llops, v.clone(), name, value)?;
+    }
+    Ok(())
 }
 
 /// A builtin exception class, or one like it: without attributes.
@@ -324,11 +349,9 @@ fn is_simple_exception(hop: &Hop<'_>, class: ObjId) -> Typed<bool> {
     if !rt.is_exception(class) {
         return Ok(false);
     }
-    let roots = rt.roots()?;
     let mut at = Some(class);
     while let Some(c) = at {
-        let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, roots, c));
-        if !attrs.attrs.is_empty() {
+        if !rt.class_attributes(c).attrs.is_empty() {
             return Ok(false);
         }
         at = rt.class_base(c);

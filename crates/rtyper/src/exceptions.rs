@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_annotator::Roots;
+use taipan_annotator::{Roots, SomeKind, SomeValue};
 use taipan_base::Db;
-use taipan_graph::ObjId;
+use taipan_graph::{IntKind, ObjId};
 use taipan_interp::named_id;
 
 use crate::Universe;
@@ -73,6 +73,30 @@ pub(crate) fn builtin_exception(class: ObjId) -> Option<&'static BuiltinExceptio
             .collect()
     });
     TABLE.get(&class).map(|i| &EXCEPTIONS[*i])
+}
+
+/// Attributes that instances of a builtin exception class have without ever being
+/// assigned.
+pub(crate) fn forced_attributes(class: ObjId) -> Vec<(&'static str, SomeValue)> {
+    if builtin_exception(class).is_none_or(|e| e.name != "EnvironmentError") {
+        return vec![];
+    }
+    let value = |kind| SomeValue { kind, const_: None };
+    let text = || {
+        value(SomeKind::Str {
+            can_be_none: true,
+            no_nul: false,
+        })
+    };
+    let number = value(SomeKind::Integer {
+        nonneg: false,
+        kind: IntKind::SIGNED,
+    });
+    vec![
+        ("errno", number),
+        ("filename", text()),
+        ("strerror", text()),
+    ]
 }
 
 type Ranges = FxHashMap<ObjId, (i64, i64)>;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Class, Family};
+use taipan_annotator::Family;
 use taipan_graph::{Const, ObjId};
 use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
 
@@ -61,7 +61,7 @@ fn with_super(base: LLType, mut fields: Vec<Field>) -> Vec<Field> {
 }
 
 fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
-    let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, rt.roots()?, class));
+    let attrs = rt.class_attributes(class);
     let mut fields = Vec::new();
     for (name, a) in attrs.attrs.iter().filter(|(_, a)| !a.readonly) {
         fields.push(Field {
@@ -106,7 +106,7 @@ fn immutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
 }
 
 fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
-    let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, rt.roots()?, class));
+    let attrs = rt.class_attributes(class);
     let mut fields = Vec::new();
     for (name, a) in attrs.attrs.iter().filter(|(_, a)| a.readonly) {
         fields.push(Field {

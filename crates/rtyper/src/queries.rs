@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Class, HelperKey, Roots, SomeKind, SomeValue, Spec};
+use taipan_annotator::{
+    Attribute, Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Spec,
+};
 use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::ObjId;
 use taipan_interp::{ObjData, Object, named_id};
@@ -13,7 +15,7 @@ use taipan_lltype::{
     StructId, StructType, TypeKind,
 };
 
-use crate::exceptions::builtin_exception;
+use crate::exceptions::{builtin_exception, forced_attributes};
 use crate::rtyper::helper_arg_type;
 use crate::{RTyper, Typed, TyperError, Universe};
 
@@ -74,7 +76,7 @@ pub struct ClassKey {
 pub struct AttrKey {
     /// The class.
     #[returns(copy)]
-    pub class: Class,
+    pub class: ClassKey,
     /// The attribute.
     #[returns(ref)]
     pub name: Box<str>,
@@ -244,11 +246,31 @@ pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
     c.bases.first().copied().filter(|b| *b != object)
 }
 
+/// The attributes that a class declares. Those of builtin exceptions are there in
+/// every universe, so that helpers can make instances of them.
+pub(crate) fn class_attributes(db: &dyn Db, class: ClassKey) -> Arc<ClassAttributes> {
+    let mut attrs = match class.universe(db) {
+        Universe::User(roots) => {
+            taipan_annotator::class_attributes(db, Class::new(db, roots, class.obj(db)))
+        }
+        Universe::Prelude(_) => Arc::default(),
+    };
+    for (name, value) in forced_attributes(class.obj(db)) {
+        if !attrs.attrs.contains_key(name) {
+            let readonly = false;
+            Arc::make_mut(&mut attrs)
+                .attrs
+                .insert(name.into(), Attribute { value, readonly });
+        }
+    }
+    attrs
+}
+
 /// An attribute of instances of a class, looked up along its bases.
 #[salsa::tracked(returns(clone))]
 pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
     let class = key.class(db);
-    let attrs = taipan_annotator::class_attributes(db, class);
+    let attrs = class_attributes(db, class);
     if let Some(a) = attrs.attrs.get(&**key.name(db)) {
         return Some(ClassAttr {
             owner: class.obj(db),
@@ -256,9 +278,12 @@ pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
             readonly: a.readonly,
         });
     }
-    let roots = class.roots(db);
-    let base = class_base(db, ClassKey::new(db, Universe::User(roots), class.obj(db)))?;
-    let up = AttrKey::new(db, Class::new(db, roots, base), key.name(db));
+    let base = class_base(db, class)?;
+    let up = AttrKey::new(
+        db,
+        ClassKey::new(db, class.universe(db), base),
+        key.name(db),
+    );
     class_attr(db, up)
 }
 

@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_annotator::{Class, HelperKey, Roots, SiteId, SomeKind, SomeValue, Target};
+use taipan_annotator::{
+    Class, ClassAttributes, HelperKey, Roots, SiteId, SomeKind, SomeValue, Target,
+};
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Name, ObjData, Object, named_id};
@@ -270,26 +272,32 @@ impl<'a> RTyper<'a> {
     }
 
     /// An attribute of instances: which class declares it, and what it holds.
-    pub(crate) fn class_attr(&self, class: ObjId, name: &str) -> Typed<Option<ClassAttr>> {
-        let key = queries::AttrKey::new(self.db, Class::new(self.db, self.roots()?, class), name);
-        Ok(queries::class_attr(self.db, key))
+    pub(crate) fn class_attr(&self, class: ObjId, name: &str) -> Option<ClassAttr> {
+        queries::class_attr(
+            self.db,
+            queries::AttrKey::new(self.db, self.class_key(class), name),
+        )
+    }
+
+    /// The attributes that a class declares.
+    pub(crate) fn class_attributes(&self, class: ObjId) -> Arc<ClassAttributes> {
+        queries::class_attributes(self.db, self.class_key(class))
     }
 
     /// Attributes that live in instances of a class: name, declaring class and
     /// annotation, sorted by name.
-    pub(crate) fn instance_fields(&self, class: ObjId) -> Typed<Vec<(Arc<str>, ObjId, SomeValue)>> {
-        let roots = self.roots()?;
+    pub(crate) fn instance_fields(&self, class: ObjId) -> Vec<(Arc<str>, ObjId, SomeValue)> {
         let mut all = Vec::new();
         let mut at = Some(class);
         while let Some(c) = at {
-            let attrs = taipan_annotator::class_attributes(self.db, Class::new(self.db, roots, c));
+            let attrs = self.class_attributes(c);
             for (name, a) in attrs.attrs.iter().filter(|(_, a)| !a.readonly) {
                 all.push((name.clone(), c, a.value.clone()));
             }
             at = self.class_base(c);
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(all)
+        all
     }
 
     /// Whether a class is an exception class.

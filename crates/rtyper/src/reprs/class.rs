@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Class, Desc, SomeKind, SomeValue};
+use taipan_annotator::{Desc, SomeKind, SomeValue};
 use taipan_graph::{HlOp, ObjId, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
 
@@ -150,9 +150,8 @@ impl ClassesPbcRepr {
         for c in rest {
             at = rt.common_base(at, Some(*c));
         }
-        let roots = rt.roots()?;
         while let Some(c) = at {
-            let attrs = taipan_annotator::class_attributes(rt.db, Class::new(rt.db, roots, c));
+            let attrs = rt.class_attributes(c);
             if let Some(s) = attrs.class_attrs.get(name) {
                 return Ok((c, format!("pbc_{name}"), s.clone()));
             }

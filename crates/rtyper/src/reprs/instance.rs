@@ -42,7 +42,7 @@ impl InstanceRepr {
 
     fn attr(&self, rt: &RTyper<'_>, name: &str) -> Typed<ClassAttr> {
         let found = match self.class {
-            Some(c) => rt.class_attr(c, name)?,
+            Some(c) => rt.class_attr(c, name),
             None => None,
         };
         found.ok_or_else(|| {
@@ -133,7 +133,7 @@ impl InstanceRepr {
             PlainOp::Setfield,
             [root, cfield("typeptr"), Operand::Const(vtable)],
         );
-        for (name, owner, s) in rt.instance_fields(class)? {
+        for (name, owner, s) in rt.instance_fields(class) {
             let r = rt.getrepr(&s)?;
             if r.is_void() {
                 continue;

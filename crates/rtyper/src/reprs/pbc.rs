@@ -377,7 +377,7 @@ fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
             "bound methods of instances without a common base class meet here",
         ));
     };
-    let attr = rt.class_attr(class, name)?.ok_or_else(|| {
+    let attr = rt.class_attr(class, name).ok_or_else(|| {
         TyperError::internal(format!(
             "{} does not know its method '{name}'",
             rt.class_name(class)
