@@ -11,13 +11,21 @@
 //! while solver state is being changed. Raw site ids, stamps and slot numbers never
 //! leave this crate.
 
+mod diagnostics;
+mod eval;
+mod facts;
 mod helper;
 mod keys;
 mod model;
+mod project;
 mod queries;
 mod result;
 mod solution;
+mod solver;
+mod special;
+mod store;
 mod text;
+mod val;
 
 pub use keys::*;
 pub use model::*;

@@ -117,6 +117,13 @@ pub enum SomeKind {
         /// The object it is bound to.
         of: Arc<SomeValue>,
     },
+    /// `SomeStringBuilder`, `SomeUnicodeBuilder`
+    Builder {
+        /// Builds a unicode string.
+        unicode: bool,
+        /// May be None.
+        can_be_none: bool,
+    },
     /// `slice(...)` given to `[]`.
     Slice(Arc<[SomeValue; 3]>),
     /// `SomeWeakRef`

@@ -14,8 +14,8 @@ use crate::{Desc, HelperKey, SomeValue, Spec};
 pub struct FunctionAnnotation {
     /// The graph that everything here refers to: the function's flow graph after the
     /// rewrites that depend on annotations: special methods of instances and
-    /// properties are spelled out as `getattr` and `simple_call`, `*args` of calls as
-    /// `getitem`s, and the arguments of a function that takes `*args` are flattened.
+    /// properties are spelled out as `getattr` and `simple_call`, and the arguments of
+    /// a function that takes `*args` are flattened.
     /// Blocks that are never reached are still there, see `reached`.
     pub graph: Arc<FunctionGraph>,
     /// Annotation of every variable of the graph, by its index; `Impossible` where no

@@ -1,0 +1,129 @@
+//! Arguments of calls and their matching with parameters (RPython: `argument.py`).
+
+use taipan_flow::Signature;
+
+use crate::ArgSource;
+use crate::val::Val;
+
+/// The arguments of one call; `*args` are unpacked already.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arguments {
+    /// Positional ones.
+    pub(crate) positional: Vec<(ArgSource, Val)>,
+    /// Keyword ones.
+    pub(crate) keywords: Vec<(Box<str>, ArgSource, Val)>,
+}
+
+/// Arguments by parameter; those beyond the named parameters go to `*args`.
+pub(crate) struct Matched {
+    /// One per named parameter.
+    pub(crate) named: Vec<(ArgSource, Val)>,
+    /// What `*args` of the callee receives.
+    pub(crate) extra: Vec<(ArgSource, Val)>,
+}
+
+impl Arguments {
+    pub(crate) fn positional(positional: Vec<(ArgSource, Val)>) -> Arguments {
+        Arguments {
+            positional,
+            keywords: Vec::new(),
+        }
+    }
+
+    /// With one more in front.
+    pub(crate) fn prepend(mut self, source: ArgSource, val: Val) -> Arguments {
+        self.positional.insert(0, (source, val));
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.positional.is_empty() && self.keywords.is_empty()
+    }
+
+    /// The values alone, where keywords make no sense.
+    pub(crate) fn vals(&self) -> Vec<Val> {
+        self.positional.iter().map(|(_, v)| v.clone()).collect()
+    }
+
+    /// Finds the argument of each parameter. `defaults` are those of the last ones.
+    pub(crate) fn matched(
+        self,
+        func: &str,
+        params: &Signature,
+        defaults: &[(ArgSource, Val)],
+    ) -> Result<Matched, String> {
+        let count = params.argnames.len();
+        let given = self.positional.len() + self.keywords.len();
+        if params.varkeywords {
+            return Err(format!("{func}() takes **keywords, which is not RPython"));
+        }
+        let mut positional = self.positional;
+        let extra = if positional.len() > count {
+            if !params.varargs {
+                return Err(count_error(
+                    func,
+                    count,
+                    defaults.len(),
+                    params.varargs,
+                    given,
+                ));
+            }
+            positional.split_off(count)
+        } else {
+            Vec::new()
+        };
+        let mut slots: Vec<Option<(ArgSource, Val)>> = positional.into_iter().map(Some).collect();
+        let by_position = slots.len();
+        slots.resize(count, None);
+        for (name, source, val) in self.keywords {
+            match params.argnames.iter().position(|n| *n == name) {
+                Some(i) if i < by_position => {
+                    return Err(format!(
+                        "{func}() got multiple values for argument '{name}'"
+                    ));
+                }
+                Some(i) => slots[i] = Some((source, val)),
+                None => {
+                    return Err(format!(
+                        "{func}() got an unexpected keyword argument '{name}'"
+                    ));
+                }
+            }
+        }
+        let first_default = count.saturating_sub(defaults.len());
+        let mut named = Vec::with_capacity(count);
+        for (i, s) in slots.into_iter().enumerate() {
+            match s.or_else(|| {
+                i.checked_sub(first_default)
+                    .and_then(|d| defaults.get(d).cloned())
+            }) {
+                Some(s) => named.push(s),
+                None => {
+                    return Err(count_error(
+                        func,
+                        count,
+                        defaults.len(),
+                        params.varargs,
+                        given,
+                    ));
+                }
+            }
+        }
+        Ok(Matched { named, extra })
+    }
+}
+
+fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: usize) -> String {
+    if count == 0 && !vararg {
+        return format!("{func}() takes no arguments ({given} given)");
+    }
+    let (how, n) = if defaults == 0 && !vararg {
+        ("exactly", count)
+    } else if given < count - defaults.min(count) {
+        ("at least", count - defaults.min(count))
+    } else {
+        ("at most", count)
+    };
+    let s = if n == 1 { "" } else { "s" };
+    format!("{func}() takes {how} {n} argument{s} ({given} given)")
+}

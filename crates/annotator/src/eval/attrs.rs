@@ -1,0 +1,322 @@
+//! Attributes: of instances, of classes and frozen constants, methods of builtin
+//! kinds.
+
+use std::sync::Arc;
+
+use taipan_graph::{Const, ObjId};
+use taipan_interp::ObjData;
+
+use super::Cx;
+use super::args::Arguments;
+use super::methods::has_method;
+use crate::facts::Known;
+use crate::store::SlotKey;
+use crate::val::{Atom, Val};
+use crate::{ArgSource, Desc};
+
+impl Cx<'_> {
+    pub(super) fn getattr_op(&mut self, x: &Val, name: &Val) -> Known<Val> {
+        let Some(name) = name.const_str().map(Arc::<str>::from) else {
+            return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
+        };
+        if let Some(class) = x.atoms.iter().find_map(|a| match a {
+            Atom::Instance(Some(c)) => Some(*c),
+            _ => None,
+        }) && self.property(class, &name, "__getter__")?
+        {
+            let getter: Arc<str> = format!("{name}__getter__").into();
+            let method = self.getattr(x, &getter)?;
+            let result = self.call(&method, Arguments::default())?;
+            self.record.special = Some((getter, method));
+            return Ok(result);
+        }
+        self.getattr(x, &name)
+    }
+
+    /// Whether an attribute is a property with that accessor.
+    fn property(&mut self, class: ObjId, name: &str, accessor: &str) -> Known<bool> {
+        let Some((_, Const::Obj(o))) = self.facts.lookup(class, name)? else {
+            return Ok(false);
+        };
+        if !matches!(
+            self.facts.object(o)?.as_deref(),
+            Some(ObjData::Property { .. })
+        ) {
+            return Ok(false);
+        }
+        let there = self
+            .facts
+            .lookup(class, &format!("{name}{accessor}"))?
+            .is_some();
+        if !there {
+            let what = if accessor == "__getter__" {
+                "read"
+            } else {
+                "assigned"
+            };
+            self.problem("TP0307", format!("property {name} cannot be {what}"));
+        }
+        Ok(there)
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn getattr(&mut self, x: &Val, name: &Arc<str>) -> Known<Val> {
+        let mut result = Val::default();
+        for a in &x.atoms {
+            let r = self.getattr_atom(x, a, name)?;
+            result = self.join(&result, &r);
+        }
+        Ok(result)
+    }
+
+    fn getattr_atom(&mut self, x: &Val, atom: &Atom, name: &Arc<str>) -> Known<Val> {
+        if let Some(class) = self.as_instance_class(atom) {
+            return match class {
+                Some(c) => self.instance_getattr(c, name),
+                None => {
+                    let what = self.facts.describe_atom(atom);
+                    Ok(self.problem("TP0301", format!("{what} has no attribute {name}")))
+                }
+            };
+        }
+        match atom {
+            Atom::Pbc(descs) => {
+                let mut sum = Val::default();
+                for d in descs.iter() {
+                    let v = self.desc_getattr(d, name)?;
+                    sum = self.join(&sum, &v);
+                }
+                if sum.is_bottom() {
+                    let what = self.facts.describe_atom(atom);
+                    return Ok(self.problem("TP0301", format!("{what} has no attribute {name}")));
+                }
+                Ok(sum)
+            }
+            Atom::Ptr(_) | Atom::Interior { .. } => Ok(self.pointer_field(atom, name)),
+            Atom::LLType(t) => Ok(super::lowlevel::type_attribute(*t, name)),
+            _ if has_method(atom, name) => {
+                let of = Val {
+                    none: false,
+                    const_: x.const_.clone(),
+                    atoms: smallvec::smallvec![atom.clone()],
+                };
+                Ok(Atom::BuiltinMethod {
+                    name: name.clone(),
+                    of: Arc::new(of),
+                }
+                .into())
+            }
+            _ => {
+                let what = self.facts.describe_atom(atom);
+                Ok(self.problem("TP0301", format!("{what} has no attribute {name}")))
+            }
+        }
+    }
+
+    fn desc_getattr(&mut self, desc: &Desc, name: &Arc<str>) -> Known<Val> {
+        match desc {
+            Desc::Class(c) => {
+                if &**name == "__name__" {
+                    return Ok(Val::str_(true));
+                }
+                match self.facts.lookup(*c, name)? {
+                    Some((_, v)) => self.unbound(&v),
+                    None => Ok(Val::default()),
+                }
+            }
+            Desc::Frozen(o) => self.frozen_getattr(*o, name),
+            Desc::Function(f) => match self.facts.function(*f)? {
+                Some(info) if matches!(&**name, "__name__" | "func_name") => {
+                    self.const_val(&Const::str(&info.data.name))
+                }
+                Some(info) => match info.data.get(name).cloned() {
+                    Some(v) => self.const_val(&v),
+                    None => Ok(Val::default()),
+                },
+                None => Ok(Val::default()),
+            },
+            Desc::Method { .. } | Desc::FrozenMethod { .. } => Ok(Val::default()),
+        }
+    }
+
+    /// A class attribute read through the class.
+    fn unbound(&mut self, v: &Const) -> Known<Val> {
+        if let Const::Obj(o) = v
+            && let Some(ObjData::StaticMethod(f)) = self.facts.object(*o)?.as_deref()
+        {
+            return self.const_val(f);
+        }
+        self.const_val(v)
+    }
+
+    fn frozen_getattr(&mut self, obj: ObjId, name: &Arc<str>) -> Known<Val> {
+        let object = self.facts.object(obj)?;
+        match object.as_deref() {
+            Some(ObjData::Instance(i)) => {
+                if let Some(v) = i.get(name) {
+                    return self.const_val(v);
+                }
+                match self.facts.lookup(i.class, name)? {
+                    Some((_, v)) => self.frozen_class_attr(obj, &v),
+                    None => Ok(Val::default()),
+                }
+            }
+            Some(ObjData::Module { .. }) => match self.facts.global(obj, name)? {
+                Some(v) => self.const_val(&v),
+                None => Ok(Val::default()),
+            },
+            _ => Ok(Val::default()),
+        }
+    }
+
+    fn frozen_class_attr(&mut self, obj: ObjId, v: &Const) -> Known<Val> {
+        let Const::Obj(o) = v else {
+            return self.const_val(v);
+        };
+        match self.facts.object(*o)?.as_deref() {
+            Some(ObjData::Function(_)) => Ok(Val::pbc(Desc::FrozenMethod {
+                func: *o,
+                frozen: obj,
+            })),
+            Some(ObjData::StaticMethod(f)) => self.const_val(f),
+            Some(ObjData::Property {
+                fget: Const::Obj(f),
+                ..
+            }) => {
+                let me = self.const_val(&Const::Obj(obj))?;
+                let args = Arguments::positional(vec![(ArgSource::Receiver, me)]);
+                self.call_desc(&Desc::Function(*f), args)
+            }
+            _ => self.const_val(v),
+        }
+    }
+
+    fn instance_getattr(&mut self, class: ObjId, name: &Arc<str>) -> Known<Val> {
+        if &**name == "__class__" {
+            let mut classes: Vec<Desc> = self
+                .class_set(SlotKey::SubClasses(class))
+                .into_iter()
+                .map(Desc::Class)
+                .collect();
+            classes.sort();
+            return Ok(if classes.is_empty() {
+                Val::default()
+            } else {
+                Atom::Pbc(classes.into()).into()
+            });
+        }
+        self.signal(SlotKey::AttrUsed(class, name.clone()));
+        let v = self.read(SlotKey::Attr(class, name.clone()));
+        self.lookup_filter(class, &v)
+    }
+
+    /// Of the methods that an attribute stands for keeps those that an instance of a
+    /// class can have, bound to it (RPython: `ClassDef.lookup_filter`).
+    fn lookup_filter(&mut self, class: ObjId, v: &Val) -> Known<Val> {
+        let mut out = v.clone();
+        let Some(at) = out.atoms.iter().position(|a| matches!(a, Atom::Pbc(_))) else {
+            return Ok(out);
+        };
+        let Atom::Pbc(descs) = &v.atoms[at] else {
+            return Ok(out);
+        };
+        let mut kept: Vec<Desc> = Vec::new();
+        let mut best: Option<(ObjId, Desc)> = None;
+        for d in descs.iter() {
+            let Desc::Method {
+                func,
+                origin,
+                self_class: None,
+                name,
+            } = d
+            else {
+                kept.push(d.clone());
+                continue;
+            };
+            let bind = |to: ObjId| Desc::Method {
+                func: *func,
+                origin: *origin,
+                self_class: Some(to),
+                name: name.clone(),
+            };
+            if *origin != class && self.facts.is_subclass(*origin, class)? {
+                kept.push(bind(*origin));
+            } else if self.facts.is_subclass(class, *origin)? {
+                let closer = match &best {
+                    Some((o, _)) => self.facts.is_subclass(*origin, *o)?,
+                    None => true,
+                };
+                if closer {
+                    best = Some((*origin, bind(class)));
+                }
+            }
+        }
+        kept.extend(best.map(|b| b.1));
+        kept.sort();
+        kept.dedup();
+        if kept.is_empty() {
+            out.atoms.remove(at);
+        } else if kept[..] != descs[..] {
+            out.atoms[at] = Atom::Pbc(kept.into());
+            out.const_ = None;
+        }
+        if out.is_none() {
+            out = Val::none();
+        }
+        Ok(out)
+    }
+
+    pub(super) fn setattr_op(&mut self, x: &Val, name: &Val, value: &Val) -> Known<Val> {
+        let Some(name) = name.const_str().map(Arc::<str>::from) else {
+            return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
+        };
+        for a in &x.atoms {
+            match self.as_instance_class(a) {
+                Some(Some(c)) => {
+                    if self.property(c, &name, "__setter__")? {
+                        let setter: Arc<str> = format!("{name}__setter__").into();
+                        let method = self.getattr(x, &setter)?;
+                        let args = vec![(ArgSource::Operand(1), value.clone())];
+                        let result = self.call(&method, Arguments::positional(args))?;
+                        self.record.special = Some((setter, method));
+                        return Ok(result);
+                    }
+                    self.instance_setattr(c, &name, value)?;
+                }
+                _ => match a {
+                    Atom::Ptr(_) | Atom::Interior { .. } => {
+                        self.pointer_field(a, &name);
+                    }
+                    _ => {
+                        let what = self.facts.describe_atom(a);
+                        self.problem(
+                            "TP0307",
+                            format!("cannot assign attribute {name} of {what}"),
+                        );
+                    }
+                },
+            }
+        }
+        Ok(Val::none())
+    }
+
+    fn instance_setattr(&mut self, class: ObjId, name: &Arc<str>, value: &Val) -> Known<()> {
+        if let Some(info) = self.facts.class(class)?
+            && let Some(allowed) = &info.enforced
+            && !allowed.iter().any(|a| **a == **name)
+        {
+            self.problem(
+                "TP0307",
+                format!(
+                    "class {} restricts its attributes (_attrs_ or __slots__), and {name} is not among them",
+                    info.name
+                ),
+            );
+            return Ok(());
+        }
+        self.signal(SlotKey::AttrUsed(class, name.clone()));
+        self.signal(SlotKey::AttrSet(class, name.clone()));
+        self.write(SlotKey::Attr(class, name.clone()), value.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,580 @@
+//! Calls: of functions, methods, classes, and of builtins by their tables
+//! (RPython: `description.py`).
+
+use std::sync::Arc;
+
+use taipan_graph::{Const, ObjId};
+use taipan_interp::ObjData;
+
+use super::args::Arguments;
+use super::lowlevel::{annotation_to_lltype, lltype_to_annotation, type_text};
+use super::{CallRecord, Cx};
+use crate::facts::{FuncInfo, Known};
+use crate::special::Specialization;
+use crate::store::SlotKey;
+use crate::val::{Atom, Val, WeakClass};
+use crate::{ArgSource, Desc};
+
+impl Cx<'_> {
+    /// Calls a value.
+    pub(crate) fn call(&mut self, callee: &Val, args: Arguments) -> Known<Val> {
+        let mut result = Val::default();
+        for atom in &callee.atoms {
+            let r = self.call_atom(atom, args.clone())?;
+            result = self.join(&result, &r);
+        }
+        Ok(result)
+    }
+
+    fn call_atom(&mut self, atom: &Atom, args: Arguments) -> Known<Val> {
+        match atom {
+            Atom::Pbc(descs) => {
+                let mut result = Val::default();
+                for d in descs.iter() {
+                    let r = self.call_desc(d, args.clone())?;
+                    result = self.join(&result, &r);
+                }
+                Ok(result)
+            }
+            Atom::Builtin(name) => self.call_builtin(name, args),
+            Atom::BuiltinMethod { name, of } => self.call_method(of, name, args),
+            Atom::WeakRef(WeakClass::Of(c)) => Ok(self.instance(*c)?.or_none()),
+            Atom::Ptr(t) => Ok(self.call_pointer(*t, &args)),
+            Atom::LLFunc(f) => Ok(lltype_to_annotation(f.ty().result)),
+            Atom::AdtMeth { ptr, name } => self.call_adt_method(*ptr, name, args),
+            other => Ok(self.problem(
+                "TP0302",
+                format!("cannot call {}", self.facts.describe_atom(other)),
+            )),
+        }
+    }
+
+    /// Calls one member of a PBC.
+    pub(crate) fn call_desc(&mut self, desc: &Desc, args: Arguments) -> Known<Val> {
+        match desc {
+            Desc::Function(f) => self.call_function(desc, *f, "", args),
+            Desc::Method {
+                func,
+                origin,
+                self_class: Some(class),
+                name,
+            } => {
+                let me = self.instance(*class)?;
+                let copy = self.mixin_copy(*origin, name)?;
+                let args = args.prepend(ArgSource::Receiver, me);
+                self.call_function(desc, *func, &copy, args)
+            }
+            Desc::FrozenMethod { func, frozen } => {
+                let me = self.const_val(&Const::Obj(*frozen))?;
+                let args = args.prepend(ArgSource::Receiver, me);
+                self.call_function(desc, *func, "", args)
+            }
+            Desc::Class(c) => self.instantiate(*c, args),
+            Desc::Method { name, .. } => Ok(self.problem(
+                "TP0302",
+                format!("method {name} is called without an instance"),
+            )),
+            Desc::Frozen(o) => {
+                let what = self.facts.describe_object(*o)?;
+                Ok(self.problem("TP0302", format!("cannot call {what}")))
+            }
+        }
+    }
+
+    /// Functions of mixins are copied into each class that has them: the part of the
+    /// specialisation key that tells the copies apart.
+    fn mixin_copy(&mut self, origin: ObjId, name: &str) -> Known<String> {
+        Ok(match self.facts.class(origin)? {
+            Some(c) if c.mixed_in.contains(name) => format!("in {}#{:?}", c.name, origin),
+            _ => String::new(),
+        })
+    }
+
+    /// Calls a function; `copy` tells copies of it apart.
+    pub(crate) fn call_function(
+        &mut self,
+        desc: &Desc,
+        func: ObjId,
+        copy: &str,
+        args: Arguments,
+    ) -> Known<Val> {
+        let Some(info) = self.facts.function(func)? else {
+            // A builtin in the place of a function (a class attribute).
+            let v = self.const_val(&Const::Obj(func))?;
+            return match v.single() {
+                Some(Atom::Builtin(_) | Atom::BuiltinMethod { .. }) => self.call(&v, args),
+                _ => Ok(self.problem("TP0302", "cannot call this object")),
+            };
+        };
+        let mut defaults = Vec::new();
+        for d in &info.data.defaults {
+            defaults.push((ArgSource::Default(d.clone()), self.const_val(d)?));
+        }
+        let matched = match args.matched(&info.data.name, &info.params, &defaults) {
+            Ok(m) => m,
+            Err(message) => return Ok(self.problem("TP0304", message)),
+        };
+        let (mut inputs, extra) = (matched.named, matched.extra);
+        if !self.enforce(&info, &mut inputs)? {
+            return Ok(Val::default());
+        }
+        if info.special == Specialization::Memo {
+            return self.call_memo(desc, func, &info, inputs);
+        }
+        let stars = info.params.varargs.then_some(extra.len());
+        let Some(key) = self.spec_key(&info, copy, stars, &mut inputs, &extra)? else {
+            return Ok(Val::default());
+        };
+        inputs.extend(extra);
+        let key: Arc<str> = key.into();
+        let spec = self.store.spec(func, &key);
+        self.signal(SlotKey::Called(spec));
+        let mut sources = Vec::with_capacity(inputs.len());
+        for (i, (source, val)) in inputs.into_iter().enumerate() {
+            self.write(SlotKey::Arg(spec, i as u32), val);
+            sources.push(source);
+        }
+        self.record.calls.push(CallRecord {
+            desc: desc.clone(),
+            target: Some(spec),
+            args: sources,
+            memo: None,
+        });
+        let result = self.read(SlotKey::Ret(spec));
+        match self.declared_result(&info)? {
+            Some(declared) => Ok(declared),
+            None => Ok(result),
+        }
+    }
+
+    /// The specialisation that arguments lead to; may make the arguments more general
+    /// in passing. None if they are not as the policy wants them.
+    fn spec_key(
+        &mut self,
+        info: &FuncInfo,
+        copy: &str,
+        stars: Option<usize>,
+        inputs: &mut [(ArgSource, Val)],
+        extra: &[(ArgSource, Val)],
+    ) -> Known<Option<String>> {
+        let mut parts: Vec<String> = Vec::new();
+        if !copy.is_empty() {
+            parts.push(copy.to_owned());
+        }
+        let get = |i: usize| {
+            inputs
+                .get(i)
+                .or_else(|| extra.get(i.checked_sub(inputs.len())?))
+        };
+        match &info.special {
+            Specialization::Default | Specialization::Memo => {}
+            Specialization::Arg(indices) => {
+                for i in indices {
+                    let Some((_, v)) = get(*i) else { continue };
+                    let v = v.clone();
+                    match self.value_key(&v) {
+                        Some(k) => parts.push(k),
+                        None => {
+                            self.problem_help(
+                                "TP0305",
+                                format!(
+                                    "argument {} of {}() must be a constant: it is specialised by its value",
+                                    i + 1,
+                                    info.data.name
+                                ),
+                                Some("use specialize.arg_or_var if a variable may come too"),
+                            );
+                            return Ok(None);
+                        }
+                    }
+                }
+            }
+            Specialization::ArgOrVar(indices) => {
+                let vals: Vec<Val> = indices
+                    .iter()
+                    .filter_map(|i| get(*i).map(|(_, v)| v.clone()))
+                    .collect();
+                if vals.iter().all(|v| v.const_.is_some()) {
+                    for v in &vals {
+                        parts.extend(self.value_key(v));
+                    }
+                }
+            }
+            Specialization::ArgType(indices) => {
+                for i in indices {
+                    let Some((_, v)) = get(*i) else { continue };
+                    let v = v.clone();
+                    parts.push(self.type_key(&v)?);
+                }
+            }
+            Specialization::ArgListItemType(i) => {
+                if let Some((_, v)) = get(*i)
+                    && let Some(Atom::List(site)) = v.single()
+                {
+                    let item = self.read(SlotKey::Item(*site));
+                    parts.push(self.type_key(&item)?);
+                }
+            }
+            Specialization::CallLocation => parts.push(format!("at {}", self.place.owner)),
+            Specialization::LowLevel | Specialization::LowLevelAndArg(_) => {
+                let by_value: &[usize] = match &info.special {
+                    Specialization::LowLevelAndArg(i) => i,
+                    _ => &[],
+                };
+                for (i, (_, v)) in inputs.iter_mut().enumerate() {
+                    parts.push(self.low_level_key(v, by_value.contains(&i)));
+                }
+            }
+            Specialization::Unknown(tag) => {
+                self.problem("TP0305", format!("unknown specialisation {tag}"));
+                return Ok(None);
+            }
+        }
+        if let Some(n) = stars {
+            parts.push(format!("*{n}"));
+        }
+        Ok(Some(parts.join(", ")))
+    }
+
+    /// Text of a constant argument, for `specialize:arg`.
+    fn value_key(&mut self, v: &Val) -> Option<String> {
+        if let Some(c) = &v.const_ {
+            return Some(c.to_string());
+        }
+        match v.single() {
+            Some(Atom::LLType(t)) => Some(type_text(*t)),
+            Some(Atom::LLFunc(f)) => Some(format!("{}: {}", f.name(), type_text(f.ptr_type()))),
+            Some(Atom::Pbc(descs)) if !v.none => match &descs[..] {
+                [
+                    Desc::Method {
+                        func, self_class, ..
+                    },
+                ] => Some(format!("{func:?} of {self_class:?}")),
+                [Desc::FrozenMethod { func, frozen }] => Some(format!("{func:?} of {frozen:?}")),
+                [one] => Some(format!("{one:?}")),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The Python type of an argument, for `specialize:argtype`.
+    fn type_key(&mut self, v: &Val) -> Known<String> {
+        Ok(match v.atoms.first() {
+            None if v.none => "NoneType".into(),
+            None => "?".into(),
+            Some(Atom::Int(i)) if i.is_bool() => "bool".into(),
+            Some(Atom::Int(i)) => {
+                let k = i.kind_or_widest();
+                if k == taipan_graph::IntKind::SIGNED {
+                    "int".into()
+                } else {
+                    format!("r_{}int{}", if k.signed { "" } else { "u" }, k.bits)
+                }
+            }
+            Some(Atom::Instance(Some(c))) => match self.facts.class(*c)? {
+                Some(info) => format!("{}{c:?}", info.name),
+                None => "object".into(),
+            },
+            Some(Atom::Ptr(t)) => type_text(*t),
+            Some(a) => self.facts.kind_name(a).into(),
+        })
+    }
+
+    /// Low-level type of an argument, which becomes all that is known of it; a Void
+    /// argument's value.
+    fn low_level_key(&mut self, v: &mut Val, by_value: bool) -> String {
+        if by_value || annotation_to_lltype(v).is_none_or(|t| t.is_void()) {
+            return match self.value_key(v) {
+                Some(k) => format!("<{k}>"),
+                None => format!("<{:?}>", v.atoms),
+            };
+        }
+        match annotation_to_lltype(v) {
+            Some(t) => {
+                *v = lltype_to_annotation(t);
+                type_text(t)
+            }
+            None => "?".into(),
+        }
+    }
+
+    /// `@enforceargs` and `@signature`: makes the arguments what is declared. Answers
+    /// false if they are not.
+    fn enforce(&mut self, info: &FuncInfo, inputs: &mut [(ArgSource, Val)]) -> Known<bool> {
+        let declared = match (
+            info.data.get("_annenforceargs_"),
+            info.data.get("_signature_"),
+        ) {
+            (Some(e), _) => e.clone(),
+            (None, Some(Const::Tuple(pair))) => match pair.first() {
+                Some(args) => args.clone(),
+                None => return Ok(true),
+            },
+            _ => return Ok(true),
+        };
+        let types: Vec<Const> = match &declared {
+            Const::Tuple(t) => t.to_vec(),
+            Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::List(l)) => l.clone(),
+                Some(ObjData::Instance(i)) => match i.get("argtypes") {
+                    Some(Const::Tuple(t)) => t.to_vec(),
+                    _ => return Ok(true),
+                },
+                _ => return Ok(true),
+            },
+            _ => return Ok(true),
+        };
+        for (i, (t, (_, v))) in types.iter().zip(inputs.iter_mut()).enumerate() {
+            let Some(declared) = self.declared_type(t, v)? else {
+                continue;
+            };
+            let sum = declared.join(v, self);
+            if !declared.contains(&sum, self) {
+                let (want, got) = (self.facts.describe(&declared), self.facts.describe(v));
+                self.problem(
+                    "TP0306",
+                    format!(
+                        "argument {} of {}() is declared as {want}, but got {got}",
+                        i + 1,
+                        info.data.name
+                    ),
+                );
+                return Ok(false);
+            }
+            *v = declared;
+        }
+        Ok(true)
+    }
+
+    /// The result that `@signature` declares.
+    fn declared_result(&mut self, info: &FuncInfo) -> Known<Option<Val>> {
+        match info.data.get("_signature_") {
+            Some(Const::Tuple(pair)) if pair.len() == 2 => {
+                self.declared_type(&pair[1].clone(), &Val::default())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The annotation that a declaration stands for: a type, a one-item list of one, a
+    /// tuple of them, a marker of `rpython.rlib.types`. None: no constraint.
+    pub(crate) fn declared_type(&mut self, t: &Const, given: &Val) -> Known<Option<Val>> {
+        let v = match t {
+            Const::None => return Ok(None),
+            Const::Tuple(items) => {
+                let mut vals = Vec::new();
+                for i in items.iter() {
+                    vals.push(self.declared_type(i, &Val::default())?.unwrap_or_default());
+                }
+                Val::tuple(vals)
+            }
+            Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::Class(c)) if c.builtin && &*c.module != "exceptions" => {
+                    match &*c.name {
+                        "int" | "r_int" => Val::signed(),
+                        "bool" => Val::bool_(),
+                        "float" => Atom::Float.into(),
+                        "str" => Val::str_(false),
+                        "unicode" => Val::unicode(false),
+                        "NoneType" => Val::none(),
+                        name => match super::builtins::int_type(name) {
+                            Some(k) => Val::int(k, false),
+                            None => return Ok(None),
+                        },
+                    }
+                }
+                Some(ObjData::Class(_)) => self.instance(*o)?,
+                Some(ObjData::LLType(t)) if t.is_void() => given.clone(),
+                Some(ObjData::LLType(t)) => lltype_to_annotation(*t),
+                Some(ObjData::List(items)) if items.len() == 1 => {
+                    let item = self
+                        .declared_type(&items[0].clone(), &Val::default())?
+                        .unwrap_or_default();
+                    match given.single() {
+                        Some(Atom::List(site)) => {
+                            self.write(SlotKey::Item(*site), item);
+                            self.resize(*site);
+                            given.clone()
+                        }
+                        _ => given.clone(),
+                    }
+                }
+                Some(ObjData::Instance(i)) => {
+                    let class = self.facts.class(i.class)?;
+                    match class
+                        .as_deref()
+                        .map(|c| c.name.rsplit('.').next().unwrap_or(""))
+                    {
+                        Some("NotConstant") => given.not_const(),
+                        Some("SomeInteger") => Val::int(
+                            taipan_graph::IntKind::SIGNED,
+                            i.get("nonneg") == Some(&Const::Bool(true)),
+                        ),
+                        Some("SomeBool") => Val::bool_(),
+                        Some("SomeFloat") => Atom::Float.into(),
+                        Some("SomeChar") => Val::char_(false),
+                        Some("SomeUnicodeCodePoint") => Val::unichar(false),
+                        Some("SomeString") => {
+                            Val::str_(i.get("no_nul") == Some(&Const::Bool(true)))
+                                .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true)))
+                        }
+                        Some("SomeUnicodeString") => Val::unicode(false)
+                            .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
+                        Some("SomeNone") => Val::none(),
+                        Some("SomeInstanceMarker") => match i.get("class_") {
+                            Some(Const::Obj(c)) => self
+                                .instance(*c)?
+                                .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
+                            _ => return Ok(None),
+                        },
+                        Some("SomeListMarker") => match i.get("item") {
+                            Some(item) => {
+                                let list = Const::Tuple(Arc::from([item.clone()]));
+                                let item = match self.declared_type(&list, &Val::default())? {
+                                    Some(Val { atoms, .. }) => match &atoms[..] {
+                                        [Atom::Tuple(t)] => t[0].clone(),
+                                        _ => Val::default(),
+                                    },
+                                    None => Val::default(),
+                                };
+                                if let Some(Atom::List(site)) = given.single() {
+                                    self.write(SlotKey::Item(*site), item);
+                                }
+                                given.clone()
+                            }
+                            None => return Ok(None),
+                        },
+                        _ => return Ok(None),
+                    }
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok((!v.is_bottom()).then_some(v))
+    }
+
+    /// Makes an instance.
+    fn instantiate(&mut self, class: ObjId, args: Arguments) -> Known<Val> {
+        let me = self.instance(class)?;
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(me);
+        };
+        let init = self.facts.lookup(class, "__init__")?;
+        let mut record = CallRecord {
+            desc: Desc::Class(class),
+            target: None,
+            args: Vec::new(),
+            memo: None,
+        };
+        match init {
+            Some((origin, Const::Obj(f))) if self.facts.function(f)?.is_some() => {
+                let copy = self.mixin_copy(origin, "__init__")?;
+                let args = args.prepend(ArgSource::Instance, me.clone());
+                let desc = Desc::Class(class);
+                self.call_function(&desc, f, &copy, args)?;
+                return Ok(me);
+            }
+            // Builtin exception classes take anything.
+            _ if info.exception => {}
+            _ if args.is_empty() => {}
+            _ => {
+                self.problem_help(
+                    "TP0304",
+                    format!("class {} has no __init__ and takes no arguments", info.name),
+                    None,
+                );
+            }
+        }
+        record.args.clear();
+        self.record.calls.push(record);
+        Ok(me)
+    }
+
+    /// Calls a `specialize:memo` function: at compile time, for all values that the
+    /// arguments can have.
+    fn call_memo(
+        &mut self,
+        desc: &Desc,
+        func: ObjId,
+        info: &FuncInfo,
+        inputs: Vec<(ArgSource, Val)>,
+    ) -> Known<Val> {
+        let mut combinations: Vec<Vec<Const>> = vec![Vec::new()];
+        for (i, (_, v)) in inputs.iter().enumerate() {
+            let Some(values) = self.all_values(v) else {
+                let got = self.facts.describe(v);
+                return Ok(self.problem(
+                    "TP0305",
+                    format!(
+                        "argument {} of the memo function {}() must be a class or a frozen constant, not {got}",
+                        i + 1,
+                        info.data.name
+                    ),
+                ));
+            };
+            combinations = combinations
+                .into_iter()
+                .flat_map(|c| {
+                    values.iter().map(move |v| {
+                        let mut c = c.clone();
+                        c.push(v.clone());
+                        c
+                    })
+                })
+                .collect();
+        }
+        let mut table = Vec::new();
+        let mut result = Val::default();
+        for args in combinations {
+            match self.facts.memo(func, &args)? {
+                Ok(value) => {
+                    let v = self.const_val(&value)?;
+                    result = self.join(&result, &v);
+                    table.push((args, value));
+                }
+                Err(message) => {
+                    return Ok(self.problem(
+                        "TP0305",
+                        format!("the memo function {}() failed: {message}", info.data.name),
+                    ));
+                }
+            }
+        }
+        self.record.calls.push(CallRecord {
+            desc: desc.clone(),
+            target: None,
+            args: inputs.into_iter().map(|(s, _)| s).collect(),
+            memo: Some(table),
+        });
+        let _ = func;
+        Ok(result)
+    }
+
+    /// All values that a memo function's argument can have; none if that is no small
+    /// set.
+    fn all_values(&mut self, v: &Val) -> Option<Vec<Const>> {
+        if let Some(c) = &v.const_ {
+            return Some(vec![c.clone()]);
+        }
+        match v.single() {
+            Some(Atom::Pbc(descs)) if !v.none => descs
+                .iter()
+                .map(|d| match d {
+                    Desc::Function(o) | Desc::Class(o) | Desc::Frozen(o) => Some(Const::Obj(*o)),
+                    _ => None,
+                })
+                .collect(),
+            Some(Atom::Int(i)) if i.is_bool() => Some(vec![Const::Bool(false), Const::Bool(true)]),
+            None => Some(Vec::new()),
+            _ => None,
+        }
+    }
+}
+
+impl Val {
+    fn or_none_if(self, none: bool) -> Val {
+        if none { self.or_none() } else { self }
+    }
+}

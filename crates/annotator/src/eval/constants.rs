@@ -1,0 +1,227 @@
+//! Annotations of constants (RPython: `Bookkeeper.immutablevalue`).
+
+use num_traits::ToPrimitive;
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{InstanceData, ObjData, stable_id};
+
+use super::Cx;
+use super::builtins::is_known;
+use crate::facts::Known;
+use crate::store::SlotKey;
+use crate::val::{Atom, Val};
+use crate::{Desc, SiteId};
+
+/// Creation site of a prebuilt list or dict.
+pub(crate) fn prebuilt_site(obj: ObjId) -> SiteId {
+    SiteId(stable_id(&["prebuilt", &format!("{:016x}", obj.0)]).0)
+}
+
+impl Cx<'_> {
+    /// The most precise annotation of a constant.
+    pub(crate) fn const_val(&mut self, c: &Const) -> Known<Val> {
+        let v = match c {
+            Const::None => Val::none(),
+            Const::Bool(b) => Val::const_bool(*b),
+            Const::Int(i) => Val::const_int(*i),
+            Const::RInt(kind, v) => Val::int(*kind, *v >= 0).with_const(Some(c.clone())),
+            Const::Long(l) => match l.to_i64() {
+                Some(i) => Val::const_int(i),
+                None => self.problem("TP0314", format!("long constant {l} does not fit an int")),
+            },
+            Const::Float(_) => Val::from(Atom::Float).with_const(Some(c.clone())),
+            Const::SingleFloat(_) => Val::from(Atom::SingleFloat).with_const(Some(c.clone())),
+            Const::Str(s) => Val::from(Atom::Str {
+                char_: s.len() == 1,
+                no_nul: !s.contains(&0),
+            })
+            .with_const(Some(c.clone())),
+            Const::Unicode(s) => Val::from(Atom::Uni {
+                char_: s.len() == 1,
+                no_nul: !s.contains(&0),
+            })
+            .with_const(Some(c.clone())),
+            Const::Tuple(items) => {
+                let mut vals = Vec::new();
+                for i in items.iter() {
+                    vals.push(self.const_val(i)?);
+                }
+                Val::from(Atom::Tuple(vals.into())).with_const(Some(c.clone()))
+            }
+            Const::Obj(o) => return self.object_val(*o),
+            Const::Shape(_) => Val::default(),
+        };
+        Ok(v)
+    }
+
+    fn object_val(&mut self, id: ObjId) -> Known<Val> {
+        let here = Some(Const::Obj(id));
+        let Some(data) = self.facts.object(id)? else {
+            return Ok(self.problem("TP0314", "a constant that is not in the image"));
+        };
+        let v = match &*data {
+            ObjData::Function(f) => {
+                if is_known(&f.module, &f.name) {
+                    Val::from(Atom::Builtin(format!("{}.{}", f.module, f.name).into()))
+                        .with_const(here)
+                } else {
+                    Val::pbc(Desc::Function(id)).with_const(here)
+                }
+            }
+            ObjData::Class(c) => {
+                if c.builtin && &*c.module != "exceptions" || is_known(&c.module, &c.name) {
+                    Val::from(Atom::Builtin(format!("{}.{}", c.module, c.name).into()))
+                        .with_const(here)
+                } else {
+                    Val::pbc(Desc::Class(id)).with_const(here)
+                }
+            }
+            ObjData::Instance(i) => self.prebuilt_instance(id, i)?,
+            ObjData::List(_) => {
+                self.signal(SlotKey::Seen(id));
+                Val::from(Atom::List(prebuilt_site(id))).with_const(here)
+            }
+            ObjData::Dict(_) => {
+                self.signal(SlotKey::Seen(id));
+                Val::from(Atom::Dict {
+                    site: prebuilt_site(id),
+                    ordered: false,
+                })
+                .with_const(here)
+            }
+            ObjData::Method {
+                im_self,
+                im_func,
+                im_class,
+            } => match im_self {
+                None => self.const_val(im_func)?,
+                Some(s) => self.bound_method(id, s, im_func, *im_class)?,
+            },
+            ObjData::StaticMethod(f) => self.const_val(f)?,
+            ObjData::Builtin { name, im_self } => match im_self {
+                None => Val::from(Atom::Builtin((&**name).into())).with_const(here),
+                Some(s) => {
+                    let of = self.const_val(s)?;
+                    Atom::BuiltinMethod {
+                        name: name.rsplit('.').next().unwrap_or(name).into(),
+                        of: of.into(),
+                    }
+                    .into()
+                }
+            },
+            ObjData::Slice(a, b, c) => {
+                let parts = [self.const_val(a)?, self.const_val(b)?, self.const_val(c)?];
+                Atom::Slice(parts.into()).into()
+            }
+            ObjData::Module { .. } => Val::pbc(Desc::Frozen(id)).with_const(here),
+            ObjData::LLType(t) => super::lowlevel::ll_type_val(*t),
+            ObjData::Cell(Some(c)) => self.const_val(c)?,
+            ObjData::Cell(None)
+            | ObjData::Set { .. }
+            | ObjData::ClassMethod(_)
+            | ObjData::Property { .. } => self.unusable(&data),
+            ObjData::Other(_) => Val::pbc(Desc::Frozen(id)).with_const(here),
+        };
+        Ok(v)
+    }
+
+    fn unusable(&mut self, data: &ObjData) -> Val {
+        let what = match data {
+            ObjData::Set { .. } => "a set",
+            ObjData::ClassMethod(_) => "a class method",
+            ObjData::Property { .. } => "a property",
+            _ => "an unset variable of an outer function",
+        };
+        self.problem_help(
+            "TP0314",
+            format!("{what} is no RPython value"),
+            match data {
+                ObjData::Set { .. } => Some("use a dict whose values are None"),
+                ObjData::ClassMethod(_) => Some("use a static method"),
+                _ => None,
+            },
+        )
+    }
+
+    fn prebuilt_instance(&mut self, id: ObjId, data: &InstanceData) -> Known<Val> {
+        let here = Some(Const::Obj(id));
+        if data.frozen {
+            return Ok(Val::pbc(Desc::Frozen(id)).with_const(here));
+        }
+        if let Some(v) = &data.value {
+            return self.const_val(v);
+        }
+        if let Some(p) = data.payload.as_deref() {
+            match p {
+                ObjData::Dict(_) => {
+                    self.signal(SlotKey::Seen(id));
+                    let ordered = self.facts.class(data.class)?.is_some_and(|c| {
+                        c.name.ends_with("rdereddict") || c.name.ends_with("OrderedDict")
+                    });
+                    return Ok(Val::from(Atom::Dict {
+                        site: prebuilt_site(id),
+                        ordered,
+                    })
+                    .with_const(here));
+                }
+                ObjData::List(_) => {
+                    self.signal(SlotKey::Seen(id));
+                    return Ok(Val::from(Atom::List(prebuilt_site(id))).with_const(here));
+                }
+                _ => {}
+            }
+        }
+        self.signal(SlotKey::Seen(id));
+        Ok(self.instance(data.class)?.with_const(here))
+    }
+
+    fn bound_method(
+        &mut self,
+        id: ObjId,
+        im_self: &Const,
+        im_func: &Const,
+        im_class: ObjId,
+    ) -> Known<Val> {
+        let (Const::Obj(obj), Const::Obj(func)) = (im_self, im_func) else {
+            return Ok(self.problem("TP0314", "this bound method is no RPython value"));
+        };
+        let object = self.facts.object(*obj)?;
+        let Some(ObjData::Instance(inst)) = object.as_deref() else {
+            return Ok(self.problem_help(
+                "TP0314",
+                "a method bound to a class is no RPython value",
+                Some("use a static method"),
+            ));
+        };
+        if inst.frozen {
+            return Ok(Val::pbc(Desc::FrozenMethod {
+                func: *func,
+                frozen: *obj,
+            })
+            .with_const(Some(Const::Obj(id))));
+        }
+        self.const_val(im_self)?;
+        let Some(info) = self.facts.class(im_class)? else {
+            return Ok(Val::default());
+        };
+        for origin in &info.chain {
+            let Some(o) = self.facts.class(*origin)? else {
+                continue;
+            };
+            if let Some((name, _)) = o.dict.iter().find(|(_, v)| *v == im_func) {
+                let name: std::sync::Arc<str> = (&**name).into();
+                self.signal(SlotKey::AttrUsed(im_class, name.clone()));
+                return Ok(Val::pbc(Desc::Method {
+                    func: *func,
+                    origin: *origin,
+                    self_class: Some(im_class),
+                    name,
+                })
+                .with_const(Some(Const::Obj(id))));
+            }
+        }
+        Ok(self.problem(
+            "TP0314",
+            "this bound method is not an attribute of its class",
+        ))
+    }
+}

@@ -1,0 +1,260 @@
+//! Which exceptions an operation may raise (RPython: the `can_only_throw`
+//! attributes), and what of them an exception link catches.
+
+use taipan_graph::{HlOp, ObjId};
+use taipan_interp::named_id;
+
+use super::Cx;
+use super::operations::Operand;
+use crate::facts::Known;
+use crate::store::SlotKey;
+use crate::val::{Atom, Val};
+
+/// What may be raised.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Raises {
+    /// Any exception.
+    Any,
+    /// Instances of exactly these builtin classes.
+    Only(Vec<&'static str>),
+}
+
+/// The builtin exception class of that name.
+pub(crate) fn builtin_class(name: &str) -> ObjId {
+    named_id(&format!("exceptions.{name}"))
+}
+
+impl Cx<'_> {
+    /// What an operation may raise on these operands.
+    pub(super) fn raises(&mut self, op: HlOp, args: &[Operand]) -> Raises {
+        let mut sum: Vec<&'static str> = Vec::new();
+        let first = args.first().map(|a| a.val().clone()).unwrap_or_default();
+        for a in &first.atoms {
+            match self.atom_raises(op, a, args) {
+                Raises::Any => return Raises::Any,
+                Raises::Only(names) => {
+                    for n in names {
+                        if !sum.contains(&n) {
+                            sum.push(n);
+                        }
+                    }
+                }
+            }
+        }
+        Raises::Only(sum)
+    }
+
+    fn atom_raises(&mut self, op: HlOp, a: &Atom, args: &[Operand]) -> Raises {
+        use HlOp::*;
+        let custom = |cx: &mut Self, site, only: &[&'static str]| {
+            if cx.read(SlotKey::Custom(site)).is_bottom() {
+                Raises::Only(only.to_vec())
+            } else {
+                Raises::Any
+            }
+        };
+        let instance = matches!(a, Atom::Instance(_) | Atom::Exception(_));
+        match (op, a) {
+            (SimpleCall | CallArgs, Atom::Builtin(name)) => match builtin_raises(name) {
+                Some(names) => Raises::Only(names),
+                None => Raises::Any,
+            },
+            (SimpleCall | CallArgs, Atom::BuiltinMethod { name, of }) => {
+                let mut sum = Vec::new();
+                for o in of.atoms.clone() {
+                    match self.method_raises(&o, name) {
+                        Raises::Any => return Raises::Any,
+                        Raises::Only(n) => sum.extend(n),
+                    }
+                }
+                Raises::Only(sum)
+            }
+            (SimpleCall | CallArgs, Atom::WeakRef(_)) => Raises::Only(vec![]),
+            (SimpleCall | CallArgs, _) => Raises::Any,
+            (GetAttr | SetAttr, _) => {
+                // A property is a call.
+                if instance && self.record.special.is_some() {
+                    Raises::Any
+                } else {
+                    Raises::Only(vec![])
+                }
+            }
+            (
+                GetItem | SetItem | DelItem | GetSlice | SetSlice | DelSlice | Contains | Len
+                | Iter | Next,
+                _,
+            ) if instance => Raises::Any,
+            (GetItem | DelItem, Atom::Dict { site, .. }) => custom(self, *site, &["KeyError"]),
+            (SetItem | Contains, Atom::Dict { site, .. }) => custom(self, *site, &[]),
+            (
+                GetItem | SetItem | DelItem,
+                Atom::List(_)
+                | Atom::Str { .. }
+                | Atom::Uni { .. }
+                | Atom::Tuple(_)
+                | Atom::ByteArray,
+            ) => {
+                let slice = args
+                    .get(1)
+                    .and_then(|i| i.val().single())
+                    .is_some_and(|i| matches!(i, Atom::Slice(_)));
+                Raises::Only(if slice { vec![] } else { vec!["IndexError"] })
+            }
+            (Next, Atom::Iterator { of, .. }) => {
+                let mut names = vec!["StopIteration"];
+                if of.atoms.iter().any(|o| matches!(o, Atom::Dict { .. })) {
+                    names.push("RuntimeError");
+                }
+                Raises::Only(names)
+            }
+            (_, Atom::Int(_) | Atom::Float) => {
+                let float = args
+                    .iter()
+                    .any(|x| matches!(x.val().single(), Some(Atom::Float)));
+                Raises::Only(arithmetic_raises(op, float))
+            }
+            (Int | Float, Atom::Str { .. } | Atom::Uni { .. }) => Raises::Only(vec!["ValueError"]),
+            (Chr, _) => Raises::Only(vec!["ValueError"]),
+            _ => Raises::Only(vec![]),
+        }
+    }
+
+    fn method_raises(&mut self, of: &Atom, name: &str) -> Raises {
+        match of {
+            Atom::List(_) => Raises::Only(match name {
+                "pop" => vec!["IndexError"],
+                "remove" | "index" => vec!["ValueError"],
+                _ => vec![],
+            }),
+            Atom::Dict { site, .. } => {
+                if !self.read(SlotKey::Custom(*site)).is_bottom() {
+                    return Raises::Any;
+                }
+                Raises::Only(match name {
+                    "pop" | "popitem" | "getitem_with_hash" | "delitem_with_hash"
+                    | "move_to_end" => vec!["KeyError"],
+                    _ => vec![],
+                })
+            }
+            Atom::Uni { .. } if name == "encode" => Raises::Only(vec!["UnicodeEncodeError"]),
+            Atom::Str { .. } if name == "decode" => Raises::Only(vec!["UnicodeDecodeError"]),
+            Atom::Str { .. } | Atom::Uni { .. } if matches!(name, "split" | "rsplit" | "join") => {
+                Raises::Any
+            }
+            Atom::Iterator { of, .. } => {
+                let mut names = vec!["StopIteration"];
+                if of.atoms.iter().any(|o| matches!(o, Atom::Dict { .. })) {
+                    names.push("RuntimeError");
+                }
+                Raises::Only(names)
+            }
+            _ => Raises::Only(vec![]),
+        }
+    }
+
+    /// What may be raised, as a value.
+    pub(super) fn exception_val(&mut self, raises: &Raises) -> Known<Val> {
+        let mut classes: Vec<ObjId> = Vec::new();
+        match raises {
+            Raises::Any => return self.instance(builtin_class("Exception")),
+            Raises::Only(names) => {
+                for n in names {
+                    let class = builtin_class(n);
+                    self.use_class(class)?;
+                    classes.push(class);
+                }
+            }
+        }
+        if classes.is_empty() {
+            return Ok(Val::default());
+        }
+        classes.sort_unstable();
+        classes.dedup();
+        Ok(Atom::Exception(classes.into()).into())
+    }
+
+    /// The part of what is raised that a class catches.
+    pub(super) fn caught(&mut self, raised: &Val, class: ObjId) -> Known<Val> {
+        self.use_class(class)?;
+        Ok(match raised.single() {
+            Some(Atom::Exception(classes)) => {
+                let mut kept = Vec::new();
+                for c in classes.iter() {
+                    if self.facts.is_subclass(*c, class)? {
+                        kept.push(*c);
+                    }
+                }
+                if kept.is_empty() {
+                    Val::default()
+                } else {
+                    Atom::Exception(kept.into()).into()
+                }
+            }
+            Some(Atom::Instance(Some(c))) => {
+                if self.facts.is_subclass(*c, class)? {
+                    raised.clone()
+                } else if self.facts.is_subclass(class, *c)? {
+                    Val::instance(class)
+                } else {
+                    Val::default()
+                }
+            }
+            _ => Val::default(),
+        })
+    }
+
+    /// The part that it does not catch.
+    pub(super) fn uncaught(&mut self, raised: &Val, class: ObjId) -> Known<Val> {
+        Ok(match raised.single() {
+            Some(Atom::Exception(classes)) => {
+                let mut kept = Vec::new();
+                for c in classes.iter() {
+                    if !self.facts.is_subclass(*c, class)? {
+                        kept.push(*c);
+                    }
+                }
+                if kept.is_empty() {
+                    Val::default()
+                } else {
+                    Atom::Exception(kept.into()).into()
+                }
+            }
+            Some(Atom::Instance(Some(c))) if self.facts.is_subclass(*c, class)? => Val::default(),
+            _ => raised.clone(),
+        })
+    }
+}
+
+/// Exceptions of arithmetic.
+fn arithmetic_raises(op: HlOp, float: bool) -> Vec<&'static str> {
+    use HlOp::*;
+    match op.not_inplace() {
+        Div | TrueDiv | FloorDiv | Mod | DivMod if !float => vec!["ZeroDivisionError"],
+        Div | TrueDiv if float => vec![],
+        FloorDiv | Mod | DivMod => vec!["ZeroDivisionError"],
+        Pow => vec!["ZeroDivisionError", "ValueError", "OverflowError"],
+        LShift | RShift => vec!["ValueError"],
+        NegOvf | AbsOvf | AddOvf | SubOvf | MulOvf => vec!["OverflowError"],
+        LShiftOvf => vec!["OverflowError", "ValueError"],
+        DivOvf | FloorDivOvf | ModOvf => vec!["ZeroDivisionError", "OverflowError"],
+        Chr => vec!["ValueError"],
+        Int | Long if float => vec!["OverflowError", "ValueError"],
+        _ => vec![],
+    }
+}
+
+/// Exceptions of builtin functions; None: any.
+fn builtin_raises(name: &str) -> Option<Vec<&'static str>> {
+    if let Some(f) = taipan_prelude::function(name) {
+        return Some(f.raises.split_whitespace().collect());
+    }
+    Some(match name {
+        "__builtin__.int" | "__builtin__.float" | "__builtin__.chr" | "__builtin__.unichr" => {
+            vec!["ValueError"]
+        }
+        "rpython.rlib.rarithmetic.ovfcheck_float_to_int"
+        | "rpython.rlib.rarithmetic.ovfcheck_float_to_longlong" => vec!["OverflowError"],
+        "math.frexp" | "math.modf" => vec![],
+        _ => return None,
+    })
+}

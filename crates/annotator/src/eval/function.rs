@@ -1,0 +1,531 @@
+//! Annotation inside a function: values flow along links until nothing changes
+//! (RPython: `annrpython.py`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use taipan_graph::{
+    Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
+};
+
+use super::exceptions::Raises;
+use super::operations::Operand;
+use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
+use crate::SiteId;
+use crate::facts::Known;
+use crate::store::{SlotKey, SpecIx};
+use crate::val::{Atom, EdgeKind, Val};
+
+/// What the last pass over a block came to.
+#[derive(Default)]
+struct BlockOutcome {
+    writes: Vec<Write>,
+    met: Vec<(EdgeKind, SiteId, SiteId)>,
+    problems: Vec<Problem>,
+    ops: Vec<(u32, OpRecord)>,
+    followed: Vec<u32>,
+    blocked: Option<u32>,
+}
+
+/// The state of a function's annotation.
+struct Flow<'g> {
+    graph: &'g FunctionGraph,
+    vars: Vec<Local>,
+    reached: Vec<bool>,
+    outcomes: Vec<BlockOutcome>,
+    /// Position of blocks in reverse postorder.
+    rank: Vec<usize>,
+    order: Vec<BlockId>,
+    pending: BTreeSet<usize>,
+    /// First part of the names of creation sites.
+    owner: String,
+    /// For every operation, how many of the same kind stand before it.
+    ordinals: Vec<Vec<u32>>,
+}
+
+impl Cx<'_> {
+    pub(super) fn function_node(&mut self, spec: SpecIx) -> Known<Option<FunctionState>> {
+        if self.read(SlotKey::Called(spec)).is_bottom() {
+            return Ok(Some(FunctionState::default()));
+        }
+        let key = self.store.specs[spec as usize].clone();
+        let Some(info) = self.facts.function(key.func)? else {
+            return Ok(None);
+        };
+        let flow = self.facts.flow(key.func)?;
+        let graph = match &flow.graph {
+            Ok(g) => g.clone(),
+            Err(_) => {
+                return Ok(Some(FunctionState {
+                    problems: vec![Problem {
+                        code: FLOW_FAILED,
+                        at: None,
+                        message: String::new(),
+                        help: None,
+                    }],
+                    ..FunctionState::default()
+                }));
+            }
+        };
+        let inputs = graph.args().to_vec();
+        let named = if info.params.varargs {
+            inputs.len() - 1
+        } else {
+            inputs.len()
+        };
+        let mut values: Vec<Val> = (0..named)
+            .map(|i| self.read(SlotKey::Arg(spec, i as u32)))
+            .collect();
+        if info.params.varargs {
+            let stars = star_count(&key.key);
+            let items = (0..stars)
+                .map(|i| self.read(SlotKey::Arg(spec, (named + i) as u32)))
+                .collect();
+            values.push(Val::tuple(items));
+        }
+        if values.iter().any(Val::is_bottom) {
+            return Ok(Some(FunctionState::default()));
+        }
+        let mut flow = Flow::new(&graph, format!("{:?} {}", key.func, key.key));
+        for (v, val) in inputs.iter().zip(values) {
+            flow.vars[v.index()] = val.into();
+        }
+        flow.reach(graph.startblock);
+        self.run_flow(&mut flow)?;
+        let result = flow.vars[graph.returnvar().index()].val.clone();
+        self.write(SlotKey::Ret(spec), result);
+        Ok(Some(self.finish_flow(flow)))
+    }
+
+    fn run_flow(&mut self, flow: &mut Flow<'_>) -> Known<()> {
+        let outer = (
+            std::mem::take(&mut self.writes),
+            std::mem::take(&mut self.met),
+        );
+        while let Some(rank) = flow.pending.pop_first() {
+            let block = flow.order[rank];
+            let mut outcome = BlockOutcome::default();
+            self.flow_block(flow, block, &mut outcome)?;
+            outcome.writes = std::mem::take(&mut self.writes);
+            outcome.met.append(&mut self.met);
+            outcome.problems = std::mem::take(&mut self.problems);
+            flow.outcomes[block.index()] = outcome;
+        }
+        (self.writes, self.met) = outer;
+        Ok(())
+    }
+
+    fn finish_flow(&mut self, flow: Flow<'_>) -> FunctionState {
+        let mut state = FunctionState {
+            reached: flow.reached,
+            ..FunctionState::default()
+        };
+        state.vars = flow.vars.into_iter().map(|l| l.val).collect();
+        for (i, o) in flow.outcomes.into_iter().enumerate() {
+            let block = BlockId(i as u32);
+            self.writes.extend(o.writes);
+            self.met.extend(o.met);
+            state.problems.extend(o.problems);
+            state
+                .ops
+                .extend(o.ops.into_iter().map(|(n, r)| (block, n, r)));
+            let mut followed = o.followed;
+            followed.sort_unstable();
+            state
+                .followed
+                .extend(followed.into_iter().map(|n| (block, n)));
+            state.blocked.extend(o.blocked.map(|n| (block, n)));
+        }
+        state
+    }
+
+    /// One pass over a block.
+    fn flow_block(
+        &mut self,
+        flow: &mut Flow<'_>,
+        id: BlockId,
+        outcome: &mut BlockOutcome,
+    ) -> Known<()> {
+        let graph = flow.graph;
+        let block = graph.block(id);
+        let last = block.operations.len().saturating_sub(1);
+        let mut raises = Raises::Only(Vec::new());
+        let mut only_raises = false;
+        for (i, op) in block.operations.iter().enumerate() {
+            let args: Vec<Operand> = op
+                .args
+                .iter()
+                .map(|a| self.operand(flow, a))
+                .collect::<Known<_>>()?;
+            self.place.owner = format!(
+                "{} {} {}",
+                flow.owner,
+                op.op.name(),
+                flow.ordinals[id.index()][i]
+            );
+            self.place.made = 0;
+            self.place.at = Some(op.at);
+            self.record = OpRecord::default();
+            let ready = !args.iter().any(|a| a.val().is_bottom());
+            let result = if ready {
+                self.operation(op.op, &args, &flow.vars)?
+            } else {
+                Local::default()
+            };
+            if block.canraise() && i == last {
+                raises = self.raises(op.op, &args);
+            }
+            let record = std::mem::take(&mut self.record);
+            if record != OpRecord::default() {
+                outcome.ops.push((i as u32, record));
+            }
+            if result.val.is_bottom() {
+                if block.canraise() && i == last {
+                    only_raises = true;
+                    break;
+                }
+                let call = matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs | HlOp::Next)
+                    || special(outcome, i);
+                if !(ready && call) {
+                    outcome.blocked = Some(i as u32);
+                }
+                return Ok(());
+            }
+            flow.set(op.result, result, self);
+        }
+        self.place.at = block.operations.last().map(|o| o.at);
+        if block.canraise() {
+            self.follow_raising(flow, block, &raises, only_raises, outcome)
+        } else {
+            self.follow_exits(flow, block, outcome)
+        }
+    }
+
+    fn operand(&mut self, flow: &Flow<'_>, a: &taipan_graph::Operand<HighLevel>) -> Known<Operand> {
+        Ok(match a {
+            taipan_graph::Operand::Var(v) => Operand {
+                local: flow.vars[v.index()].clone(),
+                var: Some(*v),
+            },
+            taipan_graph::Operand::Const(c @ Const::Shape(_)) => Operand {
+                local: Val {
+                    const_: Some(c.clone()),
+                    atoms: smallvec::smallvec![Atom::Event],
+                    none: false,
+                }
+                .into(),
+                var: None,
+            },
+            taipan_graph::Operand::Const(c) => Operand {
+                local: self.const_val(c)?.into(),
+                var: None,
+            },
+        })
+    }
+
+    fn follow_exits(
+        &mut self,
+        flow: &mut Flow<'_>,
+        block: &Block<HighLevel>,
+        outcome: &mut BlockOutcome,
+    ) -> Known<()> {
+        let switch = match &block.exitswitch {
+            ExitSwitch::Value(v) => Some(self.operand(flow, v)?),
+            _ => None,
+        };
+        for (i, link) in block.exits.iter().enumerate() {
+            let mut known: Vec<(VarId, Val)> = Vec::new();
+            if let Some(s) = &switch {
+                if !may_be(s.val(), link, block) {
+                    continue;
+                }
+                if let (ExitCase::Bool(b), Some(k)) = (&link.case, &s.local.knows) {
+                    known.clone_from(&k[usize::from(*b)]);
+                }
+            }
+            if self.follow(flow, link, &known)? {
+                outcome.followed.push(i as u32);
+            }
+        }
+        Ok(())
+    }
+
+    fn follow_raising(
+        &mut self,
+        flow: &mut Flow<'_>,
+        block: &Block<HighLevel>,
+        raises: &Raises,
+        only_raises: bool,
+        outcome: &mut BlockOutcome,
+    ) -> Known<()> {
+        let mut raised = self.exception_val(raises)?;
+        for (i, link) in block.exits.iter().enumerate() {
+            let ExitCase::Exception(class) = &link.case else {
+                if !only_raises && self.follow(flow, link, &[])? {
+                    outcome.followed.push(i as u32);
+                }
+                continue;
+            };
+            if raised.is_bottom() {
+                break;
+            }
+            let Const::Obj(class) = class else { continue };
+            let caught = self.caught(&raised, *class)?;
+            if !caught.is_bottom() {
+                if let Some(v) = link.last_exc_value {
+                    flow.vars[v.index()] = caught.into();
+                }
+                if let Some(t) = link.last_exception {
+                    flow.vars[t.index()] = Local {
+                        val: Atom::Type.into(),
+                        knows: None,
+                        type_of: link.last_exc_value.map(|v| Arc::from([v])),
+                    };
+                }
+                if self.follow(flow, link, &[])? {
+                    outcome.followed.push(i as u32);
+                }
+            }
+            raised = self.uncaught(&raised, *class)?;
+        }
+        Ok(())
+    }
+
+    /// Passes values along a link. Answers false if what is known of the case says
+    /// that it is never taken.
+    fn follow(
+        &mut self,
+        flow: &mut Flow<'_>,
+        link: &Link<HighLevel>,
+        known: &[(VarId, Val)],
+    ) -> Known<bool> {
+        let target = flow.graph.block(link.target).inputargs.clone();
+        let mut incoming = Vec::with_capacity(link.args.len());
+        for a in &link.args {
+            let mut operand = self.operand(flow, a)?;
+            if let Some(v) = operand.var {
+                // The last one said of a variable counts, as in RPython.
+                if let Some((_, k)) = known.iter().rev().find(|(x, _)| *x == v) {
+                    operand.local.val = self.improve(&operand.local.val, k);
+                }
+                if operand.val().is_bottom() {
+                    return Ok(false);
+                }
+            }
+            incoming.push(self.rename(operand.local, link, &target));
+        }
+        let first = !flow.reached[link.target.index()];
+        let mut changed = first;
+        for (v, local) in target.iter().zip(incoming) {
+            changed |= flow.merge(*v, local, self);
+        }
+        if changed {
+            flow.reach(link.target);
+        }
+        Ok(true)
+    }
+
+    /// What a value says of variables, in terms of the variables of the next block.
+    fn rename(&mut self, local: Local, link: &Link<HighLevel>, target: &[VarId]) -> Local {
+        if local.knows.is_none() && local.type_of.is_none() {
+            return local;
+        }
+        let new_names = |v: VarId| {
+            link.args
+                .iter()
+                .zip(target)
+                .filter(move |(a, _)| a.as_var() == Some(v))
+                .map(|(_, t)| *t)
+        };
+        Local {
+            val: local.val,
+            knows: local.knows.map(|k| {
+                let side = |i: usize| {
+                    k[i].iter()
+                        .flat_map(|(v, val)| new_names(*v).map(|t| (t, val.clone())))
+                        .collect::<Vec<_>>()
+                };
+                Arc::new([side(0), side(1)])
+            }),
+            type_of: local
+                .type_of
+                .map(|vars| vars.iter().flat_map(|v| new_names(*v)).collect()),
+        }
+    }
+
+    /// What is known of a value that also lies in `known` (RPython: `improve`).
+    fn improve(&mut self, val: &Val, known: &Val) -> Val {
+        if let (Some(Atom::Instance(Some(a))), Some(Atom::Instance(Some(b)))) =
+            (val.single(), known.single())
+            && known.const_.is_none()
+        {
+            use crate::val::Joiner;
+            let (a, b) = (*a, *b);
+            let both_none = val.none && known.none;
+            let class = match self.common_base(a, b) {
+                Some(c) if c == a => b,
+                Some(c) if c == b => a,
+                _ if both_none => return Val::none(),
+                _ => return Val::default(),
+            };
+            let mut v = Val::instance(class);
+            v.none = both_none;
+            if class == a {
+                v.const_ = val.const_.clone().filter(|_| !val.none);
+            }
+            return v;
+        }
+        if let (Some(Atom::Exception(classes)), Some(Atom::Instance(Some(b)))) =
+            (val.single(), known.single())
+        {
+            use crate::val::Joiner;
+            let kept: Vec<_> = classes
+                .iter()
+                .copied()
+                .filter(|c| self.is_subclass(*c, *b))
+                .collect();
+            return if kept.is_empty() {
+                Val::default()
+            } else {
+                Atom::Exception(kept.into()).into()
+            };
+        }
+        if !known.contains(val, self) && val.contains(known, self) {
+            known.clone()
+        } else {
+            val.clone()
+        }
+    }
+}
+
+/// Marks a function without flow graph among its problems; the diagnostic is that of
+/// the flow graph.
+pub(crate) const FLOW_FAILED: &str = "flow";
+
+fn special(outcome: &BlockOutcome, op: usize) -> bool {
+    outcome
+        .ops
+        .last()
+        .is_some_and(|(i, r)| *i as usize == op && r.special.is_some())
+}
+
+/// How many `*args` a specialisation takes.
+fn star_count(key: &str) -> usize {
+    key.rsplit_once('*')
+        .and_then(|(_, n)| n.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Whether a switch on this value can take a link.
+fn may_be(switch: &Val, link: &Link<HighLevel>, block: &Block<HighLevel>) -> bool {
+    let Some(c) = &switch.const_ else { return true };
+    match &link.case {
+        ExitCase::Bool(b) => match c {
+            Const::Bool(v) => v == b,
+            _ => true,
+        },
+        ExitCase::Value(v) => v == c,
+        ExitCase::Default => !block
+            .exits
+            .iter()
+            .any(|l| matches!(&l.case, ExitCase::Value(v) if v == c)),
+        ExitCase::None | ExitCase::Exception(_) => true,
+    }
+}
+
+impl<'g> Flow<'g> {
+    fn new(graph: &'g FunctionGraph, owner: String) -> Self {
+        let order = graph.reachable();
+        let mut rank = vec![usize::MAX; graph.blocks.len()];
+        for (i, b) in order.iter().enumerate() {
+            rank[b.index()] = i;
+        }
+        let mut counts = std::collections::BTreeMap::<HlOp, u32>::new();
+        let mut ordinals = vec![Vec::new(); graph.blocks.len()];
+        for b in &order {
+            for op in &graph.block(*b).operations {
+                let n = counts.entry(op.op).or_default();
+                ordinals[b.index()].push(*n);
+                *n += 1;
+            }
+        }
+        Flow {
+            graph,
+            vars: vec![Local::default(); graph.vars.len()],
+            reached: vec![false; graph.blocks.len()],
+            outcomes: graph
+                .blocks
+                .iter()
+                .map(|_| BlockOutcome::default())
+                .collect(),
+            rank,
+            order,
+            pending: BTreeSet::new(),
+            owner,
+            ordinals,
+        }
+    }
+
+    fn reach(&mut self, block: BlockId) {
+        self.reached[block.index()] = true;
+        let rank = self.rank[block.index()];
+        if rank != usize::MAX {
+            self.pending.insert(rank);
+        }
+    }
+
+    /// The result of an operation: at least as general as it was before.
+    fn set(&mut self, v: VarId, new: Local, cx: &mut Cx<'_>) {
+        let old = std::mem::take(&mut self.vars[v.index()]);
+        self.vars[v.index()] = Local {
+            val: old.val.join(&new.val, cx),
+            knows: new.knows,
+            type_of: new.type_of,
+        };
+    }
+
+    /// A value that comes along a link. Answers whether that changes anything.
+    fn merge(&mut self, v: VarId, new: Local, cx: &mut Cx<'_>) -> bool {
+        let old = &self.vars[v.index()];
+        let fresh = old.val.is_bottom();
+        let sum = Local {
+            val: old.val.join(&new.val, cx),
+            knows: if fresh {
+                new.knows
+            } else {
+                merge_known(&old.knows, &new.knows, cx)
+            },
+            type_of: if fresh {
+                new.type_of
+            } else {
+                old.type_of
+                    .clone()
+                    .filter(|t| new.type_of.as_ref() == Some(t))
+            },
+        };
+        let changed = sum != *old;
+        self.vars[v.index()] = sum;
+        changed
+    }
+}
+
+/// What both say.
+fn merge_known(
+    a: &Option<Arc<Knows>>,
+    b: &Option<Arc<Knows>>,
+    cx: &mut Cx<'_>,
+) -> Option<Arc<Knows>> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return None;
+    };
+    let mut side = |i: usize| -> Vec<(VarId, Val)> {
+        a[i].iter()
+            .filter_map(|(v, x)| {
+                let (_, y) = b[i].iter().find(|(w, _)| w == v)?;
+                Some((*v, x.join(y, cx)))
+            })
+            .collect()
+    };
+    let (no, yes) = (side(0), side(1));
+    Some(Arc::new([no, yes]))
+}

@@ -1,0 +1,315 @@
+//! Low-level values: pointers, types, `lltype` and `llop` functions (RPython:
+//! `llannotation.py` and the annotation half of `lltype.py`, `lloperation.py`).
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+use taipan_lltype::{EXTERNALS, FuncOrName, FuncSym, LLType, StructId, StructType, TypeKind};
+
+use super::Cx;
+use super::args::Arguments;
+use crate::facts::Known;
+use crate::val::{Atom, Val};
+use crate::{ArgSource, Desc, InteriorStep};
+
+/// The annotation of values of a low-level type.
+pub(crate) fn lltype_to_annotation(t: LLType) -> Val {
+    match t.kind() {
+        TypeKind::Void => Val::none(),
+        TypeKind::Bool => Val::bool_(),
+        TypeKind::Char => Val::char_(false),
+        TypeKind::UniChar => Val::unichar(false),
+        TypeKind::Int(k) => Val::int(*k, false),
+        TypeKind::Float => Atom::Float.into(),
+        TypeKind::SingleFloat => Atom::SingleFloat.into(),
+        TypeKind::Address => Atom::Address.into(),
+        _ => Atom::Ptr(t).into(),
+    }
+}
+
+/// The low-level type of values of an annotation; None if it is a high-level one.
+pub(crate) fn annotation_to_lltype(v: &Val) -> Option<LLType> {
+    use taipan_lltype as ll;
+    if v.none {
+        return v.is_none().then_some(*ll::VOID);
+    }
+    Some(match v.single()? {
+        Atom::Int(i) if i.is_bool() => *ll::BOOL,
+        Atom::Int(i) => LLType::new(TypeKind::Int(i.kind()?)),
+        Atom::Float => *ll::FLOAT,
+        Atom::SingleFloat => *ll::SINGLEFLOAT,
+        Atom::Str { char_: true, .. } => *ll::CHAR,
+        Atom::Uni { char_: true, .. } => *ll::UNICHAR,
+        Atom::Address => *ll::ADDRESS,
+        Atom::Ptr(t) => *t,
+        _ => return None,
+    })
+}
+
+/// A type as a value.
+pub(crate) fn ll_type_val(t: LLType) -> Val {
+    Atom::LLType(t).into()
+}
+
+/// A low-level function known while compiling.
+pub(crate) fn ll_func_val(f: &FuncSym) -> Val {
+    Atom::LLFunc(f.clone()).into()
+}
+
+/// Text of a type that tells it from all others.
+pub(crate) fn type_text(t: LLType) -> String {
+    let mut h = FxHasher::default();
+    t.hash(&mut h);
+    match t.kind() {
+        TypeKind::Ptr(_) | TypeKind::Struct(_) | TypeKind::Array(_) => {
+            format!("{t}#{:x}", h.finish())
+        }
+        _ => t.to_string(),
+    }
+}
+
+/// An attribute of a type: `.TO` of a pointer type, `.OF` of an array type.
+pub(crate) fn type_attribute(t: LLType, name: &str) -> Val {
+    let of = match (name, t.kind()) {
+        ("TO", TypeKind::Ptr(to)) => *to,
+        ("OF", TypeKind::Array(a)) => a.of,
+        ("OF", TypeKind::FixedArray(of, _)) => *of,
+        ("RESULT", TypeKind::Func(f)) => f.result,
+        (field, TypeKind::Struct(s)) => {
+            return match inline_field(s, field) {
+                Some(t) => ll_type_val(t),
+                None => Val::default(),
+            };
+        }
+        _ => return Val::default(),
+    };
+    ll_type_val(of)
+}
+
+fn inline_field(s: &StructType, name: &str) -> Option<LLType> {
+    match &s.id {
+        StructId::Inline(body) => body.fields.iter().find(|f| *f.name == *name).map(|f| f.ty),
+        _ => None,
+    }
+}
+
+/// The constant type that a value is.
+fn type_of(v: &Val) -> Option<LLType> {
+    match v.single() {
+        Some(Atom::LLType(t)) => Some(*t),
+        _ => None,
+    }
+}
+
+/// The number type that a builtin class constructs, as low-level type.
+fn number_type(v: &Val) -> Option<LLType> {
+    type_of(v).or_else(|| match v.single() {
+        Some(Atom::Builtin(name)) => {
+            let kind = super::builtins::int_type(name.rsplit('.').next()?)?;
+            Some(LLType::new(TypeKind::Int(kind)))
+        }
+        _ => None,
+    })
+}
+
+impl Cx<'_> {
+    /// What a field of the struct behind a pointer holds.
+    pub(super) fn pointer_field(&mut self, atom: &Atom, name: &Arc<str>) -> Val {
+        let Some(container) = container_of(atom) else {
+            return Val::default();
+        };
+        if let TypeKind::Struct(s) = container.kind() {
+            if let Some(t) = inline_field(s, name) {
+                return part(atom, container, InteriorStep::Field(name.clone()), t);
+            }
+            if let StructId::Inline(body) = &s.id
+                && let Some((_, m)) = body.adtmeths.iter().find(|(n, _)| *n == *name)
+            {
+                return match (m, atom) {
+                    (FuncOrName::Type(t), _) => ll_type_val(*t),
+                    (_, Atom::Ptr(p)) => Atom::AdtMeth {
+                        ptr: *p,
+                        name: name.clone(),
+                    }
+                    .into(),
+                    _ => Val::default(),
+                };
+            }
+        }
+        self.problem("TP0301", format!("{container} has no field {name}"))
+    }
+
+    /// What an item of the array behind a pointer holds.
+    pub(super) fn pointer_item(&mut self, atom: &Atom) -> Val {
+        let Some(container) = container_of(atom) else {
+            return Val::default();
+        };
+        let of = match container.kind() {
+            TypeKind::Array(a) => a.of,
+            TypeKind::FixedArray(of, _) => *of,
+            _ => {
+                return self.problem("TP0303", format!("{container} has no items"));
+            }
+        };
+        part(atom, container, InteriorStep::Item, of)
+    }
+
+    pub(super) fn call_pointer(&mut self, t: LLType, args: &Arguments) -> Val {
+        match t.pointee().and_then(LLType::as_func) {
+            Some(f) if f.args.len() == args.positional.len() => lltype_to_annotation(f.result),
+            Some(f) => self.problem(
+                "TP0304",
+                format!(
+                    "function pointer takes {} arguments ({} given)",
+                    f.args.len(),
+                    args.positional.len()
+                ),
+            ),
+            None => self.problem("TP0302", format!("cannot call a {t}")),
+        }
+    }
+
+    pub(super) fn call_adt_method(
+        &mut self,
+        ptr: LLType,
+        name: &str,
+        args: Arguments,
+    ) -> Known<Val> {
+        let method = ptr
+            .pointee()
+            .and_then(LLType::as_struct)
+            .and_then(|s| match &s.id {
+                StructId::Inline(b) => b
+                    .adtmeths
+                    .iter()
+                    .find(|(n, _)| **n == *name)
+                    .map(|(_, m)| m.clone()),
+                _ => None,
+            });
+        match method {
+            Some(FuncOrName::Func(f)) => Ok(lltype_to_annotation(f.ty().result)),
+            Some(FuncOrName::Helper(h)) => {
+                let (module, func) = h.rsplit_once('.').unwrap_or(("", &h));
+                let module = taipan_interp::named_id(&format!("taipan_prelude.{module}"));
+                match self.facts.global(module, func)? {
+                    Some(taipan_graph::Const::Obj(f)) => {
+                        let args = args.prepend(ArgSource::Receiver, Atom::Ptr(ptr).into());
+                        self.call_desc(&Desc::Function(f), args)
+                    }
+                    _ => Ok(self.problem("TP0302", format!("there is no helper {h}"))),
+                }
+            }
+            _ => Ok(self.problem("TP0302", format!("{ptr} has no method {name}"))),
+        }
+    }
+
+    /// Functions of `lltype`, `llmemory`, `rffi`, `llop` and of the runtime, by name
+    /// below `rpython.rtyper.lltypesystem`. None: no such function.
+    pub(super) fn call_low_level(&mut self, name: &str, args: &Arguments) -> Option<Val> {
+        let (module, func) = name.rsplit_once('.')?;
+        let vals = args.vals();
+        let v = |i: usize| vals.get(i);
+        let ty = |i: usize| vals.get(i).and_then(type_of);
+        Some(match (module, func) {
+            ("lloperation.llop" | "llop" | "lloperation", _) => match ty(0) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.problem("TP0303", format!("llop.{func} needs a result type first")),
+            },
+            ("taipan_lowlevel", "is_array") => match v(0).and_then(Val::single) {
+                Some(Atom::Ptr(t)) => {
+                    Val::const_bool(t.pointee().is_some_and(|t| t.as_array().is_some()))
+                }
+                _ => Val::const_bool(false),
+            },
+            ("taipan_lowlevel", "is_pointer") => Val::const_bool(
+                matches!(v(0).and_then(Val::single), Some(Atom::Ptr(_)))
+                    || matches!(v(0).and_then(Val::single), Some(Atom::LLType(t)) if t.pointee().is_some()),
+            ),
+            ("taipan_lowlevel", _) => {
+                let external = EXTERNALS.iter().find(|e| e.name == func)?;
+                lltype_to_annotation(external.result.ty())
+            }
+            ("lltype", "malloc") => match ty(0) {
+                Some(t) => Atom::Ptr(t.ptr()).into(),
+                None => self.problem("TP0303", "malloc() needs a constant type"),
+            },
+            ("lltype", "nullptr") => match ty(0) {
+                Some(t) => Atom::Ptr(t.ptr()).into(),
+                None => self.problem("TP0303", "nullptr() needs a constant type"),
+            },
+            ("lltype", "typeOf") => match v(0).and_then(annotation_to_lltype) {
+                Some(t) => ll_type_val(t),
+                None => self.problem("TP0303", "typeOf() of a value without low-level type"),
+            },
+            (
+                "lltype",
+                "cast_pointer" | "cast_opaque_ptr" | "cast_int_to_ptr" | "cast_gcref_to_instance",
+            )
+            | ("llmemory", "cast_adr_to_ptr") => match ty(0).or_else(|| ty(1)) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.problem("TP0303", format!("{func}() needs a constant type")),
+            },
+            ("lltype", "cast_primitive") | ("rffi", "cast") => match v(0).and_then(number_type) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.problem("TP0303", format!("{func}() needs a constant type")),
+            },
+            ("lltype", "cast_ptr_to_int" | "identityhash")
+            | ("llmemory", "cast_adr_to_int" | "raw_malloc_usage" | "sizeof" | "offsetof") => {
+                Val::signed()
+            }
+            ("llmemory", "cast_ptr_to_adr" | "raw_malloc" | "cast_int_to_adr") => {
+                Atom::Address.into()
+            }
+            (
+                "lltype",
+                "free" | "render_immortal" | "keepalive_until_here" | "runtime_type_info",
+            )
+            | ("llmemory", "raw_free" | "raw_memcopy" | "raw_memclear") => Val::none(),
+            ("lltype", "direct_arrayitems") => match v(0).and_then(Val::single) {
+                Some(Atom::Ptr(t)) => match t.pointee().and_then(LLType::as_array) {
+                    Some(a) => Atom::Ptr(LLType::new(TypeKind::FixedArray(a.of, 1)).ptr()).into(),
+                    None => Val::default(),
+                },
+                _ => Val::default(),
+            },
+            ("lltype", "direct_ptradd") => v(0)?.clone(),
+            ("rffi", "sizeof") => Val::signed(),
+            _ => return None,
+        })
+    }
+}
+
+/// The container that a pointer is to.
+fn container_of(atom: &Atom) -> Option<LLType> {
+    match atom {
+        Atom::Ptr(t) => t.pointee(),
+        Atom::Interior { to, .. } => Some(*to),
+        _ => None,
+    }
+}
+
+/// A part of a container: its value, or a pointer to it if it is a container itself.
+fn part(atom: &Atom, container: LLType, step: InteriorStep, t: LLType) -> Val {
+    if !matches!(
+        t.kind(),
+        TypeKind::Struct(_) | TypeKind::Array(_) | TypeKind::FixedArray(..)
+    ) {
+        return lltype_to_annotation(t);
+    }
+    match atom {
+        Atom::Interior { parent, path, .. } => Atom::Interior {
+            parent: *parent,
+            path: path.iter().cloned().chain([step]).collect(),
+            to: t,
+        }
+        .into(),
+        _ if container.is_gc_container() && !t.is_gc_container() => Atom::Interior {
+            parent: container,
+            path: Arc::from([step]),
+            to: t,
+        }
+        .into(),
+        _ => Atom::Ptr(t.ptr()).into(),
+    }
+}

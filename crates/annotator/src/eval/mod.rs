@@ -1,0 +1,397 @@
+//! Evaluation of one node: what it contributes, given the values of slots as of a
+//! stamp. Transfer functions live in the submodules, by the kind of operation.
+
+mod args;
+mod attrs;
+mod binary;
+mod builtins;
+mod calls;
+mod constants;
+mod describe;
+mod exceptions;
+mod function;
+mod lowlevel;
+mod methods;
+mod nodes;
+mod operations;
+mod unary;
+
+pub(crate) use function::FLOW_FAILED;
+pub(crate) use lowlevel::annotation_to_lltype;
+
+use std::sync::Arc;
+
+use taipan_graph::{BlockId, ObjId, VarId};
+use taipan_interp::stable_id;
+use taipan_lltype::HelperArg;
+
+use crate::facts::{Facts, Known, Missing};
+use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store};
+use crate::val::{Atom, EdgeKind, Joiner, ListFlags, Step, Val};
+use crate::{ArgSource, Desc, InputType, SiteId};
+
+/// Where evaluation starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Root {
+    /// A call from outside the program.
+    Call {
+        /// The function.
+        func: ObjId,
+        /// Its arguments.
+        args: Vec<InputType>,
+        /// What it has to return.
+        result: Option<InputType>,
+        /// Names of classes in `args`.
+        classes: Vec<(Box<str>, ObjId)>,
+    },
+    /// A helper called with low-level values.
+    Helper {
+        /// The function.
+        func: ObjId,
+        /// What it is specialised by.
+        args: Vec<HelperArg>,
+    },
+}
+
+/// What an evaluation yields.
+pub(crate) struct Evaluation {
+    /// Contributions, in any order.
+    pub(crate) writes: Vec<Write>,
+    /// Sites that meet.
+    pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
+    /// For a function: what is known inside it. For the roots: what each calls, as
+    /// operations of block 0.
+    pub(crate) state: Option<FunctionState>,
+}
+
+/// A contribution to a slot.
+pub(crate) struct Write {
+    pub(crate) slot: SlotIx,
+    pub(crate) val: Val,
+    /// The instruction that makes it.
+    pub(crate) at: Option<u32>,
+}
+
+/// What is known inside a function.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct FunctionState {
+    /// By variable.
+    pub(crate) vars: Vec<Val>,
+    /// By block.
+    pub(crate) reached: Vec<bool>,
+    /// Exits that are taken, sorted.
+    pub(crate) followed: Vec<(BlockId, u32)>,
+    /// What calls are resolved to, by block and operation; sorted.
+    pub(crate) ops: Vec<(BlockId, u32, OpRecord)>,
+    /// What is wrong in it.
+    pub(crate) problems: Vec<Problem>,
+    /// Operations that never succeed, where RPython would report a blocked block.
+    pub(crate) blocked: Vec<(BlockId, u32)>,
+}
+
+/// How an operation is resolved.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct OpRecord {
+    /// The functions that it calls.
+    pub(crate) calls: Vec<CallRecord>,
+    /// It stands for `getattr(x, name)` and a call of the outcome.
+    pub(crate) special: Option<(Arc<str>, Val)>,
+}
+
+/// One function that an operation calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CallRecord {
+    /// The callee's value that it comes from.
+    pub(crate) desc: Desc,
+    /// What is called; none for a class without `__init__`.
+    pub(crate) target: Option<SpecIx>,
+    /// One per argument of the target's graph.
+    pub(crate) args: Vec<ArgSource>,
+    /// For a `specialize:memo` function: the results for all arguments.
+    pub(crate) memo: Option<Vec<(Vec<taipan_graph::Const>, taipan_graph::Const)>>,
+}
+
+/// Something that RPython forbids.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Problem {
+    /// `TP03xx`
+    pub(crate) code: &'static str,
+    /// Instruction of the function's code; none: the function as a whole.
+    pub(crate) at: Option<u32>,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// The usual remedy.
+    pub(crate) help: Option<&'static str>,
+}
+
+/// What is known of variables if a bool is false, and if it is true.
+pub(crate) type Knows = [Vec<(VarId, Val)>; 2];
+
+/// A variable's value with what it says about other variables of the block.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Local {
+    pub(crate) val: Val,
+    /// For a bool: what variables are known to be if it is false, and if it is true
+    /// (RPython: `knowntypedata`).
+    pub(crate) knows: Option<Arc<Knows>>,
+    /// For a class: the variables whose class it is (RPython: `is_type_of`).
+    pub(crate) type_of: Option<Arc<[VarId]>>,
+}
+
+impl From<Val> for Local {
+    fn from(val: Val) -> Local {
+        Local {
+            val,
+            knows: None,
+            type_of: None,
+        }
+    }
+}
+
+/// Evaluates a node.
+pub(crate) fn evaluate(
+    facts: &Facts,
+    store: &mut Store,
+    roots: &[Root],
+    node: NodeIx,
+    t: Stamp,
+) -> Known<Evaluation> {
+    let key = store.nodes[node as usize].key.clone();
+    let mut cx = Cx {
+        facts,
+        store,
+        node,
+        t,
+        writes: Vec::new(),
+        met: Vec::new(),
+        missing: false,
+        problems: Vec::new(),
+        record: OpRecord::default(),
+        place: Place::default(),
+    };
+    let mut state = None;
+    match key {
+        NodeKey::Roots => state = Some(cx.roots_node(roots)?),
+        NodeKey::Spec(spec) => state = cx.function_node(spec)?,
+        NodeKey::Class(class) => cx.class_node(class)?,
+        NodeKey::Attr(class, name) => cx.attr_node(class, &name)?,
+        NodeKey::Prebuilt(obj) => cx.prebuilt_node(obj)?,
+        NodeKey::Edge(kind, a, b) => cx.edge_node(kind, a, b),
+        NodeKey::Custom(site) => cx.custom_node(site)?,
+    }
+    if cx.missing {
+        return Err(Missing);
+    }
+    Ok(Evaluation {
+        writes: cx.writes,
+        met: cx.met,
+        state,
+    })
+}
+
+/// Where in the program the evaluation is, for the names of creation sites.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Place {
+    /// Function, specialisation, operation: one text.
+    owner: String,
+    /// How many sites the current operation has made.
+    made: u32,
+    /// Instruction of the current operation.
+    at: Option<u32>,
+}
+
+/// The context of an evaluation.
+pub(crate) struct Cx<'a> {
+    pub(crate) facts: &'a Facts,
+    pub(crate) store: &'a mut Store,
+    node: NodeIx,
+    t: Stamp,
+    writes: Vec<Write>,
+    met: Vec<(EdgeKind, SiteId, SiteId)>,
+    missing: bool,
+    problems: Vec<Problem>,
+    record: OpRecord,
+    place: Place,
+}
+
+impl Joiner for Cx<'_> {
+    fn common_base(&mut self, a: ObjId, b: ObjId) -> Option<ObjId> {
+        self.facts.common_base(a, b).unwrap_or_else(|_| {
+            self.missing = true;
+            None
+        })
+    }
+
+    fn is_subclass(&mut self, a: ObjId, b: ObjId) -> bool {
+        self.facts.is_subclass(a, b).unwrap_or_else(|_| {
+            self.missing = true;
+            false
+        })
+    }
+
+    fn same_site(&mut self, kind: EdgeKind, a: SiteId, b: SiteId) {
+        self.met.push((kind, a.min(b), a.max(b)));
+    }
+}
+
+impl Cx<'_> {
+    pub(crate) fn read(&mut self, key: SlotKey) -> Val {
+        let slot = self.store.slot(key);
+        self.store.register(slot, self.node);
+        self.store.slots[slot as usize].as_of(self.t).clone()
+    }
+
+    pub(crate) fn write(&mut self, key: SlotKey, val: Val) {
+        if !val.is_bottom() {
+            let slot = self.store.slot(key);
+            self.writes.push(Write {
+                slot,
+                val,
+                at: self.place.at,
+            });
+        }
+    }
+
+    pub(crate) fn signal(&mut self, key: SlotKey) {
+        self.write(key, Val::event());
+    }
+
+    pub(crate) fn join(&mut self, a: &Val, b: &Val) -> Val {
+        a.join(b, self)
+    }
+
+    pub(crate) fn join_all<'v>(&mut self, vals: impl IntoIterator<Item = &'v Val>) -> Val {
+        let mut sum = Val::default();
+        for v in vals {
+            sum = sum.join(v, self);
+        }
+        sum
+    }
+
+    /// Reports what is wrong at the current operation; the operation then has no
+    /// outcome.
+    pub(crate) fn problem(&mut self, code: &'static str, message: impl Into<String>) -> Val {
+        self.problem_help(code, message, None)
+    }
+
+    pub(crate) fn problem_help(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        help: Option<&'static str>,
+    ) -> Val {
+        let p = Problem {
+            code,
+            at: self.place.at,
+            message: message.into(),
+            help,
+        };
+        if !self.problems.contains(&p) {
+            self.problems.push(p);
+        }
+        Val::default()
+    }
+
+    /// The creation site of the current operation.
+    fn new_site(&mut self) -> SiteId {
+        let made = self.place.made;
+        self.place.made += 1;
+        SiteId(stable_id(&["site", &self.place.owner, &made.to_string()]).0)
+    }
+
+    /// A class is in use from here on.
+    pub(crate) fn use_class(&mut self, class: ObjId) -> Known<()> {
+        if let Some(info) = self.facts.class(class)? {
+            if let Some(p) = &info.problem {
+                self.problem("TP0312", &**p);
+            }
+            self.signal(SlotKey::ClassUsed(class));
+        }
+        Ok(())
+    }
+
+    /// Instances of a class.
+    pub(crate) fn instance(&mut self, class: ObjId) -> Known<Val> {
+        self.use_class(class)?;
+        Ok(Val::instance(class))
+    }
+
+    // Lists and dicts.
+
+    /// A new list made here.
+    pub(crate) fn new_list(&mut self, items: &[Val], step: Step) -> Val {
+        let site = self.new_site();
+        for i in items {
+            self.write(SlotKey::Item(site), i.clone());
+        }
+        self.list_flags(
+            site,
+            ListFlags {
+                step,
+                ..ListFlags::default()
+            },
+        );
+        Atom::List(site).into()
+    }
+
+    fn list_flags(&mut self, site: SiteId, flags: ListFlags) {
+        self.write(SlotKey::Flags(site), Atom::ListFlags(flags).into());
+    }
+
+    pub(crate) fn mutate(&mut self, site: SiteId) {
+        self.list_flags(
+            site,
+            ListFlags {
+                mutated: true,
+                ..ListFlags::default()
+            },
+        );
+    }
+
+    pub(crate) fn resize(&mut self, site: SiteId) {
+        self.list_flags(
+            site,
+            ListFlags {
+                mutated: true,
+                resized: true,
+                ..ListFlags::default()
+            },
+        );
+        if self.read(SlotKey::Flags(site)).flags().must_not_resize {
+            self.problem(
+                "TP0313",
+                "this list is resized, but it was declared never to be (`make_sure_not_resized`)",
+            );
+        }
+    }
+
+    /// A new list whose items are those of others (RPython: `ListDef.offspring`).
+    pub(crate) fn offspring(&mut self, of: &[SiteId]) -> Val {
+        let new = self.new_list(&[], Step::List);
+        if let Some(Atom::List(site)) = new.single().cloned().as_ref() {
+            for o in of {
+                self.agree(*site, *o);
+            }
+        }
+        new
+    }
+
+    /// Makes the items of two lists equally general (RPython: `ListDef.agree`).
+    pub(crate) fn agree(&mut self, a: SiteId, b: SiteId) {
+        self.same_site(EdgeKind::Items, a, b);
+    }
+
+    pub(crate) fn new_dict(&mut self, ordered: bool) -> (SiteId, Val) {
+        let site = self.new_site();
+        (site, Atom::Dict { site, ordered }.into())
+    }
+
+    /// The class of a known instance, for kinds that are instances at heart.
+    pub(crate) fn as_instance_class(&mut self, atom: &Atom) -> Option<Option<ObjId>> {
+        match atom {
+            Atom::Instance(c) => Some(*c),
+            Atom::Exception(classes) => Some(crate::val::base_of_all(classes, self)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Nodes that are no functions: roots, classes, attributes, prebuilt objects, pairs
+//! of sites.
+
+use std::sync::Arc;
+
+use taipan_graph::{BlockId, Const, ObjId};
+use taipan_interp::ObjData;
+use taipan_lltype::{HelperArg, VoidConst};
+
+use super::args::Arguments;
+use super::constants::prebuilt_site;
+use super::lowlevel::{ll_type_val, lltype_to_annotation};
+use super::{Cx, FunctionState, Root};
+use crate::facts::Known;
+use crate::store::SlotKey;
+use crate::val::{Atom, EdgeKind, ListFlags, Step, Val};
+use crate::{ArgSource, Desc, InputType, SiteId};
+
+impl Cx<'_> {
+    pub(super) fn roots_node(&mut self, roots: &[Root]) -> Known<FunctionState> {
+        let mut state = FunctionState::default();
+        for (i, root) in roots.iter().enumerate() {
+            self.place.owner = format!("root {i}");
+            self.place.made = 0;
+            match root {
+                Root::Call {
+                    func,
+                    args,
+                    result,
+                    classes,
+                } => {
+                    let mut vals = Vec::new();
+                    for a in args {
+                        let v = self.input_val(a, classes)?;
+                        vals.push((ArgSource::Receiver, v));
+                    }
+                    self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
+                    // The result is checked where the outcome is projected.
+                    let _ = result;
+                }
+                Root::Helper { func, args } => {
+                    let mut vals = Vec::new();
+                    for a in args {
+                        let v = match a {
+                            HelperArg::Type(t) => lltype_to_annotation(*t),
+                            HelperArg::Const(c) => self.void_val(c)?,
+                        };
+                        vals.push((ArgSource::Receiver, v));
+                    }
+                    self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
+                }
+            }
+            let record = std::mem::take(&mut self.record);
+            state.ops.push((BlockId(0), i as u32, record));
+        }
+        state.problems = std::mem::take(&mut self.problems);
+        Ok(state)
+    }
+
+    fn void_val(&mut self, c: &VoidConst) -> Known<Val> {
+        Ok(match c {
+            VoidConst::Type(t) => ll_type_val(*t),
+            VoidConst::Hl(c) => self.const_val(c)?,
+            VoidConst::Field(name) => self.const_val(&Const::str(name))?,
+            VoidConst::Func(f) => super::lowlevel::ll_func_val(f),
+            VoidConst::None | VoidConst::Flavor { .. } | VoidConst::Targets(_) => Val::none(),
+        })
+    }
+
+    /// The annotation of a value that comes from outside.
+    fn input_val(&mut self, t: &InputType, classes: &[(Box<str>, ObjId)]) -> Known<Val> {
+        Ok(match t {
+            InputType::Integer { nonneg, kind } => Val::int(*kind, *nonneg),
+            InputType::Bool => Val::bool_(),
+            InputType::Float => Atom::Float.into(),
+            InputType::SingleFloat => Atom::SingleFloat.into(),
+            InputType::Char => Val::char_(false),
+            InputType::UniChar => Val::unichar(false),
+            InputType::Str {
+                can_be_none,
+                no_nul,
+            } => nullable(Val::str_(*no_nul), *can_be_none),
+            InputType::Unicode { can_be_none } => nullable(Val::unicode(false), *can_be_none),
+            InputType::List {
+                item,
+                resized,
+                mutated,
+            } => {
+                let item = self.input_val(item, classes)?;
+                let site = self.new_site();
+                self.write(SlotKey::Item(site), item);
+                self.write(
+                    SlotKey::Flags(site),
+                    Atom::ListFlags(ListFlags {
+                        resized: *resized,
+                        mutated: *mutated || *resized,
+                        must_not_resize: false,
+                        step: Step::List,
+                    })
+                    .into(),
+                );
+                Atom::List(site).into()
+            }
+            InputType::Dict { key, value } => {
+                let (key, value) = (
+                    self.input_val(key, classes)?,
+                    self.input_val(value, classes)?,
+                );
+                let (site, dict) = self.new_dict(false);
+                self.write(SlotKey::Key(site), key);
+                self.write(SlotKey::Value(site), value);
+                dict
+            }
+            InputType::Tuple(items) => {
+                let mut vals = Vec::new();
+                for i in items {
+                    vals.push(self.input_val(i, classes)?);
+                }
+                Val::tuple(vals)
+            }
+            InputType::Instance { class, can_be_none } => {
+                match classes.iter().find(|(n, _)| n == class) {
+                    Some((_, c)) => nullable(self.instance(*c)?, *can_be_none),
+                    None => self.problem("TP0315", format!("there is no class {class}")),
+                }
+            }
+            InputType::None => Val::none(),
+            InputType::Impossible => Val::default(),
+        })
+    }
+
+    /// A class in use tells its bases, and its finalizer is called.
+    pub(super) fn class_node(&mut self, class: ObjId) -> Known<()> {
+        if self.read(SlotKey::ClassUsed(class)).is_bottom() {
+            return Ok(());
+        }
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(());
+        };
+        for base in &info.chain {
+            self.signal(SlotKey::ClassUsed(*base));
+            self.write(SlotKey::SubClasses(*base), Val::pbc(Desc::Class(class)));
+        }
+        if let Some(Const::Obj(f)) = info.dict.get("__del__") {
+            let me = Val::instance(class);
+            let args = Arguments::positional(vec![(ArgSource::Instance, me)]);
+            self.call_desc(&Desc::Function(*f), args)?;
+        }
+        if let Some(names) = forced_attributes(&info.name) {
+            for (name, v) in names {
+                let name: Arc<str> = name.into();
+                self.signal(SlotKey::AttrUsed(class, name.clone()));
+                self.signal(SlotKey::AttrSet(class, name.clone()));
+                self.write(SlotKey::Attr(class, name), v);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sources of an attribute on instances of a class, beside assignments: values
+    /// in the class, its bases and subclasses in use, and in prebuilt instances. A
+    /// base class on whose instances the attribute is used too has it in common.
+    pub(super) fn attr_node(&mut self, class: ObjId, name: &Arc<str>) -> Known<()> {
+        if self
+            .read(SlotKey::AttrUsed(class, name.clone()))
+            .is_bottom()
+        {
+            return Ok(());
+        }
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(());
+        };
+        let here = SlotKey::Attr(class, name.clone());
+        let subclasses = self.class_set(SlotKey::SubClasses(class));
+        for c in info.chain.iter().skip(1).chain(subclasses.iter()) {
+            if let Some(v) = self.class_source(*c, name)? {
+                self.write(here.clone(), v);
+            }
+        }
+        for c in &subclasses {
+            for obj in self.class_set(SlotKey::Instances(*c)) {
+                if let Some(ObjData::Instance(i)) = self.facts.object(obj)?.as_deref()
+                    && let Some(v) = i.get(name)
+                {
+                    let v = self.const_val(v)?;
+                    self.write(here.clone(), v);
+                    self.signal(SlotKey::AttrSet(class, name.clone()));
+                }
+            }
+        }
+        for base in info.chain.iter().skip(1) {
+            if self
+                .read(SlotKey::AttrUsed(*base, name.clone()))
+                .is_bottom()
+            {
+                continue;
+            }
+            let there = SlotKey::Attr(*base, name.clone());
+            let (mine, theirs) = (self.read(here.clone()), self.read(there.clone()));
+            self.write(there, mine);
+            self.write(here.clone(), theirs);
+            let set = self.read(SlotKey::AttrSet(class, name.clone()));
+            self.write(SlotKey::AttrSet(*base, name.clone()), set);
+        }
+        Ok(())
+    }
+
+    /// Members of a slot that holds a set of classes or instances.
+    pub(super) fn class_set(&mut self, slot: SlotKey) -> Vec<ObjId> {
+        match self.read(slot).single() {
+            Some(Atom::Pbc(descs)) => descs
+                .iter()
+                .filter_map(|d| match d {
+                    Desc::Class(c) | Desc::Frozen(c) => Some(*c),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a class's own dict contributes to an attribute of its instances.
+    fn class_source(&mut self, class: ObjId, name: &Arc<str>) -> Known<Option<Val>> {
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(None);
+        };
+        let Some(value) = info.dict.get(&**name) else {
+            return Ok(None);
+        };
+        if &**name == "__init__" && info.builtin_exception {
+            return Ok(None);
+        }
+        if let Const::Obj(o) = value {
+            match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::Property { .. }) => return Ok(None),
+                Some(ObjData::StaticMethod(f)) => return self.const_val(f).map(Some),
+                Some(ObjData::ClassMethod(_)) => {
+                    self.problem_help(
+                        "TP0314",
+                        format!("{name} is a class method, which is not RPython"),
+                        Some("use a static method"),
+                    );
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        }
+        let v = self.const_val(value)?;
+        let [Atom::Pbc(descs)] = &v.atoms[..] else {
+            return Ok(Some(v));
+        };
+        if !descs.iter().any(|d| matches!(d, Desc::Function(_))) {
+            return Ok(Some(v));
+        }
+        let bound = descs
+            .iter()
+            .map(|d| match d {
+                Desc::Function(f) => Desc::Method {
+                    func: *f,
+                    origin: class,
+                    self_class: None,
+                    name: name.clone(),
+                },
+                other => other.clone(),
+            })
+            .collect();
+        Ok(Some(Val {
+            none: v.none,
+            const_: None,
+            atoms: smallvec::smallvec![Atom::Pbc(bound)],
+        }))
+    }
+
+    /// The content of a prebuilt object.
+    pub(super) fn prebuilt_node(&mut self, obj: ObjId) -> Known<()> {
+        if self.read(SlotKey::Seen(obj)).is_bottom() {
+            return Ok(());
+        }
+        let Some(data) = self.facts.object(obj)? else {
+            return Ok(());
+        };
+        let site = prebuilt_site(obj);
+        let content = match &*data {
+            ObjData::Instance(i) => match i.payload.as_deref() {
+                Some(p @ (ObjData::Dict(_) | ObjData::List(_))) => {
+                    if let (Some(eq), Some(hash)) = (i.get("key_eq"), i.get("key_hash")) {
+                        let pair = Val::tuple(vec![self.const_val(eq)?, self.const_val(hash)?]);
+                        self.write(SlotKey::Custom(site), pair.not_const());
+                    }
+                    p.clone()
+                }
+                _ => {
+                    self.write(SlotKey::Instances(i.class), Val::pbc(Desc::Frozen(obj)));
+                    return Ok(());
+                }
+            },
+            other => other.clone(),
+        };
+        match content {
+            ObjData::List(items) => {
+                for i in &items {
+                    let v = self.const_val(i)?;
+                    self.write(SlotKey::Item(site), v);
+                }
+                self.write(
+                    SlotKey::Flags(site),
+                    Atom::ListFlags(ListFlags {
+                        step: Step::List,
+                        ..ListFlags::default()
+                    })
+                    .into(),
+                );
+            }
+            ObjData::Dict(items) => {
+                for (k, v) in &items {
+                    let (k, v) = (self.const_val(k)?, self.const_val(v)?);
+                    self.write(SlotKey::Key(site), k);
+                    self.write(SlotKey::Value(site), v);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Two sites that meet have everything in common.
+    pub(super) fn edge_node(&mut self, kind: EdgeKind, a: SiteId, b: SiteId) {
+        if self.read(SlotKey::Edge(kind, a, b)).is_bottom() {
+            return;
+        }
+        let slots: &[fn(SiteId) -> SlotKey] = match kind {
+            EdgeKind::List => &[SlotKey::Item, SlotKey::Flags],
+            EdgeKind::Items => &[SlotKey::Item],
+            EdgeKind::Dict => &[SlotKey::Key, SlotKey::Value, SlotKey::Custom],
+        };
+        for slot in slots {
+            let (x, y) = (self.read(slot(a)), self.read(slot(b)));
+            self.write(slot(a), y);
+            self.write(slot(b), x);
+        }
+        if kind == EdgeKind::Items {
+            self.agree_steps(a, b);
+        }
+    }
+
+    /// Agreement of items makes ranges agree on their step too, and nothing else.
+    fn agree_steps(&mut self, a: SiteId, b: SiteId) {
+        let (x, y) = (
+            self.read(SlotKey::Flags(a)).flags().step,
+            self.read(SlotKey::Flags(b)).flags().step,
+        );
+        for (to, own, other) in [(a, x, y), (b, y, x)] {
+            if matches!(own, Step::Range(_)) && other != Step::Unknown {
+                self.write(
+                    SlotKey::Flags(to),
+                    Atom::ListFlags(ListFlags {
+                        step: other,
+                        ..ListFlags::default()
+                    })
+                    .into(),
+                );
+            }
+        }
+    }
+
+    /// The equality and hash functions of an `r_dict` are called with its keys.
+    pub(super) fn custom_node(&mut self, site: SiteId) -> Known<()> {
+        let custom = self.read(SlotKey::Custom(site));
+        let [Atom::Tuple(pair)] = &custom.atoms[..] else {
+            return Ok(());
+        };
+        let key = self.read(SlotKey::Key(site));
+        if key.is_bottom() {
+            return Ok(());
+        }
+        for (func, n) in pair.iter().zip([2, 1]) {
+            let args = (0..n).map(|_| (ArgSource::Receiver, key.clone())).collect();
+            self.call(&func.clone(), Arguments::positional(args))?;
+        }
+        Ok(())
+    }
+}
+
+fn nullable(v: Val, can_be_none: bool) -> Val {
+    if can_be_none { v.or_none() } else { v }
+}
+
+/// Attributes that builtin exception classes have without ever being assigned.
+fn forced_attributes(class: &str) -> Option<Vec<(&'static str, Val)>> {
+    (class == "exceptions.EnvironmentError").then(|| {
+        vec![
+            ("errno", Val::signed()),
+            ("strerror", Val::str_(false).or_none()),
+            ("filename", Val::str_(false).or_none()),
+        ]
+    })
+}

@@ -1,0 +1,170 @@
+//! Dispatch of flow-graph operations to transfer functions.
+
+use std::sync::Arc;
+
+use taipan_graph::{CallShape, Const, HlOp, VarId};
+
+use super::args::Arguments;
+use super::{Cx, Local};
+use crate::ArgSource;
+use crate::facts::Known;
+use crate::val::{Atom, Step, Val};
+
+/// An operand of an operation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Operand {
+    /// What is known of it.
+    pub(crate) local: Local,
+    /// The variable, unless it is a constant.
+    pub(crate) var: Option<VarId>,
+}
+
+impl Operand {
+    pub(crate) fn val(&self) -> &Val {
+        &self.local.val
+    }
+}
+
+/// Special methods that operations on instances stand for (RPython: the
+/// `register_transform`s of `unaryop.py` and `binaryop.py`).
+fn special_method(op: HlOp) -> Option<&'static str> {
+    Some(match op {
+        HlOp::Len => "__len__",
+        HlOp::Iter => "__iter__",
+        HlOp::Next => "next",
+        HlOp::GetSlice => "__getslice__",
+        HlOp::SetSlice => "__setslice__",
+        HlOp::GetItem => "__getitem__",
+        HlOp::SetItem => "__setitem__",
+        HlOp::DelItem => "__delitem__",
+        HlOp::Contains => "__contains__",
+        _ => return None,
+    })
+}
+
+impl Cx<'_> {
+    /// The outcome of an operation; bottom if it cannot succeed (so far).
+    pub(crate) fn operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
+        if let Some(name) = special_method(op)
+            && let Some(object) = args.first()
+            && object
+                .val()
+                .atoms
+                .iter()
+                .any(|a| matches!(a, Atom::Instance(Some(_)) | Atom::Exception(_)))
+        {
+            let name: Arc<str> = name.into();
+            return self
+                .special_call(object.val(), &name, &args[1..])
+                .map(Local::from);
+        }
+        let v = |i: usize| args[i].val();
+        Ok(match op {
+            HlOp::SimpleCall => {
+                let arguments = Arguments::positional(call_sources(&args[1..], 1));
+                self.call(v(0), arguments)?.into()
+            }
+            HlOp::CallArgs => self.call_args(args)?.into(),
+            HlOp::GetAttr => self.getattr_op(v(0), v(1))?.into(),
+            HlOp::SetAttr => self.setattr_op(v(0), v(1), v(2))?.into(),
+            HlOp::DelAttr => self
+                .problem("TP0307", "deleting an attribute is not RPython")
+                .into(),
+            HlOp::NewList => {
+                let items: Vec<Val> = args.iter().map(|a| a.val().clone()).collect();
+                self.new_list(&items, Step::List).into()
+            }
+            HlOp::NewDict => self.new_dict(false).1.into(),
+            HlOp::NewTuple => Val::tuple(args.iter().map(|a| a.val().clone()).collect()).into(),
+            HlOp::NewSlice => {
+                let parts = [v(0).clone(), v(1).clone(), v(2).clone()];
+                Val::from(Atom::Slice(Arc::new(parts))).into()
+            }
+            HlOp::SameAs => args[0].local.clone(),
+            HlOp::Hint => v(0).clone().into(),
+            HlOp::Type => self.type_op(&args[0]),
+            HlOp::IsInstance => self.isinstance(&args[0], v(1))?,
+            HlOp::IsSubtype => self.issubtype(&args[0], v(1), vars)?,
+            HlOp::Bool => self.bool_op(&args[0])?,
+            HlOp::Is => self.is_op(&args[0], &args[1])?,
+            HlOp::Lt | HlOp::Le | HlOp::Eq | HlOp::Ne | HlOp::Gt | HlOp::Ge => {
+                self.compare(op, &args[0], &args[1])?
+            }
+            HlOp::Contains => self.contains(&args[0], &args[1])?,
+            HlOp::SetItem => self.setitem(v(0), v(1), v(2))?.into(),
+            HlOp::GetSlice => self.getslice(v(0), v(1), v(2)).into(),
+            HlOp::SetSlice => self.setslice(v(0), v(1), v(2), v(3)).into(),
+            HlOp::DelSlice => self.delslice(v(0), v(1), v(2)).into(),
+            _ => match args {
+                [a] => self.unary(op, a.val())?.into(),
+                [a, b] => self.binary(op, a.val(), b.val())?.into(),
+                _ => self
+                    .problem("TP0303", format!("{op} takes other operands"))
+                    .into(),
+            },
+        })
+    }
+
+    /// A special method of an instance: `getattr` and a call of what it gives.
+    fn special_call(&mut self, object: &Val, name: &Arc<str>, args: &[Operand]) -> Known<Val> {
+        let method = self.getattr(object, name)?;
+        let result = self.call(&method, Arguments::positional(call_sources(args, 1)))?;
+        self.record.special = Some((name.clone(), method));
+        Ok(result)
+    }
+
+    /// `call_args`: keywords and `*args`.
+    fn call_args(&mut self, args: &[Operand]) -> Known<Val> {
+        let callee = args[0].val();
+        let Some(Const::Shape(shape)) = &args[1].val().const_ else {
+            return Ok(self.problem("TP0304", "call without a shape"));
+        };
+        let shape: Arc<CallShape> = shape.clone();
+        let operands: Vec<&Val> = args.iter().map(Operand::val).collect();
+        let mut arguments = Arguments::default();
+        let mut i = 2;
+        for _ in 0..shape.positional {
+            arguments
+                .positional
+                .push((ArgSource::Operand(i as u32), operands[i].clone()));
+            i += 1;
+        }
+        for name in &shape.keywords {
+            arguments.keywords.push((
+                name.clone(),
+                ArgSource::Operand(i as u32),
+                operands[i].clone(),
+            ));
+            i += 1;
+        }
+        if shape.star {
+            let star = operands[i].clone();
+            match star.single() {
+                Some(Atom::Tuple(items)) if !star.none => {
+                    for (n, item) in items.iter().enumerate() {
+                        arguments
+                            .positional
+                            .push((ArgSource::Item(i as u32, n as u32), item.clone()));
+                    }
+                }
+                _ => {
+                    let got = self.facts.describe(&star);
+                    return Ok(self.problem_help(
+                        "TP0304",
+                        format!("*args of a call must be a tuple, not {got}"),
+                        Some("a list has no length known while compiling; pass a tuple"),
+                    ));
+                }
+            }
+        }
+        self.call(callee, arguments)
+    }
+}
+
+/// Positional arguments; the first one is that operand of the operation.
+fn call_sources(args: &[Operand], first: usize) -> Vec<(ArgSource, Val)> {
+    args.iter()
+        .enumerate()
+        .map(|(i, a)| (ArgSource::Operand((i + first) as u32), a.val().clone()))
+        .collect()
+}

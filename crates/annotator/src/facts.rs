@@ -1,0 +1,393 @@
+//! What the solver knows of the program: copies of image objects and flow graphs.
+//!
+//! The solver makes no salsa call while it works. Where it needs a fact that is not
+//! here it gives up the current evaluation with [`Missing`]; the query fetches what
+//! was asked for and lets it go on.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
+use taipan_flow::{FlowResult, Signature};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{ClassData, FunctionData, ObjData};
+
+use crate::special::Specialization;
+
+/// A fact that has to be fetched first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Missing;
+
+/// An answer that may need facts that are not here.
+pub(crate) type Known<T> = Result<T, Missing>;
+
+/// A fact that is asked for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Request {
+    /// Content of an image object.
+    Object(ObjId),
+    /// Flow graph of a function.
+    Graph(ObjId),
+    /// A global of a module.
+    Global(ObjId, Box<str>),
+    /// What a function returns for constant arguments, run while compiling.
+    Memo(ObjId, Vec<Const>),
+}
+
+/// All facts so far.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) objects: FxHashMap<ObjId, Option<Arc<ObjData>>>,
+    pub(crate) graphs: FxHashMap<ObjId, Arc<FlowResult>>,
+    pub(crate) memos: FxHashMap<(ObjId, Vec<Const>), Result<Const, String>>,
+    pub(crate) globals: FxHashMap<(ObjId, Box<str>), Option<Const>>,
+    classes: RefCell<FxHashMap<ObjId, Arc<ClassInfo>>>,
+    functions: RefCell<FxHashMap<ObjId, Arc<FuncInfo>>>,
+    wanted: RefCell<IndexSet<Request>>,
+    /// Helpers of the prelude are specialised by low-level types whatever their tags.
+    pub(crate) helper_mode: bool,
+}
+
+/// A function as the annotator sees it (RPython: `FunctionDesc`).
+#[derive(Debug)]
+pub(crate) struct FuncInfo {
+    pub(crate) data: FunctionData,
+    pub(crate) params: Signature,
+    pub(crate) special: Specialization,
+}
+
+/// A class as the annotator sees it (RPython: `ClassDesc`).
+#[derive(Debug)]
+pub(crate) struct ClassInfo {
+    /// `module.Class`
+    pub(crate) name: Arc<str>,
+    /// The base class, mixins left out.
+    pub(crate) base: Option<ObjId>,
+    /// Itself and its bases up to below `object`.
+    pub(crate) chain: Vec<ObjId>,
+    /// Its own attributes and those of its mixins.
+    pub(crate) dict: BTreeMap<Box<str>, Const>,
+    /// Names in `dict` that came from mixins: their functions are copied per class.
+    pub(crate) mixed_in: BTreeSet<Box<str>>,
+    /// Names in `_attrs_` or `__slots__` of it and its bases, if it restricts them.
+    pub(crate) enforced: Option<Vec<Box<str>>>,
+    /// `_immutable_fields_`
+    pub(crate) immutable_fields: Vec<Box<str>>,
+    /// An exception class.
+    pub(crate) exception: bool,
+    /// One of the builtin exception classes.
+    pub(crate) builtin_exception: bool,
+    /// `int`, `str`, `list`, ...: no class of RPython instances.
+    pub(crate) primitive: bool,
+    /// What makes it unusable.
+    pub(crate) problem: Option<Box<str>>,
+    /// Everything it is a subclass of, in Python's sense.
+    mro: Vec<ObjId>,
+}
+
+impl Facts {
+    /// What was asked for in vain since the last call.
+    pub(crate) fn take_wanted(&self) -> Vec<Request> {
+        std::mem::take(&mut *self.wanted.borrow_mut())
+            .into_iter()
+            .collect()
+    }
+
+    fn want<T>(&self, r: Request) -> Known<T> {
+        self.wanted.borrow_mut().insert(r);
+        Err(Missing)
+    }
+
+    pub(crate) fn object(&self, id: ObjId) -> Known<Option<Arc<ObjData>>> {
+        match self.objects.get(&id) {
+            Some(o) => Ok(o.clone()),
+            None => self.want(Request::Object(id)),
+        }
+    }
+
+    pub(crate) fn flow(&self, func: ObjId) -> Known<Arc<FlowResult>> {
+        match self.graphs.get(&func) {
+            Some(g) => Ok(g.clone()),
+            None => self.want(Request::Graph(func)),
+        }
+    }
+
+    pub(crate) fn memo(&self, func: ObjId, args: &[Const]) -> Known<Result<Const, String>> {
+        match self.memos.get(&(func, args.to_vec())) {
+            Some(r) => Ok(r.clone()),
+            None => self.want(Request::Memo(func, args.to_vec())),
+        }
+    }
+
+    pub(crate) fn global(&self, module: ObjId, name: &str) -> Known<Option<Const>> {
+        match self.globals.get(&(module, name.into())) {
+            Some(g) => Ok(g.clone()),
+            None => self.want(Request::Global(module, name.into())),
+        }
+    }
+
+    /// Replaces what depends on a function's own code.
+    pub(crate) fn set_flow(&mut self, func: ObjId, flow: Arc<FlowResult>) {
+        self.functions.borrow_mut().remove(&func);
+        self.graphs.insert(func, flow);
+    }
+
+    /// A function; None if the object is something else.
+    pub(crate) fn function(&self, id: ObjId) -> Known<Option<Arc<FuncInfo>>> {
+        if let Some(f) = self.functions.borrow().get(&id) {
+            return Ok(Some(f.clone()));
+        }
+        let object = self.object(id)?;
+        let Some(ObjData::Function(data)) = object.as_deref() else {
+            return Ok(None);
+        };
+        let flow = self.flow(id)?;
+        let special = if self.helper_mode {
+            Specialization::LowLevel
+        } else {
+            Specialization::of(data)
+        };
+        let info = Arc::new(FuncInfo {
+            data: data.clone(),
+            params: flow.signature.clone(),
+            special,
+        });
+        self.functions.borrow_mut().insert(id, info.clone());
+        Ok(Some(info))
+    }
+
+    /// A class; None if the object is something else.
+    pub(crate) fn class(&self, id: ObjId) -> Known<Option<Arc<ClassInfo>>> {
+        if let Some(c) = self.classes.borrow().get(&id) {
+            return Ok(Some(c.clone()));
+        }
+        let object = self.object(id)?;
+        let Some(ObjData::Class(data)) = object.as_deref() else {
+            return Ok(None);
+        };
+        let info = Arc::new(self.class_info(id, data)?);
+        self.classes.borrow_mut().insert(id, info.clone());
+        Ok(Some(info))
+    }
+
+    fn class_data(&self, id: ObjId) -> Known<Option<ClassData>> {
+        Ok(match self.object(id)?.as_deref() {
+            Some(ObjData::Class(c)) => Some(c.clone()),
+            _ => None,
+        })
+    }
+
+    fn class_info(&self, id: ObjId, data: &ClassData) -> Known<ClassInfo> {
+        let mut info = ClassInfo {
+            name: format!("{}.{}", data.module, data.name).into(),
+            base: None,
+            chain: vec![id],
+            dict: BTreeMap::new(),
+            mixed_in: BTreeSet::new(),
+            enforced: None,
+            immutable_fields: Vec::new(),
+            exception: false,
+            builtin_exception: false,
+            primitive: data.builtin && &*data.module == "__builtin__",
+            problem: None,
+            mro: data.mro.clone(),
+        };
+        if is_mixin(data) {
+            info.problem =
+                Some(format!("cannot use class {} directly: it is a mixin", data.name).into());
+        }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for b in &data.bases {
+            let Some(base) = self.class_data(*b)? else {
+                continue;
+            };
+            if is_root(&base) {
+                continue;
+            }
+            if is_mixin(&base) {
+                if info.base.is_none() {
+                    before.push(*b);
+                } else {
+                    after.push(*b);
+                }
+            } else if info.base.is_none() {
+                info.base = Some(*b);
+            } else {
+                info.problem = Some(
+                    format!(
+                        "class {} has several bases; all but one must have `_mixin_ = True`",
+                        data.name
+                    )
+                    .into(),
+                );
+            }
+        }
+        if is_builtin_exception(data) && matches!(&*data.name, "Exception" | "BaseException") {
+            info.base = None;
+        }
+        let base = match info.base {
+            Some(b) => self.class(b)?,
+            None => None,
+        };
+        for mixins in [&after, &before] {
+            self.add_mixins(&mut info, mixins)?;
+        }
+        for (name, value) in &data.dict {
+            self.add_attribute(&mut info, name, value)?;
+            info.mixed_in.remove(name);
+        }
+        info.exception = is_builtin_exception(data) || base.as_ref().is_some_and(|b| b.exception);
+        info.builtin_exception = is_builtin_exception(data);
+        if let Some(b) = &base {
+            info.chain.extend(&b.chain);
+        }
+        self.restrict_attributes(&mut info, data, base.as_deref())?;
+        Ok(info)
+    }
+
+    /// `_attrs_`, `__slots__` and `_immutable_fields_`.
+    fn restrict_attributes(
+        &self,
+        info: &mut ClassInfo,
+        data: &ClassData,
+        base: Option<&ClassInfo>,
+    ) -> Known<()> {
+        let mut own: Option<Vec<Box<str>>> = None;
+        for decl in ["__slots__", "_attrs_"] {
+            if let Some(c) = data.get(decl) {
+                own.get_or_insert_default().extend(self.names(c)?);
+            }
+        }
+        if let Some(mut names) = own {
+            if let Some(b) = base {
+                match &b.enforced {
+                    Some(e) => names.extend(e.iter().cloned()),
+                    None => {
+                        info.problem = Some(
+                            format!(
+                                "class {} has __slots__ or _attrs_, but its base class has not",
+                                data.name
+                            )
+                            .into(),
+                        );
+                    }
+                }
+            }
+            names.sort();
+            names.dedup();
+            info.enforced = Some(names);
+        }
+        if let Some(c) = data.get("_immutable_fields_") {
+            info.immutable_fields.extend(self.names(c)?);
+        }
+        Ok(())
+    }
+
+    /// The strings in a list or tuple, or the one string.
+    fn names(&self, c: &Const) -> Known<Vec<Box<str>>> {
+        if let Some(s) = c.as_str() {
+            return Ok(vec![s.into()]);
+        }
+        let items: Vec<Const> = match c {
+            Const::Tuple(t) => t.to_vec(),
+            Const::Obj(o) => match self.object(*o)?.as_deref() {
+                Some(ObjData::List(l)) => l.clone(),
+                Some(ObjData::Dict(d)) => d.iter().map(|(k, _)| k.clone()).collect(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        Ok(items
+            .iter()
+            .filter_map(|c| c.as_str().map(Into::into))
+            .collect())
+    }
+
+    /// What mixins put into the class: what comes first in Python's order wins.
+    fn add_mixins(&self, info: &mut ClassInfo, mixins: &[ObjId]) -> Known<()> {
+        for m in mixins.iter().rev() {
+            let Some(mixin) = self.class_data(*m)? else {
+                continue;
+            };
+            for c in mixin.mro.iter().rev() {
+                let Some(part) = self.class_data(*c)? else {
+                    continue;
+                };
+                if is_root(&part) {
+                    continue;
+                }
+                for (name, value) in &part.dict {
+                    self.add_attribute(info, name, value)?;
+                    info.mixed_in.insert(name.clone());
+                }
+                if let Some(c) = part.get("_immutable_fields_") {
+                    info.immutable_fields.extend(self.names(c)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_attribute(&self, info: &mut ClassInfo, name: &str, value: &Const) -> Known<()> {
+        if let Const::Obj(o) = value
+            && let Some(ObjData::Property { fget, fset, .. }) = self.object(*o)?.as_deref()
+        {
+            for (f, suffix) in [(fget, "__getter__"), (fset, "__setter__")] {
+                if *f != Const::None {
+                    info.dict
+                        .insert(format!("{name}{suffix}").into(), f.clone());
+                }
+            }
+        }
+        info.dict.insert(name.into(), value.clone());
+        Ok(())
+    }
+
+    /// Whether a class is the other one or derives from it, in Python's sense.
+    pub(crate) fn is_subclass(&self, a: ObjId, b: ObjId) -> Known<bool> {
+        Ok(a == b
+            || self
+                .class(a)?
+                .is_some_and(|c| c.mro.contains(&b) || c.chain.contains(&b)))
+    }
+
+    /// The closest common base below `object`.
+    pub(crate) fn common_base(&self, a: ObjId, b: ObjId) -> Known<Option<ObjId>> {
+        if a == b {
+            return Ok(Some(a));
+        }
+        let (Some(x), Some(y)) = (self.class(a)?, self.class(b)?) else {
+            return Ok(None);
+        };
+        Ok(x.chain.iter().find(|c| y.chain.contains(c)).copied())
+    }
+
+    /// A class attribute, along the chain of bases: where it is and its value.
+    pub(crate) fn lookup(&self, class: ObjId, name: &str) -> Known<Option<(ObjId, Const)>> {
+        let Some(info) = self.class(class)? else {
+            return Ok(None);
+        };
+        for c in &info.chain {
+            if let Some(i) = self.class(*c)?
+                && let Some(v) = i.dict.get(name)
+            {
+                return Ok(Some((*c, v.clone())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn is_mixin(c: &ClassData) -> bool {
+    c.get("_mixin_") == Some(&Const::Bool(true))
+}
+
+fn is_root(c: &ClassData) -> bool {
+    c.builtin && &*c.module == "__builtin__" && &*c.name == "object"
+}
+
+fn is_builtin_exception(c: &ClassData) -> bool {
+    c.builtin && &*c.module == "exceptions"
+}

@@ -1,0 +1,267 @@
+//! Annotated graphs: rewritten where annotations decide what an operation means.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation, VarId};
+
+use super::Projector;
+use super::families::row_of;
+use crate::eval::{CallRecord, FunctionState, OpRecord};
+use crate::result::{
+    CallInfo, DirectCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
+};
+use crate::solution::unreached;
+use crate::store::SpecIx;
+use crate::val::{Atom, Val};
+use crate::{Desc, SomeValue};
+
+impl Projector<'_> {
+    /// The flow graph of a function.
+    pub(super) fn graph(&self, spec: SpecIx) -> Option<Arc<FunctionGraph>> {
+        let func = self.solver.store.specs[spec as usize].func;
+        self.solver.facts.flow(func).ok()?.graph.clone().ok()
+    }
+
+    /// What is known of a function.
+    pub(crate) fn function(&self, spec: SpecIx) -> FunctionAnnotation {
+        let (Some(state), Some(graph)) = (self.state(spec), self.graph(spec)) else {
+            return FunctionAnnotation {
+                signature: self.signature(spec),
+                ..unreached()
+            };
+        };
+        let mut vars: Vec<SomeValue> = state
+            .vars
+            .iter()
+            .map(|v| self.sites.some_value(v))
+            .collect();
+        vars.resize(graph.vars.len(), SomeValue::default());
+        let mut reached = state.reached.clone();
+        reached.resize(graph.blocks.len(), false);
+        let mut out = FunctionAnnotation {
+            graph: graph.clone(),
+            vars,
+            reached,
+            calls: BTreeMap::new(),
+            followed: state.followed.clone(),
+            signature: self.signature(spec),
+            broken: None,
+        };
+        let mut rewritten = None;
+        self.resolve_calls(&graph, state, &mut out, &mut rewritten);
+        self.flatten_star(spec, &graph, &mut out, &mut rewritten);
+        if let Some(g) = rewritten {
+            out.graph = Arc::new(g);
+        }
+        out
+    }
+
+    /// Resolves calls, and spells out operations that stand for a call.
+    fn resolve_calls(
+        &self,
+        graph: &FunctionGraph,
+        state: &FunctionState,
+        out: &mut FunctionAnnotation,
+        rewritten: &mut Option<FunctionGraph>,
+    ) {
+        for block in graph.reachable() {
+            if !out.reached[block.index()] {
+                continue;
+            }
+            let records: Vec<(u32, &OpRecord)> = state
+                .ops
+                .iter()
+                .filter(|(b, _, _)| *b == block)
+                .map(|(_, i, r)| (*i, r))
+                .collect();
+            let mut shift = 0;
+            for (i, op) in graph.block(block).operations.iter().enumerate() {
+                let record = records
+                    .iter()
+                    .find(|(n, _)| *n as usize == i)
+                    .map(|(_, r)| *r);
+                let at = (block, i as u32 + shift);
+                if let Some(OpRecord {
+                    special: Some((name, method)),
+                    calls,
+                }) = record
+                {
+                    let g = rewritten.get_or_insert_with(|| graph.clone());
+                    let v_method = g.new_var("", ());
+                    out.vars.push(self.sites.some_value(method));
+                    let ops = &mut g.block_mut(block).operations;
+                    let place = at.1 as usize;
+                    let old = &ops[place];
+                    let mut args = smallvec::smallvec![Operand::Var(v_method)];
+                    // The name of a property's attribute is no argument of its accessor.
+                    let skip = match old.op {
+                        HlOp::GetAttr | HlOp::SetAttr => 2,
+                        _ => 1,
+                    };
+                    args.extend(old.args.iter().skip(skip).cloned());
+                    let call = Operation {
+                        op: HlOp::SimpleCall,
+                        args,
+                        result: old.result,
+                        at: old.at,
+                    };
+                    let getattr = Operation {
+                        op: HlOp::GetAttr,
+                        args: smallvec::smallvec![
+                            old.args[0].clone(),
+                            Operand::Const(Const::str(name))
+                        ],
+                        result: v_method,
+                        at: old.at,
+                    };
+                    ops[place] = call;
+                    ops.insert(place, getattr);
+                    shift += 1;
+                    out.calls
+                        .insert((block, at.1 + 1), self.call_info(calls, method));
+                } else if matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
+                    let empty = Vec::new();
+                    let calls = record.map_or(&empty, |r| &r.calls);
+                    let callee = self.operand_val(&op.args[0], state);
+                    out.calls.insert(at, self.call_info(calls, &callee));
+                }
+            }
+        }
+    }
+
+    fn operand_val(&self, o: &Operand<HighLevel>, state: &FunctionState) -> Val {
+        match o {
+            Operand::Var(v) => state.vars[v.index()].clone(),
+            Operand::Const(_) => Val::event(),
+        }
+    }
+
+    /// How a call is resolved.
+    fn call_info(&self, calls: &[CallRecord], callee: &Val) -> CallInfo {
+        let Some(first) = calls.first() else {
+            return if callee.atoms.is_empty() {
+                CallInfo::Never
+            } else {
+                CallInfo::Builtin
+            };
+        };
+        if matches!(
+            callee.single(),
+            Some(Atom::Builtin(_) | Atom::BuiltinMethod { .. })
+        ) {
+            return CallInfo::Builtin;
+        }
+        if calls.iter().any(|c| matches!(c.desc, Desc::Class(_))) {
+            return self.instantiation(calls);
+        }
+        if let Some(table) = &first.memo {
+            let Desc::Function(func) = first.desc else {
+                return CallInfo::Builtin;
+            };
+            return CallInfo::Memo(MemoCall {
+                func,
+                table: table.clone(),
+                args: first.args.clone(),
+            });
+        }
+        let row = row_of(&self.solver.store.specs, calls);
+        match (row.len(), first.target, self.family(&row)) {
+            (0 | 1, Some(target), _) => CallInfo::Direct(DirectCall {
+                target: self.target(target),
+                args: first.args.clone(),
+            }),
+            (_, Some(_), Some((family, n))) => {
+                let mut targets: Vec<_> = calls
+                    .iter()
+                    .filter_map(|c| Some((c.desc.clone(), self.target(c.target?))))
+                    .collect();
+                targets.sort_by(|a, b| a.0.cmp(&b.0));
+                CallInfo::Indirect(IndirectCall {
+                    family,
+                    row: n,
+                    targets,
+                    args: first.args.clone(),
+                })
+            }
+            _ => CallInfo::Never,
+        }
+    }
+
+    fn instantiation(&self, calls: &[CallRecord]) -> CallInfo {
+        let mut classes: Vec<_> = calls
+            .iter()
+            .filter_map(|c| match c.desc {
+                Desc::Class(class) => Some((class, c.target.map(|t| self.target(t)))),
+                _ => None,
+            })
+            .collect();
+        classes.sort_by_key(|c| c.0);
+        classes.dedup_by_key(|c| c.0);
+        let row = row_of(&self.solver.store.specs, calls);
+        CallInfo::Instantiate(Instantiate {
+            classes,
+            args: calls
+                .iter()
+                .find(|c| c.target.is_some())
+                .map(|c| c.args.clone())
+                .unwrap_or_default(),
+            init_family: if calls.len() > 1 {
+                self.family(&row)
+            } else {
+                None
+            },
+        })
+    }
+
+    /// Makes a function with `*args` take that many arguments and build the tuple.
+    fn flatten_star(
+        &self,
+        spec: SpecIx,
+        graph: &Arc<FunctionGraph>,
+        out: &mut FunctionAnnotation,
+        rewritten: &mut Option<FunctionGraph>,
+    ) {
+        let func = self.solver.store.specs[spec as usize].func;
+        let stars = match self.solver.facts.function(func) {
+            Ok(Some(info)) if info.params.varargs => true,
+            _ => return,
+        };
+        debug_assert!(stars);
+        let (args, _) = self.own_signature(spec);
+        let g = rewritten.get_or_insert_with(|| (**graph).clone());
+        let inner = g.args().to_vec();
+        let Some((tuple, named)) = inner.split_last() else {
+            return;
+        };
+        let mut outer: Vec<VarId> = Vec::new();
+        for v in named {
+            outer.push(g.copy_var(*v));
+            out.vars.push(out.vars[v.index()].clone());
+        }
+        let mut items = Vec::new();
+        for (i, v) in args.iter().enumerate().skip(named.len()) {
+            items.push(g.new_var(&format!("stararg{}", i - named.len()), ()));
+            out.vars.push(self.sites.some_value(v));
+        }
+        let v_tuple = g.copy_var(*tuple);
+        out.vars.push(out.vars[tuple.index()].clone());
+        let mut block: Block<HighLevel> = Block {
+            inputargs: outer.iter().chain(&items).copied().collect(),
+            ..Block::default()
+        };
+        block.operations.push(Operation {
+            op: HlOp::NewTuple,
+            args: items.iter().map(|v| Operand::Var(*v)).collect(),
+            result: v_tuple,
+            at: 0,
+        });
+        let passed = outer.iter().chain([&v_tuple]).map(|v| Operand::Var(*v));
+        block.exits.push(Link::new(g.startblock, passed.collect()));
+        let id = taipan_graph::BlockId(g.blocks.len() as u32);
+        g.blocks.push(block);
+        g.startblock = id;
+        out.reached.push(true);
+        out.followed.push((id, 0));
+    }
+}

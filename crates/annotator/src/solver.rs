@@ -1,0 +1,417 @@
+//! The worklist: evaluates nodes until nothing changes, and mends its state after an
+//! edit instead of starting over.
+//!
+//! An edit re-runs the contributions of the edited functions, each on the values
+//! that slots had before its stamp, and keeps what old and new have in common. Where
+//! that changes what a slot held as of some stamp, the readers' contributions of
+//! later stamps are run again in the same way. What survives is justified by older
+//! entries alone, so nothing holds itself up in a cycle and results shrink back.
+//! Then the ordinary ascending worklist adds what is missing, with fresh stamps.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use taipan_graph::ObjId;
+
+use crate::SiteId;
+use crate::eval::{Evaluation, FunctionState, evaluate};
+use crate::facts::{Facts, Known, Request};
+use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes, as_of};
+use crate::val::{EdgeKind, Joiner, Val};
+
+/// A join that knows the classes and notes which sites meet.
+pub(crate) struct FactJoiner<'a> {
+    facts: &'a Facts,
+    pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
+    /// A class was not known: the join means nothing.
+    pub(crate) missing: bool,
+}
+
+impl<'a> FactJoiner<'a> {
+    pub(crate) fn new(facts: &'a Facts) -> Self {
+        FactJoiner {
+            facts,
+            met: Vec::new(),
+            missing: false,
+        }
+    }
+}
+
+impl Joiner for FactJoiner<'_> {
+    fn common_base(&mut self, a: ObjId, b: ObjId) -> Option<ObjId> {
+        self.facts.common_base(a, b).unwrap_or_else(|_| {
+            self.missing = true;
+            None
+        })
+    }
+
+    fn is_subclass(&mut self, a: ObjId, b: ObjId) -> bool {
+        self.facts.is_subclass(a, b).unwrap_or_else(|_| {
+            self.missing = true;
+            false
+        })
+    }
+
+    fn same_site(&mut self, kind: EdgeKind, a: SiteId, b: SiteId) {
+        self.met.push((kind, a.min(b), a.max(b)));
+    }
+}
+
+/// The solver's state.
+pub(crate) struct Solver {
+    pub(crate) facts: Facts,
+    pub(crate) store: Store,
+    pub(crate) roots: Vec<crate::eval::Root>,
+    /// Outcome of the last evaluation of each function, by node.
+    pub(crate) functions: Vec<Option<Arc<FunctionState>>>,
+    /// Nodes whose outcome changed since the last projection.
+    pub(crate) changed: Vec<NodeIx>,
+    clock: Stamp,
+    queue: VecDeque<NodeIx>,
+    queued: Vec<bool>,
+}
+
+impl Solver {
+    pub(crate) fn new(facts: Facts, roots: Vec<crate::eval::Root>) -> Solver {
+        let mut s = Solver {
+            facts,
+            store: Store::default(),
+            roots,
+            functions: Vec::new(),
+            changed: Vec::new(),
+            clock: 1,
+            queue: VecDeque::new(),
+            queued: Vec::new(),
+        };
+        let n = s.store.node(NodeKey::Roots);
+        s.enqueue(n);
+        s
+    }
+
+    /// Adds a root to a solved program.
+    pub(crate) fn add_root(&mut self, root: crate::eval::Root) {
+        if !self.roots.contains(&root) {
+            self.roots.push(root);
+            let n = self.store.node(NodeKey::Roots);
+            self.enqueue(n);
+        }
+    }
+
+    /// What the roots call, and what is wrong with the calls.
+    pub(crate) fn root_state(&self) -> Option<&FunctionState> {
+        let n = self.store.find_node(&NodeKey::Roots)?;
+        self.functions.get(n as usize)?.as_deref()
+    }
+
+    /// What a node contributes to a slot now, with the instructions that do.
+    pub(crate) fn contributions(&mut self, n: NodeIx, slot: SlotIx) -> Vec<(Val, Option<u32>)> {
+        let now = self.clock + 1;
+        let Ok(e) = evaluate(&self.facts, &mut self.store, &self.roots, n, now) else {
+            return Vec::new();
+        };
+        e.writes
+            .into_iter()
+            .filter(|w| w.slot == slot)
+            .map(|w| (w.val, w.at))
+            .collect()
+    }
+
+    /// The function that a root calls.
+    pub(crate) fn spec_of_root(&self, root: &crate::eval::Root) -> Option<SpecIx> {
+        let i = self.roots.iter().position(|r| r == root)?;
+        let (_, _, record) = self.root_state()?.ops.get(i)?;
+        record.calls.first()?.target
+    }
+
+    fn enqueue(&mut self, n: NodeIx) {
+        if self.queued.len() <= n as usize {
+            self.queued.resize(n as usize + 1, false);
+        }
+        if !std::mem::replace(&mut self.queued[n as usize], true) {
+            self.queue.push_back(n);
+        }
+    }
+
+    /// Evaluates a node on the values as of a stamp.
+    fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
+        let Evaluation {
+            writes,
+            mut met,
+            state,
+        } = evaluate(&self.facts, &mut self.store, &self.roots, n, t)?;
+        let mut writes: Writes = writes.into_iter().map(|w| (w.slot, w.val)).collect();
+        // Joins what goes to the same slot; meetings of sites are contributions too.
+        let mut out: Writes = Vec::new();
+        loop {
+            writes.sort_by_key(|w| w.0);
+            let mut joiner = FactJoiner::new(&self.facts);
+            for (slot, val) in writes.drain(..) {
+                match out.binary_search_by_key(&slot, |w| w.0) {
+                    Ok(i) => out[i].1 = out[i].1.join(&val, &mut joiner),
+                    Err(i) => out.insert(i, (slot, val)),
+                }
+            }
+            // A list that arrives in a slot where there is another one meets it.
+            if met.is_empty() {
+                for (slot, val) in &out {
+                    let there = self.store.slots[*slot as usize].as_of(t);
+                    there.join(val, &mut joiner);
+                    let before = self.store.nodes[n as usize].before(t, *slot);
+                    before.join(val, &mut joiner);
+                }
+            }
+            if joiner.missing {
+                return Err(crate::facts::Missing);
+            }
+            met.append(&mut joiner.met);
+            met.sort_unstable();
+            met.dedup();
+            for (kind, a, b) in met.drain(..) {
+                if a != b {
+                    let slot = self.store.slot(SlotKey::Edge(kind, a, b));
+                    if out.binary_search_by_key(&slot, |w| w.0).is_err() {
+                        writes.push((slot, Val::event()));
+                    }
+                }
+            }
+            if writes.is_empty() {
+                return Ok((out, state));
+            }
+        }
+    }
+
+    /// Runs the worklist until it is empty or needs facts; answers what it needs. An
+    /// empty answer means that the program is solved.
+    pub(crate) fn ascend(&mut self) -> Vec<Request> {
+        let mut waiting = Vec::new();
+        while let Some(n) = self.queue.pop_front() {
+            self.queued[n as usize] = false;
+            self.clock += 1;
+            let t = self.clock;
+            match self.run(n, t) {
+                Ok((writes, state)) => {
+                    self.keep_state(n, state);
+                    self.contribute(n, t, writes);
+                }
+                Err(_) => waiting.push(n),
+            }
+        }
+        for n in waiting {
+            self.enqueue(n);
+        }
+        self.facts.take_wanted()
+    }
+
+    fn keep_state(&mut self, n: NodeIx, state: Option<FunctionState>) {
+        let Some(state) = state else { return };
+        if self.functions.len() <= n as usize {
+            self.functions.resize(n as usize + 1, None);
+        }
+        let old = &mut self.functions[n as usize];
+        if old.as_deref() != Some(&state) {
+            *old = Some(Arc::new(state));
+            self.changed.push(n);
+        }
+    }
+
+    fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes) {
+        let mut joiner = FactJoiner::new(&self.facts);
+        let mut event: Writes = Vec::new();
+        let mut wake: Vec<NodeIx> = Vec::new();
+        for (slot, val) in writes {
+            let before = self.store.nodes[n as usize].before(t, slot);
+            let sum = before.join(&val, &mut joiner);
+            if sum == *before {
+                continue;
+            }
+            let s = &mut self.store.slots[slot as usize];
+            s.log.push(Entry {
+                stamp: t,
+                node: n,
+                val: sum.clone(),
+            });
+            let now = s.current().join(&sum, &mut joiner);
+            event.push((slot, sum));
+            if now != *s.current() {
+                s.history.push((t, now));
+                wake.extend_from_slice(&s.readers);
+            }
+        }
+        if !event.is_empty() {
+            self.store.nodes[n as usize].events.push((t, event));
+        }
+        for r in wake {
+            self.enqueue(r);
+        }
+    }
+
+    /// Takes back what no longer follows after the functions of these nodes changed,
+    /// and schedules what has to be added. [`Solver::ascend`] must follow. Answers
+    /// false if facts are missing: then the state cannot be mended.
+    pub(crate) fn retract(&mut self, edited: &[NodeIx]) -> bool {
+        let mut heap: BinaryHeap<Reverse<(Stamp, NodeIx)>> = BinaryHeap::new();
+        for &n in edited {
+            for (t, _) in &self.store.nodes[n as usize].events {
+                heap.push(Reverse((*t, n)));
+            }
+            self.enqueue(n);
+        }
+        let mut last = None;
+        while let Some(Reverse((t, n))) = heap.pop() {
+            if last.replace((t, n)) == Some((t, n)) {
+                continue;
+            }
+            if !self.recheck(n, t, &mut heap) {
+                return false;
+            }
+        }
+        for i in 0..self.queue.len() {
+            let n = self.queue[i] as usize;
+            self.store.nodes[n].events.retain(|e| !e.1.is_empty());
+        }
+        true
+    }
+
+    /// Runs one past evaluation again and keeps what is still justified of it.
+    fn recheck(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>,
+    ) -> bool {
+        let events = &self.store.nodes[n as usize].events;
+        let Ok(at) = events.binary_search_by_key(&t, |e| e.0) else {
+            return true;
+        };
+        let Ok((writes, _)) = self.run(n, t) else {
+            return false;
+        };
+        self.enqueue(n);
+        let mut joiner = FactJoiner::new(&self.facts);
+        let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
+        let mut kept: Writes = Vec::new();
+        let mut dirty: Vec<SlotIx> = Vec::new();
+        for (slot, was) in old {
+            let before = self.store.nodes[n as usize].before(t, slot);
+            let now = match writes.binary_search_by_key(&slot, |w| w.0) {
+                Ok(i) => before.join(&writes[i].1, &mut joiner),
+                Err(_) => before.clone(),
+            };
+            let common = was.meet(&now, &mut joiner);
+            let keep = !common.is_bottom() && common != *before;
+            if common != was || !keep {
+                dirty.push(slot);
+            }
+            if keep {
+                kept.push((slot, common));
+            }
+        }
+        self.store.nodes[n as usize].events[at].1 = kept;
+        if !dirty.is_empty() {
+            for (later, _) in &self.store.nodes[n as usize].events[at + 1..] {
+                heap.push(Reverse((*later, n)));
+            }
+        }
+        for slot in dirty {
+            self.rewrite(n, t, at, slot, heap);
+        }
+        true
+    }
+
+    /// Puts a changed contribution into the log of its slot and follows the readers
+    /// whose values as of their stamps change.
+    fn rewrite(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        at: usize,
+        slot: SlotIx,
+        heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>,
+    ) {
+        let kept = &self.store.nodes[n as usize].events[at].1;
+        let val = kept
+            .binary_search_by_key(&slot, |w| w.0)
+            .ok()
+            .map(|i| kept[i].1.clone());
+        let mut joiner = FactJoiner::new(&self.facts);
+        let s = &mut self.store.slots[slot as usize];
+        let i = s.log.partition_point(|e| e.stamp < t);
+        match val {
+            Some(v) => s.log[i].val = v,
+            None => {
+                s.log.remove(i);
+            }
+        }
+        let old = s.history.clone();
+        s.history.retain(|h| h.0 < t);
+        let mut current = s.current().clone();
+        for e in &s.log[i..] {
+            let now = current.join(&e.val, &mut joiner);
+            if now != current {
+                s.history.push((e.stamp, now.clone()));
+                current = now;
+            }
+        }
+        if s.history == old {
+            return;
+        }
+        let s = &self.store.slots[slot as usize];
+        let mut follow = |r: NodeIx| {
+            for (later, _) in self.store.nodes[r as usize].events.iter().rev() {
+                if *later <= t {
+                    break;
+                }
+                if as_of(&old, *later) != s.as_of(*later) {
+                    heap.push(Reverse((*later, r)));
+                }
+            }
+        };
+        for &r in &s.readers {
+            follow(r);
+        }
+        // Whoever contributes lists depends on the list that was there before.
+        for e in &s.log {
+            if e.val.has_site() {
+                follow(e.node);
+            }
+        }
+        if old.last().map(|h| &h.1) != s.history.last().map(|h| &h.1) {
+            for r in s.readers.clone() {
+                self.enqueue(r);
+            }
+        }
+    }
+
+    /// Counts contributions that do not follow from what was there before them: none,
+    /// if the state is right.
+    #[cfg(test)]
+    pub(crate) fn audit(&mut self) -> usize {
+        let mut events: Vec<(Stamp, NodeIx, usize)> = Vec::new();
+        for (n, node) in self.store.nodes.iter().enumerate() {
+            for (i, e) in node.events.iter().enumerate() {
+                events.push((e.0, n as NodeIx, i));
+            }
+        }
+        events.sort_unstable();
+        let mut wrong = 0;
+        for (t, n, i) in events {
+            let Ok((writes, _)) = self.run(n, t) else {
+                wrong += 1;
+                continue;
+            };
+            let mut joiner = FactJoiner::new(&self.facts);
+            for (slot, was) in self.store.nodes[n as usize].events[i].1.clone() {
+                let before = self.store.nodes[n as usize].before(t, slot);
+                let now = match writes.binary_search_by_key(&slot, |w| w.0) {
+                    Ok(i) => before.join(&writes[i].1, &mut joiner),
+                    Err(_) => before.clone(),
+                };
+                if was.meet(&now, &mut joiner) != was {
+                    wrong += 1;
+                }
+            }
+        }
+        wrong
+    }
+}

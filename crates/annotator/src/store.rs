@@ -1,0 +1,256 @@
+//! Slots and nodes of the solver.
+//!
+//! A *slot* is a place whose value the program determines as a whole: an argument of
+//! a function, an attribute, the items of the lists of a creation site. A *node*
+//! computes contributions to slots from the values of other slots: a function with
+//! its specialisation, a class, an attribute of a class, a prebuilt object, a pair of
+//! creation sites that meet.
+//!
+//! A slot keeps a log of what came when from where, and a history of the joined
+//! value. A node keeps its contributions by the stamp of the evaluation that made
+//! them; each is the join of all that it contributed to the slot up to then.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use taipan_graph::ObjId;
+
+use crate::SiteId;
+use crate::val::{EdgeKind, Val};
+
+/// Index of a slot.
+pub(crate) type SlotIx = u32;
+/// Index of a node.
+pub(crate) type NodeIx = u32;
+/// Index of a function with its specialisation.
+pub(crate) type SpecIx = u32;
+/// Number of an evaluation.
+pub(crate) type Stamp = u32;
+
+/// What a slot is the value of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum SlotKey {
+    /// A function is called.
+    Called(SpecIx),
+    /// An argument of it.
+    Arg(SpecIx, u32),
+    /// What it returns.
+    Ret(SpecIx),
+    /// A class is in use.
+    ClassUsed(ObjId),
+    /// Subclasses in use of a class, itself included: a PBC of classes.
+    SubClasses(ObjId),
+    /// Prebuilt instances in use of a class: a PBC of them.
+    Instances(ObjId),
+    /// A prebuilt list, dict or instance is in use.
+    Seen(ObjId),
+    /// An attribute is read or written on instances of this very class.
+    AttrUsed(ObjId, Arc<str>),
+    /// An attribute is assigned on instances of this very class.
+    AttrSet(ObjId, Arc<str>),
+    /// Its value.
+    Attr(ObjId, Arc<str>),
+    /// Items of a list.
+    Item(SiteId),
+    /// What else is known of it.
+    Flags(SiteId),
+    /// Keys of a dict.
+    Key(SiteId),
+    /// Its values.
+    Value(SiteId),
+    /// Equality and hash functions of an `r_dict`: a tuple of two.
+    Custom(SiteId),
+    /// Two sites meet.
+    Edge(EdgeKind, SiteId, SiteId),
+}
+
+/// What a node computes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum NodeKey {
+    /// What is given from outside.
+    Roots,
+    /// A function.
+    Spec(SpecIx),
+    /// A class: tells its bases that it is in use.
+    Class(ObjId),
+    /// An attribute on instances of a class: its sources, and those of base classes.
+    Attr(ObjId, Arc<str>),
+    /// Content of a prebuilt list, dict or instance.
+    Prebuilt(ObjId),
+    /// Copies between two sites.
+    Edge(EdgeKind, SiteId, SiteId),
+    /// Calls of an `r_dict`'s functions.
+    Custom(SiteId),
+}
+
+/// A contribution.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) stamp: Stamp,
+    pub(crate) node: NodeIx,
+    /// Join of all that the node contributed up to this stamp.
+    pub(crate) val: Val,
+}
+
+/// A slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) key: SlotKey,
+    /// Contributions by stamp.
+    pub(crate) log: Vec<Entry>,
+    /// Joined values, each from its stamp on.
+    pub(crate) history: SmallVec<[(Stamp, Val); 1]>,
+    pub(crate) readers: Vec<NodeIx>,
+}
+
+static BOTTOM: Val = Val {
+    none: false,
+    const_: None,
+    atoms: SmallVec::new_const(),
+};
+
+/// The joined value before a stamp.
+pub(crate) fn as_of(history: &[(Stamp, Val)], t: Stamp) -> &Val {
+    history
+        .iter()
+        .rev()
+        .find(|h| h.0 < t)
+        .map_or(&BOTTOM, |h| &h.1)
+}
+
+impl Slot {
+    pub(crate) fn current(&self) -> &Val {
+        self.history.last().map_or(&BOTTOM, |h| &h.1)
+    }
+
+    pub(crate) fn as_of(&self, t: Stamp) -> &Val {
+        as_of(&self.history, t)
+    }
+}
+
+/// One evaluation's contributions, sorted by slot.
+pub(crate) type Writes = Vec<(SlotIx, Val)>;
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) key: NodeKey,
+    /// Evaluations that contributed something new, by stamp.
+    pub(crate) events: Vec<(Stamp, Writes)>,
+}
+
+impl Node {
+    /// What it had contributed to a slot before a stamp.
+    pub(crate) fn before(&self, t: Stamp, slot: SlotIx) -> &Val {
+        for (stamp, writes) in self.events.iter().rev() {
+            if *stamp < t
+                && let Ok(i) = writes.binary_search_by_key(&slot, |w| w.0)
+            {
+                return &writes[i].1;
+            }
+        }
+        &BOTTOM
+    }
+}
+
+/// A function and its specialisation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SpecKey {
+    pub(crate) func: ObjId,
+    pub(crate) key: Arc<str>,
+}
+
+/// All slots and nodes.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) specs: Vec<SpecKey>,
+    slot_ix: FxHashMap<SlotKey, SlotIx>,
+    node_ix: FxHashMap<NodeKey, NodeIx>,
+    spec_ix: FxHashMap<SpecKey, SpecIx>,
+    reads: FxHashSet<(SlotIx, NodeIx)>,
+}
+
+impl Store {
+    /// The number of a function with its specialisation.
+    pub(crate) fn spec(&mut self, func: ObjId, key: &Arc<str>) -> SpecIx {
+        let k = SpecKey {
+            func,
+            key: key.clone(),
+        };
+        if let Some(i) = self.spec_ix.get(&k) {
+            return *i;
+        }
+        let i = self.specs.len() as SpecIx;
+        self.specs.push(k.clone());
+        self.spec_ix.insert(k, i);
+        i
+    }
+
+    /// The slot of that key. A slot that sets a node going brings its node with it.
+    pub(crate) fn slot(&mut self, key: SlotKey) -> SlotIx {
+        if let Some(i) = self.slot_ix.get(&key) {
+            return *i;
+        }
+        let i = self.slots.len() as SlotIx;
+        self.slots.push(Slot {
+            key: key.clone(),
+            log: Vec::new(),
+            history: SmallVec::new(),
+            readers: Vec::new(),
+        });
+        let node = match &key {
+            SlotKey::Called(s) => Some(NodeKey::Spec(*s)),
+            SlotKey::ClassUsed(c) => Some(NodeKey::Class(*c)),
+            SlotKey::AttrUsed(c, n) => Some(NodeKey::Attr(*c, n.clone())),
+            SlotKey::Seen(o) => Some(NodeKey::Prebuilt(*o)),
+            SlotKey::Edge(k, a, b) => Some(NodeKey::Edge(*k, *a, *b)),
+            SlotKey::Custom(s) => Some(NodeKey::Custom(*s)),
+            _ => None,
+        };
+        self.slot_ix.insert(key, i);
+        if let Some(n) = node {
+            let n = self.node(n);
+            self.register(i, n);
+        }
+        i
+    }
+
+    /// The slot of that key, if it has ever been used.
+    pub(crate) fn find_slot(&self, key: &SlotKey) -> Option<&Slot> {
+        self.slot_ix.get(key).map(|i| &self.slots[*i as usize])
+    }
+
+    /// The current value of a slot.
+    pub(crate) fn value(&self, key: &SlotKey) -> &Val {
+        self.find_slot(key).map_or(&BOTTOM, Slot::current)
+    }
+
+    /// The node of that key.
+    pub(crate) fn node(&mut self, key: NodeKey) -> NodeIx {
+        if let Some(i) = self.node_ix.get(&key) {
+            return *i;
+        }
+        let i = self.nodes.len() as NodeIx;
+        self.nodes.push(Node {
+            key: key.clone(),
+            events: Vec::new(),
+        });
+        self.node_ix.insert(key, i);
+        i
+    }
+
+    /// The node of that key, if it has ever been used.
+    pub(crate) fn find_node(&self, key: &NodeKey) -> Option<NodeIx> {
+        self.node_ix.get(key).copied()
+    }
+
+    /// Notes that a node reads a slot.
+    pub(crate) fn register(&mut self, slot: SlotIx, node: NodeIx) {
+        if self.reads.insert((slot, node)) {
+            self.slots[slot as usize].readers.push(node);
+        }
+    }
+}

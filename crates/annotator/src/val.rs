@@ -1,0 +1,716 @@
+//! The lattice that the solver works on.
+//!
+//! A [`Val`] is a product with one component ([`Atom`]) per kind of value, so that
+//! every two values have a join, joins commute and every transfer function can stay
+//! monotone: what RPython rejects as a `UnionError` is here a value of several kinds.
+//! [`crate::project`] makes a [`crate::SomeValue`] of it, where that becomes
+//! [`crate::SomeKind::Conflict`].
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use taipan_graph::{Const, IntKind, ObjId};
+use taipan_lltype::{FuncSym, LLType};
+
+use crate::{Desc, InteriorStep, SiteId};
+
+/// What is known of a value. The default is the bottom: nothing gets here.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Val {
+    /// May be None.
+    pub(crate) none: bool,
+    /// Its value, where it is always the same one: then there is one atom and not
+    /// `none`, or no atom and `none`.
+    pub(crate) const_: Option<Const>,
+    /// One per kind, sorted by [`Atom::key`].
+    pub(crate) atoms: SmallVec<[Atom; 1]>,
+}
+
+/// The part of a [`Val`] that is of one kind.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Atom {
+    /// Integers and bools: which kinds, and whether a signed one may be negative.
+    Int(Ints),
+    Float,
+    SingleFloat,
+    Str {
+        char_: bool,
+        no_nul: bool,
+    },
+    Uni {
+        char_: bool,
+        no_nul: bool,
+    },
+    ByteArray,
+    List(SiteId),
+    Dict {
+        site: SiteId,
+        ordered: bool,
+    },
+    Tuple(Arc<[Val]>),
+    /// None: instances of classes without common base.
+    Instance(Option<ObjId>),
+    /// An instance of one of these exception classes; sorted.
+    Exception(Arc<[ObjId]>),
+    /// Sorted.
+    Pbc(Arc<[Desc]>),
+    Iterator {
+        variant: &'static str,
+        of: Arc<Val>,
+    },
+    /// The class of some value.
+    Type,
+    Builtin(Arc<str>),
+    BuiltinMethod {
+        name: Arc<str>,
+        of: Arc<Val>,
+    },
+    Slice(Arc<[Val; 3]>),
+    /// `StringBuilder`, `UnicodeBuilder`
+    Builder {
+        unicode: bool,
+    },
+    WeakRef(WeakClass),
+    Ptr(LLType),
+    /// Pointer to a part of a GC container.
+    Interior {
+        parent: LLType,
+        path: Arc<[InteriorStep]>,
+        to: LLType,
+    },
+    AdtMeth {
+        ptr: LLType,
+        name: Arc<str>,
+    },
+    Address,
+    /// A low-level type as a value.
+    LLType(LLType),
+    /// A low-level function known while compiling.
+    LLFunc(FuncSym),
+    /// Never in a variable: what is known of a list beside its items.
+    ListFlags(ListFlags),
+    /// Never in a variable: some event happened (a function is called, an attribute
+    /// is assigned).
+    Event,
+}
+
+/// Kinds of integers, as a set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Ints {
+    bits: u16,
+    /// A member of a signed kind may be negative.
+    pub(crate) neg: bool,
+}
+
+const BOOL_BIT: u16 = 1;
+
+fn kind_bit(kind: IntKind) -> u16 {
+    let n = kind.bits.trailing_zeros() - 2;
+    1 << (2 * n + u32::from(kind.signed))
+}
+
+impl Ints {
+    pub(crate) const BOOL: Ints = Ints {
+        bits: BOOL_BIT,
+        neg: false,
+    };
+
+    pub(crate) fn of(kind: IntKind, nonneg: bool) -> Ints {
+        Ints {
+            bits: kind_bit(kind),
+            neg: kind.signed && !nonneg,
+        }
+    }
+
+    pub(crate) fn join(self, o: Ints) -> Ints {
+        Ints {
+            bits: self.bits | o.bits,
+            neg: self.neg | o.neg,
+        }
+    }
+
+    /// Only bools.
+    pub(crate) fn is_bool(self) -> bool {
+        self.bits == BOOL_BIT
+    }
+
+    pub(crate) fn nonneg(self) -> bool {
+        !self.neg
+    }
+
+    fn members(self) -> impl Iterator<Item = IntKind> {
+        [8u8, 16, 32, 64, 128]
+            .into_iter()
+            .flat_map(|bits| [false, true].map(|signed| IntKind { signed, bits }))
+            .filter(move |k| self.bits & kind_bit(*k) != 0)
+    }
+
+    /// The kind that holds them all by RPython's rules (`compute_restype`, and the
+    /// mixing of signed and unsigned ones, which needs proof that the signed ones are
+    /// plain ints and not negative). None if there is no such kind.
+    pub(crate) fn kind(self) -> Option<IntKind> {
+        let mut unsigned: Option<IntKind> = None;
+        let mut signed: Option<IntKind> = None;
+        if self.bits & BOOL_BIT != 0 {
+            signed = Some(IntKind::SIGNED);
+        }
+        for k in self.members() {
+            let of = if k.signed { &mut signed } else { &mut unsigned };
+            *of = Some(match *of {
+                Some(o) if o.bits >= k.bits => o,
+                _ => k,
+            });
+        }
+        match (signed, unsigned) {
+            (Some(s), Some(u)) => (!self.neg && s == IntKind::SIGNED).then_some(u),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// [`Ints::kind`], with the widest one where it is a conflict: for results of
+    /// operations whose operands are diagnosed anyway.
+    pub(crate) fn kind_or_widest(self) -> IntKind {
+        self.kind()
+            .or_else(|| self.members().max_by_key(|k| (k.bits, !k.signed)))
+            .unwrap_or(IntKind::SIGNED)
+    }
+}
+
+/// What is known of a list beside its items.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct ListFlags {
+    pub(crate) resized: bool,
+    pub(crate) mutated: bool,
+    /// `make_sure_not_resized`, `_immutable_fields_`.
+    pub(crate) must_not_resize: bool,
+    pub(crate) step: Step,
+}
+
+/// Whether lists come from `range()`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) enum Step {
+    /// No list so far.
+    #[default]
+    Unknown,
+    /// Ranges with this step; 0 if it varies.
+    Range(i64),
+    /// Others too.
+    List,
+}
+
+impl Step {
+    fn join(self, o: Step) -> Step {
+        match (self, o) {
+            (Step::Range(a), Step::Range(b)) if a != b => Step::Range(0),
+            (a, b) => a.max(b),
+        }
+    }
+}
+
+/// Class of the objects behind weak references.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum WeakClass {
+    /// This one or a subclass.
+    Of(ObjId),
+    /// Classes without common base.
+    Conflict,
+}
+
+/// What has two creation sites that may meet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum EdgeKind {
+    /// Lists that are one: items and flags.
+    List,
+    /// Lists whose items agree.
+    Items,
+    /// Dicts that are one.
+    Dict,
+}
+
+/// What a join needs to know of the program, and tells about it.
+pub(crate) trait Joiner {
+    /// The closest class that both are instances of.
+    fn common_base(&mut self, a: ObjId, b: ObjId) -> Option<ObjId>;
+    /// Whether a class is the other one or derives from it.
+    fn is_subclass(&mut self, a: ObjId, b: ObjId) -> bool;
+    /// Lists (or dicts) of these sites meet in one place.
+    fn same_site(&mut self, kind: EdgeKind, a: SiteId, b: SiteId);
+}
+
+impl Atom {
+    /// Atoms with the same key are joined; others stay side by side.
+    fn key(&self) -> (u8, u64) {
+        fn h(x: impl Hash) -> u64 {
+            let mut s = FxHasher::default();
+            x.hash(&mut s);
+            s.finish()
+        }
+        match self {
+            Atom::Int(_) => (0, 0),
+            Atom::Float => (1, 0),
+            Atom::SingleFloat => (2, 0),
+            Atom::Str { .. } => (3, 0),
+            Atom::Uni { .. } => (4, 0),
+            Atom::ByteArray => (5, 0),
+            Atom::List(_) => (6, 0),
+            Atom::Dict { ordered, .. } => (7, u64::from(*ordered)),
+            Atom::Tuple(t) => (8, t.len() as u64),
+            Atom::Instance(_) => (9, 0),
+            Atom::Exception(_) => (10, 0),
+            Atom::Pbc(_) => (11, 0),
+            Atom::Iterator { variant, .. } => (12, h(variant)),
+            Atom::Type => (13, 0),
+            Atom::Builtin(n) => (14, h(n)),
+            Atom::BuiltinMethod { name, .. } => (15, h(name)),
+            Atom::Slice(_) => (16, 0),
+            Atom::WeakRef(_) => (17, 0),
+            Atom::Ptr(t) => (18, h(t)),
+            Atom::Interior { parent, path, .. } => (19, h((parent, path))),
+            Atom::AdtMeth { ptr, name } => (20, h((ptr, name))),
+            Atom::Address => (21, 0),
+            Atom::ListFlags(_) => (22, 0),
+            Atom::Event => (23, 0),
+            Atom::LLType(t) => (25, h(t)),
+            Atom::LLFunc(f) => (26, h(f)),
+            Atom::Builder { unicode } => (24, u64::from(*unicode)),
+        }
+    }
+
+    /// Whether None may stand in for a value of this kind.
+    pub(crate) fn is_nullable(&self) -> bool {
+        matches!(
+            self,
+            Atom::Str { .. }
+                | Atom::Uni { .. }
+                | Atom::ByteArray
+                | Atom::List(_)
+                | Atom::Dict { .. }
+                | Atom::Instance(_)
+                | Atom::Exception(_)
+                | Atom::Pbc(_)
+                | Atom::Builder { .. }
+        )
+    }
+}
+
+impl From<Atom> for Val {
+    fn from(a: Atom) -> Val {
+        Val {
+            none: false,
+            const_: None,
+            atoms: SmallVec::from_elem(a, 1),
+        }
+    }
+}
+
+impl Val {
+    pub(crate) fn none() -> Val {
+        Val {
+            none: true,
+            const_: Some(Const::None),
+            atoms: SmallVec::new(),
+        }
+    }
+
+    pub(crate) fn int(kind: IntKind, nonneg: bool) -> Val {
+        Atom::Int(Ints::of(kind, nonneg)).into()
+    }
+
+    pub(crate) fn signed() -> Val {
+        Val::int(IntKind::SIGNED, false)
+    }
+
+    pub(crate) fn nonneg() -> Val {
+        Val::int(IntKind::SIGNED, true)
+    }
+
+    pub(crate) fn bool_() -> Val {
+        Atom::Int(Ints::BOOL).into()
+    }
+
+    pub(crate) fn const_bool(b: bool) -> Val {
+        Val::bool_().with_const(Some(Const::Bool(b)))
+    }
+
+    pub(crate) fn const_int(v: i64) -> Val {
+        Val::int(IntKind::SIGNED, v >= 0).with_const(Some(Const::Int(v)))
+    }
+
+    pub(crate) fn str_(no_nul: bool) -> Val {
+        Atom::Str {
+            char_: false,
+            no_nul,
+        }
+        .into()
+    }
+
+    pub(crate) fn char_(no_nul: bool) -> Val {
+        Atom::Str {
+            char_: true,
+            no_nul,
+        }
+        .into()
+    }
+
+    pub(crate) fn unicode(no_nul: bool) -> Val {
+        Atom::Uni {
+            char_: false,
+            no_nul,
+        }
+        .into()
+    }
+
+    pub(crate) fn unichar(no_nul: bool) -> Val {
+        Atom::Uni {
+            char_: true,
+            no_nul,
+        }
+        .into()
+    }
+
+    pub(crate) fn instance(class: ObjId) -> Val {
+        Atom::Instance(Some(class)).into()
+    }
+
+    pub(crate) fn pbc(desc: Desc) -> Val {
+        Atom::Pbc(Arc::from([desc])).into()
+    }
+
+    pub(crate) fn tuple(items: Vec<Val>) -> Val {
+        let const_ = items
+            .iter()
+            .map(|i| i.const_.clone())
+            .collect::<Option<Arc<[Const]>>>()
+            .map(Const::Tuple);
+        Val::from(Atom::Tuple(items.into())).with_const(const_)
+    }
+
+    pub(crate) fn event() -> Val {
+        Atom::Event.into()
+    }
+
+    pub(crate) fn with_const(mut self, c: Option<Const>) -> Val {
+        self.const_ = c;
+        self
+    }
+
+    pub(crate) fn or_none(mut self) -> Val {
+        self.none = true;
+        self.const_ = None;
+        self
+    }
+
+    /// Nothing gets here.
+    pub(crate) fn is_bottom(&self) -> bool {
+        !self.none && self.atoms.is_empty()
+    }
+
+    /// None and nothing else.
+    pub(crate) fn is_none(&self) -> bool {
+        self.none && self.atoms.is_empty()
+    }
+
+    /// Whether a list or dict is in it, which may meet others.
+    pub(crate) fn has_site(&self) -> bool {
+        self.atoms.iter().any(|a| match a {
+            Atom::List(_) | Atom::Dict { .. } => true,
+            Atom::Tuple(items) => items.iter().any(Val::has_site),
+            Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.has_site(),
+            _ => false,
+        })
+    }
+
+    /// The value, if it is a plain one, without None.
+    pub(crate) fn single(&self) -> Option<&Atom> {
+        match &self.atoms[..] {
+            [a] => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The same without None.
+    pub(crate) fn non_none(&self) -> Val {
+        Val {
+            none: false,
+            const_: if self.none { None } else { self.const_.clone() },
+            atoms: self.atoms.clone(),
+        }
+    }
+
+    /// The same without the knowledge of which value it is.
+    pub(crate) fn not_const(&self) -> Val {
+        let mut v = self.clone();
+        if !v.atoms.is_empty() {
+            v.const_ = None;
+        }
+        v
+    }
+
+    pub(crate) fn ints(&self) -> Option<Ints> {
+        self.atoms.iter().find_map(|a| match a {
+            Atom::Int(i) => Some(*i),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn const_str(&self) -> Option<&str> {
+        self.const_.as_ref().and_then(Const::as_str)
+    }
+
+    pub(crate) fn const_i64(&self) -> Option<i64> {
+        match &self.const_ {
+            Some(Const::Int(i)) => Some(*i),
+            Some(Const::Bool(b)) => Some(i64::from(*b)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flags(&self) -> ListFlags {
+        match self.single() {
+            Some(Atom::ListFlags(f)) => *f,
+            _ => ListFlags::default(),
+        }
+    }
+
+    /// The least value that holds both.
+    pub(crate) fn join(&self, other: &Val, j: &mut dyn Joiner) -> Val {
+        if self == other || other.is_bottom() {
+            return self.clone();
+        }
+        if self.is_bottom() {
+            return other.clone();
+        }
+        let mut atoms: SmallVec<[Atom; 1]> = SmallVec::new();
+        let (mut a, mut b) = (&self.atoms[..], &other.atoms[..]);
+        while let (Some(x), Some(y)) = (a.first(), b.first()) {
+            match x.key().cmp(&y.key()) {
+                std::cmp::Ordering::Less => {
+                    atoms.push(x.clone());
+                    a = &a[1..];
+                }
+                std::cmp::Ordering::Greater => {
+                    atoms.push(y.clone());
+                    b = &b[1..];
+                }
+                std::cmp::Ordering::Equal => {
+                    atoms.push(join_atom(x, y, j));
+                    (a, b) = (&a[1..], &b[1..]);
+                }
+            }
+        }
+        atoms.extend(a.iter().chain(b).cloned());
+        let mut v = Val {
+            none: self.none | other.none,
+            const_: None,
+            atoms,
+        };
+        if self.const_ == other.const_ {
+            v.const_ = self.const_.clone();
+        }
+        absorb(&mut v, j);
+        v
+    }
+
+    /// Whether this one holds everything that the other one does.
+    pub(crate) fn contains(&self, other: &Val, j: &mut dyn Joiner) -> bool {
+        /// Lists of different sites are different, as long as nothing makes them meet.
+        struct Strict<'a> {
+            inner: &'a mut dyn Joiner,
+            met: bool,
+        }
+        impl Joiner for Strict<'_> {
+            fn common_base(&mut self, a: ObjId, b: ObjId) -> Option<ObjId> {
+                self.inner.common_base(a, b)
+            }
+            fn is_subclass(&mut self, a: ObjId, b: ObjId) -> bool {
+                self.inner.is_subclass(a, b)
+            }
+            fn same_site(&mut self, _: EdgeKind, _: SiteId, _: SiteId) {
+                self.met = true;
+            }
+        }
+        let mut strict = Strict {
+            inner: j,
+            met: false,
+        };
+        self.join(other, &mut strict) == *self && !strict.met
+    }
+
+    /// A value that both hold. Where neither holds the other that is the bottom: a
+    /// lower bound will do, as what is missing is added again.
+    pub(crate) fn meet(&self, other: &Val, j: &mut dyn Joiner) -> Val {
+        if other.contains(self, j) {
+            self.clone()
+        } else if self.contains(other, j) {
+            other.clone()
+        } else {
+            Val::default()
+        }
+    }
+}
+
+/// What holds another kind whole takes it up.
+fn absorb(v: &mut Val, j: &mut dyn Joiner) {
+    if v.atoms.len() > 1 {
+        if v.atoms.contains(&Atom::Float) {
+            v.atoms.retain(|a| !matches!(a, Atom::Int(_)));
+        }
+        let instance = v.atoms.iter().position(|a| matches!(a, Atom::Instance(_)));
+        let exception = v.atoms.iter().position(|a| matches!(a, Atom::Exception(_)));
+        if let (Some(i), Some(e)) = (instance, exception) {
+            let Atom::Exception(classes) = v.atoms.remove(e) else {
+                return;
+            };
+            let Atom::Instance(class) = &mut v.atoms[i] else {
+                return;
+            };
+            for c in classes.iter() {
+                *class = class.and_then(|x| j.common_base(x, *c));
+            }
+        }
+    }
+    if v.none
+        && let Some(a) = v.atoms.iter_mut().find(|a| matches!(a, Atom::Exception(_)))
+        && let Atom::Exception(classes) = a
+    {
+        let class = base_of_all(classes, j);
+        *a = Atom::Instance(class);
+        v.atoms.sort_by_key(Atom::key);
+    }
+}
+
+/// The closest common base.
+pub(crate) fn base_of_all(classes: &[ObjId], j: &mut dyn Joiner) -> Option<ObjId> {
+    let (first, rest) = classes.split_first()?;
+    rest.iter()
+        .try_fold(*first, |base, c| j.common_base(base, *c))
+}
+
+fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
+    if a == b {
+        return a.clone();
+    }
+    let vals = |x: &[Val], y: &[Val], j: &mut dyn Joiner| -> Vec<Val> {
+        x.iter().zip(y).map(|(x, y)| x.join(y, j)).collect()
+    };
+    match (a, b) {
+        (Atom::Int(x), Atom::Int(y)) => Atom::Int(x.join(*y)),
+        (
+            Atom::Str { char_, no_nul },
+            Atom::Str {
+                char_: c,
+                no_nul: n,
+            },
+        ) => Atom::Str {
+            char_: *char_ && *c,
+            no_nul: *no_nul && *n,
+        },
+        (
+            Atom::Uni { char_, no_nul },
+            Atom::Uni {
+                char_: c,
+                no_nul: n,
+            },
+        ) => Atom::Uni {
+            char_: *char_ && *c,
+            no_nul: *no_nul && *n,
+        },
+        (Atom::List(x), Atom::List(y)) => {
+            j.same_site(EdgeKind::List, *x, *y);
+            a.clone()
+        }
+        (Atom::Dict { site: x, .. }, Atom::Dict { site: y, .. }) => {
+            j.same_site(EdgeKind::Dict, *x, *y);
+            a.clone()
+        }
+        (Atom::Tuple(x), Atom::Tuple(y)) => Atom::Tuple(vals(x, y, j).into()),
+        (Atom::Instance(x), Atom::Instance(y)) => Atom::Instance(match (x, y) {
+            (Some(x), Some(y)) => j.common_base(*x, *y),
+            _ => None,
+        }),
+        (Atom::Exception(x), Atom::Exception(y)) => {
+            let mut all: Vec<ObjId> = x.iter().chain(y.iter()).copied().collect();
+            all.sort_unstable();
+            all.dedup();
+            Atom::Exception(all.into())
+        }
+        (Atom::Pbc(x), Atom::Pbc(y)) => {
+            let mut all: Vec<Desc> = x.iter().chain(y.iter()).cloned().collect();
+            all.sort();
+            all.dedup();
+            simplify_methods(&mut all, j);
+            Atom::Pbc(all.into())
+        }
+        (Atom::Iterator { variant, of: x }, Atom::Iterator { of: y, .. }) => Atom::Iterator {
+            variant,
+            of: Arc::new(x.join(y, j)),
+        },
+        (Atom::BuiltinMethod { name, of: x }, Atom::BuiltinMethod { of: y, .. }) => {
+            Atom::BuiltinMethod {
+                name: name.clone(),
+                of: Arc::new(x.join(y, j)),
+            }
+        }
+        (Atom::Slice(x), Atom::Slice(y)) => Atom::Slice(Arc::new([
+            x[0].join(&y[0], j),
+            x[1].join(&y[1], j),
+            x[2].join(&y[2], j),
+        ])),
+        (Atom::WeakRef(WeakClass::Of(x)), Atom::WeakRef(WeakClass::Of(y))) => Atom::WeakRef(
+            j.common_base(*x, *y)
+                .map_or(WeakClass::Conflict, WeakClass::Of),
+        ),
+        (Atom::WeakRef(_), Atom::WeakRef(_)) => Atom::WeakRef(WeakClass::Conflict),
+        (Atom::ListFlags(x), Atom::ListFlags(y)) => Atom::ListFlags(ListFlags {
+            resized: x.resized | y.resized,
+            mutated: x.mutated | y.mutated,
+            must_not_resize: x.must_not_resize | y.must_not_resize,
+            step: x.step.join(y.step),
+        }),
+        // The key of all other kinds is all that they consist of.
+        _ => a.clone(),
+    }
+}
+
+/// Of methods that differ in the class of self only, keeps the most general ones, so
+/// that a more general receiver gives a more general set.
+fn simplify_methods(descs: &mut Vec<Desc>, j: &mut dyn Joiner) {
+    let methods: Vec<Desc> = descs
+        .iter()
+        .filter(|d| {
+            matches!(
+                d,
+                Desc::Method {
+                    self_class: Some(_),
+                    ..
+                }
+            )
+        })
+        .cloned()
+        .collect();
+    if methods.len() < 2 {
+        return;
+    }
+    descs.retain(|d| {
+        let Desc::Method {
+            func,
+            origin,
+            self_class: Some(class),
+            name,
+        } = d
+        else {
+            return true;
+        };
+        !methods.iter().any(|m| match m {
+            Desc::Method {
+                func: f,
+                origin: o,
+                self_class: Some(c),
+                name: n,
+            } => f == func && o == origin && n == name && c != class && j.is_subclass(*class, *c),
+            _ => false,
+        })
+    });
+}
