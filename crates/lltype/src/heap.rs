@@ -13,8 +13,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Access, Addr, CHAR, FuncSym, LLConst, LLType, Layout, Memory, Program, StaticSym,
-    StaticValue, TypeKind, const_word, layout,
+    Access, Addr, CHAR, FuncSym, LLConst, LLType, Layout, Memory, Program, StaticSym, StaticValue,
+    TypeKind, const_word, layout,
 };
 
 /// What is wrong with an access.

@@ -1,0 +1,173 @@
+//! What bad input gets: a diagnostic with its place, the right exit code, no panic.
+
+use std::fmt::Write as _;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+struct Case {
+    dir: TempDir,
+}
+
+impl Case {
+    fn new(files: &[(&str, &str)]) -> Case {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        Case { dir }
+    }
+
+    fn taipan(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .current_dir(self.dir.path())
+            .args(args)
+            .output()
+            .unwrap()
+    }
+}
+
+/// Checks the exit code and that stderr mentions all of these; never a panic.
+#[track_caller]
+fn expect(o: &Output, code: i32, mentions: &[&str]) {
+    let stderr = String::from_utf8_lossy(&o.stderr);
+    assert!(
+        !stderr.contains("panicked") && !stderr.contains("internal error"),
+        "{stderr}"
+    );
+    assert_eq!(o.status.code(), Some(code), "{stderr}");
+    for m in mentions {
+        assert!(stderr.contains(m), "`{m}` is not in:\n{stderr}");
+    }
+}
+
+#[track_caller]
+fn check_main(text: &str, code: i32, mentions: &[&str]) {
+    let case = Case::new(&[("main.py", text)]);
+    expect(&case.taipan(&["check", "main.py"]), code, mentions);
+}
+
+const ENTRY: &str = "def entry_point(argv):\n    return 0\n";
+
+#[test]
+fn files_that_cannot_be_read() {
+    let case = Case::new(&[]);
+    expect(&case.taipan(&["check", "missing.py"]), 2, &["missing.py"]);
+    expect(&case.taipan(&["run", "."]), 2, &["directory"]);
+    std::fs::write(case.dir.path().join("bytes.py"), b"x = '\xff\xfe'\n").unwrap();
+    expect(
+        &case.taipan(&["check", "bytes.py"]),
+        2,
+        &["bytes.py", "UTF-8"],
+    );
+}
+
+#[test]
+fn wrong_usage() {
+    let case = Case::new(&[]);
+    expect(&case.taipan(&["nonsense"]), 2, &["nonsense"]);
+    expect(&case.taipan(&["run"]), 2, &["TARGET.py"]);
+    expect(&case.taipan(&["call", "no_colon"]), 2, &["FILE.py:FUNC"]);
+}
+
+#[test]
+fn brackets_without_end() {
+    let mut text = "(".repeat(10 << 20);
+    text.push('\n');
+    check_main(&text, 1, &["main.py:1", "TP00"]);
+}
+
+#[test]
+fn deep_nesting() {
+    let n = 10_000;
+    check_main(
+        &format!("x = {}1{}\n", "(".repeat(n), ")".repeat(n)),
+        1,
+        &["nest"],
+    );
+    check_main(&format!("x = {}1\n", "-".repeat(n)), 1, &["main.py:1"]);
+    let mut text = String::new();
+    for i in 0..n {
+        let _ = writeln!(text, "{}if x:", " ".repeat(i));
+    }
+    check_main(&text, 1, &["TP00"]);
+}
+
+#[test]
+fn syntax_errors_are_all_told() {
+    let case = Case::new(&[(
+        "main.py",
+        "def f(:\n    pass\n\nx = = 1\n\ndef entry_point(argv):\n    return 0\n",
+    )]);
+    let o = case.taipan(&["check", "main.py"]);
+    expect(&o, 1, &["main.py:1", "main.py:4"]);
+}
+
+#[test]
+fn import_time_that_never_ends() {
+    let case = Case::new(&[("main.py", &format!("while True:\n    pass\n{ENTRY}"))]);
+    let o = case.taipan(&["check", "--import-steps", "100000", "main.py"]);
+    expect(&o, 1, &["main.py:", "--import-steps"]);
+}
+
+#[test]
+fn import_time_that_recurses_without_end() {
+    check_main(
+        &format!("def f(n):\n    return f(n + 1)\nf(0)\n{ENTRY}"),
+        1,
+        &["recursion", "main.py:2"],
+    );
+}
+
+#[test]
+fn import_time_that_raises() {
+    let text = format!("def f(d):\n    return d['x']\n\nf({{}})\n{ENTRY}");
+    check_main(&text, 1, &["KeyError", "main.py:2", "main.py:4"]);
+}
+
+#[test]
+fn imports() {
+    check_main(
+        &format!("import nowhere_to_be_found\n{ENTRY}"),
+        1,
+        &["nowhere_to_be_found", "main.py:1"],
+    );
+    let case = Case::new(&[
+        ("main.py", &format!("import a\n{ENTRY}")),
+        ("a.py", "import b\n"),
+        ("b.py", "from a import x\n"),
+    ]);
+    expect(&case.taipan(&["check", "main.py"]), 1, &["b.py:1"]);
+}
+
+#[test]
+fn no_entry_point() {
+    check_main("x = 1\n", 1, &["entry_point"]);
+}
+
+#[test]
+fn type_conflicts_show_both_sides() {
+    let text = "def f(x):\n    if x:\n        return 'a'\n    return 1\n\n\
+                def entry_point(argv):\n    f(len(argv))\n    return 0\n";
+    check_main(text, 1, &["main.py:", "SomeString", "SomeInteger"]);
+}
+
+#[test]
+fn unsupported_constructs() {
+    let text = "def entry_point(argv):\n    exec argv[0]\n    return 0\n";
+    check_main(text, 1, &["main.py:2"]);
+    let text = "def entry_point(argv):\n    print locals()\n    return 0\n";
+    check_main(text, 1, &["main.py:2"]);
+}
+
+#[test]
+fn json_answers_with_an_error() {
+    let case = Case::new(&[("main.py", "def f(x):\n    return x.nothing\n")]);
+    let o = case.taipan(&["call", "--json", "main.py:f", "1"]);
+    assert_eq!(o.status.code(), Some(2));
+    let answer: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert!(
+        answer["error"].as_str().is_some_and(|e| !e.is_empty()),
+        "{answer}"
+    );
+}
