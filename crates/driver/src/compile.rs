@@ -301,16 +301,26 @@ pub fn build(
     _optimize: u8,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let object = guarded(|| {
+    let object = compile_native(db, options, target, timings)?;
+    timings
+        .phase("link", || link_executable(&object, output.as_std_path()))
+        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+}
+
+/// The object file of a program.
+pub fn compile_native(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<Vec<u8>, Failure> {
+    guarded(|| {
         let (roots, root) = program(db, options, target, timings)?;
         let image = native_image(db, roots, &root, ImageUse::Build, timings)?;
         timings.phase("object", || {
             object_file(&image).map_err(|e| codegen_failure(&e))
         })
-    })??;
-    timings
-        .phase("link", || link_executable(&object, output.as_std_path()))
-        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+    })?
 }
 
 /// Loads a program and types it.

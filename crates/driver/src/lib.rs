@@ -20,7 +20,7 @@ mod stages;
 mod timing;
 mod value;
 
-pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, run};
+pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};
 pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};
 pub use fault::{InternalError, guarded};
