@@ -125,11 +125,11 @@ functions! {
     "os.strerror" = "rposix.ll_os_strerror", (Int) -> Str, "";
     "os.unlink" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
     "os.write" = "rposix.ll_os_write", (Int, Str) -> Nonneg, "OSError";
-    "rpython.rlib.debug.fatalerror" = "robject.ll_fatalerror", (Str) -> None, "";
-    "rpython.rlib.debug.fatalerror_notb" = "robject.ll_fatalerror", (Str) -> None, "";
-    "rpython.rlib.rfloat.formatd" = "rfloat.ll_formatd",
+    "rpython.rlib.debug.fatalerror" = "rclass.ll_fatalerror", (Str) -> None, "";
+    "rpython.rlib.debug.fatalerror_notb" = "rclass.ll_fatalerror", (Str) -> None, "";
+    "rpython.rlib.rfloat.formatd" = "ll_str.ll_formatd",
         (Float, Char, Int, Int = Default::Int(0)) -> Str, "";
-    "rpython.rlib.rfloat.rstring_to_float" = "rfloat.ll_str2float", (Str) -> Float, "ValueError";
+    "rpython.rlib.rfloat.rstring_to_float" = "ll_str.ll_str2float", (Str) -> Float, "ValueError";
     "time.clock" = "rposix.ll_time_clock", () -> Float, "";
     "time.sleep" = "rposix.ll_time_sleep", (Float) -> None, "";
     "time.time" = "rposix.ll_time_time", () -> Float, "";

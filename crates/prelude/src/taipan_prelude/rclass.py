@@ -2,7 +2,8 @@
 vtable of its class; vtables start with the range that tells subclasses."""
 from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive
 from rpython.rtyper.lltypesystem.lloperation import llop
-from taipan_prelude.rint import ll_int2hex
+from taipan_lowlevel import rpy_fatal
+from taipan_prelude.ll_str import ll_int2hex
 from taipan_prelude.rstr import ll_strconcat
 
 
@@ -44,3 +45,6 @@ def ll_inst_str(obj):
     s = ll_strconcat(s, " object at 0x")
     s = ll_strconcat(s, address)
     return ll_strconcat(s, ">")
+
+def ll_fatalerror(message):
+    rpy_fatal(message)

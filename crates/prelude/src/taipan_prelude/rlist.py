@@ -282,6 +282,8 @@ def ll_concat(LIST, l1, l2):
 
 def ll_mul(LIST, l, factor):
     length = ll_length(l)
+    if length == 1:
+        return ll_alloc_and_set(LIST, factor, ll_items(l)[0])
     result = ll_newlist(LIST, multiplied_length(length, factor))
     repeat_items(result, l, length, factor)
     return result

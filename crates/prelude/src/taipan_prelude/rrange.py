@@ -109,7 +109,10 @@ def ll_rangenext(iter, STEP):
             raise StopIteration
     elif value <= iter.stop:
         raise StopIteration
-    iter.next = advance(value, step, iter.stop)
+    if STEP == 1 or STEP == -1:
+        iter.next = value + STEP
+    else:
+        iter.next = advance(value, step, iter.stop)
     return value
 
 def advance(value, step, stop):

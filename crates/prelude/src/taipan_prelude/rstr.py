@@ -753,3 +753,9 @@ def ll_strnext(iter):
         raise StopIteration
     iter.index = index + 1
     return iter.string.chars[index]
+
+def ll_str_or_none(s):
+    """str(s) of a string that may be None."""
+    if not s:
+        return "None"
+    return s
