@@ -1,0 +1,354 @@
+//! Dicts (RPython: `rordereddict.py`). The layout is described in the prelude's
+//! `rdict.py`.
+
+use std::sync::Arc;
+
+use taipan_annotator::{Site, SiteId};
+use taipan_graph::{Const, HlOp, IntKind};
+use taipan_lltype::{
+    BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
+};
+
+use super::{eq_operand, hash_operand};
+use crate::hop::ctype;
+use crate::{Hop, RType, RTyper, Repr, ReprMethods, TyperError, Typed};
+
+/// Dicts of one key and value Repr.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct DictRepr {
+    /// Repr of the keys.
+    pub key: Repr,
+    /// Repr of the values.
+    pub value: Repr,
+    /// The container type.
+    pub ty: LLType,
+    /// Equality and hash of an `r_dict`.
+    pub custom: Option<(FuncSym, FuncSym)>,
+}
+
+/// The Repr of the dicts of a creation site.
+pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+    let _guard = rt.enter_site(site, "a dict that contains itself")?;
+    let def = taipan_annotator::dict_def(rt.db, Site::new(rt.db, rt.roots()?, site));
+    let key = rt.getrepr(&def.key)?;
+    let value = rt.getrepr(&def.value)?;
+    let custom = match &def.custom {
+        None => None,
+        Some(fns) => Some(custom_functions(rt, &fns.0, &fns.1, &key)?),
+    };
+    Ok(Repr::Dict(Arc::new(DictRepr {
+        ty: dict_type(key.lowleveltype(), value.lowleveltype()),
+        key,
+        value,
+        custom,
+    })))
+}
+
+/// The functions of an `r_dict`, which must be known while compiling.
+fn custom_functions(
+    rt: &RTyper<'_>,
+    eq: &taipan_annotator::SomeValue,
+    hash: &taipan_annotator::SomeValue,
+    key: &Repr,
+) -> Typed<(FuncSym, FuncSym)> {
+    let one = |s| {
+        crate::reprs::unique_llfn(rt, s)?.ok_or_else(|| {
+            TyperError::with_code(
+                "TP0429",
+                "the functions of an r_dict must be known while compiling: one function each",
+            )
+        })
+    };
+    let (eq, hash) = (one(eq)?, one(hash)?);
+    let k = key.lowleveltype();
+    if eq.ty().args != [k, k] || hash.ty().args != [k] {
+        return Err(TyperError::new(format!(
+            "the functions of an r_dict take something else than its keys, {}",
+            key.methods().describe()
+        )));
+    }
+    Ok((eq, hash))
+}
+
+/// The container behind dicts of these low-level types.
+pub(super) fn dict_type(key: LLType, value: LLType) -> LLType {
+    let field = |name: &str, ty| Field {
+        name: name.into(),
+        ty,
+    };
+    let entry = LLType::raw_struct(
+        "dictentry",
+        StructBody {
+            fields: vec![
+                field("key", key),
+                field("value", value),
+                field("f_hash", *SIGNED),
+            ],
+            ..StructBody::default()
+        },
+    );
+    let index = LLType::new(TypeKind::Int(IntKind {
+        signed: true,
+        bits: 32,
+    }));
+    LLType::gc_struct(
+        "dicttable",
+        StructBody {
+            fields: vec![
+                field("num_live_items", *SIGNED),
+                field("num_used_items", *SIGNED),
+                field("num_filled", *SIGNED),
+                field("indexes", LLType::gc_array(index).ptr()),
+                field("entries", LLType::gc_array(entry).ptr()),
+            ],
+            ..StructBody::default()
+        },
+    )
+}
+
+impl DictRepr {
+    fn repr(&self) -> Repr {
+        Repr::Dict(Arc::new(self.clone()))
+    }
+
+    /// The last arguments of helpers that look keys up.
+    fn functions(&self, rt: &RTyper<'_>) -> Typed<[LLOperand; 2]> {
+        match &self.custom {
+            Some((eq, hash)) => Ok([
+                super::fn_operand(hash.clone()),
+                super::fn_operand(eq.clone()),
+            ]),
+            None => Ok([hash_operand(rt, &self.key)?, eq_operand(rt, &self.key)?]),
+        }
+    }
+
+    /// Calls a helper on the dict, further arguments and the key functions.
+    fn call(
+        &self,
+        hop: &Hop<'_>,
+        helper: &str,
+        args: impl IntoIterator<Item = LLOperand>,
+        result: LLType,
+    ) -> Typed<LLOperand> {
+        let args = args.into_iter().chain(self.functions(hop.rt)?);
+        Ok(hop.llops.gendirectcall_to(helper, args, result))
+    }
+
+    fn listing(&self, hop: &Hop<'_>, helper: &str, pairs: bool) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let list = super::list_of(&hop.r_result)?;
+        hop.exception_cannot_occur()?;
+        let mut args = vec![ctype(list.ty)];
+        if pairs {
+            let Repr::Tuple(t) = &list.item else {
+                return Err(TyperError::internal("items() of something else than tuples"));
+            };
+            args.push(ctype(t.ty));
+        }
+        args.push(v);
+        let t = list.ty.ptr();
+        Ok(Some(hop.llops.gendirectcall_to(helper, args, t)))
+    }
+
+    fn maybe_key_error(&self, hop: &Hop<'_>) -> Typed<()> {
+        hop.has_implicit_exception("KeyError")?;
+        hop.exception_is_here()
+    }
+}
+
+impl ReprMethods for DictRepr {
+    fn lowleveltype(&self) -> LLType {
+        self.ty.ptr()
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "a dict from {} to {}",
+            self.key.methods().describe(),
+            self.value.methods().describe()
+        )
+    }
+
+    fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+        super::statics::prebuilt(rt, c, self.ty)
+    }
+
+    fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        Ok(None)
+    }
+
+    fn rtype_len(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        Ok(Some(hop.llops.gendirectcall_to(
+            "rdict.ll_dict_len",
+            [v],
+            *SIGNED,
+        )))
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let v = hop.inputarg(&self.repr(), 0)?;
+        Ok(Some(hop.llops.gendirectcall_to(
+            "rdict.ll_dict_bool",
+            [v],
+            *BOOL,
+        )))
+    }
+
+    fn rtype_iter(&self, hop: &Hop<'_>) -> RType {
+        super::iter::newiter(hop)
+    }
+
+    fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
+        self.listing(hop, "rdict.ll_dict_keys", false)
+    }
+
+    fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        let dict = self.repr();
+        let value = self.value.lowleveltype();
+        match name {
+            "keys" => self.listing(hop, "rdict.ll_dict_keys", false),
+            "values" => self.listing(hop, "rdict.ll_dict_values", false),
+            "items" => self.listing(hop, "rdict.ll_dict_items", true),
+            "iterkeys" | "itervalues" | "iteritems" => super::iter::newiter(hop),
+            "has_key" => contains(hop, self),
+            "get" => {
+                let [v, k] = [
+                    hop.inputarg(&dict, 0)?,
+                    hop.inputarg(&self.key, 1)?,
+                ];
+                let default = if hop.nb_args() > 2 {
+                    hop.inputarg(&self.value, 2)?
+                } else {
+                    hop.inputconst(&self.value, &Const::None)?
+                };
+                hop.exception_cannot_occur()?;
+                let v = self.call(hop, "rdict.ll_dict_get", [v, k, default], value)?;
+                hop.convert_result(v, &self.value).map(Some)
+            }
+            "setdefault" => {
+                let args = hop.inputargs([&dict, &self.key, &self.value])?;
+                hop.exception_cannot_occur()?;
+                let v = self.call(hop, "rdict.ll_dict_setdefault", args, value)?;
+                hop.convert_result(v, &self.value).map(Some)
+            }
+            "pop" if hop.nb_args() == 2 => {
+                let args = hop.inputargs([&dict, &self.key])?;
+                self.maybe_key_error(hop)?;
+                let v = self.call(hop, "rdict.ll_dict_pop", args, value)?;
+                hop.convert_result(v, &self.value).map(Some)
+            }
+            "pop" => {
+                let args = hop.inputargs([&dict, &self.key, &self.value])?;
+                hop.exception_cannot_occur()?;
+                let v = self.call(hop, "rdict.ll_dict_pop_default", args, value)?;
+                hop.convert_result(v, &self.value).map(Some)
+            }
+            "popitem" => {
+                let v = hop.inputarg(&dict, 0)?;
+                let t = hop.r_result.lowleveltype();
+                let container = t
+                    .pointee()
+                    .ok_or_else(|| TyperError::internal("popitem() gives a tuple"))?;
+                let [hash, _] = self.functions(hop.rt)?;
+                self.maybe_key_error(hop)?;
+                let args = [ctype(container), v, hash];
+                Ok(Some(hop.llops.gendirectcall_to(
+                    "rdict.ll_dict_popitem",
+                    args,
+                    t,
+                )))
+            }
+            "update" => {
+                let args = hop.inputargs([&dict, &dict])?;
+                hop.exception_cannot_occur()?;
+                self.call(hop, "rdict.ll_dict_update", args, *VOID).map(Some)
+            }
+            "clear" => {
+                let v = hop.inputarg(&dict, 0)?;
+                hop.exception_cannot_occur()?;
+                Ok(Some(hop.llops.gendirectcall_to(
+                    "rdict.ll_dict_clear",
+                    [v],
+                    *VOID,
+                )))
+            }
+            "copy" => {
+                let v = hop.inputarg(&dict, 0)?;
+                hop.exception_cannot_occur()?;
+                let t = self.lowleveltype();
+                let v = hop.llops.gendirectcall_to("rdict.ll_dict_copy", [v], t);
+                hop.convert_result(v, &dict).map(Some)
+            }
+            _ => Err(TyperError::missing(
+                &format!(".{name}()"),
+                self.describe(),
+            )),
+        }
+    }
+}
+
+/// Operations with a dict on the left.
+pub(super) fn dict_pair(hop: &Hop<'_>, r1: &Repr, _: &Repr) -> Option<RType> {
+    let Repr::Dict(d) = r1 else { return None };
+    Some(match hop.op {
+        HlOp::GetItem => getitem(hop, d),
+        HlOp::SetItem => setitem(hop, d),
+        HlOp::DelItem => delitem(hop, d),
+        HlOp::Contains => contains(hop, d),
+        _ => return None,
+    })
+}
+
+fn getitem(hop: &Hop<'_>, d: &DictRepr) -> RType {
+    let args = hop.inputargs([&d.repr(), &d.key])?;
+    d.maybe_key_error(hop)?;
+    let v = d.call(hop, "rdict.ll_dict_getitem", args, d.value.lowleveltype())?;
+    hop.convert_result(v, &d.value).map(Some)
+}
+
+fn setitem(hop: &Hop<'_>, d: &DictRepr) -> RType {
+    let args = hop.inputargs([&d.repr(), &d.key, &d.value])?;
+    if d.custom.is_none() {
+        hop.exception_cannot_occur()?;
+    } else {
+        hop.exception_is_here()?;
+    }
+    d.call(hop, "rdict.ll_dict_setitem", args, *VOID).map(Some)
+}
+
+fn delitem(hop: &Hop<'_>, d: &DictRepr) -> RType {
+    let args = hop.inputargs([&d.repr(), &d.key])?;
+    d.maybe_key_error(hop)?;
+    d.call(hop, "rdict.ll_dict_delitem", args, *VOID).map(Some)
+}
+
+fn contains(hop: &Hop<'_>, d: &DictRepr) -> RType {
+    if let Some(c) = hop.result_const() {
+        return c.map(Some);
+    }
+    let args = hop.inputargs([&d.repr(), &d.key])?;
+    if d.custom.is_none() {
+        hop.exception_cannot_occur()?;
+    } else {
+        hop.exception_is_here()?;
+    }
+    d.call(hop, "rdict.ll_dict_contains", args, *BOOL).map(Some)
+}
+
+/// `{}`, `dict()`, `r_dict(...)`
+pub fn rtype_newdict(hop: &Hop<'_>) -> RType {
+    let Repr::Dict(d) = &hop.r_result else {
+        return Err(TyperError::internal("newdict gives something else"));
+    };
+    hop.exception_cannot_occur()?;
+    let t = d.lowleveltype();
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rdict.ll_newdict",
+        [ctype(d.ty)],
+        t,
+    )))
+}

@@ -1,0 +1,298 @@
+//! Iterators (RPython: `AbstractListIteratorRepr`, `DictIteratorRepr`,
+//! `EnumerateIteratorRepr`, ...).
+
+use std::sync::Arc;
+
+use taipan_annotator::SomeValue;
+use taipan_lltype::{Field, LLOperand, LLType, SIGNED, StructBody};
+
+use super::list::{ListKind, step_operand};
+use super::tuple::newtuple;
+use super::{DictRepr, ListRepr, tuple_items};
+use crate::hop::ctype;
+use crate::{Hop, RType, RTyper, Repr, ReprMethods, TyperError, Typed};
+
+/// What an iterator goes over.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum IterKind {
+    /// The items of a list.
+    List(Arc<ListRepr>),
+    /// The items of a list, from the last one.
+    ReversedList(Arc<ListRepr>),
+    /// The characters of a string; unicode or not.
+    Text(bool),
+    /// The keys of a dict.
+    Keys(Arc<DictRepr>),
+    /// The values of a dict.
+    Values(Arc<DictRepr>),
+    /// The pairs of keys and values of a dict.
+    Items(Arc<DictRepr>),
+    /// The items of a tuple of one Repr, copied to a list.
+    Tuple(Arc<ListRepr>),
+    /// Pairs of an index and what another iterator gives.
+    Enumerate(Arc<IterRepr>),
+}
+
+/// Iterators of one kind.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IterRepr {
+    /// What it goes over.
+    pub kind: IterKind,
+    /// The container type of the iterator.
+    pub ty: LLType,
+}
+
+fn structure(name: &str, fields: &[(&str, LLType)]) -> LLType {
+    LLType::gc_struct(
+        name,
+        StructBody {
+            fields: fields
+                .iter()
+                .map(|(name, ty)| Field {
+                    name: (*name).into(),
+                    ty: *ty,
+                })
+                .collect(),
+            ..StructBody::default()
+        },
+    )
+}
+
+fn list_iterator(l: &ListRepr) -> LLType {
+    match l.kind {
+        ListKind::Range(0) => structure(
+            "rangeiter",
+            &[("next", *SIGNED), ("stop", *SIGNED), ("step", *SIGNED)],
+        ),
+        ListKind::Range(_) => structure("rangeiter", &[("next", *SIGNED), ("stop", *SIGNED)]),
+        _ => structure("listiter", &[("list", l.ty.ptr()), ("index", *SIGNED)]),
+    }
+}
+
+impl IterRepr {
+    fn new(kind: IterKind) -> IterRepr {
+        let ty = match &kind {
+            IterKind::List(l) | IterKind::ReversedList(l) | IterKind::Tuple(l) => list_iterator(l),
+            IterKind::Text(unicode) => structure(
+                "stringiter",
+                &[
+                    ("string", super::text::text(*unicode).lowleveltype()),
+                    ("length", *SIGNED),
+                    ("index", *SIGNED),
+                ],
+            ),
+            IterKind::Keys(d) | IterKind::Values(d) | IterKind::Items(d) => {
+                structure("dictiter", &[("dict", d.ty.ptr()), ("index", *SIGNED)])
+            }
+            IterKind::Enumerate(inner) => structure(
+                "enumerateiter",
+                &[("iter", inner.ty.ptr()), ("count", *SIGNED)],
+            ),
+        };
+        IterRepr { kind, ty }
+    }
+
+    /// The iterator over a container of that Repr.
+    fn over(r: &Repr, variant: &str) -> Typed<IterRepr> {
+        let kind = match (r, variant) {
+            (Repr::List(l), "reversed") if !matches!(l.kind, ListKind::Range(_)) => {
+                IterKind::ReversedList(l.clone())
+            }
+            (Repr::Iter(i), "") => return Ok((**i).clone()),
+            (r, "enumerate") => IterKind::Enumerate(Arc::new(Self::over(r, "")?)),
+            (Repr::List(l), "") => IterKind::List(l.clone()),
+            (Repr::Str | Repr::Char, "") => IterKind::Text(false),
+            (Repr::Unicode | Repr::UniChar, "") => IterKind::Text(true),
+            (Repr::Dict(d), "" | "keys") => IterKind::Keys(d.clone()),
+            (Repr::Dict(d), "values") => IterKind::Values(d.clone()),
+            (Repr::Dict(d), "items") => IterKind::Items(d.clone()),
+            (Repr::Tuple(t), "") => {
+                let Some(first) = t.items.first() else {
+                    return Err(TyperError::missing("iteration", "an empty tuple"));
+                };
+                if t.items.iter().any(|r| r != first) {
+                    return Err(TyperError::missing(
+                        "iteration",
+                        "a tuple of different kinds of items",
+                    ));
+                }
+                IterKind::Tuple(Arc::new(super::list::fixed(first.clone())))
+            }
+            (r, "") => return Err(TyperError::missing("iteration", r.methods().describe())),
+            (r, v) => return Err(TyperError::missing(v, r.methods().describe())),
+        };
+        Ok(IterRepr::new(kind))
+    }
+}
+
+/// The Repr of iterators over a container.
+pub fn iterator_repr(rt: &RTyper<'_>, container: &SomeValue, variant: &str) -> Typed<Repr> {
+    let r = rt.getrepr(container)?;
+    Ok(Repr::Iter(Arc::new(IterRepr::over(&r, variant)?)))
+}
+
+/// A new iterator, of the Repr of the result, over argument 0.
+pub(super) fn newiter(hop: &Hop<'_>) -> RType {
+    let Repr::Iter(it) = &hop.r_result else {
+        return Err(TyperError::internal("iter() gives something else"));
+    };
+    hop.exception_cannot_occur()?;
+    let r = hop.args_r[0].clone();
+    let v = hop.inputarg(&r, 0)?;
+    start(hop, it, &r, v).map(Some)
+}
+
+fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperand> {
+    let t = it.ty.ptr();
+    let call = |helper: &str, args: Vec<LLOperand>| {
+        let args = std::iter::once(ctype(it.ty)).chain(args);
+        hop.llops.gendirectcall_to(helper, args, t)
+    };
+    if let Repr::Iter(_) = r {
+        return Ok(v);
+    }
+    Ok(match &it.kind {
+        IterKind::List(l) => match step_operand(l) {
+            Some(step) => call("rrange.ll_rangeiter", vec![v, step]),
+            None => call("rlist.ll_listiter", vec![v]),
+        },
+        IterKind::ReversedList(_) => call("rlist.ll_revlistiter", vec![v]),
+        IterKind::Text(unicode) => {
+            let v = hop
+                .llops
+                .convertvar(v, r, &super::text::text(*unicode))?;
+            call("rstr.ll_striter", vec![v])
+        }
+        IterKind::Keys(_) | IterKind::Values(_) | IterKind::Items(_) => {
+            call("rdict.ll_dictiter", vec![v])
+        }
+        IterKind::Tuple(l) => {
+            let mut items = Vec::new();
+            for i in 0..tuple_items(r)?.len() {
+                items.push(super::tuple_getitem(hop.llops, r, v.clone(), i)?.0);
+            }
+            let list = l.newlist(hop.llops, items);
+            call("rlist.ll_listiter", vec![list])
+        }
+        IterKind::Enumerate(inner) => {
+            let inner = start(hop, inner, r, v)?;
+            call("rlist.ll_enumerate", vec![inner])
+        }
+    })
+}
+
+impl ReprMethods for IterRepr {
+    fn lowleveltype(&self) -> LLType {
+        self.ty.ptr()
+    }
+
+    fn describe(&self) -> String {
+        "an iterator".into()
+    }
+
+    fn rtype_iter(&self, hop: &Hop<'_>) -> RType {
+        hop.exception_cannot_occur()?;
+        hop.inputarg(&hop.r_result, 0).map(Some)
+    }
+
+    fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        match name {
+            "next" => self.rtype_next(hop),
+            _ => Err(TyperError::missing(
+                &format!(".{name}()"),
+                self.describe(),
+            )),
+        }
+    }
+
+    fn rtype_next(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&Repr::Iter(Arc::new(self.clone())), 0)?;
+        hop.has_implicit_exception("StopIteration")?;
+        hop.exception_is_here()?;
+        self.next(hop, v, &hop.r_result).map(Some)
+    }
+}
+
+impl IterRepr {
+    /// The next item, in the form of that Repr. The first call that it makes is the
+    /// one that may raise StopIteration.
+    fn next(&self, hop: &Hop<'_>, v: LLOperand, result: &Repr) -> Typed<LLOperand> {
+        let llops = hop.llops;
+        match &self.kind {
+            IterKind::List(l) | IterKind::Tuple(l) => {
+                let item = match step_operand(l) {
+                    Some(step) => {
+                        llops.gendirectcall_to("rrange.ll_rangenext", [v, step], *SIGNED)
+                    }
+                    None => llops.gendirectcall_to("rlist.ll_listnext", [v], l.item_type()),
+                };
+                llops.convertvar(item, &l.item, result)
+            }
+            IterKind::ReversedList(l) => {
+                let item = llops.gendirectcall_to("rlist.ll_revlistnext", [v], l.item_type());
+                llops.convertvar(item, &l.item, result)
+            }
+            IterKind::Text(unicode) => {
+                let r = if *unicode { Repr::UniChar } else { Repr::Char };
+                let item = llops.gendirectcall_to("rstr.ll_strnext", [v], r.lowleveltype());
+                llops.convertvar(item, &r, result)
+            }
+            IterKind::Keys(d) => {
+                let n = dict_next(hop, &v);
+                let key = dict_key(hop, d, v, n);
+                llops.convertvar(key, &d.key, result)
+            }
+            IterKind::Values(d) => {
+                let n = dict_next(hop, &v);
+                let value = dict_value(hop, d, v, n);
+                llops.convertvar(value, &d.value, result)
+            }
+            IterKind::Items(d) => {
+                let n = dict_next(hop, &v);
+                let (rk, rv) = pair_items(result)?;
+                let key = dict_key(hop, d, v.clone(), n.clone());
+                let key = llops.convertvar(key, &d.key, &rk)?;
+                let value = dict_value(hop, d, v, n);
+                let value = llops.convertvar(value, &d.value, &rv)?;
+                newtuple(llops, result, vec![key, value])
+            }
+            IterKind::Enumerate(inner) => {
+                let (ri, rv) = pair_items(result)?;
+                let t = inner.ty.ptr();
+                let args = [v.clone(), crate::hop::cfield("iter")];
+                let v_inner = llops.genop(taipan_lltype::PlainOp::Getfield, args, t);
+                // Where the inner iterator is read from does not raise: the links
+                // belong to the call that comes next.
+                hop.llops.raising_is_next();
+                let item = inner.next(hop, v_inner, &rv)?;
+                let count = llops.gendirectcall_to("rlist.ll_count_up", [v], *SIGNED);
+                let count = llops.convertvar(count, &Repr::signed(), &ri)?;
+                newtuple(llops, result, vec![count, item])
+            }
+        }
+    }
+}
+
+fn pair_items(r: &Repr) -> Typed<(Repr, Repr)> {
+    match &tuple_items(r)?[..] {
+        [a, b] => Ok((a.clone(), b.clone())),
+        _ => Err(TyperError::internal("pairs were expected")),
+    }
+}
+
+fn dict_next(hop: &Hop<'_>, v: &LLOperand) -> LLOperand {
+    hop.llops
+        .gendirectcall_to("rdict.ll_dictnext", [v.clone()], *SIGNED)
+}
+
+fn dict_key(hop: &Hop<'_>, d: &DictRepr, v: LLOperand, n: LLOperand) -> LLOperand {
+    let t = d.key.lowleveltype();
+    hop.llops
+        .gendirectcall_to("rdict.ll_dictiter_key", [v, n], t)
+}
+
+fn dict_value(hop: &Hop<'_>, d: &DictRepr, v: LLOperand, n: LLOperand) -> LLOperand {
+    let t = d.value.lowleveltype();
+    hop.llops
+        .gendirectcall_to("rdict.ll_dictiter_value", [v, n], t)
+}

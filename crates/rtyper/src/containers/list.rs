@@ -1,0 +1,768 @@
+//! Lists and ranges (RPython: `rlist.py`, `lltypesystem/rlist.py`, `rrange.py`).
+//!
+//! ```text
+//! fixed:     GcArray of items            range: start, stop[, step]
+//! resizable: length, items: *GcArray
+//! ```
+
+use std::sync::Arc;
+
+use taipan_annotator::{ListDef, Site, SiteId};
+use taipan_graph::{Const, HlOp, Operand};
+use taipan_lltype::{
+    BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, PlainOp, SIGNED, StructBody, VOID,
+    VoidConst,
+};
+
+use super::{eq_operand, fn_operand};
+use crate::hop::{SliceKind, cfield, cflavor_gc, csigned, ctype};
+use crate::reprs::is_nonneg;
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, TyperError, Typed, helper_sym};
+
+/// How a list is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ListKind {
+    /// Of fixed length.
+    Fixed,
+    /// Changes its length.
+    Resizable,
+    /// A range with this step, 0 for a variable one.
+    Range(i64),
+}
+
+/// Lists of one layout and item Repr.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ListRepr {
+    /// The layout.
+    pub kind: ListKind,
+    /// Repr of the items.
+    pub item: Repr,
+    /// The container type.
+    pub ty: LLType,
+}
+
+/// The Repr of the lists of a creation site.
+pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+    let _guard = rt.enter_site(site, "a list that contains itself")?;
+    let def = taipan_annotator::list_def(rt.db, Site::new(rt.db, rt.roots()?, site));
+    Ok(Repr::List(Arc::new(of_def(rt, &def)?)))
+}
+
+fn of_def(rt: &RTyper<'_>, def: &ListDef) -> Typed<ListRepr> {
+    if let Some(step) = def.range_step
+        && !def.resized
+    {
+        return Ok(range(step));
+    }
+    let item = rt.getrepr(&def.item)?;
+    Ok(if def.resized {
+        resizable(item)
+    } else {
+        fixed(item)
+    })
+}
+
+/// Lists of fixed length.
+pub(super) fn fixed(item: Repr) -> ListRepr {
+    ListRepr {
+        kind: ListKind::Fixed,
+        ty: LLType::gc_array(item.lowleveltype()),
+        item,
+    }
+}
+
+fn resizable(item: Repr) -> ListRepr {
+    let items = LLType::gc_array(item.lowleveltype());
+    let field = |name: &str, ty| Field {
+        name: name.into(),
+        ty,
+    };
+    ListRepr {
+        kind: ListKind::Resizable,
+        ty: LLType::gc_struct(
+            "list",
+            StructBody {
+                fields: vec![field("length", *SIGNED), field("items", items.ptr())],
+                ..StructBody::default()
+            },
+        ),
+        item,
+    }
+}
+
+fn range(step: i64) -> ListRepr {
+    let names: &[&str] = if step == 0 {
+        &["start", "stop", "step"]
+    } else {
+        &["start", "stop"]
+    };
+    ListRepr {
+        kind: ListKind::Range(step),
+        ty: LLType::gc_struct(
+            "range",
+            StructBody {
+                fields: names
+                    .iter()
+                    .map(|n| Field {
+                        name: (*n).into(),
+                        ty: *SIGNED,
+                    })
+                    .collect(),
+                adtmeths: vec![],
+                immutable: names.iter().map(|n| (*n).into()).collect(),
+            },
+        ),
+        item: Repr::signed(),
+    }
+}
+
+/// An integer as a Void operand.
+fn cstep(step: i64) -> LLOperand {
+    Operand::Const(LLConst::Void(VoidConst::Hl(Const::Int(step))))
+}
+
+/// A truth value as a Void operand: whether an index is checked.
+fn ccheck(check: bool) -> LLOperand {
+    Operand::Const(LLConst::Void(VoidConst::Hl(Const::Bool(check))))
+}
+
+impl ListRepr {
+    fn repr(&self) -> Repr {
+        Repr::List(Arc::new(self.clone()))
+    }
+
+    /// Type of the items.
+    pub(super) fn item_type(&self) -> LLType {
+        self.item.lowleveltype()
+    }
+
+    /// `len(l)`
+    pub(super) fn length(&self, llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
+        match self.kind {
+            ListKind::Range(step) => {
+                llops.gendirectcall_to("rrange.ll_range_length", [v, cstep(step)], *SIGNED)
+            }
+            _ => llops.gendirectcall_to("rlist.ll_length", [v], *SIGNED),
+        }
+    }
+
+    /// The array of items, which may have more room than the length says.
+    pub(super) fn items(&self, llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
+        match self.kind {
+            ListKind::Resizable => {
+                let t = LLType::gc_array(self.item_type()).ptr();
+                llops.genop(PlainOp::Getfield, [v, cfield("items")], t)
+            }
+            _ => v,
+        }
+    }
+
+    /// A list of these items, which are in the form of the item Repr.
+    pub(super) fn newlist(&self, llops: &LLOps<'_>, items: Vec<LLOperand>) -> LLOperand {
+        let n = csigned(items.len() as i64);
+        let (list, array) = match self.kind {
+            ListKind::Fixed => {
+                let args = [ctype(self.ty), cflavor_gc(), n];
+                let v = llops.genop(PlainOp::MallocVarsize, args, self.ty.ptr());
+                (v.clone(), v)
+            }
+            _ => {
+                let args = [ctype(self.ty), n];
+                let v = llops.gendirectcall_to("rlist.ll_newlist", args, self.ty.ptr());
+                if items.is_empty() {
+                    return v;
+                }
+                let array = self.items(llops, v.clone());
+                (v, array)
+            }
+        };
+        for (i, item) in items.into_iter().enumerate() {
+            let args = [array.clone(), csigned(i as i64), item];
+            llops.genop_void(PlainOp::Setarrayitem, args);
+        }
+        list
+    }
+
+    fn require_list(&self, what: &str) -> Typed<()> {
+        match self.kind {
+            ListKind::Range(_) => Err(TyperError::missing(what, "a range")),
+            _ => Ok(()),
+        }
+    }
+
+    fn require_resizable(&self, what: &str) -> Typed<()> {
+        match self.kind {
+            ListKind::Resizable => Ok(()),
+            _ => Err(TyperError::with_code(
+                "TP0425",
+                format!("{what} on a list of fixed length"),
+            )),
+        }
+    }
+}
+
+impl ReprMethods for ListRepr {
+    fn lowleveltype(&self) -> LLType {
+        self.ty.ptr()
+    }
+
+    fn describe(&self) -> String {
+        match self.kind {
+            ListKind::Range(_) => "a range".into(),
+            _ => format!("a list of {}", self.item.methods().describe()),
+        }
+    }
+
+    fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+        super::statics::prebuilt(rt, c, self.ty)
+    }
+
+    fn get_ll_eq_function(&self, rt: &RTyper<'_>) -> Typed<Option<FuncSym>> {
+        self.require_list("==")?;
+        let t = HelperArg::Type(self.lowleveltype());
+        let eq = match self.item.methods().get_ll_eq_function(rt)? {
+            Some(f) => VoidConst::Func(f),
+            None => VoidConst::None,
+        };
+        let args = vec![t.clone(), t, HelperArg::Const(eq)];
+        Ok(Some(helper_sym("rlist.ll_listeq", args, *BOOL)))
+    }
+
+    fn get_ll_hash_function(&self, _: &RTyper<'_>) -> Typed<FuncSym> {
+        Err(TyperError::with_code(
+            "TP0426",
+            "lists cannot be keys of dicts: they have no hash",
+        ))
+    }
+
+    fn rtype_len(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        Ok(Some(self.length(hop.llops, v)))
+    }
+
+    fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
+        if let Some(c) = hop.result_const() {
+            return c.map(Some);
+        }
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let v = match self.kind {
+            ListKind::Range(step) => hop.llops.gendirectcall_to(
+                "rrange.ll_range_is_true",
+                [v, cstep(step)],
+                *BOOL,
+            ),
+            _ => hop
+                .llops
+                .gendirectcall_to("rlist.ll_list_is_true", [v], *BOOL),
+        };
+        Ok(Some(v))
+    }
+
+    fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        self.require_list(&format!(".{name}()"))?;
+        match name {
+            "append" | "insert" | "pop" | "remove" | "extend" => self.require_resizable(name)?,
+            _ => {}
+        }
+        match name {
+            "append" => self.append(hop),
+            "insert" => self.insert(hop),
+            "extend" => self.extend(hop),
+            "pop" => self.pop(hop),
+            "remove" | "index" | "count" => self.find(name, hop),
+            "reverse" => {
+                let v = hop.inputarg(&self.repr(), 0)?;
+                hop.exception_cannot_occur()?;
+                Ok(Some(hop.llops.gendirectcall_to(
+                    "rlist.ll_reverse",
+                    [v],
+                    *VOID,
+                )))
+            }
+            _ => Err(TyperError::missing(
+                &format!(".{name}()"),
+                self.describe(),
+            )),
+        }
+    }
+
+    fn rtype_getslice(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        if let ListKind::Range(_) = self.kind {
+            return Err(TyperError::missing("slicing", "a range"));
+        }
+        let (kind, bounds) = hop.decompose_slice_args()?;
+        let helper = match kind {
+            SliceKind::MinusOne => "rlist.ll_listslice_minusone",
+            SliceKind::StartOnly => "rlist.ll_listslice_startonly",
+            SliceKind::StartStop => "rlist.ll_listslice_startstop",
+        };
+        let result = super::list_of(&hop.r_result)?.ty;
+        let args = [ctype(result), v].into_iter().chain(bounds);
+        Ok(Some(hop.llops.gendirectcall_to(helper, args, result.ptr())))
+    }
+
+    fn rtype_setslice(&self, hop: &Hop<'_>) -> RType {
+        self.require_resizable("slice assignment")?;
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let (kind, mut bounds) = hop.decompose_slice_args()?;
+        match kind {
+            SliceKind::StartStop => {}
+            SliceKind::StartOnly => bounds.push(self.length(hop.llops, v.clone())),
+            SliceKind::MinusOne => {
+                return Err(TyperError::missing("assignment to [:-1]", "lists"));
+            }
+        }
+        let r_source = hop.args_r[3].clone();
+        super::list_of(&r_source)?.require_list("slice assignment")?;
+        let source = hop.inputarg(&r_source, 3)?;
+        let args = std::iter::once(v)
+            .chain(bounds)
+            .chain(std::iter::once(source));
+        hop.exception_is_here()?;
+        let v = hop
+            .llops
+            .gendirectcall_to("rlist.ll_listsetslice", args, *VOID);
+        Ok(Some(v))
+    }
+
+    fn rtype_delslice(&self, hop: &Hop<'_>) -> RType {
+        self.require_resizable("slice deletion")?;
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let (kind, bounds) = hop.decompose_slice_args()?;
+        let helper = match kind {
+            SliceKind::MinusOne => "rlist.ll_listdelslice_minusone",
+            SliceKind::StartOnly => "rlist.ll_listdelslice_startonly",
+            SliceKind::StartStop => "rlist.ll_listdelslice_startstop",
+        };
+        let args = std::iter::once(v).chain(bounds);
+        Ok(Some(hop.llops.gendirectcall_to(helper, args, *VOID)))
+    }
+
+    fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let result = super::list_of(&hop.r_result)?.ty;
+        hop.exception_cannot_occur()?;
+        let v = match self.kind {
+            ListKind::Range(step) => {
+                let args = [ctype(result), v, cstep(step)];
+                hop.llops
+                    .gendirectcall_to("rrange.ll_copy_range", args, result.ptr())
+            }
+            _ => hop
+                .llops
+                .gendirectcall_to("rlist.ll_copy", [ctype(result), v], result.ptr()),
+        };
+        Ok(Some(v))
+    }
+
+    fn rtype_iter(&self, hop: &Hop<'_>) -> RType {
+        super::iter::newiter(hop)
+    }
+
+    fn rtype_hint(&self, hop: &Hop<'_>) -> RType {
+        super::builtin::list_hint(self, hop)
+    }
+}
+
+// ---- methods ----
+
+impl ListRepr {
+    fn append(&self, hop: &Hop<'_>) -> RType {
+        let args = hop.inputargs([&self.repr(), &self.item])?;
+        hop.exception_cannot_occur()?;
+        let v = hop.llops.gendirectcall_to("rlist.ll_append", args, *VOID);
+        Ok(Some(v))
+    }
+
+    fn insert(&self, hop: &Hop<'_>) -> RType {
+        let args = hop.inputargs([&self.repr(), &Repr::signed(), &self.item])?;
+        hop.exception_cannot_occur()?;
+        if hop.const_arg(1) == Some(&Const::Int(0)) {
+            let [l, _, item] = args;
+            let v = hop
+                .llops
+                .gendirectcall_to("rlist.ll_prepend", [l, item], *VOID);
+            return Ok(Some(v));
+        }
+        if !is_nonneg(&hop.args_s[1]) {
+            return Err(TyperError::with_code(
+                "TP0427",
+                "the index of insert() must be proved non-negative",
+            ));
+        }
+        let v = hop
+            .llops
+            .gendirectcall_to("rlist.ll_insert_nonneg", args, *VOID);
+        Ok(Some(v))
+    }
+
+    fn extend(&self, hop: &Hop<'_>) -> RType {
+        self.extend_by(hop)?;
+        Ok(Some(crate::hop::cvoid()))
+    }
+
+    /// Appends the items of argument 1; answers the list.
+    fn extend_by(&self, hop: &Hop<'_>) -> Typed<LLOperand> {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let r_other = hop.args_r[1].clone();
+        match &r_other {
+            Repr::List(other) if other.item == self.item && !is_range(other) => {
+                let w = hop.inputarg(&r_other, 1)?;
+                hop.llops
+                    .gendirectcall_to("rlist.ll_extend", [v.clone(), w], *VOID);
+            }
+            r if super::text::unicode_of(r).is_some() => {
+                let unicode = self.item == Repr::UniChar;
+                let s = hop.inputarg(&super::text::text(unicode), 1)?;
+                let args = [v.clone(), s, csigned(0), csigned(i64::MAX)];
+                hop.llops
+                    .gendirectcall_to("rlist.ll_extend_with_str", args, *VOID);
+            }
+            _ => {
+                let to = fixed(self.item.clone());
+                let w = hop.inputarg(&Repr::List(Arc::new(to)), 1)?;
+                hop.llops
+                    .gendirectcall_to("rlist.ll_extend", [v.clone(), w], *VOID);
+            }
+        }
+        Ok(v)
+    }
+
+    fn pop(&self, hop: &Hop<'_>) -> RType {
+        let check = hop.has_implicit_exception("IndexError")?;
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let index = match hop.nb_args() {
+            2 => Some(hop.inputarg(&Repr::signed(), 1)?),
+            _ => None,
+        };
+        hop.exception_is_here()?;
+        let t = self.item_type();
+        let c = ccheck(check);
+        let v = match (index, hop.const_arg(1)) {
+            (None, _) | (_, Some(Const::Int(-1))) => {
+                hop.llops
+                    .gendirectcall_to("rlist.ll_pop_default", [c, v], t)
+            }
+            (Some(_), Some(Const::Int(0))) => {
+                hop.llops.gendirectcall_to("rlist.ll_pop_zero", [c, v], t)
+            }
+            (Some(i), _) => {
+                let helper = if is_nonneg(&hop.args_s[1]) {
+                    "rlist.ll_pop_nonneg"
+                } else {
+                    "rlist.ll_pop"
+                };
+                hop.llops.gendirectcall_to(helper, [c, v, i], t)
+            }
+        };
+        hop.convert_result(v, &self.item).map(Some)
+    }
+
+    /// `remove`, `index`, `count`
+    fn find(&self, name: &str, hop: &Hop<'_>) -> RType {
+        let [l, item] = hop.inputargs([&self.repr(), &self.item])?;
+        let eq = eq_operand(hop.rt, &self.item)?;
+        if name == "count" {
+            hop.exception_cannot_occur()?;
+        } else {
+            hop.has_implicit_exception("ValueError")?;
+            hop.exception_is_here()?;
+        }
+        let result = if name == "remove" { *VOID } else { *SIGNED };
+        let helper = format!("rlist.ll_list{name}");
+        Ok(Some(hop.llops.gendirectcall_to(
+            &helper,
+            [l, item, eq],
+            result,
+        )))
+    }
+}
+
+fn is_range(l: &ListRepr) -> bool {
+    matches!(l.kind, ListKind::Range(_))
+}
+
+// ---- binary operations ----
+
+/// Operations with a list on the left.
+pub(super) fn list_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    let Repr::List(l) = r1 else { return None };
+    Some(match (hop.op, r2) {
+        (HlOp::GetItem, Repr::Int(_) | Repr::Bool) => getitem(hop, l),
+        (HlOp::GetItem, Repr::Slice(_)) => super::slice::getitem_slice(hop),
+        (HlOp::SetItem, Repr::Int(_) | Repr::Bool) => setitem(hop, l),
+        (HlOp::SetItem, Repr::Slice(_)) => super::slice::setitem_slice(hop),
+        (HlOp::DelItem, Repr::Int(_) | Repr::Bool) => delitem(hop, l),
+        (HlOp::DelItem, Repr::Slice(_)) => super::slice::delitem_slice(hop),
+        (HlOp::Contains, _) => contains(hop, l),
+        (HlOp::Add, Repr::List(_)) => concat(hop, r2),
+        (HlOp::InplaceAdd, _) => inplace_add(hop, l),
+        (HlOp::Mul, Repr::Int(_) | Repr::Bool) => repeat(hop, r1, 0),
+        (HlOp::InplaceMul, Repr::Int(_) | Repr::Bool) => inplace_mul(hop, l),
+        (HlOp::Eq | HlOp::Ne, Repr::List(_)) => compare(hop, r1, r2),
+        _ => return None,
+    })
+}
+
+/// `n * l`
+pub(super) fn int_list_pair(hop: &Hop<'_>, _: &Repr, r2: &Repr) -> Option<RType> {
+    match (r2, hop.op) {
+        (Repr::List(_), HlOp::Mul) => Some(repeat(hop, r2, 1)),
+        _ => None,
+    }
+}
+
+/// The list, the index and what else stands before the helper's further arguments.
+fn indexed(hop: &Hop<'_>, l: &ListRepr, check: bool) -> Typed<Vec<LLOperand>> {
+    let v = hop.inputarg(&l.repr(), 0)?;
+    let i = hop.inputarg(&Repr::signed(), 1)?;
+    Ok(match l.kind {
+        ListKind::Range(step) => vec![ccheck(check), v, cstep(step), i],
+        _ => vec![ccheck(check), v, i],
+    })
+}
+
+fn suffix(hop: &Hop<'_>) -> &'static str {
+    if is_nonneg(&hop.args_s[1]) {
+        "_nonneg"
+    } else {
+        ""
+    }
+}
+
+fn getitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    let check = hop.has_implicit_exception("IndexError")?;
+    let args = indexed(hop, l, check)?;
+    hop.exception_is_here()?;
+    let base = if is_range(l) {
+        "rrange.ll_range_getitem"
+    } else {
+        "rlist.ll_getitem"
+    };
+    let helper = format!("{base}{}", suffix(hop));
+    let v = hop.llops.gendirectcall_to(&helper, args, l.item_type());
+    hop.convert_result(v, &l.item).map(Some)
+}
+
+fn setitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    l.require_list("item assignment")?;
+    let check = hop.has_implicit_exception("IndexError")?;
+    let mut args = indexed(hop, l, check)?;
+    args.push(hop.inputarg(&l.item, 2)?);
+    hop.exception_is_here()?;
+    let helper = format!("rlist.ll_setitem{}", suffix(hop));
+    Ok(Some(hop.llops.gendirectcall_to(&helper, args, *VOID)))
+}
+
+fn delitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    l.require_resizable("item deletion")?;
+    let check = hop.has_implicit_exception("IndexError")?;
+    let args = indexed(hop, l, check)?;
+    hop.exception_is_here()?;
+    let helper = format!("rlist.ll_delitem{}", suffix(hop));
+    Ok(Some(hop.llops.gendirectcall_to(&helper, args, *VOID)))
+}
+
+fn contains(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    if let Some(c) = hop.result_const() {
+        return c.map(Some);
+    }
+    let [v, item] = hop.inputargs([&l.repr(), &l.item])?;
+    hop.exception_cannot_occur()?;
+    let v = match l.kind {
+        ListKind::Range(step) => {
+            let args = [v, cstep(step), item];
+            hop.llops
+                .gendirectcall_to("rrange.ll_range_contains", args, *BOOL)
+        }
+        _ => {
+            let eq = eq_operand(hop.rt, &l.item)?;
+            hop.llops
+                .gendirectcall_to("rlist.ll_listcontains", [v, item, eq], *BOOL)
+        }
+    };
+    Ok(Some(v))
+}
+
+fn concat(hop: &Hop<'_>, r2: &Repr) -> RType {
+    let result = super::list_of(&hop.r_result)?;
+    let operand = |i: usize, r: &Repr| -> Typed<LLOperand> {
+        match r {
+            Repr::List(l) if !is_range(l) && l.item == result.item => hop.inputarg(r, i),
+            _ => hop.inputarg(&Repr::List(Arc::new(fixed(result.item.clone()))), i),
+        }
+    };
+    let v1 = operand(0, &hop.args_r[0])?;
+    let v2 = operand(1, r2)?;
+    let args = [ctype(result.ty), v1, v2];
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rlist.ll_concat",
+        args,
+        result.ty.ptr(),
+    )))
+}
+
+fn inplace_add(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    l.require_resizable("+=")?;
+    l.extend_by(hop).map(Some)
+}
+
+fn repeat(hop: &Hop<'_>, r: &Repr, which: usize) -> RType {
+    let result = super::list_of(&hop.r_result)?.ty;
+    super::list_of(r)?.require_list("*")?;
+    let v = hop.inputarg(r, which)?;
+    let factor = hop.inputarg(&Repr::signed(), 1 - which)?;
+    let args = [ctype(result), v, factor];
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rlist.ll_mul",
+        args,
+        result.ptr(),
+    )))
+}
+
+fn inplace_mul(hop: &Hop<'_>, l: &ListRepr) -> RType {
+    l.require_resizable("*=")?;
+    let args = hop.inputargs([&l.repr(), &Repr::signed()])?;
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rlist.ll_inplace_mul",
+        args,
+        l.ty.ptr(),
+    )))
+}
+
+fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
+    let (Repr::List(l1), Repr::List(l2)) = (r1, r2) else {
+        return Err(TyperError::internal("not lists"));
+    };
+    let as_list = |l: &ListRepr| {
+        if is_range(l) {
+            Repr::List(Arc::new(fixed(l.item.clone())))
+        } else {
+            l.repr()
+        }
+    };
+    let (a, b) = (as_list(l1), as_list(l2));
+    let item = if l1.item == l2.item || l2.item == Repr::Impossible {
+        &l1.item
+    } else {
+        &l2.item
+    };
+    let [v1, v2] = hop.inputargs([&a, &b])?;
+    let eq = eq_operand(hop.rt, item)?;
+    hop.exception_cannot_occur()?;
+    let v = hop
+        .llops
+        .gendirectcall_to("rlist.ll_listeq", [v1, v2, eq], *BOOL);
+    Ok(Some(super::maybe_negated(hop, v)))
+}
+
+// ---- creation and conversion ----
+
+/// `[a, b, ...]`
+pub fn rtype_newlist(hop: &Hop<'_>) -> RType {
+    let list = super::list_of(&hop.r_result)?;
+    list.require_list("newlist")?;
+    let mut items = Vec::with_capacity(hop.nb_args());
+    for i in 0..hop.nb_args() {
+        items.push(hop.inputarg(&list.item, i)?);
+    }
+    Ok(Some(list.newlist(hop.llops, items)))
+}
+
+/// `range(...)`, `xrange(...)`
+pub(super) fn rtype_range(hop: &Hop<'_>) -> RType {
+    let signed = Repr::signed();
+    let (start, stop, step) = match hop.nb_args() {
+        1 => (csigned(0), hop.inputarg(&signed, 0)?, csigned(1)),
+        2 => {
+            let [a, b] = hop.inputargs([&signed, &signed])?;
+            (a, b, csigned(1))
+        }
+        3 => {
+            let [a, b, c] = hop.inputargs([&signed, &signed, &signed])?;
+            (a, b, c)
+        }
+        n => return Err(TyperError::new(format!("range() with {n} arguments"))),
+    };
+    let variable = hop.nb_args() == 3 && hop.const_arg(2).is_none();
+    if hop.const_arg(2) == Some(&Const::Int(0)) {
+        return Err(TyperError::new("range() with step zero"));
+    }
+    if variable {
+        hop.has_implicit_exception("ValueError")?;
+        hop.exception_is_here()?;
+    } else {
+        hop.exception_cannot_occur()?;
+    }
+    let list = super::list_of(&hop.r_result)?;
+    let t = list.ty;
+    let v = match list.kind {
+        ListKind::Range(0) => {
+            let args = [ctype(t), start, stop, step];
+            hop.llops
+                .gendirectcall_to("rrange.ll_newrangest", args, t.ptr())
+        }
+        ListKind::Range(_) => {
+            let args = [ctype(t), start, stop];
+            hop.llops
+                .gendirectcall_to("rrange.ll_newrange", args, t.ptr())
+        }
+        _ => {
+            let args = [ctype(t), start, stop, step];
+            hop.llops
+                .gendirectcall_to("rrange.ll_range2list", args, t.ptr())
+        }
+    };
+    Ok(Some(v))
+}
+
+/// Ranges to lists, and among lists of one layout whose items differ only by class.
+pub(super) fn list_conversion(
+    llops: &LLOps<'_>,
+    v: LLOperand,
+    from: &Repr,
+    to: &Repr,
+) -> Option<Typed<LLOperand>> {
+    let (Repr::List(a), Repr::List(b)) = (from, to) else {
+        return None;
+    };
+    if a.ty == b.ty {
+        return Some(Ok(v));
+    }
+    match (a.kind, b.kind) {
+        (ListKind::Range(step), ListKind::Fixed | ListKind::Resizable)
+            if b.item == Repr::signed() =>
+        {
+            let args = [ctype(b.ty), v, cstep(step)];
+            Some(Ok(llops.gendirectcall_to(
+                "rrange.ll_copy_range",
+                args,
+                b.ty.ptr(),
+            )))
+        }
+        // A list that nothing was ever put into goes for any other one.
+        (ListKind::Fixed | ListKind::Resizable, ListKind::Fixed | ListKind::Resizable)
+            if a.item == Repr::Impossible =>
+        {
+            Some(Ok(b.newlist(llops, vec![])))
+        }
+        _ => None,
+    }
+}
+
+/// Iterator operands of ranges.
+pub(super) fn step_operand(l: &ListRepr) -> Option<LLOperand> {
+    match l.kind {
+        ListKind::Range(step) => Some(cstep(step)),
+        _ => None,
+    }
+}
+
+/// What a list's items are compared with, as a helper's argument.
+pub(super) fn optional_fn(f: Option<FuncSym>) -> LLOperand {
+    match f {
+        Some(f) => fn_operand(f),
+        None => crate::hop::cvoid(),
+    }
+}
