@@ -7,7 +7,7 @@ use std::sync::Arc;
 use taipan_graph::{Const, IntKind};
 use taipan_lltype::{FuncSym, LLConst, LLType};
 
-use crate::containers::{DictRepr, IterRepr, ListRepr, SliceRepr, TupleRepr};
+use crate::containers::{BuilderRepr, DictRepr, IterRepr, ListRepr, SliceRepr, TupleRepr};
 use crate::reprs::{
     AdtMethRepr, BuiltinMethodRepr, ClassesPbcRepr, FrozenMethodRepr, FrozenPbcRepr, FunctionRepr,
     FunctionsPbcRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, MethodsPbcRepr, PtrRepr,
@@ -50,6 +50,8 @@ pub enum Repr {
     Tuple(Arc<TupleRepr>),
     /// Iterators.
     Iter(Arc<IterRepr>),
+    /// String builders.
+    Builder(BuilderRepr),
     /// `slice` objects, which exist only on their way into `[]`.
     Slice(Arc<SliceRepr>),
     /// Instances of a class and its subclasses.
@@ -286,15 +288,16 @@ impl Repr {
             Repr::Bool => &reprs::BoolRepr,
             Repr::Float => &reprs::FloatRepr,
             Repr::SingleFloat => &reprs::SingleFloatRepr,
-            Repr::Char => &containers::CharRepr,
-            Repr::UniChar => &containers::UniCharRepr,
-            Repr::Str => &containers::StringRepr,
-            Repr::Unicode => &containers::UnicodeRepr,
+            Repr::Char => &containers::CharacterRepr::<false>,
+            Repr::UniChar => &containers::CharacterRepr::<true>,
+            Repr::Str => &containers::TextRepr::<false>,
+            Repr::Unicode => &containers::TextRepr::<true>,
             Repr::ByteArray => &containers::ByteArrayRepr,
             Repr::List(r) => &**r,
             Repr::Dict(r) => &**r,
             Repr::Tuple(r) => &**r,
             Repr::Iter(r) => &**r,
+            Repr::Builder(r) => r,
             Repr::Slice(r) => &**r,
             Repr::Instance(r) => r,
             Repr::Type => &reprs::RootClassRepr,

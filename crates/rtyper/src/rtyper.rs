@@ -116,6 +116,9 @@ impl<'a> RTyper<'a> {
             SomeKind::Iterator { container, variant } => {
                 containers::iterator_repr(self, container, variant)?
             }
+            SomeKind::Builder { unicode, .. } => {
+                Repr::Builder(containers::BuilderRepr { unicode: *unicode })
+            }
             SomeKind::Slice(parts) => containers::slice_repr(self, parts)?,
             SomeKind::Instance { class, .. } => Repr::Instance(InstanceRepr::new(self, *class)),
             SomeKind::Exception(classes) => {
@@ -157,14 +160,11 @@ impl<'a> RTyper<'a> {
         })
     }
 
-    /// Notes that the Repr of a family of functions is being made; an error if it is
-    /// already: a function among its own arguments has no finite type.
-    pub(crate) fn enter(&self, family: ObjId) -> Typed<InProgress<'_>> {
+    /// Notes that the Repr of a family of functions, or of a creation site, is being
+    /// made; an error if it is already: its type would not be finite.
+    pub(crate) fn enter(&self, family: ObjId, cycle: &str) -> Typed<InProgress<'_>> {
         if self.in_progress.borrow().contains(&family) {
-            return Err(TyperError::with_code(
-                "TP0410",
-                "the type of a function mentions itself: it gets itself as an argument",
-            ));
+            return Err(TyperError::with_code("TP0410", cycle));
         }
         self.in_progress.borrow_mut().push(family);
         Ok(InProgress(&self.in_progress))

@@ -12,7 +12,7 @@ use taipan_lltype::{
 use crate::llops::Vars;
 use crate::reprs::InstanceRepr;
 use crate::specialize::{exception_type, exception_value};
-use crate::{LLOps, RTyper, Repr, Typed, TyperError};
+use crate::{LLOps, RTyper, Repr, Typed, TyperError, containers};
 
 fn synth(name: &str, args: Vec<HelperArg>, ty: FuncType) -> FuncSym {
     FuncSym::new(
@@ -97,6 +97,9 @@ pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
         }
         ("never_called", _) => Ok(never_called(rt, sym)),
         ("memo", [HelperArg::Const(VoidConst::Hl(Const::Tuple(rows))), ..]) => memo(rt, sym, rows),
+        ("tuple_eq" | "tuple_hash", [HelperArg::Type(ty), fns @ ..]) => {
+            tuple(rt, sym, *ty, fns, &**name == "tuple_eq")
+        }
         _ => Err(TyperError::internal(format!(
             "no builder for a synthetic function '{name}'"
         ))),
@@ -139,6 +142,36 @@ fn instantiate(rt: &RTyper<'_>, sym: &FuncSym, class: ObjId) -> Typed<LLGraph> {
     let v = fill(rt, &mut g, start, |llops| {
         let v = InstanceRepr::new(rt, Some(class)).new_instance(llops)?;
         Ok(llops.genop(PlainOp::CastOpaquePtr, [v], *GCREF))
+    })?;
+    let link = Link::new(g.returnblock, vec![v]);
+    g.block_mut(start).exits = vec![link];
+    Ok(g)
+}
+
+/// Equality or hash of tuples, made of the functions of their items.
+fn tuple(
+    rt: &RTyper<'_>,
+    sym: &FuncSym,
+    ty: LLType,
+    fns: &[HelperArg],
+    eq: bool,
+) -> Typed<LLGraph> {
+    let fns: Vec<VoidConst> = fns
+        .iter()
+        .map(|f| match f {
+            HelperArg::Const(c) => c.clone(),
+            HelperArg::Type(_) => VoidConst::None,
+        })
+        .collect();
+    let mut g = new_graph(sym);
+    let start = g.startblock;
+    let args: Vec<LLOperand> = g.args().iter().map(|v| Operand::Var(*v)).collect();
+    let v = fill(rt, &mut g, start, |llops| {
+        Ok(if eq {
+            containers::gen_tuple_eq(llops, ty, &fns, &args)
+        } else {
+            containers::gen_tuple_hash(llops, ty, &fns, &args[0])
+        })
     })?;
     let link = Link::new(g.returnblock, vec![v]);
     g.block_mut(start).exits = vec![link];

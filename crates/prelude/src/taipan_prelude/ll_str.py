@@ -221,3 +221,22 @@ def ll_str2float(s):
     if not rpy_float_parse_ok(s):
         raise ValueError
     return rpy_float_parse(s)
+
+# What format strings ask for beyond that.
+
+def ll_min_digits(s, count):
+    """%.5d: zeroes before the digits."""
+    sign = 0
+    if s.chars[0] == '-':
+        sign = 1
+    return ll_pad(s, count + sign, False, True)
+
+def ll_with_sign(s):
+    """%+d"""
+    if s.chars[0] == '-':
+        return s
+    n = len(s.chars)
+    result = malloc(STR, n + 1)
+    result.chars[0] = '+'
+    llop.gc_copy_array(Void, s, result, 0, 1, n)
+    return result

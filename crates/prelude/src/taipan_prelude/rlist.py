@@ -444,3 +444,17 @@ def ll_revlistnext(iter):
 
 def ll_getnextindex(iter):
     return iter.index
+
+
+# enumerate(): (iter, count).
+
+def ll_enumerate(ITER, iter):
+    result = malloc(ITER)
+    result.iter = iter
+    result.count = 0
+    return result
+
+def ll_count_up(iter):
+    count = iter.count
+    iter.count = count + 1
+    return count

@@ -90,6 +90,12 @@ def ll_range2list(LIST, start, stop, step):
         i += 1
     return l
 
+def ll_copy_range(LIST, l, STEP):
+    return ll_range2list(LIST, l.start, l.stop, range_step(l, STEP))
+
+def ll_range_is_true(l, STEP):
+    return bool(l) and ll_range_length(l, STEP) != 0
+
 
 # Iterators: next value and stop; also the step, where it varies.
 

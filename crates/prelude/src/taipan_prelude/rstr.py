@@ -155,6 +155,157 @@ def ll_decode_latin1(s):
     return result
 
 
+def utf8_length(c):
+    if c < 0x80:
+        return 1
+    if c < 0x800:
+        return 2
+    if c < 0x10000:
+        return 3
+    return 4
+
+def code_point(s, i):
+    """Two halves of a surrogate pair count as one character."""
+    c = ord(s.chars[i])
+    if 0xd800 <= c and c < 0xdc00 and i + 1 < len(s.chars):
+        low = ord(s.chars[i + 1])
+        if 0xdc00 <= low and low < 0xe000:
+            return 0x10000 + llop.int_lshift(Signed, c - 0xd800, 10) + low - 0xdc00
+    return c
+
+def units_of(c, s, i):
+    """How many items of s the character at i takes."""
+    if c >= 0x10000 and ord(s.chars[i]) < 0x10000:
+        return 2
+    return 1
+
+def ll_encode_utf8(s):
+    n = len(s.chars)
+    size = 0
+    i = 0
+    while i < n:
+        c = code_point(s, i)
+        size += utf8_length(c)
+        i += units_of(c, s, i)
+    result = malloc(STR, size)
+    i = 0
+    j = 0
+    while i < n:
+        c = code_point(s, i)
+        i += units_of(c, s, i)
+        k = utf8_length(c)
+        last = j + k - 1
+        j += k
+        if k == 1:
+            result.chars[last] = llop.cast_int_to_char(Char, c)
+        else:
+            first = llop.int_rshift(Signed, 0xf00, k) & 0xff
+            while k > 1:
+                result.chars[last] = llop.cast_int_to_char(Char, 0x80 | (c & 0x3f))
+                c = llop.int_rshift(Signed, c, 6)
+                last -= 1
+                k -= 1
+            result.chars[last] = llop.cast_int_to_char(Char, first | c)
+    return result
+
+def sequence_length(first):
+    """Length of the UTF-8 sequence that starts with this byte; 0 if none does."""
+    if first < 0x80:
+        return 1
+    if first < 0xc2:
+        return 0
+    if first < 0xe0:
+        return 2
+    if first < 0xf0:
+        return 3
+    if first < 0xf5:
+        return 4
+    return 0
+
+def ll_decode_utf8(s):
+    n = len(s.chars)
+    size = 0
+    i = 0
+    while i < n:
+        k = sequence_length(ord(s.chars[i]))
+        if k == 0 or i + k > n:
+            raise UnicodeDecodeError
+        i += k
+        size += 1
+    result = malloc(UNICODE, size)
+    i = 0
+    j = 0
+    while i < n:
+        c = ord(s.chars[i])
+        k = sequence_length(c)
+        if k > 1:
+            c = c & (llop.int_rshift(Signed, 0xff, k + 1))
+            rest = 1
+            while rest < k:
+                d = ord(s.chars[i + rest])
+                if d & 0xc0 != 0x80:
+                    raise UnicodeDecodeError
+                c = llop.int_lshift(Signed, c, 6) | (d & 0x3f)
+                rest += 1
+            if utf8_length(c) != k or c > 0x10ffff:
+                raise UnicodeDecodeError
+        result.chars[j] = llop.cast_int_to_unichar(UniChar, c)
+        i += k
+        j += 1
+    return result
+
+def hex_digit(d):
+    if d < 10:
+        return llop.cast_int_to_char(Char, 48 + d)
+    return llop.cast_int_to_char(Char, 87 + d)
+
+def escaped_length(c, quote):
+    if c == quote or c == 92 or c == 9 or c == 10 or c == 13:
+        return 2
+    if c < 32 or c >= 127:
+        return 4
+    return 1
+
+def ll_repr(s):
+    """repr() of a byte string."""
+    n = len(s.chars)
+    quote = 39
+    if ll_contains_char(s, "'") and not ll_contains_char(s, '"'):
+        quote = 34
+    size = 2
+    i = 0
+    while i < n:
+        size += escaped_length(ord(s.chars[i]), quote)
+        i += 1
+    result = malloc(STR, size)
+    result.chars[0] = llop.cast_int_to_char(Char, quote)
+    j = 1
+    i = 0
+    while i < n:
+        c = ord(s.chars[i])
+        k = escaped_length(c, quote)
+        if k == 1:
+            result.chars[j] = s.chars[i]
+        else:
+            result.chars[j] = '\\'
+            if k == 4:
+                result.chars[j + 1] = 'x'
+                result.chars[j + 2] = hex_digit(llop.int_rshift(Signed, c, 4))
+                result.chars[j + 3] = hex_digit(c & 15)
+            elif c == 9:
+                result.chars[j + 1] = 't'
+            elif c == 10:
+                result.chars[j + 1] = 'n'
+            elif c == 13:
+                result.chars[j + 1] = 'r'
+            else:
+                result.chars[j + 1] = s.chars[i]
+        j += k
+        i += 1
+    result.chars[j] = llop.cast_int_to_char(Char, quote)
+    return result
+
+
 # Hash: the one of CPython 2, so that it is the same at import time and when
 # translated. 0 means not yet computed; prebuilt strings may start with 0.
 
@@ -230,6 +381,11 @@ def ll_strcmp(s1, s2):
             return difference
         i += 1
     return n1 - n2
+
+def ll_strcmp_sign(s1, s2):
+    """cmp(s1, s2)"""
+    difference = ll_strcmp(s1, s2)
+    return int(difference > 0) - int(difference < 0)
 
 def ll_strlt(s1, s2):
     return ll_strcmp(s1, s2) < 0
@@ -401,6 +557,23 @@ def ll_join_chars(STRING, length, items):
         i += 1
     return result
 
+def ll_join_chars_with(s, length, items):
+    """s.join(characters)"""
+    if length == 0:
+        return malloc(typeOf(s).TO, 0)
+    separator = len(s.chars)
+    result = malloc(typeOf(s).TO, length + separator * (length - 1))
+    position = 0
+    i = 0
+    while i < length:
+        if i > 0:
+            copy_chars(s, result, 0, position, separator)
+            position += separator
+        result.chars[position] = items[i]
+        position += 1
+        i += 1
+    return result
+
 def ll_string2list(LIST, s):
     n = len(s.chars)
     result = ll_newlist(LIST, n)
@@ -520,6 +693,17 @@ def ll_strip_default(s, left, right):
             start += 1
     if right:
         while start < stop and ll_char_isspace(s.chars[stop - 1]):
+            stop -= 1
+    return ll_slice(s, start, stop)
+
+def ll_strip_default_unicode(s, left, right):
+    start = 0
+    stop = len(s.chars)
+    if left:
+        while start < stop and ll_unichar_isspace(s.chars[start]):
+            start += 1
+    if right:
+        while start < stop and ll_unichar_isspace(s.chars[stop - 1]):
             stop -= 1
     return ll_slice(s, start, stop)
 

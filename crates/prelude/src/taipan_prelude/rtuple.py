@@ -10,3 +10,6 @@ def ll_eq_items(a, b, so_far, eq_fn):
 
 def ll_mix_hash(item, so_far, hash_fn):
     return intmask(1000003 * so_far) ^ plain_hash(item, hash_fn)
+
+def ll_eq_any(a, b, so_far, eq_fn):
+    return so_far or same_item(a, b, eq_fn)

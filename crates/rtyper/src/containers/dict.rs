@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Site, SiteId};
-use taipan_graph::{Const, HlOp, IntKind};
+use taipan_annotator::{Desc, Site, SiteId, SomeKind, SomeValue};
+use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
 };
 
 use super::{eq_operand, hash_operand};
 use crate::hop::ctype;
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, TyperError, Typed};
+use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Dicts of one key and value Repr.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +28,10 @@ pub struct DictRepr {
 
 /// The Repr of the dicts of a creation site.
 pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
-    let _guard = rt.enter_site(site, "a dict that contains itself")?;
+    let _guard = rt.enter(
+        ObjId(site.0),
+        "a dict contains itself: its type is not finite",
+    )?;
     let def = taipan_annotator::dict_def(rt.db, Site::new(rt.db, rt.roots()?, site));
     let key = rt.getrepr(&def.key)?;
     let value = rt.getrepr(&def.value)?;
@@ -47,17 +50,20 @@ pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
 /// The functions of an `r_dict`, which must be known while compiling.
 fn custom_functions(
     rt: &RTyper<'_>,
-    eq: &taipan_annotator::SomeValue,
-    hash: &taipan_annotator::SomeValue,
+    eq: &SomeValue,
+    hash: &SomeValue,
     key: &Repr,
 ) -> Typed<(FuncSym, FuncSym)> {
-    let one = |s| {
-        crate::reprs::unique_llfn(rt, s)?.ok_or_else(|| {
-            TyperError::with_code(
-                "TP0429",
-                "the functions of an r_dict must be known while compiling: one function each",
-            )
-        })
+    let one = |s: &SomeValue| {
+        if let SomeKind::Pbc { descs, .. } = &s.kind
+            && let [Desc::Function(f)] = descs[..]
+        {
+            return crate::reprs::unique_llfn(rt, f);
+        }
+        Err(TyperError::with_code(
+            "TP0429",
+            "the functions of an r_dict must be known while compiling: one function each",
+        ))
     };
     let (eq, hash) = (one(eq)?, one(hash)?);
     let k = key.lowleveltype();
@@ -141,7 +147,9 @@ impl DictRepr {
         let mut args = vec![ctype(list.ty)];
         if pairs {
             let Repr::Tuple(t) = &list.item else {
-                return Err(TyperError::internal("items() of something else than tuples"));
+                return Err(TyperError::internal(
+                    "items() of something else than tuples",
+                ));
             };
             args.push(ctype(t.ty));
         }
@@ -216,10 +224,7 @@ impl ReprMethods for DictRepr {
             "iterkeys" | "itervalues" | "iteritems" => super::iter::newiter(hop),
             "has_key" => contains(hop, self),
             "get" => {
-                let [v, k] = [
-                    hop.inputarg(&dict, 0)?,
-                    hop.inputarg(&self.key, 1)?,
-                ];
+                let [v, k] = [hop.inputarg(&dict, 0)?, hop.inputarg(&self.key, 1)?];
                 let default = if hop.nb_args() > 2 {
                     hop.inputarg(&self.value, 2)?
                 } else {
@@ -265,7 +270,8 @@ impl ReprMethods for DictRepr {
             "update" => {
                 let args = hop.inputargs([&dict, &dict])?;
                 hop.exception_cannot_occur()?;
-                self.call(hop, "rdict.ll_dict_update", args, *VOID).map(Some)
+                self.call(hop, "rdict.ll_dict_update", args, *VOID)
+                    .map(Some)
             }
             "clear" => {
                 let v = hop.inputarg(&dict, 0)?;
@@ -283,10 +289,7 @@ impl ReprMethods for DictRepr {
                 let v = hop.llops.gendirectcall_to("rdict.ll_dict_copy", [v], t);
                 hop.convert_result(v, &dict).map(Some)
             }
-            _ => Err(TyperError::missing(
-                &format!(".{name}()"),
-                self.describe(),
-            )),
+            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
         }
     }
 }

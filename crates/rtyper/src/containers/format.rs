@@ -2,14 +2,12 @@
 //! (RPython: `do_stringformat`).
 
 use taipan_graph::{Const, Operand};
-use taipan_lltype::{
-    FLOAT, LLConst, LLOperand, LLType, PlainOp, STR, UNICODE,
-};
+use taipan_lltype::{FLOAT, LLConst, LLOperand, LLType, PlainOp, STR, UNICODE};
 
 use super::text::text;
 use super::{tuple_getitem, tuple_items};
 use crate::hop::{ArgValue, cbool, cflavor_gc, csigned, ctype};
-use crate::{Hop, RType, Repr, TyperError, Typed};
+use crate::{Hop, RType, Repr, Typed, TyperError};
 
 /// A part of a format string.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,7 +115,10 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
     if wanted != values.len() {
         return Err(TyperError::with_code(
             "TP0422",
-            format!("the format string wants {wanted} values, not {}", values.len()),
+            format!(
+                "the format string wants {wanted} values, not {}",
+                values.len()
+            ),
         ));
     }
     let mut values = values.into_iter();
@@ -227,15 +228,8 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
     }
     if spec.width > 1 {
         let zero = spec.zero && !matches!(spec.code, b's' | b'r' | b'c');
-        let args = [
-            v,
-            csigned(spec.width),
-            cbool(spec.left),
-            cbool(zero),
-        ];
-        v = hop
-            .llops
-            .gendirectcall_to("ll_str.ll_pad", args, STR.ptr());
+        let args = [v, csigned(spec.width), cbool(spec.left), cbool(zero)];
+        v = hop.llops.gendirectcall_to("ll_str.ll_pad", args, STR.ptr());
     }
     if unicode && hop.llops.ty(&v) != UNICODE.ptr() {
         v = hop.llops.convertvar(v, &Repr::Str, &Repr::Unicode)?;
@@ -289,9 +283,7 @@ fn integer(hop: &Hop<'_>, spec: Spec, base: Option<&str>) -> Typed<LLOperand> {
         text = hop.llops.gendirectcall_to("ll_str.ll_min_digits", args, t);
     }
     if spec.sign {
-        text = hop
-            .llops
-            .gendirectcall_to("ll_str.ll_with_sign", [text], t);
+        text = hop.llops.gendirectcall_to("ll_str.ll_with_sign", [text], t);
     }
     Ok(text)
 }

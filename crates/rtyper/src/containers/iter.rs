@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
-use taipan_lltype::{Field, LLOperand, LLType, SIGNED, StructBody};
+use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
 
 use super::list::{ListKind, step_operand};
 use super::tuple::newtuple;
 use super::{DictRepr, ListRepr, tuple_items};
-use crate::hop::ctype;
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, TyperError, Typed};
+use crate::hop::{cfield, ctype};
+use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// What an iterator goes over.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -158,9 +158,7 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
         },
         IterKind::ReversedList(_) => call("rlist.ll_revlistiter", vec![v]),
         IterKind::Text(unicode) => {
-            let v = hop
-                .llops
-                .convertvar(v, r, &super::text::text(*unicode))?;
+            let v = hop.llops.convertvar(v, r, &super::text::text(*unicode))?;
             call("rstr.ll_striter", vec![v])
         }
         IterKind::Keys(_) | IterKind::Values(_) | IterKind::Items(_) => {
@@ -198,32 +196,42 @@ impl ReprMethods for IterRepr {
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
         match name {
             "next" => self.rtype_next(hop),
-            _ => Err(TyperError::missing(
-                &format!(".{name}()"),
-                self.describe(),
-            )),
+            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
         }
     }
 
     fn rtype_next(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Iter(Arc::new(self.clone())), 0)?;
         hop.has_implicit_exception("StopIteration")?;
+        let chain = self.chain(hop, v);
         hop.exception_is_here()?;
-        self.next(hop, v, &hop.r_result).map(Some)
+        self.next(hop, &chain, &hop.r_result).map(Some)
     }
 }
 
 impl IterRepr {
+    /// The iterator and those inside it.
+    fn chain(&self, hop: &Hop<'_>, v: LLOperand) -> Vec<LLOperand> {
+        let mut chain = vec![v.clone()];
+        if let IterKind::Enumerate(inner) = &self.kind {
+            let v = hop.genop(PlainOp::Getfield, [v, cfield("iter")], inner.ty.ptr());
+            chain.extend(inner.chain(hop, v));
+        }
+        chain
+    }
+
     /// The next item, in the form of that Repr. The first call that it makes is the
     /// one that may raise StopIteration.
-    fn next(&self, hop: &Hop<'_>, v: LLOperand, result: &Repr) -> Typed<LLOperand> {
+    fn next(&self, hop: &Hop<'_>, chain: &[LLOperand], result: &Repr) -> Typed<LLOperand> {
         let llops = hop.llops;
+        let Some((v, rest)) = chain.split_first() else {
+            return Err(TyperError::internal("an iterator without itself"));
+        };
+        let v = v.clone();
         match &self.kind {
             IterKind::List(l) | IterKind::Tuple(l) => {
                 let item = match step_operand(l) {
-                    Some(step) => {
-                        llops.gendirectcall_to("rrange.ll_rangenext", [v, step], *SIGNED)
-                    }
+                    Some(step) => llops.gendirectcall_to("rrange.ll_rangenext", [v, step], *SIGNED),
                     None => llops.gendirectcall_to("rlist.ll_listnext", [v], l.item_type()),
                 };
                 llops.convertvar(item, &l.item, result)
@@ -258,13 +266,7 @@ impl IterRepr {
             }
             IterKind::Enumerate(inner) => {
                 let (ri, rv) = pair_items(result)?;
-                let t = inner.ty.ptr();
-                let args = [v.clone(), crate::hop::cfield("iter")];
-                let v_inner = llops.genop(taipan_lltype::PlainOp::Getfield, args, t);
-                // Where the inner iterator is read from does not raise: the links
-                // belong to the call that comes next.
-                hop.llops.raising_is_next();
-                let item = inner.next(hop, v_inner, &rv)?;
+                let item = inner.next(hop, rest, &rv)?;
                 let count = llops.gendirectcall_to("rlist.ll_count_up", [v], *SIGNED);
                 let count = llops.convertvar(count, &Repr::signed(), &ri)?;
                 newtuple(llops, result, vec![count, item])

@@ -8,16 +8,16 @@
 use std::sync::Arc;
 
 use taipan_annotator::{ListDef, Site, SiteId};
-use taipan_graph::{Const, HlOp, Operand};
+use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_lltype::{
     BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, PlainOp, SIGNED, StructBody, VOID,
     VoidConst,
 };
 
-use super::{eq_operand, fn_operand};
+use super::eq_operand;
 use crate::hop::{SliceKind, cfield, cflavor_gc, csigned, ctype};
 use crate::reprs::is_nonneg;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, TyperError, Typed, helper_sym};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
 
 /// How a list is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,7 +43,10 @@ pub struct ListRepr {
 
 /// The Repr of the lists of a creation site.
 pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
-    let _guard = rt.enter_site(site, "a list that contains itself")?;
+    let _guard = rt.enter(
+        ObjId(site.0),
+        "a list contains itself: its type is not finite",
+    )?;
     let def = taipan_annotator::list_def(rt.db, Site::new(rt.db, rt.roots()?, site));
     Ok(Repr::List(Arc::new(of_def(rt, &def)?)))
 }
@@ -246,11 +249,10 @@ impl ReprMethods for ListRepr {
         }
         let v = hop.inputarg(&self.repr(), 0)?;
         let v = match self.kind {
-            ListKind::Range(step) => hop.llops.gendirectcall_to(
-                "rrange.ll_range_is_true",
-                [v, cstep(step)],
-                *BOOL,
-            ),
+            ListKind::Range(step) => {
+                hop.llops
+                    .gendirectcall_to("rrange.ll_range_is_true", [v, cstep(step)], *BOOL)
+            }
             _ => hop
                 .llops
                 .gendirectcall_to("rlist.ll_list_is_true", [v], *BOOL),
@@ -279,10 +281,7 @@ impl ReprMethods for ListRepr {
                     *VOID,
                 )))
             }
-            _ => Err(TyperError::missing(
-                &format!(".{name}()"),
-                self.describe(),
-            )),
+            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
         }
     }
 
@@ -490,11 +489,8 @@ pub(super) fn list_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let Repr::List(l) = r1 else { return None };
     Some(match (hop.op, r2) {
         (HlOp::GetItem, Repr::Int(_) | Repr::Bool) => getitem(hop, l),
-        (HlOp::GetItem, Repr::Slice(_)) => super::slice::getitem_slice(hop),
         (HlOp::SetItem, Repr::Int(_) | Repr::Bool) => setitem(hop, l),
-        (HlOp::SetItem, Repr::Slice(_)) => super::slice::setitem_slice(hop),
         (HlOp::DelItem, Repr::Int(_) | Repr::Bool) => delitem(hop, l),
-        (HlOp::DelItem, Repr::Slice(_)) => super::slice::delitem_slice(hop),
         (HlOp::Contains, _) => contains(hop, l),
         (HlOp::Add, Repr::List(_)) => concat(hop, r2),
         (HlOp::InplaceAdd, _) => inplace_add(hop, l),
@@ -756,13 +752,5 @@ pub(super) fn step_operand(l: &ListRepr) -> Option<LLOperand> {
     match l.kind {
         ListKind::Range(step) => Some(cstep(step)),
         _ => None,
-    }
-}
-
-/// What a list's items are compared with, as a helper's argument.
-pub(super) fn optional_fn(f: Option<FuncSym>) -> LLOperand {
-    match f {
-        Some(f) => fn_operand(f),
-        None => crate::hop::cvoid(),
     }
 }

@@ -4,133 +4,76 @@
 //! operations that make containers, binary operations, conversions, and the contents
 //! of prebuilt containers.
 
+mod builder;
+mod builtin;
+mod dict;
+mod format;
+mod iter;
+mod list;
+mod statics;
+mod text;
+mod tuple;
+
 use std::sync::Arc;
 
-use taipan_annotator::{SiteId, SomeValue};
-use taipan_graph::{Const, ObjId};
-use taipan_interp::ObjData;
+use taipan_annotator::SomeValue;
+use taipan_graph::{HlOp, Operand};
 use taipan_lltype::{
-    CHAR, LLConst, LLOperand, LLType, STR, StaticData, StaticSym, StructBody, UNICHAR, UNICODE,
-    VOID,
+    BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, STR, StructBody, VOID, VoidConst,
 };
 
+use crate::hop::cvoid;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
-macro_rules! simple_repr {
-    ($($(#[$m:meta])* $name:ident = $ty:expr, $describe:literal;)*) => {
-        $($(#[$m])*
-        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-        pub struct $name;
+pub use builder::BuilderRepr;
+pub use builtin::rtype_builtin;
+pub use dict::{DictRepr, dict_repr, rtype_newdict};
+pub use iter::{IterRepr, iterator_repr};
+pub use list::{ListRepr, list_repr, rtype_newlist};
+pub use statics::{convert_const, static_data};
+pub use text::{CharacterRepr, TextRepr};
+pub use tuple::{
+    TupleRepr, gen_tuple_eq, gen_tuple_hash, newtuple, rtype_newtuple, tuple_getitem, tuple_items,
+    tuple_repr,
+};
 
-        impl ReprMethods for $name {
-            fn lowleveltype(&self) -> LLType {
-                $ty
-            }
+/// `bytearray`
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ByteArrayRepr;
 
-            fn describe(&self) -> String {
-                $describe.into()
-            }
-        })*
-    };
+impl ReprMethods for ByteArrayRepr {
+    fn lowleveltype(&self) -> LLType {
+        STR.ptr()
+    }
+
+    fn describe(&self) -> String {
+        "a bytearray".into()
+    }
 }
 
-simple_repr! {
-    /// Characters of byte strings.
-    CharRepr = *CHAR, "a character";
-    /// Unicode characters.
-    UniCharRepr = *UNICHAR, "a unicode character";
-    /// Byte strings.
-    StringRepr = STR.ptr(), "a string";
-    /// Unicode strings.
-    UnicodeRepr = UNICODE.ptr(), "a unicode string";
-    /// `bytearray`
-    ByteArrayRepr = STR.ptr(), "a bytearray";
-    /// Lists.
-    ListRepr = *VOID, "a list";
-    /// Dicts.
-    DictRepr = *VOID, "a dict";
-    /// Tuples.
-    TupleRepr = *VOID, "a tuple";
-    /// Iterators.
-    IterRepr = *VOID, "an iterator";
-    /// Slices.
-    SliceRepr = *VOID, "a slice";
-}
+/// Slice objects, which exist only on their way into `[]`; those of two bounds do not
+/// even get that far.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SliceRepr;
 
-/// The Repr of the lists of a creation site.
-pub fn list_repr(_: &RTyper<'_>, _: SiteId) -> Typed<Repr> {
-    Err(TyperError::missing("use", "a list"))
-}
+impl ReprMethods for SliceRepr {
+    fn lowleveltype(&self) -> LLType {
+        *VOID
+    }
 
-/// The Repr of the dicts of a creation site.
-pub fn dict_repr(_: &RTyper<'_>, _: SiteId) -> Typed<Repr> {
-    Err(TyperError::missing("use", "a dict"))
-}
-
-/// The Repr of tuples of these items.
-pub fn tuple_repr(_: &RTyper<'_>, _: &Arc<[SomeValue]>) -> Typed<Repr> {
-    Err(TyperError::missing("use", "a tuple"))
-}
-
-/// The Repr of iterators over a container.
-pub fn iterator_repr(_: &RTyper<'_>, _: &SomeValue, _: &'static str) -> Typed<Repr> {
-    Err(TyperError::missing("use", "an iterator"))
+    fn describe(&self) -> String {
+        "a slice".into()
+    }
 }
 
 /// The Repr of slices.
 pub fn slice_repr(_: &RTyper<'_>, _: &Arc<[SomeValue; 3]>) -> Typed<Repr> {
-    Err(TyperError::missing("use", "a slice"))
-}
-
-/// `[a, b, ...]`
-pub fn rtype_newlist(_: &Hop<'_>) -> RType {
-    Err(TyperError::missing("newlist", "a list"))
-}
-
-/// `{}`
-pub fn rtype_newdict(_: &Hop<'_>) -> RType {
-    Err(TyperError::missing("newdict", "a dict"))
-}
-
-/// `(a, b, ...)`
-pub fn rtype_newtuple(_: &Hop<'_>) -> RType {
-    Err(TyperError::missing("newtuple", "a tuple"))
+    Ok(Repr::Slice(Arc::new(SliceRepr)))
 }
 
 /// `a:b:c` inside `[]`
 pub fn rtype_newslice(_: &Hop<'_>) -> RType {
-    Err(TyperError::missing("newslice", "a slice"))
-}
-
-/// Binary operations where one side is a container, a string or a character.
-pub fn rtype_pair(_: &Hop<'_>, _: &Repr, _: &Repr) -> Option<RType> {
-    None
-}
-
-/// Conversions between containers, strings and characters.
-pub fn conversion(_: &LLOps<'_>, _: LLOperand, _: &Repr, _: &Repr) -> Option<Typed<LLOperand>> {
-    None
-}
-
-/// A call of a builtin function about containers and strings, by its qualified name;
-/// arguments of the call from `hop.args[0]` on.
-pub fn rtype_builtin(_: &str, _: &Hop<'_>) -> Option<RType> {
-    None
-}
-
-/// A constant tuple, list or dict in the low-level form of type `ty` (a pointer).
-pub fn convert_const(_: &RTyper<'_>, _: &Const, _: LLType) -> Option<Typed<LLConst>> {
-    None
-}
-
-/// Contents of a prebuilt list or dict, or of one of its parts, or of a prebuilt
-/// tuple.
-pub fn static_data(
-    _: &RTyper<'_>,
-    _: &StaticSym,
-    _: Option<(ObjId, &ObjData)>,
-) -> Option<Typed<StaticData>> {
-    None
+    Ok(Some(cvoid()))
 }
 
 /// Fields of a struct that a container Repr named by a forward reference.
@@ -138,17 +81,76 @@ pub fn struct_body(_: &RTyper<'_>, _: &str) -> Option<Typed<StructBody>> {
     None
 }
 
-/// Reprs of the items of a tuple Repr.
-pub fn tuple_items(_: &Repr) -> Typed<Vec<Repr>> {
-    Err(TyperError::missing("items", "a tuple"))
+/// Binary operations where one side is a container, a string or a character.
+pub fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    if let Repr::Slice(_) = r2 {
+        return Some(Err(TyperError::missing("[a:b:c]", r1.methods().describe())));
+    }
+    match r1 {
+        Repr::Int(_) | Repr::Bool => {
+            text::int_text_pair(hop, r1, r2).or_else(|| list::int_list_pair(hop, r1, r2))
+        }
+        Repr::List(_) => list::list_pair(hop, r1, r2),
+        Repr::Dict(_) => dict::dict_pair(hop, r1, r2),
+        Repr::Tuple(_) => tuple::tuple_pair(hop, r1, r2),
+        _ => text::text_pair(hop, r1, r2),
+    }
 }
 
-/// A new tuple of these items, each in the form of the Repr's item.
-pub fn newtuple(_: &LLOps<'_>, _: &Repr, _: Vec<LLOperand>) -> Typed<LLOperand> {
-    Err(TyperError::missing("newtuple", "a tuple"))
+/// Conversions between containers, strings and characters.
+pub fn conversion(
+    llops: &LLOps<'_>,
+    v: LLOperand,
+    from: &Repr,
+    to: &Repr,
+) -> Option<Typed<LLOperand>> {
+    match from {
+        Repr::List(_) => list::list_conversion(llops, v, from, to),
+        Repr::Tuple(_) => tuple::tuple_conversion(llops, v, from, to),
+        _ => text::text_conversion(llops, v, from, to),
+    }
 }
 
-/// An item of a tuple, and its Repr.
-pub fn tuple_getitem(_: &LLOps<'_>, _: &Repr, _: LLOperand, _: usize) -> Typed<(LLOperand, Repr)> {
-    Err(TyperError::missing("items", "a tuple"))
+/// The list behind a Repr that must be one.
+fn list_of(r: &Repr) -> Typed<&ListRepr> {
+    match r {
+        Repr::List(l) => Ok(l),
+        other => Err(TyperError::new(format!(
+            "a list was expected, not {}",
+            other.methods().describe()
+        ))),
+    }
+}
+
+/// A low-level function as an argument that a helper is specialised by.
+fn fn_operand(f: FuncSym) -> LLOperand {
+    Operand::Const(LLConst::Void(VoidConst::Func(f)))
+}
+
+/// The equality of a Repr's values as a helper's argument; None where comparing them
+/// as they are serves.
+fn eq_operand(rt: &RTyper<'_>, r: &Repr) -> Typed<LLOperand> {
+    Ok(match r.methods().get_ll_eq_function(rt)? {
+        Some(f) => fn_operand(f),
+        None => cvoid(),
+    })
+}
+
+/// The hash of a Repr's values as a helper's argument; None where they are numbers
+/// that serve as their own hash.
+fn hash_operand(rt: &RTyper<'_>, r: &Repr) -> Typed<LLOperand> {
+    Ok(match r {
+        Repr::Int(i) if i.kind.bits <= 64 => cvoid(),
+        Repr::Bool | Repr::Char | Repr::UniChar => cvoid(),
+        _ => fn_operand(r.methods().get_ll_hash_function(rt)?),
+    })
+}
+
+/// The answer to `==` as that to the operation at hand, `==` or `!=`.
+fn maybe_negated(hop: &Hop<'_>, equal: LLOperand) -> LLOperand {
+    if hop.op == HlOp::Ne {
+        hop.genop(PlainOp::BoolNot, [equal], *BOOL)
+    } else {
+        equal
+    }
 }

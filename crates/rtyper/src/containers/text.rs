@@ -10,7 +10,7 @@ use taipan_lltype::{
 use super::list_of;
 use crate::hop::{SliceKind, cbool, cfield, csigned, ctype};
 use crate::reprs::comparison;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, TyperError, Typed, helper_sym};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
 
 /// Strings: of bytes, or unicode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -146,9 +146,7 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
             return Err(TyperError::missing("repr", self.describe()));
         }
         let v = hop.inputarg(&Repr::Str, 0)?;
-        let v = hop
-            .llops
-            .gendirectcall_to("rstr.ll_repr", [v], STR.ptr());
+        let v = hop.llops.gendirectcall_to("rstr.ll_repr", [v], STR.ptr());
         Ok(Some(v))
     }
 
@@ -348,11 +346,7 @@ fn can_be_none(hop: &Hop<'_>, i: usize) -> bool {
 
 /// `len(s.chars)`
 pub(super) fn length(llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
-    llops.genop(
-        PlainOp::Getinteriorarraysize,
-        [v, cfield("chars")],
-        *SIGNED,
-    )
+    llops.genop(PlainOp::Getinteriorarraysize, [v, cfield("chars")], *SIGNED)
 }
 
 fn char_test(name: &str, unicode: bool) -> Option<&'static str> {
@@ -502,7 +496,10 @@ fn split(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
     };
     let v = match by {
         None if name == "rsplit" => {
-            return Err(TyperError::missing(".rsplit() without separator", "strings"));
+            return Err(TyperError::missing(
+                ".rsplit() without separator",
+                "strings",
+            ));
         }
         None => {
             hop.exception_cannot_occur()?;
@@ -641,7 +638,6 @@ pub(super) fn text_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     }
     match (op, r2) {
         (HlOp::GetItem, Repr::Int(_) | Repr::Bool) => Some(getitem(hop, unicode1)),
-        (HlOp::GetItem, Repr::Slice(_)) => Some(super::slice::getitem_slice(hop)),
         (HlOp::Mul, Repr::Int(_) | Repr::Bool) => Some(repeat(hop, r1, 0)),
         _ => None,
     }

@@ -12,7 +12,7 @@ use taipan_lltype::{
 
 use super::eq_operand;
 use crate::hop::{cbool, cfield, cflavor_gc, csigned, ctype, cvoid};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, TyperError, Typed};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Tuples of these items.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -88,10 +88,7 @@ pub fn newtuple(llops: &LLOps<'_>, r: &Repr, items: Vec<LLOperand>) -> Typed<LLO
     let v = llops.genop(PlainOp::Malloc, [ctype(t.ty), cflavor_gc()], t.ty.ptr());
     for (i, (item, r)) in items.into_iter().zip(&*t.items).enumerate() {
         if !r.is_void() {
-            llops.genop_void(
-                PlainOp::Setfield,
-                [v.clone(), cfield(&field_name(i)), item],
-            );
+            llops.genop_void(PlainOp::Setfield, [v.clone(), cfield(&field_name(i)), item]);
         }
     }
     Ok(v)
@@ -250,9 +247,7 @@ impl ReprMethods for TupleRepr {
                 Some(Const::Int(k)) if *k < 0 => n.saturating_sub(k.unsigned_abs() as usize),
                 Some(Const::Int(k)) => n.min(*k as usize),
                 _ => {
-                    return Err(TyperError::new(
-                        "slicing a tuple needs constant bounds",
-                    ));
+                    return Err(TyperError::new("slicing a tuple needs constant bounds"));
                 }
             })
         };
@@ -436,7 +431,12 @@ fn convert_items(
 
 /// Emits the body of `tuple_eq`: the parameters are two tuples, the functions those
 /// of the items.
-pub fn gen_tuple_eq(llops: &LLOps<'_>, ty: LLType, fns: &[VoidConst], args: &[LLOperand]) -> LLOperand {
+pub fn gen_tuple_eq(
+    llops: &LLOps<'_>,
+    ty: LLType,
+    fns: &[VoidConst],
+    args: &[LLOperand],
+) -> LLOperand {
     let mut equal = cbool(true);
     for (i, (f, t)) in fns.iter().zip(item_types(ty)).enumerate() {
         let [a, b] = [0, 1].map(|k: usize| item_of(llops, &args[k], i, t));
@@ -447,7 +447,12 @@ pub fn gen_tuple_eq(llops: &LLOps<'_>, ty: LLType, fns: &[VoidConst], args: &[LL
 }
 
 /// Emits the body of `tuple_hash`.
-pub fn gen_tuple_hash(llops: &LLOps<'_>, ty: LLType, fns: &[VoidConst], arg: &LLOperand) -> LLOperand {
+pub fn gen_tuple_hash(
+    llops: &LLOps<'_>,
+    ty: LLType,
+    fns: &[VoidConst],
+    arg: &LLOperand,
+) -> LLOperand {
     let mut hash = csigned(0x345678);
     for (i, (f, t)) in fns.iter().zip(item_types(ty)).enumerate() {
         let item = item_of(llops, arg, i, t);

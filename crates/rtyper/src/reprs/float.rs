@@ -50,7 +50,7 @@ impl ReprMethods for FloatRepr {
     }
 
     fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
-        rt.helper_for("rfloat.ll_float_hash", &[*FLOAT])
+        rt.helper_for("rfloat.ll_hash_float", &[*FLOAT])
     }
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
@@ -93,7 +93,7 @@ impl ReprMethods for FloatRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Float, 0)?;
-        hop.gendirectcall("rfloat.ll_float_str", [v]).map(Some)
+        hop.gendirectcall("ll_str.ll_float_str", [v]).map(Some)
     }
 }
 

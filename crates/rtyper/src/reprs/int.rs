@@ -231,7 +231,7 @@ impl ReprMethods for IntegerRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
-        hop.gendirectcall("rint.ll_int2dec", [v]).map(Some)
+        hop.gendirectcall("ll_str.ll_int2dec", [v]).map(Some)
     }
 
     fn rtype_repr(&self, hop: &Hop<'_>) -> RType {
@@ -239,15 +239,15 @@ impl ReprMethods for IntegerRepr {
     }
 
     fn rtype_hex(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "rint.ll_int2hex")
+        self.based(hop, "ll_str.ll_int2hex")
     }
 
     fn rtype_oct(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "rint.ll_int2oct")
+        self.based(hop, "ll_str.ll_int2oct")
     }
 
     fn rtype_bin(&self, hop: &Hop<'_>) -> RType {
-        self.based(hop, "rint.ll_int2bin")
+        self.based(hop, "ll_str.ll_int2bin")
     }
 }
 

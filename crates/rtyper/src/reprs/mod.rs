@@ -32,9 +32,9 @@ pub use ptr::{
 pub use weakref::WeakRefRepr;
 
 pub(crate) use class::{getclsfield, vtable_repr};
-pub(crate) use float::const_as_float;
+pub(crate) use float::{comparison, const_as_float};
 pub(crate) use instance::class_of_instance;
-pub(crate) use int::{const_as_int, gen_cast};
+pub(crate) use int::{const_as_int, gen_cast, is_nonneg};
 pub(crate) use pbc::{
     attr_family, family_of_struct, frozen_attribute, frozen_struct, pbc_repr, variants_of,
 };

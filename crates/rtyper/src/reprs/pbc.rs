@@ -225,7 +225,10 @@ impl FunctionsPbcRepr {
             return Ok(None);
         }
         let name = family.functions.first().copied().unwrap_or(func);
-        let _guard = rt.enter(name)?;
+        let _guard = rt.enter(
+            name,
+            "the type of a function mentions itself: it gets itself as an argument",
+        )?;
         let unique = unique_rows(rt, &family)?;
         let mut rows = vec![0; family.rows.len()];
         for (i, u) in unique.iter().enumerate() {

@@ -1,0 +1,161 @@
+//! Builtin functions about containers and strings, and those that prelude helpers
+//! stand for.
+
+use taipan_graph::Const;
+use taipan_lltype::VOID;
+use taipan_prelude::{Default, Function, Kind};
+
+use super::list::{ListKind, ListRepr, rtype_range};
+use crate::hop::{csigned, ctype, cvoid};
+use crate::{Hop, RType, Repr, Typed, TyperError};
+
+/// A call of a builtin function about containers and strings, by its qualified name;
+/// arguments of the call from `hop.args[0]` on.
+pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
+    if let Some(f) = taipan_prelude::function(name) {
+        return Some(call_function(hop, f));
+    }
+    Some(match name {
+        "__builtin__.range" | "__builtin__.xrange" => rtype_range(hop),
+        "__builtin__.enumerate" | "__builtin__.reversed" => super::iter::newiter(hop),
+        "__builtin__.dict" => super::dict::rtype_newdict(hop),
+        "__builtin__.tuple" if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
+            hop.inputarg(&hop.r_result, 0).map(Some)
+        }
+        "__builtin__.list" if hop.nb_args() == 0 => super::list::rtype_newlist(hop),
+        "rpython.rlib.objectmodel.newlist_hint" => newlist_hint(hop),
+        "rpython.rlib.objectmodel.resizelist_hint" => resizelist_hint(hop),
+        "rpython.rlib.objectmodel.prepare_dict_update" => {
+            hop.exception_cannot_occur().map(|()| Some(cvoid()))
+        }
+        "rpython.rlib.objectmodel.r_dict" | "rpython.rlib.objectmodel.r_ordereddict" => {
+            super::dict::rtype_newdict(hop)
+        }
+        "rpython.rlib.rstring.StringBuilder" => super::builder::rtype_new(hop, false),
+        "rpython.rlib.rstring.UnicodeBuilder" => super::builder::rtype_new(hop, true),
+        "math.frexp" => math_pair(hop, "frexp_mantissa", "frexp_exponent"),
+        "math.modf" => math_pair(hop, "modf_fraction", "modf_integer"),
+        _ => return None,
+    })
+}
+
+fn repr_of(kind: Kind) -> Repr {
+    match kind {
+        Kind::None => Repr::None,
+        Kind::Bool => Repr::Bool,
+        Kind::Int | Kind::Nonneg => Repr::signed(),
+        Kind::Float => Repr::Float,
+        Kind::Char => Repr::Char,
+        Kind::Str | Kind::StrOrNone => Repr::Str,
+    }
+}
+
+fn call_function(hop: &Hop<'_>, f: &Function) -> RType {
+    let mut args = Vec::with_capacity(f.args.len());
+    for (i, kind) in f.args.iter().enumerate() {
+        let r = repr_of(*kind);
+        if i < hop.nb_args() {
+            args.push(hop.inputarg(&r, i)?);
+            continue;
+        }
+        // The defaults are those of the last parameters.
+        let default = (f.defaults.len() + i)
+            .checked_sub(f.args.len())
+            .and_then(|k| f.defaults.get(k))
+            .ok_or_else(|| TyperError::new(format!("too few arguments for {}", f.name)))?;
+        let c = match default {
+            Default::None => Const::None,
+            Default::Int(n) => Const::Int(*n),
+        };
+        args.push(hop.inputconst(&r, &c)?);
+    }
+    if hop.nb_args() > f.args.len() {
+        return Err(TyperError::new(format!(
+            "too many arguments for {}",
+            f.name
+        )));
+    }
+    if f.raises.is_empty() {
+        hop.exception_cannot_occur()?;
+    } else {
+        for name in f.raises.split(' ') {
+            hop.has_implicit_exception(name)?;
+        }
+        hop.exception_is_here()?;
+    }
+    let r = repr_of(f.result);
+    let v = hop.llops.gendirectcall_to(f.helper, args, r.lowleveltype());
+    hop.convert_result(v, &r).map(Some)
+}
+
+/// A function of `math` that answers two numbers.
+fn math_pair(hop: &Hop<'_>, first: &str, second: &str) -> RType {
+    let x = hop.inputarg(&Repr::Float, 0)?;
+    hop.exception_cannot_occur()?;
+    let reprs = super::tuple_items(&hop.r_result)?;
+    let mut items = Vec::new();
+    for (name, r) in [first, second].into_iter().zip(&reprs) {
+        let helper = format!("rmath.ll_math_{name}");
+        let t = r.lowleveltype();
+        items.push(hop.llops.gendirectcall_to(&helper, [x.clone()], t));
+    }
+    super::newtuple(hop.llops, &hop.r_result, items).map(Some)
+}
+
+fn resizable<'r>(hop: &'r Hop<'_>, r: &'r Repr) -> Typed<&'r ListRepr> {
+    let list = super::list_of(r)?;
+    match list.kind {
+        ListKind::Resizable => Ok(list),
+        _ => Err(TyperError::missing(
+            "a hint about growing",
+            hop.r_result.methods().describe(),
+        )),
+    }
+}
+
+fn newlist_hint(hop: &Hop<'_>) -> RType {
+    let size = match hop.nb_args() {
+        0 => csigned(0),
+        _ => hop.inputarg(&Repr::signed(), 0)?,
+    };
+    hop.exception_cannot_occur()?;
+    let list = super::list_of(&hop.r_result)?;
+    if list.kind != ListKind::Resizable {
+        return Ok(Some(list.newlist(hop.llops, vec![])));
+    }
+    let t = list.ty;
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rlist.ll_newlist_hint",
+        [ctype(t), size],
+        t.ptr(),
+    )))
+}
+
+fn resizelist_hint(hop: &Hop<'_>) -> RType {
+    let r = hop.args_r[0].clone();
+    resizable(hop, &r)?;
+    let args = hop.inputargs([&r, &Repr::signed()])?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rlist.ll_set_maxlength",
+        args,
+        *VOID,
+    )))
+}
+
+/// Hints on the lists of comprehensions: how long they may become, and that they are
+/// complete.
+pub(super) fn list_hint(list: &ListRepr, hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
+    let result = super::list_of(&hop.r_result)?;
+    let v = match (list.kind, result.kind) {
+        (ListKind::Resizable, ListKind::Fixed) => {
+            let args = [ctype(result.ty), v];
+            hop.llops
+                .gendirectcall_to("rlist.ll_list2fixed", args, result.ty.ptr())
+        }
+        _ => v,
+    };
+    Ok(Some(v))
+}
