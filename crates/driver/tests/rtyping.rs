@@ -1,0 +1,376 @@
+//! Functions called through the LLInterpreter: what the RTyper makes of numbers,
+//! classes, functions as values and exceptions.
+
+use std::sync::Arc;
+
+use taipan_base::{MemorySystem, Program};
+use taipan_driver::{CallOutcome, Database, PyValue, call};
+
+/// Calls functions of a source and compares what comes out: `f(1, 'a') == 3`,
+/// `f() raises ValueError`, one per line.
+#[track_caller]
+fn check(source: &str, calls: &str) {
+    let system = MemorySystem::new(taipan_prelude::SHIPPED);
+    system.write("/main.py", source);
+    let db = Database::new(Arc::new(system));
+    let program = Program::new(&db, "/main.py".into(), vec![], 10_000_000);
+    let mut wrong = Vec::new();
+    for line in calls.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let (head, want) = line
+            .split_once(") ")
+            .expect("a call and what comes out of it");
+        let (name, args) = head.split_once('(').expect("arguments in parentheses");
+        let args: Vec<PyValue> = split(args).into_iter().map(|a| literal(&a)).collect();
+        let got = match call(&db, program, name, &args) {
+            CallOutcome::Value(v) => format!("== {v}"),
+            CallOutcome::Raised(e) => format!("raises {e}"),
+            CallOutcome::Exit(code) => format!("exits {code}"),
+            CallOutcome::Error(e) => {
+                let first = e.first().map_or("?", |d| &d.message);
+                format!("error {first}")
+            }
+        };
+        if got != want {
+            wrong.push(format!("{head}): {got}, not {want}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+fn split(args: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut depth = 0;
+    for c in args.chars() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                out.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(last) = out.last_mut() {
+            last.push(c);
+        }
+    }
+    out.retain(|a| !a.trim().is_empty());
+    out
+}
+
+fn literal(text: &str) -> PyValue {
+    let text = text.trim();
+    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        return PyValue::List(split(inner).iter().map(|a| literal(a)).collect());
+    }
+    if let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        return PyValue::Str(inner.as_bytes().to_vec());
+    }
+    match text {
+        "None" => PyValue::None,
+        "True" => PyValue::Bool(true),
+        "False" => PyValue::Bool(false),
+        _ => match text.parse() {
+            Ok(i) => PyValue::Int(i),
+            Err(_) => PyValue::Float(text.parse().expect("a number")),
+        },
+    }
+}
+
+#[test]
+fn numbers() {
+    check(
+        "
+def add(a, b): return a + b
+def div(a, b): return a // b
+def mod(a, b): return a % b
+def divz(a, b):
+    try:
+        return a // b
+    except ZeroDivisionError:
+        return -77
+def mix(a, x): return a * x + True
+def bits(a, b): return (a & b) | (a ^ 3) << 2
+def neg(a): return -abs(~a)
+def cmp_(a, b):
+    if a < b: return 1
+    elif a == b: return 2
+    return 3
+def to_float(a): return float(a) / 2
+def to_int(x): return int(x)
+def char(n): return chr(n)
+def fact(n):
+    result = 1
+    while n > 0:
+        result *= n
+        n -= 1
+    return result
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+",
+        "
+        add(2, 3) == 5
+        add(True, 3) == 4
+        add(1.5, 3) == 4.5
+        div(7, 2) == 3
+        div(-7, 2) == -4
+        mod(-7, 3) == 2
+        mod(7, -3) == -2
+        divz(1, 0) == -77
+        divz(9, 3) == 3
+        mix(3, 1.5) == 5.5
+        bits(12, 10) == 60
+        neg(4) == -5
+        cmp_(1, 2) == 1
+        cmp_(2, 2) == 2
+        cmp_(3, 2) == 3
+        to_float(5) == 2.5
+        to_int(-2.5) == -2
+        char(65) == 'A'
+        fact(10) == 3628800
+        fib(15) == 610
+        ",
+    );
+}
+
+#[test]
+fn overflow() {
+    check(
+        "
+from rpython.rlib.rarithmetic import ovfcheck, intmask, r_uint
+def add(a, b):
+    try:
+        return ovfcheck(a + b)
+    except OverflowError:
+        return -1
+def mul(a, b): return ovfcheck(a * b)
+def shl(a, b):
+    try:
+        return ovfcheck(a << b)
+    except OverflowError:
+        return -1
+def wrap(a): return intmask(r_uint(a) * r_uint(3))
+def unsigned(a, b): return intmask(r_uint(a) // r_uint(b))
+",
+        "
+        add(1, 2) == 3
+        add(9223372036854775807, 1) == -1
+        mul(3, 4) == 12
+        mul(9223372036854775807, 2) raises OverflowError
+        shl(1, 62) == 4611686018427387904
+        shl(1, 63) == -1
+        wrap(-1) == -3
+        unsigned(-1, 3) == 6148914691236517205
+        ",
+    );
+}
+
+#[test]
+fn instances() {
+    check(
+        "
+class A(object):
+    kind = 10
+    def __init__(self, x):
+        self.x = x
+    def get(self): return self.x
+    def who(self): return 1
+class B(A):
+    kind = 20
+    def __init__(self, x, y):
+        A.__init__(self, x)
+        self.y = y
+    def get(self): return self.x + self.y
+class C(B):
+    def who(self): return 3
+def make(n):
+    if n == 0: return A(5)
+    elif n == 1: return B(5, 6)
+    return C(5, 7)
+def get(n): return make(n).get()
+def who(n): return make(n).who()
+def kind(n): return make(n).kind
+def isb(n): return isinstance(make(n), B)
+def none(n):
+    a = None
+    if n: a = A(n)
+    if a is None: return -1
+    return a.x
+def narrow(n):
+    a = make(n)
+    if isinstance(a, B):
+        return a.y
+    return 0
+def same(n):
+    a = make(n)
+    b = a
+    return a is b
+def attrs(n):
+    a = A(1)
+    a.x = n
+    a.x += 2
+    return a.get()
+",
+        "
+        get(0) == 5
+        get(1) == 11
+        get(2) == 12
+        who(0) == 1
+        who(1) == 1
+        who(2) == 3
+        kind(0) == 10
+        kind(1) == 20
+        kind(2) == 20
+        isb(0) == False
+        isb(1) == True
+        isb(2) == True
+        none(0) == -1
+        none(4) == 4
+        narrow(0) == 0
+        narrow(2) == 7
+        same(1) == True
+        attrs(5) == 7
+        ",
+    );
+}
+
+#[test]
+fn exceptions() {
+    check(
+        "
+class MyError(Exception):
+    def __init__(self, n): self.n = n
+class Sub(MyError): pass
+def fail(n):
+    if n == 0: raise ValueError
+    if n == 1: raise KeyError('x')
+    if n == 2: raise MyError(42)
+    if n == 3: raise Sub(43)
+    return n
+def catch(n):
+    try:
+        return fail(n)
+    except ValueError:
+        return -1
+    except MyError, e:
+        return e.n
+def reraise(n):
+    try:
+        return fail(n)
+    except MyError:
+        raise
+def fin(n):
+    x = 0
+    try:
+        try:
+            fail(n)
+        finally:
+            x = 5
+    except Exception:
+        return x + 1
+    return x
+",
+        "
+        fail(0) raises ValueError
+        fail(1) raises KeyError
+        fail(3) raises Sub
+        catch(0) == -1
+        catch(1) raises KeyError
+        catch(2) == 42
+        catch(3) == 43
+        catch(7) == 7
+        reraise(2) raises MyError
+        fin(0) == 6
+        fin(9) == 5
+        ",
+    );
+}
+
+#[test]
+fn functions_as_values() {
+    check(
+        "
+def one(x): return x + 1
+def two(x): return x * 2
+def pick(n):
+    if n: f = one
+    else: f = two
+    return f(10)
+def maybe(n):
+    f = None
+    if n: f = one
+    if f: return f(1)
+    return -1
+def const():
+    f = one
+    return f(4)
+def defaults(a, b=10, c=20): return a + b * c
+def call(n): return defaults(n) + defaults(n, 1) + defaults(n, c=2)
+def star(a, *rest): return a + len(rest)
+def calls(n): return star(n) + star(n, 1, 2)
+class A(object):
+    def m(self, x): return x + 1
+class B(A):
+    def m(self, x): return x + 2
+def bound(n):
+    if n: a = A()
+    else: a = B()
+    m = a.m
+    return m(10)
+def classes(n):
+    if n: cls = A
+    else: cls = B
+    return cls().m(20)
+",
+        "
+        pick(1) == 11
+        pick(0) == 20
+        maybe(1) == 2
+        maybe(0) == -1
+        const() == 5
+        call(1) == 243
+        calls(5) == 12
+        bound(1) == 11
+        bound(0) == 12
+        classes(1) == 21
+        classes(0) == 22
+        ",
+    );
+}
+
+#[test]
+fn prebuilt() {
+    check(
+        "
+class P(object):
+    def __init__(self, x, next): self.x, self.next = x, next
+chain = P(1, P(2, None))
+class Frozen(object):
+    def _freeze_(self): return True
+a, b = Frozen(), Frozen()
+a.value, b.value = 10, 20
+def total(n):
+    p = chain
+    s = n
+    while p is not None:
+        s += p.x
+        p = p.next
+    return s
+def frozen(n):
+    if n: f = a
+    else: f = b
+    return f.value
+def mutate(n):
+    chain.x = n
+    return chain.x + chain.next.x
+",
+        "
+        total(0) == 3
+        frozen(1) == 10
+        frozen(0) == 20
+        mutate(5) == 7
+        ",
+    );
+}
