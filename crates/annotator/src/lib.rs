@@ -27,6 +27,7 @@ mod store;
 mod text;
 mod val;
 
+pub use eval::{is_known_builtin, prebuilt_site};
 pub use keys::*;
 pub use model::*;
 pub use queries::*;

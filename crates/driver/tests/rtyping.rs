@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use taipan_base::{MemorySystem, Program};
-use taipan_driver::{CallOutcome, Database, PyValue, call};
+use taipan_base::MemorySystem;
+use taipan_driver::{
+    CallOutcome, CallRequest, Database, Engine, Failure, LoadOptions, Timings, call, parse_literal,
+};
 
 /// Calls functions of a source and compares what comes out: `f(1, 'a') == 3`,
 /// `f() raises ValueError`, one per line.
@@ -13,22 +15,26 @@ fn check(source: &str, calls: &str) {
     let system = MemorySystem::new(taipan_prelude::SHIPPED);
     system.write("/main.py", source);
     let db = Database::new(Arc::new(system));
-    let program = Program::new(&db, "/main.py".into(), vec![], 10_000_000);
     let mut wrong = Vec::new();
     for line in calls.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (head, want) = line
             .split_once(") ")
             .expect("a call and what comes out of it");
         let (name, args) = head.split_once('(').expect("arguments in parentheses");
-        let args: Vec<PyValue> = split(args).into_iter().map(|a| literal(&a)).collect();
-        let got = match call(&db, program, name, &args) {
-            CallOutcome::Value(v) => format!("== {v}"),
-            CallOutcome::Raised(e) => format!("raises {e}"),
-            CallOutcome::Exit(code) => format!("exits {code}"),
-            CallOutcome::Error(e) => {
-                let first = e.first().map_or("?", |d| &d.message);
+        let request = CallRequest {
+            file: "/main.py".into(),
+            func: name.to_owned(),
+            args: split(args).iter().map(|a| parse_literal(a)).collect(),
+            engine: Engine::LLInterp,
+        };
+        let got = match call(&db, &LoadOptions::default(), &request, &mut Timings::default()) {
+            Ok(CallOutcome::Returned(v)) => format!("== {v}"),
+            Ok(CallOutcome::Raised { class, .. }) => format!("raises {class}"),
+            Err(Failure::Diagnostics(d)) => {
+                let first = d.first().map_or("?", |d| &d.message);
                 format!("error {first}")
             }
+            Err(e) => format!("error {e:?}"),
         };
         if got != want {
             wrong.push(format!("{head}): {got}, not {want}"));
@@ -56,25 +62,6 @@ fn split(args: &str) -> Vec<String> {
     }
     out.retain(|a| !a.trim().is_empty());
     out
-}
-
-fn literal(text: &str) -> PyValue {
-    let text = text.trim();
-    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        return PyValue::List(split(inner).iter().map(|a| literal(a)).collect());
-    }
-    if let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
-        return PyValue::Str(inner.as_bytes().to_vec());
-    }
-    match text {
-        "None" => PyValue::None,
-        "True" => PyValue::Bool(true),
-        "False" => PyValue::Bool(false),
-        _ => match text.parse() {
-            Ok(i) => PyValue::Int(i),
-            Err(_) => PyValue::Float(text.parse().expect("a number")),
-        },
-    }
 }
 
 #[test]
@@ -128,7 +115,7 @@ def fib(n):
         cmp_(3, 2) == 3
         to_float(5) == 2.5
         to_int(-2.5) == -2
-        char(65) == 'A'
+        char(65) == "A"
         fact(10) == 3628800
         fib(15) == 610
         ",
@@ -223,14 +210,14 @@ def attrs(n):
         kind(0) == 10
         kind(1) == 20
         kind(2) == 20
-        isb(0) == False
-        isb(1) == True
-        isb(2) == True
+        isb(0) == false
+        isb(1) == true
+        isb(2) == true
         none(0) == -1
         none(4) == 4
         narrow(0) == 0
         narrow(2) == 7
-        same(1) == True
+        same(1) == true
         attrs(5) == 7
         ",
     );

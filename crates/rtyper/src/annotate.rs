@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Desc, SomeKind, SomeValue};
+use taipan_annotator::{Desc, SomeKind, SomeValue, is_known_builtin, prebuilt_site};
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{InstanceData, ObjData};
 
-use crate::{RTyper, Typed};
+use crate::{RTyper, Typed, TyperError};
 
 /// The annotation of a constant operand.
 pub(crate) fn immutablevalue(rt: &RTyper<'_>, c: &Const) -> Typed<SomeValue> {
@@ -54,31 +54,107 @@ fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
         descs: Arc::from([d]),
         can_be_none: false,
     };
+    let builtin = |module: &str, name: &str| SomeKind::Builtin(format!("{module}.{name}").into());
     Ok(match &*rt.object(obj)? {
-        ObjData::Module { .. } => pbc(Desc::Frozen(obj)),
+        ObjData::Class(c)
+            if c.builtin && &*c.module != "exceptions" || is_known_builtin(&c.module, &c.name) =>
+        {
+            builtin(&c.module, &c.name)
+        }
         ObjData::Class(_) => pbc(Desc::Class(obj)),
+        ObjData::Function(f) if is_known_builtin(&f.module, &f.name) => builtin(&f.module, &f.name),
         ObjData::Function(_) => pbc(Desc::Function(obj)),
-        ObjData::Instance(i) if i.frozen => pbc(Desc::Frozen(obj)),
-        ObjData::Instance(i) => SomeKind::Instance {
-            class: Some(i.class),
-            can_be_none: false,
-        },
-        ObjData::List(_) => SomeKind::List {
-            site: rt.site_of(obj),
-            can_be_none: false,
-        },
-        ObjData::Dict(_) => SomeKind::Dict {
-            site: rt.site_of(obj),
-            can_be_none: false,
-        },
+        ObjData::Instance(i) => return instance_kind(rt, obj, i),
+        ObjData::List(_) => list(obj),
+        ObjData::Dict(_) => dict(obj),
         ObjData::StaticMethod(f) | ObjData::ClassMethod(f) => immutablevalue(rt, f)?.kind,
         ObjData::Method {
             im_self: None,
             im_func,
             ..
         } => immutablevalue(rt, im_func)?.kind,
+        ObjData::Method {
+            im_self: Some(s),
+            im_func: Const::Obj(func),
+            im_class,
+        } => bound_method(rt, s, *func, *im_class)?,
+        ObjData::Builtin {
+            name,
+            im_self: Some(s),
+        } => SomeKind::BuiltinMethod {
+            name: name.rsplit('.').next().unwrap_or(name).into(),
+            of: Arc::new(immutablevalue(rt, s)?),
+        },
         ObjData::Builtin { name, .. } => SomeKind::Builtin((**name).into()),
         ObjData::LLType(t) => SomeKind::LLType(*t),
         _ => pbc(Desc::Frozen(obj)),
     })
+}
+
+fn list(obj: ObjId) -> SomeKind {
+    SomeKind::List {
+        site: prebuilt_site(obj),
+        can_be_none: false,
+    }
+}
+
+fn dict(obj: ObjId) -> SomeKind {
+    SomeKind::Dict {
+        site: prebuilt_site(obj),
+        can_be_none: false,
+    }
+}
+
+fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKind> {
+    if i.frozen {
+        return Ok(SomeKind::Pbc {
+            descs: Arc::from([Desc::Frozen(obj)]),
+            can_be_none: false,
+        });
+    }
+    if let Some(v) = &i.value {
+        return Ok(immutablevalue(rt, v)?.kind);
+    }
+    Ok(match i.payload.as_deref() {
+        Some(ObjData::List(_)) => list(obj),
+        Some(ObjData::Dict(_)) => dict(obj),
+        _ => SomeKind::Instance {
+            class: Some(i.class),
+            can_be_none: false,
+        },
+    })
+}
+
+fn bound_method(rt: &RTyper<'_>, im_self: &Const, func: ObjId, class: ObjId) -> Typed<SomeKind> {
+    let Const::Obj(obj) = im_self else {
+        return Err(TyperError::new("this bound method is no RPython value"));
+    };
+    let desc = match &*rt.object(*obj)? {
+        ObjData::Instance(i) if i.frozen => Desc::FrozenMethod { func, frozen: *obj },
+        _ => method_desc(rt, func, class)?,
+    };
+    Ok(SomeKind::Pbc {
+        descs: Arc::from([desc]),
+        can_be_none: false,
+    })
+}
+
+fn method_desc(rt: &RTyper<'_>, func: ObjId, class: ObjId) -> Typed<Desc> {
+    let mut at = Some(class);
+    while let Some(origin) = at {
+        if let ObjData::Class(c) = &*rt.object(origin)?
+            && let Some((name, _)) = c.dict.iter().find(|(_, v)| *v == Const::Obj(func))
+        {
+            return Ok(Desc::Method {
+                func,
+                origin,
+                self_class: Some(class),
+                name: (&**name).into(),
+            });
+        }
+        at = rt.class_base(origin);
+    }
+    Err(TyperError::new(
+        "this bound method is not an attribute of its class",
+    ))
 }

@@ -5,9 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_annotator::{
-    Class, ClassAttributes, HelperKey, Roots, SiteId, SomeKind, SomeValue, Target,
-};
+use taipan_annotator::{Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Target};
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Name, ObjData, Object, named_id};
@@ -371,11 +369,6 @@ impl<'a> RTyper<'a> {
         taipan_interp::object(self.db, Object::new(self.db, self.program(), obj))
             .clone()
             .ok_or_else(|| TyperError::internal(format!("no object {obj:?} in the image")))
-    }
-
-    /// The site that stands for a prebuilt list or dict.
-    pub fn site_of(&self, obj: ObjId) -> SiteId {
-        SiteId(obj.0)
     }
 
     /// The function behind a function object, a static method or an unbound method.

@@ -32,9 +32,9 @@ pub(crate) fn int_type(name: &str) -> Option<IntKind> {
     Some(IntKind { signed, bits })
 }
 
-/// Functions and classes of the `rpython` package that the annotator knows by name;
-/// their Python bodies serve import time only.
-pub(crate) fn is_known(module: &str, name: &str) -> bool {
+/// Functions and classes of the `rpython` package that annotator and RTyper know by
+/// name; their Python bodies serve import time only.
+pub fn is_known_builtin(module: &str, name: &str) -> bool {
     let known: &[&str] = match module {
         "rpython.rlib.rarithmetic" => {
             if int_type(name).is_some() {

@@ -5,14 +5,14 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{InstanceData, ObjData, stable_id};
 
 use super::Cx;
-use super::builtins::is_known;
+use super::builtins::is_known_builtin;
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val};
 use crate::{Desc, SiteId};
 
 /// Creation site of a prebuilt list or dict.
-pub(crate) fn prebuilt_site(obj: ObjId) -> SiteId {
+pub fn prebuilt_site(obj: ObjId) -> SiteId {
     SiteId(stable_id(&["prebuilt", &format!("{:016x}", obj.0)]).0)
 }
 
@@ -60,7 +60,7 @@ impl Cx<'_> {
         };
         let v = match &*data {
             ObjData::Function(f) => {
-                if is_known(&f.module, &f.name) {
+                if is_known_builtin(&f.module, &f.name) {
                     Val::from(Atom::Builtin(format!("{}.{}", f.module, f.name).into()))
                         .with_const(here)
                 } else {
@@ -68,7 +68,7 @@ impl Cx<'_> {
                 }
             }
             ObjData::Class(c) => {
-                if c.builtin && &*c.module != "exceptions" || is_known(&c.module, &c.name) {
+                if c.builtin && &*c.module != "exceptions" || is_known_builtin(&c.module, &c.name) {
                     Val::from(Atom::Builtin(format!("{}.{}", c.module, c.name).into()))
                         .with_const(here)
                 } else {

@@ -16,6 +16,8 @@ mod nodes;
 mod operations;
 mod unary;
 
+pub use builtins::is_known_builtin;
+pub use constants::prebuilt_site;
 pub(crate) use function::FLOW_FAILED;
 pub(crate) use lowlevel::annotation_to_lltype;
 
