@@ -145,11 +145,6 @@ impl<'a> RTyper<'a> {
             SomeKind::Address => Repr::Address,
             SomeKind::LLType(t) => Repr::LLType(*t),
             SomeKind::LLFunc(f) => Repr::LLFunc(f.clone()),
-            SomeKind::Builder { .. } => {
-                return Err(TyperError::new(
-                    "string builders have no low-level form so far",
-                ));
-            }
             SomeKind::Conflict => {
                 return Err(TyperError::new(
                     "values of kinds that do not go together meet here",
