@@ -15,7 +15,8 @@
 //!
 //! A root is a variable with a GC pointer that is needed after an operation that can
 //! collect. Every root has a slot of the frame, the same along links where possible;
-//! it is saved when its slot does not hold it yet and read back at its first use
+//! it is saved when its slot does not hold it yet (before a loop, if the loop would)
+//! and read back at its first use
 //! after the collection. The frame is entered in the innermost block outside loops
 //! that dominates all of that, and left where control leaves what that block
 //! dominates, so ways around it cost nothing.
@@ -25,7 +26,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
-    BlockId, Dominators, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
+    BlockId, Dominators, ExitSwitch, Link, LinkId, Loop, Operation, VarId, entry_map, find_loops,
 };
 use taipan_lltype::{GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID};
 
@@ -111,6 +112,44 @@ fn used<'a>(args: impl IntoIterator<Item = &'a LLOperand>) -> impl Iterator<Item
     args.into_iter().filter_map(LLOperand::as_var)
 }
 
+/// Variables that are connected by links.
+struct Webs(FxHashMap<VarId, VarId>);
+
+impl Webs {
+    fn new(g: &LLGraph, order: &[BlockId]) -> Webs {
+        let mut webs = Webs(FxHashMap::default());
+        for b in order {
+            for link in &g.block(*b).exits {
+                for (a, v) in link.args.iter().zip(&g.block(link.target).inputargs) {
+                    if let Some(a) = a.as_var().filter(|a| is_root(g, *a)) {
+                        let (a, v) = (webs.find(a), webs.find(*v));
+                        if a != v {
+                            webs.0.insert(v, a);
+                        }
+                    }
+                }
+            }
+        }
+        webs
+    }
+
+    fn find(&mut self, v: VarId) -> VarId {
+        let Some(up) = self.0.get(&v).copied() else {
+            return v;
+        };
+        let top = self.find(up);
+        self.0.insert(v, top);
+        top
+    }
+}
+
+/// Which slots are known to hold what.
+struct Saved {
+    at_entry: FxHashMap<BlockId, FxHashSet<VarId>>,
+    /// Saves on links into loops: slot, and index of the link's argument.
+    on_links: Vec<(LinkId, Vec<(u32, usize)>)>,
+}
+
 struct Roots {
     /// By block, and by index of its operations that can collect: the roots, perhaps
     /// none.
@@ -156,35 +195,34 @@ impl Roots {
                 }
             }
         }
-        let mut kin: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
-        for b in order {
-            for link in &g.block(*b).exits {
-                for (a, v) in link.args.iter().zip(&g.block(link.target).inputargs) {
-                    if let Some(a) = a.as_var()
-                        && rivals.contains_key(&a)
-                        && rivals.contains_key(v)
-                    {
-                        kin.entry(*v).or_default().push(a);
-                        kin.entry(a).or_default().push(*v);
-                    }
-                }
-            }
-        }
+        let mut webs = Webs::new(g, order);
+        let mut of_web: FxHashMap<VarId, Vec<u32>> = FxHashMap::default();
         for v in all {
             let taken: FxHashSet<u32> = rivals[&v]
                 .iter()
                 .filter_map(|w| self.slots.get(w))
                 .copied()
                 .collect();
-            let wished = (kin.get(&v).into_iter().flatten())
-                .filter_map(|w| self.slots.get(w))
-                .find(|slot| !taken.contains(slot));
+            let used = of_web.entry(webs.find(v)).or_default();
+            let wished = used.iter().find(|slot| !taken.contains(slot)).copied();
             let slot = match wished {
-                Some(slot) => *slot,
-                None => (0..).find(|slot| !taken.contains(slot)).unwrap_or(0),
+                Some(slot) => slot,
+                None => {
+                    let free = (0..).find(|slot| !taken.contains(slot)).unwrap_or(0);
+                    used.push(free);
+                    free
+                }
             };
             self.slots.insert(v, slot);
             self.size = self.size.max(slot + 1);
+        }
+        // Variables that only pass the pointers on keep their slots known.
+        for b in order {
+            for v in g.block(*b).inputargs.iter().filter(|v| is_root(g, **v)) {
+                if let Some([slot, ..]) = of_web.get(&webs.find(*v)).map(Vec::as_slice) {
+                    self.slots.entry(*v).or_insert(*slot);
+                }
+            }
         }
     }
 
@@ -195,9 +233,12 @@ impl Roots {
         let frame = self.frame(g);
         let saved = self.saved_at_entry(g);
         for b in g.reachable() {
-            self.rewrite(g, b, &saved[&b]);
+            self.rewrite(g, b, &saved.at_entry[&b]);
         }
         let empty = self.uninitialized(g, frame);
+        for (link, saves) in saved.on_links {
+            self.save_on_link(g, link, &saves);
+        }
         self.enter_and_leave(g, frame, &empty);
     }
 
@@ -238,12 +279,73 @@ impl Roots {
     }
 
     /// Roots among the input arguments of each block that their slots hold whichever
-    /// way control came: a greatest fixpoint.
-    fn saved_at_entry(&self, g: &LLGraph) -> FxHashMap<BlockId, FxHashSet<VarId>> {
+    /// way control came: a greatest fixpoint. What a loop keeps in a slot is saved on
+    /// the way into the loop.
+    fn saved_at_entry(&self, g: &LLGraph) -> Saved {
         let order = g.reachable();
         let entries = entry_map(g);
+        let loops = find_loops(g);
+        // Input arguments of loop headers that are worth being saved before the loop.
+        let mut before: FxHashSet<VarId> = FxHashSet::default();
+        for l in &loops {
+            let slots: FxHashSet<u32> = (l.blocks.iter())
+                .flat_map(|b| self.places.get(b).into_iter().flatten())
+                .flat_map(|(_, roots)| roots.iter().map(|v| self.slots[v]))
+                .collect();
+            let inputs = g.block(l.header).inputargs.iter();
+            before.extend(inputs.filter(|v| self.slots.get(v).is_some_and(|s| slots.contains(s))));
+        }
+        loop {
+            let at_entry = self.fixpoint(g, &order, &entries, &loops, &before);
+            let mut on_links = Vec::new();
+            let mut conflict = None;
+            for l in &loops {
+                let mut slots: FxHashMap<u32, VarId> = FxHashMap::default();
+                for e in &entries[l.header.index()] {
+                    if l.back_links.contains(e) {
+                        continue;
+                    }
+                    let exit = self.saved_at_exit(e.source, &at_entry[&e.source]);
+                    let mut saves = Vec::new();
+                    for (i, v) in g.block(l.header).inputargs.iter().enumerate() {
+                        if !at_entry[&l.header].contains(v) {
+                            continue;
+                        }
+                        if *slots.entry(self.slots[v]).or_insert(*v) != *v && before.contains(v) {
+                            conflict = Some(*v);
+                        }
+                        if !self.holds(&exit, &g.link(*e).args[i], *v) {
+                            saves.push((self.slots[v], i));
+                        }
+                    }
+                    if !saves.is_empty() {
+                        on_links.push((*e, saves));
+                    }
+                }
+            }
+            match conflict {
+                Some(v) => before.remove(&v),
+                None => return Saved { at_entry, on_links },
+            };
+        }
+    }
+
+    /// Whether the slot of `v` holds what a link passes for it.
+    fn holds(&self, saved: &FxHashSet<VarId>, arg: &LLOperand, v: VarId) -> bool {
+        (arg.as_var())
+            .is_some_and(|a| saved.contains(&a) && self.slots.get(&a) == self.slots.get(&v))
+    }
+
+    fn fixpoint(
+        &self,
+        g: &LLGraph,
+        order: &[BlockId],
+        entries: &[Vec<LinkId>],
+        loops: &[Loop],
+        before: &FxHashSet<VarId>,
+    ) -> FxHashMap<BlockId, FxHashSet<VarId>> {
         let mut at_entry: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
-        for b in &order {
+        for b in order {
             let start = *b == g.startblock;
             let all = g
                 .block(*b)
@@ -252,33 +354,55 @@ impl Roots {
                 .filter(|v| !start && self.slots.contains_key(v));
             at_entry.insert(*b, all.copied().collect());
         }
+        let back: FxHashMap<BlockId, &[LinkId]> = loops
+            .iter()
+            .map(|l| (l.header, l.back_links.as_slice()))
+            .collect();
         loop {
             let mut changed = false;
             let at_exit: FxHashMap<BlockId, FxHashSet<VarId>> = order
                 .iter()
                 .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
                 .collect();
-            for b in &order {
-                let inputargs = g.block(*b).inputargs.clone();
+            for b in order {
+                let inputargs = &g.block(*b).inputargs;
                 let Some(now) = at_entry.get_mut(b) else {
                     continue;
                 };
-                let before = now.len();
+                let count = now.len();
                 now.retain(|v| {
                     let i = inputargs.iter().position(|w| w == v).unwrap_or(0);
                     entries[b.index()].iter().all(|l| {
-                        let a = g.link(*l).args[i].as_var();
-                        a.is_some_and(|a| {
-                            at_exit[&l.source].contains(&a)
-                                && self.slots.get(&a) == self.slots.get(v)
-                        })
+                        let saved_on_link =
+                            before.contains(v) && back.get(b).is_some_and(|back| !back.contains(l));
+                        saved_on_link || self.holds(&at_exit[&l.source], &g.link(*l).args[i], *v)
                     })
                 });
-                changed |= now.len() != before;
+                changed |= now.len() != count;
             }
             if !changed {
                 return at_entry;
             }
+        }
+    }
+
+    fn save_on_link(&self, g: &mut LLGraph, link: LinkId, saves: &[(u32, usize)]) {
+        let at = g.block(link.source).operations.last().map_or(0, |op| op.at);
+        let place = match g.block(link.source).exits.len() {
+            1 => link.source,
+            _ => g.insert_empty_block(link),
+        };
+        for (slot, i) in saves {
+            let exit = if place == link.source { link.exit } else { 0 };
+            let value = g.block(place).exits[exit].args[*i].clone();
+            let result = g.new_var("", *VOID);
+            let slot = constant(LLConst::signed(i64::from(*slot)));
+            g.block_mut(place).operations.push(operation(
+                PlainOp::GcSaveRoot,
+                [slot, value],
+                result,
+                at,
+            ));
         }
     }
 

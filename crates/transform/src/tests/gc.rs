@@ -60,32 +60,32 @@ fn roots_and_barriers_are_inserted() {
             pair_6: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
             first_7: *GcStruct node = gc_restore_root(0)
             u2_8: Void = setfield(pair_6, .a, first_7)
+            v9: Void = gc_save_root(0, pair_6)
+            v10: Void = gc_save_root(1, null *GcArray of Signed)
             goto block1(n_0, pair_6, null *GcArray of Signed)
-        block1(i_9: Signed, pair1_10: *GcStruct pair, last_11: *GcArray of Signed):
-            c_12: Bool = int_gt(i_9, 0)
-            switch c_12
-                False: block2(pair1_10)
-                True: block3(i_9, pair1_10, last_11)
-        block2(pair3_13: *GcStruct pair):
-            a_14: *GcStruct node = getfield(pair3_13, .a)
-            b_15: *GcStruct node = getfield(pair3_13, .b)
-            same_16: Bool = ptr_eq(a_14, b_15)
-            v_17: Signed = getfield(b_15, .value)
-            w_18: Signed = cast_bool_to_int(same_16)
-            x_19: Signed = int_add(v_17, w_18)
-            v20: Void = gc_leave_roots_frame(2)
-            goto return(x_19)
-        block3(i2_21: Signed, pair2_22: *GcStruct pair, last2_23: *GcArray of Signed):
-            j_24: Signed = int_sub(i2_21, 1)
-            v25: Void = gc_save_root(0, pair2_22)
-            v26: Void = gc_save_root(1, last2_23)
-            new_27: *GcStruct node = direct_call(&make, j_24, last2_23)
+        block1(i_11: Signed, pair1_12: *GcStruct pair, last_13: *GcArray of Signed):
+            c_14: Bool = int_gt(i_11, 0)
+            switch c_14
+                False: block2(pair1_12)
+                True: block3(i_11, pair1_12, last_13)
+        block2(pair3_15: *GcStruct pair):
+            a_16: *GcStruct node = getfield(pair3_15, .a)
+            b_17: *GcStruct node = getfield(pair3_15, .b)
+            same_18: Bool = ptr_eq(a_16, b_17)
+            v_19: Signed = getfield(b_17, .value)
+            w_20: Signed = cast_bool_to_int(same_18)
+            x_21: Signed = int_add(v_19, w_20)
+            v22: Void = gc_leave_roots_frame(2)
+            goto return(x_21)
+        block3(i2_23: Signed, pair2_24: *GcStruct pair, last2_25: *GcArray of Signed):
+            j_26: Signed = int_sub(i2_23, 1)
+            new_27: *GcStruct node = direct_call(&make, j_26, last2_25)
             pair2_28: *GcStruct pair = gc_restore_root(0)
             v29: Void = gc_writebarrier(pair2_28)
             u3_30: Void = setfield(pair2_28, .b, new_27)
             u4_31: Void = setfield(pair2_28, .a, new_27)
             last2_32: *GcArray of Signed = gc_restore_root(1)
-            goto block1(j_24, pair2_28, last2_32)
+            goto block1(j_26, pair2_28, last2_32)
         return(result_33: Signed)
         except(etype_34: *Struct object_vtable, evalue_35: *GcStruct object)
     "#]]
