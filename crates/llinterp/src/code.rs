@@ -126,6 +126,12 @@ pub(crate) enum Inst {
         zero: bool,
         dst: u32,
     },
+    /// An allocation that may find the nursery full.
+    Nursery {
+        ty: u32,
+        full: u32,
+        dst: u32,
+    },
     Call {
         func: u32,
         args: OpndList,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
+use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
     Access, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, Memory, NumFamily, NumOp,
     PlainOp, TypeKind, VOID, VoidConst, is_conversion, round_up,
@@ -53,6 +53,12 @@ pub(crate) fn decode(graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
     };
     d.graph();
     d.code
+}
+
+/// Whether a block ends in an allocation that may find the nursery full.
+fn is_nursery(block: &Block<LowLevel>) -> bool {
+    let last = block.operations.last();
+    last.is_some_and(|op| op.op == PlainOp::GcMallocNursery.into()) && block.exits.len() == 2
 }
 
 fn is_wide(ty: LLType) -> bool {
@@ -107,6 +113,16 @@ impl Decoder<'_, '_> {
         let links: Vec<u32> = block.exits.iter().map(|l| self.link(l)).collect();
         match &block.exitswitch {
             ExitSwitch::None => self.emit(Inst::Goto { link: links[0] }),
+            ExitSwitch::LastException if is_nursery(block) => {
+                if let Some(Inst::Malloc { ty, dst, .. }) = self.code.insts.pop() {
+                    self.code.insts.push(Inst::Nursery {
+                        ty,
+                        full: links[1],
+                        dst,
+                    });
+                }
+                self.emit(Inst::Goto { link: links[0] });
+            }
             ExitSwitch::LastException => {
                 let handlers = (block.exits[1..].iter().zip(&links[1..]))
                     .filter_map(|(l, link)| self.handler(l, *link))
@@ -385,7 +401,7 @@ impl Decoder<'_, '_> {
                     self.emit(Inst::Move { a, dst });
                 }
             }
-            Malloc | MallocVarsize => self.malloc(p, op, dst)?,
+            Malloc | MallocVarsize | GcMallocNursery => self.malloc(p, op, dst)?,
             Getfield | Getsubstruct | DirectFieldptr => {
                 let ty = self.pointee(g, arg(op, 0)?)?;
                 let (offset, field) = self.field(ty, arg(op, 1)?)?;

@@ -552,6 +552,17 @@ impl<'p> LLInterpreter<'p> {
                         Err(e) => check!(Err(e)),
                     }
                 }
+                Inst::Nursery { ty, full, dst } => {
+                    // Both ways are as good here; graphs are tested by taking both.
+                    self.ticks += 1;
+                    if self.ticks % 2 == 0 {
+                        jump!(full);
+                    }
+                    set!(
+                        dst,
+                        check!(self.heap.malloc(code.types[ty as usize], 0, true))
+                    );
+                }
                 Inst::Call { func, args, dst } => {
                     if let Some(top) = self.frames.last_mut() {
                         top.pc = pc;

@@ -16,7 +16,9 @@
 //! After the GC transform: `gc_enter_roots_frame(n)` takes `n` words of the shadow stack,
 //! `gc_save_root(i, ptr)` stores into and `gc_restore_root(i) -> ptr` reads from word
 //! `i` of them, `gc_leave_roots_frame(n)` gives them back. `gc_writebarrier(object)` comes
-//! before stores of GC pointers; stores themselves are plain.
+//! before stores of GC pointers; stores themselves are plain. A block that ends in
+//! `gc_malloc_nursery(type, flavor)`, an allocation that does not collect, has a `canraise`
+//! switch: the second exit is taken if the nursery is full, and leads to a `malloc`.
 
 use std::fmt;
 
@@ -200,6 +202,7 @@ plain_ops! {
     GcIdentityhash = "gc_identityhash", READ | GC;
     GcId = "gc_id", READ | GC;
     GcCanMove = "gc_can_move", READ;
+    GcMallocNursery = "gc_malloc_nursery", EFFECT;
     GcWritebarrier = "gc_writebarrier", EFFECT;
     GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT;
     GcSaveRoot = "gc_save_root", EFFECT;

@@ -32,12 +32,14 @@ use taipan_lltype::{GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp,
 
 use crate::Summaries;
 use crate::calls::{can_collect, is_raw_malloc};
+use crate::nursery::split_mallocs;
 use crate::ssa::{constant, operation, type_of};
 
 /// Inserts what the collector needs.
 pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
     insert_barriers(&mut g, s);
+    split_mallocs(&mut g, s.program());
     Roots::new(&g, s).insert(&mut g);
     g.compact();
     g

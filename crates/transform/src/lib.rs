@@ -26,6 +26,7 @@ mod gc;
 mod inline;
 mod loops;
 mod malloc;
+mod nursery;
 mod optimize;
 mod ssa;
 mod summary;

@@ -13,24 +13,24 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
-    BlockId, Substitution, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
+    BlockId, Operation, Substitution, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
 };
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
+    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, TypeKind, VoidConst,
 };
 
 use crate::ssa::{constant, type_of, zero};
 
 /// Removes what can be removed. Answers whether there was anything.
-pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
-    if !has_candidates(g) {
+pub(crate) fn remove_mallocs(g: &mut LLGraph, program: &dyn Program) -> bool {
+    if !has_candidates(g, program) {
         return false;
     }
     remove_identical_vars_ssa(g);
     let mut changed = false;
     // Removing one object may free another one that it held.
     for _ in 0..4 {
-        let found = candidates(g);
+        let found = candidates(g, program);
         let mut removed = false;
         for (b, v) in found {
             if let Some(aliases) = confined(g, v) {
@@ -47,23 +47,27 @@ pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
     changed
 }
 
-fn is_candidate(op: &taipan_graph::Operation<LowLevel>) -> bool {
+fn is_candidate(op: &Operation<LowLevel>, program: &dyn Program) -> bool {
     op.op == PlainOp::Malloc.into()
         && matches!(op.args.first(), Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t))))
-            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)))
+            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)) && program.destructor(*t).is_none())
 }
 
-fn has_candidates(g: &LLGraph) -> bool {
+fn has_candidates(g: &LLGraph, program: &dyn Program) -> bool {
     g.blocks
         .iter()
         .flat_map(|b| &b.operations)
-        .any(is_candidate)
+        .any(|op| is_candidate(op, program))
 }
 
-fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId)> {
+fn candidates(g: &LLGraph, program: &dyn Program) -> Vec<(BlockId, VarId)> {
     let mut found = Vec::new();
     for b in g.reachable() {
-        let ops = g.block(b).operations.iter().filter(|op| is_candidate(op));
+        let ops = g
+            .block(b)
+            .operations
+            .iter()
+            .filter(|op| is_candidate(op, program));
         found.extend(ops.map(|op| (b, op.result)));
     }
     found
@@ -121,11 +125,7 @@ impl Removal<'_> {
     }
 
     /// The field that an operation on the object reads (`false`) or writes.
-    fn access(
-        &self,
-        g: &LLGraph,
-        op: &taipan_graph::Operation<LowLevel>,
-    ) -> Option<(FieldKey, bool)> {
+    fn access(&self, g: &LLGraph, op: &Operation<LowLevel>) -> Option<(FieldKey, bool)> {
         let object = op.args.first().filter(|o| self.is_alias(o))?;
         let key = (type_of(g, object).pointee()?, op.args.get(1)?.clone());
         match op.op {

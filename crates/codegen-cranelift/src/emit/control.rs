@@ -5,6 +5,7 @@ use cranelift_frontend::Switch;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, const_word};
 
+use super::cold::cold_blocks;
 use super::types::clif_type;
 use super::{Bad, Emitter};
 
@@ -41,9 +42,14 @@ impl Emitter<'_, '_> {
             let args = self.b.block_params(entry).to_vec();
             self.jump(start, &args);
         }
+        let cold = cold_blocks(graph);
         for id in &order {
             let block = self.block(*id)?;
             self.b.switch_to_block(block);
+            self.in_cold_block = cold[id.index()];
+            if self.in_cold_block {
+                self.b.set_cold_block(block);
+            }
             self.block_body(*id, &entries)?;
         }
         self.b.seal_all_blocks();
@@ -69,6 +75,13 @@ impl Emitter<'_, '_> {
         match (&block.exitswitch, &block.exits[..]) {
             (ExitSwitch::None, [link]) => self.follow(link, entries),
             (ExitSwitch::None, _) => Err(format!("{id:?} needs one exit")),
+            (ExitSwitch::LastException, [ok, full]) if self.nursery_full.is_some() => {
+                self.follow(ok, entries)?;
+                if let Some(b) = self.nursery_full.take() {
+                    self.b.switch_to_block(b);
+                }
+                self.follow(full, entries)
+            }
             (ExitSwitch::LastException, [ok, raised]) if raised.last_exception.is_none() => {
                 // An overflow check: the machine's flag decides.
                 let overflow = self

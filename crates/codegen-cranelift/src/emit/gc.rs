@@ -52,6 +52,9 @@ impl Emitter<'_, '_> {
                     _ => None,
                 };
                 let l = self.layout(*ty);
+                if p == PlainOp::GcMallocNursery {
+                    return self.malloc_nursery(*ty, &l).map(Some);
+                }
                 match (gc, length) {
                     (true, None) => Ok(Some(self.malloc_fixed(*ty, &l))),
                     (true, Some(n)) => self.malloc_varsize(*ty, &l, n, zero).map(Some),
@@ -95,8 +98,8 @@ impl Emitter<'_, '_> {
     fn malloc_fixed(&mut self, ty: LLType, l: &Layout) -> Value {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
-        if size >= LARGE_OBJECT || size > MAX_INLINE_CLEAR || self.program.destructor(ty).is_some()
-        {
+        let inline = size <= MAX_INLINE_CLEAR && self.program.destructor(ty).is_none();
+        if self.in_cold_block || !inline {
             let p = self.call_runtime("rpy_gc_malloc_fixed", &[info], Some(PTR));
             return p.unwrap_or(info);
         }
@@ -110,13 +113,34 @@ impl Emitter<'_, '_> {
         let slow = self.call_runtime("rpy_gc_malloc_slow", &[size_value], Some(PTR));
         self.jump(done, slow.as_slice());
         self.b.switch_to_block(done);
+        self.clear(p, info, size);
+        p
+    }
+
+    /// An object of fixed size that ends its block: the second exit is for when the
+    /// nursery is full.
+    fn malloc_nursery(&mut self, ty: LLType, l: &Layout) -> Result<Value, Bad> {
+        let size = round_up(l.size, 8);
+        if size > MAX_INLINE_CLEAR {
+            return Err(format!("{ty} is too big"));
+        }
+        let full = self.cold_block();
+        self.nursery_full = Some(full);
+        let size_value = self.int(I64, size as i64);
+        let p = self.bump(size_value, full);
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        self.clear(p, info, size);
+        Ok(p)
+    }
+
+    /// Fills a new object.
+    fn clear(&mut self, p: Value, info: Value, size: u64) {
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
         let zero = self.int(I64, 0);
         for at in (8..size).step_by(8) {
             self.b.ins().store(flags, zero, p, at as i32);
         }
-        p
     }
 
     /// Takes `size` bytes of the nursery, or jumps to `slow` if they are not there.

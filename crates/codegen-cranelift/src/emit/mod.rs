@@ -5,6 +5,7 @@
 
 mod arith;
 mod call;
+mod cold;
 mod control;
 mod convert;
 mod exc;
@@ -64,6 +65,8 @@ pub(crate) fn emit_graph(
         regions,
         roots: None,
         overflow: None,
+        nursery_full: None,
+        in_cold_block: false,
     };
     let done = emitter.graph();
     let Emitter { b, symbols, .. } = emitter;
@@ -129,6 +132,11 @@ struct Emitter<'a, 'b> {
     roots: Option<(Variable, i64)>,
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<Value>,
+    /// Where the block's last operation goes on if it found the nursery full, if it
+    /// is one that may.
+    nursery_full: Option<Block>,
+    /// Whether the current block is rarely executed.
+    in_cold_block: bool,
 }
 
 impl Emitter<'_, '_> {

@@ -104,7 +104,8 @@ impl Emitter<'_, '_> {
                 let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
                 self.b.ins().isub(a, b)
             }
-            Malloc | MallocVarsize | Free | RawMalloc | RawFree | RawMallocUsage => {
+            Malloc | MallocVarsize | GcMallocNursery | Free | RawMalloc | RawFree
+            | RawMallocUsage => {
                 return self.allocation(p, op);
             }
             Getfield | Setfield | BareSetfield | Getsubstruct | DirectFieldptr | Getarrayitem

@@ -56,38 +56,45 @@ fn roots_and_barriers_are_inserted() {
             v2: Void = gc_save_root(0, null *GcOpaque GCREF)
             v3: Void = gc_save_root(1, null *GcOpaque GCREF)
             first_4: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
-            v5: Void = gc_save_root(0, first_4)
-            pair_6: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
-            first_7: *GcStruct node = gc_restore_root(0)
-            u2_8: Void = setfield(pair_6, .a, first_7)
-            v9: Void = gc_save_root(0, pair_6)
-            v10: Void = gc_save_root(1, null *GcArray of Signed)
-            goto block1(n_0, pair_6, null *GcArray of Signed)
-        block1(i_11: Signed, pair1_12: *GcStruct pair, last_13: *GcArray of Signed):
-            c_14: Bool = int_gt(i_11, 0)
-            switch c_14
-                False: block2(pair1_12)
-                True: block3(i_11, pair1_12, last_13)
-        block2(pair3_15: *GcStruct pair):
-            a_16: *GcStruct node = getfield(pair3_15, .a)
-            b_17: *GcStruct node = getfield(pair3_15, .b)
-            same_18: Bool = ptr_eq(a_16, b_17)
-            v_19: Signed = getfield(b_17, .value)
-            w_20: Signed = cast_bool_to_int(same_18)
-            x_21: Signed = int_add(v_19, w_20)
-            v22: Void = gc_leave_roots_frame(2)
-            goto return(x_21)
-        block3(i2_23: Signed, pair2_24: *GcStruct pair, last2_25: *GcArray of Signed):
-            j_26: Signed = int_sub(i2_23, 1)
-            new_27: *GcStruct node = direct_call(&make, j_26, last2_25)
-            pair2_28: *GcStruct pair = gc_restore_root(0)
-            v29: Void = gc_writebarrier(pair2_28)
-            u3_30: Void = setfield(pair2_28, .b, new_27)
-            u4_31: Void = setfield(pair2_28, .a, new_27)
-            last2_32: *GcArray of Signed = gc_restore_root(1)
-            goto block1(j_26, pair2_28, last2_32)
-        return(result_33: Signed)
-        except(etype_34: *Struct object_vtable, evalue_35: *GcStruct object)
+            pair_5: *GcStruct pair = gc_malloc_nursery(<type GcStruct pair>, <gc>)
+            canraise
+                ok: block2(pair_5, first_4, n_0)
+                null *Struct object_vtable(_, _): block1(first_4, n_0)
+        block1(first_6: *GcStruct node, n_7: Signed):
+            v8: Void = gc_save_root(0, first_6)
+            pair_9: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            first_10: *GcStruct node = gc_restore_root(0)
+            goto block2(pair_9, first_10, n_7)
+        block2(pair_11: *GcStruct pair, first_12: *GcStruct node, n_13: Signed):
+            u2_14: Void = setfield(pair_11, .a, first_12)
+            v15: Void = gc_save_root(0, pair_11)
+            v16: Void = gc_save_root(1, null *GcArray of Signed)
+            goto block3(n_13, pair_11, null *GcArray of Signed)
+        block3(i_17: Signed, pair1_18: *GcStruct pair, last_19: *GcArray of Signed):
+            c_20: Bool = int_gt(i_17, 0)
+            switch c_20
+                False: block4(pair1_18)
+                True: block5(i_17, pair1_18, last_19)
+        block4(pair3_21: *GcStruct pair):
+            a_22: *GcStruct node = getfield(pair3_21, .a)
+            b_23: *GcStruct node = getfield(pair3_21, .b)
+            same_24: Bool = ptr_eq(a_22, b_23)
+            v_25: Signed = getfield(b_23, .value)
+            w_26: Signed = cast_bool_to_int(same_24)
+            x_27: Signed = int_add(v_25, w_26)
+            v28: Void = gc_leave_roots_frame(2)
+            goto return(x_27)
+        block5(i2_29: Signed, pair2_30: *GcStruct pair, last2_31: *GcArray of Signed):
+            j_32: Signed = int_sub(i2_29, 1)
+            new_33: *GcStruct node = direct_call(&make, j_32, last2_31)
+            pair2_34: *GcStruct pair = gc_restore_root(0)
+            v35: Void = gc_writebarrier(pair2_34)
+            u3_36: Void = setfield(pair2_34, .b, new_33)
+            u4_37: Void = setfield(pair2_34, .a, new_33)
+            last2_38: *GcArray of Signed = gc_restore_root(1)
+            goto block3(j_32, pair2_34, last2_38)
+        return(result_39: Signed)
+        except(etype_40: *Struct object_vtable, evalue_41: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }

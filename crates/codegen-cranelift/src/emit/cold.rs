@@ -1,0 +1,46 @@
+//! Blocks that are rarely executed: their code is placed apart.
+
+use taipan_graph::{ExitSwitch, entry_map};
+use taipan_lltype::{LLGraph, LLOp, PlainOp};
+
+/// Whether each block deals with an exception, an overflow or a full nursery, or
+/// only leads to such blocks or comes from them.
+pub(super) fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
+    let order = graph.reachable();
+    let entries = entry_map(graph);
+    let mut cold = vec![false; graph.blocks.len()];
+    for b in &order {
+        let block = graph.block(*b);
+        if let (ExitSwitch::LastException, [_, rare]) = (&block.exitswitch, &block.exits[..]) {
+            // Unless other ways lead there too.
+            cold[rare.target.index()] |= entries[rare.target.index()].len() == 1;
+        }
+        cold[b.index()] |= block.operations.iter().any(|op| {
+            matches!(
+                op.op,
+                LLOp::Plain(
+                    PlainOp::DebugStartTraceback
+                        | PlainOp::DebugRecordTraceback
+                        | PlainOp::DebugCatchException
+                        | PlainOp::ExcType
+                )
+            )
+        });
+    }
+    let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for b in order.iter().filter(|b| !fixed.contains(b)) {
+            let exits = &graph.block(*b).exits;
+            let mut into = entries[b.index()].iter();
+            let is_cold = exits.iter().all(|l| cold[l.target.index()])
+                || into.all(|l| cold[l.source.index()]);
+            if is_cold && !cold[b.index()] {
+                cold[b.index()] = true;
+                changed = true;
+            }
+        }
+    }
+    cold
+}
