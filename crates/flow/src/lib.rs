@@ -18,10 +18,12 @@ mod result;
 mod simplify;
 mod space;
 mod special;
+mod text;
 mod value;
 mod world;
 
 pub use result::*;
+pub use text::{flow_text, object_names};
 
 use std::sync::Arc;
 

@@ -232,6 +232,8 @@ impl FlowSpace<'_> {
     fn special_call(&mut self, s: Special, args: &[Value]) -> Option<Answer<Self>> {
         Some(match s {
             Special::Op(op, arity) if arity == args.len() => self.eval(op, args),
+            Special::Op(HlOp::Str, _) if args.is_empty() => Ok(Value::Const(Const::str(""))),
+            Special::Op(HlOp::Bool, _) if args.is_empty() => Ok(self.bool(false)),
             Special::Pow if args.len() == 2 => {
                 let args = [args[0].clone(), args[1].clone(), Value::Const(Const::None)];
                 self.eval(HlOp::Pow, &args)
@@ -357,9 +359,18 @@ impl FlowSpace<'_> {
     fn imported(&mut self, name: &str) -> Answer<Self> {
         match self.world.module(name) {
             Some(Ok(id)) => Ok(Value::Const(Const::Obj(id))),
-            Some(Err(message)) => error("TP0227", message),
-            None => error("TP0227", format!("there is no module {name}")),
+            Some(Err(message)) => self.import_error(message),
+            None => self.import_error(format!("there is no module {name}")),
         }
+    }
+
+    /// An import fails: somebody may catch that.
+    fn import_error(&self, message: String) -> Answer<Self> {
+        if !self.protected {
+            return error("TP0227", message);
+        }
+        let class = builtin("exceptions.ImportError");
+        Err(Unwind::Raise(class, Value::Const(Const::None)))
     }
 }
 
@@ -369,7 +380,19 @@ impl ObjectSpace for FlowSpace<'_> {
 
     fn op(&mut self, op: HlOp, args: &[Value]) -> Answer<Self> {
         match op {
-            HlOp::Pow => not_rpython("a ** b"),
+            HlOp::Pow => {
+                // Of constants only, where the result is one too.
+                let operands: Option<Vec<Const>> =
+                    args.iter().map(|v| v.as_const().cloned()).collect();
+                let folded = operands.map(|mut c| {
+                    c.push(Const::None);
+                    fold(self.world, op, &c)
+                });
+                match folded {
+                    Some(Folded::To(c)) => Ok(Value::Const(c)),
+                    _ => not_rpython("a ** b"),
+                }
+            }
             HlOp::InplacePow => not_rpython("a **= b"),
             HlOp::Iter => {
                 if let Some(c) = args[0].as_const()
@@ -668,7 +691,7 @@ impl ObjectSpace for FlowSpace<'_> {
                 return self.imported(&format!("{package}.{name}"));
             }
         }
-        error("TP0227", format!("cannot import name {name}"))
+        self.import_error(format!("cannot import name {name}"))
     }
 
     fn import_star(&mut self, _: &Frame<Value>, _: &Value) -> Answer<Self, ()> {
