@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use taipan_codegen::SymbolRef;
 use taipan_codegen::abi::{self, LARGE_OBJECT, state};
-use taipan_graph::Operation;
+use taipan_graph::{Operation, VarId};
 use taipan_lltype::{
     LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, VarLayout, VoidConst, round_up,
 };
@@ -56,7 +56,7 @@ impl Emitter<'_, '_> {
                     return self.malloc_nursery(*ty, &l).map(Some);
                 }
                 match (gc, length) {
-                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l))),
+                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op.result))),
                     (true, Some(n)) => self.malloc_varsize(*ty, &l, n, zero).map(Some),
                     (false, n) => self.malloc_raw(&l, n, zero).map(Some),
                 }
@@ -95,7 +95,7 @@ impl Emitter<'_, '_> {
     }
 
     /// An object of fixed size, cleared. The nursery's free pointer is bumped inline.
-    fn malloc_fixed(&mut self, ty: LLType, l: &Layout) -> Value {
+    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, object: VarId) -> Value {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
         let inline = size <= MAX_INLINE_CLEAR && self.program.destructor(ty).is_none();
@@ -138,7 +138,8 @@ impl Emitter<'_, '_> {
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
         let zero = self.int(I64, 0);
-        for at in (8..size).step_by(8) {
+        let initialised = self.initialised_words(object);
+        for at in (8..size).step_by(8).filter(|at| !initialised.contains(at)) {
             self.b.ins().store(flags, zero, p, at as i32);
         }
     }

@@ -11,6 +11,7 @@ mod convert;
 mod exc;
 mod gc;
 mod glue;
+mod init;
 mod memory;
 mod ops;
 mod symbols;
@@ -26,7 +27,7 @@ use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
 use taipan_codegen::{SymbolRef, abi};
-use taipan_graph::VarId;
+use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
 pub(crate) use glue::emit_glue;
@@ -48,7 +49,7 @@ pub(crate) fn emit_graph(
     f: &FuncSym,
     graph: &LLGraph,
 ) -> Result<Symbols, Bad> {
-    func.name = UserFuncName::default();
+    func.name = UserFuncName::testcase(f.name());
     func.signature = signature(f.ty(), false)?;
     let regions = Regions::new(func);
     let mut emitter = Emitter {
@@ -64,6 +65,7 @@ pub(crate) fn emit_graph(
         layouts: FxHashMap::default(),
         regions,
         roots: None,
+        place: (graph.startblock, 0),
         overflow: None,
         nursery_full: None,
         in_cold_block: false,
@@ -130,6 +132,8 @@ struct Emitter<'a, 'b> {
     regions: Regions,
     /// The frame on the shadow stack: its address, and its number of slots.
     roots: Option<(Variable, i64)>,
+    /// The operation being emitted.
+    place: (BlockId, usize),
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<Value>,
     /// Where the block's last operation goes on if it found the nursery full, if it

@@ -12,7 +12,8 @@ impl Emitter<'_, '_> {
     /// All operations of a block.
     pub(super) fn operations(&mut self, id: BlockId) -> Result<(), Bad> {
         let graph = self.graph;
-        for op in &graph.block(id).operations {
+        for (index, op) in graph.block(id).operations.iter().enumerate() {
+            self.place = (id, index);
             let value = match op.op {
                 LLOp::Num(family, num) => self.num(family, num, op).map(Some),
                 LLOp::Plain(p) => self.plain(p, op),

@@ -81,12 +81,17 @@ impl Symbols {
 
     /// Text of Cranelift's with the names of symbols in place of their numbers.
     pub(crate) fn with_names(&self, text: &str) -> String {
+        const NUMBERED: &str = "userextname";
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(i) = rest.find("u0:") {
-            let digits = rest[i + 3..].bytes().take_while(u8::is_ascii_digit).count();
-            let end = i + 3 + digits;
-            let number = rest[i + 3..end].parse().ok();
+        while let Some(i) = rest.find(NUMBERED) {
+            let digits = i + NUMBERED.len();
+            let count = rest[digits..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count();
+            let end = digits + count;
+            let number = rest[digits..end].parse().ok();
             out.push_str(&rest[..i]);
             match number.and_then(|n| self.get(n)) {
                 Some(symbol) => out.push_str(&symbol_text(&symbol)),

@@ -1,6 +1,7 @@
 //! Graphs written as text, transformed, compiled, run natively, and compared with the
 //! LLInterpreter.
 
+mod agreement;
 mod contract;
 mod executables;
 mod graphs;
