@@ -311,3 +311,10 @@ pub fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
         .copied()
         .unwrap_or((0, 0))
 }
+
+/// Whether a class in use has no subclasses in use.
+#[salsa::tracked(returns(copy))]
+pub fn is_leaf(db: &dyn Db, class: Class) -> bool {
+    let def = taipan_annotator::class_def(db, class);
+    !def.name.is_empty() && def.subclasses.is_empty()
+}

@@ -314,6 +314,14 @@ impl<'a> RTyper<'a> {
         ))
     }
 
+    /// Whether a class is known to have no subclasses in use.
+    pub(crate) fn is_leaf(&self, class: ObjId) -> bool {
+        match self.universe {
+            Universe::User(roots) => queries::is_leaf(self.db, Class::new(self.db, roots, class)),
+            Universe::Prelude(_) => false,
+        }
+    }
+
     /// Whether instances are made of this class through its vtable.
     pub(crate) fn needs_instantiate(&self, class: ObjId) -> Typed<bool> {
         let def = taipan_annotator::class_def(self.db, Class::new(self.db, self.roots()?, class));

@@ -16,6 +16,12 @@ def ll_isinstance(obj, cls):
         return False
     return ll_issubclass(obj.typeptr, cls)
 
+def ll_isinstance_exact(obj, cls):
+    """For a class without subclasses."""
+    if not obj:
+        return False
+    return obj.typeptr == cls
+
 def ll_inst_type(VTABLE, obj):
     """Null for None."""
     if not obj:

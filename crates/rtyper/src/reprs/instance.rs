@@ -266,13 +266,24 @@ impl ReprMethods for InstanceRepr {
         }
         let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
         let cls = hop.inputarg(&Repr::Type, 1)?;
+        let exact = match &cls {
+            Operand::Const(LLConst::Static(StaticSym::Vtable(c), _)) => hop.rt.is_leaf(*c),
+            _ => false,
+        };
         if can_be_none(&hop.args_s[0]) {
-            return hop
-                .gendirectcall("rclass.ll_isinstance", [v, cls])
-                .map(Some);
+            let helper = if exact {
+                "rclass.ll_isinstance_exact"
+            } else {
+                "rclass.ll_isinstance"
+            };
+            return hop.gendirectcall(helper, [v, cls]).map(Some);
         }
         let own = self.gettype(hop.llops, v);
-        Ok(Some(super::class::gen_issubclass(hop.llops, own, cls)))
+        Ok(Some(if exact {
+            hop.genop(PlainOp::PtrEq, [own, cls], *BOOL)
+        } else {
+            super::class::gen_issubclass(hop.llops, own, cls)
+        }))
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
