@@ -24,6 +24,8 @@ mod solution;
 mod solver;
 mod special;
 mod store;
+#[cfg(test)]
+mod tests;
 mod text;
 mod val;
 

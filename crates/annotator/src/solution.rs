@@ -278,8 +278,10 @@ pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Arc<Solution> {
     if let Some(s) = &mut solver {
         let same_root = s.roots == [root.clone()];
         let (edited, other) = refresh(db, program, &mut s.facts);
-        let nodes = nodes_of(s, &edited);
-        if !same_root || other || !s.retract(&nodes) {
+        if same_root && !other {
+            let nodes = nodes_of(s, &edited);
+            s.retract(&nodes);
+        } else {
             solver = None;
         }
     }

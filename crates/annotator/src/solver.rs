@@ -247,9 +247,8 @@ impl Solver {
     }
 
     /// Takes back what no longer follows after the functions of these nodes changed,
-    /// and schedules what has to be added. [`Solver::ascend`] must follow. Answers
-    /// false if facts are missing: then the state cannot be mended.
-    pub(crate) fn retract(&mut self, edited: &[NodeIx]) -> bool {
+    /// and schedules what has to be added. [`Solver::ascend`] must follow.
+    pub(crate) fn retract(&mut self, edited: &[NodeIx]) {
         let mut heap: BinaryHeap<Reverse<(Stamp, NodeIx)>> = BinaryHeap::new();
         for &n in edited {
             for (t, _) in &self.store.nodes[n as usize].events {
@@ -262,31 +261,23 @@ impl Solver {
             if last.replace((t, n)) == Some((t, n)) {
                 continue;
             }
-            if !self.recheck(n, t, &mut heap) {
-                return false;
-            }
+            self.recheck(n, t, &mut heap);
         }
         for i in 0..self.queue.len() {
             let n = self.queue[i] as usize;
             self.store.nodes[n].events.retain(|e| !e.1.is_empty());
         }
-        true
     }
 
     /// Runs one past evaluation again and keeps what is still justified of it.
-    fn recheck(
-        &mut self,
-        n: NodeIx,
-        t: Stamp,
-        heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>,
-    ) -> bool {
+    fn recheck(&mut self, n: NodeIx, t: Stamp, heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>) {
         let events = &self.store.nodes[n as usize].events;
         let Ok(at) = events.binary_search_by_key(&t, |e| e.0) else {
-            return true;
+            return;
         };
-        let Ok((writes, _)) = self.run(n, t) else {
-            return false;
-        };
+        // Where facts are missing nothing is known to follow: it is added again when
+        // they are there.
+        let writes = self.run(n, t).map(|r| r.0).unwrap_or_default();
         self.enqueue(n);
         let mut joiner = FactJoiner::new(&self.facts);
         let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
@@ -316,7 +307,6 @@ impl Solver {
         for slot in dirty {
             self.rewrite(n, t, at, slot, heap);
         }
-        true
     }
 
     /// Puts a changed contribution into the log of its slot and follows the readers

@@ -95,6 +95,7 @@ impl Cx<'_> {
             HlOp::GetSlice => self.getslice(v(0), v(1), v(2)).into(),
             HlOp::SetSlice => self.setslice(v(0), v(1), v(2), v(3)).into(),
             HlOp::DelSlice => self.delslice(v(0), v(1), v(2)).into(),
+            HlOp::Pow | HlOp::InplacePow => self.binary(HlOp::Pow, v(0), v(1))?.into(),
             _ => match args {
                 [a] => self.unary(op, a.val())?.into(),
                 [a, b] => self.binary(op, a.val(), b.val())?.into(),

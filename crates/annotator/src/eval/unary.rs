@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{ClassData, ObjData};
 
 use super::operations::Operand;
 use super::{Cx, Local};
@@ -309,7 +309,7 @@ impl Cx<'_> {
 
     fn is_builtin_type(&mut self, class: ObjId) -> Known<bool> {
         Ok(match self.facts.object(class)?.as_deref() {
-            Some(ObjData::Class(c)) => c.builtin && &*c.module != "exceptions",
+            Some(ObjData::Class(c)) => is_type(c),
             _ => true,
         })
     }
@@ -363,6 +363,7 @@ impl Cx<'_> {
                             Some(ObjData::Instance(i)) => self.facts.is_subclass(i.class, class)?,
                             _ => false,
                         },
+                        Desc::Class(_) => builtin.as_deref() == Some("type"),
                         _ => false,
                     });
                 }
@@ -400,15 +401,18 @@ impl Cx<'_> {
     /// Name of a builtin type.
     fn type_name(&mut self, class: ObjId) -> Known<Option<Box<str>>> {
         Ok(match self.facts.object(class)?.as_deref() {
-            Some(ObjData::Class(c)) if c.builtin && &*c.module != "exceptions" => {
-                Some(c.name.clone())
-            }
+            Some(ObjData::Class(c)) if is_type(c) => Some(c.name.clone()),
             Some(ObjData::Builtin { name, .. }) => {
                 Some(name.rsplit('.').next().unwrap_or(name).into())
             }
             _ => None,
         })
     }
+}
+
+/// A builtin type, or one of the integer types of rarithmetic.
+fn is_type(c: &ClassData) -> bool {
+    c.builtin && &*c.module != "exceptions" || &*c.module == "rpython.rlib.rarithmetic"
 }
 
 /// Arithmetic on bools is arithmetic on ints.

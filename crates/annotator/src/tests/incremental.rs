@@ -1,0 +1,456 @@
+//! Random programs under random edits: what the mended state says is what a solve
+//! from scratch says, and every contribution follows from older ones.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use taipan_base::File;
+use taipan_code::{CodeId, Origin};
+use taipan_flow::{FlowResult, Signature};
+use taipan_graph::{
+    BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, Operand, Operation,
+    VarId,
+};
+use taipan_interp::{ClassData, FunctionData, ObjData, named_id, stable_id};
+use taipan_testkit::TestDb;
+
+use crate::eval::Root;
+use crate::facts::{Facts, Request};
+use crate::project::Sites;
+use crate::solver::Solver;
+use crate::store::{NodeKey, SlotKey};
+use crate::{InputType, SomeKind, SomeValue};
+
+const CLASSES: usize = 4;
+const FUNCTIONS: usize = 24;
+const ATTRS: [&str; 3] = ["x", "y", "z"];
+
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// What a random variable is meant to be; wrong guesses are welcome.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Str,
+    List,
+    Dict,
+    Instance,
+    Function,
+    Any,
+}
+
+fn func_id(i: usize) -> ObjId {
+    stable_id(&["test function", &i.to_string()])
+}
+
+fn class_id(i: usize) -> ObjId {
+    stable_id(&["test class", &i.to_string()])
+}
+
+/// A graph under construction.
+struct Builder {
+    graph: FunctionGraph,
+    block: BlockId,
+    vars: Vec<(VarId, Kind)>,
+}
+
+impl Builder {
+    fn push(&mut self, op: HlOp, args: Vec<Operand<taipan_graph::HighLevel>>, kind: Kind) -> VarId {
+        let result = self.graph.new_var("", ());
+        self.graph.block_mut(self.block).operations.push(Operation {
+            op,
+            args: args.into(),
+            result,
+            at: 0,
+        });
+        self.vars.push((result, kind));
+        result
+    }
+
+    fn get(&self, kind: Kind, r: &mut Rng) -> Operand<taipan_graph::HighLevel> {
+        let of_kind: Vec<VarId> = self
+            .vars
+            .iter()
+            .filter(|(_, k)| kind == Kind::Any || *k == kind)
+            .map(|(v, _)| *v)
+            .collect();
+        if !of_kind.is_empty() && r.below(10) > 0 {
+            return Operand::Var(of_kind[r.below(of_kind.len())]);
+        }
+        Operand::Const(match kind {
+            Kind::Int => Const::Int(r.below(5) as i64 - 1),
+            Kind::Str => Const::str(["a", "bc", ""][r.below(3)]),
+            Kind::Function => Const::Obj(func_id(r.below(FUNCTIONS))),
+            _ => Const::None,
+        })
+    }
+
+    fn random_op(&mut self, r: &mut Rng) {
+        let obj = |o: ObjId| Operand::Const(Const::Obj(o));
+        let value_kinds = [
+            Kind::Int,
+            Kind::Int,
+            Kind::Str,
+            Kind::List,
+            Kind::Instance,
+            Kind::Any,
+        ];
+        match r.below(16) {
+            0 | 1 => {
+                let (a, b) = (self.get(Kind::Int, r), self.get(Kind::Int, r));
+                let op = [HlOp::Add, HlOp::Sub, HlOp::Mul][r.below(3)];
+                self.push(op, vec![a, b], Kind::Int);
+            }
+            2 => {
+                let (a, b) = (self.get(Kind::Str, r), self.get(Kind::Str, r));
+                self.push(HlOp::Add, vec![a, b], Kind::Str);
+            }
+            3 | 4 => {
+                let f = func_id(r.below(FUNCTIONS));
+                let args = vec![
+                    obj(f),
+                    self.get(value_kinds[f.0 as usize % 5], r),
+                    self.get(value_kinds[(f.0 >> 8) as usize % 5], r),
+                ];
+                let kind = value_kinds[(f.0 >> 16) as usize % 5];
+                self.push(HlOp::SimpleCall, args, kind);
+            }
+            5 => {
+                let c = class_id(r.below(CLASSES));
+                self.push(HlOp::SimpleCall, vec![obj(c)], Kind::Instance);
+            }
+            6 | 7 => {
+                let x = self.get(Kind::Instance, r);
+                let i = r.below(ATTRS.len());
+                let kind = [Kind::Int, Kind::List, Kind::Instance][i];
+                let v = self.get(kind, r);
+                let n = Operand::Const(Const::str(ATTRS[i]));
+                self.push(HlOp::SetAttr, vec![x, n, v], Kind::Any);
+            }
+            8 | 9 => {
+                let x = self.get(Kind::Instance, r);
+                let i = r.below(ATTRS.len());
+                let kind = [Kind::Int, Kind::List, Kind::Instance][i];
+                let n = Operand::Const(Const::str(ATTRS[i]));
+                self.push(HlOp::GetAttr, vec![x, n], kind);
+            }
+            10 => {
+                let v = self.get(value_kinds[r.below(4)], r);
+                self.push(HlOp::NewList, vec![v], Kind::List);
+            }
+            11 => {
+                let (l, i) = (self.get(Kind::List, r), self.get(Kind::Int, r));
+                self.push(HlOp::GetItem, vec![l, i], Kind::Any);
+            }
+            12 => {
+                let l = self.get(Kind::List, r);
+                let n = Operand::Const(Const::str("append"));
+                let m = self.push(HlOp::GetAttr, vec![l, n], Kind::Any);
+                let v = self.get(value_kinds[r.below(6)], r);
+                self.push(HlOp::SimpleCall, vec![Operand::Var(m), v], Kind::Any);
+            }
+            13 => {
+                let x = self.get(Kind::Instance, r);
+                let n = Operand::Const(Const::str("m"));
+                let m = self.push(HlOp::GetAttr, vec![x, n], Kind::Function);
+                let v = self.get(Kind::Int, r);
+                self.push(HlOp::SimpleCall, vec![Operand::Var(m), v], Kind::Any);
+            }
+            14 => {
+                let d = self.push(HlOp::NewDict, vec![], Kind::Dict);
+                let (k, v) = (self.get(Kind::Str, r), self.get(Kind::Any, r));
+                self.push(HlOp::SetItem, vec![Operand::Var(d), k, v], Kind::Any);
+            }
+            _ => {
+                let f = self.get(Kind::Function, r);
+                let (a, b) = (self.get(Kind::Int, r), self.get(Kind::Any, r));
+                self.push(HlOp::SimpleCall, vec![f, a, b], Kind::Any);
+            }
+        }
+    }
+}
+
+/// A function of some operations, a branch that may loop back, and more operations.
+fn random_graph(i: usize, seed: u64) -> FunctionGraph {
+    let mut r = Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i as u64 + 1) << 20 | 1);
+    for _ in 0..4 {
+        r.next();
+    }
+    let id = func_id(i);
+    let value_kinds = [Kind::Int, Kind::Int, Kind::Str, Kind::List, Kind::Instance];
+    let mut graph = FunctionGraph::new(&format!("f{i}"), (), (), ());
+    let a = graph.new_var("a", ());
+    let b = graph.new_var("b", ());
+    let start = graph.startblock;
+    graph.block_mut(start).inputargs = vec![a, b];
+    let kinds = [
+        value_kinds[id.0 as usize % 5],
+        value_kinds[(id.0 >> 8) as usize % 5],
+    ];
+    let mut builder = Builder {
+        graph,
+        block: start,
+        vars: vec![(a, kinds[0]), (b, kinds[1])],
+    };
+    for _ in 0..3 + r.below(5) {
+        builder.random_op(&mut r);
+    }
+    // start -> body -> (body | end)
+    let (x, kind) = builder.vars[r.below(builder.vars.len())];
+    let (p, q) = (
+        builder.graph.new_var("p", ()),
+        builder.graph.new_var("q", ()),
+    );
+    let body = builder.graph.new_block(vec![p, q]);
+    let link = Link::new(body, vec![Operand::Var(x), Operand::Var(b)]);
+    builder.graph.block_mut(start).exits = vec![link];
+    builder.block = body;
+    builder.vars = vec![(p, kind), (q, kinds[1])];
+    for _ in 0..2 + r.below(6) {
+        builder.random_op(&mut r);
+    }
+    let test = builder.push(HlOp::Bool, vec![Operand::Var(p)], Kind::Int);
+    let (back, _) = builder.vars[r.below(builder.vars.len())];
+    let wanted = value_kinds[(id.0 >> 16) as usize % 5];
+    let result = builder.get(wanted, &mut r);
+    let mut graph = builder.graph;
+    let target = graph.returnblock;
+    let block = graph.block_mut(body);
+    block.exitswitch = ExitSwitch::Value(Operand::Var(test));
+    block.exits = vec![
+        Link::with_case(target, vec![result], ExitCase::Bool(false)),
+        Link::with_case(
+            body,
+            vec![Operand::Var(back), Operand::Var(q)],
+            ExitCase::Bool(true),
+        ),
+    ];
+    graph.compact();
+    graph
+}
+
+struct World {
+    objects: BTreeMap<ObjId, ObjData>,
+    graphs: BTreeMap<ObjId, Arc<FlowResult>>,
+}
+
+fn flow(graph: FunctionGraph, params: usize) -> Arc<FlowResult> {
+    Arc::new(FlowResult {
+        graph: Ok(Arc::new(graph)),
+        signature: Signature {
+            argnames: (0..params).map(|i| format!("a{i}").into()).collect(),
+            ..Signature::default()
+        },
+    })
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let db = TestDb::default();
+        let file: File = db.file("/main.py");
+        let mut world = World {
+            objects: BTreeMap::new(),
+            graphs: BTreeMap::new(),
+        };
+        let object = named_id("__builtin__.object");
+        // 0 <- 1 <- 2, 0 <- 3; m is defined in 0 and 2 and 3.
+        for i in 0..CLASSES {
+            let base = match i {
+                0 => object,
+                2 => class_id(1),
+                _ => class_id(0),
+            };
+            let mut mro = vec![class_id(i)];
+            if i == 2 {
+                mro.push(class_id(1));
+            }
+            if i > 0 {
+                mro.push(class_id(0));
+            }
+            let mut dict = Vec::new();
+            if i != 1 {
+                dict.push(("m".into(), Const::Obj(func_id(i))));
+            }
+            if i == 1 {
+                dict.push(("x".into(), Const::Int(-3)));
+            }
+            world.objects.insert(
+                class_id(i),
+                ObjData::Class(ClassData {
+                    name: format!("C{i}").into(),
+                    module: "main".into(),
+                    bases: vec![base],
+                    mro,
+                    metaclass: named_id("__builtin__.type"),
+                    dict,
+                    old_style: false,
+                    builtin: false,
+                }),
+            );
+        }
+        world.objects.insert(
+            object,
+            ObjData::Class(ClassData {
+                name: "object".into(),
+                module: "__builtin__".into(),
+                bases: vec![],
+                mro: vec![],
+                metaclass: named_id("__builtin__.type"),
+                dict: vec![],
+                old_style: false,
+                builtin: true,
+            }),
+        );
+        for i in 0..FUNCTIONS {
+            world.objects.insert(
+                func_id(i),
+                ObjData::Function(FunctionData {
+                    name: format!("f{i}").into(),
+                    module: "main".into(),
+                    code: CodeId::new(&db, Origin::File(file), format!("f{i}").into_boxed_str(), 0),
+                    globals: named_id("main"),
+                    defaults: vec![],
+                    closure: vec![],
+                    attrs: vec![],
+                    class: None,
+                }),
+            );
+            world
+                .graphs
+                .insert(func_id(i), flow(random_graph(i, seed), 2));
+        }
+        world
+    }
+
+    fn fetch(&self, facts: &mut Facts, wanted: Vec<Request>) {
+        for r in wanted {
+            match r {
+                Request::Object(o) => {
+                    facts
+                        .objects
+                        .insert(o, self.objects.get(&o).cloned().map(Arc::new));
+                }
+                Request::Graph(f) => facts.set_flow(f, self.graphs[&f].clone()),
+                Request::Global(m, n) => {
+                    facts.globals.insert((m, n), None);
+                }
+                Request::Memo(f, a) => {
+                    facts.memos.insert((f, a), Err(String::new()));
+                }
+            }
+        }
+    }
+
+    fn solve(&self, solver: &mut Solver) {
+        loop {
+            let wanted = solver.ascend();
+            if wanted.is_empty() {
+                return;
+            }
+            self.fetch(&mut solver.facts, wanted);
+        }
+    }
+}
+
+fn roots() -> Vec<Root> {
+    let int = InputType::Integer {
+        nonneg: true,
+        kind: taipan_graph::IntKind::SIGNED,
+    };
+    (0..4)
+        .map(|i| Root::Call {
+            func: func_id(i * 5),
+            args: vec![int.clone(), int.clone()],
+            result: None,
+            classes: vec![],
+        })
+        .collect()
+}
+
+/// Everything that is known, under names that do not depend on history.
+fn outcome(solver: &Solver) -> BTreeMap<String, SomeValue> {
+    let sites = Sites::of(&solver.store);
+    let mut out = BTreeMap::new();
+    for slot in &solver.store.slots {
+        if slot.current().is_bottom() {
+            continue;
+        }
+        let spec = |s: &u32| format!("{:?}", solver.store.specs[*s as usize]);
+        let name = match &slot.key {
+            SlotKey::Called(s) => format!("called {}", spec(s)),
+            SlotKey::Arg(s, i) => format!("arg {} {i}", spec(s)),
+            SlotKey::Ret(s) => format!("ret {}", spec(s)),
+            SlotKey::Edge(..) => continue,
+            SlotKey::Flags(s) => {
+                let text = format!("{:?}", slot.current().flags());
+                let value = SomeValue {
+                    kind: SomeKind::Builtin(text.into()),
+                    const_: None,
+                };
+                out.insert(format!("flags {:?}", sites.find(*s)), value);
+                continue;
+            }
+            SlotKey::Item(s) => format!("item {:?}", sites.find(*s)),
+            SlotKey::Key(s) => format!("key {:?}", sites.find(*s)),
+            SlotKey::Value(s) => format!("value {:?}", sites.find(*s)),
+            other => format!("{other:?}"),
+        };
+        out.insert(name, sites.some_value(slot.current()));
+    }
+    out
+}
+
+#[test]
+fn edits_give_what_a_solve_from_scratch_gives() {
+    let programs = if cfg!(debug_assertions) { 12 } else { 200 };
+    for program in 0..programs {
+        let mut world = World::new(program);
+        let mut warm = Solver::new(Facts::default(), roots());
+        world.solve(&mut warm);
+        assert_eq!(warm.audit(), 0, "program {program}");
+        for edit in 0..12 {
+            let mut r = Rng(program * 1000 + edit + 7);
+            for _ in 0..3 {
+                r.next();
+            }
+            let i = r.below(FUNCTIONS);
+            let seed = if r.below(3) == 0 {
+                program
+            } else {
+                1000 + edit
+            };
+            let graph = flow(random_graph(i, seed), 2);
+            world.graphs.insert(func_id(i), graph.clone());
+            if warm.facts.graphs.contains_key(&func_id(i)) {
+                warm.facts.set_flow(func_id(i), graph);
+            }
+            let nodes: Vec<_> = (0..warm.store.specs.len() as u32)
+                .filter(|s| warm.store.specs[*s as usize].func == func_id(i))
+                .filter_map(|s| warm.store.find_node(&NodeKey::Spec(s)))
+                .collect();
+            warm.retract(&nodes);
+            world.solve(&mut warm);
+            let mut cold = Solver::new(Facts::default(), roots());
+            world.solve(&mut cold);
+            assert_eq!(warm.audit(), 0, "program {program} edit {edit}");
+            let (a, b) = (outcome(&warm), outcome(&cold));
+            for (k, v) in &a {
+                assert_eq!(Some(v), b.get(k), "program {program} edit {edit}: {k}");
+            }
+            assert_eq!(a.len(), b.len(), "program {program} edit {edit}");
+        }
+    }
+}
