@@ -53,7 +53,7 @@ impl Emitter<'_, '_> {
                 };
                 let l = self.layout(*ty);
                 if p == PlainOp::GcMallocNursery {
-                    return self.malloc_nursery(*ty, &l).map(Some);
+                    return self.malloc_nursery(*ty, &l, op.result).map(Some);
                 }
                 match (gc, length) {
                     (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op.result))),
@@ -113,13 +113,13 @@ impl Emitter<'_, '_> {
         let slow = self.call_runtime("rpy_gc_malloc_slow", &[size_value], Some(PTR));
         self.jump(done, slow.as_slice());
         self.b.switch_to_block(done);
-        self.clear(p, info, size);
+        self.clear(p, info, size, object);
         p
     }
 
     /// An object of fixed size that ends its block: the second exit is for when the
     /// nursery is full.
-    fn malloc_nursery(&mut self, ty: LLType, l: &Layout) -> Result<Value, Bad> {
+    fn malloc_nursery(&mut self, ty: LLType, l: &Layout, object: VarId) -> Result<Value, Bad> {
         let size = round_up(l.size, 8);
         if size > MAX_INLINE_CLEAR {
             return Err(format!("{ty} is too big"));
@@ -129,12 +129,13 @@ impl Emitter<'_, '_> {
         let size_value = self.int(I64, size as i64);
         let p = self.bump(size_value, full);
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        self.clear(p, info, size);
+        self.clear(p, info, size, object);
         Ok(p)
     }
 
-    /// Fills a new object.
-    fn clear(&mut self, p: Value, info: Value, size: u64) {
+    /// Fills a new object, the value of `object`: its header, and zeroes where nothing
+    /// is stored right away.
+    fn clear(&mut self, p: Value, info: Value, size: u64, object: VarId) {
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
         let zero = self.int(I64, 0);

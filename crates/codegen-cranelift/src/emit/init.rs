@@ -6,62 +6,76 @@
 //! setfield(o, .y, b)
 //! ```
 
-use taipan_graph::VarId;
+use taipan_graph::{BlockId, ExitSwitch, VarId};
 use taipan_lltype::{
-    GC, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst, field_of, is_conversion,
+    LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst, field_of, is_conversion,
 };
 
 use super::Emitter;
 use super::types::clif_type;
 
+/// How many blocks are searched.
+const MAX_BLOCKS: usize = 3;
+
 impl Emitter<'_, '_> {
-    /// Offsets of words of the object just allocated in `object` that are stored to in
-    /// the same block before anything can look at them.
+    /// Offsets of words of the object just allocated in `object` that are stored to
+    /// before anything can look at them, in the same block or where it goes on.
     pub(super) fn initialised_words(&mut self, object: VarId) -> Vec<u64> {
-        let (block, index) = self.place;
+        let (mut block, index) = self.place;
         let graph = self.graph;
         let mut names = vec![object];
         let mut words = Vec::new();
-        for op in &graph.block(block).operations[index + 1..] {
+        let mut from = index + 1;
+        for _ in 0..MAX_BLOCKS {
+            if !self.stores_to(block, from, &mut names, &mut words) {
+                break;
+            }
+            // On to the only way; after an allocation, to that of its success.
+            let exits = &graph.block(block).exits;
+            let link = match (&graph.block(block).exitswitch, &exits[..]) {
+                (ExitSwitch::None, [link]) => link,
+                (ExitSwitch::LastException, [link, _]) if block == self.place.0 => link,
+                _ => break,
+            };
+            let inputs = &graph.block(link.target).inputargs;
+            names = (link.args.iter().zip(inputs))
+                .filter(|(a, _)| a.as_var().is_some_and(|v| names.contains(&v)))
+                .map(|(_, input)| *input)
+                .collect();
+            (block, from) = (link.target, 0);
+        }
+        words
+    }
+
+    /// Collects stores into an object known by these names; whether the whole rest of
+    /// the block leaves it alone otherwise.
+    fn stores_to(
+        &mut self,
+        block: BlockId,
+        from: usize,
+        names: &mut Vec<VarId>,
+        words: &mut Vec<u64>,
+    ) -> bool {
+        let graph = self.graph;
+        for op in &graph.block(block).operations[from..] {
             let mentions = |o: &LLOperand| o.as_var().is_some_and(|v| names.contains(&v));
             let own = op.args.first().is_some_and(mentions);
             match op.op {
                 LLOp::Plain(PlainOp::Setfield | PlainOp::BareSetfield) if own => {
                     if op.args.last().is_some_and(mentions) {
-                        break;
+                        return false;
                     }
                     words.extend(self.stored_word(&op.args));
                 }
                 LLOp::Plain(PlainOp::CastPointer) if own => names.push(op.result),
                 LLOp::Plain(PlainOp::GcWritebarrier) if own => {}
-                LLOp::Plain(p) if p.flags() & GC != 0 => break,
-                _ if op.args.iter().any(mentions) => break,
+                _ if op.args.iter().any(mentions) => return false,
                 LLOp::Num(..) => {}
-                // What may call or raise ends the search; what only reads or writes
-                // other objects does not.
-                LLOp::Plain(p) => {
-                    let harmless = is_conversion(p)
-                        || matches!(
-                            p,
-                            PlainOp::Getfield
-                                | PlainOp::Getarrayitem
-                                | PlainOp::Getinteriorfield
-                                | PlainOp::Getarraysize
-                                | PlainOp::CastPointer
-                                | PlainOp::SameAs
-                                | PlainOp::GcRestoreRoot
-                                | PlainOp::PtrEq
-                                | PlainOp::PtrNe
-                                | PlainOp::PtrIszero
-                                | PlainOp::PtrNonzero
-                        );
-                    if !harmless {
-                        break;
-                    }
-                }
+                LLOp::Plain(p) if is_harmless(p) => {}
+                LLOp::Plain(_) => return false,
             }
         }
-        words
+        true
     }
 
     /// The offset that a `setfield` writes to, if it writes a whole word.
@@ -79,4 +93,25 @@ impl Emitter<'_, '_> {
         let word = clif_type(ty).is_some_and(|t| t.bytes() == 8);
         word.then(|| self.layout(container).fields[i])
     }
+}
+
+/// Whether an operation neither collects nor stores: what may call or raise ends the
+/// search, what only reads other objects does not.
+fn is_harmless(p: PlainOp) -> bool {
+    use PlainOp::*;
+    is_conversion(p)
+        || matches!(
+            p,
+            Getfield
+                | Getarrayitem
+                | Getinteriorfield
+                | Getarraysize
+                | CastPointer
+                | SameAs
+                | GcRestoreRoot
+                | PtrEq
+                | PtrNe
+                | PtrIszero
+                | PtrNonzero
+        )
 }
