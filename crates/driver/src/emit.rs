@@ -9,7 +9,7 @@ use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
 
 use crate::compile::{find_function, typed, typer_failure};
-use crate::names::{flow_names, lowlevel_names};
+use crate::names::lowlevel_names;
 use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
 use crate::stages::{self, GraphStage, LLFunction, reachable, root_sym};
 use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
@@ -171,7 +171,11 @@ fn bytecode(db: &Database, program: Program, func: ObjId) -> Result<String, Fail
 fn flow(db: &Database, program: Program, func: ObjId, dot: bool) -> Result<String, Failure> {
     let function = Function::new(db, program, func);
     match &taipan_flow::flow_graph(db, function).graph {
-        Ok(graph) => Ok(text(graph, flow_names(db, program, graph), dot)),
+        Ok(graph) => Ok(text(
+            graph,
+            taipan_flow::object_names(db, program, graph),
+            dot,
+        )),
         Err(_) => Err(Failure::Diagnostics(
             taipan_flow::flow_diagnostics(db, function).to_vec(),
         )),
@@ -221,7 +225,11 @@ fn annotations(
         }
         let program = roots.program(db);
         let graph = &annotation.graph;
-        out.push_str(&text(graph, flow_names(db, program, graph), request.dot));
+        out.push_str(&text(
+            graph,
+            taipan_flow::object_names(db, program, graph),
+            request.dot,
+        ));
         if request.dot || request.stage == Stage::Flow {
             continue;
         }

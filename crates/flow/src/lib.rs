@@ -23,7 +23,7 @@ mod value;
 mod world;
 
 pub use result::*;
-pub use text::{flow_text, object_names};
+pub use text::{flow_text, name_objects, object_names};
 
 use std::sync::Arc;
 

@@ -76,6 +76,31 @@ impl<D: Dialect> Graph<D> {
         &mut self.block_mut(id.source).exits[id.exit]
     }
 
+    /// Calls this for every constant that reachable blocks mention, in order.
+    pub fn for_each_const(&self, f: &mut dyn FnMut(&D::Const)) {
+        for b in self.reachable() {
+            let block = self.block(b);
+            let operations = block.operations.iter().flat_map(|op| &op.args);
+            let switch = match &block.exitswitch {
+                ExitSwitch::Value(v) => Some(v),
+                _ => None,
+            };
+            operations
+                .chain(switch)
+                .filter_map(Operand::as_const)
+                .for_each(&mut *f);
+            for link in &block.exits {
+                if let ExitCase::Exception(c) | ExitCase::Value(c) = &link.case {
+                    f(c);
+                }
+                link.args
+                    .iter()
+                    .filter_map(Operand::as_const)
+                    .for_each(&mut *f);
+            }
+        }
+    }
+
     /// Adds all blocks and variables of another graph and answers what must be added
     /// to its block and variable ids. They are not linked to anything yet.
     pub fn append(&mut self, other: &Graph<D>) -> (u32, u32) {

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use taipan_graph::Const;
 use taipan_graph::text::fmt_const;
-use taipan_graph::{Const, ExitCase, ExitSwitch, Operand};
 
 use super::LLNames;
 use crate::{
@@ -169,24 +169,8 @@ pub(super) fn declarations(graph: &LLGraph, names: &mut LLNames) -> String {
         for v in block.definitions() {
             d.ty(*graph.ty(v));
         }
-        let constant = |d: &mut Declarations<'_>, o: &Operand<_>| {
-            if let Operand::Const(c) = o {
-                d.constant(c);
-            }
-        };
-        for op in &block.operations {
-            op.args.iter().for_each(|o| constant(&mut d, o));
-        }
-        if let ExitSwitch::Value(o) = &block.exitswitch {
-            constant(&mut d, o);
-        }
-        for link in &block.exits {
-            link.args.iter().for_each(|o| constant(&mut d, o));
-            if let ExitCase::Value(c) | ExitCase::Exception(c) = &link.case {
-                d.constant(c);
-            }
-        }
     }
+    graph.for_each_const(&mut |c| d.constant(c));
     d.text
 }
 
