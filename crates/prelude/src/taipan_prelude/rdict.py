@@ -39,11 +39,13 @@ def plain_hash(key, hash_fn):
         return cast_primitive(Signed, key)
     return hash_fn(key)
 
-def hash_of(key, hash_fn):
-    h = plain_hash(key, hash_fn)
+def usable_hash(h):
     if h == DELETED_HASH:
-        h = h + 1
+        return h + 1
     return h
+
+def hash_of(key, hash_fn):
+    return usable_hash(plain_hash(key, hash_fn))
 
 def capacity(size):
     """How many entries go with an index of that size: less than all, so that every
@@ -357,6 +359,42 @@ def ll_dict_move_to_end(d, key, last, hash_fn, eq_fn):
     ll_dict_update(d, rest, hash_fn, eq_fn)
 
 
+# The same for callers that know the hash of the key.
+
+def find_with_hash(d, key, h, hash_fn, eq_fn):
+    if d.num_live_items == 0:
+        return -1
+    return lookup(d, key, usable_hash(h), hash_fn, eq_fn)
+
+def ll_dict_contains_with_hash(d, key, h, hash_fn, eq_fn):
+    return find_with_hash(d, key, h, hash_fn, eq_fn) >= 0
+
+def ll_dict_getitem_with_hash(d, key, h, hash_fn, eq_fn):
+    n = find_with_hash(d, key, h, hash_fn, eq_fn)
+    if n < 0:
+        raise KeyError
+    return d.entries[n].value
+
+def ll_dict_setitem_with_hash(d, key, h, value, hash_fn, eq_fn):
+    h = usable_hash(h)
+    n = lookup(d, key, h, hash_fn, eq_fn)
+    if n >= 0:
+        d.entries[n].value = value
+    else:
+        insert(d, key, value, h)
+
+def ll_dict_delitem_with_hash(d, key, h, hash_fn, eq_fn):
+    n = find_with_hash(d, key, h, hash_fn, eq_fn)
+    if n < 0:
+        raise KeyError
+    delete(d, n)
+
+def ll_dict_delitem_if_value_is(d, key, value, hash_fn, eq_fn):
+    n = find(d, key, hash_fn, eq_fn)
+    if n >= 0 and d.entries[n].value == value:
+        delete(d, n)
+
+
 # keys(), values(), items(). ITEM of the list may be a pointer to a more general type
 # than the dict has.
 
@@ -451,3 +489,8 @@ def ll_dictiter_key(iter, n):
 
 def ll_dictiter_value(iter, n):
     return iter.dict.entries[n].value
+
+def ll_dictiter_hash(iter, n, hash_fn):
+    d = iter.dict
+    ensure_index(d, hash_fn)
+    return d.entries[n].f_hash

@@ -445,13 +445,27 @@ def ll_revlistnext(iter):
 def ll_getnextindex(iter):
     return iter.index
 
+def ll_zip(LIST, TUPLE, l1, l2):
+    n = ll_length(l1)
+    if n > ll_length(l2):
+        n = ll_length(l2)
+    result = ll_newlist(LIST, n)
+    i = 0
+    while i < n:
+        pair = malloc(TUPLE)
+        pair.item0 = ll_items(l1)[i]
+        pair.item1 = ll_items(l2)[i]
+        ll_items(result)[i] = pair
+        i += 1
+    return result
+
 
 # enumerate(): (iter, count).
 
-def ll_enumerate(ITER, iter):
+def ll_enumerate(ITER, iter, start):
     result = malloc(ITER)
     result.iter = iter
-    result.count = 0
+    result.count = start
     return result
 
 def ll_count_up(iter):

@@ -921,6 +921,42 @@ def skip_word(s, i):
         i += 1
     return i
 
+def line_end(s, i):
+    n = len(s.chars)
+    while i < n and s.chars[i] != '\n' and s.chars[i] != '\r':
+        i += 1
+    return i
+
+def next_line(s, end):
+    """Where the line starts that follows one that ends there."""
+    n = len(s.chars)
+    if end + 1 < n and s.chars[end] == '\r' and s.chars[end + 1] == '\n':
+        return end + 2
+    if end < n:
+        return end + 1
+    return n
+
+def ll_splitlines(LIST, s, keep_ends):
+    n = len(s.chars)
+    count = 0
+    i = 0
+    while i < n:
+        count += 1
+        i = next_line(s, line_end(s, i))
+    result = ll_newlist(LIST, count)
+    items = ll_items(result)
+    i = 0
+    start = 0
+    while i < count:
+        end = line_end(s, start)
+        follows = next_line(s, end)
+        if keep_ends:
+            end = follows
+        items[i] = ll_slice(s, start, end)
+        start = follows
+        i += 1
+    return result
+
 
 # Iteration: (string, length, index).
 

@@ -1,6 +1,8 @@
 //! Builtin functions about containers and strings, and those that prelude helpers
 //! stand for.
 
+use std::sync::Arc;
+
 use taipan_graph::Const;
 use taipan_lltype::VOID;
 use taipan_prelude::{Default, Function, Kind};
@@ -15,7 +17,16 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     if let Some(f) = taipan_prelude::function(name) {
         return Some(call_function(hop, f));
     }
+    if let (Some(method), Some(Repr::Dict(d))) = (
+        name.strip_prefix("rpython.rlib.objectmodel."),
+        hop.args_r.first(),
+    ) && method != "prepare_dict_update"
+        && method != "compute_hash"
+    {
+        return Some(Repr::Dict(d.clone()).methods().rtype_method(method, hop));
+    }
     Some(match name {
+        "__builtin__.zip" => rtype_zip(hop),
         "__builtin__.range" | "__builtin__.xrange" => rtype_range(hop),
         "__builtin__.enumerate" | "__builtin__.reversed" => super::iter::newiter(hop),
         "__builtin__.dict" => super::dict::rtype_newdict(hop),
@@ -111,6 +122,27 @@ fn resizable<'r>(hop: &'r Hop<'_>, r: &'r Repr) -> Typed<&'r ListRepr> {
             hop.r_result.methods().describe(),
         )),
     }
+}
+
+/// `zip(l1, l2)`
+fn rtype_zip(hop: &Hop<'_>) -> RType {
+    let result = super::list_of(&hop.r_result)?;
+    let reprs = super::tuple_items(&result.item)?;
+    let pair = result.item_type().pointee();
+    let (Some(pair), [a, b]) = (pair, &reprs[..]) else {
+        return Err(TyperError::internal("zip() gives pairs"));
+    };
+    let lists = [a, b].map(|r| Repr::List(Arc::new(super::list::fixed(r.clone()))));
+    let operand = |i: usize| match &hop.args_r[i] {
+        Repr::List(l) if l.item == reprs[i] && !matches!(l.kind, ListKind::Range(_)) => {
+            hop.inputarg(&hop.args_r[i], i)
+        }
+        _ => hop.inputarg(&lists[i], i),
+    };
+    let args = [ctype(result.ty), ctype(pair), operand(0)?, operand(1)?];
+    hop.exception_cannot_occur()?;
+    let t = result.ty.ptr();
+    Ok(Some(hop.llops.gendirectcall_to("rlist.ll_zip", args, t)))
 }
 
 fn newlist_hint(hop: &Hop<'_>) -> RType {

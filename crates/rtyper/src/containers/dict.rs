@@ -158,6 +158,53 @@ impl DictRepr {
         Ok(Some(hop.llops.gendirectcall_to(helper, args, t)))
     }
 
+    /// Functions of `objectmodel` on dicts.
+    fn special(&self, name: &str, hop: &Hop<'_>) -> RType {
+        let (dict, signed) = (self.repr(), Repr::signed());
+        let mut args = vec![hop.inputarg(&dict, 0)?, hop.inputarg(&self.key, 1)?];
+        let (rest, result): (&[&Repr], LLType) = match name {
+            "contains_with_hash" => (&[&signed], *BOOL),
+            "getitem_with_hash" => (&[&signed], self.value.lowleveltype()),
+            "setitem_with_hash" => (&[&signed, &self.value], *VOID),
+            "delitem_if_value_is" => (&[&self.value], *VOID),
+            "move_to_end" => (&[&Repr::Bool], *VOID),
+            _ => (&[&signed], *VOID),
+        };
+        for (i, r) in rest.iter().enumerate() {
+            args.push(if i + 2 < hop.nb_args() {
+                hop.inputarg(r, i + 2)?
+            } else {
+                crate::hop::cbool(true)
+            });
+        }
+        match name {
+            "getitem_with_hash" | "delitem_with_hash" | "move_to_end" => {
+                self.maybe_key_error(hop)?;
+            }
+            _ => self.no_key_error(hop)?,
+        }
+        let v = self.call(hop, &format!("rdict.ll_dict_{name}"), args, result)?;
+        if name == "getitem_with_hash" {
+            return hop.convert_result(v, &self.value).map(Some);
+        }
+        Ok(Some(v))
+    }
+
+    /// Only the functions of an `r_dict` may raise.
+    fn no_key_error(&self, hop: &Hop<'_>) -> Typed<()> {
+        if self.custom.is_none() {
+            hop.exception_cannot_occur()
+        } else {
+            hop.exception_is_here()
+        }
+    }
+
+    /// The hash function of the keys, as a helper's argument.
+    pub(super) fn hash_function(&self, rt: &RTyper<'_>) -> Typed<LLOperand> {
+        let [hash, _] = self.functions(rt)?;
+        Ok(hash)
+    }
+
     fn maybe_key_error(&self, hop: &Hop<'_>) -> Typed<()> {
         hop.has_implicit_exception("KeyError")?;
         hop.exception_is_here()
@@ -221,8 +268,18 @@ impl ReprMethods for DictRepr {
             "keys" => self.listing(hop, "rdict.ll_dict_keys", false),
             "values" => self.listing(hop, "rdict.ll_dict_values", false),
             "items" => self.listing(hop, "rdict.ll_dict_items", true),
-            "iterkeys" | "itervalues" | "iteritems" => super::iter::newiter(hop),
+            "iterkeys"
+            | "itervalues"
+            | "iteritems"
+            | "iterkeys_with_hash"
+            | "iteritems_with_hash" => super::iter::newiter(hop),
             "has_key" => contains(hop, self),
+            "contains_with_hash"
+            | "getitem_with_hash"
+            | "setitem_with_hash"
+            | "delitem_with_hash"
+            | "delitem_if_value_is"
+            | "move_to_end" => self.special(name, hop),
             "get" => {
                 let [v, k] = [hop.inputarg(&dict, 0)?, hop.inputarg(&self.key, 1)?];
                 let default = if hop.nb_args() > 2 {
@@ -258,7 +315,7 @@ impl ReprMethods for DictRepr {
                 let container = t
                     .pointee()
                     .ok_or_else(|| TyperError::internal("popitem() gives a tuple"))?;
-                let [hash, _] = self.functions(hop.rt)?;
+                let hash = self.hash_function(hop.rt)?;
                 self.maybe_key_error(hop)?;
                 let args = [ctype(container), v, hash];
                 Ok(Some(hop.llops.gendirectcall_to(
@@ -315,11 +372,7 @@ fn getitem(hop: &Hop<'_>, d: &DictRepr) -> RType {
 
 fn setitem(hop: &Hop<'_>, d: &DictRepr) -> RType {
     let args = hop.inputargs([&d.repr(), &d.key, &d.value])?;
-    if d.custom.is_none() {
-        hop.exception_cannot_occur()?;
-    } else {
-        hop.exception_is_here()?;
-    }
+    d.no_key_error(hop)?;
     d.call(hop, "rdict.ll_dict_setitem", args, *VOID).map(Some)
 }
 
@@ -334,11 +387,7 @@ fn contains(hop: &Hop<'_>, d: &DictRepr) -> RType {
         return c.map(Some);
     }
     let args = hop.inputargs([&d.repr(), &d.key])?;
-    if d.custom.is_none() {
-        hop.exception_cannot_occur()?;
-    } else {
-        hop.exception_is_here()?;
-    }
+    d.no_key_error(hop)?;
     d.call(hop, "rdict.ll_dict_contains", args, *BOOL).map(Some)
 }
 

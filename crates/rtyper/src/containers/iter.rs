@@ -9,7 +9,7 @@ use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
 use super::list::{ListKind, step_operand};
 use super::tuple::newtuple;
 use super::{DictRepr, ListRepr, tuple_items};
-use crate::hop::{cfield, ctype};
+use crate::hop::{cfield, csigned, ctype};
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// What an iterator goes over.
@@ -27,6 +27,10 @@ pub enum IterKind {
     Values(Arc<DictRepr>),
     /// The pairs of keys and values of a dict.
     Items(Arc<DictRepr>),
+    /// Keys and their hashes.
+    KeysWithHash(Arc<DictRepr>),
+    /// Keys, values and the hashes of the keys.
+    ItemsWithHash(Arc<DictRepr>),
     /// The items of a tuple of one Repr, copied to a list.
     Tuple(Arc<ListRepr>),
     /// Pairs of an index and what another iterator gives.
@@ -81,7 +85,11 @@ impl IterRepr {
                     ("index", *SIGNED),
                 ],
             ),
-            IterKind::Keys(d) | IterKind::Values(d) | IterKind::Items(d) => {
+            IterKind::Keys(d)
+            | IterKind::Values(d)
+            | IterKind::Items(d)
+            | IterKind::KeysWithHash(d)
+            | IterKind::ItemsWithHash(d) => {
                 structure("dictiter", &[("dict", d.ty.ptr()), ("index", *SIGNED)])
             }
             IterKind::Enumerate(inner) => structure(
@@ -106,6 +114,8 @@ impl IterRepr {
             (Repr::Dict(d), "" | "keys") => IterKind::Keys(d.clone()),
             (Repr::Dict(d), "values") => IterKind::Values(d.clone()),
             (Repr::Dict(d), "items") => IterKind::Items(d.clone()),
+            (Repr::Dict(d), "keys_with_hash") => IterKind::KeysWithHash(d.clone()),
+            (Repr::Dict(d), "items_with_hash") => IterKind::ItemsWithHash(d.clone()),
             (Repr::Tuple(t), "") => {
                 let Some(first) = t.items.first() else {
                     return Err(TyperError::missing("iteration", "an empty tuple"));
@@ -161,9 +171,11 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
             let v = hop.llops.convertvar(v, r, &super::text::text(*unicode))?;
             call("rstr.ll_striter", vec![v])
         }
-        IterKind::Keys(_) | IterKind::Values(_) | IterKind::Items(_) => {
-            call("rdict.ll_dictiter", vec![v])
-        }
+        IterKind::Keys(_)
+        | IterKind::Values(_)
+        | IterKind::Items(_)
+        | IterKind::KeysWithHash(_)
+        | IterKind::ItemsWithHash(_) => call("rdict.ll_dictiter", vec![v]),
         IterKind::Tuple(l) => {
             let mut items = Vec::new();
             for i in 0..tuple_items(r)?.len() {
@@ -174,7 +186,11 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
         }
         IterKind::Enumerate(inner) => {
             let inner = start(hop, inner, r, v)?;
-            call("rlist.ll_enumerate", vec![inner])
+            let first = match hop.nb_args() {
+                1 => csigned(0),
+                _ => hop.inputarg(&Repr::signed(), 1)?,
+            };
+            call("rlist.ll_enumerate", vec![inner, first])
         }
     })
 }
@@ -257,29 +273,45 @@ impl IterRepr {
             }
             IterKind::Items(d) => {
                 let n = dict_next(hop, &v);
-                let (rk, rv) = pair_items(result)?;
                 let key = dict_key(hop, d, v.clone(), n.clone());
-                let key = llops.convertvar(key, &d.key, &rk)?;
                 let value = dict_value(hop, d, v, n);
-                let value = llops.convertvar(value, &d.value, &rv)?;
-                newtuple(llops, result, vec![key, value])
+                make_tuple(hop, result, [(key, &d.key), (value, &d.value)])
+            }
+            IterKind::KeysWithHash(d) => {
+                let n = dict_next(hop, &v);
+                let hash = dict_hash(hop, d, v.clone(), n.clone())?;
+                let key = dict_key(hop, d, v, n);
+                make_tuple(hop, result, [(key, &d.key), (hash, &Repr::signed())])
+            }
+            IterKind::ItemsWithHash(d) => {
+                let n = dict_next(hop, &v);
+                let hash = dict_hash(hop, d, v.clone(), n.clone())?;
+                let key = dict_key(hop, d, v.clone(), n.clone());
+                let value = dict_value(hop, d, v, n);
+                let items = [(key, &d.key), (value, &d.value), (hash, &Repr::signed())];
+                make_tuple(hop, result, items)
             }
             IterKind::Enumerate(inner) => {
-                let (ri, rv) = pair_items(result)?;
-                let item = inner.next(hop, rest, &rv)?;
+                let reprs = tuple_items(result)?;
+                let item = inner.next(hop, rest, &reprs[1])?;
                 let count = llops.gendirectcall_to("rlist.ll_count_up", [v], *SIGNED);
-                let count = llops.convertvar(count, &Repr::signed(), &ri)?;
-                newtuple(llops, result, vec![count, item])
+                make_tuple(hop, result, [(count, &Repr::signed()), (item, &reprs[1])])
             }
         }
     }
 }
 
-fn pair_items(r: &Repr) -> Typed<(Repr, Repr)> {
-    match &tuple_items(r)?[..] {
-        [a, b] => Ok((a.clone(), b.clone())),
-        _ => Err(TyperError::internal("pairs were expected")),
+/// A tuple of values in the form of these Reprs.
+fn make_tuple<'r>(
+    hop: &Hop<'_>,
+    result: &Repr,
+    items: impl IntoIterator<Item = (LLOperand, &'r Repr)>,
+) -> Typed<LLOperand> {
+    let mut values = Vec::new();
+    for ((v, from), to) in items.into_iter().zip(tuple_items(result)?) {
+        values.push(hop.llops.convertvar(v, from, &to)?);
     }
+    newtuple(hop.llops, result, values)
 }
 
 fn dict_next(hop: &Hop<'_>, v: &LLOperand) -> LLOperand {
@@ -297,4 +329,11 @@ fn dict_value(hop: &Hop<'_>, d: &DictRepr, v: LLOperand, n: LLOperand) -> LLOper
     let t = d.value.lowleveltype();
     hop.llops
         .gendirectcall_to("rdict.ll_dictiter_value", [v, n], t)
+}
+
+fn dict_hash(hop: &Hop<'_>, d: &DictRepr, v: LLOperand, n: LLOperand) -> Typed<LLOperand> {
+    let args = [v, n, d.hash_function(hop.rt)?];
+    Ok(hop
+        .llops
+        .gendirectcall_to("rdict.ll_dictiter_hash", args, *SIGNED))
 }

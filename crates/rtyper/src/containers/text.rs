@@ -403,6 +403,7 @@ fn text_method(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
             Ok(Some(hop.llops.gendirectcall_to(&helper, [v], *BOOL)))
         }
         "encode" | "decode" => recode(hop, unicode),
+        "splitlines" => splitlines(hop),
         _ => Err(TyperError::missing(
             &format!(".{name}()"),
             hop.args_r[0].methods().describe(),
@@ -523,6 +524,22 @@ fn split(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
         }
     };
     Ok(Some(v))
+}
+
+fn splitlines(hop: &Hop<'_>) -> RType {
+    let s = hop.inputarg(&Repr::Str, 0)?;
+    let keep = match hop.nb_args() {
+        1 => cbool(false),
+        _ => hop.inputarg(&Repr::Bool, 1)?,
+    };
+    let list = list_of(&hop.r_result)?.ty;
+    hop.exception_cannot_occur()?;
+    let args = [ctype(list), s, keep];
+    Ok(Some(hop.llops.gendirectcall_to(
+        "rstr.ll_splitlines",
+        args,
+        list.ptr(),
+    )))
 }
 
 fn join(hop: &Hop<'_>, unicode: bool) -> RType {
