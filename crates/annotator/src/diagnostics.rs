@@ -9,13 +9,13 @@ use taipan_flow::{flow_diagnostics, span_at};
 use taipan_graph::{BlockId, ObjId};
 use taipan_interp::{Function, ObjData};
 
-use crate::Roots;
 use crate::eval::{FLOW_FAILED, FunctionState};
 use crate::project::is_conflict;
 use crate::result::FunctionAnnotation;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx};
 use crate::val::Val;
+use crate::{RootSet, Roots};
 
 type Functions = FxHashMap<(ObjId, Arc<str>), Arc<FunctionAnnotation>>;
 
@@ -39,6 +39,9 @@ pub(crate) fn collect(
         }
     }
     for d in slot_conflicts(db, roots, solver) {
+        add(d);
+    }
+    if let Some(d) = entry_point_result(db, roots, solver) {
         add(d);
     }
     let mut specs: Vec<_> = solver.store.specs.iter().enumerate().collect();
@@ -68,8 +71,65 @@ pub(crate) fn collect(
         }
         own.into_iter().for_each(&mut add);
     }
+    if all.is_empty() {
+        all = blocked(db, roots, solver);
+    }
     all.sort_by_key(|d| order(db, d.primary));
     all.into()
+}
+
+/// An entry point returns an int: the exit code.
+fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Diagnostic> {
+    let RootSet::EntryPoint(func) = roots.set(db) else {
+        return None;
+    };
+    let spec = solver.spec_of_root(solver.roots.first()?)?;
+    let result = solver.store.value(&SlotKey::Ret(spec));
+    if result.is_bottom() || is_conflict(result) || (!result.none && result.ints().is_some()) {
+        return None;
+    }
+    let function = Function::new(db, roots.program(db), *func);
+    let got = solver.facts.describe(result);
+    Some(
+        Diagnostic::error(
+            "TP0316",
+            span_at(db, function, None),
+            format!("the entry point returns {got}, not an integer"),
+        )
+        .with_help("return 0 at the end"),
+    )
+}
+
+/// Operations that cannot succeed although nothing is wrong with them: they wait for
+/// a value that never comes. That is said only where nothing else explains it.
+fn blocked(db: &dyn Db, roots: Roots, solver: &Solver) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    for (i, spec) in solver.store.specs.iter().enumerate() {
+        let Some(state) = state_of(solver, i as SpecIx) else {
+            continue;
+        };
+        let Ok(flow) = solver.facts.flow(spec.func) else {
+            continue;
+        };
+        let Ok(graph) = &flow.graph else { continue };
+        let function = Function::new(db, roots.program(db), spec.func);
+        for (b, n) in &state.blocked {
+            let op = &graph.block(*b).operations[*n as usize];
+            out.push(
+                Diagnostic::error(
+                    "TP0311",
+                    span_at(db, function, Some(op.at)),
+                    format!("this `{}` never gets a value", op.op),
+                )
+                .with_help(
+                    "one of its operands is never set: an attribute that nothing assigns, \
+                     an item of a list that stays empty",
+                ),
+            );
+        }
+    }
+    out.dedup();
+    out
 }
 
 fn state_of(solver: &Solver, spec: SpecIx) -> Option<&Arc<FunctionState>> {

@@ -30,10 +30,12 @@ impl Cx<'_> {
         match atom {
             Atom::Pbc(descs) => {
                 let mut result = Val::default();
+                let outer = std::mem::replace(&mut self.short_calls, descs.len() > 1);
                 for d in descs.iter() {
                     let r = self.call_desc(d, args.clone())?;
                     result = self.join(&result, &r);
                 }
+                self.short_calls = outer;
                 Ok(result)
             }
             Atom::Builtin(name) => self.call_builtin(name, args),
@@ -122,9 +124,21 @@ impl Cx<'_> {
             return self.call_memo(desc, func, &info, inputs);
         }
         let stars = info.params.varargs.then_some(extra.len());
-        let Some(key) = self.spec_key(&info, copy, stars, &mut inputs, &extra)? else {
+        let Some(mut key) = self.spec_key(&info, copy, stars, &mut inputs, &extra)? else {
             return Ok(Val::default());
         };
+        // Functions that are called at the same place take the same arguments: those
+        // left out at the end are constants inside.
+        if self.short_calls {
+            let given = inputs
+                .iter()
+                .rposition(|(s, _)| !matches!(s, ArgSource::Default(_)))
+                .map_or(0, |i| i + 1);
+            if given < inputs.len() {
+                inputs.truncate(given);
+                key = short_key(given, &key);
+            }
+        }
         inputs.extend(extra);
         let key: Arc<str> = key.into();
         let spec = self.store.spec(func, &key);
@@ -571,6 +585,19 @@ impl Cx<'_> {
             _ => None,
         }
     }
+}
+
+/// The key of a specialisation that takes so many named arguments only.
+fn short_key(given: usize, key: &str) -> String {
+    format!("{SHORT}{given} {key}")
+}
+
+const SHORT: &str = "short:";
+
+/// How many named arguments a specialisation takes, where it leaves defaults out.
+pub(crate) fn short_count(key: &str) -> Option<usize> {
+    let (n, _) = key.strip_prefix(SHORT)?.split_once(' ')?;
+    n.parse().ok()
 }
 
 impl Val {

@@ -8,6 +8,7 @@ use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
 
+use super::calls::short_count;
 use super::exceptions::Raises;
 use super::operations::Operand;
 use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
@@ -73,13 +74,17 @@ impl Cx<'_> {
         } else {
             inputs.len()
         };
-        let mut values: Vec<Val> = (0..named)
+        let given = short_count(&key.key).unwrap_or(named);
+        let mut values: Vec<Val> = (0..given)
             .map(|i| self.read(SlotKey::Arg(spec, i as u32)))
             .collect();
+        for d in missing_defaults(&info.data.defaults, named, given) {
+            values.push(self.const_val(d)?);
+        }
         if info.params.varargs {
             let stars = star_count(&key.key);
             let items = (0..stars)
-                .map(|i| self.read(SlotKey::Arg(spec, (named + i) as u32)))
+                .map(|i| self.read(SlotKey::Arg(spec, (given + i) as u32)))
                 .collect();
             values.push(Val::tuple(items));
         }
@@ -401,6 +406,12 @@ impl Cx<'_> {
 /// Marks a function without flow graph among its problems; the diagnostic is that of
 /// the flow graph.
 pub(crate) const FLOW_FAILED: &str = "flow";
+
+/// The default values of the named parameters from `given` on.
+pub(crate) fn missing_defaults(defaults: &[Const], named: usize, given: usize) -> &[Const] {
+    let missing = (named - given).min(defaults.len());
+    &defaults[defaults.len() - missing..]
+}
 
 fn special(outcome: &BlockOutcome, op: usize) -> bool {
     outcome

@@ -17,8 +17,9 @@ mod operations;
 mod unary;
 
 pub use builtins::is_known_builtin;
+pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
-pub(crate) use function::FLOW_FAILED;
+pub(crate) use function::{FLOW_FAILED, missing_defaults};
 pub(crate) use lowlevel::annotation_to_lltype;
 
 use std::sync::Arc;
@@ -170,6 +171,7 @@ pub(crate) fn evaluate(
         problems: Vec::new(),
         record: OpRecord::default(),
         place: Place::default(),
+        short_calls: false,
     };
     let mut state = None;
     match key {
@@ -214,6 +216,8 @@ pub(crate) struct Cx<'a> {
     problems: Vec<Problem>,
     record: OpRecord,
     place: Place,
+    /// Calls leave default arguments to the callee.
+    short_calls: bool,
 }
 
 impl Joiner for Cx<'_> {

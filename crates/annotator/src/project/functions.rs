@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation, VarId};
+use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation};
 
 use super::Projector;
 use super::families::row_of;
-use crate::eval::{CallRecord, FunctionState, OpRecord};
+use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
 use crate::result::{
     CallInfo, DirectCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
 };
@@ -50,7 +50,7 @@ impl Projector<'_> {
         };
         let mut rewritten = None;
         self.resolve_calls(&graph, state, &mut out, &mut rewritten);
-        self.flatten_star(spec, &graph, &mut out, &mut rewritten);
+        self.adapt_start(spec, &graph, &mut out, &mut rewritten);
         if let Some(g) = rewritten {
             out.graph = Arc::new(g);
         }
@@ -214,50 +214,61 @@ impl Projector<'_> {
         })
     }
 
-    /// Makes a function with `*args` take that many arguments and build the tuple.
-    fn flatten_star(
+    /// Makes the graph take what calls pass: `*args` one by one, and not the named
+    /// arguments whose default values all callers leave to it.
+    fn adapt_start(
         &self,
         spec: SpecIx,
         graph: &Arc<FunctionGraph>,
         out: &mut FunctionAnnotation,
         rewritten: &mut Option<FunctionGraph>,
     ) {
-        let func = self.solver.store.specs[spec as usize].func;
-        let stars = match self.solver.facts.function(func) {
-            Ok(Some(info)) if info.params.varargs => true,
-            _ => return,
+        let key = &self.solver.store.specs[spec as usize];
+        let Ok(Some(info)) = self.solver.facts.function(key.func) else {
+            return;
         };
-        debug_assert!(stars);
+        let short = short_count(&key.key);
+        if !info.params.varargs && short.is_none() {
+            return;
+        }
         let (args, _) = self.own_signature(spec);
         let g = rewritten.get_or_insert_with(|| (**graph).clone());
         let inner = g.args().to_vec();
-        let Some((tuple, named)) = inner.split_last() else {
-            return;
+        let (named, tuple) = match inner.split_last() {
+            Some((tuple, named)) if info.params.varargs => (named, Some(*tuple)),
+            _ => (&inner[..], None),
         };
-        let mut outer: Vec<VarId> = Vec::new();
-        for v in named {
-            outer.push(g.copy_var(*v));
+        let given = short.unwrap_or(named.len());
+        let mut block: Block<HighLevel> = Block::default();
+        let mut passed: Vec<Operand<HighLevel>> = Vec::new();
+        for v in &named[..given] {
+            let outer = g.copy_var(*v);
             out.vars.push(out.vars[v.index()].clone());
+            block.inputargs.push(outer);
+            passed.push(Operand::Var(outer));
         }
-        let mut items = Vec::new();
-        for (i, v) in args.iter().enumerate().skip(named.len()) {
-            items.push(g.new_var(&format!("stararg{}", i - named.len()), ()));
-            out.vars.push(self.sites.some_value(v));
+        for d in missing_defaults(&info.data.defaults, named.len(), given) {
+            passed.push(Operand::Const(d.clone()));
         }
-        let v_tuple = g.copy_var(*tuple);
-        out.vars.push(out.vars[tuple.index()].clone());
-        let mut block: Block<HighLevel> = Block {
-            inputargs: outer.iter().chain(&items).copied().collect(),
-            ..Block::default()
-        };
-        block.operations.push(Operation {
-            op: HlOp::NewTuple,
-            args: items.iter().map(|v| Operand::Var(*v)).collect(),
-            result: v_tuple,
-            at: 0,
-        });
-        let passed = outer.iter().chain([&v_tuple]).map(|v| Operand::Var(*v));
-        block.exits.push(Link::new(g.startblock, passed.collect()));
+        if let Some(tuple) = tuple {
+            let mut items = smallvec::SmallVec::new();
+            for (i, v) in args.iter().enumerate().skip(given) {
+                let item = g.new_var(&format!("stararg{}", i - given), ());
+                out.vars.push(self.sites.some_value(v));
+                block.inputargs.push(item);
+                items.push(Operand::Var(item));
+            }
+            let made = g.copy_var(tuple);
+            out.vars.push(out.vars[tuple.index()].clone());
+            block.operations.push(Operation {
+                op: HlOp::NewTuple,
+                args: items,
+                result: made,
+                at: 0,
+            });
+            passed.push(Operand::Var(made));
+        }
+        block.exits.push(Link::new(g.startblock, passed));
         let id = taipan_graph::BlockId(g.blocks.len() as u32);
         g.blocks.push(block);
         g.startblock = id;
