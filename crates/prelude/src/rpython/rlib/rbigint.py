@@ -1,0 +1,985 @@
+"""Integers without bounds: a sign and a list of 31-bit digits, lowest first. Zero has
+sign 0 and no digits. Values are immutable, and so may share digits.
+
+A digit product and two carries fit a machine word: (B-1)**2 + 2*(B-1) == B**2 - 1.
+"""
+import math
+import sys
+
+from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.rarithmetic import (
+    LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int)
+from rpython.rlib.rstring import NumberStringParser, StringBuilder
+
+SHIFT = 31
+BASE = 1 << SHIFT
+MASK = BASE - 1
+KARATSUBA_CUTOFF = 40
+
+BASE8 = '01234567'
+BASE10 = '0123456789'
+BASE16 = '0123456789abcdef'
+
+
+class InvalidEndiannessError(Exception):
+    pass
+
+class InvalidSignednessError(Exception):
+    pass
+
+
+class rbigint(object):
+    _immutable_ = True
+    _immutable_fields_ = ["_digits[*]", "_sign"]
+
+    def __init__(self, digits=None, sign=0, size=0):
+        if digits is None or sign == 0:
+            digits = []
+            sign = 0
+        self._digits = digits
+        self._sign = sign
+
+    # Conversions to rbigint.
+
+    @staticmethod
+    def fromint(n):
+        if n == 0:
+            return NULLRBIGINT
+        sign = 1
+        u = r_uint(n)
+        if n < 0:
+            sign = -1
+            u = -u
+        return _from_unsigned(u, sign)
+
+    @staticmethod
+    def frombool(b):
+        if b:
+            return ONERBIGINT
+        return NULLRBIGINT
+
+    @staticmethod
+    @not_rpython
+    def fromlong(n):
+        sign = cmp(n, 0)
+        n = abs(n)
+        digits = []
+        while n:
+            digits.append(int(n & MASK))
+            n >>= SHIFT
+        return rbigint(digits[:], sign)
+
+    @staticmethod
+    @not_rpython
+    def fromrarith_int(n):
+        return rbigint.fromlong(long(n))
+
+    @staticmethod
+    def fromfloat(x):
+        """Rounded towards zero; OverflowError of infinities, ValueError of nan."""
+        if x != x:
+            raise ValueError("cannot convert float NaN to integer")
+        if x - x != 0.0:
+            raise OverflowError("cannot convert float infinity to integer")
+        return rbigint._fromfloat_finite(x)
+
+    @staticmethod
+    def _fromfloat_finite(x):
+        sign = 1
+        if x < 0.0:
+            sign = -1
+            x = -x
+        if x < 1.0:
+            return NULLRBIGINT
+        mantissa, exponent = math.frexp(x)
+        size = (exponent - 1) // SHIFT + 1
+        digits = [0] * size
+        mantissa = math.ldexp(mantissa, (exponent - 1) % SHIFT + 1)
+        i = size - 1
+        while i >= 0:
+            digit = int(mantissa)
+            digits[i] = digit
+            mantissa = math.ldexp(mantissa - float(digit), SHIFT)
+            i -= 1
+        return _normal(digits, sign)
+
+    @staticmethod
+    def fromdecimalstr(s):
+        return _parse(NumberStringParser(s, s, 10, 'long'))
+
+    @staticmethod
+    def fromstr(s, base=0, allow_underscores=False):
+        """As long(s, base): ParseStringError if it is no number."""
+        end = len(s)
+        while end > 0 and s[end - 1] == ' ':
+            end -= 1
+        assert end >= 0
+        if end > 0 and (s[end - 1] == 'l' or s[end - 1] == 'L') and base < 22:
+            s = s[:end - 1]
+        return _parse(NumberStringParser(s, s, base, 'long',
+                                         allow_underscores=allow_underscores))
+
+    @staticmethod
+    def _from_numberstring_parser(parser):
+        return _parse(parser)
+
+    @staticmethod
+    def frombytes(s, byteorder, signed):
+        if byteorder != 'big' and byteorder != 'little':
+            raise InvalidEndiannessError()
+        n = len(s)
+        negative = False
+        if signed and n > 0:
+            if byteorder == 'big':
+                top = ord(s[0])
+            else:
+                top = ord(s[n - 1])
+            negative = top >= 0x80
+        digits = [0] * ((8 * n) // SHIFT + 1)
+        accumulator = 0
+        bits = 0
+        j = 0
+        carry = 1
+        for i in range(n):
+            if byteorder == 'big':
+                byte = ord(s[n - 1 - i])
+            else:
+                byte = ord(s[i])
+            if negative:
+                byte = (byte ^ 0xff) + carry
+                carry = byte >> 8
+                byte = byte & 0xff
+            accumulator |= byte << bits
+            bits += 8
+            if bits >= SHIFT:
+                digits[j] = accumulator & MASK
+                accumulator >>= SHIFT
+                bits -= SHIFT
+                j += 1
+        if bits > 0:
+            digits[j] = accumulator
+        if negative:
+            return _normal(digits, -1)
+        return _normal(digits, 1)
+
+    @staticmethod
+    def from_list_n_bits(list, nbits):
+        result = NULLRBIGINT
+        i = len(list) - 1
+        while i >= 0:
+            result = result.lshift(nbits).or_(rbigint.fromint(list[i]))
+            i -= 1
+        return result
+
+    # What it is made of.
+
+    def get_sign(self):
+        return self._sign
+
+    sign = property(get_sign)
+
+    def digit(self, i):
+        return self._digits[i]
+
+    def numdigits(self):
+        n = len(self._digits)
+        if n == 0:
+            return 1
+        return n
+
+    def tobool(self):
+        return self._sign != 0
+
+    def bit_length(self):
+        n = len(self._digits)
+        if n == 0:
+            return 0
+        return (n - 1) * SHIFT + _bits_in(self._digits[n - 1])
+
+    def bit_count(self):
+        count = 0
+        for digit in self._digits:
+            while digit:
+                digit &= digit - 1
+                count += 1
+        return count
+
+    # Conversions from rbigint.
+
+    def fits_int(self):
+        bits = self.bit_length()
+        if bits < LONG_BIT:
+            return True
+        return (bits == LONG_BIT and self._sign < 0 and
+                self._magnitude_mask() == r_uint(1) << (LONG_BIT - 1))
+
+    def _magnitude_mask(self):
+        result = r_uint(0)
+        i = min(len(self._digits), 3) - 1
+        while i >= 0:
+            result = (result << SHIFT) | r_uint(self._digits[i])
+            i -= 1
+        return result
+
+    def toint(self):
+        if not self.fits_int():
+            raise OverflowError
+        return intmask(self.uintmask())
+
+    def tolonglong(self):
+        return r_longlong(self.toint())
+
+    def touint(self):
+        if self._sign < 0:
+            raise ValueError("cannot convert negative integer to unsigned int")
+        if self.bit_length() > LONG_BIT:
+            raise OverflowError
+        return self._magnitude_mask()
+
+    def toulonglong(self):
+        return r_ulonglong(self.touint())
+
+    def uintmask(self):
+        result = self._magnitude_mask()
+        if self._sign < 0:
+            result = -result
+        return result
+
+    def ulonglongmask(self):
+        return r_ulonglong(self.uintmask())
+
+    def tofloat(self):
+        """Rounded to the nearest float, ties to even; OverflowError if too big."""
+        bits = self.bit_length()
+        if bits <= 53:
+            return float(self.toint())
+        if bits > 1024:
+            raise OverflowError("integer too large to convert to float")
+        # 55 bits: the last one says whether anything lies below them.
+        shift = bits - 54
+        head = self.abs().rshift(shift)
+        rest = 0
+        if head.lshift(shift).ne(self.abs()):
+            rest = 1
+        value = head.toint() * 2 + rest
+        low = value & 3
+        value = value >> 2
+        if low == 3 or (low == 2 and value & 1):
+            value += 1
+        result = math.ldexp(float(value), shift + 1)
+        if self._sign < 0:
+            return -result
+        return result
+
+    @not_rpython
+    def tolong(self):
+        result = 0L
+        for digit in reversed(self._digits):
+            result = (result << SHIFT) | digit
+        return result * self._sign
+
+    def tobytes(self, nbytes, byteorder, signed):
+        if byteorder != 'big' and byteorder != 'little':
+            raise InvalidEndiannessError()
+        if self._sign < 0 and not signed:
+            raise InvalidSignednessError()
+        value = self
+        bits = self.bit_length()
+        if signed:
+            if self._sign < 0:
+                bits = self.invert().bit_length()
+            bits += 1
+        if bits > 8 * nbytes and (self._sign != 0 or nbytes < 0):
+            raise OverflowError
+        if self._sign < 0:
+            value = ONERBIGINT.lshift(8 * nbytes).add(self)
+        chars = ['\x00'] * nbytes
+        accumulator = 0
+        available = 0
+        j = 0
+        for i in range(nbytes):
+            if available < 8 and j < len(value._digits):
+                accumulator |= value._digits[j] << available
+                available += SHIFT
+                j += 1
+            c = chr(accumulator & 0xff)
+            accumulator >>= 8
+            available -= 8
+            if byteorder == 'big':
+                chars[nbytes - 1 - i] = c
+            else:
+                chars[i] = c
+        return ''.join(chars)
+
+    def repr(self):
+        return self.str() + 'L'
+
+    def str(self, max_str_digits=0):
+        if len(self._digits) <= 2:
+            return str(self.toint())
+        return _format(self, 10, '')
+
+    def format(self, digits, prefix='', suffix='', max_str_digits=0):
+        """Text in the base of that many digits."""
+        return _format_with(self, digits, prefix, suffix)
+
+    def oct(self):
+        if self._sign == 0:
+            return '0L'
+        return _format_with(self, BASE8, '0', 'L')
+
+    def hex(self):
+        return _format_with(self, BASE16, '0x', 'L')
+
+    def log(self, base):
+        """Natural for base 0."""
+        if self._sign <= 0:
+            raise ValueError("math domain error")
+        bits = self.bit_length()
+        shift = 0
+        if bits > 1000:
+            shift = bits - 64
+        result = math.log(self.rshift(shift).tofloat()) + shift * math.log(2.0)
+        if base != 0.0:
+            result = result / math.log(base)
+        return result
+
+    def hash(self):
+        x = 0
+        i = len(self._digits) - 1
+        while i >= 0:
+            x = intmask((r_uint(x) << SHIFT) | (r_uint(x) >> (LONG_BIT - SHIFT)))
+            x = intmask(x + self._digits[i])
+            i -= 1
+        return intmask(x * self._sign)
+
+    def __repr__(self):
+        return '<rbigint digits=%s, sign=%d>' % (self._digits, self._sign)
+
+    # Comparison.
+
+    def _compare(self, other):
+        if self._sign != other._sign:
+            return self._sign - other._sign
+        return _compare_digits(self._digits, other._digits) * self._sign
+
+    def eq(self, other):
+        return self._compare(other) == 0
+
+    def ne(self, other):
+        return self._compare(other) != 0
+
+    def lt(self, other):
+        return self._compare(other) < 0
+
+    def le(self, other):
+        return self._compare(other) <= 0
+
+    def gt(self, other):
+        return self._compare(other) > 0
+
+    def ge(self, other):
+        return self._compare(other) >= 0
+
+    def int_eq(self, n):
+        return self.eq(rbigint.fromint(n))
+
+    def int_ne(self, n):
+        return self.ne(rbigint.fromint(n))
+
+    def int_lt(self, n):
+        return self.lt(rbigint.fromint(n))
+
+    def int_le(self, n):
+        return self.le(rbigint.fromint(n))
+
+    def int_gt(self, n):
+        return self.gt(rbigint.fromint(n))
+
+    def int_ge(self, n):
+        return self.ge(rbigint.fromint(n))
+
+    # Arithmetic.
+
+    def neg(self):
+        return rbigint(self._digits, -self._sign)
+
+    def abs(self):
+        if self._sign >= 0:
+            return self
+        return rbigint(self._digits, 1)
+
+    def invert(self):
+        return self.add(ONERBIGINT).neg()
+
+    def add(self, other):
+        if self._sign == 0:
+            return other
+        if other._sign == 0:
+            return self
+        if self._sign == other._sign:
+            return _normal(_add_digits(self._digits, other._digits), self._sign)
+        order = _compare_digits(self._digits, other._digits)
+        if order == 0:
+            return NULLRBIGINT
+        if order > 0:
+            return _normal(_sub_digits(self._digits, other._digits), self._sign)
+        return _normal(_sub_digits(other._digits, self._digits), other._sign)
+
+    def sub(self, other):
+        return self.add(other.neg())
+
+    def mul(self, other):
+        if self._sign == 0 or other._sign == 0:
+            return NULLRBIGINT
+        return _normal(_mul_digits(self._digits, other._digits),
+                       self._sign * other._sign)
+
+    def divmod(self, other):
+        """Rounded down."""
+        if other._sign == 0:
+            raise ZeroDivisionError("long division or modulo by zero")
+        quotient, remainder = _divrem(self, other)
+        if remainder._sign * other._sign < 0:
+            remainder = remainder.add(other)
+            quotient = quotient.sub(ONERBIGINT)
+        return quotient, remainder
+
+    def floordiv(self, other):
+        return self.divmod(other)[0]
+
+    def div(self, other):
+        return self.floordiv(other)
+
+    def mod(self, other):
+        return self.divmod(other)[1]
+
+    def truediv(self, other):
+        return _true_divide(self, other)
+
+    def int_add(self, n):
+        return self.add(rbigint.fromint(n))
+
+    def int_sub(self, n):
+        return self.sub(rbigint.fromint(n))
+
+    def int_mul(self, n):
+        return self.mul(rbigint.fromint(n))
+
+    def int_floordiv(self, n):
+        return self.floordiv(rbigint.fromint(n))
+
+    def int_div(self, n):
+        return self.floordiv(rbigint.fromint(n))
+
+    def int_mod(self, n):
+        return self.mod(rbigint.fromint(n))
+
+    def int_mod_int_result(self, n):
+        return self.mod(rbigint.fromint(n)).toint()
+
+    def int_divmod(self, n):
+        return self.divmod(rbigint.fromint(n))
+
+    @staticmethod
+    def add_int_int_bigint_result(a, b):
+        return rbigint.fromint(a).add(rbigint.fromint(b))
+
+    @staticmethod
+    def sub_int_int_bigint_result(a, b):
+        return rbigint.fromint(a).sub(rbigint.fromint(b))
+
+    @staticmethod
+    def mul_int_int_bigint_result(a, b):
+        return rbigint.fromint(a).mul(rbigint.fromint(b))
+
+    @staticmethod
+    def lshift_int_int_bigint_result(a, n):
+        return rbigint.fromint(a).lshift(n)
+
+    def pow(self, other, modulus=None):
+        negative_result = False
+        if other._sign < 0:
+            if modulus is not None:
+                raise TypeError("pow() 2nd argument cannot be negative "
+                                "when 3rd argument specified")
+            raise ValueError("bigint pow() too negative")
+        base = self
+        if modulus is not None:
+            if modulus._sign == 0:
+                raise ValueError("pow() 3rd argument cannot be 0")
+            if modulus._sign < 0:
+                negative_result = True
+                modulus = modulus.neg()
+            if modulus.eq(ONERBIGINT):
+                return NULLRBIGINT
+            base = base.mod(modulus)
+        result = ONERBIGINT
+        i = other.bit_length() - 1
+        while i >= 0:
+            result = result.mul(result)
+            if modulus is not None:
+                result = result.mod(modulus)
+            if other._bit(i):
+                result = result.mul(base)
+                if modulus is not None:
+                    result = result.mod(modulus)
+            i -= 1
+        if negative_result and modulus is not None and result._sign != 0:
+            result = result.sub(modulus)
+        return result
+
+    def _bit(self, i):
+        return (self._digits[i // SHIFT] >> (i % SHIFT)) & 1
+
+    def int_pow(self, n, modulus=None):
+        return self.pow(rbigint.fromint(n), modulus)
+
+    def gcd(self, other):
+        a = self.abs()
+        b = other.abs()
+        while b._sign != 0:
+            a, b = b, a.mod(b)
+        return a
+
+    def isqrt(self):
+        """The square root rounded down, by Newton's method from above."""
+        if self._sign < 0:
+            raise ValueError("isqrt() argument must be nonnegative")
+        if self._sign == 0:
+            return NULLRBIGINT
+        x = ONERBIGINT.lshift((self.bit_length() + 1) // 2)
+        while True:
+            y = x.add(self.floordiv(x)).rshift(1)
+            if y.ge(x):
+                return x
+            x = y
+
+    # Bits. Negative numbers have infinitely many ones on the left.
+
+    def lshift(self, count):
+        if count < 0:
+            raise ValueError("negative shift count")
+        if self._sign == 0 or count == 0:
+            return self
+        words = count // SHIFT
+        bits = count % SHIFT
+        n = len(self._digits)
+        digits = [0] * (n + words + 1)
+        carry = 0
+        for i in range(n):
+            carry |= self._digits[i] << bits
+            digits[i + words] = carry & MASK
+            carry >>= SHIFT
+        digits[n + words] = carry
+        return _normal(digits, self._sign)
+
+    def lqshift(self, count):
+        return self.lshift(count)
+
+    def rshift(self, count, dont_invert=False):
+        if count < 0:
+            raise ValueError("negative shift count")
+        if self._sign == 0 or count == 0:
+            return self
+        if self._sign < 0 and not dont_invert:
+            return self.invert().rshift(count).invert()
+        words = count // SHIFT
+        bits = count % SHIFT
+        n = len(self._digits) - words
+        if n <= 0:
+            return NULLRBIGINT
+        digits = [0] * n
+        for i in range(n):
+            digit = self._digits[i + words] >> bits
+            if i + 1 < n:
+                digit |= (self._digits[i + words + 1] << (SHIFT - bits)) & MASK
+            digits[i] = digit
+        return _normal(digits, self._sign)
+
+    def rqshift(self, count):
+        return self.rshift(count)
+
+    def abs_rshift_and_mask(self, bigshiftcount, mask):
+        return intmask(self.abs().rshift(intmask(bigshiftcount)).uintmask()) & mask
+
+    def and_(self, other):
+        return _bitwise(self, '&', other)
+
+    def or_(self, other):
+        return _bitwise(self, '|', other)
+
+    def xor(self, other):
+        return _bitwise(self, '^', other)
+
+    def int_and_(self, n):
+        return _bitwise(self, '&', rbigint.fromint(n))
+
+    def int_or_(self, n):
+        return _bitwise(self, '|', rbigint.fromint(n))
+
+    def int_xor(self, n):
+        return _bitwise(self, '^', rbigint.fromint(n))
+
+
+# Magnitudes: lists of digits.
+
+def _normal(digits, sign):
+    """Without leading zeroes."""
+    n = len(digits)
+    while n > 0 and digits[n - 1] == 0:
+        n -= 1
+    if n == 0:
+        return NULLRBIGINT
+    if n < len(digits):
+        digits = digits[:n]
+    return rbigint(digits, sign)
+
+def _from_unsigned(u, sign):
+    mask = r_uint(MASK)
+    digits = [intmask(u & mask), intmask((u >> SHIFT) & mask), intmask(u >> (2 * SHIFT))]
+    return _normal(digits, sign)
+
+def _bits_in(digit):
+    bits = 0
+    while digit >= 256:
+        digit >>= 8
+        bits += 8
+    while digit:
+        digit >>= 1
+        bits += 1
+    return bits
+
+def bits_in_digit(digit):
+    return _bits_in(digit)
+
+def _compare_digits(a, b):
+    if len(a) != len(b):
+        return len(a) - len(b)
+    i = len(a) - 1
+    while i >= 0:
+        if a[i] != b[i]:
+            return a[i] - b[i]
+        i -= 1
+    return 0
+
+def _add_digits(a, b):
+    if len(a) < len(b):
+        a, b = b, a
+    result = [0] * (len(a) + 1)
+    carry = 0
+    for i in range(len(b)):
+        carry += a[i] + b[i]
+        result[i] = carry & MASK
+        carry >>= SHIFT
+    for i in range(len(b), len(a)):
+        carry += a[i]
+        result[i] = carry & MASK
+        carry >>= SHIFT
+    result[len(a)] = carry
+    return result
+
+def _sub_digits(a, b):
+    """a must not be smaller."""
+    result = [0] * len(a)
+    borrow = 0
+    for i in range(len(b)):
+        borrow = a[i] - b[i] - borrow
+        result[i] = borrow & MASK
+        borrow = (borrow >> SHIFT) & 1
+    for i in range(len(b), len(a)):
+        borrow = a[i] - borrow
+        result[i] = borrow & MASK
+        borrow = (borrow >> SHIFT) & 1
+    return result
+
+def _mul_digits(a, b):
+    if len(a) > len(b):
+        a, b = b, a
+    if len(a) > KARATSUBA_CUTOFF:
+        return _karatsuba(a, b)
+    result = [0] * (len(a) + len(b))
+    n = len(b)
+    for i in range(len(a)):
+        digit = a[i]
+        carry = 0
+        for j in range(n):
+            carry += digit * b[j] + result[i + j]
+            result[i + j] = carry & MASK
+            carry >>= SHIFT
+        result[i + n] = carry
+    return result
+
+def _karatsuba(a, b):
+    """Three products of half the length; where b is much longer, one after the other
+    of its slices."""
+    if 2 * len(a) <= len(b):
+        result = [0] * (len(a) + len(b))
+        start = 0
+        while start < len(b):
+            stop = min(start + len(a), len(b))
+            assert stop >= start
+            _add_into(result, start, _mul_digits(a, b[start:stop]))
+            start = stop
+        return result
+    half = len(b) >> 1
+    a0 = a[:half]
+    a1 = a[half:]
+    b0 = b[:half]
+    b1 = b[half:]
+    low = _mul_digits(a0, b0)
+    high = _mul_digits(a1, b1)
+    middle = _mul_digits(_add_digits(a0, a1), _add_digits(b0, b1))
+    middle = _sub_digits(middle, _trimmed(low, len(middle)))
+    middle = _sub_digits(middle, _trimmed(high, len(middle)))
+    result = [0] * (len(a) + len(b))
+    _add_into(result, 0, low)
+    _add_into(result, half, middle)
+    _add_into(result, 2 * half, high)
+    return result
+
+def _trimmed(digits, size):
+    """Without leading zeroes beyond that size."""
+    if len(digits) > size:
+        assert size >= 0
+        return digits[:size]
+    return digits
+
+def _add_into(target, start, digits):
+    carry = 0
+    n = len(digits)
+    while n > 0 and digits[n - 1] == 0:
+        n -= 1
+    for i in range(n):
+        carry += target[start + i] + digits[i]
+        target[start + i] = carry & MASK
+        carry >>= SHIFT
+    i = start + n
+    while carry:
+        carry += target[i]
+        target[i] = carry & MASK
+        carry >>= SHIFT
+        i += 1
+
+def _divrem_digit(a, n):
+    """Quotient digits and remainder of a division by one digit."""
+    result = [0] * len(a)
+    remainder = 0
+    i = len(a) - 1
+    while i >= 0:
+        remainder = (remainder << SHIFT) | a[i]
+        quotient = remainder // n
+        result[i] = quotient
+        remainder -= quotient * n
+        i -= 1
+    return result, remainder
+
+def _divrem(a, b):
+    """Quotient rounded towards zero, and remainder with the sign of a."""
+    order = _compare_digits(a._digits, b._digits)
+    if order < 0:
+        return NULLRBIGINT, a
+    if len(b._digits) == 1:
+        quotient, rest = _divrem_digit(a._digits, b._digits[0])
+        remainder = _normal([rest], a._sign)
+    else:
+        quotient, rest_digits = _long_division(a._digits, b._digits)
+        remainder = _normal(rest_digits, a._sign)
+    return _normal(quotient, a._sign * b._sign), remainder
+
+def _long_division(a, b):
+    """Knuth's algorithm D, for at least two digits in b and no fewer in a."""
+    shift = SHIFT - _bits_in(b[len(b) - 1])
+    v = _shifted(b, shift, len(b))
+    u = _shifted(a, shift, len(a) + 1)
+    n = len(v)
+    top = v[n - 1]
+    second = v[n - 2]
+    j = len(a) - n
+    quotient = [0] * (j + 1)
+    while j >= 0:
+        head = (u[j + n] << SHIFT) | u[j + n - 1]
+        digit = head // top
+        rest = head - digit * top
+        while digit >= BASE or digit * second > ((rest << SHIFT) | u[j + n - 2]):
+            digit -= 1
+            rest += top
+            if rest >= BASE:
+                break
+        borrow = 0
+        for i in range(n):
+            borrow += u[i + j] - digit * v[i]
+            u[i + j] = borrow & MASK
+            borrow >>= SHIFT
+        borrow += u[j + n]
+        u[j + n] = borrow & MASK
+        if borrow < 0:
+            digit -= 1
+            carry = 0
+            for i in range(n):
+                carry += u[i + j] + v[i]
+                u[i + j] = carry & MASK
+                carry >>= SHIFT
+            u[j + n] = (u[j + n] + carry) & MASK
+        quotient[j] = digit
+        j -= 1
+    remainder = [0] * n
+    for i in range(n):
+        remainder[i] = (u[i] >> shift) | ((u[i + 1] << (SHIFT - shift)) & MASK)
+    return quotient, remainder
+
+def _shifted(digits, shift, size):
+    """Shifted left by less than a digit, into a list of that size."""
+    result = [0] * size
+    carry = 0
+    for i in range(len(digits)):
+        carry |= digits[i] << shift
+        result[i] = carry & MASK
+        carry >>= SHIFT
+    if len(digits) < size:
+        result[len(digits)] = carry
+    return result
+
+def _bitwise(a, op, b):
+    """On two's complements of as many digits as the longer one, and one more."""
+    size = max(len(a._digits), len(b._digits)) + 1
+    x = _complement(a, size)
+    y = _complement(b, size)
+    for i in range(size):
+        if op == '&':
+            x[i] = x[i] & y[i]
+        elif op == '|':
+            x[i] = x[i] | y[i]
+        else:
+            x[i] = x[i] ^ y[i]
+    if x[size - 1] >> (SHIFT - 1):
+        _negate(x)
+        return _normal(x, -1)
+    return _normal(x, 1)
+
+def _complement(a, size):
+    digits = [0] * size
+    for i in range(len(a._digits)):
+        digits[i] = a._digits[i]
+    if a._sign < 0:
+        _negate(digits)
+    return digits
+
+def _negate(digits):
+    carry = 1
+    for i in range(len(digits)):
+        carry += digits[i] ^ MASK
+        digits[i] = carry & MASK
+        carry >>= SHIFT
+
+
+# Text.
+
+def _parse(parser):
+    """Digits are gathered into numbers of one machine digit before they are put to
+    the rest."""
+    base = parser.base
+    result = NULLRBIGINT
+    while True:
+        chunk = 0
+        factor = 1
+        while factor < BASE // base:
+            digit = parser.next_digit()
+            if digit < 0:
+                if factor > 1:
+                    result = result.int_mul(factor).int_add(chunk)
+                if parser.sign < 0:
+                    return result.neg()
+                return result
+            chunk = chunk * base + digit
+            factor *= base
+        result = result.int_mul(factor).int_add(chunk)
+
+def _format_with(a, digits, prefix, suffix):
+    text = _format(a, len(digits), digits)
+    sign = ''
+    if a._sign < 0:
+        sign = '-'
+        text = text[1:]
+    return sign + prefix + text + suffix
+
+def _format(a, base, digits):
+    """Groups of digits come off by division by the largest power of the base that is
+    one digit. Without digits, those of BASE16 serve."""
+    if digits == '':
+        digits = BASE16
+    if a._sign == 0:
+        return digits[0]
+    power = base
+    per_group = 1
+    while power < BASE // base:
+        power *= base
+        per_group += 1
+    chars = []
+    rest = a._digits
+    while len(rest) > 0:
+        rest, group = _divrem_digit(rest, power)
+        n = len(rest)
+        while n > 0 and rest[n - 1] == 0:
+            n -= 1
+        assert n >= 0
+        rest = rest[:n]
+        count = 0
+        while count < per_group and (n > 0 or group > 0):
+            chars.append(digits[group % base])
+            group //= base
+            count += 1
+    if a._sign < 0:
+        chars.append('-')
+    chars.reverse()
+    return ''.join(chars)
+
+
+# Division of big numbers into floats.
+
+def _true_divide(a, b):
+    """The float nearest to a / b."""
+    if b._sign == 0:
+        raise ZeroDivisionError("long division or modulo by zero")
+    if a._sign == 0:
+        return 0.0
+    negative = a._sign != b._sign
+    a = a.abs()
+    b = b.abs()
+    # A quotient of at least 55 bits, more than a float has.
+    shift = 56 - (a.bit_length() - b.bit_length())
+    if shift < -1100:
+        raise OverflowError("long/long too large for a float")
+    if shift > 1140:
+        if negative:
+            return -0.0
+        return 0.0
+    if shift > 0:
+        quotient, remainder = a.lshift(shift).divmod(b)
+    else:
+        quotient, remainder = a.divmod(b.lshift(-shift))
+    bits = quotient.bit_length()
+    # Bits that the float cannot hold; more of them below the normal range.
+    drop = bits - 53
+    if bits - shift < -1021:
+        drop += -1021 - (bits - shift)
+    low = quotient.and_(ONERBIGINT.lshift(drop).sub(ONERBIGINT))
+    half = ONERBIGINT.lshift(drop - 1)
+    quotient = quotient.rshift(drop)
+    order = low._compare(half)
+    if order > 0 or (order == 0 and (remainder.tobool() or quotient.int_and_(1).tobool())):
+        quotient = quotient.add(ONERBIGINT)
+    result = math.ldexp(float(quotient.toint()), drop - shift)
+    if negative:
+        return -result
+    return result
+
+
+NULLRBIGINT = rbigint([], 0)
+ONERBIGINT = rbigint([1], 1)
+NULLDIGITS = [0]
+
+def gcd_binary(a, b):
+    while b:
+        a, b = b, a % b
+    return a
