@@ -3,6 +3,7 @@
 //! `weakref_create`, and `id` and `identityhash` do not move objects.
 
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
+use super::large::mark_card;
 use super::{LARGE_OBJECT, gc};
 use crate::exc;
 use crate::state::state;
@@ -122,8 +123,11 @@ unsafe fn make_large(info: &'static TypeInfo, size: usize) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
         let gc = gc();
-        let obj = gc.large.allocate(size);
-        let header = &raw const *info as usize | OUTSIDE;
+        let cards = size >= LARGE_OBJECT && info.item_pointers != 0;
+        let items = (size - info.items_offset as usize) / (info.item_size as usize).max(1);
+        let obj = gc.large.allocate(size, if cards { items } else { 0 });
+        let has_cards = if cards { PRISTINE } else { 0 };
+        let header = &raw const *info as usize | OUTSIDE | has_cards;
         if info.has_pointers() {
             *(obj as *mut usize) = header;
             gc.remembered.push(obj);
@@ -174,6 +178,24 @@ pub unsafe extern "C" fn rpy_gc_writebarrier(obj: usize) {
         if old & FLAGS == STATIC_FLAGS {
             *header &= !PRISTINE;
             gc.static_roots.push(obj);
+        }
+    }
+}
+
+/// The write barrier for a store into item `index` of an array.
+///
+/// # Safety
+/// `obj` is a live array with such an item.
+#[cold]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_writebarrier_array(obj: usize, index: usize) {
+    // SAFETY: by contract.
+    unsafe {
+        let has_cards = OUTSIDE | PRISTINE;
+        if *(obj as *const usize) & (has_cards | MARKED) != has_cards {
+            rpy_gc_writebarrier(obj);
+        } else if mark_card(obj, index) {
+            gc().carded.push(obj);
         }
     }
 }
@@ -274,6 +296,10 @@ pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);
     out("rpy_gc_writebarrier", rpy_gc_writebarrier as *const u8);
+    out(
+        "rpy_gc_writebarrier_array",
+        rpy_gc_writebarrier_array as *const u8,
+    );
     out("rpy_gc_collect", rpy_gc_collect as *const u8);
     out("rpy_gc_id", rpy_gc_id as *const u8);
     out("rpy_gc_identityhash", rpy_gc_identityhash as *const u8);

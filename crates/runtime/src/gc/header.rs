@@ -11,7 +11,8 @@ pub const MARKED: usize = 2;
 /// Flag: large or static, so the mark is [`MARKED`] rather than a bit of the block.
 pub const OUTSIDE: usize = 4;
 /// Flag of a static object: never written to (incminimark: `GCFLAG_NO_HEAP_PTRS`). Of
-/// an object in the nursery: its future place is reserved (`GCFLAG_HAS_SHADOW`).
+/// an object in the nursery: its future place is reserved (`GCFLAG_HAS_SHADOW`). Of a
+/// large one: it has cards (`GCFLAG_HAS_CARDS`).
 pub const PRISTINE: usize = 8;
 /// All flags.
 pub const FLAGS: usize = 15;
@@ -83,8 +84,12 @@ impl TypeInfo {
         unsafe { self.size_with(self.length(obj)).unwrap_or(0) }
     }
 
+    /// Number of items of that object of this type.
+    ///
+    /// # Safety
+    /// `obj` is one.
     #[inline]
-    unsafe fn length(&self, obj: usize) -> usize {
+    pub(crate) unsafe fn length(&self, obj: usize) -> usize {
         if self.item_size == 0 {
             return 0;
         }
@@ -105,24 +110,51 @@ impl TypeInfo {
     pub(crate) unsafe fn for_each_pointer(&self, obj: usize, mut f: impl FnMut(*mut usize)) {
         // SAFETY: the offsets follow the record, by the contract of its makers.
         unsafe {
-            let offsets = (&raw const *self)
-                .cast::<u8>()
-                .add(size_of::<TypeInfo>())
-                .cast::<u32>();
+            let offsets = self.offsets();
             let fixed = self.pointers as usize;
             for i in 0..fixed {
                 f((obj + *offsets.add(i) as usize) as *mut usize);
             }
-            if self.item_pointers == 0 {
-                return;
+            if self.item_pointers != 0 {
+                self.for_each_pointer_in_items(obj, 0, self.length(obj), f);
             }
-            let mut item = obj + self.items_offset as usize;
-            for _ in 0..self.length(obj) {
+        }
+    }
+
+    /// The same for the items from number `from` to before number `to`.
+    ///
+    /// # Safety
+    /// As for [`TypeInfo::for_each_pointer`]; there are so many items.
+    #[inline]
+    pub(crate) unsafe fn for_each_pointer_in_items(
+        &self,
+        obj: usize,
+        from: usize,
+        to: usize,
+        mut f: impl FnMut(*mut usize),
+    ) {
+        // SAFETY: by contract.
+        unsafe {
+            let offsets = self.offsets().add(self.pointers as usize);
+            let mut item = obj + self.items_offset as usize + from * self.item_size as usize;
+            for _ in from..to {
                 for i in 0..self.item_pointers as usize {
-                    f((item + *offsets.add(fixed + i) as usize) as *mut usize);
+                    f((item + *offsets.add(i) as usize) as *mut usize);
                 }
                 item += self.item_size as usize;
             }
+        }
+    }
+
+    /// The offsets behind the record.
+    #[inline]
+    unsafe fn offsets(&self) -> *const u32 {
+        // SAFETY: they follow it, by the contract of its makers.
+        unsafe {
+            (&raw const *self)
+                .cast::<u8>()
+                .add(size_of::<TypeInfo>())
+                .cast()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Minor collections: what is alive in the nursery moves to the old generation.
 
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
+use super::large::{CARD_ITEMS, take_cards};
 use super::old::MAX_SMALL;
 use super::{Gc, Obj, POISON};
 use crate::state::state;
@@ -18,6 +19,10 @@ impl Gc {
             while let Some(obj) = self.remembered.pop() {
                 *(obj as *mut usize) |= TRACK;
                 self.visit_young_pointers(obj);
+                self.drain_young();
+            }
+            while let Some(obj) = self.carded.pop() {
+                self.visit_young_cards(obj);
                 self.drain_young();
             }
             self.drain_young();
@@ -56,6 +61,19 @@ impl Gc {
     unsafe fn visit_young_pointers(&mut self, obj: Obj) {
         // SAFETY: as for the callees.
         unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.visit_young(slot)) }
+    }
+
+    unsafe fn visit_young_cards(&mut self, obj: Obj) {
+        // SAFETY: the list holds objects with cards.
+        unsafe {
+            let info = TypeInfo::of(obj);
+            let length = info.length(obj);
+            take_cards(obj, length, |card| {
+                let from = card * CARD_ITEMS;
+                let to = (from + CARD_ITEMS).min(length);
+                info.for_each_pointer_in_items(obj, from, to, |slot| self.visit_young(slot));
+            });
+        }
     }
 
     unsafe fn drain_young(&mut self) {
@@ -97,7 +115,7 @@ impl Gc {
         if size <= MAX_SMALL {
             self.old.allocate(size)
         } else {
-            self.large.allocate(size)
+            self.large.allocate(size, 0)
         }
     }
 

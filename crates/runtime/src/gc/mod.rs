@@ -65,6 +65,8 @@ pub(crate) struct Gc {
     large: LargeSpace,
     /// Old objects that may point into the nursery.
     remembered: Stack<Obj>,
+    /// Large objects with marked cards.
+    carded: Stack<Obj>,
     /// Static objects that were written to.
     static_roots: Stack<Obj>,
     /// Objects reached whose pointers are still to be visited.
@@ -89,6 +91,7 @@ static mut GC: Gc = Gc {
     old: OldSpace::new(),
     large: LargeSpace::new(),
     remembered: Stack::new(),
+    carded: Stack::new(),
     static_roots: Stack::new(),
     gray: Stack::new(),
     shadows: ShadowTable::new(),
@@ -171,6 +174,7 @@ pub unsafe fn teardown() {
         gc.large.release();
         for stack in [
             &mut gc.remembered,
+            &mut gc.carded,
             &mut gc.static_roots,
             &mut gc.gray,
             &mut gc.young_weakrefs,

@@ -207,6 +207,37 @@ fn large_objects() {
 }
 
 #[test]
+fn big_arrays_have_cards() {
+    let _heap = Heap::new(64 << 10, false);
+    let array = push(unsafe { rpy_gc_malloc_varsize(&ARRAY.0, 10_000, false) });
+    unsafe { rpy_gc_collect() };
+    let mut expected = vec![0; 10_000];
+    let mut x = 1usize;
+    for round in 0..40_000 {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let i = (x >> 33) % 10_000;
+        let n = node(round, 0, 0);
+        unsafe { rpy_gc_writebarrier_array(*root(array), i) };
+        set(*root(array), 2 + i, n);
+        expected[i] = round;
+        assert!(unsafe { gc().remembered.len() } == 0);
+    }
+    unsafe { rpy_gc_collect() };
+    for (i, value) in expected.into_iter().enumerate() {
+        let n = get(*root(array), 2 + i);
+        assert_eq!(if n == 0 { 0 } else { get(n, 1) }, value);
+    }
+    // A barrier for the whole goes together with one for an item.
+    let n = push(node(1, 0, 0));
+    unsafe { rpy_gc_writebarrier_array(*root(array), 9_999) };
+    set_pointer(*root(array), 2 + 9_999, *root(n));
+    set_pointer(*root(array), 2, *root(n));
+    unsafe { rpy_gc_collect() };
+    assert_eq!(get(get(*root(array), 2 + 9_999), 1), 1);
+    assert_eq!(get(get(*root(array), 2), 1), 1);
+}
+
+#[test]
 fn static_objects_become_roots_when_written() {
     #[repr(C, align(16))]
     struct Static([usize; 6]);
