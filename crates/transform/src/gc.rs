@@ -21,7 +21,8 @@
 //! that dominates all of that, and left where control leaves what that block
 //! dominates, so ways around it cost nothing.
 //!
-//! Barriers are left out for null and prebuilt values (which never move), and for
+//! A barrier for a store into an array has the index as second operand. Barriers are
+//! left out for null and prebuilt values (which never move), and for
 //! objects that were allocated, or had a barrier, since the last collection.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,11 +66,19 @@ fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut new = Vec::with_capacity(operations.len());
         for op in operations {
-            if let Some(object) = stored_into(g, &op)
-                && object.as_var().is_none_or(|v| clean.insert(v))
-            {
-                let result = g.new_var("", *VOID);
-                new.push(operation(PlainOp::GcWritebarrier, [object], result, op.at));
+            if let Some(object) = stored_into(g, &op) {
+                // A barrier for one item says nothing of the others.
+                let item = stored_item(g, &op);
+                let needed = match (object.as_var(), &item) {
+                    (None, _) => true,
+                    (Some(v), None) => clean.insert(v),
+                    (Some(v), Some(_)) => !clean.contains(&v),
+                };
+                if needed {
+                    let result = g.new_var("", *VOID);
+                    let args = [object].into_iter().chain(item);
+                    new.push(operation(PlainOp::GcWritebarrier, args, result, op.at));
+                }
             }
             if can_collect(&op, s) {
                 clean.clear();
@@ -103,6 +112,12 @@ fn stored_into(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
     let value = op.args.last()?;
     (value.as_var().is_some() && type_of(g, value).is_gc_ptr() && type_of(g, object).is_gc_ptr())
         .then(|| object.clone())
+}
+
+/// The index, if an operation stores into an item of a GC array.
+fn stored_item(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
+    let array = type_of(g, op.args.first()?).pointee()?.as_array().is_some();
+    array.then(|| op.args[1].clone())
 }
 
 fn is_root(g: &LLGraph, v: VarId) -> bool {

@@ -245,11 +245,15 @@ impl Emitter<'_, '_> {
             }
             GcWritebarrier => {
                 let obj = self.arg_value(op, 0)?;
-                self.write_barrier(obj);
+                let index = match op.args.get(1) {
+                    Some(i) => Some(self.value(i)?),
+                    None => None,
+                };
+                self.write_barrier(obj, index);
             }
             GcWritebarrierBeforeCopy => {
                 let dest = self.arg_value(op, 1)?;
-                self.write_barrier(dest);
+                self.write_barrier(dest, None);
                 return Ok(Some(self.int(I8, 1)));
             }
             GcCopyArray => self.copy_array(op)?,
@@ -297,7 +301,8 @@ impl Emitter<'_, '_> {
         Ok(None)
     }
 
-    fn write_barrier(&mut self, obj: Value) {
+    /// The barrier before a store into the object, or into one item of an array.
+    fn write_barrier(&mut self, obj: Value, index: Option<Value>) {
         let flags = self.heap_flags();
         let header = self.b.ins().load(I8, flags, obj, 0);
         let track = self.int(I8, abi::TRACK);
@@ -305,7 +310,10 @@ impl Emitter<'_, '_> {
         let (slow, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(tracked, slow, &[], next, &[]);
         self.b.switch_to_block(slow);
-        self.call_runtime("rpy_gc_writebarrier", &[obj], None);
+        match index {
+            Some(i) => self.call_runtime("rpy_gc_writebarrier_array", &[obj, i], None),
+            None => self.call_runtime("rpy_gc_writebarrier", &[obj], None),
+        };
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
     }
@@ -323,7 +331,7 @@ impl Emitter<'_, '_> {
             return Err("needs five operands".into());
         };
         if ty.is_gc_container() && !var.item_gc_pointers.is_empty() {
-            self.write_barrier(dest);
+            self.write_barrier(dest, None);
         }
         let (size, start) = (var.item_size as i64, var.items as i64);
         let mut item = |array, index| {
