@@ -179,6 +179,12 @@ pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
             format!("in prelude helper {}: {}", key.name(db), d.message),
         ));
     }
+    if !annotation.reached[annotation.graph.startblock.index()] {
+        return Err(TyperError::internal(format!(
+            "there is no prelude helper {}",
+            key.name(db)
+        )));
+    }
     let s = &annotation.signature.result;
     let result = match s.kind {
         SomeKind::None | SomeKind::Impossible => *taipan_lltype::VOID,

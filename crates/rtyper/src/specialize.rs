@@ -50,6 +50,14 @@ pub(crate) fn helper_graph(db: &dyn Db, key: HelperKey) -> Result<LLGraph, Diagn
     if let Some(d) = &annotation.broken {
         return Err((**d).clone());
     }
+    if !annotation.reached[annotation.graph.startblock.index()] {
+        let name = key.name(db);
+        return Err(Diagnostic::error(
+            "TP0499",
+            None,
+            format!("there is no prelude helper {name}"),
+        ));
+    }
     let rt = RTyper::new(db, Universe::Prelude(key.prelude(db)));
     specialize(&rt, &annotation).map_err(|e| {
         Diagnostic::error(

@@ -154,7 +154,8 @@ impl Projector<'_> {
         }
     }
 
-    /// Classes that `instantiate` is called on through a PBC of several.
+    /// Classes that are called, or that `instantiate` is called on, through a PBC of
+    /// several.
     fn generic_instantiate(&self) -> Vec<ObjId> {
         let mut out = Vec::new();
         for spec in &self.order {
@@ -162,19 +163,23 @@ impl Projector<'_> {
                 continue;
             };
             for op in graph.blocks.iter().flat_map(|b| &b.operations) {
-                if op.op != taipan_graph::HlOp::SimpleCall || op.args.len() < 2 {
+                use taipan_graph::{Const, HlOp, Operand};
+                if !matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
                     continue;
                 }
-                let Some(taipan_graph::Const::Obj(callee)) = op.args[0].as_const() else {
-                    continue;
-                };
-                let Some(arg) = op.args[1].as_var() else {
-                    continue;
+                let arg = match &op.args[..] {
+                    [Operand::Var(callee), ..] => *callee,
+                    [Operand::Const(Const::Obj(callee)), Operand::Var(arg), ..]
+                        if self.is_instantiate(*callee) =>
+                    {
+                        *arg
+                    }
+                    _ => continue,
                 };
                 let Some(Atom::Pbc(descs)) = state.vars[arg.index()].single() else {
                     continue;
                 };
-                if descs.len() > 1 && self.is_instantiate(*callee) {
+                if descs.len() > 1 {
                     out.extend(descs.iter().filter_map(|d| match d {
                         Desc::Class(c) if self.is_class(*c) => Some(*c),
                         _ => None,
