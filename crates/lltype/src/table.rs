@@ -17,7 +17,7 @@ use crate::{
 /// subclass range, which starts at the index. Object ids are the indexes plus
 /// [`FIRST_CLASS`].
 const CLASSES: &[(&str, Option<usize>, i64)] = &[
-    ("Exception", None, 8),
+    ("Exception", None, 9),
     ("LookupError", Some(0), 4),
     ("IndexError", Some(1), 3),
     ("KeyError", Some(1), 4),
@@ -25,11 +25,12 @@ const CLASSES: &[(&str, Option<usize>, i64)] = &[
     ("RuntimeError", Some(0), 6),
     ("MemoryError", Some(0), 7),
     ("ValueError", Some(0), 8),
+    ("AssertionError", Some(0), 9),
 ];
 
 /// Object id of the first exception class (`Exception`); then come `LookupError`,
 /// `IndexError`, `KeyError`, `OverflowError`, `RuntimeError`, `MemoryError`,
-/// `ValueError`.
+/// `ValueError`, `AssertionError`.
 pub const FIRST_CLASS: u64 = 0xe0;
 
 /// A program given by tables.

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitSwitch, Operation, Substitution, VarId};
 use taipan_lltype::{
     LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
-    StaticSym, StaticValue, StructId, TypeKind, fold,
+    StaticSym, StaticValue, StructId, TypeKind, VoidConst, fold,
 };
 
 use crate::ssa::{constant, substituted, type_of};
@@ -160,6 +160,10 @@ fn simplify(
                 }
                 None
             }
+            PlainOp::IndirectCall => {
+                call_only_target(g, op);
+                None
+            }
             PlainOp::Getfield => field_of_constant(op, program),
             PlainOp::Getinteriorarraysize | PlainOp::Getinteriorfield | PlainOp::Getarraysize => {
                 part_of_constant(op, program)
@@ -171,6 +175,22 @@ fn simplify(
             _ => None,
         },
     }
+}
+
+/// A call of the one function that can be meant.
+fn call_only_target(g: &LLGraph, op: &mut Operation<LowLevel>) {
+    let Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(targets)))) = op.args.last() else {
+        return;
+    };
+    let [f] = &targets[..] else {
+        return;
+    };
+    if type_of(g, &op.args[0]) != f.ptr_type() {
+        return;
+    }
+    op.args[0] = constant(LLConst::Func(f.clone()));
+    op.args.pop();
+    op.op = PlainOp::DirectCall.into();
 }
 
 /// The operand of the conversion that this one undoes.
@@ -273,7 +293,7 @@ fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<
     let Some(LLConst::Static(sym, ptr)) = op.args[0].as_const() else {
         return None;
     };
-    let Some(LLConst::Void(taipan_lltype::VoidConst::Field(name))) = op.args[1].as_const() else {
+    let Some(LLConst::Void(VoidConst::Field(name))) = op.args[1].as_const() else {
         return None;
     };
     if name.starts_with("subclassrange") || matches!(sym, StaticSym::Str(_) | StaticSym::Unicode(_))

@@ -18,6 +18,7 @@
 //! so the driver can make a query of every step. Graphs are in SSI form and compact
 //! between passes; inside a pass they may be in SSA form.
 
+mod asserts;
 mod calls;
 mod cse;
 mod exceptions;

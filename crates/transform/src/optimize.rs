@@ -4,6 +4,7 @@ use taipan_graph::{cleanup, ssa_to_ssi};
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
 use crate::Summaries;
+use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::inline_calls;
@@ -24,6 +25,9 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
     let program = s.program();
     inline_calls(f, &mut g, s);
+    if s.remove_asserts() {
+        remove_asserts(&mut g, program);
+    }
     tidy(&mut g, program);
     merge_common(&mut g, program);
     tidy(&mut g, program);

@@ -1,6 +1,10 @@
 use expect_test::{Expect, expect};
 
+use taipan_graph::text::print_graph;
+use taipan_lltype::text::LLNames;
+
 use super::{Pipeline, text};
+use crate::asserts::remove_asserts;
 
 /// Checks the optimised graph of the last function, and what it computes.
 fn check(source: &str, runs: &[(&[i64], &str)], expected: Expect) {
@@ -242,4 +246,31 @@ fn chains_of_tests_become_switches() {
             except(etype_2: *Struct object_vtable, evalue_3: *GcStruct object)
         "#]],
     );
+}
+
+#[test]
+fn assertions_are_removed_on_demand() {
+    let p = Pipeline::new(
+        "graph f
+         block0(n: Signed):
+            c: Bool = int_gt(n, 0)
+            switch c
+                False: block1(n)
+                True: return(n)
+         block1(m: Signed):
+            p: *GcStruct object = malloc(<type GcStruct object>, <gc>)
+            u: Void = setfield(p, .typeptr, &vtable #00000000000000e8 as *Struct object_vtable)
+            goto except(&vtable #00000000000000e8 as *Struct object_vtable, p)
+         END",
+    );
+    let mut g = (*p.program.graphs["f"]).clone();
+    remove_asserts(&mut g, &p.program);
+    g.compact();
+    expect![[r#"
+        graph f
+        block0(n_0: Signed):
+            goto return(n_0)
+        return(result_1: Signed)
+        except(etype_2: *Struct object_vtable, evalue_3: *GcStruct object)
+    "#]].assert_eq(&print_graph(&g, LLNames::default()));
 }
