@@ -142,6 +142,7 @@ pub fn build_image(
         image: Image::default(),
         pending: Vec::new(),
         texts: FxHashMap::default(),
+        locations: FxHashMap::default(),
         externals: FxHashMap::default(),
     };
     if entry.is_some() {
@@ -170,6 +171,7 @@ struct Builder<'a> {
     image: Image,
     pending: Vec<Pending>,
     texts: FxHashMap<String, Place>,
+    locations: FxHashMap<(FuncSym, u32), Place>,
     externals: FxHashMap<Arc<str>, usize>,
 }
 
@@ -304,6 +306,10 @@ impl Builder<'_> {
 
     /// The record of a place in the source: file, function, line.
     fn location(&mut self, f: &FuncSym, at: u32) -> Place {
+        let key = (f.clone(), at);
+        if let Some(p) = self.locations.get(&key) {
+            return *p;
+        }
         let (file, line) = (self.source.position(f, at)).unwrap_or_else(|| ("?".into(), 0));
         let file = self.text(file);
         let function = self.text(f.name().to_owned());
@@ -319,6 +325,7 @@ impl Builder<'_> {
                 addend: 0,
             });
         }
+        self.locations.insert(key, place);
         place
     }
 
