@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() {
     let src = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("src");
     let mut files: Vec<PathBuf> = Vec::new();
-    for root in ["rpython", "taipan_prelude"] {
+    for root in ["lib_python", "rpython", "taipan_prelude"] {
         collect(&src.join(root), &mut files);
     }
     let mut files: Vec<(&str, &Path)> = files

@@ -12,11 +12,15 @@
 
 mod data;
 mod engine;
+mod freeze;
+mod import_time;
 mod queries;
+mod space;
 mod synthetic;
 
 pub use data::*;
 pub use engine::*;
+pub use import_time::Image;
 pub use queries::*;
 pub use synthetic::define_synthetic;
 

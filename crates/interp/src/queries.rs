@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, Program};
+use taipan_base::{Db, Diagnostic, File, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::ObjData;
+use crate::import_time::{Image, no_entry_point};
 use crate::synthetic::synthetic;
 
 /// An object of a program's image: the key of [`object`].
@@ -49,30 +49,10 @@ pub struct ModuleName {
     pub name: Box<str>,
 }
 
-/// What import time left.
-#[derive(Debug, Default)]
-pub struct Image {
-    /// All objects that can be reached from modules.
-    pub objects: FxHashMap<ObjId, Arc<ObjData>>,
-    /// Globals of each module.
-    pub globals: FxHashMap<ObjId, FxHashMap<Box<str>, Const>>,
-    /// `sys.modules`, in the order of import; an import inside a function body that
-    /// failed is there with its diagnostic.
-    pub modules: FxHashMap<Box<str>, Result<ObjId, Diagnostic>>,
-    /// The target module, unless it could not be loaded.
-    pub target: Option<ObjId>,
-    /// What the program offers as its entry point, or why there is none.
-    pub entry_point: Option<Result<ObjId, Diagnostic>>,
-    /// What was printed.
-    pub stdout: String,
-    /// What went wrong.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
 /// Runs a program's import time.
 #[salsa::tracked(no_eq)]
-pub fn image(_db: &dyn Db, _program: Program) -> Arc<Image> {
-    Arc::new(Image::default())
+pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {
+    Arc::new(crate::import_time::run(db, program))
 }
 
 /// The content of an object; None for an id that is not in the image (any more).
@@ -119,7 +99,7 @@ pub fn class_attr(db: &dyn Db, key: Name) -> Option<(ObjId, Const)> {
 /// The module of that name, or why an import inside a function body failed. None if
 /// nothing imported it.
 #[salsa::tracked]
-pub fn module_named(db: &dyn Db, key: ModuleName) -> Option<Result<ObjId, Diagnostic>> {
+pub fn module_named(db: &dyn Db, key: ModuleName) -> Option<Result<ObjId, Box<Diagnostic>>> {
     image(db, key.program(db))
         .modules
         .get(&**key.name(db))
@@ -141,13 +121,84 @@ pub fn image_diagnostics(db: &dyn Db, program: Program) -> Arc<Vec<Diagnostic>> 
 /// The function that the program starts with: what `target(driver, args)` answers,
 /// else `entry_point`, else `main`.
 #[salsa::tracked]
-pub fn entry_point(db: &dyn Db, program: Program) -> Result<ObjId, Diagnostic> {
-    match &image(db, program).entry_point {
-        Some(e) => e.clone(),
-        None => Err(Diagnostic::error(
-            "TP0210",
-            None,
-            "the program has no entry point",
-        )),
+pub fn entry_point(db: &dyn Db, program: Program) -> Result<ObjId, Box<Diagnostic>> {
+    let image = image(db, program);
+    match (&image.entry_point, image.diagnostics.first()) {
+        (Some(e), _) => e.clone(),
+        (None, Some(problem)) => Err(Box::new(problem.clone())),
+        (None, None) => Err(Box::new(no_entry_point())),
+    }
+}
+
+/// The source files that import time ran as modules, in order.
+#[salsa::tracked]
+pub fn program_files(db: &dyn Db, program: Program) -> Arc<Vec<File>> {
+    Arc::new(image(db, program).files.clone())
+}
+
+/// What the program printed at import time.
+#[salsa::tracked]
+pub fn image_stdout(db: &dyn Db, program: Program) -> Arc<str> {
+    image(db, program).stdout.as_str().into()
+}
+
+/// A call at compile time: the key of [`memo_call`].
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct MemoCall {
+    /// The program.
+    #[returns(copy)]
+    pub program: Program,
+    /// The function.
+    #[returns(copy)]
+    pub func: ObjId,
+    /// The arguments.
+    #[returns(ref)]
+    pub args: Vec<Const>,
+}
+
+/// What a function answers when it is called after import time, on a copy of the
+/// image (RPython: `specialize:memo`).
+#[salsa::tracked]
+pub fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
+    let program = key.program(db);
+    let image = image(db, program);
+    crate::import_time::call(db, program, image, key.func(db), key.args(db)).map_err(Box::new)
+}
+
+/// The function that a dotted name in the target module stands for: `f`, `C.method`.
+pub fn named_function(db: &dyn Db, program: Program, name: &str) -> Result<ObjId, Box<Diagnostic>> {
+    let problem = |message: String| Box::new(Diagnostic::error("TP0213", None, message));
+    let Some(mut at) = *target_module(db, program) else {
+        let first = image_diagnostics(db, program).first().cloned();
+        return Err(first.map_or_else(|| problem("there is no module".into()), Box::new));
+    };
+    for part in name.split('.') {
+        let key = Name::new(db, program, at, part);
+        let found = match module_global(db, key) {
+            Some(c) => Some(c.clone()),
+            None => class_attr(db, key).as_ref().map(|(_, c)| c.clone()),
+        };
+        at = match found {
+            Some(Const::Obj(id)) => id,
+            Some(_) => return Err(problem(format!("{name} is no function"))),
+            None => {
+                // Import time may have failed before the function was defined.
+                let first = image_diagnostics(db, program).first().cloned();
+                return Err(
+                    first.map_or_else(|| problem(format!("the module has no {name}")), Box::new)
+                );
+            }
+        };
+    }
+    match object(db, Object::new(db, program, at)).as_deref() {
+        Some(ObjData::Function(_)) => Ok(at),
+        Some(
+            ObjData::StaticMethod(Const::Obj(f))
+            | ObjData::Method {
+                im_func: Const::Obj(f),
+                ..
+            },
+        ) => Ok(*f),
+        _ => Err(problem(format!("{name} is no function"))),
     }
 }

@@ -1,0 +1,472 @@
+//! Freezing: from the heap that import time leaves to image objects under stable ids.
+//!
+//! ```text
+//! heap object  module `m`              ->  id of the name "m"
+//!              class `C` of module `m` ->  id of ("class", "m", "C", 0)
+//!              list made by instruction 12 of `f`, the second one there
+//!                                      ->  id of ("object", file, "f", 0, 12, 1)
+//! ```
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_base::Db;
+use taipan_code::{CodeId, Origin};
+use taipan_graph::{Const, IntKind, ObjId};
+use taipan_lltype::LLType;
+
+use crate::space::heap::{Heap, Kind, Ref};
+use crate::space::modules::lltype::int_kind;
+use crate::space::types;
+use crate::space::value::{Method, Value};
+use crate::{Attrs, ClassData, FunctionData, InstanceData, ObjData, named_id, stable_id};
+
+/// What can be reached from some values, with an id for each object.
+pub(crate) struct Freezer<'a> {
+    db: &'a dyn Db,
+    heap: &'a Heap,
+    /// Part of the keys of objects without a name.
+    scope: String,
+    /// Ids of objects that have one.
+    pub(crate) ids: FxHashMap<Ref, ObjId>,
+    /// Contents by id.
+    pub(crate) objects: FxHashMap<ObjId, Arc<ObjData>>,
+    /// The module whose globals a dict is.
+    modules: FxHashMap<Ref, Ref>,
+    /// Instances whose `_freeze_()` said yes.
+    frozen: &'a FxHashSet<Ref>,
+    used: FxHashSet<ObjId>,
+}
+
+impl<'a> Freezer<'a> {
+    /// A freezer that knows the ids that an earlier one gave.
+    pub(crate) fn new(
+        db: &'a dyn Db,
+        heap: &'a Heap,
+        scope: String,
+        known: &FxHashMap<Ref, ObjId>,
+        frozen: &'a FxHashSet<Ref>,
+    ) -> Self {
+        Freezer {
+            db,
+            heap,
+            scope,
+            ids: known.clone(),
+            objects: FxHashMap::default(),
+            modules: module_dicts(heap),
+            frozen,
+            used: known.values().copied().collect(),
+        }
+    }
+
+    /// Freezes what can be reached from these values and has no id yet.
+    pub(crate) fn freeze(&mut self, roots: &[Value]) {
+        let known: FxHashSet<Ref> = self.ids.keys().copied().collect();
+        let mut reached: Vec<Ref> = reachable(self.heap, &self.modules, roots)
+            .into_iter()
+            .filter(|r| !known.contains(r))
+            .collect();
+        // In the order of their making, whatever the way they were reached.
+        reached.sort();
+        let mut sequence: FxHashMap<ObjId, u32> = FxHashMap::default();
+        for r in &reached {
+            let id = self.assign(*r, &mut sequence);
+            self.ids.insert(*r, id);
+        }
+        for r in reached {
+            let id = self.ids[&r];
+            let data = self.data(r);
+            self.objects.insert(id, Arc::new(data));
+        }
+    }
+
+    fn assign(&mut self, r: Ref, sequence: &mut FxHashMap<ObjId, u32>) -> ObjId {
+        let key = match self.name(r) {
+            // Objects of the same name are the same object.
+            Some(id) => return id,
+            None => self.key(r),
+        };
+        let parts: Vec<&str> = key.iter().map(String::as_str).collect();
+        let base = stable_id(&parts);
+        let n = sequence.entry(base).or_default();
+        loop {
+            let id = match *n {
+                0 => base,
+                n => stable_id(&["again", &base.0.to_string(), &n.to_string()]),
+            };
+            *n += 1;
+            if self.used.insert(id) {
+                return id;
+            }
+        }
+    }
+
+    /// The id of an object that the program does not make.
+    fn name(&self, r: Ref) -> Option<ObjId> {
+        Some(match self.heap.kind(r) {
+            Kind::Class(c) if c.builtin => {
+                let module = self.heap.attr(r, "__module__").and_then(Value::as_text);
+                named_id(&format!("{}.{}", module.unwrap_or("__builtin__"), c.name))
+            }
+            Kind::Builtin(b) => named_id(b.name),
+            Kind::Opaque(n) | Kind::Module(n) => named_id(n),
+            Kind::Singleton(n) => named_id(&format!("__builtin__.{n}")),
+            Kind::LLType(t) => lltype_id(*t),
+            _ => return None,
+        })
+    }
+
+    fn origin(&self, id: CodeId) -> String {
+        match id.origin(self.db) {
+            Origin::File(f) => f.path(self.db).to_string(),
+            Origin::Text(t) => {
+                format!("{}\n{}", t.filename(self.db), t.text(self.db))
+            }
+        }
+    }
+
+    fn code_key(&self, id: CodeId) -> [String; 3] {
+        [
+            self.origin(id),
+            id.qualname(self.db).to_string(),
+            id.nth(self.db).to_string(),
+        ]
+    }
+
+    /// What tells an object from others; objects that are alike get a number.
+    fn key(&self, r: Ref) -> Vec<String> {
+        let o = self.heap.get(r);
+        let mut key = vec![self.scope.clone()];
+        match &o.kind {
+            Kind::Function(f) => {
+                key.push("function".into());
+                key.extend(self.code_key(f.code));
+            }
+            Kind::Class(c) => {
+                key.push("class".into());
+                match c.body {
+                    Some(id) => key.extend(self.code_key(id)),
+                    None => {
+                        let module = self.heap.attr(r, "__module__").and_then(Value::as_text);
+                        key.push(module.unwrap_or("").to_owned());
+                        key.push(c.name.to_string());
+                    }
+                }
+            }
+            _ => {
+                key.push("object".into());
+                if let Some(id) = self.heap.sites[o.site.code as usize] {
+                    key.extend(self.code_key(id));
+                }
+                key.push(o.site.pc.to_string());
+            }
+        }
+        key
+    }
+
+    /// A value as a constant. What it refers to must have its id.
+    pub(crate) fn constant(&mut self, v: &Value) -> Const {
+        match v {
+            Value::None => Const::None,
+            Value::Bool(b) => Const::Bool(*b),
+            Value::Int(i) => Const::Int(*i),
+            Value::Long(l) => Const::Long(l.clone()),
+            Value::Float(f) => Const::float(*f),
+            Value::Str(s) => Const::Str(s.clone()),
+            Value::Unicode(u) => Const::Unicode(u.clone()),
+            Value::Tuple(t) => Const::Tuple(t.iter().map(|x| self.constant(x)).collect()),
+            Value::Method(m) => Const::Obj(self.method(m)),
+            Value::Ref(r) => self.reference(*r),
+        }
+    }
+
+    fn reference(&mut self, r: Ref) -> Const {
+        let o = self.heap.get(r);
+        match &o.kind {
+            Kind::Boxed(inner) => {
+                if let (Some(kind), Some(n)) = (int_kind(self.heap, r), integer(inner)) {
+                    return match kind {
+                        IntKind::SIGNED => Const::Int(n as i64),
+                        kind => Const::RInt(kind, kind.wrap(n)),
+                    };
+                }
+            }
+            Kind::Plain if self.heap.class_name(o.class) == "r_singlefloat" => {
+                if let Some(Value::Str(s)) = self.heap.attr(r, "_bytes")
+                    && let Ok(bytes) = <[u8; 4]>::try_from(&s[..])
+                {
+                    return Const::SingleFloat(u32::from_le_bytes(bytes));
+                }
+            }
+            _ => {}
+        }
+        Const::Obj(self.id(r))
+    }
+
+    fn id(&self, r: Ref) -> ObjId {
+        self.ids
+            .get(&r)
+            .copied()
+            .or_else(|| self.name(r))
+            .unwrap_or_else(|| named_id("__builtin__.object"))
+    }
+
+    /// Methods have no identity: their id is made of what they bind.
+    fn method(&mut self, m: &Method) -> ObjId {
+        let im_self = m.slf.as_ref().map(|s| self.constant(s));
+        let im_func = self.constant(&m.func);
+        let im_class = self.id(m.class);
+        let text = |c: &Const| c.to_string();
+        let id = stable_id(&[
+            "method",
+            &im_self.as_ref().map_or(String::new(), text),
+            &text(&im_func),
+            &im_class.0.to_string(),
+        ]);
+        let data = match (&m.func, &im_self) {
+            (Value::Ref(f), Some(_)) => match self.heap.kind(*f) {
+                Kind::Builtin(b) => ObjData::Builtin {
+                    name: b.name.into(),
+                    im_self,
+                },
+                _ => ObjData::Method {
+                    im_self,
+                    im_func,
+                    im_class,
+                },
+            },
+            _ => ObjData::Method {
+                im_self,
+                im_func,
+                im_class,
+            },
+        };
+        self.objects.entry(id).or_insert_with(|| Arc::new(data));
+        id
+    }
+
+    fn constants(&mut self, values: &[Value]) -> Vec<Const> {
+        values.iter().map(|v| self.constant(v)).collect()
+    }
+
+    fn attrs(&mut self, r: Ref) -> Attrs {
+        match self.heap.get(r).attrs {
+            Some(d) => self.namespace(d),
+            None => Vec::new(),
+        }
+    }
+
+    /// The text keys of a dict and their values.
+    pub(crate) fn namespace(&mut self, dict: Ref) -> Attrs {
+        let heap = self.heap;
+        let Some(d) = heap.dict_of(dict) else {
+            return Vec::new();
+        };
+        d.iter()
+            .filter_map(|(k, v)| Some((k.as_text()?.into(), self.constant(v))))
+            .collect()
+    }
+
+    fn data(&mut self, r: Ref) -> ObjData {
+        let heap = self.heap;
+        let o = heap.get(r);
+        let builtin_class = heap.the_class(o.class).builtin;
+        if !builtin_class && !matches!(o.kind, Kind::Class(_)) {
+            return self.instance(r);
+        }
+        match &o.kind {
+            Kind::Module(n) => ObjData::Module { name: n.clone() },
+            Kind::Class(_) => self.class(r),
+            Kind::Function(f) => {
+                let globals = self.modules.get(&f.globals).copied();
+                let module = heap.the_dict(f.globals).get_str("__name__");
+                ObjData::Function(FunctionData {
+                    name: f.name.clone(),
+                    module: module.and_then(Value::as_text).unwrap_or("").into(),
+                    code: f.code,
+                    globals: self.id(globals.unwrap_or(f.globals)),
+                    defaults: self.constants(&f.defaults),
+                    closure: f
+                        .closure
+                        .iter()
+                        .map(|c| match c {
+                            Value::Ref(c) => match heap.kind(*c) {
+                                Kind::Cell(contents) => contents.as_ref().map(|v| self.constant(v)),
+                                _ => None,
+                            },
+                            _ => None,
+                        })
+                        .collect(),
+                    attrs: self.attrs(r),
+                    class: f.class.map(|c| self.id(c)),
+                })
+            }
+            Kind::List(l) => ObjData::List(self.constants(l)),
+            Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => self.table(r),
+            Kind::StaticMethod(f) => ObjData::StaticMethod(self.constant(f)),
+            Kind::ClassMethod(f) => ObjData::ClassMethod(self.constant(f)),
+            Kind::Property(p) => ObjData::Property {
+                fget: self.constant(&p[0]),
+                fset: self.constant(&p[1]),
+                fdel: self.constant(&p[2]),
+            },
+            Kind::Cell(c) => ObjData::Cell(c.as_ref().map(|v| self.constant(v))),
+            Kind::Builtin(b) => ObjData::Builtin {
+                name: b.name.into(),
+                im_self: None,
+            },
+            Kind::Opaque(n) => ObjData::Builtin {
+                name: n.clone(),
+                im_self: None,
+            },
+            Kind::Slice(s) => ObjData::Slice(
+                self.constant(&s[0]),
+                self.constant(&s[1]),
+                self.constant(&s[2]),
+            ),
+            Kind::LLType(t) => ObjData::LLType(*t),
+            Kind::Plain | Kind::Exception(_) => self.instance(r),
+            _ => ObjData::Other(heap.class_name(o.class).into()),
+        }
+    }
+
+    fn table(&mut self, r: Ref) -> ObjData {
+        let heap = self.heap;
+        match heap.kind(r) {
+            Kind::Dict(d) => ObjData::Dict(
+                d.iter()
+                    .map(|(k, v)| (self.constant(k), self.constant(v)))
+                    .collect(),
+            ),
+            Kind::Set(d) | Kind::FrozenSet(d) => ObjData::Set {
+                items: d.keys().map(|k| self.constant(k)).collect(),
+                frozen: matches!(heap.kind(r), Kind::FrozenSet(_)),
+            },
+            _ => ObjData::Other("table".into()),
+        }
+    }
+
+    fn class(&mut self, r: Ref) -> ObjData {
+        let heap = self.heap;
+        let c = heap.the_class(r);
+        let module = heap.attr(r, "__module__").and_then(Value::as_text);
+        ObjData::Class(ClassData {
+            name: c.name.clone(),
+            module: module.unwrap_or("").into(),
+            bases: c.bases.iter().map(|b| self.id(*b)).collect(),
+            mro: c.mro.iter().map(|b| self.id(*b)).collect(),
+            metaclass: self.id(heap.get(r).class),
+            dict: self.attrs(r),
+            old_style: c.old_style,
+            builtin: c.builtin,
+        })
+    }
+
+    fn instance(&mut self, r: Ref) -> ObjData {
+        let heap = self.heap;
+        let o = heap.get(r);
+        let payload = match &o.kind {
+            Kind::List(l) => Some(ObjData::List(self.constants(l))),
+            Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => Some(self.table(r)),
+            _ => None,
+        };
+        let value = match &o.kind {
+            Kind::Boxed(v) => Some(self.constant(v)),
+            _ => None,
+        };
+        ObjData::Instance(InstanceData {
+            class: self.id(o.class),
+            attrs: self.attrs(r),
+            frozen: self.frozen.contains(&r),
+            payload: payload.map(Arc::new),
+            value,
+        })
+    }
+}
+
+fn integer(v: &Value) -> Option<i128> {
+    match v {
+        Value::Int(i) => Some(i128::from(*i)),
+        Value::Long(l) => num_traits::ToPrimitive::to_i128(&**l),
+        _ => None,
+    }
+}
+
+/// Low-level types compare by content: so do their ids.
+fn lltype_id(t: LLType) -> ObjId {
+    stable_id(&["lltype", &format!("{:?}", t.kind())])
+}
+
+fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
+    heap.refs()
+        .filter(|r| matches!(heap.kind(*r), Kind::Module(_)))
+        .filter_map(|r| Some((heap.get(r).attrs?, r)))
+        .collect()
+}
+
+/// All objects that can be reached from these values.
+pub(crate) fn reachable(
+    heap: &Heap,
+    modules: &FxHashMap<Ref, Ref>,
+    roots: &[Value],
+) -> FxHashSet<Ref> {
+    let mut seen: FxHashSet<Ref> = FxHashSet::default();
+    let mut values: Vec<Value> = roots.to_vec();
+    values.extend(types::all_types().map(|(r, ..)| Value::Ref(r)));
+    while let Some(v) = values.pop() {
+        match v {
+            Value::Tuple(t) => values.extend(t.iter().cloned()),
+            Value::Method(m) => {
+                values.push(m.func.clone());
+                values.extend(m.slf.clone());
+                values.push(Value::Ref(m.class));
+            }
+            Value::Ref(r) if seen.insert(r) => children(heap, modules, r, &mut values),
+            _ => {}
+        }
+    }
+    seen
+}
+
+fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Value>) {
+    let o = heap.get(r);
+    out.push(Value::Ref(o.class));
+    if let Some(d) = o.attrs.and_then(|d| heap.dict_of(d)) {
+        let module = matches!(o.kind, Kind::Module(_));
+        for (k, v) in d.iter() {
+            // Every module has the builtins; `sys.modules` is no data.
+            let skip = module
+                && matches!(k.as_text(), Some("__builtins__" | "modules"))
+                && matches!(v, Value::Ref(_));
+            if !skip {
+                out.push(v.clone());
+            }
+        }
+    }
+    match &o.kind {
+        Kind::Boxed(v)
+        | Kind::StaticMethod(v)
+        | Kind::ClassMethod(v)
+        | Kind::WeakRef(v)
+        | Kind::Cell(Some(v)) => out.push(v.clone()),
+        Kind::List(l) => out.extend(l.iter().cloned()),
+        Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
+            for (k, v) in d.iter() {
+                out.push(k.clone());
+                out.push(v.clone());
+            }
+        }
+        Kind::Class(c) => {
+            out.extend(c.bases.iter().chain(&c.mro).map(|b| Value::Ref(*b)));
+        }
+        Kind::Function(f) => {
+            out.push(Value::Ref(*modules.get(&f.globals).unwrap_or(&f.globals)));
+            out.extend(f.defaults.iter().cloned());
+            out.extend(f.closure.iter().cloned());
+            out.extend(f.class.map(Value::Ref));
+        }
+        Kind::Property(p) => out.extend(p.iter().cloned()),
+        Kind::Slice(s) => out.extend(s.iter().cloned()),
+        _ => {}
+    }
+}

@@ -1,0 +1,462 @@
+//! Import time as a whole: runs the target module, asks for the entry point, loads
+//! what function bodies import, and freezes what is left.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_base::{Db, Diagnostic, File, FileContents, Program, Span};
+use taipan_code::{CodeId, Origin};
+use taipan_graph::{Const, ObjId};
+
+use crate::freeze::{Freezer, reachable};
+use crate::space::heap::{Kind, Ref, TracebackEntry};
+use crate::space::types::ty;
+use crate::space::value::Value;
+use crate::space::{Fatal, Interp, R, World};
+use crate::{ObjData, Unwind};
+
+/// What import time left.
+#[derive(Debug, Default)]
+pub struct Image {
+    /// All objects that can be reached from modules.
+    pub objects: FxHashMap<ObjId, Arc<ObjData>>,
+    /// Globals of each module.
+    pub globals: FxHashMap<ObjId, FxHashMap<Box<str>, Const>>,
+    /// `sys.modules`; an import inside a function body that failed is there with its
+    /// diagnostic.
+    pub modules: FxHashMap<Box<str>, Result<ObjId, Box<Diagnostic>>>,
+    /// The target module, unless it could not be loaded.
+    pub target: Option<ObjId>,
+    /// What the program offers as its entry point, or why there is none.
+    pub entry_point: Option<Result<ObjId, Box<Diagnostic>>>,
+    /// Source files that were run as modules, in order.
+    pub files: Vec<File>,
+    /// What was printed.
+    pub stdout: String,
+    /// What went wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The heap, for calls after import time.
+    pub(crate) thawed: Option<Thawed>,
+}
+
+/// What it takes to go on where import time ended.
+#[derive(Debug)]
+pub(crate) struct Thawed {
+    pub(crate) world: World,
+    pub(crate) ids: FxHashMap<Ref, ObjId>,
+    pub(crate) refs: FxHashMap<ObjId, Ref>,
+    pub(crate) frozen: FxHashSet<Ref>,
+}
+
+/// Runs a program's import time.
+pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
+    let mut image = Image::default();
+    let path = program.target(db);
+    let file = db.files().get(db, path);
+    if let Some(problem) = unreadable(db, file) {
+        image.diagnostics.push(problem);
+        return image;
+    }
+    let mut it = Interp::new(db, program);
+    let name = it.target_name();
+    let target = match load_target(&mut it, &name, file) {
+        Ok(m) => Some(m),
+        Err(e) => {
+            image.diagnostics.push(diagnose(&it, &e));
+            None
+        }
+    };
+    let entry = target.map(|m| find_entry_point(&mut it, m));
+    let failed = late_imports(&mut it);
+    let frozen = ask_freeze(&mut it);
+
+    let modules: Vec<(Box<str>, Ref)> = it
+        .heap
+        .the_dict(it.modules)
+        .iter()
+        .filter_map(|(k, v)| Some((k.as_text()?.into(), v.as_ref()?)))
+        .collect();
+    let mut roots: Vec<Value> = modules.iter().map(|(_, m)| Value::Ref(*m)).collect();
+    roots.push(Value::Ref(it.builtins));
+    let none = FxHashMap::default();
+    let mut freezer = Freezer::new(db, &it.heap, String::new(), &none, &frozen);
+    freezer.freeze(&roots);
+    for (name, m) in &modules {
+        if !matches!(it.heap.kind(*m), Kind::Module(_)) {
+            continue;
+        }
+        let Some(dict) = it.heap.get(*m).attrs else {
+            continue;
+        };
+        let globals = freezer.namespace(dict).into_iter().collect();
+        let id = freezer.ids[m];
+        image.globals.insert(id, globals);
+        image.modules.insert(name.clone(), Ok(id));
+    }
+    // `llop` is a module that is not in `sys.modules`.
+    for r in it.heap.refs() {
+        if matches!(it.heap.kind(r), Kind::Module(_))
+            && let Some(id) = freezer.ids.get(&r).copied()
+            && !image.globals.contains_key(&id)
+            && let Some(dict) = it.heap.get(r).attrs
+        {
+            let globals = freezer.namespace(dict).into_iter().collect();
+            image.globals.insert(id, globals);
+        }
+    }
+    for (name, problem) in failed {
+        image.modules.entry(name).or_insert(Err(Box::new(problem)));
+    }
+    image.target = target.map(|m| freezer.ids[&m]);
+    image.entry_point = entry.map(|e| match e {
+        Ok(f) => Ok(freezer.ids[&f]),
+        Err(d) => Err(Box::new(d)),
+    });
+    image.objects = std::mem::take(&mut freezer.objects);
+    let ids = std::mem::take(&mut freezer.ids);
+    drop(freezer);
+    image.files = std::mem::take(&mut it.files);
+    image.stdout = String::from_utf8_lossy(&it.out).into_owned();
+    let refs = ids.iter().map(|(r, id)| (*id, *r)).collect();
+    image.thawed = Some(Thawed {
+        world: it.into_world(),
+        ids,
+        refs,
+        frozen,
+    });
+    image
+}
+
+fn unreadable(db: &dyn Db, file: File) -> Option<Diagnostic> {
+    let path = file.path(db);
+    let message = match file.contents(db) {
+        FileContents::Text(_) => return None,
+        FileContents::Missing => format!("there is no file {path}"),
+        FileContents::Directory => format!("{path} is a directory"),
+        FileContents::InvalidUtf8(at) => {
+            format!("{path} is not valid UTF-8 from byte {at} on and has no coding line")
+        }
+        FileContents::Unreadable(why) => format!("{path} cannot be read: {why}"),
+    };
+    Some(Diagnostic::error("TP0204", None, message))
+}
+
+fn load_target(it: &mut Interp, name: &str, file: File) -> R<Ref> {
+    it.load("sys")?;
+    if let Some((package, _)) = name.rsplit_once('.') {
+        it.load(package)?;
+        if let Some(m) = it.loaded(name) {
+            return Ok(m);
+        }
+    }
+    let path = file.path(it.db);
+    let is_package = path.file_name() == Some("__init__.py");
+    let dirs = path
+        .parent()
+        .filter(|_| is_package)
+        .map(|d| vec![d.to_owned()]);
+    let m = it.run_module(name, file, dirs)?;
+    if let Some((package, last)) = name.rsplit_once('.')
+        && let Some(p) = it.loaded(package)
+    {
+        it.heap.set_attr(p, last, Value::Ref(m));
+    }
+    Ok(m)
+}
+
+/// The function that the program starts with.
+fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Diagnostic> {
+    let found = match it.heap.attr(module, "target").cloned() {
+        Some(target) if is_function(it, &target) => match call_target(it, &target) {
+            Ok(v) => Some(v),
+            Err(e) => return Err(diagnose(it, &e)),
+        },
+        _ => ["entry_point", "main"]
+            .iter()
+            .find_map(|n| it.heap.attr(module, n).cloned()),
+    };
+    let v = match found {
+        Some(Value::Tuple(t)) => t.first().cloned(),
+        other => other,
+    };
+    match v {
+        Some(Value::Ref(r)) if matches!(it.heap.kind(r), Kind::Function(_)) => Ok(r),
+        Some(v) => Err(Diagnostic::error(
+            "TP0211",
+            None,
+            format!(
+                "the entry point must be a function, not {}",
+                it.heap.type_name(&v)
+            ),
+        )),
+        None => Err(no_entry_point()),
+    }
+}
+
+pub(crate) fn no_entry_point() -> Diagnostic {
+    Diagnostic::error("TP0210", None, "the program has no entry point").with_help(
+        "define `target(driver, args)` that returns the entry point, or `entry_point(argv)`, or `main(argv)`",
+    )
+}
+
+fn is_function(it: &Interp, v: &Value) -> bool {
+    matches!(v, Value::Ref(r) if matches!(it.heap.kind(*r), Kind::Function(_)))
+}
+
+fn call_target(it: &mut Interp, target: &Value) -> R {
+    let m = it.load("_taipan_driver")?;
+    let driver = it.call_method(&Value::Ref(m), "Driver", &[])?;
+    let args = it.heap.list(vec![]);
+    it.call(target, &[driver, args])
+}
+
+/// Loads what function bodies import. Modules of the original toolchain that are
+/// found along the path stay out: their functions are for another translator.
+fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
+    let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
+    let mut seen: FxHashSet<(Ref, taipan_code::ImportDesc)> = FxHashSet::default();
+    let mut at = 0;
+    while at < it.files.len() {
+        let file = it.files[at];
+        at += 1;
+        let path = file.path(it.db);
+        if path.starts_with("<taipan>/lib_python") {
+            continue;
+        }
+        let module = it.heap.the_dict(it.modules).values().find_map(|m| {
+            let r = m.as_ref()?;
+            let f = it.heap.attr(r, "__file__")?;
+            (f.as_text() == Some(path.as_str())).then_some(r)
+        });
+        let Some(module) = module else { continue };
+        let name = it.module_name(module);
+        let foreign = name.starts_with("rpython.") && !path.starts_with(taipan_base::SHIPPED);
+        if foreign {
+            continue;
+        }
+        let globals = it.heap.attrs(module);
+        for (_, desc) in taipan_code::function_imports(it.db, file).iter() {
+            if !seen.insert((module, desc.clone())) {
+                continue;
+            }
+            if let Err(e) = it.import_statement(globals, desc) {
+                let problem = diagnose(it, &e);
+                failed.push((desc.name.clone(), problem));
+            }
+        }
+    }
+    failed
+}
+
+/// Calls `_freeze_()` of all instances that have it.
+fn ask_freeze(it: &mut Interp) -> FxHashSet<Ref> {
+    let roots: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
+    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), &roots)
+        .into_iter()
+        .filter(|r| {
+            let o = it.heap.get(*r);
+            !matches!(o.kind, Kind::Class(_)) && it.heap.lookup(o.class, "_freeze_").is_some()
+        })
+        .collect();
+    all.sort();
+    let mut frozen = FxHashSet::default();
+    for r in all {
+        let me = Value::Ref(r);
+        let answer = it
+            .call_method(&me, "_freeze_", &[])
+            .and_then(|v| it.truth(&v));
+        if let Ok(true) = answer {
+            frozen.insert(r);
+        }
+    }
+    frozen
+}
+
+/// What went wrong at import time, with the Python traceback.
+pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
+    let (t, v) = match e {
+        Unwind::Raise(t, v) => (t, v),
+        Unwind::Stop(fatal) => {
+            let (code, message, help) = match fatal {
+                Fatal::StepLimit => (
+                    "TP0202",
+                    "import time does not end: the step limit was reached",
+                    "raise the limit with --step-limit if the program needs it",
+                ),
+                Fatal::HeapLimit => (
+                    "TP0203",
+                    "import time makes too many objects",
+                    "make large tables smaller, or at run time",
+                ),
+            };
+            let frames: Vec<TracebackEntry> = it
+                .last_stack
+                .iter()
+                .map(|(code, pc)| TracebackEntry {
+                    code: *code,
+                    pc: *pc,
+                    depth: 0,
+                })
+                .collect();
+            return with_traceback(it, code, message.to_owned(), &frames).with_help(help);
+        }
+    };
+    let class = match t {
+        Value::Ref(c) => it.heap.class_name(*c).to_owned(),
+        _ => "exception".to_owned(),
+    };
+    let (text, frames) = match v {
+        Value::Ref(r) => match it.heap.kind(*r) {
+            Kind::Exception(e) => (exception_text(it, *r, &e.args), e.traceback.clone()),
+            _ => (String::new(), Vec::new()),
+        },
+        _ => (String::new(), Vec::new()),
+    };
+    let message = match &*text {
+        "" => class,
+        text => format!("{class}: {text}"),
+    };
+    with_traceback(it, "TP0201", message, &frames)
+}
+
+/// The text of an exception, without running anything.
+fn exception_text(it: &Interp, r: Ref, args: &Value) -> String {
+    let plain = |v: &Value| match v {
+        Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
+        Value::Unicode(u) => crate::space::number::text_of(u),
+        Value::Int(i) => i.to_string(),
+        Value::None => "None".to_owned(),
+        other => format!("<{}>", it.heap.type_name(other)),
+    };
+    let class = it.heap.get(r).class;
+    match args {
+        Value::Tuple(t) => match &t[..] {
+            [Value::Str(s)] if it.heap.is_subclass(class, ty::KEY_ERROR) => {
+                crate::space::repr::quote_bytes(s)
+            }
+            [one] => plain(one),
+            [errno, text] if it.heap.is_subclass(class, ty::ENVIRONMENT_ERROR) => {
+                format!("[Errno {}] {}", plain(errno), plain(text))
+            }
+            [errno, text, file] if it.heap.is_subclass(class, ty::ENVIRONMENT_ERROR) => {
+                format!(
+                    "[Errno {}] {}: '{}'",
+                    plain(errno),
+                    plain(text),
+                    plain(file)
+                )
+            }
+            many => many.iter().map(plain).collect::<Vec<_>>().join(", "),
+        },
+        _ => String::new(),
+    }
+}
+
+fn with_traceback(
+    it: &Interp,
+    code: &'static str,
+    message: String,
+    frames: &[TracebackEntry],
+) -> Diagnostic {
+    let place = |f: &TracebackEntry| span_of(it.db, f.code, f.pc);
+    let primary = frames.iter().find_map(place);
+    let mut d = Diagnostic::error(code, primary, message).with_label("raised at import time");
+    // Recursion without end shows its ends only.
+    let shown = 20;
+    for (i, f) in frames.iter().rev().enumerate() {
+        if frames.len() > 2 * shown && i == shown {
+            let left_out = frames.len() - 2 * shown;
+            d = d.with_note(None, format!("{left_out} more frames"));
+        }
+        if frames.len() > 2 * shown && i >= shown && i < frames.len() - shown {
+            continue;
+        }
+        let qualname = f.code.qualname(it.db);
+        let text = match f.code.origin(it.db) {
+            Origin::File(_) => format!("in {qualname}"),
+            Origin::Text(t) => format!(
+                "in {qualname} of {}, line {}",
+                t.filename(it.db),
+                it.line_of(f.code, Some(f.pc))
+            ),
+        };
+        d = d.with_note(place(f), text);
+    }
+    d
+}
+
+fn span_of(db: &dyn Db, code: CodeId, pc: u32) -> Option<Span> {
+    let file = code.file(db)?;
+    let spans = taipan_code::code_spans(db, code);
+    let range = spans.instrs.get(pc as usize).copied().unwrap_or(spans.name);
+    Some(Span { file, range })
+}
+
+/// Calls a function of the image after import time (`specialize:memo`). Objects that
+/// the call makes become known under ids made from the call.
+pub(crate) fn call(
+    db: &dyn Db,
+    program: Program,
+    image: &Image,
+    func: ObjId,
+    args: &[Const],
+) -> Result<Const, Diagnostic> {
+    let lost = || Diagnostic::error("TP0212", None, "the function is not in the image");
+    let thawed = image.thawed.as_ref().ok_or_else(lost)?;
+    let mut it = Interp::over(db, program, thawed.world.clone());
+    let callee = thaw(&mut it, thawed, image, &Const::Obj(func)).ok_or_else(lost)?;
+    let mut values = Vec::new();
+    for a in args {
+        values.push(thaw(&mut it, thawed, image, a).ok_or_else(lost)?);
+    }
+    let v = it.call(&callee, &values).map_err(|e| diagnose(&it, &e))?;
+    let scope: Vec<String> = args.iter().map(Const::to_string).collect();
+    let scope = format!("{func:?}({})", scope.join(", "));
+    let mut freezer = Freezer::new(db, &it.heap, scope, &thawed.ids, &thawed.frozen);
+    freezer.freeze(std::slice::from_ref(&v));
+    let c = freezer.constant(&v);
+    for (id, data) in freezer.objects {
+        if !image.objects.contains_key(&id) {
+            crate::synthetic::define_synthetic(db, id, Arc::unwrap_or_clone(data));
+        }
+    }
+    Ok(c)
+}
+
+/// A constant as a value of the heap.
+fn thaw(it: &mut Interp, thawed: &Thawed, image: &Image, c: &Const) -> Option<Value> {
+    Some(match c {
+        Const::None => Value::None,
+        Const::Bool(b) => Value::Bool(*b),
+        Const::Int(i) => Value::Int(*i),
+        Const::RInt(_, v) => Value::int_or_long((*v).into()),
+        Const::Long(l) => Value::Long(l.clone()),
+        Const::Float(f) => Value::Float(f64::from_bits(*f)),
+        Const::Str(s) => Value::Str(s.clone()),
+        Const::Unicode(u) => Value::Unicode(u.clone()),
+        Const::Tuple(t) => {
+            let items: Option<Vec<Value>> = t.iter().map(|x| thaw(it, thawed, image, x)).collect();
+            Value::tuple(items?)
+        }
+        Const::Obj(id) => match thawed.refs.get(id) {
+            Some(r) => Value::Ref(*r),
+            None => match &**image.objects.get(id)? {
+                ObjData::Method {
+                    im_self,
+                    im_func,
+                    im_class,
+                } => Value::Method(Arc::new(crate::space::value::Method {
+                    func: thaw(it, thawed, image, im_func)?,
+                    slf: match im_self {
+                        Some(s) => Some(thaw(it, thawed, image, s)?),
+                        None => None,
+                    },
+                    class: *thawed.refs.get(im_class)?,
+                })),
+                _ => return None,
+            },
+        },
+        Const::SingleFloat(b) => Value::Float(f64::from(f32::from_bits(*b))),
+        Const::Shape(_) => return None,
+    })
+}

@@ -1,0 +1,695 @@
+//! Attribute access: the descriptor protocol of new-style classes and the simpler
+//! one of old-style classes.
+
+use std::sync::Arc;
+
+use super::heap::{Kind, Ref};
+use super::types::ty;
+use super::value::{Method, Value};
+use super::{Interp, R};
+
+impl Interp<'_> {
+    /// `obj.name`
+    pub(crate) fn getattr(&mut self, obj: &Value, name: &str) -> R {
+        match self.getattr_opt(obj, name)? {
+            Some(v) => Ok(v),
+            None => self.no_attribute(obj, name),
+        }
+    }
+
+    /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or
+    /// property comes through as such.
+    pub(crate) fn getattr_opt(&mut self, obj: &Value, name: &str) -> R<Option<Value>> {
+        let class = self.heap.type_of(obj);
+        if let Value::Ref(r) = obj {
+            if self.heap.the_class(class).getattribute
+                && let Some(f) = self.heap.lookup(class, "__getattribute__").cloned()
+            {
+                let got = self.call(&f, &[obj.clone(), Value::str(name)]);
+                return match self.catch(got, ty::ATTRIBUTE_ERROR)? {
+                    Some(v) => Ok(Some(v)),
+                    None => self.getattr_hook(obj, class, name),
+                };
+            }
+            if let Some(v) = self.object_attr(*r, class, name)? {
+                return Ok(Some(v));
+            }
+            return self.getattr_hook(obj, class, name);
+        }
+        self.plain_attr(obj, class, name)
+    }
+
+    /// What `object.__getattribute__` finds.
+    pub(crate) fn generic_getattr(&mut self, obj: &Value, name: &str) -> R<Option<Value>> {
+        let class = self.heap.type_of(obj);
+        match obj {
+            Value::Ref(r) => self.object_attr(*r, class, name),
+            _ => self.plain_attr(obj, class, name),
+        }
+    }
+
+    fn getattr_hook(&mut self, obj: &Value, class: Ref, name: &str) -> R<Option<Value>> {
+        match self.heap.lookup(class, "__getattr__").cloned() {
+            Some(f) => Ok(Some(self.call(&f, &[obj.clone(), Value::str(name)])?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Attributes of values that are no heap objects.
+    fn plain_attr(&mut self, obj: &Value, class: Ref, name: &str) -> R<Option<Value>> {
+        if name == "__class__" {
+            return Ok(Some(Value::Ref(class)));
+        }
+        if let Value::Method(m) = obj {
+            return self.method_attr(&m.clone(), name);
+        }
+        match (obj, name) {
+            (Value::Int(_) | Value::Long(_), "real" | "numerator") => return Ok(Some(obj.clone())),
+            (Value::Int(_) | Value::Long(_), "imag") => return Ok(Some(Value::Int(0))),
+            (Value::Int(_) | Value::Long(_), "denominator") => return Ok(Some(Value::Int(1))),
+            _ => {}
+        }
+        match self.heap.lookup(class, name).cloned() {
+            Some(v) => Ok(Some(self.bind(&v, Some(obj), class)?)),
+            None if name == "__doc__" => Ok(Some(Value::None)),
+            None => Ok(None),
+        }
+    }
+
+    fn method_attr(&mut self, m: &Arc<Method>, name: &str) -> R<Option<Value>> {
+        Ok(Some(match name {
+            "im_func" | "__func__" => m.func.clone(),
+            "im_self" | "__self__" => m.slf.clone().unwrap_or(Value::None),
+            "im_class" => Value::Ref(m.class),
+            "__call__" => Value::Method(m.clone()),
+            _ => return self.getattr_opt(&m.func, name),
+        }))
+    }
+
+    /// Attributes of heap objects, without the `__getattr__` hook.
+    fn object_attr(&mut self, r: Ref, class: Ref, name: &str) -> R<Option<Value>> {
+        match self.heap.kind(r) {
+            Kind::Class(_) => return self.class_object_attr(r, class, name),
+            Kind::Super(..) => return self.super_attr(r, name),
+            Kind::Module(_) => {
+                if let Some(v) = self.heap.attr(r, name) {
+                    return Ok(Some(v.clone()));
+                }
+                return Ok(match name {
+                    "__dict__" => Some(Value::Ref(self.heap.attrs(r))),
+                    "__class__" => Some(Value::Ref(class)),
+                    "__doc__" => Some(Value::None),
+                    _ => None,
+                });
+            }
+            Kind::LLType(_) => {
+                if let Some(v) = super::modules::lltype::type_attr(self, r, name)? {
+                    return Ok(Some(v));
+                }
+            }
+            _ => {}
+        }
+        let (old_style, builtin) = {
+            let c = self.heap.the_class(class);
+            (c.old_style, c.builtin)
+        };
+        let me = Value::Ref(r);
+        if old_style {
+            if let Some(v) = self.heap.attr(r, name) {
+                return Ok(Some(v.clone()));
+            }
+            match name {
+                "__class__" => return Ok(Some(Value::Ref(class))),
+                "__dict__" => return Ok(Some(Value::Ref(self.heap.attrs(r)))),
+                _ => {}
+            }
+            return match self.heap.lookup(class, name).cloned() {
+                Some(v) => Ok(Some(self.bind(&v, Some(&me), class)?)),
+                None if name == "__doc__" => Ok(Some(Value::None)),
+                None => Ok(None),
+            };
+        }
+        let found = self.heap.lookup(class, name).cloned();
+        if let Some(v) = &found
+            && self.is_data_descriptor(v)
+        {
+            return Ok(Some(self.bind(v, Some(&me), class)?));
+        }
+        if let Some(v) = self.heap.attr(r, name) {
+            return Ok(Some(v.clone()));
+        }
+        if name == "__class__" {
+            return Ok(Some(Value::Ref(class)));
+        }
+        if let Some(v) = self.builtin_attr(r, name)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = found {
+            return Ok(Some(self.bind(&v, Some(&me), class)?));
+        }
+        if name == "__dict__" && !builtin && !self.heap.the_class(class).slots_only {
+            return Ok(Some(Value::Ref(self.heap.attrs(r))));
+        }
+        if name == "__doc__" {
+            return Ok(Some(Value::None));
+        }
+        Ok(None)
+    }
+
+    /// Members that objects of builtin classes have besides methods.
+    fn builtin_attr(&mut self, r: Ref, name: &str) -> R<Option<Value>> {
+        Ok(match (self.heap.kind(r), name) {
+            (Kind::Function(f), _) => match name {
+                "__name__" | "func_name" => Some(Value::str(&f.name)),
+                "func_globals" | "__globals__" => Some(Value::Ref(f.globals)),
+                "func_code" | "__code__" => {
+                    let id = f.code;
+                    Some(self.code_object(id))
+                }
+                "func_defaults" | "__defaults__" => Some(if f.defaults.is_empty() {
+                    Value::None
+                } else {
+                    Value::tuple(f.defaults.clone())
+                }),
+                "func_closure" | "__closure__" => Some(if f.closure.is_empty() {
+                    Value::None
+                } else {
+                    Value::tuple(f.closure.clone())
+                }),
+                "func_dict" | "__dict__" => Some(Value::Ref(self.heap.attrs(r))),
+                "func_doc" | "__doc__" => {
+                    let id = f.code;
+                    Some(self.docstring(id))
+                }
+                "__module__" => {
+                    let globals = f.globals;
+                    let name = self.heap.the_dict(globals).get_str("__name__").cloned();
+                    Some(name.unwrap_or(Value::None))
+                }
+                "__call__" => Some(Value::Ref(r)),
+                _ => None,
+            },
+            (Kind::Builtin(b), _) => match name {
+                "__name__" => Some(Value::str(b.short_name())),
+                "__module__" => Some(Value::str(
+                    b.name.rsplit_once('.').map_or("__builtin__", |(m, _)| m),
+                )),
+                "__self__" | "__doc__" => Some(Value::None),
+                "__call__" => Some(Value::Ref(r)),
+                _ => None,
+            },
+            (Kind::Opaque(n), "__name__") => Some(Value::str(n.rsplit('.').next().unwrap_or(n))),
+            (Kind::Opaque(n), "__module__") => {
+                Some(Value::str(n.rsplit_once('.').map_or("", |(m, _)| m)))
+            }
+            (Kind::Exception(e), "args") => Some(e.args.clone()),
+            (Kind::Exception(e), "message") => Some(match &e.args {
+                Value::Tuple(t) if t.len() == 1 => t[0].clone(),
+                _ => Value::str(""),
+            }),
+            (Kind::Exception(e), "errno" | "strerror" | "filename" | "code") => {
+                let at = match name {
+                    "errno" | "code" => 0,
+                    "strerror" => 1,
+                    _ => 2,
+                };
+                match &e.args {
+                    Value::Tuple(t) => Some(t.get(at).cloned().unwrap_or(Value::None)),
+                    _ => None,
+                }
+            }
+            (Kind::Exception(_), "__dict__") => Some(Value::Ref(self.heap.attrs(r))),
+            (Kind::Property(p), "fget") => Some(p[0].clone()),
+            (Kind::Property(p), "fset") => Some(p[1].clone()),
+            (Kind::Property(p), "fdel") => Some(p[2].clone()),
+            (Kind::Property(p), "__doc__") => Some(p[3].clone()),
+            (Kind::StaticMethod(f) | Kind::ClassMethod(f), "__func__") => Some(f.clone()),
+            (Kind::Slice(s), "start") => Some(s[0].clone()),
+            (Kind::Slice(s), "stop") => Some(s[1].clone()),
+            (Kind::Slice(s), "step") => Some(s[2].clone()),
+            (Kind::Cell(c), "cell_contents") => match c.clone() {
+                Some(v) => Some(v),
+                None => return self.value_error("Cell is empty"),
+            },
+            (Kind::File(f), "name") => Some(Value::str(&f.name)),
+            (Kind::File(f), "closed") => Some(Value::Bool(f.closed)),
+            (Kind::File(_), "softspace") => Some(Value::Int(0)),
+            (Kind::Code(c), _) => {
+                let id = *c;
+                self.code_attr(id, name)
+            }
+            (Kind::Regex(_) | Kind::Match(_), _) => super::modules::re::member(self, r, name),
+            _ => None,
+        })
+    }
+
+    /// A code object.
+    pub(crate) fn code_object(&mut self, c: taipan_code::CodeId) -> Value {
+        Value::Ref(self.heap.alloc(ty::CODE, Kind::Code(c)))
+    }
+
+    fn code_attr(&mut self, id: taipan_code::CodeId, name: &str) -> Option<Value> {
+        let names = |v: &[Box<str>]| Value::tuple(v.iter().map(|n| Value::str(n)).collect());
+        let body = self.body(id);
+        let code = &body.code;
+        Some(match name {
+            "co_name" => Value::str(&code.name),
+            "co_argcount" => Value::Int(i64::from(code.argcount)),
+            "co_varnames" => names(&code.locals),
+            "co_nlocals" => Value::from(code.locals.len()),
+            "co_names" => names(&code.names),
+            "co_freevars" => names(&code.frees),
+            "co_cellvars" => Value::tuple(code.cells.iter().map(|(n, _)| Value::str(n)).collect()),
+            "co_consts" => Value::tuple(body.consts.to_vec()),
+            "co_flags" => Value::Int(
+                0x43 | if code.varargs { 4 } else { 0 }
+                    | if code.varkeywords { 8 } else { 0 }
+                    | if code.generator { 0x20 } else { 0 },
+            ),
+            "co_filename" => Value::str(&self.file_name(id)),
+            "co_firstlineno" => Value::from(self.line_of(id, None)),
+            _ => return None,
+        })
+    }
+
+    fn docstring(&mut self, id: taipan_code::CodeId) -> Value {
+        let body = self.body(id);
+        match body.code.doc {
+            Some(i) => body.consts[i as usize].clone(),
+            None => Value::None,
+        }
+    }
+
+    fn class_object_attr(&mut self, r: Ref, meta: Ref, name: &str) -> R<Option<Value>> {
+        let me = Value::Ref(r);
+        let on_meta = if meta == ty::TYPE || meta == ty::CLASSOBJ {
+            None
+        } else {
+            self.heap.lookup(meta, name).cloned()
+        };
+        if let Some(v) = &on_meta
+            && self.is_data_descriptor(v)
+        {
+            return Ok(Some(self.bind(v, Some(&me), meta)?));
+        }
+        match name {
+            "__class__" => return Ok(Some(Value::Ref(meta))),
+            "__dict__" => return Ok(Some(Value::Ref(self.heap.attrs(r)))),
+            "__name__" => return Ok(Some(Value::str(self.heap.class_name(r)))),
+            "__bases__" => {
+                let bases = &self.heap.the_class(r).bases;
+                return Ok(Some(Value::tuple(
+                    bases.iter().map(|b| Value::Ref(*b)).collect(),
+                )));
+            }
+            "__base__" => {
+                let base = self.heap.the_class(r).bases.first();
+                return Ok(Some(base.map_or(Value::None, |b| Value::Ref(*b))));
+            }
+            "__mro__" if !self.heap.the_class(r).old_style => {
+                let mro = &self.heap.the_class(r).mro;
+                return Ok(Some(Value::tuple(
+                    mro.iter().map(|b| Value::Ref(*b)).collect(),
+                )));
+            }
+            "__doc__" => {
+                return Ok(Some(
+                    self.heap.attr(r, "__doc__").cloned().unwrap_or(Value::None),
+                ));
+            }
+            _ => {}
+        }
+        if let Some(v) = self.heap.lookup(r, name).cloned() {
+            return Ok(Some(self.bind(&v, None, r)?));
+        }
+        if let Some(v) = on_meta {
+            return Ok(Some(self.bind(&v, Some(&me), meta)?));
+        }
+        if let Some(v) = self.heap.lookup(meta, name).cloned()
+            && !self.heap.the_class(r).old_style
+        {
+            return Ok(Some(self.bind(&v, Some(&me), meta)?));
+        }
+        Ok(None)
+    }
+
+    fn super_attr(&mut self, r: Ref, name: &str) -> R<Option<Value>> {
+        let Kind::Super(after, obj, class) = self.heap.kind(r).clone() else {
+            return Ok(None);
+        };
+        let mro = &self.heap.the_class(class).mro;
+        let from = mro.iter().position(|c| *c == after).map_or(0, |i| i + 1);
+        let found = mro[from..]
+            .iter()
+            .find_map(|c| self.heap.attr(*c, name))
+            .cloned();
+        match (found, obj) {
+            (Some(v), Some(obj)) => {
+                // `super(C, cls)` binds like a class, `super(C, self)` like an instance.
+                let bound = match &obj {
+                    Value::Ref(o) if *o == class => self.bind(&v, None, class)?,
+                    _ => self.bind(&v, Some(&obj), class)?,
+                };
+                Ok(Some(bound))
+            }
+            (Some(v), None) => Ok(Some(v)),
+            (None, _) if name == "__class__" => Ok(Some(Value::Ref(ty::SUPER))),
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// Whether an attribute of a class goes before one of the instance.
+    fn is_data_descriptor(&self, v: &Value) -> bool {
+        match v {
+            Value::Ref(r) => {
+                let o = self.heap.get(*r);
+                match &o.kind {
+                    Kind::Property(_) | Kind::Member(_) => true,
+                    Kind::Plain => self.heap.lookup(o.class, "__set__").is_some(),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// What an attribute found on a class becomes when it is read from an instance
+    /// (`slf`) or from the class.
+    pub(crate) fn bind(&mut self, v: &Value, slf: Option<&Value>, class: Ref) -> R {
+        let Value::Ref(r) = v else {
+            return Ok(v.clone());
+        };
+        let method = |slf: Option<&Value>, class: Ref, func: &Value| {
+            Ok(Value::Method(Arc::new(Method {
+                func: func.clone(),
+                slf: slf.cloned(),
+                class,
+            })))
+        };
+        let o = self.heap.get(*r);
+        match &o.kind {
+            Kind::Function(_) => method(slf, class, v),
+            Kind::Builtin(b) => match (slf, b.binding) {
+                (Some(_), super::builtin::Binding::Method) => method(slf, class, v),
+                _ => Ok(v.clone()),
+            },
+            Kind::StaticMethod(f) => Ok(f.clone()),
+            Kind::ClassMethod(f) => {
+                let f = f.clone();
+                let cls = Value::Ref(class);
+                method(Some(&cls), class, &f)
+            }
+            Kind::Property(p) => match slf {
+                Some(s) => {
+                    let getter = p[0].clone();
+                    if getter.is_none() {
+                        return self.raise(ty::ATTRIBUTE_ERROR, "unreadable attribute");
+                    }
+                    self.call(&getter, std::slice::from_ref(s))
+                }
+                None => Ok(v.clone()),
+            },
+            Kind::Member(name) => match slf {
+                Some(Value::Ref(s)) => match self.heap.attr(*s, name) {
+                    Some(v) => Ok(v.clone()),
+                    None => {
+                        let name = name.clone();
+                        self.raise(ty::ATTRIBUTE_ERROR, &*name)
+                    }
+                },
+                _ => Ok(v.clone()),
+            },
+            Kind::Plain => match self.heap.lookup(o.class, "__get__").cloned() {
+                Some(get) if !self.heap.the_class(o.class).old_style => {
+                    let s = slf.cloned().unwrap_or(Value::None);
+                    self.call(&get, &[v.clone(), s, Value::Ref(class)])
+                }
+                _ => Ok(v.clone()),
+            },
+            _ => Ok(v.clone()),
+        }
+    }
+
+    /// `obj.name = v`
+    pub(crate) fn setattr(&mut self, obj: &Value, name: &str, v: Value) -> R<()> {
+        let class = self.heap.type_of(obj);
+        if let Some(hook) = self.heap.lookup(class, "__setattr__").cloned()
+            && !self.is_builtin_function(&hook)
+        {
+            self.call(&hook, &[obj.clone(), Value::str(name), v])?;
+            return Ok(());
+        }
+        self.generic_setattr(obj, name, v)
+    }
+
+    /// What `object.__setattr__` does.
+    pub(crate) fn generic_setattr(&mut self, obj: &Value, name: &str, v: Value) -> R<()> {
+        let Value::Ref(r) = obj else {
+            let t = self.heap.type_name(obj).to_owned();
+            return self.raise(
+                ty::ATTRIBUTE_ERROR,
+                format!("'{t}' object has no attribute '{name}'"),
+            );
+        };
+        let r = *r;
+        let class = self.heap.get(r).class;
+        if let Some(d) = self.heap.lookup(class, name).cloned()
+            && !self.heap.the_class(class).old_style
+            && let Value::Ref(dr) = &d
+        {
+            match self.heap.kind(*dr) {
+                Kind::Property(p) => {
+                    let setter = p[1].clone();
+                    if setter.is_none() {
+                        return self.raise(ty::ATTRIBUTE_ERROR, "can't set attribute");
+                    }
+                    self.call(&setter, &[obj.clone(), v])?;
+                    return Ok(());
+                }
+                Kind::Member(_) => {
+                    self.heap.set_attr(r, name, v);
+                    return Ok(());
+                }
+                Kind::Plain => {
+                    let dc = self.heap.get(*dr).class;
+                    if let Some(set) = self.heap.lookup(dc, "__set__").cloned() {
+                        self.call(&set, &[d, obj.clone(), v])?;
+                        return Ok(());
+                    }
+                }
+                _ => {}
+            }
+        }
+        match &mut self.heap.get_mut(r).kind {
+            Kind::Class(_) => return self.set_class_attr(r, name, v),
+            Kind::Function(f) => match name {
+                "__name__" | "func_name" => {
+                    if let Some(s) = v.as_text() {
+                        f.name = s.into();
+                    }
+                    return Ok(());
+                }
+                "func_defaults" | "__defaults__" => {
+                    f.defaults = match v {
+                        Value::Tuple(t) => t.to_vec(),
+                        _ => Vec::new(),
+                    };
+                    return Ok(());
+                }
+                "func_code" | "__code__" => {
+                    if let Value::Ref(c) = v
+                        && let Kind::Code(id) = self.heap.kind(c)
+                    {
+                        let id = *id;
+                        if let Kind::Function(f) = &mut self.heap.get_mut(r).kind {
+                            f.code = id;
+                        }
+                    }
+                    return Ok(());
+                }
+                _ => {}
+            },
+            Kind::Exception(e) if name == "args" => {
+                e.args = v;
+                return Ok(());
+            }
+            Kind::File(_) if name == "softspace" => return Ok(()),
+            _ => {}
+        }
+        match name {
+            "__class__" => return self.set_class_of(r, &v),
+            "__dict__" => {
+                if let Value::Ref(d) = v
+                    && self.heap.dict_of(d).is_some()
+                {
+                    self.heap.get_mut(r).attrs = Some(d);
+                    return Ok(());
+                }
+                return self.type_error("__dict__ must be set to a dictionary");
+            }
+            _ => {}
+        }
+        if !self.has_dict(r) {
+            let t = self.heap.type_name(obj).to_owned();
+            return self.raise(
+                ty::ATTRIBUTE_ERROR,
+                format!("'{t}' object has no attribute '{name}'"),
+            );
+        }
+        self.heap.set_attr(r, name, v);
+        Ok(())
+    }
+
+    fn set_class_of(&mut self, r: Ref, v: &Value) -> R<()> {
+        match v {
+            Value::Ref(c) if self.heap.class(*c).is_some() => {
+                self.heap.get_mut(r).class = *c;
+                Ok(())
+            }
+            _ => self.type_error("__class__ must be set to a class"),
+        }
+    }
+
+    /// Whether an object takes attributes.
+    fn has_dict(&self, r: Ref) -> bool {
+        let o = self.heap.get(r);
+        match &o.kind {
+            Kind::Function(_) | Kind::Module(_) | Kind::Exception(_) | Kind::Class(_) => true,
+            _ => {
+                let c = self.heap.the_class(o.class);
+                !c.builtin && !c.slots_only
+            }
+        }
+    }
+
+    fn set_class_attr(&mut self, r: Ref, name: &str, v: Value) -> R<()> {
+        match name {
+            "__name__" => {
+                if let Some(s) = v.as_text() {
+                    self.heap.the_class_mut(r).name = s.into();
+                }
+                return Ok(());
+            }
+            "__bases__" => {
+                let bases = self.list_of(&v)?;
+                let bases: Vec<Ref> = bases.iter().filter_map(Value::as_ref).collect();
+                return self.rebase(r, bases);
+            }
+            _ => {}
+        }
+        let c = self.heap.the_class(r);
+        if c.builtin {
+            let message = format!(
+                "can't set attributes of built-in/extension type '{}'",
+                c.name
+            );
+            return self.type_error(message);
+        }
+        self.adopt(r, &v);
+        self.heap.set_attr(r, name, v);
+        if name == "__getattribute__" {
+            self.refresh_flags(r);
+        }
+        Ok(())
+    }
+
+    /// `del obj.name`
+    pub(crate) fn delattr(&mut self, obj: &Value, name: &str) -> R<()> {
+        let class = self.heap.type_of(obj);
+        if let Some(hook) = self.heap.lookup(class, "__delattr__").cloned()
+            && !self.is_builtin_function(&hook)
+        {
+            self.call(&hook, &[obj.clone(), Value::str(name)])?;
+            return Ok(());
+        }
+        self.generic_delattr(obj, name)
+    }
+
+    /// What `object.__delattr__` does.
+    pub(crate) fn generic_delattr(&mut self, obj: &Value, name: &str) -> R<()> {
+        if let Value::Ref(r) = obj {
+            let class = self.heap.get(*r).class;
+            if let Some(d) = self.heap.lookup(class, name).cloned()
+                && let Value::Ref(dr) = &d
+            {
+                match self.heap.kind(*dr) {
+                    Kind::Property(p) => {
+                        let deleter = p[2].clone();
+                        if deleter.is_none() {
+                            return self.raise(ty::ATTRIBUTE_ERROR, "can't delete attribute");
+                        }
+                        self.call(&deleter, std::slice::from_ref(obj))?;
+                        return Ok(());
+                    }
+                    Kind::Plain => {
+                        let dc = self.heap.get(*dr).class;
+                        if let Some(del) = self.heap.lookup(dc, "__delete__").cloned() {
+                            self.call(&del, &[d, obj.clone()])?;
+                            return Ok(());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(attrs) = self.heap.get(*r).attrs
+                && self.heap.the_dict_mut(attrs).remove_str(name).is_some()
+            {
+                return Ok(());
+            }
+        }
+        self.no_attribute(obj, name)
+    }
+
+    /// Whether it is a function written in Rust.
+    pub(crate) fn is_builtin_function(&self, v: &Value) -> bool {
+        matches!(v, Value::Ref(r) if matches!(self.heap.kind(*r), Kind::Builtin(_)))
+    }
+
+    /// A special method of an object, bound: looked up on its class (and on the
+    /// instance first, for old-style classes). Builtin defaults do not count.
+    pub(crate) fn special(&mut self, obj: &Value, name: &str) -> R<Option<Value>> {
+        let Value::Ref(r) = obj else {
+            return Ok(None);
+        };
+        if self.plainly == Some(*r) {
+            self.plainly = None;
+            return Ok(None);
+        }
+        let class = self.heap.get(*r).class;
+        let c = self.heap.the_class(class);
+        if c.builtin {
+            return Ok(None);
+        }
+        if c.old_style {
+            return self.getattr_opt(obj, name);
+        }
+        match self.heap.lookup(class, name).cloned() {
+            Some(f) if !self.is_builtin_function(&f) => {
+                Ok(Some(self.bind(&f, Some(obj), class)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Makes the next operation on an object pass over its special method: what a
+    /// builtin class's own `__getitem__` and the like do.
+    pub(crate) fn plainly(&mut self, v: &Value) {
+        self.plainly = match v {
+            Value::Ref(r) if !self.heap.the_class(self.heap.get(*r).class).builtin => Some(*r),
+            _ => None,
+        };
+    }
+
+    /// Calls a special method if the object's class has one.
+    pub(crate) fn call_special(
+        &mut self,
+        obj: &Value,
+        name: &str,
+        args: &[Value],
+    ) -> R<Option<Value>> {
+        match self.special(obj, name)? {
+            Some(m) if !m.is_none() => Ok(Some(self.call(&m, args)?)),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What looks at the running frame: `locals`, `globals`, `dir`, `vars`, `eval`,
+//! `execfile`, `exec`, `sys._getframe`.
+
+use taipan_code::{Code, CodeId, CodeKind};
+
+use crate::Frame;
+use crate::space::builtin::{Args, Builtin};
+use crate::space::heap::{Kind, Ref};
+use crate::space::types::ty;
+use crate::space::value::Value;
+use crate::space::{Interp, R};
+
+/// Whether a builtin looks at the frame that calls it.
+pub(crate) fn wants_frame(name: &str) -> bool {
+    matches!(
+        name,
+        "__builtin__.locals" | "__builtin__.vars" | "__builtin__.dir" | "__builtin__.eval"
+    )
+}
+
+/// The dict of a frame's local names; a copy where they are fast locals.
+fn locals_of(it: &mut Interp, code: &Code, frame: &Frame<Value>) -> Ref {
+    if let Some(Value::Ref(names)) = frame.names {
+        return names;
+    }
+    let mut names: Vec<(Box<str>, Value)> = Vec::new();
+    for (n, v) in code.locals.iter().zip(&frame.locals) {
+        if let Some(v) = v
+            && !n.starts_with('.')
+        {
+            names.push((n.clone(), v.clone()));
+        }
+    }
+    let cells = code.cells.iter().map(|(n, _)| n).chain(&code.frees);
+    for (n, cell) in cells.zip(&frame.cells) {
+        if let Value::Ref(c) = cell
+            && let Kind::Cell(Some(v)) = it.heap.kind(*c)
+        {
+            names.push((n.clone(), v.clone()));
+        }
+    }
+    it.namespace(names)
+}
+
+/// Calls a builtin that looks at the frame.
+pub(crate) fn call(
+    it: &mut Interp,
+    b: &'static Builtin,
+    code: &Code,
+    frame: &Frame<Value>,
+    args: &[Value],
+) -> R {
+    match (b.name, args) {
+        ("__builtin__.locals" | "__builtin__.vars", []) => {
+            Ok(Value::Ref(locals_of(it, code, frame)))
+        }
+        ("__builtin__.dir", []) => {
+            let names = locals_of(it, code, frame);
+            let mut keys: Vec<Value> = it.heap.the_dict(names).keys().cloned().collect();
+            keys = it.sorted(keys, &Args::new(&[]))?;
+            Ok(it.heap.list(keys))
+        }
+        ("__builtin__.eval", [source]) => {
+            let names = locals_of(it, code, frame);
+            let Value::Ref(globals) = frame.globals else {
+                return Ok(Value::None);
+            };
+            evaluate(it, source, globals, names)
+        }
+        _ => (b.func)(it, Args::new(args)),
+    }
+}
+
+/// The `exec` statement.
+pub(crate) fn exec(
+    it: &mut Interp,
+    code: &Code,
+    frame: &Frame<Value>,
+    source: &Value,
+    globals: &Value,
+    locals: &Value,
+) -> R<()> {
+    // `exec (source, globals, locals)` is the same statement.
+    if let (Value::Tuple(t), Value::None) = (source, globals)
+        && t.len() >= 2
+    {
+        let locals = t.get(2).cloned().unwrap_or(Value::None);
+        return exec(it, code, frame, &t[0].clone(), &t[1].clone(), &locals);
+    }
+    let (globals, names) = match (globals, locals) {
+        (Value::Ref(g), Value::Ref(l)) => (*g, *l),
+        (Value::Ref(g), _) => (*g, *g),
+        _ => match frame.globals {
+            Value::Ref(g) => (g, locals_of(it, code, frame)),
+            _ => return Ok(()),
+        },
+    };
+    execute(it, source, globals, names)?;
+    Ok(())
+}
+
+fn need_dict(it: &mut Interp, globals: Ref) -> R<()> {
+    if it.heap.dict_of(globals).is_none() {
+        return it.type_error("exec: arg 2 must be a dictionary or None");
+    }
+    let builtins = Value::Ref(it.builtins);
+    let d = it.heap.the_dict_mut(globals);
+    if d.get_str("__builtins__").is_none() {
+        d.set_str("__builtins__", builtins);
+    }
+    Ok(())
+}
+
+/// A code object or source text as a body to run.
+fn body_of(it: &mut Interp, source: &Value, filename: &str, kind: CodeKind) -> R<CodeId> {
+    let text = match source {
+        Value::Ref(r) => match it.heap.kind(*r) {
+            Kind::Code(id) => return Ok(*id),
+            Kind::File(f) => String::from_utf8_lossy(&f.data).into_owned(),
+            Kind::Boxed(_) => it.name_of(source, "source")?,
+            _ => return it.type_error("exec: arg 1 must be a string, file, or code object"),
+        },
+        _ => it.name_of(source, "source")?,
+    };
+    let text = match kind {
+        CodeKind::Eval => text.trim(),
+        _ => &text,
+    };
+    match taipan_code::compile_text(it.db, filename, text, kind) {
+        Ok(id) => Ok(id),
+        Err(e) => it.raise(ty::SYNTAX_ERROR, e.message),
+    }
+}
+
+/// Runs source text or a code object.
+pub(crate) fn execute(it: &mut Interp, source: &Value, globals: Ref, names: Ref) -> R {
+    need_dict(it, globals)?;
+    let id = body_of(it, source, "<string>", CodeKind::Module)?;
+    it.run_body(id, globals, names, &[])
+}
+
+/// Evaluates source text or a code object.
+pub(crate) fn evaluate(it: &mut Interp, source: &Value, globals: Ref, names: Ref) -> R {
+    need_dict(it, globals)?;
+    let id = body_of(it, source, "<string>", CodeKind::Eval)?;
+    it.run_body(id, globals, names, &[])
+}
+
+/// `eval(source, globals, locals)`
+pub(crate) fn eval(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "eval", 1, 3)?;
+    let globals = match args.get(1) {
+        Some(Value::Ref(g)) => *g,
+        _ => it.stack.last().map_or(it.builtins, |a| a.globals),
+    };
+    let names = match args.get(2) {
+        Some(Value::Ref(l)) => *l,
+        _ => globals,
+    };
+    evaluate(it, &args.pos[0], globals, names)
+}
+
+/// `execfile(name, globals, locals)`
+pub(crate) fn execfile(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "execfile", 1, 3)?;
+    let name = it.name_of(&args.pos[0], "file name")?;
+    let path = it.absolute(&name);
+    let file = it.db.files().get(it.db, &path);
+    if !file.exists(it.db) {
+        return it.raise(ty::IO_ERROR, format!("No such file or directory: '{name}'"));
+    }
+    let globals = match args.get(1) {
+        Some(Value::Ref(g)) => *g,
+        _ => it.stack.last().map_or(it.builtins, |a| a.globals),
+    };
+    let names = match args.get(2) {
+        Some(Value::Ref(l)) => *l,
+        _ => globals,
+    };
+    let id = taipan_code::module_code_id(it.db, file);
+    it.run_body(id, globals, names, &[])?;
+    Ok(Value::None)
+}
+
+/// `compile(source, filename, mode)`
+pub(crate) fn compile(it: &mut Interp, args: Args<'_>) -> R {
+    let source = args.need(it, 0, "compile")?;
+    let filename = match args.named(1, "filename") {
+        Some(f) => it.name_of(f, "compile() filename")?,
+        None => "<string>".to_owned(),
+    };
+    let kind = match args.named(2, "mode") {
+        Some(m) if m.as_text() == Some("eval") => CodeKind::Eval,
+        _ => CodeKind::Module,
+    };
+    let id = body_of(it, source, &filename, kind)?;
+    Ok(it.code_object(id))
+}

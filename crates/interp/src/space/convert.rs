@@ -1,0 +1,211 @@
+//! Making instances of builtin classes: `int(x)`, `list(x)`, `str(x)` and so on,
+//! for the classes themselves and for their subclasses.
+
+use super::builtin::Args;
+use super::dict::Dict;
+use super::heap::{Exception, Kind, Ref};
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+
+impl Interp<'_> {
+    /// What the builtin `__new__` of a class does. `own_init` says that an
+    /// `__init__` written in Python follows, which is what the arguments are for.
+    pub(crate) fn builtin_new(&mut self, class: Ref, args: Args<'_>, own_init: bool) -> R {
+        let layout = self.heap.the_class(class).layout;
+        let Some(layout) = layout else {
+            return self.new_plain(class);
+        };
+        let kind = match layout {
+            ty::TYPE => return self.make_type(class, args),
+            ty::LIST => Kind::List(Vec::new()),
+            ty::DICT => Kind::Dict(Dict::default()),
+            ty::SET => Kind::Set(Dict::default()),
+            ty::FROZENSET => {
+                if let (Some(v @ Value::Ref(r)), true) = (args.get(0), class == ty::FROZENSET)
+                    && self.heap.get(*r).class == ty::FROZENSET
+                {
+                    return Ok(v.clone());
+                }
+                let items = match args.get(0) {
+                    Some(v) => self.list_of(v)?,
+                    None => vec![],
+                };
+                Kind::FrozenSet(self.make_table(&items)?)
+            }
+            ty::BASE_EXCEPTION => Kind::Exception(Box::new(Exception {
+                args: Value::tuple(if own_init { vec![] } else { args.pos.to_vec() }),
+                traceback: Vec::new(),
+            })),
+            ty::MODULE => {
+                let name = args
+                    .get(0)
+                    .and_then(Value::as_text)
+                    .unwrap_or("?")
+                    .to_owned();
+                let m = self.heap.alloc(class, Kind::Module(name.as_str().into()));
+                self.heap.set_attr(m, "__name__", Value::str(&name));
+                return Ok(Value::Ref(m));
+            }
+            ty::PROPERTY => {
+                let part = |i, n| args.named(i, n).cloned().unwrap_or(Value::None);
+                Kind::Property(Box::new([
+                    part(0, "fget"),
+                    part(1, "fset"),
+                    part(2, "fdel"),
+                    part(3, "doc"),
+                ]))
+            }
+            ty::STATICMETHOD => Kind::StaticMethod(args.need(self, 0, "staticmethod")?.clone()),
+            ty::CLASSMETHOD => Kind::ClassMethod(args.need(self, 0, "classmethod")?.clone()),
+            ty::WEAKREF => Kind::WeakRef(args.need(self, 0, "ref")?.clone()),
+            ty::SUPER => return self.make_super(args),
+            immutable => {
+                let args = if own_init && immutable == ty::TUPLE && args.pos.len() > 1 {
+                    Args::new(&args.pos[..1])
+                } else {
+                    args
+                };
+                let v = self.convert(immutable, class, args)?;
+                if class == immutable || class == ty::BOOL {
+                    return Ok(v);
+                }
+                // An instance of a subclass of a class that is the value's own.
+                let v = self.unboxed(&v);
+                Kind::Boxed(v)
+            }
+        };
+        Ok(Value::Ref(self.heap.alloc(class, kind)))
+    }
+
+    fn new_plain(&mut self, class: Ref) -> R {
+        let c = self.heap.the_class(class);
+        if c.builtin && class != ty::OBJECT {
+            let name = c.name.to_string();
+            let alone = [ty::SLICE, ty::XRANGE, ty::FILE, ty::METHOD, ty::FUNCTION];
+            if !alone.contains(&class) {
+                return self.type_error(format!("cannot create '{name}' instances"));
+            }
+        }
+        Ok(Value::Ref(self.heap.alloc(class, Kind::Plain)))
+    }
+
+    fn make_super(&mut self, args: Args<'_>) -> R {
+        let Some(Value::Ref(after)) = args.get(0) else {
+            return self.type_error("super() argument 1 must be type");
+        };
+        let obj = args.get(1).cloned().filter(|v| !v.is_none());
+        let class = match &obj {
+            None => *after,
+            Some(Value::Ref(o)) if self.heap.is_subclass(*o, *after) => *o,
+            Some(v) if self.is_instance_of(v, *after) => self.heap.type_of(v),
+            Some(_) => {
+                return self
+                    .type_error("super(type, obj): obj must be an instance or subtype of type");
+            }
+        };
+        Ok(Value::Ref(
+            self.heap.alloc(ty::SUPER, Kind::Super(*after, obj, class)),
+        ))
+    }
+
+    /// What the builtin `__init__` of an object's class does.
+    pub(crate) fn builtin_init(&mut self, obj: &Value, args: Args<'_>) -> R<()> {
+        let Value::Ref(r) = obj else { return Ok(()) };
+        match self.heap.kind(*r) {
+            Kind::List(_) => {
+                let items = match args.get(0) {
+                    Some(v) => self.list_of(v)?,
+                    None => vec![],
+                };
+                self.heap.get_mut(*r).kind = Kind::List(items);
+            }
+            Kind::Dict(_) => {
+                if args.pos.len() > 1 {
+                    return self.type_error(format!(
+                        "dict expected at most 1 arguments, got {}",
+                        args.pos.len()
+                    ));
+                }
+                self.dict_update(*r, args)?;
+            }
+            Kind::Set(_) => {
+                let items = match args.get(0) {
+                    Some(v) => self.list_of(v)?,
+                    None => vec![],
+                };
+                let table = self.make_table(&items)?;
+                self.heap.get_mut(*r).kind = Kind::Set(table);
+            }
+            Kind::Exception(_) => {
+                let given = Value::tuple(args.pos.to_vec());
+                if let Kind::Exception(e) = &mut self.heap.get_mut(*r).kind {
+                    e.args = given;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The builtin value inside an instance of a subclass of an immutable class.
+    pub(crate) fn unboxed(&self, v: &Value) -> Value {
+        match v {
+            Value::Ref(r) => match self.heap.kind(*r) {
+                Kind::Boxed(inner) => inner.clone(),
+                _ => v.clone(),
+            },
+            _ => v.clone(),
+        }
+    }
+
+    /// A value of an immutable builtin class from the arguments of its constructor.
+    fn convert(&mut self, layout: Ref, class: Ref, args: Args<'_>) -> R {
+        let arg = args.get(0);
+        match layout {
+            ty::INT if class == ty::BOOL => match arg {
+                Some(v) => Ok(Value::Bool(self.truth(v)?)),
+                None => Ok(Value::Bool(false)),
+            },
+            ty::INT => match arg.or_else(|| args.keyword("x")) {
+                Some(v) => {
+                    let base = args.named(1, "base").cloned();
+                    self.to_int(v, base.as_ref())
+                }
+                None => Ok(Value::Int(0)),
+            },
+            ty::LONG => match arg {
+                Some(v) => {
+                    let v = self.to_int(v, args.get(1))?;
+                    self.to_long(&v)
+                }
+                None => Ok(Value::long(0.into())),
+            },
+            ty::FLOAT => match arg {
+                Some(v) => Ok(Value::Float(self.to_float(v)?)),
+                None => Ok(Value::Float(0.0)),
+            },
+            ty::STR => match arg {
+                Some(v) => self.to_str(v),
+                None => Ok(Value::str("")),
+            },
+            ty::UNICODE => match arg {
+                Some(v) => {
+                    let encoding = args.named(1, "encoding").cloned();
+                    let errors = args.named(2, "errors").cloned();
+                    self.to_unicode(v, encoding.as_ref(), errors.as_ref())
+                }
+                None => Ok(Value::unicode("")),
+            },
+            ty::TUPLE => match arg {
+                Some(v @ Value::Tuple(_)) => Ok(v.clone()),
+                Some(v) => Ok(Value::tuple(self.list_of(v)?)),
+                None => Ok(Value::tuple(vec![])),
+            },
+            _ => {
+                let name = self.heap.class_name(layout).to_owned();
+                self.type_error(format!("cannot create '{name}' instances"))
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The hash table behind dicts, sets and namespaces: keeps insertion order.
+//!
+//! Comparing keys may run Python code, so the table never compares by itself what
+//! it cannot decide: see [`Dict::candidates`].
+
+use super::value::Value;
+
+/// A table from values to values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dict {
+    /// In insertion order; `key` is None where the entry was deleted.
+    entries: Vec<Entry>,
+    /// Open addressing into `entries`, a power of two in length; empty while there
+    /// are few entries.
+    index: Vec<u32>,
+    live: usize,
+}
+
+/// One entry.
+#[derive(Clone, Debug)]
+struct Entry {
+    hash: u64,
+    key: Option<Value>,
+    value: Value,
+}
+
+const EMPTY: u32 = u32::MAX;
+/// Tables up to this size are searched from end to end.
+const SMALL: usize = 8;
+
+impl Dict {
+    /// Number of items.
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Items in insertion order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
+        self.entries
+            .iter()
+            .filter_map(|e| Some((e.key.as_ref()?, &e.value)))
+    }
+
+    /// Keys in insertion order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Value> {
+        self.iter().map(|(k, _)| k)
+    }
+
+    /// Values in insertion order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.iter().map(|(_, v)| v)
+    }
+
+    /// Position after the first live entry at or after `at`, with that entry: for
+    /// iterators that live across changes.
+    pub(crate) fn next_from(&self, mut at: usize) -> Option<(usize, &Value, &Value)> {
+        while let Some(e) = self.entries.get(at) {
+            at += 1;
+            if let Some(k) = &e.key {
+                return Some((at, k, &e.value));
+            }
+        }
+        None
+    }
+
+    /// Slot of the first entry with that hash for which `eq` holds.
+    pub(crate) fn find(&self, hash: u64, mut eq: impl FnMut(&Value) -> bool) -> Option<usize> {
+        if self.index.is_empty() {
+            return self
+                .entries
+                .iter()
+                .position(|e| e.hash == hash && e.key.as_ref().is_some_and(&mut eq));
+        }
+        let mask = self.index.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.index[at];
+            if slot == EMPTY {
+                return None;
+            }
+            let e = &self.entries[slot as usize];
+            if e.hash == hash && e.key.as_ref().is_some_and(&mut eq) {
+                return Some(slot as usize);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Slots and keys of the entries with that hash.
+    pub(crate) fn candidates(&self, hash: u64) -> Vec<(usize, Value)> {
+        let mut found = Vec::new();
+        self.find(hash, |k| {
+            found.push(k.clone());
+            false
+        });
+        let keys = found;
+        keys.into_iter()
+            .filter_map(|k| Some((self.find(hash, |x| x.is(&k))?, k)))
+            .collect()
+    }
+
+    /// The value in a slot.
+    pub(crate) fn at(&self, slot: usize) -> &Value {
+        &self.entries[slot].value
+    }
+
+    /// Replaces the value in a slot.
+    pub(crate) fn set_at(&mut self, slot: usize, value: Value) {
+        self.entries[slot].value = value;
+    }
+
+    /// Adds an item whose key is not there yet.
+    pub(crate) fn push(&mut self, hash: u64, key: Value, value: Value) {
+        if self.entries.len() >= SMALL && self.entries.len() * 2 >= self.index.len() {
+            self.rebuild();
+        }
+        let slot = self.entries.len() as u32;
+        self.entries.push(Entry {
+            hash,
+            key: Some(key),
+            value,
+        });
+        self.live += 1;
+        if !self.index.is_empty() {
+            self.link(hash, slot);
+        }
+    }
+
+    /// Takes an item out.
+    pub(crate) fn remove_at(&mut self, slot: usize) -> (Value, Value) {
+        let e = &mut self.entries[slot];
+        let key = e.key.take().expect("slot of a live entry");
+        let value = std::mem::replace(&mut e.value, Value::None);
+        self.live -= 1;
+        if self.live == 0 {
+            self.clear();
+        } else if slot + 1 == self.entries.len() && self.index.is_empty() {
+            self.entries.pop();
+        }
+        (key, value)
+    }
+
+    /// Takes the last item out.
+    pub(crate) fn pop_last(&mut self) -> Option<(Value, Value)> {
+        let slot = self.entries.iter().rposition(|e| e.key.is_some())?;
+        Some(self.remove_at(slot))
+    }
+
+    /// Takes all items out.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.index.clear();
+        self.live = 0;
+    }
+
+    /// The value of a byte string key.
+    pub(crate) fn get_str(&self, key: &str) -> Option<&Value> {
+        let slot = self.find_str(key)?;
+        Some(&self.entries[slot].value)
+    }
+
+    /// Sets the value of a byte string key.
+    pub(crate) fn set_str(&mut self, key: &str, value: Value) {
+        match self.find_str(key) {
+            Some(slot) => self.set_at(slot, value),
+            None => self.push(hash_bytes(key.as_bytes()), Value::str(key), value),
+        }
+    }
+
+    /// Takes out the item of a byte string key.
+    pub(crate) fn remove_str(&mut self, key: &str) -> Option<Value> {
+        let slot = self.find_str(key)?;
+        Some(self.remove_at(slot).1)
+    }
+
+    fn find_str(&self, key: &str) -> Option<usize> {
+        if self.live == 0 {
+            return None;
+        }
+        self.find(
+            hash_bytes(key.as_bytes()),
+            |k| matches!(k, Value::Str(s) if **s == *key.as_bytes()),
+        )
+    }
+
+    fn link(&mut self, hash: u64, slot: u32) {
+        let mask = self.index.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.index[at] != EMPTY {
+            at = (at + 1) & mask;
+        }
+        self.index[at] = slot;
+    }
+
+    /// Drops deleted entries and makes the index anew, four slots per entry.
+    fn rebuild(&mut self) {
+        self.entries.retain(|e| e.key.is_some());
+        let size = ((self.entries.len() + 1) * 4).next_power_of_two();
+        self.index = vec![EMPTY; size];
+        for slot in 0..self.entries.len() {
+            self.link(self.entries[slot].hash, slot as u32);
+        }
+    }
+}
+
+/// Hash of a byte string. Also what `hash()` answers, so it is fixed for good.
+pub(crate) fn hash_bytes(s: &[u8]) -> u64 {
+    let mut h: u64 = s.len() as u64;
+    let mut chunks = s.chunks_exact(8);
+    for c in &mut chunks {
+        h = mix(h, u64::from_le_bytes(c.try_into().expect("eight bytes")));
+    }
+    let mut last = 0u64;
+    for b in chunks.remainder() {
+        last = last << 8 | u64::from(*b);
+    }
+    h = mix(h, last);
+    h ^ (h >> 32)
+}
+
+/// One round of hashing.
+pub(crate) fn mix(h: u64, v: u64) -> u64 {
+    (h.rotate_left(5) ^ v).wrapping_mul(0x517c_c1b7_2722_0a95)
+}

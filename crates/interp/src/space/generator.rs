@@ -1,0 +1,111 @@
+//! Generators: a frame kept between resumptions.
+
+use taipan_code::CodeId;
+
+use super::heap::{Kind, Ref};
+use super::run::Outcome;
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+use crate::{Frame, Unwind, unwind};
+
+/// A generator.
+#[derive(Clone, Debug)]
+pub(crate) struct Generator {
+    /// Its body.
+    pub(crate) code: CodeId,
+    /// Its frame; None while it runs and after it has ended.
+    pub(crate) frame: Option<Frame<Value>>,
+    /// Whether it has begun.
+    pub(crate) started: bool,
+    /// Whether it runs.
+    pub(crate) running: bool,
+}
+
+impl Generator {
+    /// A generator that has not begun.
+    pub(crate) fn make(it: &mut Interp, code: CodeId, frame: Frame<Value>) -> Value {
+        let g = Generator {
+            code,
+            frame: Some(frame),
+            started: false,
+            running: false,
+        };
+        Value::Ref(it.heap.alloc(ty::GENERATOR, Kind::Generator(Box::new(g))))
+    }
+}
+
+impl Interp<'_> {
+    fn generator(&mut self, r: Ref) -> &mut Generator {
+        match &mut self.heap.get_mut(r).kind {
+            Kind::Generator(g) => g,
+            _ => unreachable!("checked by the caller"),
+        }
+    }
+
+    /// Takes the frame out to run it.
+    fn enter_generator(&mut self, r: Ref) -> R<Option<(CodeId, Frame<Value>, bool)>> {
+        let g = self.generator(r);
+        if g.running {
+            return self.value_error("generator already executing");
+        }
+        let Some(frame) = g.frame.take() else {
+            return Ok(None);
+        };
+        g.running = true;
+        let started = std::mem::replace(&mut g.started, true);
+        Ok(Some((g.code, frame, started)))
+    }
+
+    fn run_generator(&mut self, r: Ref, code: CodeId, mut frame: Frame<Value>) -> R<Option<Value>> {
+        let body = self.body(code);
+        let outcome = self.run(code, &body, &mut frame);
+        let g = self.generator(r);
+        g.running = false;
+        match outcome {
+            Ok(Outcome::Yield(v)) => {
+                g.frame = Some(frame);
+                Ok(Some(v))
+            }
+            Ok(Outcome::Return(_)) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Goes on with a generator; None when it has ended.
+    pub(crate) fn resume(&mut self, r: Ref, sent: Value) -> R<Option<Value>> {
+        let Some((code, mut frame, started)) = self.enter_generator(r)? else {
+            return Ok(None);
+        };
+        if started {
+            frame.stack.push(sent);
+        } else if !sent.is_none() {
+            let g = self.generator(r);
+            g.running = false;
+            g.started = false;
+            g.frame = Some(frame);
+            return self.type_error("can't send non-None value to a just-started generator");
+        }
+        let got = self.run_generator(r, code, frame);
+        self.catch(got, ty::STOP_ITERATION).map(Option::flatten)
+    }
+
+    /// Raises an exception where a generator stands.
+    pub(crate) fn throw(&mut self, r: Ref, etype: Value, evalue: Value) -> R<Option<Value>> {
+        let Some((code, mut frame, started)) = self.enter_generator(r)? else {
+            return Err(Unwind::Raise(etype, evalue));
+        };
+        if !started {
+            self.generator(r).running = false;
+            return Err(Unwind::Raise(etype, evalue));
+        }
+        // It stands behind the yield, whose handlers count.
+        frame.pc -= 1;
+        let body = self.body(code);
+        if let Err((t, v)) = unwind(&body.code, &mut frame, etype, evalue) {
+            self.generator(r).running = false;
+            return Err(Unwind::Raise(t, v));
+        }
+        self.run_generator(r, code, frame)
+    }
+}

@@ -1,0 +1,381 @@
+//! The heap: an arena of objects that only grows. It is plain data, so that the
+//! image can keep it and wake it up later.
+
+use std::sync::Arc;
+
+use taipan_code::CodeId;
+use taipan_lltype::LLType;
+
+use super::builtin::Builtin;
+use super::dict::Dict;
+use super::generator::Generator;
+use super::iter::Iter;
+use super::types::{self, ty};
+use super::value::Value;
+
+/// An object of the heap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Ref(pub(crate) u32);
+
+impl Ref {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where an object was made: an index into [`Heap::sites`], and the instruction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Site {
+    /// 0 stands for objects of the interpreter's own.
+    pub(crate) code: u32,
+    /// The instruction.
+    pub(crate) pc: u32,
+}
+
+/// An object with identity.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    /// Its class.
+    pub(crate) class: Ref,
+    /// Its `__dict__` (a dict object), made when first needed.
+    pub(crate) attrs: Option<Ref>,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Where it was made.
+    pub(crate) site: Site,
+}
+
+/// What an object is. Instances of a subclass of a builtin class have that class's
+/// kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Nothing but attributes.
+    Plain,
+    /// An instance of a subclass of an immutable builtin class, and its value.
+    Boxed(Value),
+    /// `list`
+    List(Vec<Value>),
+    /// `dict`
+    Dict(Dict),
+    /// `set`; the values of the table mean nothing.
+    Set(Dict),
+    /// `frozenset`
+    FrozenSet(Dict),
+    /// A class.
+    Class(Box<Class>),
+    /// A function written in Python.
+    Function(Box<Function>),
+    /// A function written in Rust.
+    Builtin(&'static Builtin),
+    /// A module, by name; its globals are the attributes.
+    Module(Box<str>),
+    /// A closure's cell.
+    Cell(Option<Value>),
+    /// `property`: getter, setter, deleter, docstring.
+    Property(Box<[Value; 4]>),
+    /// `staticmethod`
+    StaticMethod(Value),
+    /// `classmethod`
+    ClassMethod(Value),
+    /// `super`: the class to look after, the object, and the class of the object.
+    Super(Ref, Option<Value>, Ref),
+    /// `slice`
+    Slice(Box<[Value; 3]>),
+    /// `xrange`: start, number of items, step.
+    XRange(i64, i64, i64),
+    /// An iterator written in Rust.
+    Iter(Box<Iter>),
+    /// A generator.
+    Generator(Box<Generator>),
+    /// An exception.
+    Exception(Box<Exception>),
+    /// A file open for reading, or one of the standard streams.
+    File(Box<FileObject>),
+    /// What `compile` answers, or a function's `func_code`.
+    Code(CodeId),
+    /// A function that only the compiler knows, by its qualified name.
+    Opaque(Box<str>),
+    /// The member of a class's `__slots__`.
+    Member(Box<str>),
+    /// A weak reference, which keeps its object alive here.
+    WeakRef(Value),
+    /// A singleton by name (`NotImplemented`, `Ellipsis`).
+    Singleton(&'static str),
+    /// A compiled regular expression.
+    Regex(Arc<super::modules::re::Regex>),
+    /// A match of one.
+    Match(Box<super::modules::re::Match>),
+    /// A low-level type.
+    LLType(LLType),
+}
+
+/// What there is to a class besides its dict.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Class {
+    /// `__name__`
+    pub(crate) name: Box<str>,
+    /// `__bases__`
+    pub(crate) bases: Vec<Ref>,
+    /// `__mro__`, from the class itself.
+    pub(crate) mro: Vec<Ref>,
+    /// Python 2's `classobj`.
+    pub(crate) old_style: bool,
+    /// Written in Rust.
+    pub(crate) builtin: bool,
+    /// The builtin class that gives its instances their kind.
+    pub(crate) layout: Option<Ref>,
+    /// Whether `__getattribute__` is overridden.
+    pub(crate) getattribute: bool,
+    /// Whether `__slots__` forbid other attributes.
+    pub(crate) slots_only: bool,
+    /// The body that made it.
+    pub(crate) body: Option<CodeId>,
+    /// Direct subclasses, in the order in which they were made.
+    pub(crate) subclasses: Vec<Ref>,
+}
+
+/// A function written in Python.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// Its body.
+    pub(crate) code: CodeId,
+    /// `__name__`
+    pub(crate) name: Box<str>,
+    /// The dict of its globals.
+    pub(crate) globals: Ref,
+    /// Default values of the last parameters.
+    pub(crate) defaults: Vec<Value>,
+    /// Cells of its free variables.
+    pub(crate) closure: Vec<Value>,
+    /// The class whose body or attribute it became first.
+    pub(crate) class: Option<Ref>,
+}
+
+/// An exception.
+#[derive(Clone, Debug)]
+pub(crate) struct Exception {
+    /// `args`
+    pub(crate) args: Value,
+    /// The instructions it passed through, innermost first.
+    pub(crate) traceback: Vec<TracebackEntry>,
+}
+
+/// One line of a traceback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TracebackEntry {
+    /// The body.
+    pub(crate) code: CodeId,
+    /// The instruction.
+    pub(crate) pc: u32,
+    /// Depth of the frame, to tell a second pass through the same one.
+    pub(crate) depth: u32,
+}
+
+/// An open file.
+#[derive(Clone, Debug)]
+pub(crate) struct FileObject {
+    /// Its name.
+    pub(crate) name: String,
+    /// What can be read.
+    pub(crate) data: Arc<[u8]>,
+    /// How far it was read.
+    pub(crate) at: usize,
+    /// 1 for standard output, 2 for standard error (dropped), 0 for others.
+    pub(crate) stream: u8,
+    /// Closed.
+    pub(crate) closed: bool,
+}
+
+/// The arena.
+#[derive(Clone, Debug)]
+pub(crate) struct Heap {
+    objects: Vec<Object>,
+    /// Bodies that objects were made in; entry 0 is unused.
+    pub(crate) sites: Vec<Option<CodeId>>,
+    /// Where the next object is made.
+    pub(crate) site: Site,
+}
+
+impl Heap {
+    /// A heap with the builtin classes in it.
+    pub(crate) fn new() -> Heap {
+        let mut heap = Heap {
+            objects: Vec::with_capacity(4096),
+            sites: vec![None],
+            site: Site::default(),
+        };
+        types::bootstrap(&mut heap);
+        heap
+    }
+
+    /// Adds an object.
+    pub(crate) fn alloc(&mut self, class: Ref, kind: Kind) -> Ref {
+        self.objects.push(Object {
+            class,
+            attrs: None,
+            kind,
+            site: self.site,
+        });
+        Ref(self.objects.len() as u32 - 1)
+    }
+
+    /// All objects, in the order in which they were made.
+    pub(crate) fn refs(&self) -> impl Iterator<Item = Ref> + use<> {
+        (0..self.objects.len() as u32).map(Ref)
+    }
+
+    /// Number of objects.
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// The object.
+    #[inline]
+    pub(crate) fn get(&self, r: Ref) -> &Object {
+        &self.objects[r.index()]
+    }
+
+    /// The object.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, r: Ref) -> &mut Object {
+        &mut self.objects[r.index()]
+    }
+
+    /// What the object is.
+    #[inline]
+    pub(crate) fn kind(&self, r: Ref) -> &Kind {
+        &self.objects[r.index()].kind
+    }
+
+    /// A new list.
+    pub(crate) fn list(&mut self, items: Vec<Value>) -> Value {
+        Value::Ref(self.alloc(ty::LIST, Kind::List(items)))
+    }
+
+    /// A new dict.
+    pub(crate) fn dict(&mut self, d: Dict) -> Ref {
+        self.alloc(ty::DICT, Kind::Dict(d))
+    }
+
+    /// The class data, if it is a class.
+    pub(crate) fn class(&self, r: Ref) -> Option<&Class> {
+        match self.kind(r) {
+            Kind::Class(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// The class data of what is known to be a class.
+    pub(crate) fn the_class(&self, r: Ref) -> &Class {
+        self.class(r).expect("a class")
+    }
+
+    /// The class data of what is known to be a class.
+    pub(crate) fn the_class_mut(&mut self, r: Ref) -> &mut Class {
+        match &mut self.get_mut(r).kind {
+            Kind::Class(c) => c,
+            _ => unreachable!("not a class"),
+        }
+    }
+
+    /// The items of a list object.
+    pub(crate) fn list_items(&self, r: Ref) -> Option<&Vec<Value>> {
+        match self.kind(r) {
+            Kind::List(l) => Some(l),
+            _ => None,
+        }
+    }
+
+    /// The table of a dict object.
+    pub(crate) fn dict_of(&self, r: Ref) -> Option<&Dict> {
+        match self.kind(r) {
+            Kind::Dict(d) => Some(d),
+            _ => None,
+        }
+    }
+
+    /// The table of what is known to be a dict.
+    pub(crate) fn the_dict(&self, r: Ref) -> &Dict {
+        self.dict_of(r).expect("a dict")
+    }
+
+    /// The table of what is known to be a dict.
+    pub(crate) fn the_dict_mut(&mut self, r: Ref) -> &mut Dict {
+        match &mut self.get_mut(r).kind {
+            Kind::Dict(d) => d,
+            _ => unreachable!("not a dict"),
+        }
+    }
+
+    /// The `__dict__` of an object, made if it has none yet.
+    pub(crate) fn attrs(&mut self, r: Ref) -> Ref {
+        if let Some(d) = self.get(r).attrs {
+            return d;
+        }
+        let d = self.dict(Dict::default());
+        self.get_mut(r).attrs = Some(d);
+        d
+    }
+
+    /// An entry of the object's own `__dict__`.
+    #[inline]
+    pub(crate) fn attr(&self, r: Ref, name: &str) -> Option<&Value> {
+        self.the_dict(self.get(r).attrs?).get_str(name)
+    }
+
+    /// Sets an entry of the object's own `__dict__`.
+    pub(crate) fn set_attr(&mut self, r: Ref, name: &str, v: Value) {
+        let d = self.attrs(r);
+        self.the_dict_mut(d).set_str(name, v);
+    }
+
+    /// Whether `sub` is `sup` or inherits from it.
+    pub(crate) fn is_subclass(&self, sub: Ref, sup: Ref) -> bool {
+        sub == sup || self.class(sub).is_some_and(|c| c.mro.contains(&sup))
+    }
+
+    /// A class attribute along the method resolution order, and the class that has it.
+    pub(crate) fn lookup_where(&self, class: Ref, name: &str) -> Option<(Ref, &Value)> {
+        let c = self.class(class)?;
+        c.mro.iter().find_map(|c| Some((*c, self.attr(*c, name)?)))
+    }
+
+    /// A class attribute along the method resolution order.
+    #[inline]
+    pub(crate) fn lookup(&self, class: Ref, name: &str) -> Option<&Value> {
+        Some(self.lookup_where(class, name)?.1)
+    }
+
+    /// The class of a value, as `type()` tells it.
+    pub(crate) fn type_of(&self, v: &Value) -> Ref {
+        match v {
+            Value::None => ty::NONE_TYPE,
+            Value::Bool(_) => ty::BOOL,
+            Value::Int(_) => ty::INT,
+            Value::Long(_) => ty::LONG,
+            Value::Float(_) => ty::FLOAT,
+            Value::Str(_) => ty::STR,
+            Value::Unicode(_) => ty::UNICODE,
+            Value::Tuple(_) => ty::TUPLE,
+            Value::Method(m) => match &m.func {
+                Value::Ref(r) if matches!(self.kind(*r), Kind::Builtin(_)) => ty::BUILTIN,
+                _ => ty::METHOD,
+            },
+            Value::Ref(r) => self.get(*r).class,
+        }
+    }
+
+    /// Name of a class.
+    pub(crate) fn class_name(&self, class: Ref) -> &str {
+        self.class(class).map_or("?", |c| &c.name)
+    }
+
+    /// Name of the class of a value, for messages.
+    pub(crate) fn type_name(&self, v: &Value) -> &str {
+        let class = self.type_of(v);
+        if self.class(class).is_some_and(|c| c.old_style) {
+            return "instance";
+        }
+        self.class_name(class)
+    }
+}

@@ -1,0 +1,366 @@
+//! Imports: finding modules, running them, binding names.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_base::{File, SHIPPED};
+use taipan_code::ImportDesc;
+
+use super::dict::Dict;
+use super::heap::{Kind, Ref};
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R, modules};
+
+/// Where the Python part of the standard library ships.
+const LIB_PYTHON: &str = "<taipan>/lib_python";
+
+/// What a search for a module found.
+enum Found {
+    /// A module written in Rust.
+    Builtin,
+    /// A source file, and the folders of its submodules if it is a package.
+    Source(File, Option<Vec<Utf8PathBuf>>),
+}
+
+impl Interp<'_> {
+    /// Folders that `sys.path` starts with.
+    pub(crate) fn initial_path(&self) -> Vec<Utf8PathBuf> {
+        let target = self.program.target(self.db);
+        let own = target.parent().unwrap_or(Utf8Path::new("/")).to_owned();
+        let mut path = vec![own.clone()];
+        let root = self.package_root(&own);
+        if root != own {
+            path.push(root);
+        }
+        path.extend(self.program.path(self.db).iter().cloned());
+        path
+    }
+
+    fn is_package(&self, dir: &Utf8Path) -> bool {
+        self.exists(&dir.join("__init__.py")).is_some()
+    }
+
+    /// The folder that contains the outermost package around a folder.
+    fn package_root(&self, dir: &Utf8Path) -> Utf8PathBuf {
+        let mut dir = dir;
+        while self.is_package(dir) {
+            match dir.parent() {
+                Some(up) => dir = up,
+                None => break,
+            }
+        }
+        dir.to_owned()
+    }
+
+    /// The dotted name of the target module: as seen from its package root.
+    pub(crate) fn target_name(&self) -> String {
+        let target = self.program.target(self.db);
+        let own = target.parent().unwrap_or(Utf8Path::new("/"));
+        let root = self.package_root(own);
+        let stem = target.with_extension("");
+        let rel = stem.strip_prefix(&root).unwrap_or(&stem);
+        let mut parts: Vec<&str> = rel.components().map(|c| c.as_str()).collect();
+        if parts.len() > 1 && parts.last() == Some(&"__init__") {
+            parts.pop();
+        }
+        parts.join(".")
+    }
+
+    fn exists(&self, path: &Utf8Path) -> Option<File> {
+        let file = self.db.files().get(self.db, path);
+        file.exists(self.db).then_some(file)
+    }
+
+    /// The folders to search for a top-level module, as `sys.path` has them now.
+    fn search_path(&self) -> Vec<Utf8PathBuf> {
+        let sys = self.heap.the_dict(self.modules).get_str("sys");
+        let list = sys
+            .and_then(Value::as_ref)
+            .and_then(|m| self.heap.attr(m, "path"))
+            .and_then(Value::as_ref)
+            .and_then(|l| self.heap.list_items(l));
+        match list {
+            Some(l) => l
+                .iter()
+                .filter_map(Value::as_text)
+                .map(Utf8PathBuf::from)
+                .collect(),
+            None => self.initial_path(),
+        }
+    }
+
+    fn find_module(&self, name: &str, parent: Option<Ref>) -> Option<Found> {
+        if modules::is_builtin(name) {
+            return Some(Found::Builtin);
+        }
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let dirs: Vec<Utf8PathBuf> = match parent {
+            Some(p) => {
+                let list = self.heap.attr(p, "__path__")?.as_ref()?;
+                self.heap
+                    .list_items(list)?
+                    .iter()
+                    .filter_map(Value::as_text)
+                    .map(Utf8PathBuf::from)
+                    .collect()
+            }
+            None => {
+                // What ships under the name of the toolchain's package goes first,
+                // a standard library module last.
+                let mut dirs = self.search_path();
+                if matches!(name, "rpython" | "taipan_prelude") {
+                    dirs.insert(0, SHIPPED.into());
+                } else {
+                    dirs.push(LIB_PYTHON.into());
+                }
+                dirs
+            }
+        };
+        for dir in &dirs {
+            let package = dir.join(last);
+            if let Some(file) = self.exists(&package.join("__init__.py")) {
+                let mut path = vec![package.clone()];
+                if package.starts_with(SHIPPED) && !package.starts_with(LIB_PYTHON) {
+                    let rel = name.replace('.', "/");
+                    path.extend(self.search_path().iter().map(|d| d.join(&rel)));
+                }
+                return Some(Found::Source(file, Some(path)));
+            }
+            if let Some(file) = self.exists(&dir.join(format!("{last}.py"))) {
+                return Some(Found::Source(file, None));
+            }
+        }
+        None
+    }
+
+    /// A loaded module.
+    pub(crate) fn loaded(&self, name: &str) -> Option<Ref> {
+        self.heap.the_dict(self.modules).get_str(name)?.as_ref()
+    }
+
+    /// The module of that dotted name, loaded if need be; None if there is none.
+    pub(crate) fn load_opt(&mut self, name: &str) -> R<Option<Ref>> {
+        if let Some(m) = self.loaded(name) {
+            return Ok(Some(m));
+        }
+        let parent = match name.rsplit_once('.') {
+            Some((package, _)) => match self.load_opt(package)? {
+                Some(p) => Some(p),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        // Loading the package may have loaded it.
+        if let Some(m) = self.loaded(name) {
+            return Ok(Some(m));
+        }
+        let module = match self.find_module(name, parent) {
+            None => return Ok(None),
+            Some(Found::Builtin) => modules::make_builtin(self, name)?,
+            Some(Found::Source(file, path)) => self.run_module(name, file, path)?,
+        };
+        if let (Some(p), Some((_, last))) = (parent, name.rsplit_once('.')) {
+            self.heap.set_attr(p, last, Value::Ref(module));
+        }
+        Ok(Some(module))
+    }
+
+    /// Makes a module object and puts it into `sys.modules`.
+    pub(crate) fn new_module(&mut self, name: &str) -> Ref {
+        let m = self.heap.alloc(ty::MODULE, Kind::Module(name.into()));
+        self.heap.set_attr(m, "__name__", Value::str(name));
+        self.heap.set_attr(m, "__doc__", Value::None);
+        let modules = self.modules;
+        self.heap.the_dict_mut(modules).set_str(name, Value::Ref(m));
+        m
+    }
+
+    /// Runs a source file as a module.
+    pub(crate) fn run_module(
+        &mut self,
+        name: &str,
+        file: File,
+        path: Option<Vec<Utf8PathBuf>>,
+    ) -> R<Ref> {
+        let m = self.new_module(name);
+        self.heap
+            .set_attr(m, "__file__", Value::str(file.path(self.db).as_str()));
+        let builtins = Value::Ref(self.builtins);
+        self.heap.set_attr(m, "__builtins__", builtins);
+        let package = match &path {
+            Some(_) => name,
+            None => name.rsplit_once('.').map_or("", |(p, _)| p),
+        };
+        self.heap.set_attr(m, "__package__", Value::str(package));
+        if let Some(path) = &path {
+            let dirs = path.iter().map(|p| Value::str(p.as_str())).collect();
+            let list = self.heap.list(dirs);
+            self.heap.set_attr(m, "__path__", list);
+        }
+        let id = taipan_code::module_code_id(self.db, file);
+        let body = self.body(id);
+        if let Some(doc) = body.code.doc {
+            self.heap
+                .set_attr(m, "__doc__", body.consts[doc as usize].clone());
+        }
+        self.files.push(file);
+        let globals = self.heap.attrs(m);
+        if let Err(e) = self.run_body(id, globals, globals, &[]) {
+            let modules = self.modules;
+            self.heap.the_dict_mut(modules).remove_str(name);
+            return Err(e);
+        }
+        // A module may replace itself in `sys.modules`.
+        Ok(self.loaded(name).unwrap_or(m))
+    }
+
+    /// The module of that name, or ImportError.
+    pub(crate) fn load(&mut self, name: &str) -> R<Ref> {
+        match self.load_opt(name)? {
+            Some(m) => Ok(m),
+            None => {
+                // The message names the part that is missing, as CPython does.
+                let shown = name.rsplit('.').next().unwrap_or(name);
+                self.raise(ty::IMPORT_ERROR, format!("No module named {shown}"))
+            }
+        }
+    }
+
+    /// Name of the package that a module with these globals belongs to.
+    fn package_of(&self, globals: Ref) -> Option<String> {
+        let g = self.heap.the_dict(globals);
+        if let Some(p) = g.get_str("__package__").and_then(Value::as_text) {
+            return (!p.is_empty()).then(|| p.to_owned());
+        }
+        let name = g.get_str("__name__")?.as_text()?;
+        if g.get_str("__path__").is_some() {
+            return Some(name.to_owned());
+        }
+        Some(name.rsplit_once('.')?.0.to_owned())
+    }
+
+    /// An `import` statement: the module to bind.
+    pub(crate) fn import_statement(&mut self, globals: Ref, desc: &ImportDesc) -> R {
+        let (top, leaf) = self.import_path(globals, &desc.name, desc.level)?;
+        let Some(names) = &desc.from else {
+            return Ok(Value::Ref(if desc.bind_leaf { leaf } else { top }));
+        };
+        if self.heap.attr(leaf, "__path__").is_some() {
+            let package = self.module_name(leaf);
+            for n in names {
+                if **n != *"*" && self.heap.attr(leaf, n).is_none() {
+                    self.load_opt(&format!("{package}.{n}"))?;
+                }
+            }
+        }
+        Ok(Value::Ref(leaf))
+    }
+
+    /// The first and the last module of a dotted name.
+    pub(crate) fn import_path(&mut self, globals: Ref, name: &str, level: i32) -> R<(Ref, Ref)> {
+        let package = self.package_of(globals);
+        let absolute = match (level, package) {
+            (0, _) | (-1, None) => name.to_owned(),
+            (-1, Some(package)) => {
+                let head = name.split('.').next().unwrap_or(name);
+                let relative = format!("{package}.{head}");
+                match self.load_opt(&relative)? {
+                    Some(top) => {
+                        let leaf = if head == name {
+                            top
+                        } else {
+                            self.load(&format!("{package}.{name}"))?
+                        };
+                        return Ok((top, leaf));
+                    }
+                    None => name.to_owned(),
+                }
+            }
+            (_, None) => {
+                return self.value_error("Attempted relative import in non-package");
+            }
+            (n, Some(package)) => {
+                let mut parts: Vec<&str> = package.split('.').collect();
+                let up = n as usize - 1;
+                if up >= parts.len() {
+                    return self.value_error("Attempted relative import beyond toplevel package");
+                }
+                parts.truncate(parts.len() - up);
+                if !name.is_empty() {
+                    parts.push(name);
+                }
+                let leaf = self.load(&parts.join("."))?;
+                return Ok((leaf, leaf));
+            }
+        };
+        let leaf = self.load(&absolute)?;
+        let head = absolute.split('.').next().unwrap_or(&absolute);
+        let top = self.load(head)?;
+        Ok((top, leaf))
+    }
+
+    /// `__name__` of a module.
+    pub(crate) fn module_name(&self, m: Ref) -> String {
+        match self.heap.kind(m) {
+            Kind::Module(n) => n.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// `from module import name`
+    pub(crate) fn import_name_from(&mut self, module: &Value, name: &str) -> R {
+        match self.getattr_opt(module, name)? {
+            Some(v) => Ok(v),
+            None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
+        }
+    }
+
+    /// `from module import *`
+    pub(crate) fn import_all(&mut self, target: Ref, module: &Value) -> R<()> {
+        let names: Vec<String> = match self.getattr_opt(module, "__all__")? {
+            Some(all) => {
+                let mut names = Vec::new();
+                for n in self.list_of(&all)? {
+                    names.push(self.name_of(&n, "__all__ item")?);
+                }
+                if let Value::Ref(m) = module
+                    && self.heap.attr(*m, "__path__").is_some()
+                {
+                    let package = self.module_name(*m);
+                    for n in &names {
+                        if self.heap.attr(*m, n).is_none() {
+                            self.load_opt(&format!("{package}.{n}"))?;
+                        }
+                    }
+                }
+                names
+            }
+            None => {
+                let dict = match module {
+                    Value::Ref(m) => self.heap.attrs(*m),
+                    _ => return Ok(()),
+                };
+                self.heap
+                    .the_dict(dict)
+                    .keys()
+                    .filter_map(Value::as_text)
+                    .filter(|n| !n.starts_with('_'))
+                    .map(str::to_owned)
+                    .collect()
+            }
+        };
+        for n in names {
+            let v = self.getattr(module, &n)?;
+            self.heap.the_dict_mut(target).set_str(&n, v);
+        }
+        Ok(())
+    }
+
+    /// A dict with the names of a namespace, for `locals()` and the like.
+    pub(crate) fn namespace(&mut self, names: Vec<(Box<str>, Value)>) -> Ref {
+        let mut d = Dict::default();
+        for (n, v) in names {
+            d.set_str(&n, v);
+        }
+        self.heap.dict(d)
+    }
+}

@@ -1,0 +1,245 @@
+//! Iterators written in Rust.
+
+use super::heap::{Kind, Ref};
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+
+/// State of a builtin iterator.
+#[derive(Clone, Debug)]
+pub(crate) enum Iter {
+    /// Over a list object, which may change meanwhile.
+    List(Ref, usize),
+    /// Over values that cannot change.
+    Values(std::vec::IntoIter<Value>),
+    /// Over numbers.
+    Range(i64, i64, i64),
+    /// Over a dict or set: keys, values or items, and the length it must keep.
+    Table(Ref, usize, View, usize),
+    /// Over an object with `__getitem__`.
+    Sequence(Value, i64),
+    /// Calls a function until it answers the sentinel.
+    Call(Value, Value),
+    /// `enumerate`
+    Enumerate(Value, i64),
+    /// `reversed` over a list.
+    Reversed(Ref, usize),
+    /// Lines of a file.
+    Lines(Ref),
+    /// Nothing left.
+    Done,
+}
+
+/// What an iterator over a dict gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// Keys.
+    Keys,
+    /// Values.
+    Values,
+    /// Pairs.
+    Items,
+}
+
+impl Interp<'_> {
+    /// A new builtin iterator.
+    pub(crate) fn new_iter(&mut self, it: Iter) -> Value {
+        Value::Ref(self.heap.alloc(ty::ITERATOR, Kind::Iter(Box::new(it))))
+    }
+
+    /// `iter(v)`
+    pub(crate) fn iter(&mut self, v: &Value) -> R {
+        let state = match v {
+            Value::Tuple(t) => Iter::Values(t.to_vec().into_iter()),
+            Value::Str(s) => {
+                let chars: Vec<Value> = s.iter().map(|c| Value::bytes(&[*c])).collect();
+                Iter::Values(chars.into_iter())
+            }
+            Value::Unicode(s) => {
+                let chars: Vec<Value> = s.iter().map(|c| Value::Unicode([*c].into())).collect();
+                Iter::Values(chars.into_iter())
+            }
+            Value::Ref(r) => {
+                if let Some(m) = self.special(v, "__iter__")?
+                    && !m.is_none()
+                {
+                    let it = self.call(&m, &[])?;
+                    return Ok(it);
+                }
+                match self.heap.kind(*r) {
+                    Kind::List(_) => Iter::List(*r, 0),
+                    Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
+                        Iter::Table(*r, 0, View::Keys, d.len())
+                    }
+                    Kind::XRange(start, n, step) => Iter::Range(*start, *n, *step),
+                    Kind::Iter(_) | Kind::Generator(_) => return Ok(v.clone()),
+                    Kind::File(_) => Iter::Lines(*r),
+                    Kind::Boxed(inner) => {
+                        let inner = inner.clone();
+                        return self.iter(&inner);
+                    }
+                    Kind::Class(_) => {
+                        let meta = self.heap.get(*r).class;
+                        return match self.heap.lookup(meta, "__iter__").cloned() {
+                            Some(f) => self.call(&f, std::slice::from_ref(v)),
+                            None => self.not_iterable(v),
+                        };
+                    }
+                    _ => match self.special(v, "__getitem__")? {
+                        Some(_) => Iter::Sequence(v.clone(), 0),
+                        None => return self.not_iterable(v),
+                    },
+                }
+            }
+            _ => return self.not_iterable(v),
+        };
+        Ok(self.new_iter(state))
+    }
+
+    fn not_iterable<T>(&mut self, v: &Value) -> R<T> {
+        let t = self.heap.type_name(v).to_owned();
+        self.type_error(format!("'{t}' object is not iterable"))
+    }
+
+    /// The next item, None at the end.
+    pub(crate) fn next_item(&mut self, it: &Value) -> R<Option<Value>> {
+        let Value::Ref(r) = it else {
+            let t = self.heap.type_name(it).to_owned();
+            return self.type_error(format!("'{t}' object is not an iterator"));
+        };
+        match &mut self.heap.get_mut(*r).kind {
+            Kind::Iter(state) => match &mut **state {
+                Iter::Range(at, left, step) => {
+                    if *left <= 0 {
+                        return Ok(None);
+                    }
+                    let v = *at;
+                    *left -= 1;
+                    *at = at.wrapping_add(*step);
+                    Ok(Some(Value::Int(v)))
+                }
+                Iter::Values(items) => Ok(items.next()),
+                Iter::Done => Ok(None),
+                Iter::List(list, at) => {
+                    let (list, i) = (*list, *at);
+                    *at += 1;
+                    let v = self.heap.list_items(list).and_then(|l| l.get(i)).cloned();
+                    if v.is_none() {
+                        self.finish(*r);
+                    }
+                    Ok(v)
+                }
+                _ => self.next_slow(*r),
+            },
+            Kind::Generator(_) => self.resume(*r, Value::None),
+            _ => {
+                let m = match self.special(it, "next")? {
+                    Some(m) => m,
+                    None => {
+                        let t = self.heap.type_name(it).to_owned();
+                        return self.type_error(format!("{t} object is not an iterator"));
+                    }
+                };
+                let got = self.call(&m, &[]);
+                self.catch(got, ty::STOP_ITERATION)
+            }
+        }
+    }
+
+    fn finish(&mut self, r: Ref) {
+        self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Done));
+    }
+
+    fn next_slow(&mut self, r: Ref) -> R<Option<Value>> {
+        let Kind::Iter(state) = self.heap.kind(r) else {
+            return Ok(None);
+        };
+        match (**state).clone() {
+            Iter::Table(d, at, view, len) => {
+                let Some(table) = self.table(d) else {
+                    return Ok(None);
+                };
+                if table.len() != len {
+                    self.finish(r);
+                    return self.raise(
+                        ty::RUNTIME_ERROR,
+                        "dictionary changed size during iteration",
+                    );
+                }
+                let Some((next, k, v)) = table.next_from(at) else {
+                    self.finish(r);
+                    return Ok(None);
+                };
+                let item = match view {
+                    View::Keys => k.clone(),
+                    View::Values => v.clone(),
+                    View::Items => Value::tuple(vec![k.clone(), v.clone()]),
+                };
+                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Table(d, next, view, len)));
+                Ok(Some(item))
+            }
+            Iter::Sequence(obj, at) => {
+                self.heap.get_mut(r).kind =
+                    Kind::Iter(Box::new(Iter::Sequence(obj.clone(), at + 1)));
+                let got = self.getitem(&obj, &Value::Int(at));
+                let v = self.catch(got, ty::INDEX_ERROR)?;
+                if v.is_none() {
+                    self.finish(r);
+                }
+                Ok(v)
+            }
+            Iter::Call(f, sentinel) => {
+                let v = self.call(&f, &[])?;
+                if self.eq_item(&v, &sentinel)? {
+                    self.finish(r);
+                    return Ok(None);
+                }
+                Ok(Some(v))
+            }
+            Iter::Enumerate(inner, n) => {
+                let Some(v) = self.next_item(&inner)? else {
+                    return Ok(None);
+                };
+                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Enumerate(inner, n + 1)));
+                Ok(Some(Value::tuple(vec![Value::Int(n), v])))
+            }
+            Iter::Reversed(list, left) => {
+                if left == 0 {
+                    return Ok(None);
+                }
+                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Reversed(list, left - 1)));
+                Ok(self
+                    .heap
+                    .list_items(list)
+                    .and_then(|l| l.get(left - 1))
+                    .cloned())
+            }
+            Iter::Lines(file) => {
+                let line = self.read_line(file)?;
+                Ok(Some(line).filter(|l| !matches!(l, Value::Str(s) if s.is_empty())))
+            }
+            Iter::List(..) | Iter::Values(_) | Iter::Range(..) | Iter::Done => Ok(None),
+        }
+    }
+
+    /// All items of an iterable.
+    pub(crate) fn list_of(&mut self, v: &Value) -> R<Vec<Value>> {
+        match v {
+            Value::Tuple(t) => return Ok(t.to_vec()),
+            Value::Ref(r) => match self.heap.kind(*r) {
+                Kind::List(l) if self.heap.get(*r).class == ty::LIST => return Ok(l.clone()),
+                Kind::Dict(d) if self.heap.get(*r).class == ty::DICT => {
+                    return Ok(d.keys().cloned().collect());
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        let it = self.iter(v)?;
+        let mut items = Vec::new();
+        while let Some(x) = self.next_item(&it)? {
+            items.push(x);
+        }
+        Ok(items)
+    }
+}

@@ -1,0 +1,176 @@
+//! The concrete object space: a Python 2.7 interpreter for import-time code.
+//!
+//! Values live in a [`heap::Heap`] that only grows; Python calls recurse natively, on
+//! stack that grows as needed and down to a depth limit, so that recursion without
+//! end is a Python exception and nothing worse.
+
+pub(crate) mod attr;
+pub(crate) mod builtin;
+pub(crate) mod builtins;
+pub(crate) mod call;
+pub(crate) mod class;
+pub(crate) mod compare;
+pub(crate) mod container;
+pub(crate) mod convert;
+pub(crate) mod dict;
+pub(crate) mod errors;
+pub(crate) mod format;
+pub(crate) mod generator;
+pub(crate) mod heap;
+pub(crate) mod import;
+pub(crate) mod item;
+pub(crate) mod iter;
+pub(crate) mod modules;
+pub(crate) mod number;
+pub(crate) mod ops;
+pub(crate) mod repr;
+pub(crate) mod run;
+pub(crate) mod slice;
+pub(crate) mod text;
+pub(crate) mod types;
+pub(crate) mod value;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_base::{Db, Program};
+use taipan_code::{Code, CodeId};
+
+use crate::Unwind;
+use dict::Dict;
+use heap::{Heap, Ref};
+use value::Value;
+
+/// What ends import time at once, past all handlers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fatal {
+    /// More instructions than `Program.step_limit`.
+    StepLimit,
+    /// More objects than fit.
+    HeapLimit,
+}
+
+/// Result of everything that may raise.
+pub(crate) type R<T = Value> = Result<T, Unwind<Value, Fatal>>;
+
+/// A Python function may call this deep.
+const DEPTH_LIMIT: usize = 1000;
+/// Objects that the heap may hold.
+const HEAP_LIMIT: usize = 40_000_000;
+
+/// The part of the interpreter's state that the image keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    /// All objects.
+    pub(crate) heap: Heap,
+    /// `sys.modules`
+    pub(crate) modules: Ref,
+    /// Names that every module sees.
+    pub(crate) builtins: Ref,
+}
+
+/// A body that runs.
+pub(crate) struct Activation {
+    /// The body.
+    pub(crate) code: CodeId,
+    /// The dict of its globals.
+    pub(crate) globals: Ref,
+    /// The dict of its local names, if they live in one.
+    pub(crate) names: Option<Ref>,
+}
+
+/// A body made ready.
+pub(crate) struct Body {
+    /// Its code.
+    pub(crate) code: Arc<Code>,
+    /// Its constants.
+    pub(crate) consts: Arc<[Value]>,
+    /// Its index among the sites.
+    pub(crate) site: u32,
+}
+
+/// A running interpreter.
+pub(crate) struct Interp<'db> {
+    /// Where code comes from.
+    pub(crate) db: &'db dyn Db,
+    /// The program.
+    pub(crate) program: Program,
+    /// All objects.
+    pub(crate) heap: Heap,
+    /// `sys.modules`
+    pub(crate) modules: Ref,
+    /// Names that every module sees.
+    pub(crate) builtins: Ref,
+    /// Bodies that run, outermost first.
+    pub(crate) stack: Vec<Activation>,
+    /// Instructions left.
+    pub(crate) steps: u64,
+    /// What was printed.
+    pub(crate) out: Vec<u8>,
+    /// Whether `print` owes a blank.
+    pub(crate) softspace: bool,
+    /// The exception that was handled last: `sys.exc_info()`.
+    pub(crate) exc_info: Option<(Value, Value)>,
+    /// Containers whose `repr` is under way.
+    pub(crate) repr_guard: Vec<Ref>,
+    /// The object whose special method the next operation passes over.
+    pub(crate) plainly: Option<Ref>,
+    /// State of `random`.
+    pub(crate) random: u64,
+    /// Source files run as modules, in order.
+    pub(crate) files: Vec<taipan_base::File>,
+    /// Where all bodies stood when a limit was hit, innermost first.
+    pub(crate) last_stack: Vec<(CodeId, u32)>,
+    bodies: FxHashMap<CodeId, Arc<Body>>,
+}
+
+impl<'db> Interp<'db> {
+    /// An interpreter with nothing imported yet.
+    pub(crate) fn new(db: &'db dyn Db, program: Program) -> Self {
+        let mut heap = Heap::new();
+        let modules = heap.dict(Dict::default());
+        let builtins = heap.dict(Dict::default());
+        let mut it = Interp::over(
+            db,
+            program,
+            World {
+                heap,
+                modules,
+                builtins,
+            },
+        );
+        modules::install_builtins(&mut it);
+        it
+    }
+
+    /// An interpreter that goes on with the objects of an earlier one.
+    pub(crate) fn over(db: &'db dyn Db, program: Program, world: World) -> Self {
+        Interp {
+            db,
+            program,
+            heap: world.heap,
+            modules: world.modules,
+            builtins: world.builtins,
+            stack: Vec::new(),
+            steps: program.step_limit(db),
+            out: Vec::new(),
+            softspace: false,
+            exc_info: None,
+            repr_guard: Vec::new(),
+            plainly: None,
+            random: 0x2545_f491_4f6c_dd1d,
+            files: Vec::new(),
+            last_stack: Vec::new(),
+            bodies: FxHashMap::default(),
+        }
+    }
+
+    /// What the image keeps.
+    pub(crate) fn into_world(self) -> World {
+        World {
+            heap: self.heap,
+            modules: self.modules,
+            builtins: self.builtins,
+        }
+    }
+}

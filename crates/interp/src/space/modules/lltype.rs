@@ -1,0 +1,361 @@
+//! `lltype`, `llop` and the runtime's functions: low-level types are real objects at
+//! import time, the operations on low-level values are names for the compiler.
+
+use std::sync::Arc;
+
+use taipan_graph::IntKind;
+use taipan_lltype::{
+    ArrayType, Field, LLType, NumFamily, NumOp, PlainOp, StructBody, StructId, StructType, TypeKind,
+};
+
+use crate::space::builtin::{Args, Builtin};
+use crate::space::heap::{Heap, Kind, Ref};
+use crate::space::types::ty;
+use crate::space::value::Value;
+use crate::space::{Interp, R};
+
+/// The module of low-level types.
+pub(crate) const LLTYPE: &str = "rpython.rtyper.lltypesystem.lltype";
+/// The module of low-level operations.
+pub(crate) const LLOPERATION: &str = "rpython.rtyper.lltypesystem.lloperation";
+
+impl Interp<'_> {
+    /// A low-level type as an object.
+    pub(crate) fn lltype(&mut self, t: LLType) -> Value {
+        Value::Ref(self.heap.alloc(ty::LLTYPE, Kind::LLType(t)))
+    }
+
+    /// A function that only the compiler knows, by its qualified name.
+    pub(crate) fn opaque(&mut self, name: String) -> Value {
+        Value::Ref(self.heap.alloc(ty::BUILTIN, Kind::Opaque(name.into())))
+    }
+}
+
+/// The low-level type that an object is.
+fn type_arg(it: &mut Interp, v: &Value) -> R<LLType> {
+    if let Value::Ref(r) = v
+        && let Kind::LLType(t) = it.heap.kind(*r)
+    {
+        return Ok(*t);
+    }
+    it.type_error("a low-level type is required")
+}
+
+/// `hints={..}` as a test for one of them.
+fn hint(it: &mut Interp, args: Args<'_>, name: &str) -> R<bool> {
+    match args.keyword("hints") {
+        Some(Value::Ref(d)) => match it.dict_get(*d, &Value::str(name))? {
+            Some(v) => it.truth(&v),
+            None => Ok(false),
+        },
+        _ => Ok(false),
+    }
+}
+
+fn ptr(it: &mut Interp, args: Args<'_>) -> R {
+    let arg = args.need(it, 0, "Ptr")?;
+    let t = type_arg(it, arg)?;
+    Ok(it.lltype(t.ptr()))
+}
+
+fn struct_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
+    let name = args.need(it, 0, "Struct")?;
+    let name = it.name_of(name, "name of a struct")?;
+    let mut body = StructBody::default();
+    for pair in &args.pos[1..] {
+        let pair = it.list_of(pair)?;
+        let [n, t] = &pair[..] else {
+            return it.type_error("a field is a pair of name and type");
+        };
+        let n = it.name_of(n, "name of a field")?;
+        let ty = type_arg(it, t)?;
+        body.fields.push(Field {
+            name: n.as_str().into(),
+            ty,
+        });
+    }
+    if hint(it, args, "immutable")? {
+        body.immutable = body.fields.iter().map(|f| f.name.clone()).collect();
+    }
+    Ok(it.lltype(LLType::new(TypeKind::Struct(StructType {
+        name: name.as_str().into(),
+        gc,
+        id: StructId::Inline(Arc::new(body)),
+    }))))
+}
+
+fn gc_struct(it: &mut Interp, args: Args<'_>) -> R {
+    struct_of(it, args, true)
+}
+
+fn raw_struct(it: &mut Interp, args: Args<'_>) -> R {
+    struct_of(it, args, false)
+}
+
+fn array_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
+    let of = match args.pos {
+        [Value::Ref(r)] if matches!(it.heap.kind(*r), Kind::LLType(_)) => {
+            type_arg(it, &args.pos[0])?
+        }
+        // `Array(('x', Signed), ..)` is an array of inlined structs.
+        _ => {
+            let mut all = vec![Value::str("item")];
+            all.extend_from_slice(args.pos);
+            let s = struct_of(it, Args::new(&all), false)?;
+            type_arg(it, &s)?
+        }
+    };
+    let nolength = hint(it, args, "nolength")?;
+    let immutable = hint(it, args, "immutable")?;
+    Ok(it.lltype(LLType::new(TypeKind::Array(ArrayType {
+        gc,
+        of,
+        nolength,
+        immutable,
+    }))))
+}
+
+fn gc_array(it: &mut Interp, args: Args<'_>) -> R {
+    array_of(it, args, true)
+}
+
+fn raw_array(it: &mut Interp, args: Args<'_>) -> R {
+    array_of(it, args, false)
+}
+
+fn fixed_array(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "FixedSizeArray", 2, 2)?;
+    let of = type_arg(it, &args.pos[0])?;
+    let n = it.to_index(&args.pos[1])?;
+    Ok(it.lltype(LLType::new(TypeKind::FixedArray(of, n.max(0) as u64))))
+}
+
+fn func_type(it: &mut Interp, args: Args<'_>) -> R {
+    let mut arg_types = Vec::new();
+    let arg = args.need(it, 0, "FuncType")?;
+    for t in it.list_of(arg)? {
+        arg_types.push(type_arg(it, &t)?);
+    }
+    let result = match args.get(1) {
+        Some(t) => type_arg(it, t)?,
+        None => *taipan_lltype::VOID,
+    };
+    Ok(it.lltype(LLType::func(arg_types, result)))
+}
+
+fn opaque_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
+    let name = args.need(it, 0, "OpaqueType")?;
+    let name = it.name_of(name, "name of an opaque type")?;
+    Ok(it.lltype(LLType::new(TypeKind::Opaque {
+        name: name.as_str().into(),
+        gc,
+    })))
+}
+
+fn opaque_type(it: &mut Interp, args: Args<'_>) -> R {
+    opaque_of(it, args, false)
+}
+
+fn gc_opaque_type(it: &mut Interp, args: Args<'_>) -> R {
+    opaque_of(it, args, true)
+}
+
+fn type_of(it: &mut Interp, args: Args<'_>) -> R {
+    let v = args.need(it, 0, "typeOf")?;
+    let t = match v {
+        Value::None => *taipan_lltype::VOID,
+        Value::Bool(_) => *taipan_lltype::BOOL,
+        Value::Int(_) => *taipan_lltype::SIGNED,
+        Value::Float(_) => *taipan_lltype::FLOAT,
+        Value::Str(s) if s.len() == 1 => *taipan_lltype::CHAR,
+        Value::Unicode(s) if s.len() == 1 => *taipan_lltype::UNICHAR,
+        _ => match v.as_ref().and_then(|r| int_kind(&it.heap, r)) {
+            Some(k) => LLType::new(TypeKind::Int(k)),
+            None => return it.type_error("typeOf() of a value without low-level type"),
+        },
+    };
+    Ok(it.lltype(t))
+}
+
+/// The kind of a `r_uint` and the like: its class tells `BITS` and `SIGNED`.
+pub(crate) fn int_kind(heap: &Heap, r: Ref) -> Option<IntKind> {
+    let o = heap.get(r);
+    if !matches!(&o.kind, Kind::Boxed(Value::Int(_) | Value::Long(_))) {
+        return None;
+    }
+    let bits = match heap.lookup(o.class, "BITS")? {
+        Value::Int(b) => u8::try_from(*b).ok()?,
+        _ => return None,
+    };
+    let signed = match heap.lookup(o.class, "SIGNED")? {
+        Value::Bool(b) => *b,
+        _ => return None,
+    };
+    Some(IntKind { signed, bits })
+}
+
+/// Functions of `lltype` that make types.
+pub(crate) const FUNCTIONS: &[Builtin] = &[
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.Ptr", ptr),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.GcStruct", gc_struct),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.Struct", raw_struct),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.GcArray", gc_array),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.Array", raw_array),
+    Builtin::function(
+        "rpython.rtyper.lltypesystem.lltype.FixedSizeArray",
+        fixed_array,
+    ),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.FuncType", func_type),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.OpaqueType", opaque_type),
+    Builtin::function(
+        "rpython.rtyper.lltypesystem.lltype.GcOpaqueType",
+        gc_opaque_type,
+    ),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.typeOf", type_of),
+];
+
+/// Functions of `lltype` that only the compiler knows.
+const COMPILED: &[&str] = &[
+    "malloc",
+    "free",
+    "nullptr",
+    "cast_primitive",
+    "cast_pointer",
+    "cast_opaque_ptr",
+    "cast_ptr_to_int",
+    "cast_int_to_ptr",
+    "direct_fieldptr",
+    "direct_arrayitems",
+    "direct_ptradd",
+    "identityhash",
+    "length_of_simple_gcarray_from_opaque",
+    "render_immortal",
+    "scoped_alloc",
+    "functionptr",
+    "getRuntimeTypeInfo",
+    "runtime_type_info",
+];
+
+fn int(signed: bool, bits: u8) -> LLType {
+    LLType::new(TypeKind::Int(IntKind { signed, bits }))
+}
+
+/// The types of `lltype`.
+pub(crate) fn init(it: &mut Interp, m: Ref) {
+    for (name, t) in [
+        ("Void", *taipan_lltype::VOID),
+        ("Bool", *taipan_lltype::BOOL),
+        ("Char", *taipan_lltype::CHAR),
+        ("UniChar", *taipan_lltype::UNICHAR),
+        ("Signed", *taipan_lltype::SIGNED),
+        ("Unsigned", *taipan_lltype::UNSIGNED),
+        ("SignedLongLong", *taipan_lltype::SIGNED),
+        ("UnsignedLongLong", *taipan_lltype::UNSIGNED),
+        ("SignedLongLongLong", int(true, 128)),
+        ("UnsignedLongLongLong", int(false, 128)),
+        ("Float", *taipan_lltype::FLOAT),
+        ("SingleFloat", *taipan_lltype::SINGLEFLOAT),
+        ("LongFloat", *taipan_lltype::FLOAT),
+    ] {
+        let t = it.lltype(t);
+        it.heap.set_attr(m, name, t);
+    }
+    for name in COMPILED {
+        let f = it.opaque(format!("{LLTYPE}.{name}"));
+        it.heap.set_attr(m, name, f);
+    }
+    it.heap.set_attr(m, "LowLevelType", Value::Ref(ty::LLTYPE));
+}
+
+/// `llop`: a module object with one function per low-level operation.
+pub(crate) fn init_llop(it: &mut Interp, m: Ref) {
+    let name = format!("{LLOPERATION}.llop");
+    let llop = it
+        .heap
+        .alloc(ty::MODULE, Kind::Module(name.as_str().into()));
+    let plain = PlainOp::ALL.iter().map(|p| p.name().to_owned());
+    let numeric = NumFamily::ALL.iter().flat_map(|f| {
+        NumOp::ALL
+            .iter()
+            .map(|o| format!("{}_{}", f.name(), o.name()))
+    });
+    for op in plain.chain(numeric).collect::<Vec<_>>() {
+        let f = it.opaque(format!("{name}.{op}"));
+        it.heap.set_attr(llop, &op, f);
+    }
+    it.heap.set_attr(m, "llop", Value::Ref(llop));
+}
+
+/// `taipan_lowlevel`: what prelude helpers use besides.
+pub(crate) fn init_lowlevel(it: &mut Interp, m: Ref) {
+    for (name, t) in [
+        ("STR", *taipan_lltype::STR),
+        ("UNICODE", *taipan_lltype::UNICODE),
+        ("INT", int(true, 32)),
+    ] {
+        let t = it.lltype(t);
+        it.heap.set_attr(m, name, t);
+    }
+    let externals = taipan_lltype::EXTERNALS.iter().map(|e| e.name);
+    for name in externals.chain(["is_array", "is_pointer"]) {
+        let f = it.opaque(format!("taipan_lowlevel.{name}"));
+        it.heap.set_attr(m, name, f);
+    }
+}
+
+/// Attributes of low-level types.
+pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>> {
+    let Kind::LLType(t) = it.heap.kind(r) else {
+        return Ok(None);
+    };
+    let t = *t;
+    let found = match (t.kind(), name) {
+        (TypeKind::Ptr(to), "TO") => Some(*to),
+        (TypeKind::Array(a), "OF") => Some(a.of),
+        (TypeKind::FixedArray(of, _), "OF") => Some(*of),
+        (TypeKind::Func(f), "RESULT") => Some(f.result),
+        (TypeKind::Func(f), "ARGS") => {
+            let args = f.args.iter().map(|a| it.lltype(*a)).collect();
+            return Ok(Some(Value::tuple(args)));
+        }
+        (TypeKind::Struct(s), _) => match &s.id {
+            StructId::Inline(b) => b.fields.iter().find(|f| &*f.name == name).map(|f| f.ty),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(t) = found {
+        return Ok(Some(it.lltype(t)));
+    }
+    Ok(match (t.kind(), name) {
+        (TypeKind::Struct(s), "_name") => Some(Value::str(&s.name)),
+        (_, "_gckind") => Some(Value::str(if t.is_gc_container() { "gc" } else { "raw" })),
+        _ => None,
+    })
+}
+
+/// Calls a low-level type: `Signed(x)` casts in RPython, at import time too.
+pub(crate) fn call_type(it: &mut Interp, r: Ref, args: Args<'_>) -> R {
+    let Kind::LLType(t) = it.heap.kind(r) else {
+        return Ok(Value::None);
+    };
+    let t = *t;
+    let v = args.need(it, 0, "low-level type")?;
+    match t.kind() {
+        TypeKind::Int(k) => {
+            let k = *k;
+            let n = it.to_int(v, None)?;
+            let n = it.big_int(&n).unwrap_or_default();
+            let n = num_traits::ToPrimitive::to_i128(&n).unwrap_or(0);
+            Ok(Value::int_or_long(k.wrap(n).into()))
+        }
+        TypeKind::Float => Ok(Value::Float(it.to_float(v)?)),
+        TypeKind::Bool => Ok(Value::Bool(it.truth(v)?)),
+        _ => it.type_error(format!("'{t}' object is not callable")),
+    }
+}
+
+/// Low-level types have no items.
+pub(crate) fn getitem(it: &mut Interp, _: Ref, _: &Value) -> R {
+    it.type_error("'LowLevelType' object has no attribute '__getitem__'")
+}

@@ -1,0 +1,144 @@
+//! Modules written in Rust.
+
+pub(crate) mod lltype;
+pub(crate) mod math;
+pub(crate) mod operator;
+pub(crate) mod os;
+pub(crate) mod re;
+pub(crate) mod structs;
+pub(crate) mod sys;
+
+use super::builtin::Builtin;
+use super::builtins;
+use super::heap::{Kind, Ref};
+use super::types::{self, ty};
+use super::value::Value;
+use super::{Interp, R};
+
+/// A module written in Rust.
+struct Module {
+    name: &'static str,
+    functions: &'static [Builtin],
+    init: fn(&mut Interp, Ref),
+}
+
+const fn module(
+    name: &'static str,
+    functions: &'static [Builtin],
+    init: fn(&mut Interp, Ref),
+) -> Module {
+    Module {
+        name,
+        functions,
+        init,
+    }
+}
+
+fn nothing(_: &mut Interp, _: Ref) {}
+
+const MODULES: &[Module] = &[
+    module("__builtin__", &[], init_builtin),
+    module("exceptions", &[], init_exceptions),
+    module("sys", sys::SYS, sys::init),
+    module("posix", os::POSIX, os::init),
+    module("math", math::MATH, math::init),
+    module("time", os::TIME, nothing),
+    module("operator", operator::OPERATOR, nothing),
+    module("_struct", structs::STRUCT, nothing),
+    module("_sre", re::SRE, nothing),
+    module("_taipan", sys::TAIPAN, sys::init_taipan),
+    module("__future__", &[], init_future),
+    module(lltype::LLTYPE, lltype::FUNCTIONS, lltype::init),
+    module(lltype::LLOPERATION, &[], lltype::init_llop),
+    module("taipan_lowlevel", &[], lltype::init_lowlevel),
+];
+
+/// Whether a module of that name is written in Rust.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    MODULES.iter().any(|m| m.name == name)
+}
+
+/// Makes a module that is written in Rust.
+pub(crate) fn make_builtin(it: &mut Interp, name: &str) -> R<Ref> {
+    let Some(m) = MODULES.iter().find(|m| m.name == name) else {
+        return it.raise(ty::IMPORT_ERROR, format!("No module named {name}"));
+    };
+    let r = it.new_module(name);
+    add_functions(it, r, m.functions);
+    (m.init)(it, r);
+    Ok(r)
+}
+
+fn add_functions(it: &mut Interp, module: Ref, functions: &'static [Builtin]) {
+    for b in functions {
+        let f = it.heap.alloc(ty::BUILTIN, Kind::Builtin(b));
+        it.heap.set_attr(module, b.short_name(), Value::Ref(f));
+    }
+}
+
+/// Fills the dict of names that every module sees.
+pub(crate) fn install_builtins(it: &mut Interp) {
+    let builtins = it.builtins;
+    let mut set = |name: &str, v: Value| it.heap.the_dict_mut(builtins).set_str(name, v);
+    for (r, name, module) in types::all_types() {
+        let hidden = matches!(
+            r,
+            ty::NONE_TYPE
+                | ty::FUNCTION
+                | ty::BUILTIN
+                | ty::METHOD
+                | ty::MODULE
+                | ty::CELL
+                | ty::ITERATOR
+                | ty::GENERATOR
+                | ty::CODE
+                | ty::CLASSOBJ
+                | ty::INSTANCE
+                | ty::MEMBER
+                | ty::NOTIMPLEMENTED_TYPE
+                | ty::ELLIPSIS_TYPE
+                | ty::TRACEBACK
+        );
+        if !hidden && matches!(module, "__builtin__" | "exceptions") {
+            set(name, Value::Ref(r));
+        }
+    }
+    set("None", Value::None);
+    set("True", Value::Bool(true));
+    set("False", Value::Bool(false));
+    set("NotImplemented", Value::Ref(types::NOT_IMPLEMENTED));
+    set("Ellipsis", Value::Ref(types::ELLIPSIS));
+    set("__debug__", Value::Bool(true));
+    set("__name__", Value::str("__builtin__"));
+    for b in builtins::functions::FUNCTIONS {
+        let f = Value::Ref(it.heap.alloc(ty::BUILTIN, Kind::Builtin(b)));
+        it.heap.the_dict_mut(builtins).set_str(b.short_name(), f);
+    }
+}
+
+fn init_builtin(it: &mut Interp, m: Ref) {
+    it.heap.get_mut(m).attrs = Some(it.builtins);
+}
+
+fn init_exceptions(it: &mut Interp, m: Ref) {
+    for (r, name, module) in types::all_types() {
+        if module == "exceptions" {
+            it.heap.set_attr(m, name, Value::Ref(r));
+        }
+    }
+}
+
+fn init_future(it: &mut Interp, m: Ref) {
+    let names = [
+        "nested_scopes",
+        "generators",
+        "division",
+        "absolute_import",
+        "with_statement",
+        "print_function",
+        "unicode_literals",
+    ];
+    for n in names {
+        it.heap.set_attr(m, n, Value::Bool(true));
+    }
+}

@@ -1,0 +1,144 @@
+//! `posix` (what `os` stands on) and `time`: reading only.
+
+use taipan_base::FileContents;
+
+use crate::space::builtin::{Args, Builtin};
+use crate::space::heap::Ref;
+use crate::space::types::ty;
+use crate::space::value::Value;
+use crate::space::{Interp, R};
+
+fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> {
+    let v = args.need(it, 0, f)?;
+    let name = it.name_of(v, "path")?;
+    Ok(it.absolute(&name))
+}
+
+fn exists(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "exists")?;
+    let f = it.db.files().get(it.db, &p);
+    Ok(Value::Bool(!matches!(
+        f.contents(it.db),
+        FileContents::Missing
+    )))
+}
+
+fn isfile(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "isfile")?;
+    Ok(Value::Bool(it.db.files().get(it.db, &p).exists(it.db)))
+}
+
+fn isdir(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "isdir")?;
+    let f = it.db.files().get(it.db, &p);
+    Ok(Value::Bool(matches!(
+        f.contents(it.db),
+        FileContents::Directory
+    )))
+}
+
+fn abspath(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "abspath")?;
+    Ok(Value::str(p.as_str()))
+}
+
+fn getcwd(it: &mut Interp, _: Args<'_>) -> R {
+    let p = it.absolute(".");
+    Ok(Value::str(p.as_str()))
+}
+
+fn forbidden(it: &mut Interp, _: Args<'_>) -> R {
+    it.raise_args(
+        ty::OS_ERROR,
+        vec![
+            Value::Int(1),
+            Value::str("not allowed while a program is imported"),
+        ],
+    )
+}
+
+fn getpid(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Int(1))
+}
+
+fn isatty(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Bool(false))
+}
+
+/// `write(fd, text)`: to the standard streams only.
+fn write(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "write", 2, 2)?;
+    let text = it.bytes_of(&args.pos[1])?;
+    match it.to_index(&args.pos[0])? {
+        1 => it.out.extend_from_slice(&text),
+        2 => {}
+        _ => return forbidden(it, args),
+    }
+    Ok(Value::from(text.len()))
+}
+
+/// Functions of `posix`.
+pub(crate) const POSIX: &[Builtin] = &[
+    Builtin::function("posix.exists", exists),
+    Builtin::function("posix.isfile", isfile),
+    Builtin::function("posix.isdir", isdir),
+    Builtin::function("posix.abspath", abspath),
+    Builtin::function("posix.getcwd", getcwd),
+    Builtin::function("posix.getpid", getpid),
+    Builtin::function("posix.isatty", isatty),
+    Builtin::function("posix.write", write),
+    Builtin::function("posix.read", forbidden),
+    Builtin::function("posix.open", forbidden),
+    Builtin::function("posix.close", forbidden),
+    Builtin::function("posix.lseek", forbidden),
+    Builtin::function("posix.stat", forbidden),
+    Builtin::function("posix.fstat", forbidden),
+    Builtin::function("posix.lstat", forbidden),
+    Builtin::function("posix.access", forbidden),
+    Builtin::function("posix.unlink", forbidden),
+    Builtin::function("posix.remove", forbidden),
+    Builtin::function("posix.mkdir", forbidden),
+    Builtin::function("posix.rmdir", forbidden),
+    Builtin::function("posix.rename", forbidden),
+    Builtin::function("posix.chdir", forbidden),
+    Builtin::function("posix.listdir", forbidden),
+    Builtin::function("posix.system", forbidden),
+    Builtin::function("posix.popen", forbidden),
+    Builtin::function("posix.fork", forbidden),
+    Builtin::function("posix.strerror", forbidden),
+    Builtin::function("posix._exit", forbidden),
+];
+
+/// The constants of `posix`.
+pub(crate) fn init(it: &mut Interp, m: Ref) {
+    for (name, v) in [
+        ("O_RDONLY", libc::O_RDONLY),
+        ("O_WRONLY", libc::O_WRONLY),
+        ("O_RDWR", libc::O_RDWR),
+        ("O_CREAT", libc::O_CREAT),
+        ("O_EXCL", libc::O_EXCL),
+        ("O_TRUNC", libc::O_TRUNC),
+        ("O_APPEND", libc::O_APPEND),
+        ("F_OK", libc::F_OK),
+        ("R_OK", libc::R_OK),
+        ("W_OK", libc::W_OK),
+        ("X_OK", libc::X_OK),
+    ] {
+        it.heap.set_attr(m, name, Value::Int(i64::from(v)));
+    }
+}
+
+/// Import time must give the same image every time it runs: its clock stands still.
+fn frozen_clock(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Float(0.0))
+}
+
+/// Functions of `time`.
+pub(crate) const TIME: &[Builtin] = &[
+    Builtin::function("time.time", frozen_clock),
+    Builtin::function("time.clock", frozen_clock),
+    Builtin::function("time.sleep", frozen_clock),
+    Builtin::function("time.localtime", frozen_clock),
+    Builtin::function("time.gmtime", frozen_clock),
+    Builtin::function("time.strftime", frozen_clock),
+];

@@ -1,0 +1,256 @@
+//! `sys`, and `_taipan`: what the shipped Python modules need from the interpreter.
+
+use crate::space::builtin::{Args, Builtin};
+use crate::space::builtins::object::make_method;
+use crate::space::heap::{FileObject, Kind, Ref};
+use crate::space::types::ty;
+use crate::space::value::Value;
+use crate::space::{Activation, Interp, R};
+
+fn exc_info(it: &mut Interp, _: Args<'_>) -> R {
+    Ok(match &it.exc_info {
+        Some((t, v)) => Value::tuple(vec![t.clone(), v.clone(), Value::None]),
+        None => Value::tuple(vec![Value::None, Value::None, Value::None]),
+    })
+}
+
+fn exc_clear(it: &mut Interp, _: Args<'_>) -> R {
+    it.exc_info = None;
+    Ok(Value::None)
+}
+
+fn getframe(it: &mut Interp, args: Args<'_>) -> R {
+    let depth = match args.get(0) {
+        Some(v) => it.to_index(v)?,
+        None => 0,
+    };
+    let at = it.stack.len() as i64 - 1 - depth;
+    let Some(a) = usize::try_from(at).ok().and_then(|i| it.stack.get(i)) else {
+        return it.value_error("call stack is not deep enough");
+    };
+    let Activation {
+        code,
+        globals,
+        names,
+        ..
+    } = a;
+    let (code, globals, names) = (*code, *globals, *names);
+    let frame = it.heap.alloc(ty::OBJECT, Kind::Plain);
+    let locals = match names {
+        Some(n) => n,
+        None => it.namespace(vec![]),
+    };
+    let code_object = it.code_object(code);
+    let line = Value::from(it.line_of(code, None));
+    it.heap.set_attr(frame, "f_globals", Value::Ref(globals));
+    it.heap.set_attr(frame, "f_locals", Value::Ref(locals));
+    it.heap.set_attr(frame, "f_code", code_object);
+    it.heap.set_attr(frame, "f_lineno", line);
+    it.heap.set_attr(frame, "f_back", Value::None);
+    Ok(Value::Ref(frame))
+}
+
+fn exit(it: &mut Interp, args: Args<'_>) -> R {
+    it.raise_args(ty::SYSTEM_EXIT, args.pos.to_vec())
+}
+
+fn getrecursionlimit(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Int(1000))
+}
+
+fn ignore(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::None)
+}
+
+fn getrefcount(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Int(1))
+}
+
+fn getdefaultencoding(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::str("ascii"))
+}
+
+/// Functions of `sys`.
+pub(crate) const SYS: &[Builtin] = &[
+    Builtin::function("sys.exc_info", exc_info),
+    Builtin::function("sys.exc_clear", exc_clear),
+    Builtin::function("sys._getframe", getframe),
+    Builtin::function("sys.exit", exit),
+    Builtin::function("sys.getrecursionlimit", getrecursionlimit),
+    Builtin::function("sys.setrecursionlimit", ignore),
+    Builtin::function("sys.setcheckinterval", ignore),
+    Builtin::function("sys.settrace", ignore),
+    Builtin::function("sys.getrefcount", getrefcount),
+    Builtin::function("sys.getdefaultencoding", getdefaultencoding),
+    Builtin::function("sys.getfilesystemencoding", getdefaultencoding),
+];
+
+fn stream(it: &mut Interp, name: &str, stream: u8) -> Value {
+    let f = FileObject {
+        name: name.to_owned(),
+        data: [].into(),
+        at: 0,
+        stream,
+        closed: false,
+    };
+    Value::Ref(it.heap.alloc(ty::FILE, Kind::File(Box::new(f))))
+}
+
+/// The other members of `sys`.
+pub(crate) fn init(it: &mut Interp, m: Ref) {
+    let path = it.initial_path();
+    let path = path.iter().map(|p| Value::str(p.as_str())).collect();
+    let path = it.heap.list(path);
+    let target = it.program.target(it.db).to_string();
+    let argv = it.heap.list(vec![Value::str(&target)]);
+    let modules = Value::Ref(it.modules);
+    let out = stream(it, "<stdout>", 1);
+    let err = stream(it, "<stderr>", 2);
+    let input = stream(it, "<stdin>", 0);
+    let version = Value::tuple(vec![
+        Value::Int(2),
+        Value::Int(7),
+        Value::Int(18),
+        Value::str("final"),
+        Value::Int(0),
+    ]);
+    let meta_path = it.heap.list(vec![]);
+    for (name, v) in [
+        ("modules", modules),
+        ("path", path),
+        ("argv", argv),
+        ("maxint", Value::Int(i64::MAX)),
+        ("maxsize", Value::Int(i64::MAX)),
+        ("maxunicode", Value::Int(0x10_ffff)),
+        ("byteorder", Value::str("little")),
+        ("platform", Value::str("linux2")),
+        ("executable", Value::str("taipan")),
+        ("prefix", Value::str("/usr")),
+        ("exec_prefix", Value::str("/usr")),
+        ("version", Value::str("2.7.18 (Taipan)")),
+        ("version_info", version),
+        ("hexversion", Value::Int(0x0207_12f0)),
+        ("copyright", Value::str("")),
+        ("dont_write_bytecode", Value::Bool(true)),
+        ("meta_path", meta_path),
+        ("stdout", out.clone()),
+        ("stderr", err.clone()),
+        ("stdin", input),
+        ("__stdout__", out),
+        ("__stderr__", err),
+    ] {
+        it.heap.set_attr(m, name, v);
+    }
+    let names = crate::space::modules::MODULES
+        .iter()
+        .map(|m| Value::str(m.name))
+        .collect();
+    it.heap
+        .set_attr(m, "builtin_module_names", Value::tuple(names));
+    let flags = it.heap.alloc(ty::OBJECT, Kind::Plain);
+    for n in ["optimize", "debug", "verbose"] {
+        it.heap.set_attr(flags, n, Value::Int(0));
+    }
+    it.heap.set_attr(m, "flags", Value::Ref(flags));
+    let float_info = it.heap.alloc(ty::OBJECT, Kind::Plain);
+    for (n, v) in [
+        ("max", Value::Float(f64::MAX)),
+        ("min", Value::Float(f64::MIN_POSITIVE)),
+        ("epsilon", Value::Float(f64::EPSILON)),
+        ("mant_dig", Value::Int(53)),
+        ("dig", Value::Int(15)),
+        ("max_exp", Value::Int(1024)),
+        ("min_exp", Value::Int(-1021)),
+        ("max_10_exp", Value::Int(308)),
+        ("min_10_exp", Value::Int(-307)),
+        ("radix", Value::Int(2)),
+    ] {
+        it.heap.set_attr(float_info, n, v);
+    }
+    it.heap.set_attr(m, "float_info", Value::Ref(float_info));
+}
+
+fn random(it: &mut Interp, _: Args<'_>) -> R {
+    let mut x = it.random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    it.random = x;
+    Ok(Value::Float((x >> 11) as f64 / (1u64 << 53) as f64))
+}
+
+fn make_cell(it: &mut Interp, args: Args<'_>) -> R {
+    Ok(Value::Ref(
+        it.heap.alloc(ty::CELL, Kind::Cell(args.get(0).cloned())),
+    ))
+}
+
+/// `function(code, globals, name, defaults, closure)`
+fn make_function(it: &mut Interp, args: Args<'_>) -> R {
+    let code = match args.get(0) {
+        Some(Value::Ref(r)) => match it.heap.kind(*r) {
+            Kind::Code(id) => Some(*id),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (Some(code), Some(Value::Ref(globals))) = (code, args.get(1)) else {
+        return it.type_error("function() needs a code object and a dict");
+    };
+    let name = match args.named(2, "name") {
+        Some(v) if !v.is_none() => it.name_of(v, "name")?,
+        _ => {
+            let q = code.qualname(it.db);
+            q.rsplit('.').next().unwrap_or(q).to_owned()
+        }
+    };
+    let items = |it: &mut Interp, i: usize, n: &str| -> R<Vec<Value>> {
+        match args.named(i, n) {
+            Some(v) if !v.is_none() => it.list_of(v),
+            _ => Ok(vec![]),
+        }
+    };
+    let defaults = items(it, 3, "argdefs")?;
+    let closure = items(it, 4, "closure")?;
+    let f = crate::space::heap::Function {
+        code,
+        name: name.into(),
+        globals: *globals,
+        defaults,
+        closure,
+        class: None,
+    };
+    Ok(Value::Ref(
+        it.heap.alloc(ty::FUNCTION, Kind::Function(Box::new(f))),
+    ))
+}
+
+/// Functions of `_taipan`.
+pub(crate) const TAIPAN: &[Builtin] = &[
+    Builtin::function("_taipan.random", random),
+    Builtin::function("_taipan.make_method", make_method),
+    Builtin::function("_taipan.make_function", make_function),
+    Builtin::function("_taipan.make_cell", make_cell),
+];
+
+/// The builtin classes that have no name elsewhere.
+pub(crate) fn init_taipan(it: &mut Interp, m: Ref) {
+    for (name, r) in [
+        ("NoneType", ty::NONE_TYPE),
+        ("function", ty::FUNCTION),
+        ("builtin", ty::BUILTIN),
+        ("instancemethod", ty::METHOD),
+        ("module", ty::MODULE),
+        ("iterator", ty::ITERATOR),
+        ("generator", ty::GENERATOR),
+        ("code", ty::CODE),
+        ("classobj", ty::CLASSOBJ),
+        ("instance", ty::INSTANCE),
+        ("member_descriptor", ty::MEMBER),
+        ("traceback", ty::TRACEBACK),
+        ("ref", ty::WEAKREF),
+        ("file", ty::FILE),
+    ] {
+        it.heap.set_attr(m, name, Value::Ref(r));
+    }
+}

@@ -1,0 +1,475 @@
+//! Arithmetic of ints, longs and floats, and conversions between them.
+
+use num_bigint::{BigInt, Sign};
+use num_integer::Integer;
+use num_traits::{FromPrimitive, Pow, Signed, ToPrimitive, Zero};
+use taipan_graph::HlOp;
+
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+
+/// A number for arithmetic.
+enum Num {
+    Int(i64),
+    Long(BigInt),
+    Float(f64),
+}
+
+fn num(v: &Value) -> Option<Num> {
+    Some(match v {
+        Value::Bool(b) => Num::Int(i64::from(*b)),
+        Value::Int(i) => Num::Int(*i),
+        Value::Long(l) => Num::Long((**l).clone()),
+        Value::Float(f) => Num::Float(*f),
+        _ => return None,
+    })
+}
+
+impl Interp<'_> {
+    /// Arithmetic on two builtin numbers; None if they are none.
+    pub(crate) fn arithmetic(&mut self, op: HlOp, a: &Value, b: &Value) -> R<Option<Value>> {
+        let (Some(x), Some(y)) = (num(a), num(b)) else {
+            return Ok(None);
+        };
+        Ok(Some(match (x, y) {
+            (Num::Int(x), Num::Int(y)) => match (op, a, b) {
+                (HlOp::And, Value::Bool(p), Value::Bool(q)) => Value::Bool(*p & *q),
+                (HlOp::Or, Value::Bool(p), Value::Bool(q)) => Value::Bool(*p | *q),
+                (HlOp::Xor, Value::Bool(p), Value::Bool(q)) => Value::Bool(*p ^ *q),
+                _ => self.int_op(op, x, y)?,
+            },
+            (Num::Float(x), Num::Float(y)) => self.float_op(op, x, y)?,
+            (Num::Float(x), y) => {
+                let y = self.as_float(y)?;
+                self.float_op(op, x, y)?
+            }
+            (x, Num::Float(y)) => {
+                let x = self.as_float(x)?;
+                self.float_op(op, x, y)?
+            }
+            (x, y) => self.long_op(op, &big(x), &big(y))?,
+        }))
+    }
+
+    fn as_float(&mut self, n: Num) -> R<f64> {
+        match n {
+            Num::Int(i) => Ok(i as f64),
+            Num::Float(f) => Ok(f),
+            Num::Long(l) => match l.to_f64() {
+                Some(f) if f.is_finite() => Ok(f),
+                _ => self.raise(ty::OVERFLOW_ERROR, "long int too large to convert to float"),
+            },
+        }
+    }
+
+    fn int_op(&mut self, op: HlOp, x: i64, y: i64) -> R {
+        let small = match op {
+            HlOp::Add => x.checked_add(y),
+            HlOp::Sub => x.checked_sub(y),
+            HlOp::Mul => x.checked_mul(y),
+            HlOp::And => Some(x & y),
+            HlOp::Or => Some(x | y),
+            HlOp::Xor => Some(x ^ y),
+            HlOp::Div | HlOp::FloorDiv => {
+                if y == 0 {
+                    return self.zero_division("integer division or modulo by zero");
+                }
+                if y == -1 {
+                    x.checked_neg()
+                } else {
+                    Some(Integer::div_floor(&x, &y))
+                }
+            }
+            HlOp::Mod => {
+                if y == 0 {
+                    return self.zero_division("integer division or modulo by zero");
+                }
+                Some(if y == -1 {
+                    0
+                } else {
+                    Integer::mod_floor(&x, &y)
+                })
+            }
+            HlOp::TrueDiv => {
+                if y == 0 {
+                    return self.zero_division("division by zero");
+                }
+                return Ok(Value::Float(x as f64 / y as f64));
+            }
+            HlOp::LShift => {
+                if y < 0 {
+                    return self.value_error("negative shift count");
+                }
+                if x == 0 {
+                    Some(0)
+                } else if y < 64 && (x << y) >> y == x {
+                    Some(x << y)
+                } else {
+                    None
+                }
+            }
+            HlOp::RShift => {
+                if y < 0 {
+                    return self.value_error("negative shift count");
+                }
+                Some(x >> y.min(63))
+            }
+            HlOp::Pow => {
+                if y < 0 {
+                    return self.float_op(op, x as f64, y as f64);
+                }
+                u32::try_from(y).ok().and_then(|y| x.checked_pow(y))
+            }
+            _ => None,
+        };
+        match small {
+            Some(v) => Ok(Value::Int(v)),
+            None => self.long_op(op, &x.into(), &y.into()),
+        }
+    }
+
+    fn zero_division<T>(&mut self, message: &str) -> R<T> {
+        self.raise(ty::ZERO_DIVISION_ERROR, message)
+    }
+
+    fn long_op(&mut self, op: HlOp, x: &BigInt, y: &BigInt) -> R {
+        let v = match op {
+            HlOp::Add => x + y,
+            HlOp::Sub => x - y,
+            HlOp::Mul => x * y,
+            HlOp::And => x & y,
+            HlOp::Or => x | y,
+            HlOp::Xor => x ^ y,
+            HlOp::Div | HlOp::FloorDiv | HlOp::Mod => {
+                if y.is_zero() {
+                    return self.zero_division("long division or modulo by zero");
+                }
+                if op == HlOp::Mod {
+                    x.mod_floor(y)
+                } else {
+                    x.div_floor(y)
+                }
+            }
+            HlOp::TrueDiv => {
+                if y.is_zero() {
+                    return self.zero_division("division by zero");
+                }
+                let (x, y) = (x.to_f64(), y.to_f64());
+                return Ok(Value::Float(x.unwrap_or(0.0) / y.unwrap_or(1.0)));
+            }
+            HlOp::LShift | HlOp::RShift => {
+                if y.is_negative() {
+                    return self.value_error("negative shift count");
+                }
+                match (op, y.to_usize()) {
+                    (HlOp::LShift, Some(n)) if n < 1 << 24 => x << n,
+                    (HlOp::LShift, _) => {
+                        return self.raise(ty::OVERFLOW_ERROR, "shift count too large");
+                    }
+                    (_, Some(n)) => x >> n,
+                    (_, None) => BigInt::from(if x.is_negative() { -1 } else { 0 }),
+                }
+            }
+            HlOp::Pow => {
+                if y.is_negative() {
+                    let (x, y) = (x.to_f64(), y.to_f64());
+                    return self.float_op(op, x.unwrap_or(0.0), y.unwrap_or(0.0));
+                }
+                match y.to_u32() {
+                    Some(n) if x.bits().saturating_mul(u64::from(n)) < 1 << 26 => Pow::pow(x, n),
+                    _ => return self.raise(ty::OVERFLOW_ERROR, "power too large"),
+                }
+            }
+            _ => return self.type_error(format!("unsupported operand type(s) for {op}")),
+        };
+        Ok(Value::long(v))
+    }
+
+    fn float_op(&mut self, op: HlOp, x: f64, y: f64) -> R {
+        Ok(Value::Float(match op {
+            HlOp::Add => x + y,
+            HlOp::Sub => x - y,
+            HlOp::Mul => x * y,
+            HlOp::Div | HlOp::TrueDiv => {
+                if y == 0.0 {
+                    return self.zero_division("float division by zero");
+                }
+                x / y
+            }
+            HlOp::FloorDiv => {
+                if y == 0.0 {
+                    return self.zero_division("float divmod()");
+                }
+                float_divmod(x, y).0
+            }
+            HlOp::Mod => {
+                if y == 0.0 {
+                    return self.zero_division("float modulo");
+                }
+                float_divmod(x, y).1
+            }
+            HlOp::Pow => {
+                if x == 0.0 && y < 0.0 {
+                    return self.zero_division("0.0 cannot be raised to a negative power");
+                }
+                if x < 0.0 && x.is_finite() && y.is_finite() && y.fract() != 0.0 {
+                    return self
+                        .value_error("negative number cannot be raised to a fractional power");
+                }
+                let r = x.powf(y);
+                if r.is_infinite() && x.is_finite() && y.is_finite() {
+                    return self.raise(ty::OVERFLOW_ERROR, "Numerical result out of range");
+                }
+                r
+            }
+            _ => return self.type_error(format!("unsupported operand type(s) for {op}: 'float'")),
+        }))
+    }
+
+    /// An operation on one builtin number; None if it is none.
+    pub(crate) fn unary_number(&mut self, op: HlOp, v: &Value) -> Option<Value> {
+        Some(match (op, num(v)?) {
+            (HlOp::Pos, Num::Int(i)) => Value::Int(i),
+            (HlOp::Pos, _) => v.clone(),
+            (HlOp::Neg, Num::Int(i)) => match i.checked_neg() {
+                Some(n) => Value::Int(n),
+                None => Value::long(-BigInt::from(i)),
+            },
+            (HlOp::Neg, Num::Long(l)) => Value::long(-l),
+            (HlOp::Neg, Num::Float(f)) => Value::Float(-f),
+            (HlOp::Abs, Num::Int(i)) => match i.checked_abs() {
+                Some(n) => Value::Int(n),
+                None => Value::long(BigInt::from(i).abs()),
+            },
+            (HlOp::Abs, Num::Long(l)) => Value::long(l.abs()),
+            (HlOp::Abs, Num::Float(f)) => Value::Float(f.abs()),
+            (HlOp::Invert, Num::Int(i)) => Value::Int(!i),
+            (HlOp::Invert, Num::Long(l)) => Value::long(-l - 1),
+            _ => return None,
+        })
+    }
+
+    /// `int(v, base)`
+    pub(crate) fn to_int(&mut self, v: &Value, base: Option<&Value>) -> R {
+        let v = &self.unboxed(v);
+        if let Some(base) = base {
+            let base = self.to_index(base)?;
+            let text = match v {
+                Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
+                Value::Unicode(u) => text_of(u),
+                _ => {
+                    return self.type_error("int() can't convert non-string with explicit base");
+                }
+            };
+            return self.parse_int(&text, base);
+        }
+        match v {
+            Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
+            Value::Int(_) => Ok(v.clone()),
+            Value::Long(l) => Ok(Value::int_or_long((**l).clone())),
+            Value::Float(f) => {
+                if f.is_nan() {
+                    return self.value_error("cannot convert float NaN to integer");
+                }
+                match BigInt::from_f64(f.trunc()) {
+                    Some(l) => Ok(Value::int_or_long(l)),
+                    None => self.raise(
+                        ty::OVERFLOW_ERROR,
+                        "cannot convert float infinity to integer",
+                    ),
+                }
+            }
+            Value::Str(s) => {
+                let text = String::from_utf8_lossy(s).into_owned();
+                self.parse_int(&text, 10)
+            }
+            Value::Unicode(u) => self.parse_int(&text_of(u), 10),
+            _ => {
+                for name in ["__int__", "__trunc__", "__long__"] {
+                    if let Some(r) = self.call_special(v, name, &[])? {
+                        return Ok(r);
+                    }
+                }
+                let t = self.heap.type_name(v).to_owned();
+                self.type_error(format!(
+                    "int() argument must be a string or a number, not '{t}'"
+                ))
+            }
+        }
+    }
+
+    /// `long(v)` of what `int` answered.
+    pub(crate) fn to_long(&mut self, v: &Value) -> R {
+        match self.unboxed(v) {
+            Value::Bool(b) => Ok(Value::long(i64::from(b).into())),
+            Value::Int(i) => Ok(Value::long(i.into())),
+            other => Ok(other),
+        }
+    }
+
+    fn parse_int(&mut self, text: &str, base: i64) -> R {
+        let fail = |it: &mut Self| {
+            let quoted = super::repr::quote_bytes(text.as_bytes());
+            it.value_error(format!(
+                "invalid literal for int() with base {base}: {quoted}"
+            ))
+        };
+        let t = text.trim();
+        let (negative, digits) = match t.as_bytes().first() {
+            Some(b'-') => (true, &t[1..]),
+            Some(b'+') => (false, &t[1..]),
+            _ => (false, t),
+        };
+        let lower = digits.to_ascii_lowercase();
+        let (base, digits) = match (base, lower.as_bytes()) {
+            (16 | 0, [b'0', b'x', ..]) => (16, &lower[2..]),
+            (8 | 0, [b'0', b'o', ..]) => (8, &lower[2..]),
+            (2 | 0, [b'0', b'b', ..]) => (2, &lower[2..]),
+            (0, [b'0', _, ..]) => (8, &lower[1..]),
+            (0, _) => (10, &lower[..]),
+            (b, _) => (b, &lower[..]),
+        };
+        if !(2..=36).contains(&base) {
+            return self.value_error("int() base must be >= 2 and <= 36");
+        }
+        let digits = digits
+            .strip_suffix('l')
+            .filter(|_| base < 22)
+            .unwrap_or(digits);
+        if digits.is_empty() || digits.contains(['_', '+', '-']) {
+            return fail(self);
+        }
+        match BigInt::parse_bytes(digits.as_bytes(), base as u32) {
+            Some(v) => Ok(Value::int_or_long(if negative { -v } else { v })),
+            None => fail(self),
+        }
+    }
+
+    /// `float(v)`
+    pub(crate) fn to_float(&mut self, v: &Value) -> R<f64> {
+        let v = &self.unboxed(v);
+        match v {
+            Value::Str(_) | Value::Unicode(_) => {
+                let text = match v {
+                    Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
+                    Value::Unicode(u) => text_of(u),
+                    _ => String::new(),
+                };
+                match parse_float(&text) {
+                    Some(f) => Ok(f),
+                    None => self.value_error(format!("could not convert string to float: {text}")),
+                }
+            }
+            _ => match num(v) {
+                Some(n) => self.as_float(n),
+                None => {
+                    if let Some(r) = self.call_special(v, "__float__", &[])? {
+                        return self.to_float(&r);
+                    }
+                    let t = self.heap.type_name(v).to_owned();
+                    let message = if t == "instance" || t == "NoneType" {
+                        "float() argument must be a string or a number".to_owned()
+                    } else {
+                        format!("float() argument must be a string or a number, not '{t}'")
+                    };
+                    self.type_error(message)
+                }
+            },
+        }
+    }
+
+    /// An integer for use as an index or count.
+    pub(crate) fn to_index(&mut self, v: &Value) -> R<i64> {
+        match self.unboxed(v) {
+            Value::Bool(b) => Ok(i64::from(b)),
+            Value::Int(i) => Ok(i),
+            Value::Long(l) => match l.to_i64() {
+                Some(i) => Ok(i),
+                None => self.raise(
+                    ty::OVERFLOW_ERROR,
+                    "Python int too large to convert to C long",
+                ),
+            },
+            other => {
+                for name in ["__index__", "__int__"] {
+                    if let Some(r) = self.call_special(&other, name, &[])? {
+                        return self.to_index(&r);
+                    }
+                }
+                self.type_error("an integer is required")
+            }
+        }
+    }
+
+    /// The integer value of an int, long or bool, if it is one.
+    pub(crate) fn big_int(&self, v: &Value) -> Option<BigInt> {
+        match self.unboxed(v) {
+            Value::Bool(b) => Some(i64::from(b).into()),
+            Value::Int(i) => Some(i.into()),
+            Value::Long(l) => Some((*l).clone()),
+            _ => None,
+        }
+    }
+}
+
+fn big(n: Num) -> BigInt {
+    match n {
+        Num::Int(i) => i.into(),
+        Num::Long(l) => l,
+        Num::Float(f) => BigInt::from_f64(f).unwrap_or_default(),
+    }
+}
+
+/// The text of code points.
+pub(crate) fn text_of(u: &[u32]) -> String {
+    u.iter()
+        .map(|c| char::from_u32(*c).unwrap_or('\u{fffd}'))
+        .collect()
+}
+
+/// A float literal as `float()` takes it.
+pub(crate) fn parse_float(text: &str) -> Option<f64> {
+    let t = text.trim();
+    let bare = t.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    match &*bare {
+        "inf" | "infinity" | "nan" => {}
+        _ if bare.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && bare
+                .chars()
+                .all(|c| c.is_ascii_digit() || ".e+-".contains(c)) => {}
+        _ => return None,
+    }
+    t.parse().ok()
+}
+
+/// Python's floor division and modulo of floats.
+pub(crate) fn float_divmod(x: f64, y: f64) -> (f64, f64) {
+    let mut m = x % y;
+    let mut d = (x - m) / y;
+    if m != 0.0 {
+        if (y < 0.0) != (m < 0.0) {
+            m += y;
+            d -= 1.0;
+        }
+    } else {
+        m = 0.0f64.copysign(y);
+    }
+    let floor = if d != 0.0 {
+        let f = d.floor();
+        if d - f > 0.5 { f + 1.0 } else { f }
+    } else {
+        0.0f64.copysign(x / y)
+    };
+    (floor, m)
+}
+
+/// A long in a base, with a sign.
+pub(crate) fn to_base(v: &BigInt, base: u32) -> String {
+    v.to_str_radix(base)
+}
+
+/// Whether it is below zero.
+pub(crate) fn is_negative(v: &BigInt) -> bool {
+    v.sign() == Sign::Minus
+}

@@ -1,0 +1,626 @@
+//! Operations on values: builtin ones first, special methods around them; and the
+//! space as the engine sees it.
+
+use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
+use taipan_graph::HlOp;
+
+use super::heap::{Function, Kind, Ref};
+use super::types::{self, ty};
+use super::value::Value;
+use super::{Fatal, Interp, R};
+use crate::{Frame, Next, ObjectSpace, Truth, Unwind};
+
+/// Own, reflected and in-place special methods of a binary operation, and its sign.
+fn binary_names(op: HlOp) -> Option<(&'static str, &'static str, &'static str, &'static str)> {
+    Some(match op {
+        HlOp::Add => ("__add__", "__radd__", "__iadd__", "+"),
+        HlOp::Sub => ("__sub__", "__rsub__", "__isub__", "-"),
+        HlOp::Mul => ("__mul__", "__rmul__", "__imul__", "*"),
+        HlOp::Div => ("__div__", "__rdiv__", "__idiv__", "/"),
+        HlOp::TrueDiv => ("__truediv__", "__rtruediv__", "__itruediv__", "/"),
+        HlOp::FloorDiv => ("__floordiv__", "__rfloordiv__", "__ifloordiv__", "//"),
+        HlOp::Mod => ("__mod__", "__rmod__", "__imod__", "%"),
+        HlOp::DivMod => ("__divmod__", "__rdivmod__", "__idivmod__", "divmod()"),
+        HlOp::Pow => ("__pow__", "__rpow__", "__ipow__", "** or pow()"),
+        HlOp::LShift => ("__lshift__", "__rlshift__", "__ilshift__", "<<"),
+        HlOp::RShift => ("__rshift__", "__rrshift__", "__irshift__", ">>"),
+        HlOp::And => ("__and__", "__rand__", "__iand__", "&"),
+        HlOp::Or => ("__or__", "__ror__", "__ior__", "|"),
+        HlOp::Xor => ("__xor__", "__rxor__", "__ixor__", "^"),
+        _ => return None,
+    })
+}
+
+impl Interp<'_> {
+    /// A binary operation.
+    pub(crate) fn binary(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
+        if let (Value::Int(x), Value::Int(y)) = (a, b) {
+            let fast = match op {
+                HlOp::Add => x.checked_add(*y),
+                HlOp::Sub => x.checked_sub(*y),
+                HlOp::Mul => x.checked_mul(*y),
+                HlOp::And => Some(x & y),
+                HlOp::Or => Some(x | y),
+                _ => None,
+            };
+            if let Some(v) = fast {
+                return Ok(Value::Int(v));
+            }
+        }
+        if let Some(v) = self.binary_special(op, a, b)? {
+            return Ok(v);
+        }
+        let (ua, ub) = (self.unboxed(a), self.unboxed(b));
+        if let Some(v) = self.binary_builtin(op, &ua, &ub)? {
+            return Ok(v);
+        }
+        let sign = binary_names(op).map_or("?", |n| n.3);
+        let (ta, tb) = (
+            self.heap.type_name(a).to_owned(),
+            self.heap.type_name(b).to_owned(),
+        );
+        if op == HlOp::Add && matches!(a, Value::Str(_)) {
+            return self.type_error(format!("cannot concatenate 'str' and '{tb}' objects"));
+        }
+        self.type_error(format!(
+            "unsupported operand type(s) for {sign}: '{ta}' and '{tb}'"
+        ))
+    }
+
+    /// By the special methods of classes written in Python.
+    fn binary_special(&mut self, op: HlOp, a: &Value, b: &Value) -> R<Option<Value>> {
+        if !matches!(a, Value::Ref(_)) && !matches!(b, Value::Ref(_)) {
+            return Ok(None);
+        }
+        let Some((own, reflected, ..)) = binary_names(op) else {
+            return Ok(None);
+        };
+        let (ta, tb) = (self.heap.type_of(a), self.heap.type_of(b));
+        let b_first = ta != tb && self.heap.is_subclass(tb, ta);
+        let mut tries = [(a, b, own), (b, a, reflected)];
+        if b_first {
+            tries.reverse();
+        }
+        for (x, y, name) in tries {
+            if let Some(v) = self.call_special(x, name, std::slice::from_ref(y))?
+                && !v.is(&Value::Ref(types::NOT_IMPLEMENTED))
+            {
+                return Ok(Some(v));
+            }
+        }
+        Ok(None)
+    }
+
+    /// On builtin values; None if the operation is not defined for them.
+    pub(crate) fn binary_builtin(&mut self, op: HlOp, a: &Value, b: &Value) -> R<Option<Value>> {
+        if op == HlOp::DivMod {
+            let Some(d) = self.arithmetic(HlOp::FloorDiv, a, b)? else {
+                return Ok(None);
+            };
+            let m = self.arithmetic(HlOp::Mod, a, b)?.unwrap_or(Value::None);
+            return Ok(Some(Value::tuple(vec![d, m])));
+        }
+        if let Some(v) = self.arithmetic(op, a, b)? {
+            return Ok(Some(v));
+        }
+        match (op, a, b) {
+            (HlOp::Mod, Value::Str(_) | Value::Unicode(_), _) => {
+                return Ok(Some(self.format_percent(a, b)?));
+            }
+            (HlOp::Add, Value::Str(x), Value::Str(y)) => {
+                return Ok(Some(Value::Str([&x[..], &y[..]].concat().into())));
+            }
+            (HlOp::Add, Value::Str(_) | Value::Unicode(_), Value::Str(_) | Value::Unicode(_)) => {
+                let (x, y) = (self.code_points(a)?, self.code_points(b)?);
+                return Ok(Some(Value::Unicode([&x[..], &y[..]].concat().into())));
+            }
+            (HlOp::Add, Value::Tuple(x), Value::Tuple(y)) => {
+                return Ok(Some(Value::Tuple([&x[..], &y[..]].concat().into())));
+            }
+            (HlOp::Mul, _, Value::Int(_) | Value::Long(_) | Value::Bool(_)) => {
+                let n = self.to_index(b)?;
+                return self.repeat(a, n);
+            }
+            (HlOp::Mul, Value::Int(_) | Value::Long(_) | Value::Bool(_), _) => {
+                let n = self.to_index(a)?;
+                return self.repeat(b, n);
+            }
+            _ => {}
+        }
+        let (Value::Ref(x), Value::Ref(y)) = (a, b) else {
+            return Ok(None);
+        };
+        match (op, self.heap.kind(*x), self.heap.kind(*y)) {
+            (HlOp::Add, Kind::List(p), Kind::List(q)) => {
+                let items = [&p[..], &q[..]].concat();
+                Ok(Some(self.heap.list(items)))
+            }
+            (
+                HlOp::And | HlOp::Or | HlOp::Xor | HlOp::Sub,
+                Kind::Set(p) | Kind::FrozenSet(p),
+                Kind::Set(q) | Kind::FrozenSet(q),
+            ) => {
+                let (p, q) = (p.clone(), q.clone());
+                let frozen = matches!(self.heap.kind(*x), Kind::FrozenSet(_));
+                let table = self.set_op(op, &p, &q)?;
+                Ok(Some(self.new_set(table, frozen)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn repeat(&mut self, v: &Value, n: i64) -> R<Option<Value>> {
+        let n = n.max(0) as usize;
+        let len = match v {
+            Value::Str(s) => s.len(),
+            Value::Unicode(s) => s.len(),
+            Value::Tuple(t) => t.len(),
+            Value::Ref(r) => self.heap.list_items(*r).map_or(0, Vec::len),
+            _ => 0,
+        };
+        if len.saturating_mul(n) > 1 << 28 {
+            return self.raise_args(ty::MEMORY_ERROR, vec![]);
+        }
+        Ok(Some(match v {
+            Value::Str(s) => Value::Str(s.repeat(n).into()),
+            Value::Unicode(s) => Value::Unicode(s.repeat(n).into()),
+            Value::Tuple(t) => {
+                let mut items = Vec::with_capacity(t.len() * n);
+                for _ in 0..n {
+                    items.extend_from_slice(t);
+                }
+                Value::tuple(items)
+            }
+            Value::Ref(r) => match self.heap.list_items(*r) {
+                Some(l) => {
+                    let mut items = Vec::with_capacity(l.len() * n);
+                    for _ in 0..n {
+                        items.extend_from_slice(l);
+                    }
+                    self.heap.list(items)
+                }
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    /// An augmented assignment's operation.
+    fn inplace(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
+        let plain = op.not_inplace();
+        if let Value::Ref(r) = a {
+            if let Some((_, _, name, _)) = binary_names(plain)
+                && let Some(v) = self.call_special(a, name, std::slice::from_ref(b))?
+                && !v.is(&Value::Ref(types::NOT_IMPLEMENTED))
+            {
+                return Ok(v);
+            }
+            match (plain, self.heap.kind(*r)) {
+                (HlOp::Add, Kind::List(_)) => {
+                    let items = self.list_of(b)?;
+                    if let Kind::List(l) = &mut self.heap.get_mut(*r).kind {
+                        l.extend(items);
+                    }
+                    return Ok(a.clone());
+                }
+                (HlOp::Mul, Kind::List(_)) => {
+                    let n = self.to_index(b)?;
+                    if let Some(Value::Ref(new)) = self.repeat(a, n)?
+                        && let Kind::List(items) = self.heap.kind(new).clone()
+                    {
+                        self.heap.get_mut(*r).kind = Kind::List(items);
+                    }
+                    return Ok(a.clone());
+                }
+                (HlOp::Or | HlOp::And | HlOp::Sub | HlOp::Xor, Kind::Set(p)) => {
+                    if let Value::Ref(o) = b
+                        && let Kind::Set(q) | Kind::FrozenSet(q) = self.heap.kind(*o)
+                    {
+                        let (p, q) = (p.clone(), q.clone());
+                        let table = self.set_op(plain, &p, &q)?;
+                        self.heap.get_mut(*r).kind = Kind::Set(table);
+                        return Ok(a.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.binary(plain, a, b)
+    }
+
+    fn unary(&mut self, op: HlOp, v: &Value) -> R {
+        let name = match op {
+            HlOp::Pos => "__pos__",
+            HlOp::Neg => "__neg__",
+            HlOp::Abs => "__abs__",
+            _ => "__invert__",
+        };
+        if let Some(r) = self.call_special(v, name, &[])? {
+            return Ok(r);
+        }
+        let u = self.unboxed(v);
+        match self.unary_number(op, &u) {
+            Some(r) => Ok(r),
+            None => {
+                let t = self.heap.type_name(v).to_owned();
+                let sign = match op {
+                    HlOp::Pos => "unary +",
+                    HlOp::Neg => "unary -",
+                    HlOp::Abs => "abs()",
+                    _ => "unary ~",
+                };
+                self.type_error(format!("bad operand type for {sign}: '{t}'"))
+            }
+        }
+    }
+
+    /// An operation of the flow model on concrete values.
+    pub(crate) fn operation(&mut self, op: HlOp, args: &[Value]) -> R {
+        match (op, args) {
+            (HlOp::Is, [a, b]) => Ok(Value::Bool(a.is(b))),
+            (HlOp::Lt | HlOp::Le | HlOp::Eq | HlOp::Ne | HlOp::Gt | HlOp::Ge, [a, b]) => {
+                self.compare(op, a, b)
+            }
+            (HlOp::Contains, [c, x]) => Ok(Value::Bool(self.contains(c, x)?)),
+            (HlOp::GetItem, [a, k]) => self.getitem(a, k),
+            (HlOp::SetItem, [a, k, v]) => {
+                self.setitem(a, k, v.clone())?;
+                Ok(Value::None)
+            }
+            (HlOp::DelItem, [a, k]) => {
+                self.delitem(a, k)?;
+                Ok(Value::None)
+            }
+            (HlOp::GetSlice, [a, start, stop]) => self.getslice(a, start, stop),
+            (HlOp::SetSlice, [a, start, stop, v]) => {
+                self.setslice(a, start, stop, Some(v))?;
+                Ok(Value::None)
+            }
+            (HlOp::DelSlice, [a, start, stop]) => {
+                self.setslice(a, start, stop, None)?;
+                Ok(Value::None)
+            }
+            (HlOp::Pos | HlOp::Neg | HlOp::Abs | HlOp::Invert, [a]) => self.unary(op, a),
+            (HlOp::Bool, [a]) => Ok(Value::Bool(self.truth(a)?)),
+            (HlOp::Iter, [a]) => self.iter(a),
+            (HlOp::Len, [a]) => Ok(Value::from(self.len(a)?)),
+            (HlOp::Repr, [a]) => Ok(Value::bytes(&self.repr(a)?)),
+            (HlOp::Str, [a]) => self.to_str(a),
+            (HlOp::Type, [a]) => Ok(Value::Ref(self.heap.type_of(a))),
+            (HlOp::NewTuple, items) => Ok(Value::tuple(items.to_vec())),
+            (HlOp::NewList, items) => Ok(self.heap.list(items.to_vec())),
+            (HlOp::NewDict, items) => {
+                let d = self.heap.dict(Default::default());
+                for pair in items.chunks_exact(2) {
+                    self.dict_set(d, pair[0].clone(), pair[1].clone())?;
+                }
+                Ok(Value::Ref(d))
+            }
+            (HlOp::NewSlice, [a, b, c]) => Ok(Value::Ref(self.heap.alloc(
+                ty::SLICE,
+                Kind::Slice(Box::new([a.clone(), b.clone(), c.clone()])),
+            ))),
+            (_, [a, b]) if op.not_inplace() != op => self.inplace(op, a, b),
+            (_, [a, b]) => self.binary(op, a, b),
+            _ => self.type_error(format!("operation {op} with {} operands", args.len())),
+        }
+    }
+}
+
+impl ObjectSpace for Interp<'_> {
+    type Value = Value;
+    type Stop = Fatal;
+
+    fn op(&mut self, op: HlOp, args: &[Value]) -> R {
+        if let [Value::Int(x), Value::Int(y)] = args {
+            let fast = match op {
+                HlOp::Lt => Some(x < y),
+                HlOp::Le => Some(x <= y),
+                HlOp::Gt => Some(x > y),
+                HlOp::Ge => Some(x >= y),
+                HlOp::Eq => Some(x == y),
+                HlOp::Ne => Some(x != y),
+                HlOp::Add => match x.checked_add(*y) {
+                    Some(v) => return Ok(Value::Int(v)),
+                    None => None,
+                },
+                HlOp::Sub => match x.checked_sub(*y) {
+                    Some(v) => return Ok(Value::Int(v)),
+                    None => None,
+                },
+                _ => None,
+            };
+            if let Some(b) = fast {
+                return Ok(Value::Bool(b));
+            }
+        }
+        self.operation(op, args)
+    }
+
+    fn truth(&mut self, v: &Value) -> R<Truth> {
+        Ok(Truth::Known(Interp::truth(self, v)?))
+    }
+
+    fn suppresses(&mut self, v: &Value) -> R<bool> {
+        Interp::truth(self, v)
+    }
+
+    fn bool(&mut self, b: bool) -> Value {
+        Value::Bool(b)
+    }
+
+    fn next(&mut self, it: &Value) -> R<Next<Value>> {
+        Ok(match self.next_item(it)? {
+            Some(v) => Next::Item(v),
+            None => Next::Exhausted,
+        })
+    }
+
+    fn unpack(&mut self, v: &Value, n: u32) -> R<Vec<Value>> {
+        let items = match v {
+            Value::Tuple(t) => t.to_vec(),
+            _ => self.list_of(v)?,
+        };
+        if items.len() < n as usize {
+            let s = if items.len() == 1 { "" } else { "s" };
+            return self.value_error(format!("need more than {} value{s} to unpack", items.len()));
+        }
+        if items.len() > n as usize {
+            return self.value_error("too many values to unpack");
+        }
+        Ok(items)
+    }
+
+    fn build_set(&mut self, items: &[Value]) -> R {
+        let table = self.make_table(items)?;
+        Ok(self.new_set(table, false))
+    }
+
+    fn list_append(&mut self, list: &Value, v: Value) -> R<()> {
+        if let Value::Ref(r) = list
+            && let Kind::List(l) = &mut self.heap.get_mut(*r).kind
+        {
+            l.push(v);
+        }
+        Ok(())
+    }
+
+    fn set_add(&mut self, set: &Value, v: Value) -> R<()> {
+        match set {
+            Value::Ref(r) => self.dict_set(*r, v, Value::None),
+            _ => Ok(()),
+        }
+    }
+
+    fn load_attr(&mut self, obj: &Value, name: &str) -> R {
+        self.getattr(obj, name)
+    }
+
+    fn store_attr(&mut self, obj: &Value, name: &str, v: Value) -> R<()> {
+        self.setattr(obj, name, v)
+    }
+
+    fn delete_attr(&mut self, obj: &Value, name: &str) -> R<()> {
+        self.delattr(obj, name)
+    }
+
+    fn unbound_local(&mut self, name: &str) -> Unwind<Value, Fatal> {
+        let message = format!("local variable '{name}' referenced before assignment");
+        match self.raise::<()>(ty::UNBOUND_LOCAL_ERROR, message) {
+            Err(e) => e,
+            Ok(()) => Unwind::Stop(Fatal::StepLimit),
+        }
+    }
+
+    fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> R {
+        let Value::Ref(globals) = frame.globals else {
+            return self.type_error("globals must be a dict");
+        };
+        self.global(globals, name, "global name ")
+    }
+
+    fn store_global(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> R<()> {
+        if let Value::Ref(globals) = frame.globals {
+            self.heap.the_dict_mut(globals).set_str(name, v);
+        }
+        Ok(())
+    }
+
+    fn delete_global(&mut self, frame: &Frame<Value>, name: &str) -> R<()> {
+        if let Value::Ref(globals) = frame.globals
+            && self.heap.the_dict_mut(globals).remove_str(name).is_some()
+        {
+            return Ok(());
+        }
+        self.raise(
+            ty::NAME_ERROR,
+            format!("global name '{name}' is not defined"),
+        )
+    }
+
+    fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> R {
+        if let Some(Value::Ref(names)) = frame.names {
+            match self.heap.dict_of(names) {
+                Some(d) => {
+                    if let Some(v) = d.get_str(name) {
+                        return Ok(v.clone());
+                    }
+                }
+                None => {
+                    let got = self.getitem(&Value::Ref(names), &Value::str(name));
+                    if let Some(v) = self.catch(got, ty::KEY_ERROR)? {
+                        return Ok(v);
+                    }
+                }
+            }
+        }
+        let Value::Ref(globals) = frame.globals else {
+            return self.type_error("globals must be a dict");
+        };
+        self.global(globals, name, "name ")
+    }
+
+    fn store_name(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> R<()> {
+        if let Some(Value::Ref(names)) = frame.names {
+            if self.heap.dict_of(names).is_some() {
+                self.heap.the_dict_mut(names).set_str(name, v);
+                return Ok(());
+            }
+            return self.setitem(&Value::Ref(names), &Value::str(name), v);
+        }
+        self.store_global(frame, name, v)
+    }
+
+    fn delete_name(&mut self, frame: &Frame<Value>, name: &str) -> R<()> {
+        if let Some(Value::Ref(names)) = frame.names
+            && self.heap.dict_of(names).is_some()
+        {
+            if self.heap.the_dict_mut(names).remove_str(name).is_some() {
+                return Ok(());
+            }
+            return self.raise(ty::NAME_ERROR, format!("name '{name}' is not defined"));
+        }
+        self.delete_global(frame, name)
+    }
+
+    fn new_cell(&mut self, contents: Option<Value>) -> Value {
+        Value::Ref(self.heap.alloc(ty::CELL, Kind::Cell(contents)))
+    }
+
+    fn load_cell(&mut self, cell: &Value, name: &str) -> R {
+        if let Value::Ref(r) = cell
+            && let Kind::Cell(Some(v)) = self.heap.kind(*r)
+        {
+            return Ok(v.clone());
+        }
+        self.raise(
+            ty::NAME_ERROR,
+            format!("free variable '{name}' referenced before assignment in enclosing scope"),
+        )
+    }
+
+    fn store_cell(&mut self, cell: &Value, v: Value) -> R<()> {
+        if let Value::Ref(r) = cell {
+            self.heap.get_mut(*r).kind = Kind::Cell(Some(v));
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        code: &Code,
+        frame: &Frame<Value>,
+        callee: &Value,
+        desc: &CallDesc,
+        args: &[Value],
+    ) -> R {
+        if let Value::Ref(r) = callee
+            && let Kind::Builtin(b) = self.heap.kind(*r)
+            && super::builtins::frames::wants_frame(b.name)
+        {
+            let b = *b;
+            return super::builtins::frames::call(self, b, code, frame, args);
+        }
+        self.call_desc(callee, desc, args)
+    }
+
+    fn make_function(
+        &mut self,
+        frame: &Frame<Value>,
+        body: CodeId,
+        defaults: &[Value],
+        closure: &[Value],
+    ) -> R {
+        let Value::Ref(globals) = frame.globals else {
+            return self.type_error("globals must be a dict");
+        };
+        let qualname = body.qualname(self.db);
+        let name = qualname.rsplit('.').next().unwrap_or(qualname).into();
+        let f = Function {
+            code: body,
+            name,
+            globals,
+            defaults: defaults.to_vec(),
+            closure: closure.to_vec(),
+            class: None,
+        };
+        Ok(Value::Ref(
+            self.heap.alloc(ty::FUNCTION, Kind::Function(Box::new(f))),
+        ))
+    }
+
+    fn build_class(
+        &mut self,
+        frame: &Frame<Value>,
+        name: &Value,
+        bases: &Value,
+        body: &Value,
+    ) -> R {
+        let Value::Ref(globals) = frame.globals else {
+            return self.type_error("globals must be a dict");
+        };
+        self.build_class_object(globals, name, bases, body)
+    }
+
+    fn raise(&mut self, operands: &[Value]) -> Unwind<Value, Fatal> {
+        match self.raise_operands(operands) {
+            Ok((t, v)) => Unwind::Raise(t, v),
+            Err(e) => e,
+        }
+    }
+
+    fn exc_match(&mut self, etype: &Value, class: &Value) -> R {
+        Ok(Value::Bool(self.matches(etype, class)))
+    }
+
+    fn import(&mut self, frame: &Frame<Value>, desc: &ImportDesc) -> R {
+        let Value::Ref(globals) = frame.globals else {
+            return self.type_error("globals must be a dict");
+        };
+        self.import_statement(globals, desc)
+    }
+
+    fn import_from(&mut self, module: &Value, name: &str) -> R {
+        self.import_name_from(module, name)
+    }
+
+    fn import_star(&mut self, frame: &Frame<Value>, module: &Value) -> R<()> {
+        let target = match (&frame.names, &frame.globals) {
+            (Some(Value::Ref(n)), _) | (None, Value::Ref(n)) => *n,
+            _ => return Ok(()),
+        };
+        self.import_all(target, module)
+    }
+
+    fn print_item(&mut self, file: Option<&Value>, v: &Value) -> R<()> {
+        self.print(file, v)
+    }
+
+    fn print_newline(&mut self, file: Option<&Value>) -> R<()> {
+        self.print_end(file)
+    }
+
+    fn exec(
+        &mut self,
+        code: &Code,
+        frame: &Frame<Value>,
+        source: &Value,
+        globals: &Value,
+        locals: &Value,
+    ) -> R<()> {
+        super::builtins::frames::exec(self, code, frame, source, globals, locals)
+    }
+}
+
+impl Interp<'_> {
+    /// A global, else a builtin.
+    pub(crate) fn global(&mut self, globals: Ref, name: &str, what: &str) -> R {
+        if let Some(v) = self.heap.the_dict(globals).get_str(name) {
+            return Ok(v.clone());
+        }
+        if let Some(v) = self.heap.the_dict(self.builtins).get_str(name) {
+            return Ok(v.clone());
+        }
+        self.raise(ty::NAME_ERROR, format!("{what}'{name}' is not defined"))
+    }
+}

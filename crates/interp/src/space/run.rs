@@ -1,0 +1,167 @@
+//! Running bodies: frames, the instruction loop, tracebacks.
+
+use std::sync::Arc;
+
+use taipan_code::{Code, CodeConst, CodeId, Instr};
+
+use super::heap::{Kind, Ref, Site, TracebackEntry};
+use super::value::Value;
+use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
+use crate::{Frame, Step, Unwind, step, unwind};
+
+/// Native stack that must be left before a Python call, and how much more is taken.
+const RED_ZONE: usize = 256 * 1024;
+const STACK_SEGMENT: usize = 8 * 1024 * 1024;
+
+/// How a body left off.
+pub(crate) enum Outcome {
+    /// It returned.
+    Return(Value),
+    /// It yielded, and can be resumed.
+    Yield(Value),
+}
+
+impl Interp<'_> {
+    /// A body made ready to run.
+    pub(crate) fn body(&mut self, id: CodeId) -> Arc<Body> {
+        if let Some(b) = self.bodies.get(&id) {
+            return b.clone();
+        }
+        let code = taipan_code::code(self.db, id);
+        let consts = code.consts.iter().map(constant).collect();
+        let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
+            Some(i) => i,
+            None => {
+                self.heap.sites.push(Some(id));
+                self.heap.sites.len() - 1
+            }
+        };
+        let body = Arc::new(Body {
+            code,
+            consts,
+            site: site as u32,
+        });
+        self.bodies.insert(id, body.clone());
+        body
+    }
+
+    /// Runs a module, class or exec body.
+    pub(crate) fn run_body(
+        &mut self,
+        id: CodeId,
+        globals: Ref,
+        names: Ref,
+        closure: &[Value],
+    ) -> R {
+        let body = self.body(id);
+        let mut frame = Frame::enter(
+            self,
+            &body.code,
+            body.consts.clone(),
+            Value::Ref(globals),
+            Vec::new(),
+            closure,
+        );
+        frame.names = Some(Value::Ref(names));
+        match self.run(id, &body, &mut frame)? {
+            Outcome::Return(v) | Outcome::Yield(v) => Ok(v),
+        }
+    }
+
+    /// Runs a frame until it returns, yields or raises.
+    pub(crate) fn run(&mut self, id: CodeId, body: &Body, frame: &mut Frame<Value>) -> R<Outcome> {
+        if self.stack.len() >= DEPTH_LIMIT {
+            return self.raise(
+                super::types::ty::RUNTIME_ERROR,
+                "maximum recursion depth exceeded",
+            );
+        }
+        let globals = match &frame.globals {
+            Value::Ref(r) => *r,
+            _ => self.builtins,
+        };
+        self.stack.push(Activation {
+            code: id,
+            globals,
+            names: frame.names.as_ref().and_then(Value::as_ref),
+        });
+        let saved = self.heap.site;
+        let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || {
+            self.run_loop(id, body.site, &body.code, frame)
+        });
+        self.heap.site = saved;
+        if let Err(Unwind::Stop(_)) = &result {
+            self.last_stack.push((id, frame.pc));
+        }
+        self.stack.pop();
+        result
+    }
+
+    fn run_loop(
+        &mut self,
+        id: CodeId,
+        site: u32,
+        code: &Code,
+        frame: &mut Frame<Value>,
+    ) -> R<Outcome> {
+        loop {
+            self.heap.site = Site {
+                code: site,
+                pc: frame.pc,
+            };
+            if self.steps == 0 {
+                return Err(Unwind::Stop(Fatal::StepLimit));
+            }
+            self.steps -= 1;
+            match step(self, code, frame) {
+                Step::Continue => {}
+                Step::Return(v) => return Ok(Outcome::Return(v)),
+                Step::Yield(v) => return Ok(Outcome::Yield(v)),
+                Step::Raise(t, v) => {
+                    let again = matches!(code.instrs[frame.pc as usize], Instr::Reraise);
+                    self.add_traceback(&v, id, frame.pc, again);
+                    if let Err((t, v)) = unwind(code, frame, t.clone(), v.clone()) {
+                        return Err(Unwind::Raise(t, v));
+                    }
+                    if self.heap.len() > HEAP_LIMIT {
+                        return Err(Unwind::Stop(Fatal::HeapLimit));
+                    }
+                    self.exc_info = Some((t, v));
+                }
+                Step::Stop(s) => return Err(Unwind::Stop(s)),
+                Step::Fork(_) => unreachable!("the concrete space knows all truth values"),
+            }
+        }
+    }
+
+    fn add_traceback(&mut self, v: &Value, code: CodeId, pc: u32, again: bool) {
+        let depth = self.stack.len() as u32;
+        let Value::Ref(r) = v else { return };
+        if let Kind::Exception(e) = &mut self.heap.get_mut(*r).kind {
+            if again && e.traceback.last().is_some_and(|t| t.depth == depth) {
+                return;
+            }
+            // Raised anew after it was caught further out: the old way is no longer
+            // of interest.
+            if e.traceback.last().is_some_and(|t| t.depth <= depth) {
+                e.traceback.clear();
+            }
+            e.traceback.push(TracebackEntry { code, pc, depth });
+        }
+    }
+}
+
+/// A constant of a code as a value.
+fn constant(c: &CodeConst) -> Value {
+    match c {
+        CodeConst::None | CodeConst::Code(_) => Value::None,
+        CodeConst::Bool(b) => Value::Bool(*b),
+        CodeConst::Int(i) => Value::Int(*i),
+        CodeConst::Long(l) => Value::Long(l.clone()),
+        CodeConst::Float(f) | CodeConst::Imaginary(f) => Value::Float(f64::from_bits(*f)),
+        CodeConst::Str(s) => Value::Str(s.clone()),
+        CodeConst::Unicode(u) => Value::Unicode(u.clone()),
+        CodeConst::Tuple(t) => Value::Tuple(t.iter().map(constant).collect()),
+        CodeConst::Ellipsis => Value::Ref(super::types::ELLIPSIS),
+    }
+}

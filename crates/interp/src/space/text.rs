@@ -1,0 +1,186 @@
+//! Byte strings and unicode strings: searching, encoding, decoding.
+
+use std::sync::Arc;
+
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+
+/// Position of the first `needle` in `hay`.
+pub(crate) fn find<T: PartialEq>(hay: &[T], needle: &[T]) -> Option<usize> {
+    if needle.is_empty() {
+        return Some(0);
+    }
+    if needle.len() > hay.len() {
+        return None;
+    }
+    hay.windows(needle.len()).position(|w| w == needle)
+}
+
+/// Position of the last `needle` in `hay`.
+pub(crate) fn rfind<T: PartialEq>(hay: &[T], needle: &[T]) -> Option<usize> {
+    if needle.is_empty() {
+        return Some(hay.len());
+    }
+    if needle.len() > hay.len() {
+        return None;
+    }
+    hay.windows(needle.len()).rposition(|w| w == needle)
+}
+
+impl Interp<'_> {
+    /// The code points of a string; a byte string is decoded as ASCII.
+    pub(crate) fn code_points(&mut self, v: &Value) -> R<Arc<[u32]>> {
+        match self.unboxed(v) {
+            Value::Unicode(u) => Ok(u),
+            Value::Str(s) => Ok(self.decode(&s, "ascii", "strict")?.into()),
+            other => {
+                let t = self.heap.type_name(&other).to_owned();
+                self.type_error(format!(
+                    "coercing to Unicode: need string or buffer, {t} found"
+                ))
+            }
+        }
+    }
+
+    /// The bytes of a byte string (or of a unicode string that is ASCII).
+    pub(crate) fn bytes_of(&mut self, v: &Value) -> R<Arc<[u8]>> {
+        match self.unboxed(v) {
+            Value::Str(s) => Ok(s),
+            Value::Unicode(u) => Ok(self.encode(&u, "ascii", "strict")?.into()),
+            other => {
+                let t = self.heap.type_name(&other).to_owned();
+                self.type_error(format!("expected a character buffer object, got {t}"))
+            }
+        }
+    }
+
+    /// The text of a string that names something.
+    pub(crate) fn name_of(&mut self, v: &Value, what: &str) -> R<String> {
+        match self.unboxed(v) {
+            Value::Str(s) => Ok(String::from_utf8_lossy(&s).into_owned()),
+            Value::Unicode(u) => Ok(super::number::text_of(&u)),
+            _ => self.type_error(format!("{what} must be string")),
+        }
+    }
+
+    /// `bytes.decode(encoding, errors)`
+    pub(crate) fn decode(&mut self, s: &[u8], encoding: &str, errors: &str) -> R<Vec<u32>> {
+        let name = encoding.to_ascii_lowercase().replace(['-', ' '], "_");
+        match &*name {
+            "latin_1" | "latin1" | "iso_8859_1" | "iso8859_1" => {
+                Ok(s.iter().map(|c| u32::from(*c)).collect())
+            }
+            "ascii" | "us_ascii" => {
+                let mut out = Vec::with_capacity(s.len());
+                for (i, c) in s.iter().enumerate() {
+                    match (c, errors) {
+                        (0..=127, _) => out.push(u32::from(*c)),
+                        (_, "ignore") => {}
+                        (_, "replace") => out.push(0xfffd),
+                        _ => {
+                            return self.decode_error("ascii", s, i, "ordinal not in range(128)");
+                        }
+                    }
+                }
+                Ok(out)
+            }
+            "utf_8" | "utf8" => {
+                let mut out = Vec::with_capacity(s.len());
+                let mut rest = s;
+                loop {
+                    match std::str::from_utf8(rest) {
+                        Ok(t) => {
+                            out.extend(t.chars().map(u32::from));
+                            return Ok(out);
+                        }
+                        Err(e) => {
+                            let (good, bad) = rest.split_at(e.valid_up_to());
+                            out.extend(String::from_utf8_lossy(good).chars().map(u32::from));
+                            match errors {
+                                "ignore" => {}
+                                "replace" => out.push(0xfffd),
+                                _ => {
+                                    let at = s.len() - bad.len();
+                                    return self.decode_error("utf8", s, at, "invalid start byte");
+                                }
+                            }
+                            rest = &bad[e.error_len().unwrap_or(bad.len()).max(1)..];
+                        }
+                    }
+                }
+            }
+            "unicode_escape" | "string_escape" => Ok(s.iter().map(|c| u32::from(*c)).collect()),
+            _ => self.raise(ty::LOOKUP_ERROR, format!("unknown encoding: {encoding}")),
+        }
+    }
+
+    fn decode_error<T>(&mut self, codec: &str, s: &[u8], at: usize, why: &str) -> R<T> {
+        let text = format!(
+            "'{codec}' codec can't decode byte 0x{:02x} in position {at}: {why}",
+            s.get(at).copied().unwrap_or(0)
+        );
+        self.raise(ty::UNICODE_DECODE_ERROR, text)
+    }
+
+    /// `unicode.encode(encoding, errors)`
+    pub(crate) fn encode(&mut self, u: &[u32], encoding: &str, errors: &str) -> R<Vec<u8>> {
+        let name = encoding.to_ascii_lowercase().replace(['-', ' '], "_");
+        let limit = match &*name {
+            "ascii" | "us_ascii" => 128,
+            "latin_1" | "latin1" | "iso_8859_1" | "iso8859_1" => 256,
+            "utf_8" | "utf8" => return Ok(super::number::text_of(u).into_bytes()),
+            _ => {
+                return self.raise(ty::LOOKUP_ERROR, format!("unknown encoding: {encoding}"));
+            }
+        };
+        let mut out = Vec::with_capacity(u.len());
+        for (i, c) in u.iter().enumerate() {
+            match errors {
+                _ if *c < limit => out.push(*c as u8),
+                "ignore" => {}
+                "replace" => out.push(b'?'),
+                _ => {
+                    let shown = super::repr::quote_unicode(&[*c]);
+                    let codec = if limit == 128 { "ascii" } else { "latin-1" };
+                    return self.raise(
+                        ty::UNICODE_ENCODE_ERROR,
+                        format!(
+                            "'{codec}' codec can't encode character {shown} in position {i}: ordinal not in range({limit})"
+                        ),
+                    );
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// `unicode(v, encoding, errors)`
+    pub(crate) fn to_unicode(
+        &mut self,
+        v: &Value,
+        encoding: Option<&Value>,
+        errors: Option<&Value>,
+    ) -> R {
+        let v = match self.call_special(v, "__unicode__", &[])? {
+            Some(u) => u,
+            None => self.unboxed(v),
+        };
+        if let Value::Unicode(_) = v {
+            return Ok(v);
+        }
+        let encoding = match encoding {
+            Some(e) => self.name_of(e, "encoding")?,
+            None => "ascii".to_owned(),
+        };
+        let errors = match errors {
+            Some(e) => self.name_of(e, "errors")?,
+            None => "strict".to_owned(),
+        };
+        let s = match self.to_str(&v)? {
+            Value::Str(s) => s,
+            _ => [].into(),
+        };
+        Ok(Value::Unicode(self.decode(&s, &encoding, &errors)?.into()))
+    }
+}

@@ -1,0 +1,146 @@
+//! Values of the concrete space: immutable builtins stand for themselves,
+//! everything else is a reference into the heap.
+
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+
+use super::heap::Ref;
+
+/// A Python value.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// `None`
+    None,
+    /// `True`, `False`
+    Bool(bool),
+    /// An `int`.
+    Int(i64),
+    /// A `long`.
+    Long(Arc<BigInt>),
+    /// A `float`.
+    Float(f64),
+    /// A byte string.
+    Str(Arc<[u8]>),
+    /// A `unicode` string, as code points.
+    Unicode(Arc<[u32]>),
+    /// A tuple.
+    Tuple(Arc<[Value]>),
+    /// A bound or unbound method. Bound methods come and go with every call, so
+    /// they are counted rather than left in the heap.
+    Method(Arc<Method>),
+    /// An object of the heap.
+    Ref(Ref),
+}
+
+/// A function bound to an instance or class (RPython programs see it as a PBC).
+#[derive(Clone, Debug)]
+pub(crate) struct Method {
+    /// The function, written in Python or builtin.
+    pub(crate) func: Value,
+    /// What it is bound to; None for unbound methods.
+    pub(crate) slf: Option<Value>,
+    /// The class it was looked up on.
+    pub(crate) class: Ref,
+}
+
+impl Value {
+    /// A byte string.
+    pub(crate) fn str(s: &str) -> Value {
+        Value::Str(s.as_bytes().into())
+    }
+
+    /// A byte string.
+    pub(crate) fn bytes(s: &[u8]) -> Value {
+        Value::Str(s.into())
+    }
+
+    /// A tuple.
+    pub(crate) fn tuple(items: Vec<Value>) -> Value {
+        Value::Tuple(items.into())
+    }
+
+    /// A `long`.
+    pub(crate) fn long(v: BigInt) -> Value {
+        Value::Long(Arc::new(v))
+    }
+
+    /// An `int` where it fits, else a `long`.
+    pub(crate) fn int_or_long(v: BigInt) -> Value {
+        match v.to_i64() {
+            Some(i) => Value::Int(i),
+            None => Value::long(v),
+        }
+    }
+
+    /// A unicode string.
+    pub(crate) fn unicode(s: &str) -> Value {
+        Value::Unicode(s.chars().map(u32::from).collect())
+    }
+
+    /// Whether it is `None`.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Value::None)
+    }
+
+    /// The heap object, if it is one.
+    pub(crate) fn as_ref(&self) -> Option<Ref> {
+        match self {
+            Value::Ref(r) => Some(*r),
+            _ => None,
+        }
+    }
+
+    /// The text of a byte string that is valid UTF-8.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Str(s) => std::str::from_utf8(s).ok(),
+            _ => None,
+        }
+    }
+
+    /// `a is b`. Equal immutable numbers and strings are taken for one object where
+    /// CPython may or may not do so.
+    pub(crate) fn is(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::None, Value::None) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Long(a), Value::Long(b)) => a == b,
+            (Value::Str(a), Value::Str(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
+            (Value::Unicode(a), Value::Unicode(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
+            (Value::Tuple(a), Value::Tuple(b)) => {
+                Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty())
+            }
+            (Value::Method(a), Value::Method(b)) => Arc::ptr_eq(a, b),
+            (Value::Ref(a), Value::Ref(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Value {
+        Value::Bool(b)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(i: i64) -> Value {
+        Value::Int(i)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(i: usize) -> Value {
+        Value::Int(i as i64)
+    }
+}
+
+impl From<Ref> for Value {
+    fn from(r: Ref) -> Value {
+        Value::Ref(r)
+    }
+}

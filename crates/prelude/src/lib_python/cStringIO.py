@@ -1,0 +1,2 @@
+"""Files in memory."""
+from StringIO import StringIO

@@ -1,0 +1,107 @@
+"""Paths."""
+from posix import exists, isfile, isdir, abspath
+
+sep = '/'
+altsep = None
+extsep = '.'
+curdir = '.'
+pardir = '..'
+pathsep = ':'
+lexists = exists
+realpath = abspath
+
+
+def isabs(path):
+    return path.startswith('/')
+
+
+def join(first, *rest):
+    path = first
+    for part in rest:
+        if part.startswith('/'):
+            path = part
+        elif path == '' or path.endswith('/'):
+            path += part
+        else:
+            path += '/' + part
+    return path
+
+
+def split(path):
+    at = path.rfind('/') + 1
+    head, tail = path[:at], path[at:]
+    if head and head != '/' * len(head):
+        head = head.rstrip('/')
+    return head, tail
+
+
+def basename(path):
+    return split(path)[1]
+
+
+def dirname(path):
+    return split(path)[0]
+
+
+def splitext(path):
+    dot = path.rfind('.')
+    start = path.rfind('/') + 1
+    while start < dot:
+        if path[start] != '.':
+            return path[:dot], path[dot:]
+        start += 1
+    return path, ''
+
+
+def splitdrive(path):
+    return '', path
+
+
+def normcase(path):
+    return path
+
+
+def normpath(path):
+    if path == '':
+        return '.'
+    slash = '/' if path.startswith('/') else ''
+    parts = []
+    for part in path.split('/'):
+        if part in ('', '.'):
+            continue
+        if part != '..' or (not slash and (not parts or parts[-1] == '..')):
+            parts.append(part)
+        elif parts:
+            parts.pop()
+    return (slash + '/'.join(parts)) or '.'
+
+
+def relpath(path, start='.'):
+    here = [p for p in abspath(start).split('/') if p]
+    there = [p for p in abspath(path).split('/') if p]
+    same = 0
+    while same < min(len(here), len(there)) and here[same] == there[same]:
+        same += 1
+    return join(*(['..'] * (len(here) - same) + there[same:] or ['.']))
+
+
+def commonprefix(paths):
+    if not paths:
+        return ''
+    low, high = min(paths), max(paths)
+    for i in range(len(low)):
+        if low[i] != high[i]:
+            return low[:i]
+    return low
+
+
+def expanduser(path):
+    return path
+
+
+def expandvars(path):
+    return path
+
+
+def islink(path):
+    return False

@@ -1,0 +1,51 @@
+"""Regular expressions."""
+from _sre import compile
+
+I = IGNORECASE = 2
+L = LOCALE = 4
+M = MULTILINE = 8
+S = DOTALL = 16
+U = UNICODE = 32
+X = VERBOSE = 64
+error = ValueError
+
+
+def match(pattern, string, flags=0):
+    return compile(pattern, flags).match(string)
+
+
+def search(pattern, string, flags=0):
+    return compile(pattern, flags).search(string)
+
+
+def findall(pattern, string, flags=0):
+    return compile(pattern, flags).findall(string)
+
+
+def finditer(pattern, string, flags=0):
+    return compile(pattern, flags).finditer(string)
+
+
+def split(pattern, string, maxsplit=0, flags=0):
+    return compile(pattern, flags).split(string, maxsplit)
+
+
+def sub(pattern, repl, string, count=0, flags=0):
+    return compile(pattern, flags).sub(repl, string, count)
+
+
+def subn(pattern, repl, string, count=0, flags=0):
+    return compile(pattern, flags).subn(repl, string, count)
+
+
+def escape(text):
+    out = []
+    for char in text:
+        if not (char.isalnum() or char == '_'):
+            out.append('\\')
+        out.append(char)
+    return ''.join(out)
+
+
+def purge():
+    pass
