@@ -149,6 +149,14 @@ class Source(object):
                     best = node, last
         return best
 
+    def without_self(self, text):
+        """Replaces what test classes offer to their tests by what it stands for."""
+        const = 'unicode' if 'unicode' in self.filename else 'str'
+        for attribute, meaning in [('self.const', const), ('self.newdict2()', '{}'),
+                                   ('self.newdict()', '{}')]:
+            text = text.replace(attribute, meaning)
+        return text
+
     def module_for(self, func_line, func_name, test):
         """Text of a module that defines the function, or None."""
         statements = []  # (bound names, used names, lines, is wanted)
@@ -165,10 +173,9 @@ class Source(object):
                 if isinstance(st, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
                                    ast.Assign)):
                     part = dedent(text_of(self.lines, node.body, i, end))
-                    joined = '\n'.join(part)
-                    if 'self.const' in joined:
-                        const = 'unicode' if 'unicode' in self.filename else 'str'
-                        part = joined.replace('self.const', const).split('\n')
+                    joined = self.without_self('\n'.join(part))
+                    if joined != '\n'.join(part):
+                        part = joined.split('\n')
                     elif 'self' in names_in(st) and not isinstance(
                             st, (ast.ClassDef, ast.FunctionDef)):
                         continue

@@ -44,7 +44,7 @@ def record(args):
         if not os.path.exists(os.path.join(args.pypy, test)):
             continue
         subprocess.call(
-            [python, "pytest.py", "-p", "recorder", "-q", "-x", "--maxfail=1000", test],
+            [python, "pytest.py", "-p", "recorder", "-q", "--assert=plain", test],
             cwd=args.pypy, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print(test, sum(1 for _ in open(os.path.join(args.cases, "cases.jsonl"))), flush=True)
 
