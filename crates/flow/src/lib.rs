@@ -18,6 +18,8 @@ mod result;
 mod simplify;
 mod space;
 mod special;
+#[cfg(test)]
+mod tests;
 mod text;
 mod value;
 mod world;
