@@ -220,13 +220,13 @@ impl FlowSpace<'_> {
 
     fn special(&self, callee: &Const) -> Option<Special> {
         let Const::Obj(id) = callee else { return None };
-        if let Some(f) = self.world.function(*id) {
-            return match &*f.name {
-                "we_are_translated" => special(&format!("{}.{}", f.module, f.name)),
-                _ => None,
-            };
+        match self.world.object(*id)? {
+            ObjData::Function(f) if &*f.name == "we_are_translated" => {
+                special(&format!("{}.{}", f.module, f.name))
+            }
+            ObjData::Class(c) => special(&format!("{}.{}", c.module, c.name)),
+            _ => special(&self.world.builtin_name(callee)?),
         }
-        special(&self.world.builtin_name(callee)?)
     }
 
     fn special_call(&mut self, s: Special, args: &[Value]) -> Option<Answer<Self>> {

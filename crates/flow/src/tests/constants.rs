@@ -13,7 +13,13 @@ fn arithmetic() {
             x = 3 + 4 * N
             return (x // 5, x % 5, x << 2, -x, x - 1 < N, 7.5 / 2)
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto return((8, 3, 172, -43, False, 3.75))
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }
 
@@ -25,7 +31,14 @@ fn long_results_do_not_fold() {
         def f():
             return sys.maxint + 1
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                v0 = add(9223372036854775807, 1) @3
+                goto return(v0)
+            return(v1)
+            except(etype_2, evalue_3)
+        "#]],
     );
 }
 
@@ -45,7 +58,13 @@ fn globals_and_modules() {
         def g():
             pass
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto return('xy')
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }
 
@@ -59,7 +78,13 @@ fn we_are_translated() {
                 return x
             return nothing_of_that_name
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0(x_0):
+                goto return(x_0)
+            return(v1)
+            except(etype_2, evalue_3)
+        "#]],
     );
 }
 
@@ -73,7 +98,15 @@ fn constant_containers() {
         def f(i):
             return L[1] + D['a'] + T[1][0] + len(L) + L[i]
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0(i_0):
+                v1 = getitem(#list@ea50, i_0) @19
+                v2 = add(26, v1) @20
+                goto return(v2)
+            return(v3)
+            except(etype_4, evalue_5)
+        "#]],
     );
 }
 
@@ -85,7 +118,13 @@ fn strings() {
             name = 'item%d' % 5
             return (name[0], name[-1], name[1:3], len(name), 'it' in name, name + '!', name == 'item5')
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto return(('i', '5', 'te', 5, True, 'item5!', True))
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }
 
@@ -100,7 +139,14 @@ fn prebuilt_instances_are_read_at_run_time() {
         def f():
             return c.x
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                v0 = getattr(#main.C@6dba, 'x') @1
+                goto return(v0)
+            return(v1)
+            except(etype_2, evalue_3)
+        "#]],
     );
 }
 
@@ -120,7 +166,15 @@ fn frozen_instances_fold() {
             c.m()
             return c.x
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                v0 = getattr(#main.C@6dba, 'm') @1
+                v1 = simple_call(v0) @2
+                goto return(1)
+            return(v2)
+            except(etype_3, evalue_4)
+        "#]],
     );
 }
 
@@ -137,7 +191,33 @@ fn unrolling_iterable() {
                 setattr(o, name + '_', n)
             return 0
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0(o_0, x_1):
+                v2 = eq(1, x_1) @8
+                v3 = bool(v2) @9
+                switch v3
+                    False: block1(o_0, x_1)
+                    True: block4(o_0)
+            block1(o_4, x_5):
+                v6 = setattr(o_4, 'a_', 1) @21
+                v7 = eq(2, x_5) @8
+                v8 = bool(v7) @9
+                switch v8
+                    False: block2(o_4)
+                    True: block3(o_4)
+            block2(o_9):
+                v10 = setattr(o_9, 'b_', 2) @21
+                goto return(0)
+            block3(o_11):
+                v12 = getattr(o_11, 'b') @13
+                goto return(v12)
+            block4(o_13):
+                v14 = getattr(o_13, 'a') @13
+                goto return(v14)
+            return(v15)
+            except(etype_16, evalue_17)
+        "#]],
     );
 }
 
@@ -155,7 +235,29 @@ fn unrolling_with_break_and_else() {
                 i = 17
             return i
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0(x_0):
+                v1 = eq(x_0, 0) @6
+                v2 = bool(v1) @7
+                switch v2
+                    False: block1(x_0)
+                    True: return(0)
+            block1(x_3):
+                v4 = eq(x_3, 1) @6
+                v5 = bool(v4) @7
+                switch v5
+                    False: block2(x_3)
+                    True: return(1)
+            block2(x_6):
+                v7 = eq(x_6, 2) @6
+                v8 = bool(v7) @7
+                switch v8
+                    False: return(17)
+                    True: return(2)
+            return(v9)
+            except(etype_10, evalue_11)
+        "#]],
     );
 }
 
@@ -170,7 +272,13 @@ fn class_tests() {
         def f():
             return (issubclass(B, A), isinstance(3, int), type(3) is int, B is A, isinstance(None, A))
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto return((True, True, True, False, False))
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }
 
@@ -186,7 +294,14 @@ fn rewritten_directly() {
         def f():
             return h()
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                v0 = simple_call(#main.g) @1
+                goto return(v0)
+            return(v1)
+            except(etype_2, evalue_3)
+        "#]],
     );
 }
 
@@ -198,7 +313,13 @@ fn r_uint_of_a_constant() {
         def f():
             return r_uint(5)
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto return(5u64)
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }
 
@@ -215,6 +336,18 @@ fn a_loop_over_constants_runs() {
                 i = i + 1
             return i
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                v0 = iter((1, 2, 3)) @3
+                goto block1(v0)
+            block1(v1):
+                i_2 = next(v1) @4
+                canraise
+                    ok: block1(v1)
+                    #exceptions.StopIteration(last_exception_3, last_exc_value_4): return(5)
+            return(v5)
+            except(etype_6, evalue_7)
+        "#]],
     );
 }

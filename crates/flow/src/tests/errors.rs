@@ -13,7 +13,9 @@ fn global_variable_modified() {
             global x
             x = 2
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0221: the global variable 'x' is modified
+        "#]],
     );
 }
 
@@ -24,7 +26,9 @@ fn name_not_defined() {
         def f():
             return undefined_name
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0222: global name 'undefined_name' is not defined
+        "#]],
     );
 }
 
@@ -37,7 +41,9 @@ fn unbound_local() {
                 x = 1
             return x
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0224: local variable 'x' referenced before assignment
+        "#]],
     );
 }
 
@@ -48,7 +54,9 @@ fn closure() {
         def f(a):
             return lambda: a
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0225: an inner function captures a of f
+        "#]],
     );
 }
 
@@ -61,7 +69,9 @@ fn dict_unpacking() {
         def g():
             pass
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: unpacking a dict into arguments is not RPython
+        "#]],
     );
 }
 
@@ -72,7 +82,9 @@ fn power() {
         def f(a, b):
             return a ** b
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: a ** b is not RPython
+        "#]],
     );
 }
 
@@ -85,7 +97,9 @@ fn class_inside() {
                 pass
             return C
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: a class inside a function is not RPython
+        "#]],
     );
 }
 
@@ -96,7 +110,9 @@ fn exec_statement() {
         def f(s):
             exec s
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: exec is not RPython
+        "#]],
     );
 }
 
@@ -107,7 +123,9 @@ fn locals_function() {
         def f(s):
             return locals()
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: a function that calls locals() is not RPython
+        "#]],
     );
 }
 
@@ -118,7 +136,9 @@ fn set_display() {
         def f(s):
             return {s, 1}
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: a set is not RPython
+        "#]],
     );
 }
 
@@ -129,7 +149,9 @@ fn print_to_a_file() {
         def f(s):
             print >> s, 5
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: print >> file is not RPython
+        "#]],
     );
 }
 
@@ -145,7 +167,9 @@ fn except_clause_that_is_no_constant() {
         def g():
             pass
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0226: an except clause needs a constant class
+        "#]],
     );
 }
 
@@ -161,7 +185,9 @@ fn catching_assertion_errors() {
         def g(x):
             pass
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0226: catching <class exceptions.AssertionError> is not RPython
+        "#]],
     );
 }
 
@@ -173,7 +199,9 @@ fn operation_that_always_raises() {
         def f():
             return D['missing']
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0223: getitem(<dict>, 'missing') always raises KeyError
+        "#]],
     );
 }
 
@@ -185,7 +213,9 @@ fn missing_module_attribute() {
         def f():
             return operator.no_such_function
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0223: getattr(<module operator>, 'no_such_function') always raises AttributeError
+        "#]],
     );
 }
 
@@ -196,7 +226,9 @@ fn import_error() {
         def f():
             import no_such_module
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0227: ImportError: No module named no_such_module
+        "#]],
     );
 }
 
@@ -208,7 +240,9 @@ fn not_rpython_tag() {
             """NOT_RPYTHON: for tests only"""
             return 1
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0228: f is tagged as not RPython
+        "#]],
     );
 }
 
@@ -220,7 +254,9 @@ fn ovfcheck_of_something_else() {
         def f(a, b):
             return ovfcheck(a & b)
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0228: ovfcheck() of and_ is not RPython
+        "#]],
     );
 }
 
@@ -231,7 +267,9 @@ fn delete_attribute() {
         def f(a):
             del a.x
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: deleting attributes is not RPython
+        "#]],
     );
 }
 
@@ -244,7 +282,9 @@ fn nested_default_that_varies() {
                 return b
             return g()
         "#,
-        expect![""],
+        expect![[r#"
+            error TP0220: a nested function whose default values are not constant is not RPython
+        "#]],
     );
 }
 
@@ -258,6 +298,14 @@ fn endless_constant_loop() {
                 i = i ^ 1
             return i
         "#,
-        expect![""],
+        expect![[r#"
+            graph f
+            block0():
+                goto block1()
+            block1():
+                goto block1()
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
     );
 }

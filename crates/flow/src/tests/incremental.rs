@@ -17,9 +17,10 @@ def g(x):
 /// How often `flow_graph` runs for `f` and `g` after an edit of the source.
 fn runs_after(from: &str, to: &str) -> usize {
     let mut db = TestDb::with_fixture(SOURCE);
+    let program = db.program();
     let flow = |db: &TestDb| {
         for name in ["f", "g"] {
-            assert!(flow_graph(db, function(db, name)).graph.is_ok());
+            assert!(flow_graph(db, function(db, program, name)).graph.is_ok());
         }
     };
     flow(&db);
@@ -54,8 +55,9 @@ fn a_global_that_nobody_read() {
 fn errors_move_with_the_text_without_a_new_graph() {
     let source = "def f():\n    return undefined\n";
     let mut db = TestDb::with_fixture(source);
+    let program = db.program();
     let place = |db: &TestDb| {
-        let diagnostics = flow_diagnostics(db, function(db, "f"));
+        let diagnostics = flow_diagnostics(db, function(db, program, "f"));
         let [d] = &diagnostics[..] else {
             panic!("{diagnostics:?}");
         };

@@ -10,6 +10,7 @@ mod generators;
 mod incremental;
 
 use expect_test::Expect;
+use taipan_base::Program;
 use taipan_graph::{Const, ObjId, assert_valid};
 use taipan_interp::{Function, Name, image_diagnostics, module_global, target_module};
 use taipan_testkit::TestDb;
@@ -17,8 +18,7 @@ use taipan_testkit::TestDb;
 use crate::{flow_graph, flow_text};
 
 /// A global of the target module that is an object.
-fn global(db: &TestDb, name: &str) -> ObjId {
-    let program = db.program();
+fn global(db: &TestDb, program: Program, name: &str) -> ObjId {
     let problems = image_diagnostics(db, program);
     assert!(problems.is_empty(), "{problems:#?}");
     let module = target_module(db, program).expect("the module loads");
@@ -28,8 +28,8 @@ fn global(db: &TestDb, name: &str) -> ObjId {
     }
 }
 
-fn function(db: &TestDb, name: &str) -> Function {
-    Function::new(db, db.program(), global(db, name))
+fn function(db: &TestDb, program: Program, name: &str) -> Function {
+    Function::new(db, program, global(db, program, name))
 }
 
 /// The text of a function's graph, which is valid and in its canonical form.
@@ -46,5 +46,5 @@ fn text(db: &TestDb, func: Function) -> String {
 /// Flows the function `f` of a source.
 fn check(fixture: &str, expected: Expect) {
     let db = TestDb::with_fixture(fixture);
-    expected.assert_eq(&text(&db, function(&db, "f")));
+    expected.assert_eq(&text(&db, function(&db, db.program(), "f")));
 }
