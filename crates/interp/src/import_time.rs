@@ -13,7 +13,7 @@ use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R, World};
-use crate::{ObjData, Unwind};
+use crate::{ObjData, Unwind, named_id};
 
 /// What import time left.
 #[derive(Debug, Default)]
@@ -93,6 +93,8 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         image.globals.insert(id, globals);
         image.modules.insert(name.clone(), Ok(id));
     }
+    let builtins = freezer.namespace(it.builtins).into_iter().collect();
+    image.globals.insert(named_id("__builtin__"), builtins);
     // `llop` is a module that is not in `sys.modules`.
     for r in it.heap.refs() {
         if matches!(it.heap.kind(r), Kind::Module(_))
@@ -214,6 +216,12 @@ fn call_target(it: &mut Interp, target: &Value) -> R {
 /// found along the path stay out: their functions are for another translator.
 fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
+    // What print statements call, once the flow space has seen them.
+    let printing = "rpython.rlib.rprint";
+    if let Err(e) = it.load(printing) {
+        let problem = diagnose(it, &e);
+        failed.push((printing.into(), problem));
+    }
     let mut seen: FxHashSet<(Ref, taipan_code::ImportDesc)> = FxHashSet::default();
     let mut at = 0;
     while at < it.files.len() {
