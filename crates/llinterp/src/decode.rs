@@ -535,9 +535,7 @@ impl Decoder<'_, '_> {
             return Err(format!("cast from {from} to {to}"));
         };
         let is_float = |t: LLType| matches!(t.kind(), TypeKind::Float | TypeKind::SingleFloat);
-        let same = fa == Access::W64 && ta == Access::W64
-            || ta == Access::W64 && fa.size() < 8
-            || fa == ta;
+        let same = fa == ta || ta == Access::W64 && fa.size() < 8;
         if same && !is_float(from) && !is_float(to) && !matches!(to.kind(), TypeKind::Bool) {
             self.move_value(a, dst, to);
         } else {

@@ -555,7 +555,7 @@ impl<'p> LLInterpreter<'p> {
                 Inst::Nursery { ty, full, dst } => {
                     // Both ways are as good here; graphs are tested by taking both.
                     self.ticks += 1;
-                    if self.ticks % 2 == 0 {
+                    if self.ticks.is_multiple_of(2) {
                         jump!(full);
                     }
                     set!(
