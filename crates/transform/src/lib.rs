@@ -21,6 +21,7 @@
 mod asserts;
 mod calls;
 mod cse;
+mod division;
 mod exceptions;
 mod fold;
 mod gc;

@@ -6,6 +6,7 @@ use taipan_lltype::{FuncSym, LLGraph, Program};
 use crate::Summaries;
 use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
+use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::inline_calls;
 use crate::loops::{hoist_invariants, rotate_loops};
@@ -15,6 +16,7 @@ use crate::switch::merge_if_blocks;
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
     let mut g = graph.clone();
+    expand_divisions(&mut g);
     tidy(&mut g, program);
     g.compact();
     g

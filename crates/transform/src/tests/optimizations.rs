@@ -3,7 +3,7 @@ use expect_test::{Expect, expect};
 use taipan_graph::text::print_graph;
 use taipan_lltype::text::LLNames;
 
-use super::{Pipeline, text};
+use super::{Pipeline, run, text};
 use crate::asserts::remove_asserts;
 
 /// Checks the optimised graph of the last function, and what it computes.
@@ -272,5 +272,40 @@ fn assertions_are_removed_on_demand() {
             goto return(n_0)
         return(result_1: Signed)
         except(etype_2: *Struct object_vtable, evalue_3: *GcStruct object)
-    "#]].assert_eq(&print_graph(&g, LLNames::default()));
+    "#]]
+    .assert_eq(&print_graph(&g, LLNames::default()));
+}
+
+#[test]
+fn divisions_by_constants_are_expanded() {
+    let p = Pipeline::new(
+        "func rint.ll_int_py_div_zer = helper 'rint.ll_int_py_div_zer' (Signed, Signed): func(Signed, Signed) -> Signed
+         func rint.ll_int_py_mod = helper 'rint.ll_int_py_mod' (Signed, Signed): func(Signed, Signed) -> Signed
+         graph f
+         block0(n: Signed):
+            a: Signed = direct_call(&rint.ll_int_py_mod, n, 8)
+            b: Signed = direct_call(&rint.ll_int_py_mod, n, 7)
+            c: Signed = direct_call(&rint.ll_int_py_div_zer, n, 10)
+            ab: Signed = int_mul(a, 100)
+            s: Signed = int_add(ab, b)
+            cs: Signed = int_mul(c, 10000)
+            t: Signed = int_add(cs, s)
+            d: Signed = direct_call(&rint.ll_int_py_div_zer, n, 4)
+            canraise
+                ok: block1(t, d)
+                &vtable #00000000000000e0 as *Struct object_vtable(t0: *Struct object_vtable, v0: *GcStruct object): return(-1)
+         block1(u: Signed, e: Signed):
+            es: Signed = int_mul(e, 1000000)
+            w: Signed = int_add(u, es)
+            goto return(w)
+         END",
+    );
+    for n in [-29i64, -28, -8, -1, 0, 1, 9, 10, 77] {
+        let expected = n.rem_euclid(8) * 100
+            + n.rem_euclid(7)
+            + n.div_euclid(10) * 10_000
+            + n.div_euclid(4) * 1_000_000;
+        assert_eq!(run(&p.optimized, &[n]), expected.to_string(), "{n}");
+    }
+    assert!(!text(&p.optimized).contains("direct_call"));
 }
