@@ -1,7 +1,7 @@
 //! Builtin functions that a prelude helper stands for once a program is translated:
 //! their qualified names, and what annotator and RTyper need to know to call it.
 //!
-//! A name is that of a builtin (`math.sqrt`, `os.write`) or of a function of the
+//! A name is that of a builtin (`math.sqrt`, `posix.write`) or of a function of the
 //! shipped `rpython` package (`rpython.rlib.rfloat.formatd`), whose Python body then
 //! serves import time only.
 
@@ -104,27 +104,27 @@ functions! {
     "math.tan" = "rmath.ll_math_tan", (Float) -> Float, "ValueError OverflowError";
     "math.tanh" = "rmath.ll_math_tanh", (Float) -> Float, "";
     "math.trunc" = "rmath.ll_math_trunc", (Float) -> Float, "";
-    "os._exit" = "rposix.ll_os__exit", (Int) -> None, "";
-    "os.access" = "rposix.ll_os_access", (Str, Int) -> Bool, "";
-    "os.chdir" = "rposix.ll_os_chdir", (Str) -> None, "OSError";
-    "os.close" = "rposix.ll_os_close", (Int) -> None, "OSError";
-    "os.getcwd" = "rposix.ll_os_getcwd", () -> Str, "OSError";
     "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> StrOrNone, "";
-    "os.getpid" = "rposix.ll_os_getpid", () -> Int, "";
-    "os.isatty" = "rposix.ll_os_isatty", (Int) -> Bool, "";
-    "os.lseek" = "rposix.ll_os_lseek", (Int, Int, Int) -> Int, "OSError";
-    "os.mkdir" = "rposix.ll_os_mkdir", (Str, Int = Default::Int(0o777)) -> None, "OSError";
-    "os.open" = "rposix.ll_os_open", (Str, Int, Int = Default::Int(0o777)) -> Int, "OSError";
-    "os.path.exists" = "rposix.ll_path_exists", (Str) -> Bool, "";
-    "os.path.isdir" = "rposix.ll_path_isdir", (Str) -> Bool, "";
-    "os.path.isfile" = "rposix.ll_path_isfile", (Str) -> Bool, "";
-    "os.read" = "rposix.ll_os_read", (Int, Int) -> Str, "OSError";
-    "os.remove" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
-    "os.rename" = "rposix.ll_os_rename", (Str, Str) -> None, "OSError";
-    "os.rmdir" = "rposix.ll_os_rmdir", (Str) -> None, "OSError";
-    "os.strerror" = "rposix.ll_os_strerror", (Int) -> Str, "";
-    "os.unlink" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
-    "os.write" = "rposix.ll_os_write", (Int, Str) -> Nonneg, "OSError";
+    "posix._exit" = "rposix.ll_os__exit", (Int) -> None, "";
+    "posix.access" = "rposix.ll_os_access", (Str, Int) -> Bool, "";
+    "posix.chdir" = "rposix.ll_os_chdir", (Str) -> None, "OSError";
+    "posix.close" = "rposix.ll_os_close", (Int) -> None, "OSError";
+    "posix.exists" = "rposix.ll_path_exists", (Str) -> Bool, "";
+    "posix.getcwd" = "rposix.ll_os_getcwd", () -> Str, "OSError";
+    "posix.getpid" = "rposix.ll_os_getpid", () -> Int, "";
+    "posix.isatty" = "rposix.ll_os_isatty", (Int) -> Bool, "";
+    "posix.isdir" = "rposix.ll_path_isdir", (Str) -> Bool, "";
+    "posix.isfile" = "rposix.ll_path_isfile", (Str) -> Bool, "";
+    "posix.lseek" = "rposix.ll_os_lseek", (Int, Int, Int) -> Int, "OSError";
+    "posix.mkdir" = "rposix.ll_os_mkdir", (Str, Int = Default::Int(0o777)) -> None, "OSError";
+    "posix.open" = "rposix.ll_os_open", (Str, Int, Int = Default::Int(0o777)) -> Int, "OSError";
+    "posix.read" = "rposix.ll_os_read", (Int, Int) -> Str, "OSError";
+    "posix.remove" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
+    "posix.rename" = "rposix.ll_os_rename", (Str, Str) -> None, "OSError";
+    "posix.rmdir" = "rposix.ll_os_rmdir", (Str) -> None, "OSError";
+    "posix.strerror" = "rposix.ll_os_strerror", (Int) -> Str, "";
+    "posix.unlink" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
+    "posix.write" = "rposix.ll_os_write", (Int, Str) -> Nonneg, "OSError";
     "rpython.rlib.debug.fatalerror" = "rclass.ll_fatalerror", (Str) -> None, "";
     "rpython.rlib.debug.fatalerror_notb" = "rclass.ll_fatalerror", (Str) -> None, "";
     "rpython.rlib.rfloat.formatd" = "ll_str.ll_formatd",

@@ -23,7 +23,8 @@ use taipan_graph::{
     Operation, VarId,
 };
 use taipan_lltype::{
-    LLConst, LLGraph, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym,
+    HelperArg, LLConst, LLGraph, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym,
+    VOID, VoidConst,
 };
 
 use crate::hop::{ArgValue, InteriorValue, cvoid};
@@ -38,7 +39,7 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
         return Err((**d).clone());
     }
     let rt = RTyper::new(db, Universe::User(spec.roots(db)));
-    specialize(&rt, &annotation).map_err(|e| {
+    specialize(&rt, &annotation, &[]).map_err(|e| {
         let span = e.at.and_then(|at| instruction_span(db, spec, at));
         Diagnostic::error(e.code, span, e.message)
     })
@@ -59,7 +60,7 @@ pub(crate) fn helper_graph(db: &dyn Db, key: HelperKey) -> Result<LLGraph, Diagn
         ));
     }
     let rt = RTyper::new(db, Universe::Prelude(key.prelude(db)));
-    specialize(&rt, &annotation).map_err(|e| {
+    specialize(&rt, &annotation, key.args(db)).map_err(|e| {
         Diagnostic::error(
             e.code,
             None,
@@ -82,11 +83,16 @@ fn instruction_span(db: &dyn Db, spec: Spec, at: u32) -> Option<Span> {
     })
 }
 
-/// Types an annotated graph.
-pub fn specialize(rt: &RTyper<'_>, annotation: &FunctionAnnotation) -> Typed<LLGraph> {
+/// Types an annotated graph. A helper comes with what it is specialised by: its
+/// constant arguments are Void.
+pub fn specialize(
+    rt: &RTyper<'_>,
+    annotation: &FunctionAnnotation,
+    helper: &[HelperArg],
+) -> Typed<LLGraph> {
     let vars = Vars::default();
     let at = Cell::new(None);
-    let result = Specializer::new(rt, annotation, &vars, &at).and_then(|s| s.run());
+    let result = Specializer::new(rt, annotation, &vars, &at).and_then(|s| s.run(helper));
     let blocks = result.map_err(|mut e| {
         e.at = e.at.or(at.get());
         e
@@ -195,14 +201,14 @@ impl<'a> Specializer<'a> {
         self.rt.getrepr(self.ann.var(v))
     }
 
-    fn run(mut self) -> Typed<Built> {
+    fn run(mut self, helper: &[HelperArg]) -> Typed<Built> {
         for i in 0..self.graph.blocks.len() {
             let b = BlockId(i as u32);
             if self.ann.reached[i] && b != self.graph.returnblock && b != self.graph.exceptblock {
                 self.block(b)?;
             }
         }
-        let startblock = self.entry()?;
+        let startblock = self.entry(helper)?;
         Ok(Built {
             blocks: self.blocks,
             startblock,
@@ -212,15 +218,21 @@ impl<'a> Specializer<'a> {
     }
 
     /// The start block as callers see it: where the signature was generalised over a
-    /// call family, a block in front converts the arguments.
-    fn entry(&mut self) -> Typed<BlockId> {
+    /// call family, or arguments are Void because they are constant, a block in front
+    /// converts the arguments.
+    fn entry(&mut self, helper: &[HelperArg]) -> Typed<BlockId> {
         let start = self.graph.startblock;
         let own = self.input_reprs(start)?;
         let mut seen = Vec::with_capacity(own.len());
         for s in &self.ann.signature.args {
             seen.push(self.rt.getrepr(s)?);
         }
-        if own == seen || !self.ann.reached[start.index()] {
+        let constant = |i: usize| match helper.get(i) {
+            Some(HelperArg::Const(VoidConst::Hl(c))) => Some(c),
+            _ => None,
+        };
+        let constants = (0..own.len()).any(|i| constant(i).is_some());
+        if (own == seen && !constants) || !self.ann.reached[start.index()] {
             return Ok(start);
         }
         if own.len() != seen.len() {
@@ -230,8 +242,14 @@ impl<'a> Specializer<'a> {
         let llops = LLOps::new(rt, vars);
         let mut inputs = Vec::new();
         let mut args = Vec::new();
-        for ((r_own, r_seen), v) in own.iter().zip(&seen).zip(&self.inputs[start.index()]) {
+        let pairs = own.iter().zip(&seen).zip(&self.inputs[start.index()]);
+        for (i, ((r_own, r_seen), v)) in pairs.enumerate() {
             let name = self.vars_name(*v);
+            if let Some(c) = constant(i) {
+                inputs.push(self.vars.fresh(&name, *VOID));
+                args.push(Operand::Const(r_own.convert_const(rt, c)?));
+                continue;
+            }
             let input = self.vars.fresh(&name, r_seen.lowleveltype());
             inputs.push(input);
             args.push(llops.convertvar(Operand::Var(input), r_seen, r_own)?);

@@ -93,7 +93,7 @@ fn check(text: &str, expected: Expect) {
     let db = TestDb::with_fixture("");
     let graph = parse_graph::<HighLevel>(text, names()).expect("parses");
     let rt = RTyper::new(&db, Universe::Prelude(db.program()));
-    let actual = match specialize(&rt, &annotate(graph)) {
+    let actual = match specialize(&rt, &annotate(graph), &[]) {
         Ok(graph) => {
             verify(&graph).expect("valid");
             print_graph::<LowLevel>(&graph, Default::default())

@@ -220,6 +220,7 @@ impl Cx<'_> {
                 Some(Atom::Ptr(t)) => {
                     Val::const_bool(t.pointee().is_some_and(|t| t.as_array().is_some()))
                 }
+                Some(Atom::LLType(t)) => Val::const_bool(t.as_array().is_some()),
                 _ => Val::const_bool(false),
             },
             ("taipan_lowlevel", "is_pointer") => Val::const_bool(

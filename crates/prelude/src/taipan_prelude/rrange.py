@@ -1,5 +1,5 @@
 """range() lists that nobody changes, and xrange(): start and stop, and the step
-where it is not constant. STEP is the step, 0 if it varies.
+where it is not constant; callers pass it anyway.
 
 The number of items is worked out on unsigned numbers, since stop - start may
 overflow.
@@ -7,7 +7,7 @@ overflow.
 from rpython.rtyper.lltypesystem.lltype import (
     Signed, Unsigned, malloc, cast_primitive)
 from rpython.rtyper.lltypesystem.lloperation import llop
-from rpython.rlib.rarithmetic import intmask, ovfcheck
+from rpython.rlib.rarithmetic import intmask
 from taipan_prelude.rlist import ll_newlist, ll_items
 
 
@@ -44,37 +44,34 @@ def ll_newrangest(RANGE, start, stop, step):
     l.step = step
     return l
 
-def range_step(l, STEP):
-    if STEP == 0:
-        return l.step
-    return STEP
+def ll_range_length(l, step):
+    return ll_rangelen(l.start, l.stop, step)
 
-def ll_range_length(l, STEP):
-    return ll_rangelen(l.start, l.stop, range_step(l, STEP))
+def ll_range_is_true(l, step):
+    return bool(l) and ll_range_length(l, step) != 0
 
-def ll_range_getitem_nonneg(CHECK, l, STEP, index):
+def ll_range_getitem_nonneg(CHECK, l, step, index):
     if CHECK:
-        if index >= ll_range_length(l, STEP):
+        if index >= ll_range_length(l, step):
             raise IndexError
-    return l.start + index * range_step(l, STEP)
+    return l.start + index * step
 
-def ll_range_getitem(CHECK, l, STEP, index):
-    length = ll_range_length(l, STEP)
+def ll_range_getitem(CHECK, l, step, index):
+    length = ll_range_length(l, step)
     if index < 0:
         index += length
     if CHECK:
         if index < 0 or index >= length:
             raise IndexError
-    return l.start + index * range_step(l, STEP)
+    return l.start + index * step
 
-def ll_range_contains(l, STEP, item):
-    step = range_step(l, STEP)
+def ll_range_contains(l, step, item):
     if step > 0:
         if item < l.start or item >= l.stop:
             return False
     elif item > l.start or item <= l.stop:
         return False
-    return llop.int_mod(Signed, item - l.start, step) == 0
+    return llop.int_mod(Signed, intmask(item - l.start), step) == 0
 
 def ll_range2list(LIST, start, stop, step):
     if step == 0:
@@ -86,44 +83,27 @@ def ll_range2list(LIST, start, stop, step):
     value = start
     while i < n:
         items[i] = value
-        value += step
+        value = intmask(value + step)
         i += 1
     return l
 
-def ll_copy_range(LIST, l, STEP):
-    return ll_range2list(LIST, l.start, l.stop, range_step(l, STEP))
-
-def ll_range_is_true(l, STEP):
-    return bool(l) and ll_range_length(l, STEP) != 0
+def ll_copy_range(LIST, l, step):
+    return ll_range2list(LIST, l.start, l.stop, step)
 
 
-# Iterators: next value and stop; also the step, where it varies.
+# Iterators: the next value, and the one behind the last, at a multiple of the step
+# from the first; also the step, where it varies.
 
-def ll_rangeiter(ITER, l, STEP):
+def ll_rangeiter(ITER, l, step):
     iter = malloc(ITER)
-    iter.next = l.start
-    iter.stop = l.stop
-    if STEP == 0:
-        iter.step = l.step
+    start = l.start
+    iter.next = start
+    iter.stop = intmask(start + ll_rangelen(start, l.stop, step) * step)
     return iter
 
-def ll_rangenext(iter, STEP):
+def ll_rangenext(iter, step):
     value = iter.next
-    step = range_step(iter, STEP)
-    if step > 0:
-        if value >= iter.stop:
-            raise StopIteration
-    elif value <= iter.stop:
+    if value == iter.stop:
         raise StopIteration
-    if STEP == 1 or STEP == -1:
-        iter.next = value + STEP
-    else:
-        iter.next = advance(value, step, iter.stop)
+    iter.next = intmask(value + step)
     return value
-
-def advance(value, step, stop):
-    """value + step, or stop where that would overflow."""
-    try:
-        return ovfcheck(value + step)
-    except OverflowError:
-        return stop

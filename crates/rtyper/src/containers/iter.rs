@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taipan_annotator::SomeValue;
 use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
 
-use super::list::{ListKind, step_operand};
+use super::list::{ListKind, range_step};
 use super::tuple::newtuple;
 use super::{DictRepr, ListRepr, tuple_items};
 use crate::hop::{cfield, csigned, ctype};
@@ -162,9 +162,17 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
         return Ok(v);
     }
     Ok(match &it.kind {
-        IterKind::List(l) => match step_operand(l) {
-            Some(step) => call("rrange.ll_rangeiter", vec![v, step]),
-            None => call("rlist.ll_listiter", vec![v]),
+        IterKind::List(l) => match l.kind {
+            ListKind::Range(n) => {
+                let step = range_step(hop.llops, n, &v);
+                let iter = call("rrange.ll_rangeiter", vec![v, step.clone()]);
+                if n == 0 {
+                    let args = [iter.clone(), cfield("step"), step];
+                    hop.genop_void(PlainOp::Setfield, args);
+                }
+                iter
+            }
+            _ => call("rlist.ll_listiter", vec![v]),
         },
         IterKind::ReversedList(_) => call("rlist.ll_revlistiter", vec![v]),
         IterKind::Text(unicode) => {
@@ -226,12 +234,20 @@ impl ReprMethods for IterRepr {
 }
 
 impl IterRepr {
-    /// The iterator and those inside it.
+    /// The iterator and those inside it; behind one over a range, the step.
     fn chain(&self, hop: &Hop<'_>, v: LLOperand) -> Vec<LLOperand> {
         let mut chain = vec![v.clone()];
-        if let IterKind::Enumerate(inner) = &self.kind {
-            let v = hop.genop(PlainOp::Getfield, [v, cfield("iter")], inner.ty.ptr());
-            chain.extend(inner.chain(hop, v));
+        match &self.kind {
+            IterKind::Enumerate(inner) => {
+                let v = hop.genop(PlainOp::Getfield, [v, cfield("iter")], inner.ty.ptr());
+                chain.extend(inner.chain(hop, v));
+            }
+            IterKind::List(l) => {
+                if let ListKind::Range(step) = l.kind {
+                    chain.push(range_step(hop.llops, step, &v));
+                }
+            }
+            _ => {}
         }
         chain
     }
@@ -246,9 +262,12 @@ impl IterRepr {
         let v = v.clone();
         match &self.kind {
             IterKind::List(l) | IterKind::Tuple(l) => {
-                let item = match step_operand(l) {
-                    Some(step) => llops.gendirectcall_to("rrange.ll_rangenext", [v, step], *SIGNED),
-                    None => llops.gendirectcall_to("rlist.ll_listnext", [v], l.item_type()),
+                let item = match rest {
+                    [step] => {
+                        let args = [v, step.clone()];
+                        llops.gendirectcall_to("rrange.ll_rangenext", args, *SIGNED)
+                    }
+                    _ => llops.gendirectcall_to("rlist.ll_listnext", [v], l.item_type()),
                 };
                 llops.convertvar(item, &l.item, result)
             }

@@ -119,9 +119,12 @@ fn range(step: i64) -> ListRepr {
     }
 }
 
-/// An integer as a Void operand.
-fn cstep(step: i64) -> LLOperand {
-    Operand::Const(LLConst::Void(VoidConst::Hl(Const::Int(step))))
+/// The step of a range, or of an iterator over one: a constant, or read from it.
+pub(super) fn range_step(llops: &LLOps<'_>, step: i64, v: &LLOperand) -> LLOperand {
+    match step {
+        0 => llops.genop(PlainOp::Getfield, [v.clone(), cfield("step")], *SIGNED),
+        step => csigned(step),
+    }
 }
 
 /// A truth value as a Void operand: whether an index is checked.
@@ -143,7 +146,8 @@ impl ListRepr {
     pub(super) fn length(&self, llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
         match self.kind {
             ListKind::Range(step) => {
-                llops.gendirectcall_to("rrange.ll_range_length", [v, cstep(step)], *SIGNED)
+                let step = range_step(llops, step, &v);
+                llops.gendirectcall_to("rrange.ll_range_length", [v, step], *SIGNED)
             }
             _ => llops.gendirectcall_to("rlist.ll_length", [v], *SIGNED),
         }
@@ -250,8 +254,9 @@ impl ReprMethods for ListRepr {
         let v = hop.inputarg(&self.repr(), 0)?;
         let v = match self.kind {
             ListKind::Range(step) => {
+                let step = range_step(hop.llops, step, &v);
                 hop.llops
-                    .gendirectcall_to("rrange.ll_range_is_true", [v, cstep(step)], *BOOL)
+                    .gendirectcall_to("rrange.ll_range_is_true", [v, step], *BOOL)
             }
             _ => hop
                 .llops
@@ -344,7 +349,8 @@ impl ReprMethods for ListRepr {
         hop.exception_cannot_occur()?;
         let v = match self.kind {
             ListKind::Range(step) => {
-                let args = [ctype(result), v, cstep(step)];
+                let step = range_step(hop.llops, step, &v);
+                let args = [ctype(result), v, step];
                 hop.llops
                     .gendirectcall_to("rrange.ll_copy_range", args, result.ptr())
             }
@@ -514,7 +520,10 @@ fn indexed(hop: &Hop<'_>, l: &ListRepr, check: bool) -> Typed<Vec<LLOperand>> {
     let v = hop.inputarg(&l.repr(), 0)?;
     let i = hop.inputarg(&Repr::signed(), 1)?;
     Ok(match l.kind {
-        ListKind::Range(step) => vec![ccheck(check), v, cstep(step), i],
+        ListKind::Range(step) => {
+            let step = range_step(hop.llops, step, &v);
+            vec![ccheck(check), v, step, i]
+        }
         _ => vec![ccheck(check), v, i],
     })
 }
@@ -568,7 +577,8 @@ fn contains(hop: &Hop<'_>, l: &ListRepr) -> RType {
     hop.exception_cannot_occur()?;
     let v = match l.kind {
         ListKind::Range(step) => {
-            let args = [v, cstep(step), item];
+            let step = range_step(hop.llops, step, &v);
+            let args = [v, step, item];
             hop.llops
                 .gendirectcall_to("rrange.ll_range_contains", args, *BOOL)
         }
@@ -730,7 +740,8 @@ pub(super) fn list_conversion(
         (ListKind::Range(step), ListKind::Fixed | ListKind::Resizable)
             if b.item == Repr::signed() =>
         {
-            let args = [ctype(b.ty), v, cstep(step)];
+            let step = range_step(llops, step, &v);
+            let args = [ctype(b.ty), v, step];
             Some(Ok(llops.gendirectcall_to(
                 "rrange.ll_copy_range",
                 args,
@@ -743,14 +754,6 @@ pub(super) fn list_conversion(
         {
             Some(Ok(b.newlist(llops, vec![])))
         }
-        _ => None,
-    }
-}
-
-/// Iterator operands of ranges.
-pub(super) fn step_operand(l: &ListRepr) -> Option<LLOperand> {
-    match l.kind {
-        ListKind::Range(step) => Some(cstep(step)),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 """What print statements of translated programs call: the flow space puts `str(item)`
 through rpython_print_item, and ends the line with rpython_print_newline."""
-import os
+from posix import write
 
 
 class Line(object):
@@ -28,7 +28,7 @@ def rpython_print_end(s):
     if s.endswith('\n'):
         text = ''.join(line.pieces)
         line.pieces = []
-        os.write(1, text)
+        write(1, text)
 rpython_print_end._annenforceargs_ = (str,)
 
 
