@@ -19,6 +19,8 @@ mod memory;
 mod ops;
 mod program;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod types;
 mod value;

@@ -1,0 +1,186 @@
+use std::sync::Arc;
+
+use taipan_graph::IntKind;
+
+use crate::*;
+
+fn body(fields: &[(&str, LLType)]) -> StructBody {
+    StructBody {
+        fields: (fields.iter())
+            .map(|(name, ty)| Field {
+                name: (*name).into(),
+                ty: *ty,
+            })
+            .collect(),
+        ..StructBody::default()
+    }
+}
+
+fn int(bits: u8) -> LLType {
+    LLType::new(TypeKind::Int(IntKind { signed: true, bits }))
+}
+
+#[test]
+fn gc_objects_start_with_a_header_that_super_shares() {
+    let program = TableProgram::default();
+    let base = LLType::gc_struct("base", body(&[("x", int(32)), ("p", STR.ptr())]));
+    let derived = LLType::gc_struct(
+        "derived",
+        body(&[("super", base), ("c", *CHAR), ("q", base.ptr())]),
+    );
+    let l = layout(base, &program);
+    assert_eq!(
+        (l.size, &l.fields[..], &l.gc_pointers[..]),
+        (24, &[8, 16][..], &[16][..])
+    );
+    let l = layout(derived, &program);
+    assert_eq!(
+        (l.size, &l.fields[..], &l.gc_pointers[..]),
+        (40, &[0, 24, 32][..], &[16, 32][..])
+    );
+}
+
+#[test]
+fn arrays_and_strings_end_in_items() {
+    let program = TableProgram::default();
+    let l = layout(*STR, &program);
+    let var = l.var.clone().expect("items");
+    assert_eq!(
+        (l.size, var.length, var.items, var.item_size),
+        (24, Some(16), 24, 1)
+    );
+    assert_eq!(l.size_of_varsized(3), Some(32));
+    let pair = LLType::raw_struct("pair", body(&[("key", STR.ptr()), ("n", int(16))]));
+    let l = layout(LLType::gc_array(pair), &program);
+    let var = l.var.clone().expect("items");
+    assert_eq!(
+        (
+            var.length,
+            var.items,
+            var.item_size,
+            &var.item_gc_pointers[..]
+        ),
+        (Some(8), 16, 16, &[0][..])
+    );
+    assert_eq!(l.size_of_varsized(u64::MAX), None);
+    let raw = LLType::new(TypeKind::Array(ArrayType {
+        gc: false,
+        of: *CHAR,
+        nolength: true,
+        immutable: false,
+    }));
+    let l = layout(raw, &program);
+    assert_eq!((l.size, l.align, l.size_of_varsized(5)), (0, 1, Some(5)));
+}
+
+#[test]
+fn weak_references_die_with_their_targets() {
+    let program = TableProgram::default();
+    let mut heap = Heap::new(&program);
+    let kept = heap.alloc_str(b"kept").expect("memory");
+    let lost = heap.alloc_str(b"lost").expect("memory");
+    let holder = heap
+        .malloc(LLType::gc_array(STR.ptr()), 1, true)
+        .expect("memory");
+    heap.set_item(holder, LLType::gc_array(STR.ptr()), 0, LLValue::Ptr(kept))
+        .expect("in bounds");
+    let [a, b] = [kept, lost].map(|s| heap.weakref_create(s));
+    heap.collect([holder, a, b].into_iter());
+    assert_eq!(heap.weakref_deref(a), Ok(kept));
+    assert_eq!(heap.weakref_deref(b), Ok(0));
+    assert_eq!(heap.str_bytes(kept), Ok(b"kept".to_vec()));
+    assert_eq!(heap.str_bytes(lost), Err(HeapError::NotAnObject));
+}
+
+#[test]
+fn raw_memory_is_written_before_it_is_read() {
+    let program = TableProgram::default();
+    let mut heap = Heap::new(&program);
+    let ty = LLType::raw_array(*SIGNED);
+    let a = heap.malloc(ty, 4, false).expect("memory");
+    let (at, _) = heap.item(a, ty, 2).expect("in bounds");
+    assert_eq!(
+        heap.load(at, Access::W64),
+        Err(HeapError::Uninitialized(ty))
+    );
+    assert_eq!(heap.store(at, Access::W64, 7), Ok(()));
+    assert_eq!(
+        heap.copy(at - 8, at, 16),
+        Ok(()),
+        "what is not written stays so"
+    );
+    assert_eq!(
+        heap.load(at, Access::W64),
+        Err(HeapError::Uninitialized(ty))
+    );
+    assert_eq!(heap.load(at + 8, Access::W64), Ok(7));
+    assert_eq!(heap.item(a, ty, 4), Err(HeapError::OutOfBounds(ty)));
+    assert_eq!(heap.free(a), Ok(()));
+    assert_eq!(heap.load(at, Access::W64), Err(HeapError::UseAfterFree(ty)));
+    assert_eq!(heap.free(a), Err(HeapError::BadFree));
+}
+
+#[test]
+fn prebuilt_data_comes_when_it_is_read() {
+    let mut program = TableProgram::default();
+    let pair = LLType::gc_struct("pair", body(&[("n", *SIGNED), ("s", STR.ptr())]));
+    let sym = StaticSym::Named("pair".into(), pair);
+    let s = LLConst::Static(StaticSym::Str(Arc::from(&b"text"[..])), STR.ptr());
+    program.statics.push((
+        sym.clone(),
+        StaticData {
+            ty: pair,
+            value: StaticValue::Struct(vec![
+                StaticValue::Const(LLConst::signed(-3)),
+                StaticValue::Const(s),
+            ]),
+            readonly: false,
+        },
+    ));
+    let mut heap = Heap::new(&program);
+    let a = heap.static_addr(&sym);
+    assert_eq!(heap.get_field(a, pair, "n"), Ok(LLValue::signed(-3)));
+    let s = heap
+        .get_field(a, pair, "s")
+        .expect("a field")
+        .as_addr()
+        .expect("a pointer");
+    assert_eq!(heap.str_bytes(s), Ok(b"text".to_vec()));
+    assert_eq!(
+        heap.check_cast(a, *STR),
+        Err(HeapError::BadCast(pair, *STR))
+    );
+    assert_eq!(heap.static_addr(&sym), a);
+}
+
+#[test]
+fn folding_computes_what_the_machine_does() {
+    let int_op = |name: &str, a: i64, b: i64| {
+        let op = LLOp::from_name(name).expect("an operation");
+        let ty = if name.ends_with("lt") { *BOOL } else { *SIGNED };
+        fold(op, &[LLConst::signed(a), LLConst::signed(b)], ty)
+    };
+    assert_eq!(
+        int_op("int_add", i64::MAX, 1),
+        Some(LLConst::signed(i64::MIN))
+    );
+    assert_eq!(int_op("int_floordiv", -7, 2), Some(LLConst::signed(-3)));
+    assert_eq!(int_op("int_floordiv", 1, 0), None);
+    assert_eq!(int_op("int_add_ovf", i64::MAX, 1), None);
+    assert_eq!(int_op("int_lshift", 1, 64), None);
+    assert_eq!(int_op("int_lt", -1, 0), Some(LLConst::Bool(true)));
+    let cast = |v: LLConst, ty| fold(PlainOp::CastPrimitive.into(), &[v], ty);
+    let unsigned = |v| LLConst::Int(IntKind::UNSIGNED, v);
+    assert_eq!(
+        cast(LLConst::signed(-1), *UNSIGNED),
+        Some(unsigned(i128::from(u64::MAX)))
+    );
+    assert_eq!(
+        cast(LLConst::Float((-2.9f64).to_bits()), *SIGNED),
+        Some(LLConst::signed(-2))
+    );
+    assert_eq!(
+        cast(unsigned(1 << 63), *FLOAT),
+        Some(LLConst::Float((2f64.powi(63)).to_bits()))
+    );
+}
