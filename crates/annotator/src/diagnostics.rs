@@ -270,7 +270,7 @@ fn local_conflict(
                 }
                 let val = match &link.args[i] {
                     taipan_graph::Operand::Var(x) => state.vars[x.index()].clone(),
-                    taipan_graph::Operand::Const(c) => const_val(c),
+                    taipan_graph::Operand::Const(c) => const_val(solver, c),
                 };
                 let at = last_instruction(graph, *b);
                 origins.push(Origin {
@@ -298,7 +298,8 @@ fn last_instruction(graph: &taipan_graph::FunctionGraph, b: BlockId) -> Option<u
 }
 
 /// The kind of a constant, as far as messages need it.
-fn const_val(c: &taipan_graph::Const) -> Val {
+fn const_val(solver: &Solver, c: &taipan_graph::Const) -> Val {
+    use crate::Desc;
     use crate::val::Atom;
     use taipan_graph::Const;
     match c {
@@ -309,6 +310,14 @@ fn const_val(c: &taipan_graph::Const) -> Val {
         Const::Float(_) => Atom::Float.into(),
         Const::Str(_) => Val::str_(false),
         Const::Unicode(_) => Val::unicode(false),
+        Const::Tuple(items) => Val::tuple(items.iter().map(|i| const_val(solver, i)).collect()),
+        Const::Obj(o) => match solver.facts.object(*o).ok().flatten().as_deref() {
+            Some(ObjData::Function(_)) => Val::pbc(Desc::Function(*o)),
+            Some(ObjData::Class(_)) => Val::pbc(Desc::Class(*o)),
+            Some(ObjData::Instance(i)) if !i.frozen => Val::instance(i.class),
+            Some(_) => Val::pbc(Desc::Frozen(*o)),
+            None => Val::default(),
+        },
         _ => Val::default(),
     }
 }

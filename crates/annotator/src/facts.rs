@@ -231,9 +231,9 @@ impl Facts {
             Some(b) => self.class(b)?,
             None => None,
         };
-        for mixins in [&after, &before] {
-            self.add_mixins(&mut info, mixins)?;
-        }
+        let base_class = info.base;
+        self.add_mixins(&mut info, &after, base_class)?;
+        self.add_mixins(&mut info, &before, None)?;
         for (name, value) in &data.dict {
             self.add_attribute(&mut info, name, value)?;
             info.mixed_in.remove(name);
@@ -305,40 +305,63 @@ impl Facts {
             .collect())
     }
 
-    /// What mixins put into the class: what comes first in Python's order wins.
-    fn add_mixins(&self, info: &mut ClassInfo, mixins: &[ObjId]) -> Known<()> {
-        for m in mixins.iter().rev() {
-            let Some(mixin) = self.class_data(*m)? else {
+    /// What mixins put into the class, unless `below`, the regular base before them,
+    /// has it.
+    fn add_mixins(
+        &self,
+        info: &mut ClassInfo,
+        mixins: &[ObjId],
+        below: Option<ObjId>,
+    ) -> Known<()> {
+        let mut skip: BTreeSet<Box<str>> = BTreeSet::new();
+        if let Some(b) = below
+            && let Some(base) = self.class_data(b)?
+        {
+            for c in &base.mro {
+                if let Some(part) = self.class_data(*c)?.filter(|p| !is_root(p)) {
+                    skip.extend(part.dict.iter().map(|(n, _)| n.clone()));
+                }
+            }
+        }
+        let mut orders = Vec::new();
+        for m in mixins {
+            if let Some(mixin) = self.class_data(*m)? {
+                orders.push(mixin.mro);
+            }
+        }
+        orders.push(mixins.to_vec());
+        // What comes first in Python's order is put in last.
+        for c in merge_orders(orders).into_iter().rev() {
+            let Some(part) = self.class_data(c)?.filter(|p| !is_root(p)) else {
                 continue;
             };
-            for c in mixin.mro.iter().rev() {
-                let Some(part) = self.class_data(*c)? else {
-                    continue;
-                };
-                if is_root(&part) {
-                    continue;
-                }
-                for (name, value) in &part.dict {
+            for (name, value) in &part.dict {
+                if !skip.contains(name) {
                     self.add_attribute(info, name, value)?;
                     info.mixed_in.insert(name.clone());
                 }
-                if let Some(c) = part.get("_immutable_fields_") {
-                    info.immutable_fields.extend(self.names(c)?);
-                }
+            }
+            if let Some(c) = part.get("_immutable_fields_") {
+                info.immutable_fields.extend(self.names(c)?);
             }
         }
         Ok(())
     }
 
     fn add_attribute(&self, info: &mut ClassInfo, name: &str, value: &Const) -> Known<()> {
-        if let Const::Obj(o) = value
-            && let Some(ObjData::Property { fget, fset, .. }) = self.object(*o)?.as_deref()
-        {
-            for (f, suffix) in [(fget, "__getter__"), (fset, "__setter__")] {
-                if *f != Const::None {
-                    info.dict
-                        .insert(format!("{name}{suffix}").into(), f.clone());
+        if let Const::Obj(o) = value {
+            match self.object(*o)?.as_deref() {
+                Some(ObjData::Property { fget, fset, .. }) => {
+                    for (f, suffix) in [(fget, "__getter__"), (fset, "__setter__")] {
+                        if *f != Const::None {
+                            info.dict
+                                .insert(format!("{name}{suffix}").into(), f.clone());
+                        }
+                    }
                 }
+                // What stands for a name in `__slots__`.
+                Some(ObjData::Other(kind)) if &**kind == "member_descriptor" => return Ok(()),
+                _ => {}
             }
         }
         info.dict.insert(name.into(), value.clone());
@@ -377,6 +400,25 @@ impl Facts {
             }
         }
         Ok(None)
+    }
+}
+
+/// Python's method resolution order of a class with these bases' orders.
+fn merge_orders(mut orders: Vec<Vec<ObjId>>) -> Vec<ObjId> {
+    let mut out = Vec::new();
+    loop {
+        orders.retain(|o| !o.is_empty());
+        let next = orders
+            .iter()
+            .map(|o| o[0])
+            .find(|c| !orders.iter().any(|o| o[1..].contains(c)));
+        let Some(next) = next.or_else(|| orders.first().map(|o| o[0])) else {
+            return out;
+        };
+        for o in &mut orders {
+            o.retain(|c| *c != next);
+        }
+        out.push(next);
     }
 }
 

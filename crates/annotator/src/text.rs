@@ -78,24 +78,24 @@ impl Printer<'_> {
                 flag(*can_be_none, "can_be_None");
                 "SomeByteArray".to_owned()
             }
-            SomeKind::List { site, can_be_none } => {
+            SomeKind::List { site, .. } => {
                 let def = list_def(self.db, Site::new(self.db, self.roots, *site));
-                flag(*can_be_none, "can_be_None");
                 flag(def.resized, "resized");
                 flag(def.mutated, "mutated");
                 if let Some(step) = def.range_step {
                     flag(true, &format!("range_step={step}"));
                 }
-                format!("SomeList[{}]", self.inside(*site, &[&def.item]))
+                // As in RPython any list may be None, and nothing is said of constants.
+                let name = format!("SomeList[{}]", self.inside(*site, &[&def.item]));
+                return with_flags(&name, &flags);
             }
-            SomeKind::Dict { site, can_be_none } => {
+            SomeKind::Dict { site, .. } => {
                 let def = dict_def(self.db, Site::new(self.db, self.roots, *site));
-                flag(*can_be_none, "can_be_None");
-                format!("SomeDict[{}]", self.inside(*site, &[&def.key, &def.value]))
+                return format!("SomeDict[{}]", self.inside(*site, &[&def.key, &def.value]));
             }
             SomeKind::Tuple(items) => {
                 let items: Vec<String> = items.iter().map(|i| self.value(i)).collect();
-                format!("SomeTuple[{}]", items.join(", "))
+                return format!("SomeTuple[{}]", items.join(", "));
             }
             SomeKind::Instance { class, can_be_none } => {
                 let class = class.map_or_else(|| "object".to_owned(), |c| self.object(c));

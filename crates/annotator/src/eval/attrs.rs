@@ -87,6 +87,9 @@ impl Cx<'_> {
                     sum = self.join(&sum, &v);
                 }
                 if sum.is_bottom() {
+                    if self.may_have_attr(descs, name)? {
+                        return Ok(sum);
+                    }
                     let what = self.facts.describe_atom(atom);
                     return Ok(self.problem("TP0301", format!("{what} has no attribute {name}")));
                 }
@@ -117,7 +120,7 @@ impl Cx<'_> {
         match desc {
             Desc::Class(c) => {
                 if &**name == "__name__" {
-                    return Ok(Val::str_(true));
+                    return Ok(Val::str_(false));
                 }
                 match self.facts.lookup(*c, name)? {
                     Some((_, v)) => self.unbound(&v),
@@ -137,6 +140,22 @@ impl Cx<'_> {
             },
             Desc::Method { .. } | Desc::FrozenMethod { .. } => Ok(Val::default()),
         }
+    }
+
+    /// Whether the class of a frozen constant lists an attribute in `_attrs_`: reading
+    /// it is no mistake, even if this constant has not got it.
+    fn may_have_attr(&mut self, descs: &[Desc], name: &str) -> Known<bool> {
+        for d in descs {
+            if let Desc::Frozen(o) = d
+                && let Some(ObjData::Instance(i)) = self.facts.object(*o)?.as_deref()
+                && let Some(class) = self.facts.class(i.class)?
+                && let Some(allowed) = &class.enforced
+                && allowed.iter().any(|a| **a == *name)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A class attribute read through the class.
@@ -206,8 +225,75 @@ impl Cx<'_> {
             });
         }
         self.signal(SlotKey::AttrUsed(class, name.clone()));
+        if !self.is_allowed(class, name)?
+            && !self.read(SlotKey::AttrSet(class, name.clone())).is_bottom()
+        {
+            return self.forbidden(class, name);
+        }
         let v = self.read(SlotKey::Attr(class, name.clone()));
+        if v.has_site() && self.is_immutable_list(class, name)? {
+            return Ok(self.immutable_lists(&v));
+        }
         self.lookup_filter(class, &v)
+    }
+
+    /// Whether `_immutable_fields_` says that the items of a list attribute never
+    /// change.
+    fn is_immutable_list(&mut self, class: ObjId, name: &str) -> Known<bool> {
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(false);
+        };
+        for c in &info.chain {
+            if let Some(i) = self.facts.class(*c)?
+                && i.immutable_fields.iter().any(|f| {
+                    f.strip_suffix("[*]")
+                        .is_some_and(|f| f.strip_suffix('?').unwrap_or(f) == name)
+                })
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What reading such an attribute gives: a list of its own that nothing mutates.
+    fn immutable_lists(&mut self, v: &Val) -> Val {
+        let mut out = v.not_const();
+        for a in &mut out.atoms {
+            if let Atom::List(site) = a {
+                let copy = self.offspring(&[*site]);
+                self.never_resized(*site);
+                if let Some(Atom::List(new)) = copy.single() {
+                    self.never_resized(*new);
+                    *a = Atom::List(*new);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether a class's `_attrs_` or `__slots__` admit an attribute.
+    fn is_allowed(&mut self, class: ObjId, name: &str) -> Known<bool> {
+        Ok(match self.facts.class(class)? {
+            Some(info) => match &info.enforced {
+                Some(names) => names.iter().any(|n| **n == *name),
+                None => true,
+            },
+            None => true,
+        })
+    }
+
+    fn forbidden(&mut self, class: ObjId, name: &str) -> Known<Val> {
+        let class = match self.facts.class(class)? {
+            Some(info) => info.name.clone(),
+            None => "object".into(),
+        };
+        Ok(self.problem(
+            "TP0307",
+            format!(
+                "class {class} restricts its attributes (_attrs_ or __slots__), and {name} is not among them"
+            ),
+        ))
     }
 
     /// Of the methods that an attribute stands for keeps those that an instance of a
@@ -301,17 +387,8 @@ impl Cx<'_> {
     }
 
     fn instance_setattr(&mut self, class: ObjId, name: &Arc<str>, value: &Val) -> Known<()> {
-        if let Some(info) = self.facts.class(class)?
-            && let Some(allowed) = &info.enforced
-            && !allowed.iter().any(|a| **a == **name)
-        {
-            self.problem(
-                "TP0307",
-                format!(
-                    "class {} restricts its attributes (_attrs_ or __slots__), and {name} is not among them",
-                    info.name
-                ),
-            );
+        if !self.is_allowed(class, name)? {
+            self.forbidden(class, name)?;
             return Ok(());
         }
         self.signal(SlotKey::AttrUsed(class, name.clone()));

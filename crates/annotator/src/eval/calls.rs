@@ -339,7 +339,7 @@ impl Cx<'_> {
             },
             _ => return Ok(true),
         };
-        for (i, (t, (_, v))) in types.iter().zip(inputs.iter_mut()).enumerate() {
+        for (i, (t, (source, v))) in types.iter().zip(inputs.iter_mut()).enumerate() {
             let Some(declared) = self.declared_type(t, v)? else {
                 continue;
             };
@@ -356,7 +356,10 @@ impl Cx<'_> {
                 );
                 return Ok(false);
             }
-            *v = declared;
+            // As in RPython a default value stays the constant that it is.
+            if !matches!(source, ArgSource::Default(_)) {
+                *v = declared;
+            }
         }
         Ok(true)
     }

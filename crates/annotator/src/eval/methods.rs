@@ -372,9 +372,9 @@ impl Cx<'_> {
             ("splitlines", 0 | 1) if !unicode => {
                 let list = self.new_list(&[text(false)], Step::List);
                 if let Some(Atom::List(site)) = list.single() {
+                    // Resizable, but that alone does not count as a change.
                     let flags = ListFlags {
                         resized: true,
-                        mutated: true,
                         ..ListFlags::default()
                     };
                     self.write(SlotKey::Flags(*site), Atom::ListFlags(flags).into());

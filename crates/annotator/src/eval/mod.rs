@@ -371,6 +371,16 @@ impl Cx<'_> {
         }
     }
 
+    pub(crate) fn never_resized(&mut self, site: SiteId) {
+        self.list_flags(
+            site,
+            ListFlags {
+                must_not_resize: true,
+                ..ListFlags::default()
+            },
+        );
+    }
+
     /// A new list whose items are those of others (RPython: `ListDef.offspring`).
     pub(crate) fn offspring(&mut self, of: &[SiteId]) -> Val {
         let new = self.new_list(&[], Step::List);
