@@ -538,6 +538,17 @@ impl Val {
         self.join(other, &mut strict) == *self && !strict.met
     }
 
+    /// The same where nothing is known of `'\0'` in strings.
+    pub(crate) fn with_nul(&self) -> Val {
+        let mut v = self.clone();
+        for a in &mut v.atoms {
+            if let Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } = a {
+                *no_nul = false;
+            }
+        }
+        v
+    }
+
     /// A value that both hold. Where neither holds the other that is the bottom: a
     /// lower bound will do, as what is missing is added again.
     pub(crate) fn meet(&self, other: &Val, j: &mut dyn Joiner) -> Val {
@@ -556,6 +567,14 @@ fn absorb(v: &mut Val, j: &mut dyn Joiner) {
     if v.atoms.len() > 1 {
         if v.atoms.contains(&Atom::Float) {
             v.atoms.retain(|a| !matches!(a, Atom::Int(_)));
+        }
+        // The class of a value may be known beforehand as well.
+        if v.atoms.contains(&Atom::Type) {
+            v.atoms.retain(|a| match a {
+                Atom::Pbc(descs) => !descs.iter().all(|d| matches!(d, Desc::Class(_))),
+                Atom::Builtin(_) => false,
+                _ => true,
+            });
         }
         let instance = v.atoms.iter().position(|a| matches!(a, Atom::Instance(_)));
         let exception = v.atoms.iter().position(|a| matches!(a, Atom::Exception(_)));

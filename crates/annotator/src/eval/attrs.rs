@@ -33,22 +33,35 @@ impl Cx<'_> {
         self.getattr(x, &name)
     }
 
-    /// Whether an attribute is a property with that accessor.
+    /// Whether an attribute is a property with that accessor. An override without it
+    /// of a property that has it is an attribute like any other.
     fn property(&mut self, class: ObjId, name: &str, accessor: &str) -> Known<bool> {
-        let Some((_, Const::Obj(o))) = self.facts.lookup(class, name)? else {
+        let Some(info) = self.facts.class(class)? else {
             return Ok(false);
         };
-        if !matches!(
-            self.facts.object(o)?.as_deref(),
-            Some(ObjData::Property { .. })
-        ) {
+        let mut there = Vec::new();
+        for c in &info.chain {
+            let Some(i) = self.facts.class(*c)? else {
+                continue;
+            };
+            let Some(value) = i.dict.get(name) else {
+                continue;
+            };
+            let Const::Obj(o) = value else {
+                return Ok(false);
+            };
+            match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::Property { fget, fset, .. }) => {
+                    let f = if accessor == "__getter__" { fget } else { fset };
+                    there.push(*f != Const::None);
+                }
+                _ => return Ok(false),
+            }
+        }
+        if there.is_empty() {
             return Ok(false);
         }
-        let there = self
-            .facts
-            .lookup(class, &format!("{name}{accessor}"))?
-            .is_some();
-        if !there {
+        if there.iter().all(|t| !t) {
             let what = if accessor == "__getter__" {
                 "read"
             } else {
@@ -56,7 +69,7 @@ impl Cx<'_> {
             };
             self.problem("TP0307", format!("property {name} cannot be {what}"));
         }
-        Ok(there)
+        Ok(there.iter().all(|t| *t))
     }
 
     /// The value of an attribute.
@@ -88,6 +101,7 @@ impl Cx<'_> {
                 }
                 if sum.is_bottom() {
                     if self.may_have_attr(descs, name)? {
+                        self.harmless = true;
                         return Ok(sum);
                     }
                     let what = self.facts.describe_atom(atom);
@@ -231,6 +245,9 @@ impl Cx<'_> {
             return self.forbidden(class, name);
         }
         let v = self.read(SlotKey::Attr(class, name.clone()));
+        if v.is_bottom() && self.is_declared(class, name)? {
+            self.harmless = true;
+        }
         if v.has_site() && self.is_immutable_list(class, name)? {
             return Ok(self.immutable_lists(&v));
         }
@@ -270,6 +287,22 @@ impl Cx<'_> {
             }
         }
         out
+    }
+
+    /// Whether `_attrs_` or `__slots__` of a class or base list an attribute.
+    fn is_declared(&mut self, class: ObjId, name: &str) -> Known<bool> {
+        let Some(info) = self.facts.class(class)? else {
+            return Ok(false);
+        };
+        for c in &info.chain {
+            if let Some(i) = self.facts.class(*c)?
+                && let Some(names) = &i.enforced
+                && names.iter().any(|n| **n == *name)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a class's `_attrs_` or `__slots__` admit an attribute.

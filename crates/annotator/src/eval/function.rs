@@ -171,6 +171,7 @@ impl Cx<'_> {
             self.place.made = 0;
             self.place.at = Some(op.at);
             self.record = OpRecord::default();
+            self.harmless = false;
             let ready = !args.iter().any(|a| a.val().is_bottom());
             let result = if ready {
                 self.operation(op.op, &args, &flow.vars)?
@@ -188,6 +189,9 @@ impl Cx<'_> {
                 if block.canraise() && i == last {
                     only_raises = true;
                     break;
+                }
+                if std::mem::take(&mut self.harmless) {
+                    return Ok(());
                 }
                 let call = matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs | HlOp::Next)
                     || special(outcome, i);
@@ -395,7 +399,11 @@ impl Cx<'_> {
                 Atom::Exception(kept.into()).into()
             };
         }
-        if !known.contains(val, self) && val.contains(known, self) {
+        // As in RPython `'\0'` does not count here, but for what is known of it alone.
+        let (loose, loose_known) = (val.with_nul(), known.with_nul());
+        if loose == loose_known && val.contains(known, self) {
+            known.clone()
+        } else if !loose_known.contains(&loose, self) && loose.contains(&loose_known, self) {
             known.clone()
         } else {
             val.clone()

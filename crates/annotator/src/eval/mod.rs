@@ -172,6 +172,7 @@ pub(crate) fn evaluate(
         record: OpRecord::default(),
         place: Place::default(),
         short_calls: false,
+        harmless: false,
     };
     let mut state = None;
     match key {
@@ -218,6 +219,8 @@ pub(crate) struct Cx<'a> {
     place: Place,
     /// Calls leave default arguments to the callee.
     short_calls: bool,
+    /// That the current operation has no outcome is no mistake.
+    harmless: bool,
 }
 
 impl Joiner for Cx<'_> {

@@ -293,6 +293,10 @@ impl Cx<'_> {
                 let i = self.instance(*o)?;
                 known = self.join(&known, &i);
             }
+            // The one builtin type that RPython's annotator learns from.
+            if self.type_name(*o)?.as_deref() == Some("str") {
+                known = self.join(&known, &Val::str_(false));
+            }
         }
         let answer = match (any_yes, all_no) {
             (true, _) => Val::const_bool(true),

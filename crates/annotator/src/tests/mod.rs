@@ -1,3 +1,4 @@
 mod basic;
 mod incremental;
 mod oracle;
+mod programs;
