@@ -58,12 +58,9 @@ pub(crate) fn entry_graph(
         .map(|name| graph.new_var(name, ()))
         .collect();
     graph.block_mut(start).inputargs = args.clone();
-    let entry = push(
-        &mut graph,
-        start,
-        HlOp::SimpleCall,
-        vec![class(classes.entry)],
-    );
+    let names = attribute_names(&graph, &args);
+    let entry = position_class(world, classes.iterator, "Entry", &names);
+    let entry = push(&mut graph, start, HlOp::SimpleCall, vec![class(entry)]);
     store(&mut graph, start, entry, &args);
     let call = vec![class(classes.iterator), Operand::Var(entry)];
     let iterator = push(&mut graph, start, HlOp::SimpleCall, call);
@@ -81,7 +78,9 @@ pub(crate) fn body_graph(
 ) -> Result<FunctionGraph, FlowError> {
     let mut graph = simplify(world, built)?;
     let g = &mut graph;
-    let mut positions = vec![(entry_class(iterator), entry_position(g))];
+    let names = attribute_names(g, g.args());
+    let entry = position_class(world, iterator, "Entry", &names);
+    let mut positions = vec![(entry, entry_position(g))];
     // The end of the body is the end of the iteration.
     let stop = g.new_block(vec![]);
     raise_new(g, stop, "exceptions.StopIteration");
@@ -98,8 +97,8 @@ pub(crate) fn body_graph(
     for b in blocks {
         for i in (0..g.block(b).operations.len()).rev() {
             if g.block(b).operations[i].op == HlOp::Yield {
-                let resume = resume_class(world, iterator, positions.len());
-                positions.push((resume, split_at_yield(g, b, i, resume)));
+                let name = format!("Resume{}", positions.len());
+                positions.push(split_at_yield(world, g, iterator, &name, (b, i)));
             }
         }
     }
@@ -120,13 +119,21 @@ fn entry_position(g: &mut FunctionGraph) -> BlockId {
     block
 }
 
-/// Ends a block at a `yield_` and answers where to resume.
-fn split_at_yield(g: &mut FunctionGraph, b: BlockId, i: usize, resume: ObjId) -> BlockId {
+/// Ends a block at a `yield_` and answers where to resume: the class of that
+/// position, and the block.
+fn split_at_yield(
+    world: World<'_>,
+    g: &mut FunctionGraph,
+    iterator: ObjId,
+    name: &str,
+    (b, i): (BlockId, usize),
+) -> (ObjId, BlockId) {
     let op = g.block_mut(b).operations.remove(i);
     let next = g.split_block(b, i);
     let saved: Vec<VarId> = (g.block(b).exits[0].args.iter())
         .filter_map(Operand::as_var)
         .collect();
+    let resume = position_class(world, iterator, name, &attribute_names(g, &saved));
     let position = push(g, b, HlOp::SimpleCall, vec![class(resume)]);
     store(g, b, position, &saved);
     let yielded = op.args[0].clone();
@@ -134,7 +141,7 @@ fn split_at_yield(g: &mut FunctionGraph, b: BlockId, i: usize, resume: ObjId) ->
     let returnblock = g.returnblock;
     g.block_mut(b).exits = vec![Link::new(returnblock, vec![Operand::Var(pair)])];
     load(g, next);
-    next
+    (resume, next)
 }
 
 /// The new start block: goes where the position says.
@@ -218,30 +225,16 @@ fn load(g: &mut FunctionGraph, b: BlockId) {
 struct Classes {
     owner: ObjId,
     iterator: ObjId,
-    entry: ObjId,
 }
 
 fn part(of: ObjId, what: &str) -> ObjId {
     stable_id(&["generator", &format!("{of:?}"), what])
 }
 
-fn entry_class(iterator: ObjId) -> ObjId {
-    part(iterator, "Entry")
-}
-
-/// The class of all positions.
-fn abstract_position() -> ObjId {
-    stable_id(&["generator", "AbstractPosition"])
-}
-
 impl Classes {
     fn of(owner: ObjId) -> Classes {
         let iterator = part(owner, "GeneratorIterator");
-        Classes {
-            owner,
-            iterator,
-            entry: entry_class(iterator),
-        }
+        Classes { owner, iterator }
     }
 
     fn define(&self, world: World<'_>, f: &FunctionData) {
@@ -276,7 +269,6 @@ impl Classes {
         }
         let object = named_id("__builtin__.object");
         define_class(world, self.iterator, "GeneratorIterator", &[object], dict);
-        define_position_classes(world, self.entry, "Entry");
         let attrs = vec![
             (BODY_OF.into(), Const::Obj(self.iterator)),
             ("_always_inline_".into(), Const::Bool(true)),
@@ -290,19 +282,28 @@ impl Classes {
     }
 }
 
-fn resume_class(world: World<'_>, iterator: ObjId, n: usize) -> ObjId {
-    let name = format!("Resume{n}");
-    let id = part(iterator, &name);
-    define_position_classes(world, id, &name);
-    id
-}
-
-fn define_position_classes(world: World<'_>, id: ObjId, name: &str) {
+/// Makes the class of a position with these attributes. They are listed in `_attrs_`:
+/// reading one that is never set, because the position is never reached, is then no
+/// error.
+fn position_class(world: World<'_>, iterator: ObjId, name: &str, attrs: &[String]) -> ObjId {
+    let mut parts = vec!["generator", name];
+    let of = format!("{iterator:?}");
+    parts.push(&of);
+    parts.extend(attrs.iter().map(String::as_str));
+    let id = stable_id(&parts);
     let object = named_id("__builtin__.object");
-    let immutable = || vec![("_immutable_".into(), Const::Bool(true))];
-    let base = abstract_position();
-    define_class(world, base, "AbstractPosition", &[object], immutable());
-    define_class(world, id, name, &[base, object], immutable());
+    let dict = |names: Vec<Const>| {
+        vec![
+            ("_immutable_".into(), Const::Bool(true)),
+            ("_attrs_".into(), Const::Tuple(names.into())),
+        ]
+    };
+    // The class of all positions.
+    let base = stable_id(&["generator", "AbstractPosition"]);
+    define_class(world, base, "AbstractPosition", &[object], dict(vec![]));
+    let names = attrs.iter().map(|n| Const::str(n)).collect();
+    define_class(world, id, name, &[base, object], dict(names));
+    id
 }
 
 fn define_class(
