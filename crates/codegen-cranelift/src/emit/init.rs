@@ -67,7 +67,9 @@ impl Emitter<'_, '_> {
                     }
                     words.extend(self.stored_word(&op.args));
                 }
-                LLOp::Plain(PlainOp::CastPointer) if own => names.push(op.result),
+                LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) if own => {
+                    names.push(op.result)
+                }
                 LLOp::Plain(PlainOp::GcWritebarrier) if own => {}
                 _ if op.args.iter().any(mentions) => return false,
                 LLOp::Num(..) => {}
@@ -107,6 +109,7 @@ fn is_harmless(p: PlainOp) -> bool {
                 | Getinteriorfield
                 | Getarraysize
                 | CastPointer
+                | CastOpaquePtr
                 | SameAs
                 | GcRestoreRoot
                 | PtrEq

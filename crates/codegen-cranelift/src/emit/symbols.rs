@@ -81,27 +81,33 @@ impl Symbols {
 
     /// Text of Cranelift's with the names of symbols in place of their numbers.
     pub(crate) fn with_names(&self, text: &str) -> String {
-        const NUMBERED: &str = "userextname";
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(i) = rest.find(NUMBERED) {
-            let digits = i + NUMBERED.len();
+        while let Some((start, digits)) = numbered(rest) {
             let count = rest[digits..]
                 .bytes()
                 .take_while(u8::is_ascii_digit)
                 .count();
             let end = digits + count;
             let number = rest[digits..end].parse().ok();
-            out.push_str(&rest[..i]);
+            out.push_str(&rest[..start]);
             match number.and_then(|n| self.get(n)) {
                 Some(symbol) => out.push_str(&symbol_text(&symbol)),
-                None => out.push_str(&rest[i..end]),
+                None => out.push_str(&rest[start..end]),
             }
             rest = &rest[end..];
         }
         out.push_str(rest);
         out
     }
+}
+
+/// Where the next number of a symbol stands, with and without what precedes it.
+fn numbered(text: &str) -> Option<(usize, usize)> {
+    ["userextname", "u0:"]
+        .iter()
+        .filter_map(|prefix| text.find(prefix).map(|i| (i, i + prefix.len())))
+        .min()
 }
 
 fn symbol_text(symbol: &SymbolRef) -> String {

@@ -285,3 +285,55 @@ fn objects_survive_collections() {
     let args = [10_000, 300].map(taipan_lltype::LLValue::signed);
     assert_eq!(super::run_native(&program, &args), "2");
 }
+
+#[test]
+fn code_as_text_has_names() {
+    let program = super::transformed(&super::parse(LISTS));
+    let f = program.function("f").expect("declared");
+    let graph = &program.graphs["f"];
+    let mut compiler = crate::FunctionCompiler::new(crate::OptLevel::Speed).expect("a machine");
+    let clif = compiler.clif(&program, f, graph).expect("emits");
+    assert!(clif.starts_with("function %f(i64, i64) -> i64"), "{clif}");
+    for name in ["symbol rpy_state", "<type GcStruct N>", "colocated build."] {
+        assert!(clif.contains(name), "{name} in {clif}");
+    }
+    let asm = compiler.asm(&program, f, graph).expect("compiles");
+    assert!(asm.contains("rpy_gc_writebarrier"), "{asm}");
+}
+
+#[test]
+fn equal_graphs_give_equal_code() {
+    let program = super::transformed(&super::parse(LISTS));
+    let f = program.function("f").expect("declared");
+    let graph = &program.graphs["f"];
+    let mut compiler = crate::FunctionCompiler::new(crate::OptLevel::Speed).expect("a machine");
+    let first = compiler.compile(&program, f, graph).expect("compiles");
+    // Not even what was compiled in between makes a difference.
+    for g in &program.functions {
+        let graph = &program.graphs[g.name()];
+        compiler.compile(&program, g, graph).expect("compiles");
+    }
+    assert_eq!(compiler.compile(&program, f, graph), Ok(first));
+}
+
+#[test]
+fn bad_graphs_are_refused() {
+    let program = super::parse(
+        "graph f
+         block0(n: Signed):
+            v: Signed = getfield(n, .x)
+            goto return(v)
+         END",
+    );
+    let f = program.function("f").expect("declared");
+    let mut compiler = crate::FunctionCompiler::new(crate::OptLevel::Speed).expect("a machine");
+    for _ in 0..2 {
+        let e = compiler
+            .compile(&program, f, &program.graphs["f"])
+            .expect_err("no pointer");
+        assert_eq!(
+            e.to_string(),
+            "f: getfield: a Signed where a pointer is needed"
+        );
+    }
+}
