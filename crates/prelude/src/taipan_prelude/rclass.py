@@ -4,7 +4,7 @@ from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, 
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import rpy_fatal
 from taipan_prelude.ll_str import ll_int2hex
-from taipan_prelude.rstr import ll_strconcat
+from taipan_prelude.rstr import ll_chr2str, ll_strconcat, ll_strconcat_char
 
 
 def ll_issubclass(subcls, cls):
@@ -47,10 +47,10 @@ def ll_inst_str(obj):
     if not obj:
         return "NULL"
     address = ll_int2hex(cast_primitive(Unsigned, llop.gc_id(Signed, obj)), False)
-    s = ll_strconcat("<", obj.typeptr.name)
+    s = ll_strconcat(ll_chr2str('<'), obj.typeptr.name)
     s = ll_strconcat(s, " object at 0x")
     s = ll_strconcat(s, address)
-    return ll_strconcat(s, ">")
+    return ll_strconcat_char(s, '>')
 
 def ll_fatalerror(message):
     rpy_fatal(message)
