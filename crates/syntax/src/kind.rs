@@ -151,6 +151,24 @@ kinds! {
     LambdaWord = false "lambda";
 }
 
+impl Kind {
+    /// Whether it is a statement that contains others.
+    pub(crate) fn is_compound(self) -> bool {
+        matches!(
+            self,
+            Kind::IfStatement
+                | Kind::ForStatement
+                | Kind::While
+                | Kind::Try
+                | Kind::With
+                | Kind::FunctionDefinition
+                | Kind::ClassDefinition
+                | Kind::DecoratedDefinition
+                | Kind::Match
+        )
+    }
+}
+
 macro_rules! fields {
     ($($variant:ident = $text:literal;)*) => {
         /// Fields that lowering looks at.

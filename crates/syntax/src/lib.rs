@@ -16,8 +16,10 @@ mod kind;
 mod literal;
 mod lower;
 mod mask;
+mod repair;
 
 pub use ast::*;
+use mask::LexError;
 use taipan_base::TextRange;
 
 /// A problem in the text.
@@ -40,27 +42,30 @@ pub struct ParsedFile {
     pub errors: Vec<SyntaxError>,
 }
 
+/// No more errors than this are reported of one text.
+const MAX_ERRORS: usize = 200;
+
+/// No more rounds of repairs are tried.
+const MAX_REPAIRS: usize = 8;
+
 /// Parses a module's text.
 pub fn parse(source: &str) -> ParsedFile {
-    let masked = mask::mask(source);
-    let mut parser = tree_sitter::Parser::new();
-    let mut errors = masked.errors.clone();
     let mut file = ParsedFile::default();
-    let tree = match parser.set_language(&kind::language()) {
-        Ok(()) => parser.parse(&masked.text, None),
-        Err(_) => None,
+    let mut parser = tree_sitter::Parser::new();
+    let mut errors = match parser.set_language(&kind::language()) {
+        Ok(()) => parse_into(&mut file, &mut parser, source),
+        Err(_) => Vec::new(),
     };
-    if let Some(tree) = tree {
-        let (ast, spans, more) = lower::lower(source, &masked, tree.root_node());
-        file.ast = ast;
-        file.spans = spans;
-        errors.extend(more);
-        if tree.root_node().has_error() {
-            collect(tree.root_node(), &mut errors);
-        }
-    }
-    errors.sort_by_key(|e| (e.range, e.message.clone()));
+    errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
     errors.dedup();
+    if errors.len() > MAX_ERRORS {
+        let range = errors[MAX_ERRORS].range;
+        errors.truncate(MAX_ERRORS);
+        errors.push(LexError {
+            range,
+            message: "too many errors, the others are not shown".to_owned(),
+        });
+    }
     file.errors = errors
         .into_iter()
         .map(|e| SyntaxError {
@@ -71,29 +76,56 @@ pub fn parse(source: &str) -> ParsedFile {
     file
 }
 
-/// The places where tree-sitter could not go on.
-fn collect(root: tree_sitter::Node<'_>, errors: &mut Vec<mask::LexError>) {
-    let mut cursor = root.walk();
-    loop {
-        let node = cursor.node();
-        let bad = node.is_error() || node.is_missing();
-        if bad {
-            errors.push(mask::LexError {
-                range: TextRange::new(node.start_byte() as u32, node.end_byte() as u32),
-                message: if node.is_missing() {
-                    format!("expected `{}`", node.kind())
-                } else {
-                    "invalid syntax".to_owned()
-                },
-            });
+fn parse_into(
+    file: &mut ParsedFile,
+    parser: &mut tree_sitter::Parser,
+    source: &str,
+) -> Vec<LexError> {
+    let mut masked = mask::lex(source);
+    mask::replace_bad(&mut masked);
+    let mut repairs = Vec::new();
+    let mut wrong: Vec<(usize, bool)> = Vec::new();
+    for round in 0..=MAX_REPAIRS {
+        let Some(tree) = parser.parse(&masked.text, None) else {
+            break;
+        };
+        let root = tree.root_node();
+        let mut bad = Vec::new();
+        if root.has_error() && round < MAX_REPAIRS {
+            bad = repair::wrong_lines(parser, source, &masked, &tree);
         }
-        if !bad && node.has_error() && cursor.goto_first_child() {
-            continue;
+        if bad.is_empty() {
+            let lowered = lower::lower(source, &masked, root);
+            if lowered.overruns.is_empty() || round == MAX_REPAIRS {
+                file.ast = lowered.ast;
+                file.spans = lowered.spans;
+                repairs.extend(lowered.errors);
+                break;
+            }
+            bad.extend(lowered.overruns.into_iter().map(|i| {
+                let end = masked.lines[i].range.end;
+                let error = LexError {
+                    range: TextRange::new(end, end),
+                    message: "the statement is not complete".to_owned(),
+                };
+                (i, error)
+            }));
         }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return;
+        for (i, error) in bad {
+            let told = masked.lines[i].reported;
+            wrong.push((i, !told));
+            if !told {
+                repairs.push(error);
             }
         }
+        masked = mask::lex(source);
+        for (i, told) in &wrong {
+            masked.lines[*i].bad = true;
+            masked.lines[*i].reported |= told;
+        }
+        mask::replace_bad(&mut masked);
     }
+    let mut errors = masked.errors;
+    errors.extend(repairs);
+    errors
 }

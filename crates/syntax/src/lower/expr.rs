@@ -1,6 +1,7 @@
 //! Expressions.
 
 use num_bigint::BigInt;
+use rustc_hash::FxHashSet;
 use taipan_base::TextRange;
 use tree_sitter::Node;
 
@@ -112,6 +113,8 @@ impl<'t> Lowerer<'_, 't> {
             Kind::True => Expr::Bool(true),
             Kind::False => Expr::Bool(false),
             Kind::Ellipsis => Expr::Ellipsis,
+            // What is wrong there was reported.
+            Kind::Integer if self.masked.is_replacement(range) => Expr::Error,
             Kind::Integer | Kind::Float => match literal::number(self.text(node)) {
                 Ok(value) => value,
                 Err(message) => {
@@ -475,6 +478,14 @@ impl<'t> Lowerer<'_, 't> {
                 _ => {}
             }
         }
+        let mut seen = FxHashSet::default();
+        for (p, span) in positional.iter().zip(&spans) {
+            if let Param::Name(name) = p
+                && !seen.insert(*name)
+            {
+                self.error(*span, "this parameter's name is used twice");
+            }
+        }
         params.positional = positional.into();
         params.defaults = defaults.into();
         (params, spans)
@@ -484,7 +495,7 @@ impl<'t> Lowerer<'_, 't> {
         if self.kind(node) == Kind::Identifier {
             return Param::Name(self.name(node));
         }
-        if self.masked.string_at(node.start_byte() as u32).is_some() {
+        if self.masked.string_at(self.start(node)).is_some() {
             self.error(self.range(node), "expected a parameter's name");
         }
         let target = self.expr(node);
@@ -521,12 +532,17 @@ impl<'t> Lowerer<'_, 't> {
                         .filter(|c| c.1 == Field::Right && c.0.is_named())
                         .map(|c| c.0)
                         .collect();
+                    if iters.len() > 1 && kind != ComprehensionKind::List {
+                        self.error(
+                            self.range(node),
+                            "a generator expression beside other arguments needs parentheses",
+                        );
+                    }
                     let iter = match *iters {
                         [] => continue,
                         [one] => self.expr(one),
                         [first, .., last] => {
-                            let range =
-                                TextRange::new(first.start_byte() as u32, last.end_byte() as u32);
+                            let range = TextRange::new(self.start(first), self.range(last).end);
                             let items = self.exprs(iters);
                             self.alloc(Expr::Tuple(items), range)
                         }
@@ -565,8 +581,8 @@ impl<'t> Lowerer<'_, 't> {
         match *parts {
             [one] if !comma => self.expr(one),
             _ => {
-                let start = parts.first().map_or(0, |n| n.start_byte() as u32);
-                let end = parts.last().map_or(start, |n| n.end_byte() as u32);
+                let start = parts.first().map_or(0, |n| self.start(*n));
+                let end = parts.last().map_or(start, |n| self.range(*n).end);
                 let items = self.exprs(parts);
                 self.alloc(Expr::Tuple(items), TextRange::new(start, end))
             }
@@ -613,6 +629,7 @@ impl<'t> Lowerer<'_, 't> {
         }
         let mut positional = Vec::new();
         let mut keywords: Vec<(Name, ExprId)> = Vec::new();
+        let mut seen = FxHashSet::default();
         for (child, _) in self.children(args) {
             let range = self.range(child);
             match self.kind(child) {
@@ -626,7 +643,7 @@ impl<'t> Lowerer<'_, 't> {
                     };
                     let name = self.name(name);
                     let value = self.expr(value);
-                    if keywords.iter().any(|k| k.0 == name) {
+                    if !seen.insert(name) {
                         self.error(range, "keyword argument repeated");
                     } else if call.dstar.is_some() {
                         self.error(range, "no argument may follow `**`");

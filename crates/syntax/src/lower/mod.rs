@@ -37,11 +37,22 @@ pub(crate) struct Lowerer<'a, 't> {
     spans: Spans,
     names: FxHashMap<Box<str>, Name>,
     errors: Vec<LexError>,
+    /// Lines whose statement goes on in the next one.
+    overruns: Vec<usize>,
     depth: u32,
 }
 
+/// A lowered tree.
+pub(crate) struct Lowered {
+    pub(crate) ast: Ast,
+    pub(crate) spans: Spans,
+    pub(crate) errors: Vec<LexError>,
+    /// Lines whose statement goes on in the next one, as indexes: they are wrong.
+    pub(crate) overruns: Vec<usize>,
+}
+
 /// Lowers a whole tree.
-pub(crate) fn lower(source: &str, masked: &Masked, root: Node<'_>) -> (Ast, Spans, Vec<LexError>) {
+pub(crate) fn lower(source: &str, masked: &Masked, root: Node<'_>) -> Lowered {
     let mut l = Lowerer {
         source,
         masked,
@@ -50,13 +61,19 @@ pub(crate) fn lower(source: &str, masked: &Masked, root: Node<'_>) -> (Ast, Span
         spans: Spans::default(),
         names: FxHashMap::default(),
         errors: Vec::new(),
+        overruns: Vec::new(),
         depth: 0,
     };
     l.ast.body = l.block(root);
-    (l.ast, l.spans, l.errors)
+    Lowered {
+        ast: l.ast,
+        spans: l.spans,
+        errors: l.errors,
+        overruns: l.overruns,
+    }
 }
 
-impl<'t> Lowerer<'_, 't> {
+impl<'a, 't> Lowerer<'a, 't> {
     fn kind(&self, node: Node<'_>) -> Kind {
         TABLES.kind(node.kind_id())
     }
@@ -79,12 +96,20 @@ impl<'t> Lowerer<'_, 't> {
         out
     }
 
+    /// Where a node stands in the original text.
     fn range(&self, node: Node<'_>) -> TextRange {
-        TextRange::new(node.start_byte() as u32, node.end_byte() as u32)
+        TextRange::new(self.start(node), self.masked.original(node.end_byte()))
     }
 
-    fn text(&self, node: Node<'_>) -> &str {
-        self.source.get(node.byte_range()).unwrap_or("")
+    fn start(&self, node: Node<'_>) -> u32 {
+        self.masked.original(node.start_byte())
+    }
+
+    fn text(&self, node: Node<'_>) -> &'a str {
+        let range = self.range(node);
+        self.source
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or("")
     }
 
     fn error(&mut self, range: TextRange, message: impl Into<String>) {
@@ -106,8 +131,11 @@ impl<'t> Lowerer<'_, 't> {
 
     /// The name that an identifier's node spells.
     fn name(&mut self, node: Node<'t>) -> Name {
-        let source = self.source;
-        self.intern(source.get(node.byte_range()).unwrap_or(""))
+        match self.text(node) {
+            text if text.starts_with(|c: char| c.is_alphabetic() || c == '_') => self.intern(text),
+            // The name in a replaced definition.
+            _ => self.intern("_"),
+        }
     }
 
     fn alloc(&mut self, expr: Expr, range: TextRange) -> ExprId {
@@ -133,7 +161,7 @@ impl<'t> Lowerer<'_, 't> {
     /// Runs `f` one level deeper, or reports that this is too deep.
     fn deeper<R>(&mut self, node: Node<'t>, f: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.depth >= MAX_DEPTH {
-            let start = node.start_byte() as u32;
+            let start = self.start(node);
             self.error(TextRange::new(start, start + 1), "nested too deeply");
             return None;
         }

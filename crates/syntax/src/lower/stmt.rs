@@ -26,21 +26,16 @@ impl<'t> Lowerer<'_, 't> {
         out.into()
     }
 
-    /// The block in a field, which the grammar lets be empty.
-    fn suite(&mut self, owner: Node<'t>, block: Option<Node<'t>>) -> Block {
-        let statements = match block {
-            Some(b) => self.block(b),
-            None => Block::default(),
-        };
-        if statements.is_empty() && !owner.has_error() {
-            let end = block.map_or(owner.end_byte(), |b| b.start_byte()) as u32;
-            self.error(TextRange::new(end, end), "expected an indented block");
-        }
-        statements
+    /// The block in a field. The pre-pass has seen that there is one.
+    fn suite(&mut self, block: Option<Node<'t>>) -> Block {
+        block.map_or_else(Block::default, |b| self.block(b))
     }
 
     fn stmt(&mut self, node: Node<'t>) -> Stmt {
         let range = self.range(node);
+        if !self.kind(node).is_compound() {
+            self.check_end(range);
+        }
         match self.kind(node) {
             Kind::ExpressionStatement => self.expression_statement(node),
             Kind::Pass => match self.masked.mark_at(range.start) {
@@ -94,7 +89,7 @@ impl<'t> Lowerer<'_, 't> {
                 };
                 Stmt::While {
                     test: self.expr(test),
-                    body: self.suite(node, in_field(&c, Field::Body)),
+                    body: self.suite(in_field(&c, Field::Body)),
                     orelse: self.else_clause(&c),
                 }
             }
@@ -109,7 +104,7 @@ impl<'t> Lowerer<'_, 't> {
                 Stmt::For {
                     target: self.target(target),
                     iter: self.expr(iter),
-                    body: self.suite(node, in_field(&c, Field::Body)),
+                    body: self.suite(in_field(&c, Field::Body)),
                     orelse: self.else_clause(&c),
                 }
             }
@@ -135,6 +130,16 @@ impl<'t> Lowerer<'_, 't> {
         }
     }
 
+    /// The grammar takes a line break for a blank where no statement can end: notes
+    /// the lines that it went past so.
+    fn check_end(&mut self, range: TextRange) {
+        if let Some(i) = self.masked.line_at(range.start)
+            && range.end > self.masked.lines[i].range.end
+        {
+            self.overruns.push(i);
+        }
+    }
+
     fn no_async(&mut self, children: &[Child<'t>], range: TextRange) {
         if children.iter().any(|c| self.kind(c.0) == Kind::Async) {
             self.error(range, "`async` is not part of Python 2");
@@ -147,7 +152,13 @@ impl<'t> Lowerer<'_, 't> {
             [(one, _)] => match self.kind(*one) {
                 Kind::Assignment => self.assignment(*one),
                 Kind::AugmentedAssignment => self.augmented_assignment(*one),
-                _ => Stmt::Expr(self.expr(*one)),
+                _ => {
+                    let value = self.expr(*one);
+                    match self.ast.exprs[value] {
+                        Expr::Error => Stmt::Error,
+                        _ => Stmt::Expr(value),
+                    }
+                }
             },
             _ => {
                 let items = self.expr_children(node);
@@ -453,8 +464,9 @@ impl<'t> Lowerer<'_, 't> {
     }
 
     fn future_feature(&mut self, node: Node<'t>) {
+        let name = self.text(node);
         let future = &mut self.ast.future;
-        match self.source.get(node.byte_range()).unwrap_or("") {
+        match name {
             "division" => future.division = true,
             "print_function" => future.print_function = true,
             "unicode_literals" => future.unicode_literals = true,
@@ -468,21 +480,21 @@ impl<'t> Lowerer<'_, 't> {
         let mut branches = Vec::new();
         let mut orelse = Block::default();
         let children = self.children(node);
-        let branch = |l: &mut Self, owner: Node<'t>, c: &[Child<'t>]| {
+        let branch = |l: &mut Self, c: &[Child<'t>]| {
             let test = in_field(c, Field::Condition)?;
             let test = l.expr(test);
-            Some((test, l.suite(owner, in_field(c, Field::Consequence))))
+            Some((test, l.suite(in_field(c, Field::Consequence))))
         };
-        branches.extend(branch(self, node, &children));
+        branches.extend(branch(self, &children));
         for (child, _) in children {
             match self.kind(child) {
                 Kind::ElifClause => {
                     let c = self.children(child);
-                    branches.extend(branch(self, child, &c));
+                    branches.extend(branch(self, &c));
                 }
                 Kind::ElseClause => {
                     let c = self.children(child);
-                    orelse = self.suite(child, in_field(&c, Field::Body));
+                    orelse = self.suite(in_field(&c, Field::Body));
                 }
                 _ => {}
             }
@@ -497,7 +509,7 @@ impl<'t> Lowerer<'_, 't> {
         match children.iter().find(|c| self.kind(c.0) == Kind::ElseClause) {
             Some((clause, _)) => {
                 let c = self.children(*clause);
-                self.suite(*clause, in_field(&c, Field::Body))
+                self.suite(in_field(&c, Field::Body))
             }
             None => Block::default(),
         }
@@ -505,41 +517,40 @@ impl<'t> Lowerer<'_, 't> {
 
     fn try_statement(&mut self, node: Node<'t>) -> Stmt {
         let c = self.children(node);
-        let body = self.suite(node, in_field(&c, Field::Body));
-        let mut handlers = Vec::new();
+        let body = self.suite(in_field(&c, Field::Body));
+        let mut clauses: Vec<(Node<'t>, ExceptClause)> = Vec::new();
         let mut finally = None;
         for (child, _) in &c {
             match self.kind(*child) {
                 Kind::ExceptClause => {
                     let handler = self.except_clause(*child);
-                    handlers.push(handler);
+                    clauses.push((*child, handler));
                 }
                 Kind::FinallyClause => {
                     let block = self.named_child(*child);
-                    finally = Some(self.suite(*child, block));
+                    finally = Some(self.suite(block));
                 }
                 _ => {}
             }
         }
-        if handlers.is_empty() && finally.is_none() && !node.has_error() {
-            let start = node.start_byte() as u32;
+        if clauses.is_empty() && finally.is_none() && !node.has_error() {
+            let start = self.start(node);
             self.error(
                 TextRange::new(start, start + 3),
                 "`try` needs an `except` or a `finally` clause",
             );
         }
-        if let Some(bare) = handlers
-            .iter()
-            .position(|h: &ExceptClause| h.class.is_none())
-            && bare + 1 < handlers.len()
+        if let [init @ .., _] = clauses.as_slice()
+            && let Some((clause, _)) = init.iter().find(|(_, h)| h.class.is_none())
         {
+            let start = self.start(*clause);
             self.error(
-                self.range(node),
+                TextRange::new(start, start + 6),
                 "an `except` without a class must be the last",
             );
         }
         let orelse = self.else_clause(&c);
-        if handlers.is_empty() && !orelse.is_empty() {
+        if clauses.is_empty() && !orelse.is_empty() {
             self.error(
                 self.range(node),
                 "`else` needs an `except` clause before it",
@@ -547,7 +558,7 @@ impl<'t> Lowerer<'_, 't> {
         }
         Stmt::Try(Box::new(Try {
             body,
-            handlers: handlers.into(),
+            handlers: clauses.into_iter().map(|(_, h)| h).collect(),
             orelse,
             finally: finally.unwrap_or_default(),
         }))
@@ -587,7 +598,7 @@ impl<'t> Lowerer<'_, 't> {
         ExceptClause {
             class,
             target,
-            body: self.suite(node, block),
+            body: self.suite(block),
         }
     }
 
@@ -623,7 +634,7 @@ impl<'t> Lowerer<'_, 't> {
                 items.push((self.expr(value), None));
             }
         }
-        let body = self.suite(node, in_field(&c, Field::Body));
+        let body = self.suite(in_field(&c, Field::Body));
         if items.is_empty() {
             return Stmt::Error;
         }
@@ -637,6 +648,7 @@ impl<'t> Lowerer<'_, 't> {
             if self.kind(*child) == Kind::Decorator
                 && let Some(value) = self.named_child(*child)
             {
+                self.check_end(TextRange::new(self.start(*child), self.range(value).end));
                 decorators.push(self.expr(value));
             }
         }
@@ -663,7 +675,7 @@ impl<'t> Lowerer<'_, 't> {
         };
         let (params, param_spans) = match in_field(&c, Field::Parameters) {
             Some(p) => {
-                if self.masked.string_at(p.start_byte() as u32).is_some() {
+                if self.masked.string_at(self.start(p)).is_some() {
                     self.error(self.range(p), "expected `(`");
                 }
                 self.params(p)
@@ -676,7 +688,7 @@ impl<'t> Lowerer<'_, 't> {
             params: param_spans,
         };
         let name = self.name(name);
-        let body = FunctionBody::Block(self.suite(node, in_field(&c, Field::Body)));
+        let body = FunctionBody::Block(self.suite(in_field(&c, Field::Body)));
         let function = Function {
             name,
             params,
@@ -699,7 +711,7 @@ impl<'t> Lowerer<'_, 't> {
         let name = self.name(name);
         let mut bases = Vec::new();
         if let Some(list) = in_field(&c, Field::Superclasses) {
-            if self.masked.string_at(list.start_byte() as u32).is_some() {
+            if self.masked.string_at(self.start(list)).is_some() {
                 self.error(self.range(list), "expected `(`");
             }
             for (child, _) in self.children(list) {
@@ -715,7 +727,7 @@ impl<'t> Lowerer<'_, 't> {
                 }
             }
         }
-        let body = self.suite(node, in_field(&c, Field::Body));
+        let body = self.suite(in_field(&c, Field::Body));
         let class = Class {
             name,
             bases: bases.into(),

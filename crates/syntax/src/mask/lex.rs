@@ -1,106 +1,19 @@
-//! The pre-pass: rewrites a Python 2 text, byte for byte at the same length, into
-//! one that the tree-sitter grammar reads without ambiguity, and remembers what
-//! stood there.
-//!
-//! ```text
-//! print >>f, `x`, ur"a" "b"   # why
-//! del      f, (x), (       )
-//! ```
-//!
-//! - A group of adjacent string literals becomes `(   )`; [`Masked::strings`] has
-//!   the literals. The grammar's own strings know neither `ur''` nor Python 2's
-//!   escapes, and quotes are where its error recovery goes astray.
-//! - Statement `print` becomes `del` or `pass`, `exec` becomes `del`: keywords that
-//!   take a list of expressions. [`Masked::marks`] tells them apart.
-//! - Backquotes become parentheses.
-//! - Words that newer grammars know as soft keywords (`match`, `type`, `async`, ...)
-//!   lose their first letter to `_`; names are read from the original text.
-//! - Comments, joined lines and line breaks inside brackets become blanks.
-//! - Indentation by tabs is rewritten so that the grammar's scanner, which counts 8
-//!   for a tab wherever it stands, finds the width that Python 2 gives it.
+//! Strings, comments, brackets and words: the part of the pre-pass that goes over
+//! the text once.
 
 use taipan_base::TextRange;
 
-/// What a rewritten place was.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mark {
-    /// `print` with values.
-    Print,
-    /// `print >>`.
-    PrintTo,
-    /// `print` alone.
-    PrintEmpty,
-    /// `exec`
-    Exec,
-    /// An opening backquote.
-    Backquote,
-}
+use super::{Keyword, LexError, Line, Literal, Mark, Masked, StringGroup};
 
-/// One string literal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Literal {
-    /// All of it, prefix and quotes included.
-    pub(crate) range: TextRange,
-    /// Length of the prefix.
-    pub(crate) prefix: u8,
-    /// Whether it has three quotes on each side.
-    pub(crate) triple: bool,
-}
+/// More brackets inside each other than this are refused.
+const MAX_BRACKETS: usize = 200;
 
-/// Adjacent string literals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct StringGroup {
-    /// Offset of the first.
-    pub(crate) start: u32,
-    /// First of its literals, as an index into [`Masked::literals`].
-    pub(crate) first: u32,
-    /// One past the last.
-    pub(crate) end: u32,
-}
+/// A longer statement is refused: the tree would take gigabytes.
+const MAX_TOKENS: u32 = 1_000_000;
 
-/// A problem found before parsing.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LexError {
-    pub(crate) range: TextRange,
-    pub(crate) message: String,
-}
-
-/// The rewritten text.
-#[derive(Default)]
-pub(crate) struct Masked {
-    /// For tree-sitter; offsets are those of the original.
-    pub(crate) text: Vec<u8>,
-    /// String groups, by offset.
-    pub(crate) strings: Vec<StringGroup>,
-    /// Their literals.
-    pub(crate) literals: Vec<Literal>,
-    /// What was rewritten, by offset.
-    pub(crate) marks: Vec<(u32, Mark)>,
-    /// Problems.
-    pub(crate) errors: Vec<LexError>,
-}
-
-impl Masked {
-    /// The string group that starts there.
-    pub(crate) fn string_at(&self, offset: u32) -> Option<&[Literal]> {
-        let i = self
-            .strings
-            .binary_search_by_key(&offset, |g| g.start)
-            .ok()?;
-        let g = self.strings[i];
-        Some(&self.literals[g.first as usize..g.end as usize])
-    }
-
-    /// What the place was rewritten from.
-    pub(crate) fn mark_at(&self, offset: u32) -> Option<Mark> {
-        let i = self.marks.binary_search_by_key(&offset, |m| m.0).ok()?;
-        Some(self.marks[i].1)
-    }
-}
-
-/// Rewrites a text.
-pub(crate) fn mask(source: &str) -> Masked {
-    let mut m = Masker {
+/// Rewrites a text, and collects its logical lines.
+pub(crate) fn lex(source: &str) -> Masked {
+    let mut l = Lexer {
         src: source.as_bytes(),
         pos: 0,
         out: Masked {
@@ -108,20 +21,26 @@ pub(crate) fn mask(source: &str) -> Masked {
             ..Masked::default()
         },
         brackets: Vec::new(),
+        bad: false,
+        reported: false,
         print_function: false,
     };
-    while m.pos < m.src.len() {
-        m.logical_line();
+    while l.pos < l.src.len() {
+        l.logical_line();
     }
-    m.out
+    l.out
 }
 
-struct Masker<'a> {
+struct Lexer<'a> {
     src: &'a [u8],
     pos: usize,
     out: Masked,
-    /// Open brackets of the logical line.
-    brackets: Vec<u8>,
+    /// Open brackets of the logical line, with their offsets.
+    brackets: Vec<(u8, u32)>,
+    /// Whether the logical line is wrong.
+    bad: bool,
+    /// Whether that was reported.
+    reported: bool,
     print_function: bool,
 }
 
@@ -141,7 +60,7 @@ fn is_prefix(word: &[u8]) -> bool {
     )
 }
 
-impl Masker<'_> {
+impl Lexer<'_> {
     fn peek(&self, ahead: usize) -> u8 {
         self.src.get(self.pos + ahead).copied().unwrap_or(0)
     }
@@ -202,6 +121,7 @@ impl Masker<'_> {
             let room = self.pos - start;
             let spaces = width as usize % 8;
             let used = width as usize / 8 + spaces;
+            // Wider than before only after a form feed between blanks.
             let out = &mut self.out.text[start..self.pos];
             if used <= room {
                 out.fill(b'\x0c');
@@ -214,14 +134,15 @@ impl Masker<'_> {
 
     fn logical_line(&mut self) {
         let start = self.pos;
-        self.indentation();
+        let width = self.indentation();
         match self.peek(0) {
             b'#' => self.skip_comment(),
             b'\n' | b'\r' => {}
-            _ => {
-                self.statements();
+            _ if self.pos < self.src.len() => {
+                self.statements(start, width);
                 return;
             }
+            _ => {}
         }
         // A blank line, with or without a comment.
         self.blank(start, self.pos);
@@ -230,60 +151,100 @@ impl Masker<'_> {
         }
     }
 
+    /// Marks the logical line as wrong. Only the first problem is told.
+    fn error(&mut self, start: usize, end: usize, message: impl Into<String>) {
+        self.bad = true;
+        if !self.reported {
+            self.reported = true;
+            self.out.errors.push(LexError {
+                range: TextRange::new(start as u32, end as u32),
+                message: message.into(),
+            });
+        }
+    }
+
     /// The rest of a logical line.
-    fn statements(&mut self) {
+    fn statements(&mut self, indent_start: usize, width: u32) {
         self.brackets.clear();
-        let line = self.pos;
+        self.bad = false;
+        self.reported = false;
+        let start = self.pos;
+        let mut line = Line {
+            range: TextRange::default(),
+            indent_start: indent_start as u32,
+            width,
+            keyword: None,
+            colon: false,
+            inline: false,
+            bad: false,
+            reported: false,
+        };
+        let mut end = start;
         let mut statement_start = true;
         // Lambdas at depth 0 whose colon is still to come.
         let mut lambdas = 0;
         let mut future = false;
+        let mut tokens = 0;
         while self.pos < self.src.len() {
             let b = self.peek(0);
             let at_start = std::mem::replace(&mut statement_start, false);
+            // First what is no token.
             match b {
                 b' ' => {
                     statement_start = at_start;
                     self.pos += 1;
+                    continue;
                 }
                 b'\t' | b'\x0c' => {
                     statement_start = at_start;
                     self.blank(self.pos, self.pos + 1);
                     self.pos += 1;
+                    continue;
                 }
                 b'\n' | b'\r' => {
+                    if !self.brackets.is_empty() && self.statement_follows() {
+                        self.never_closed();
+                    }
                     let inside = !self.brackets.is_empty();
                     self.newline(!inside);
-                    if !inside {
-                        return;
+                    if inside {
+                        continue;
                     }
+                    break;
                 }
                 b'\\' if self.newline_at(self.pos + 1) > 0 => {
                     statement_start = at_start;
                     self.blank(self.pos, self.pos + 1);
                     self.pos += 1;
                     self.newline(false);
+                    continue;
                 }
-                b'#' => self.skip_comment(),
+                b'#' => {
+                    self.skip_comment();
+                    continue;
+                }
+                _ => {}
+            }
+            line.inline |= line.colon;
+            let token = self.pos;
+            tokens += 1;
+            if tokens == MAX_TOKENS {
+                self.error(start, start + 1, "this statement is too long");
+            }
+            match b {
                 b'"' | b'\'' => self.string_group(0),
-                b'(' | b'[' | b'{' => {
-                    self.brackets.push(b);
-                    self.pos += 1;
-                }
-                b')' | b']' | b'}' => {
-                    self.brackets.pop();
-                    self.pos += 1;
-                }
+                b'(' | b'[' | b'{' => self.open(b),
+                b')' | b']' | b'}' => self.close(b),
                 b'`' => {
-                    if self.brackets.last() == Some(&b'`') {
+                    if self.brackets.last().is_some_and(|o| o.0 == b'`') {
                         self.brackets.pop();
                         self.out.text[self.pos] = b')';
+                        self.pos += 1;
                     } else {
-                        self.brackets.push(b'`');
                         self.out.text[self.pos] = b'(';
                         self.out.marks.push((self.pos as u32, Mark::Backquote));
+                        self.open(b);
                     }
-                    self.pos += 1;
                 }
                 b';' => {
                     statement_start = self.brackets.is_empty();
@@ -295,6 +256,7 @@ impl Masker<'_> {
                             lambdas -= 1;
                         } else {
                             statement_start = true;
+                            line.colon = line.keyword.is_some();
                         }
                     }
                     self.pos += 1;
@@ -302,38 +264,136 @@ impl Masker<'_> {
                 b'0'..=b'9' => self.number(),
                 b'.' if self.peek(1).is_ascii_digit() => self.number(),
                 _ if is_ident_start(b) => {
-                    let start = self.pos;
                     while is_ident(self.peek(0)) {
                         self.pos += 1;
                     }
                     let src = self.src;
-                    let word = &src[start..self.pos];
+                    let word = &src[token..self.pos];
+                    if token == start {
+                        line.keyword = Keyword::from_word(word);
+                    }
                     match word {
-                        b"print" if at_start && !self.print_function => self.print(start),
+                        b"print" if at_start && !self.print_function => self.print(token),
                         b"exec" if at_start => {
-                            self.out.text[start..self.pos].copy_from_slice(b"del ");
-                            self.out.marks.push((start as u32, Mark::Exec));
+                            self.out.text[token..self.pos].copy_from_slice(b"del ");
+                            self.out.marks.push((token as u32, Mark::Exec));
                         }
                         b"print" | b"exec" | b"match" | b"type" | b"async" | b"await" | b"case" => {
-                            self.out.text[start] = b'_';
+                            self.out.text[token] = b'_';
                         }
                         // `x.None` is an attribute like any other.
-                        b"None" | b"True" | b"False" if self.src[..start].ends_with(b".") => {
-                            self.out.text[start] = b'_';
+                        b"None" | b"True" | b"False" if src[..token].ends_with(b".") => {
+                            self.out.text[token] = b'_';
                         }
                         b"lambda" if self.brackets.is_empty() => lambdas += 1,
-                        b"__future__" => future = src[line..].starts_with(b"from"),
+                        b"__future__" => future = src[start..].starts_with(b"from"),
                         b"print_function" if future => self.print_function = true,
                         _ if matches!(self.peek(0), b'"' | b'\'') && is_prefix(word) => {
-                            self.pos = start;
+                            self.pos = token;
                             self.string_group(word.len());
+                        }
+                        _ if !word.is_ascii() => {
+                            self.error(token, self.pos, "a name in Python 2 is plain ASCII");
                         }
                         _ => {}
                     }
                 }
+                b'$' | b'?' | b'\\' | b'\0'..=b'\x1f' | b'\x7f' => {
+                    let what = if b.is_ascii_control() {
+                        "unexpected control character".to_owned()
+                    } else {
+                        format!("unexpected character `{}`", b as char)
+                    };
+                    self.error(token, token + 1, what);
+                    self.blank(token, token + 1);
+                    self.pos += 1;
+                }
                 _ => self.pos += 1,
             }
+            end = self.pos;
         }
+        if !self.brackets.is_empty() {
+            self.never_closed();
+        }
+        line.range = TextRange::new(start as u32, end as u32);
+        line.bad = self.bad;
+        line.reported = self.reported;
+        self.out.lines.push(line);
+    }
+
+    fn open(&mut self, bracket: u8) {
+        self.brackets.push((bracket, self.pos as u32));
+        if self.brackets.len() > MAX_BRACKETS {
+            self.error(self.pos, self.pos + 1, "nested too deeply");
+        }
+        self.pos += 1;
+    }
+
+    fn close(&mut self, bracket: u8) {
+        let closes = match bracket {
+            b')' => b'(',
+            b']' => b'[',
+            _ => b'{',
+        };
+        let bracket = bracket as char;
+        match self.brackets.pop() {
+            Some((open, _)) if open == closes => {}
+            Some((open, _)) => {
+                let open = open as char;
+                let message = format!("`{bracket}` does not close the `{open}` before it");
+                self.error(self.pos, self.pos + 1, message);
+            }
+            None => {
+                let message = format!("`{bracket}` closes nothing");
+                self.error(self.pos, self.pos + 1, message);
+            }
+        }
+        self.pos += 1;
+    }
+
+    /// Reports the innermost open bracket, and forgets all.
+    fn never_closed(&mut self) {
+        if let Some((open, at)) = self.brackets.pop() {
+            let at = at as usize;
+            self.error(
+                at,
+                at + 1,
+                format!("this `{}` is never closed", open as char),
+            );
+        }
+        self.brackets.clear();
+    }
+
+    /// Whether the line after the line break at `pos` starts with a word that no
+    /// expression goes on with.
+    fn statement_follows(&self) -> bool {
+        let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\x0c' | b'\n' | b'\r');
+        let rest = &self.src[self.pos..];
+        let rest = &rest[rest.iter().position(|b| !blank(b)).unwrap_or(rest.len())..];
+        let word = rest
+            .iter()
+            .position(|b| !is_ident(*b))
+            .unwrap_or(rest.len());
+        matches!(
+            &rest[..word],
+            b"def"
+                | b"class"
+                | b"return"
+                | b"import"
+                | b"while"
+                | b"try"
+                | b"except"
+                | b"finally"
+                | b"with"
+                | b"del"
+                | b"pass"
+                | b"raise"
+                | b"assert"
+                | b"global"
+                | b"break"
+                | b"continue"
+                | b"elif"
+        )
     }
 
     /// At the end of a statement's `print`.
@@ -405,6 +465,9 @@ impl Masker<'_> {
         }
         self.pos = end;
         self.blank(start, end);
+        if end - start < 2 {
+            return; // not terminated
+        }
         self.out.text[start] = b'(';
         self.out.text[end - 1] = b')';
         self.out.strings.push(StringGroup {
@@ -465,10 +528,10 @@ impl Masker<'_> {
         self.pos = self.pos.min(self.src.len());
         let range = TextRange::new(start as u32, self.pos as u32);
         if !closed {
-            self.out.errors.push(LexError {
-                range,
-                message: "string literal is not terminated".to_owned(),
-            });
+            let end = if triple { start + prefix + 3 } else { self.pos };
+            self.error(start, end, "this string is never closed");
+            // What follows is probably no part of the statement.
+            self.brackets.clear();
         }
         self.out.literals.push(Literal {
             range,

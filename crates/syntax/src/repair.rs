@@ -1,0 +1,127 @@
+//! Finds the statements that the grammar rejects.
+//!
+//! tree-sitter's error recovery may take whole functions into one ERROR node. But the
+//! pre-pass has seen to it that brackets and blocks are balanced, so what is wrong is
+//! wrong within one line: every line that an ERROR node touches is parsed alone, and
+//! those that fail are the ones.
+
+use taipan_base::TextRange;
+use tree_sitter::{Node, Parser, Tree};
+
+use crate::mask::{self, Keyword, LexError, Line, Masked};
+
+/// No more lines than this are parsed alone.
+const MAX_LINES: usize = 5_000;
+
+/// The wrong lines of a text, as indexes, with what is wrong.
+pub(crate) fn wrong_lines(
+    parser: &mut Parser,
+    source: &str,
+    masked: &Masked,
+    tree: &Tree,
+) -> Vec<(usize, LexError)> {
+    let mut suspects = Vec::new();
+    for node in errors(tree.root_node()) {
+        let first = masked.line_at(masked.original(node.start_byte()));
+        let last = masked.line_at(masked.original(node.end_byte()));
+        let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+        suspects.extend(first..=last);
+        if suspects.len() > MAX_LINES {
+            break;
+        }
+    }
+    suspects.sort_unstable();
+    suspects.dedup();
+    suspects.truncate(MAX_LINES);
+    suspects.retain(|i| masked.lines.get(*i).is_some_and(|l| !l.bad));
+    // The lines as they were before any was replaced.
+    let lexed = mask::lex(source);
+    let mut bad = Vec::new();
+    for i in &suspects {
+        if let Some(error) = wrong(parser, &lexed, &masked.lines[*i]) {
+            bad.push((*i, error));
+        }
+    }
+    if bad.is_empty()
+        && let Some(i) = suspects.first()
+    {
+        let error = LexError {
+            range: masked.lines[*i].range,
+            message: "invalid syntax".to_owned(),
+        };
+        bad.push((*i, error));
+    }
+    bad
+}
+
+/// The outermost ERROR and MISSING nodes.
+fn errors(root: Node<'_>) -> Vec<Node<'_>> {
+    let mut out = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let bad = node.is_error() || node.is_missing();
+        if bad {
+            out.push(node);
+        }
+        if !bad && node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return out;
+            }
+        }
+    }
+}
+
+/// Parses a line alone and answers what is wrong with it.
+fn wrong(parser: &mut Parser, lexed: &Masked, line: &Line) -> Option<LexError> {
+    let (start, end) = (line.range.start as usize, line.range.end as usize);
+    let prefix = match line.keyword {
+        Some(Keyword::Elif | Keyword::Else) => "if 1: 0\n",
+        Some(Keyword::Except | Keyword::Finally) => "try: 0\n",
+        _ => "",
+    };
+    let mut text = prefix.as_bytes().to_vec();
+    text.extend_from_slice(&lexed.text[start..end]);
+    if line.keyword.is_some() {
+        text.extend_from_slice(match (line.colon, line.inline) {
+            (false, _) => b": 0",
+            (true, false) => b" 0",
+            (true, true) => b"",
+        });
+    } else if text.starts_with(b"@") {
+        text.extend_from_slice(b"\ndef f(): 0");
+    }
+    text.push(b'\n');
+    let tree = parser.parse(&text, None)?;
+    let mut node = *errors(tree.root_node()).first()?;
+    // The innermost one tells best.
+    while let Some(inner) = (0..node.child_count())
+        .filter_map(|i| node.child(i))
+        .find(|c| c.is_error() || c.is_missing())
+    {
+        node = inner;
+    }
+    let place = |offset: usize| (offset.saturating_sub(prefix.len()) + start).clamp(start, end);
+    let range = TextRange::new(
+        place(node.start_byte()) as u32,
+        place(node.end_byte()) as u32,
+    );
+    let child = |i: usize| node.child(i).map(|c| c.kind());
+    let message = if child(0) == Some("=") {
+        "an assignment is no expression".to_owned()
+    } else if node.child_count().checked_sub(1).and_then(child) == Some("=") {
+        "cannot assign to this expression".to_owned()
+    } else if node.is_missing() {
+        match node.kind() {
+            "identifier" => "expected a name".to_owned(),
+            kind if node.is_named() => format!("expected {}", kind.replace('_', " ")),
+            kind => format!("expected `{kind}`"),
+        }
+    } else {
+        "invalid syntax".to_owned()
+    };
+    Some(LexError { range, message })
+}
