@@ -48,11 +48,9 @@ kinds! {
     ExpressionStatement = true "expression_statement";
     False = true "false";
     FinallyClause = true "finally_clause";
-    Float = true "float";
     ForInClause = true "for_in_clause";
     ForStatement = true "for_statement";
     FunctionDefinition = true "function_definition";
-    FutureImport = true "future_import_statement";
     GeneratorExpression = true "generator_expression";
     Global = true "global_statement";
     Identifier = true "identifier";

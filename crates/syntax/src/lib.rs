@@ -1,7 +1,7 @@
 //! Source text to a typed, error-tolerant syntax tree.
 //!
 //! ```text
-//! text --mask--> text of the same length that the grammar reads --tree-sitter--> tree --lower--> Ast
+//! text --mask--> tokens as the grammar reads them --tree-sitter--> tree --lower--> Ast
 //! ```
 //!
 //! Both spellings of what Python 2.7 and Python 3 write differently are accepted and
@@ -19,7 +19,7 @@ mod mask;
 mod repair;
 
 pub use ast::*;
-use mask::LexError;
+use mask::{LexError, Wrong};
 use taipan_base::TextRange;
 
 /// A problem in the text.
@@ -81,10 +81,9 @@ fn parse_into(
     parser: &mut tree_sitter::Parser,
     source: &str,
 ) -> Vec<LexError> {
-    let mut masked = mask::lex(source);
-    mask::replace_bad(&mut masked);
+    let mut wrong = Wrong::default();
+    let mut masked = mask::lex(source, &wrong);
     let mut repairs = Vec::new();
-    let mut wrong: Vec<(usize, bool)> = Vec::new();
     for round in 0..=MAX_REPAIRS {
         let Some(tree) = parser.parse(&masked.text, None) else {
             break;
@@ -92,7 +91,7 @@ fn parse_into(
         let root = tree.root_node();
         let mut bad = Vec::new();
         if root.has_error() && round < MAX_REPAIRS {
-            bad = repair::wrong_lines(parser, source, &masked, &tree);
+            bad = repair::wrong_lines(parser, &masked, &tree);
         }
         if bad.is_empty() {
             let lowered = lower::lower(source, &masked, root);
@@ -112,18 +111,13 @@ fn parse_into(
             }));
         }
         for (i, error) in bad {
-            let told = masked.lines[i].reported;
-            wrong.push((i, !told));
-            if !told {
+            wrong.lines.insert(i);
+            if !masked.lines[i].reported {
+                wrong.reported.insert(i);
                 repairs.push(error);
             }
         }
-        masked = mask::lex(source);
-        for (i, told) in &wrong {
-            masked.lines[*i].bad = true;
-            masked.lines[*i].reported |= told;
-        }
-        mask::replace_bad(&mut masked);
+        masked = mask::lex(source, &wrong);
     }
     let mut errors = masked.errors;
     errors.extend(repairs);

@@ -5,10 +5,9 @@
 //! wrong within one line: every line that an ERROR node touches is parsed alone, and
 //! those that fail are the ones.
 
-use taipan_base::TextRange;
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::mask::{self, Keyword, LexError, Line, Masked};
+use crate::mask::{Keyword, LexError, Line, Masked};
 
 /// No more lines than this are parsed alone.
 const MAX_LINES: usize = 5_000;
@@ -16,14 +15,13 @@ const MAX_LINES: usize = 5_000;
 /// The wrong lines of a text, as indexes, with what is wrong.
 pub(crate) fn wrong_lines(
     parser: &mut Parser,
-    source: &str,
     masked: &Masked,
     tree: &Tree,
 ) -> Vec<(usize, LexError)> {
     let mut suspects = Vec::new();
     for node in errors(tree.root_node()) {
-        let first = masked.line_at(masked.original(node.start_byte()));
-        let last = masked.line_at(masked.original(node.end_byte()));
+        let range = masked.range(node.start_byte(), node.end_byte());
+        let (first, last) = (masked.line_at(range.start), masked.line_at(range.end));
         let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
         suspects.extend(first..=last);
         if suspects.len() > MAX_LINES {
@@ -34,11 +32,9 @@ pub(crate) fn wrong_lines(
     suspects.dedup();
     suspects.truncate(MAX_LINES);
     suspects.retain(|i| masked.lines.get(*i).is_some_and(|l| !l.bad));
-    // The lines as they were before any was replaced.
-    let lexed = mask::lex(source);
     let mut bad = Vec::new();
     for i in &suspects {
-        if let Some(error) = wrong(parser, &lexed, &masked.lines[*i]) {
+        if let Some(error) = wrong(parser, masked, &masked.lines[*i]) {
             bad.push((*i, error));
         }
     }
@@ -76,23 +72,19 @@ fn errors(root: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Parses a line alone and answers what is wrong with it.
-fn wrong(parser: &mut Parser, lexed: &Masked, line: &Line) -> Option<LexError> {
-    let (start, end) = (line.range.start as usize, line.range.end as usize);
+fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<LexError> {
+    let (start, end) = (line.text.0 as usize, line.text.1 as usize);
     let prefix = match line.keyword {
-        Some(Keyword::Elif | Keyword::Else) => "if 1: 0\n",
+        Some(Keyword::Elif | Keyword::Else) => "if 0: 0\n",
         Some(Keyword::Except | Keyword::Finally) => "try: 0\n",
         _ => "",
     };
     let mut text = prefix.as_bytes().to_vec();
-    text.extend_from_slice(&lexed.text[start..end]);
-    if line.keyword.is_some() {
-        text.extend_from_slice(match (line.colon, line.inline) {
-            (false, _) => b": 0",
-            (true, false) => b" 0",
-            (true, true) => b"",
-        });
-    } else if text.starts_with(b"@") {
-        text.extend_from_slice(b"\ndef f(): 0");
+    text.extend_from_slice(&masked.text[start..end]);
+    if line.keyword.is_some() && !line.inline {
+        text.extend_from_slice(b" 0");
+    } else if masked.text[start..end].starts_with(b"@") {
+        text.extend_from_slice(b"\ndef a(): 0");
     }
     text.push(b'\n');
     let tree = parser.parse(&text, None)?;
@@ -105,10 +97,7 @@ fn wrong(parser: &mut Parser, lexed: &Masked, line: &Line) -> Option<LexError> {
         node = inner;
     }
     let place = |offset: usize| (offset.saturating_sub(prefix.len()) + start).clamp(start, end);
-    let range = TextRange::new(
-        place(node.start_byte()) as u32,
-        place(node.end_byte()) as u32,
-    );
+    let range = masked.range(place(node.start_byte()), place(node.end_byte()));
     let child = |i: usize| node.child(i).map(|c| c.kind());
     let message = if child(0) == Some("=") {
         "an assignment is no expression".to_owned()

@@ -241,7 +241,7 @@ fn targets() {
             8:5 cannot assign to the result of a call [f()]
             8:10 cannot assign to a literal [1]
             9:1 cannot assign to a literal ["a"]
-            10:6 an assignment is no expression [=]
+            10:5 an assignment is no expression [+=]
             11:1 augmented assignment needs a single target [a, b]
             12:5 cannot assign to this expression [(yield) =]
             13:11 cannot assign to a literal [1]
@@ -334,13 +334,13 @@ fn bad_literals() {
         "#,
         expect![[r#"
             1:5 invalid digit in an octal number [09]
-            2:5 invalid syntax [0]
+            2:5 invalid syntax [0x]
             3:5 underscores in numbers are not part of Python 2 [1_000]
             4:6 \x needs two hexadecimal digits [\x]
             5:7 \u needs four hexadecimal digits [\u]
             6:7 no unicode character has this name [\N{no such name}]
             7:20 \N needs a character's name in braces [\N]
-            8:5 invalid syntax [0b1]
+            8:5 invalid digit in a binary number [0b12]
             <module>!"#]],
     );
 }
@@ -360,7 +360,7 @@ fn bad_characters() {
             1:5 unexpected character `$` [$]
             2:7 unexpected character `?` [?]
             3:5 a name in Python 2 is plain ASCII [é]
-            4:1 invalid syntax [w = !a]
+            4:5 unexpected character `!` [!]
             <module>! f"#]],
     );
 }
@@ -434,7 +434,7 @@ fn imports() {
             2:1 invalid syntax [from x import]
             3:15 this `(` is never closed [(]
             5:1 invalid syntax [import a.b.]
-            6:1 invalid syntax [from __future__ import braces]
+            6:24 Python 2.7 has no such future feature [braces]
             <module>! f"#]],
     );
 }
@@ -511,8 +511,8 @@ fn empty_statements() {
             3:1 invalid syntax [pass]
             4:1 invalid syntax [lambda]
             5:3 expected `:` []
-            6:9 the statement is not complete []
-            7:1 invalid syntax [exe]
+            6:1 invalid syntax [print >>]
+            7:1 invalid syntax [exec]
             8:1 `raise` takes a class, a value and a traceback [raise a, b, c, d]
             9:1 invalid syntax [assert]
             10:1 invalid syntax [global]

@@ -27,6 +27,11 @@ enum Step<'t> {
 impl<'t> Lowerer<'_, 't> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, node: Node<'t>) -> ExprId {
+        self.deeper(node, |l| l.chain(node))
+            .unwrap_or_else(|| self.alloc(Expr::Error, self.range(node)))
+    }
+
+    fn chain(&mut self, node: Node<'t>) -> ExprId {
         // Down the left side, then back up: `a.b(c) + d` is a chain of four.
         let mut chain: Vec<(Step<'t>, TextRange)> = Vec::new();
         let mut head = node;
@@ -66,9 +71,7 @@ impl<'t> Lowerer<'_, 't> {
             chain.push((step, self.range(head)));
             head = left;
         }
-        let mut value = self
-            .deeper(head, |l| l.simple(head))
-            .unwrap_or_else(|| self.alloc(Expr::Error, self.range(head)));
+        let mut value = self.simple(head);
         while let Some((step, range)) = chain.pop() {
             let expr = match step {
                 Step::Binary(op, right) => Expr::Binary(op, value, self.expr(right)),
@@ -101,8 +104,9 @@ impl<'t> Lowerer<'_, 't> {
         let range = self.range(node);
         // Other nodes may start with a string too.
         if matches!(self.kind(node), Kind::Tuple | Kind::TuplePattern)
-            && let Some(literals) = self.masked.string_at(range.start)
+            && let Mark::String(group) = self.mark(node)
         {
+            let literals = self.masked.string(group);
             let unicode = self.ast.future.unicode_literals;
             let value = literal::string(self.source, literals, unicode, &mut self.errors);
             return self.alloc(value, range);
@@ -114,8 +118,8 @@ impl<'t> Lowerer<'_, 't> {
             Kind::False => Expr::Bool(false),
             Kind::Ellipsis => Expr::Ellipsis,
             // What is wrong there was reported.
-            Kind::Integer if self.masked.is_replacement(range) => Expr::Error,
-            Kind::Integer | Kind::Float => match literal::number(self.text(node)) {
+            Kind::Integer if self.mark(node) == Mark::Replacement => Expr::Error,
+            Kind::Integer => match literal::number(self.text(node)) {
                 Ok(value) => value,
                 Err(message) => {
                     self.error(range, message);
@@ -128,16 +132,14 @@ impl<'t> Lowerer<'_, 't> {
                     return self.alloc(Expr::Error, range);
                 };
                 let inner = self.expr(*inner);
-                if self.masked.mark_at(range.start) != Some(Mark::Backquote) {
+                if self.mark(node) != Mark::Backquote {
                     return inner;
                 }
                 Expr::Repr(inner)
             }
             Kind::Tuple | Kind::TuplePattern | Kind::ExpressionList | Kind::PatternList => {
                 let items = self.expr_children(node);
-                if self.masked.mark_at(range.start) == Some(Mark::Backquote)
-                    && self.kind(node) == Kind::Tuple
-                {
+                if self.mark(node) == Mark::Backquote && self.kind(node) == Kind::Tuple {
                     if items.is_empty() {
                         self.error(range, "expected an expression between the backquotes");
                     }
@@ -495,7 +497,7 @@ impl<'t> Lowerer<'_, 't> {
         if self.kind(node) == Kind::Identifier {
             return Param::Name(self.name(node));
         }
-        if self.masked.string_at(self.start(node)).is_some() {
+        if matches!(self.mark(node), Mark::String(_)) {
             self.error(self.range(node), "expected a parameter's name");
         }
         let target = self.expr(node);
@@ -609,9 +611,7 @@ impl<'t> Lowerer<'_, 't> {
 
     fn call(&mut self, function: ExprId, args: Node<'t>) -> Expr {
         let range = self.range(args);
-        if self.masked.string_at(range.start).is_some()
-            || self.masked.mark_at(range.start) == Some(Mark::Backquote)
-        {
+        if matches!(self.mark(args), Mark::String(_) | Mark::Backquote) {
             // Two values in a row: the text has no parentheses here.
             self.error(range, "invalid syntax");
             return Expr::Error;

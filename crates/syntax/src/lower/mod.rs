@@ -18,7 +18,7 @@ use tree_sitter::{Node, TreeCursor};
 
 use crate::ast::*;
 use crate::kind::{Field, Kind, Tables};
-use crate::mask::{LexError, Masked};
+use crate::mask::{LexError, Mark, Masked};
 
 /// Expressions and blocks nested deeper than this are refused.
 pub(crate) const MAX_DEPTH: u32 = 200;
@@ -98,11 +98,16 @@ impl<'a, 't> Lowerer<'a, 't> {
 
     /// Where a node stands in the original text.
     fn range(&self, node: Node<'_>) -> TextRange {
-        TextRange::new(self.start(node), self.masked.original(node.end_byte()))
+        self.masked.range(node.start_byte(), node.end_byte())
     }
 
     fn start(&self, node: Node<'_>) -> u32 {
-        self.masked.original(node.start_byte())
+        self.range(node).start
+    }
+
+    /// What the first token of a node stands for.
+    fn mark(&self, node: Node<'_>) -> Mark {
+        self.masked.mark(node.start_byte())
     }
 
     fn text(&self, node: Node<'_>) -> &'a str {
@@ -131,11 +136,11 @@ impl<'a, 't> Lowerer<'a, 't> {
 
     /// The name that an identifier's node spells.
     fn name(&mut self, node: Node<'t>) -> Name {
-        match self.text(node) {
-            text if text.starts_with(|c: char| c.is_alphabetic() || c == '_') => self.intern(text),
-            // The name in a replaced definition.
-            _ => self.intern("_"),
+        if self.mark(node) == Mark::Replacement {
+            return self.intern("_");
         }
+        let text = self.text(node);
+        self.intern(text)
     }
 
     fn alloc(&mut self, expr: Expr, range: TextRange) -> ExprId {

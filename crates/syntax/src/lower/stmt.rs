@@ -38,17 +38,17 @@ impl<'t> Lowerer<'_, 't> {
         }
         match self.kind(node) {
             Kind::ExpressionStatement => self.expression_statement(node),
-            Kind::Pass => match self.masked.mark_at(range.start) {
-                Some(Mark::PrintEmpty) => Stmt::Print {
+            Kind::Pass => match self.mark(node) {
+                Mark::PrintEmpty => Stmt::Print {
                     dest: None,
                     values: Box::default(),
                     newline: true,
                 },
                 _ => Stmt::Pass,
             },
-            Kind::Delete => match self.masked.mark_at(range.start) {
-                Some(mark @ (Mark::Print | Mark::PrintTo)) => self.print(node, mark),
-                Some(Mark::Exec) => self.exec(node),
+            Kind::Delete => match self.mark(node) {
+                mark @ (Mark::Print | Mark::PrintTo) => self.print(node, mark),
+                Mark::Exec => self.exec(node),
                 _ => self.delete(node),
             },
             Kind::Return => {
@@ -80,7 +80,7 @@ impl<'t> Lowerer<'_, 't> {
                 Stmt::Global(names.into())
             }
             Kind::Import => self.import(node),
-            Kind::ImportFrom | Kind::FutureImport => self.import_from(node),
+            Kind::ImportFrom => self.import_from(node),
             Kind::IfStatement => self.if_statement(node),
             Kind::While => {
                 let c = self.children(node);
@@ -410,32 +410,29 @@ impl<'t> Lowerer<'_, 't> {
 
     fn import_from(&mut self, node: Node<'t>) -> Stmt {
         let c = self.children(node);
-        let future = self.kind(node) == Kind::FutureImport;
         let mut import = ImportFrom {
-            module: "__future__".into(),
+            module: "".into(),
             dots: 0,
             names: None,
         };
-        if !future {
-            let Some(module) = in_field(&c, Field::ModuleName) else {
-                return Stmt::Error;
-            };
-            if self.kind(module) == Kind::RelativeImport {
-                import.module = "".into();
-                for (child, _) in self.children(module) {
-                    match self.kind(child) {
-                        Kind::ImportPrefix => {
-                            let dots = self.text(child).bytes().filter(|b| *b == b'.');
-                            import.dots = dots.count() as u32;
-                        }
-                        Kind::DottedName => import.module = self.dotted(child),
-                        _ => {}
+        let Some(module) = in_field(&c, Field::ModuleName) else {
+            return Stmt::Error;
+        };
+        if self.kind(module) == Kind::RelativeImport {
+            for (child, _) in self.children(module) {
+                match self.kind(child) {
+                    Kind::ImportPrefix => {
+                        let dots = self.text(child).bytes().filter(|b| *b == b'.');
+                        import.dots = dots.count() as u32;
                     }
+                    Kind::DottedName => import.module = self.dotted(child),
+                    _ => {}
                 }
-            } else {
-                import.module = self.dotted(module);
             }
+        } else {
+            import.module = self.dotted(module);
         }
+        let future = &*import.module == "__future__";
         if !c.iter().any(|c| self.kind(c.0) == Kind::WildcardImport) {
             let mut names = Vec::new();
             for (child, field) in c {
@@ -675,7 +672,7 @@ impl<'t> Lowerer<'_, 't> {
         };
         let (params, param_spans) = match in_field(&c, Field::Parameters) {
             Some(p) => {
-                if self.masked.string_at(self.start(p)).is_some() {
+                if matches!(self.mark(p), Mark::String(_)) {
                     self.error(self.range(p), "expected `(`");
                 }
                 self.params(p)
@@ -711,7 +708,7 @@ impl<'t> Lowerer<'_, 't> {
         let name = self.name(name);
         let mut bases = Vec::new();
         if let Some(list) = in_field(&c, Field::Superclasses) {
-            if self.masked.string_at(self.start(list)).is_some() {
+            if matches!(self.mark(list), Mark::String(_)) {
                 self.error(self.range(list), "expected `(`");
             }
             for (child, _) in self.children(list) {

@@ -1,33 +1,52 @@
-//! Strings, comments, brackets and words: the part of the pre-pass that goes over
-//! the text once.
+//! The part of the pre-pass that goes over the text once: strings, comments,
+//! brackets, words.
 
 use taipan_base::TextRange;
 
-use super::{Keyword, LexError, Line, Literal, Mark, Masked, StringGroup};
+use super::lines::Writer;
+use super::{Keyword, LexError, Line, Literal, Mark, Masked, Wrong};
 
 /// More brackets inside each other than this are refused.
 const MAX_BRACKETS: usize = 200;
 
 /// A longer statement is refused: the tree would take gigabytes.
-const MAX_TOKENS: u32 = 1_000_000;
+const MAX_TOKENS: usize = 1_000_000;
 
-/// Rewrites a text, and collects its logical lines.
-pub(crate) fn lex(source: &str) -> Masked {
+/// After so many errors the rest of a text is not looked at.
+const MAX_ERRORS: usize = 1_000;
+
+/// What is written for every name.
+pub(super) const NAME: &[u8] = b"a";
+
+/// A token of a line that is not yet written.
+pub(super) struct Item<'a> {
+    pub(super) range: TextRange,
+    pub(super) mark: Mark,
+    /// What is written for it.
+    pub(super) text: &'a [u8],
+    /// Whether a blank must stand before it.
+    pub(super) space: bool,
+}
+
+/// Splits a text into tokens and logical lines, and writes the text for the grammar.
+pub(crate) fn lex(source: &str, wrong: &Wrong) -> Masked {
     let mut l = Lexer {
         src: source.as_bytes(),
         pos: 0,
-        out: Masked {
-            text: source.as_bytes().to_vec(),
-            ..Masked::default()
-        },
+        out: Masked::default(),
+        writer: Writer::new(),
+        wrong,
+        items: Vec::new(),
         brackets: Vec::new(),
         bad: false,
         reported: false,
         print_function: false,
     };
-    while l.pos < l.src.len() {
+    l.out.text.reserve(source.len() / 2);
+    while l.pos < l.src.len() && l.out.errors.len() < MAX_ERRORS {
         l.logical_line();
     }
+    l.writer.finish(&mut l.out);
     l.out
 }
 
@@ -35,6 +54,10 @@ struct Lexer<'a> {
     src: &'a [u8],
     pos: usize,
     out: Masked,
+    writer: Writer,
+    wrong: &'a Wrong,
+    /// Tokens of the logical line.
+    items: Vec<Item<'a>>,
     /// Open brackets of the logical line, with their offsets.
     brackets: Vec<(u8, u32)>,
     /// Whether the logical line is wrong.
@@ -60,13 +83,64 @@ fn is_prefix(word: &[u8]) -> bool {
     )
 }
 
-impl Lexer<'_> {
+/// Words that the grammar must see. (`nonlocal` and `async` are told about.)
+fn is_keyword(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"and"
+            | b"as"
+            | b"assert"
+            | b"break"
+            | b"class"
+            | b"continue"
+            | b"def"
+            | b"del"
+            | b"elif"
+            | b"else"
+            | b"except"
+            | b"finally"
+            | b"for"
+            | b"from"
+            | b"global"
+            | b"if"
+            | b"import"
+            | b"in"
+            | b"is"
+            | b"nonlocal"
+            | b"not"
+            | b"or"
+            | b"pass"
+            | b"raise"
+            | b"return"
+            | b"try"
+            | b"while"
+            | b"with"
+            | b"yield"
+            | b"None"
+            | b"True"
+            | b"False"
+    )
+}
+
+/// Length of the operator at the start of a text, 0 if there is none.
+fn operator(text: &[u8]) -> usize {
+    let at = |i: usize| text.get(i).copied().unwrap_or(0);
+    match (at(0), at(1), at(2)) {
+        (b'*', b'*', b'=') | (b'/', b'/', b'=') | (b'<', b'<', b'=') | (b'>', b'>', b'=') => 3,
+        (b'.', b'.', b'.') => 3,
+        (b'*', b'*', _) | (b'/', b'/', _) | (b'<', b'<', _) | (b'>', b'>', _) => 2,
+        (b'<', b'>', _) | (b'-', b'>', _) => 2,
+        (b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/', b'=', _) => 2,
+        (b'%' | b'&' | b'|' | b'^' | b'@', b'=', _) => 2,
+        (b'=' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%', ..) => 1,
+        (b'&' | b'|' | b'^' | b'@' | b'~' | b'.' | b',', ..) => 1,
+        _ => 0,
+    }
+}
+
+impl<'a> Lexer<'a> {
     fn peek(&self, ahead: usize) -> u8 {
         self.src.get(self.pos + ahead).copied().unwrap_or(0)
-    }
-
-    fn blank(&mut self, from: usize, to: usize) {
-        self.out.text[from..to].fill(b' ');
     }
 
     /// Length of the line break at an offset, 0 if there is none.
@@ -79,76 +153,39 @@ impl Lexer<'_> {
         }
     }
 
-    /// Makes the line break at `pos` one that the grammar sees, or a blank.
-    fn newline(&mut self, visible: bool) {
-        let n = self.newline_at(self.pos);
-        self.blank(self.pos, self.pos + n);
-        if visible {
-            self.out.text[self.pos + n - 1] = b'\n';
-        }
-        self.pos += n;
-    }
-
     fn skip_comment(&mut self) {
-        let start = self.pos;
-        while self.pos < self.src.len() && self.newline_at(self.pos) == 0 {
-            self.pos += 1;
-        }
-        self.blank(start, self.pos);
+        let rest = &self.src[self.pos..];
+        let end = rest.iter().position(|b| matches!(b, b'\n' | b'\r'));
+        self.pos += end.unwrap_or(rest.len());
     }
 
     /// Reads the blanks at the start of a line and answers their width.
     fn indentation(&mut self) -> u32 {
-        let start = self.pos;
-        let (mut width, mut tabs) = (0u32, false);
+        let mut width = 0u32;
         loop {
             match self.peek(0) {
                 b' ' => width += 1,
-                b'\t' => {
-                    width = (width / 8 + 1) * 8;
-                    tabs = true;
-                }
-                b'\x0c' => {
-                    width = 0;
-                    tabs = true;
-                }
-                _ => break,
+                b'\t' => width = (width / 8 + 1) * 8,
+                b'\x0c' => width = 0,
+                _ => return width,
             }
             self.pos += 1;
         }
-        if tabs {
-            // The scanner adds 8 for a tab and starts at 0 again after a form feed.
-            let room = self.pos - start;
-            let spaces = width as usize % 8;
-            let used = width as usize / 8 + spaces;
-            // Wider than before only after a form feed between blanks.
-            let out = &mut self.out.text[start..self.pos];
-            if used <= room {
-                out.fill(b'\x0c');
-                out[room - used..room - spaces].fill(b'\t');
-                out[room - spaces..].fill(b' ');
-            }
-        }
-        width
     }
 
     fn logical_line(&mut self) {
-        let start = self.pos;
         let width = self.indentation();
         match self.peek(0) {
             b'#' => self.skip_comment(),
             b'\n' | b'\r' => {}
             _ if self.pos < self.src.len() => {
-                self.statements(start, width);
+                self.statements(width);
                 return;
             }
             _ => {}
         }
         // A blank line, with or without a comment.
-        self.blank(start, self.pos);
-        if self.pos < self.src.len() {
-            self.newline(true);
-        }
+        self.pos += self.newline_at(self.pos);
     }
 
     /// Marks the logical line as wrong. Only the first problem is told.
@@ -163,15 +200,40 @@ impl Lexer<'_> {
         }
     }
 
+    /// Adds the token from `start` to `pos`, for which `text` is written.
+    fn item(&mut self, start: usize, text: &'a [u8], mark: Mark) {
+        let range = TextRange::new(start as u32, self.pos as u32);
+        let space = match self.items.last() {
+            None => false,
+            Some(before) => {
+                let word = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+                before.range.end < range.start
+                    || (word(before.text.last()) && word(text.first()))
+                    || (before.text == b"0" && text.starts_with(b"."))
+            }
+        };
+        // One more than allowed lets the line be refused.
+        if self.items.len() <= MAX_TOKENS {
+            self.items.push(Item {
+                range,
+                mark,
+                text,
+                space,
+            });
+        }
+    }
+
     /// The rest of a logical line.
-    fn statements(&mut self, indent_start: usize, width: u32) {
+    fn statements(&mut self, width: u32) {
+        self.items.clear();
         self.brackets.clear();
-        self.bad = false;
-        self.reported = false;
+        let index = self.out.lines.len();
+        self.bad = self.wrong.lines.contains(&index);
+        self.reported = self.wrong.reported.contains(&index);
         let start = self.pos;
         let mut line = Line {
             range: TextRange::default(),
-            indent_start: indent_start as u32,
+            text: (0, 0),
             width,
             keyword: None,
             colon: false,
@@ -184,20 +246,11 @@ impl Lexer<'_> {
         // Lambdas at depth 0 whose colon is still to come.
         let mut lambdas = 0;
         let mut future = false;
-        let mut tokens = 0;
         while self.pos < self.src.len() {
             let b = self.peek(0);
-            let at_start = std::mem::replace(&mut statement_start, false);
             // First what is no token.
             match b {
-                b' ' => {
-                    statement_start = at_start;
-                    self.pos += 1;
-                    continue;
-                }
-                b'\t' | b'\x0c' => {
-                    statement_start = at_start;
-                    self.blank(self.pos, self.pos + 1);
+                b' ' | b'\t' | b'\x0c' => {
                     self.pos += 1;
                     continue;
                 }
@@ -205,18 +258,14 @@ impl Lexer<'_> {
                     if !self.brackets.is_empty() && self.statement_follows() {
                         self.never_closed();
                     }
-                    let inside = !self.brackets.is_empty();
-                    self.newline(!inside);
-                    if inside {
-                        continue;
+                    self.pos += self.newline_at(self.pos);
+                    if self.brackets.is_empty() {
+                        break;
                     }
-                    break;
+                    continue;
                 }
                 b'\\' if self.newline_at(self.pos + 1) > 0 => {
-                    statement_start = at_start;
-                    self.blank(self.pos, self.pos + 1);
-                    self.pos += 1;
-                    self.newline(false);
+                    self.pos += 1 + self.newline_at(self.pos + 1);
                     continue;
                 }
                 b'#' => {
@@ -225,30 +274,15 @@ impl Lexer<'_> {
                 }
                 _ => {}
             }
+            let at_start = std::mem::replace(&mut statement_start, false);
             line.inline |= line.colon;
             let token = self.pos;
-            tokens += 1;
-            if tokens == MAX_TOKENS {
-                self.error(start, start + 1, "this statement is too long");
-            }
             match b {
                 b'"' | b'\'' => self.string_group(0),
-                b'(' | b'[' | b'{' => self.open(b),
-                b')' | b']' | b'}' => self.close(b),
-                b'`' => {
-                    if self.brackets.last().is_some_and(|o| o.0 == b'`') {
-                        self.brackets.pop();
-                        self.out.text[self.pos] = b')';
-                        self.pos += 1;
-                    } else {
-                        self.out.text[self.pos] = b'(';
-                        self.out.marks.push((self.pos as u32, Mark::Backquote));
-                        self.open(b);
-                    }
-                }
+                b'(' | b'[' | b'{' | b')' | b']' | b'}' | b'`' => self.bracket(b),
                 b';' => {
                     statement_start = self.brackets.is_empty();
-                    self.pos += 1;
+                    self.symbol(1);
                 }
                 b':' => {
                     if self.brackets.is_empty() {
@@ -259,7 +293,7 @@ impl Lexer<'_> {
                             line.colon = line.keyword.is_some();
                         }
                     }
-                    self.pos += 1;
+                    self.symbol(1);
                 }
                 b'0'..=b'9' => self.number(),
                 b'.' if self.peek(1).is_ascii_digit() => self.number(),
@@ -267,88 +301,117 @@ impl Lexer<'_> {
                     while is_ident(self.peek(0)) {
                         self.pos += 1;
                     }
-                    let src = self.src;
-                    let word = &src[token..self.pos];
+                    let word = &self.src[token..self.pos];
                     if token == start {
                         line.keyword = Keyword::from_word(word);
                     }
                     match word {
                         b"print" if at_start && !self.print_function => self.print(token),
-                        b"exec" if at_start => {
-                            self.out.text[token..self.pos].copy_from_slice(b"del ");
-                            self.out.marks.push((token as u32, Mark::Exec));
+                        b"exec" if at_start => self.item(token, b"del", Mark::Exec),
+                        b"lambda" => {
+                            lambdas += usize::from(self.brackets.is_empty());
+                            self.item(token, word, Mark::Plain);
                         }
-                        b"print" | b"exec" | b"match" | b"type" | b"async" | b"await" | b"case" => {
-                            self.out.text[token] = b'_';
+                        b"__future__" => {
+                            future = self.src[start..].starts_with(b"from");
+                            self.item(token, NAME, Mark::Plain);
+                        }
+                        b"print_function" if future => {
+                            self.print_function = true;
+                            self.item(token, NAME, Mark::Plain);
                         }
                         // `x.None` is an attribute like any other.
-                        b"None" | b"True" | b"False" if src[..token].ends_with(b".") => {
-                            self.out.text[token] = b'_';
+                        b"None" | b"True" | b"False" if self.src[..token].ends_with(b".") => {
+                            self.item(token, NAME, Mark::Plain);
                         }
-                        b"lambda" if self.brackets.is_empty() => lambdas += 1,
-                        b"__future__" => future = src[start..].starts_with(b"from"),
-                        b"print_function" if future => self.print_function = true,
+                        _ if is_keyword(word) => self.item(token, word, Mark::Plain),
                         _ if matches!(self.peek(0), b'"' | b'\'') && is_prefix(word) => {
                             self.pos = token;
                             self.string_group(word.len());
                         }
-                        _ if !word.is_ascii() => {
-                            self.error(token, self.pos, "a name in Python 2 is plain ASCII");
+                        _ => {
+                            if !word.is_ascii() {
+                                self.error(token, self.pos, "a name in Python 2 is plain ASCII");
+                            }
+                            self.item(token, NAME, Mark::Plain);
                         }
-                        _ => {}
                     }
                 }
-                b'$' | b'?' | b'\\' | b'\0'..=b'\x1f' | b'\x7f' => {
-                    let what = if b.is_ascii_control() {
-                        "unexpected control character".to_owned()
-                    } else {
-                        format!("unexpected character `{}`", b as char)
-                    };
-                    self.error(token, token + 1, what);
-                    self.blank(token, token + 1);
-                    self.pos += 1;
-                }
-                _ => self.pos += 1,
+                _ => match operator(&self.src[token..]) {
+                    0 => {
+                        self.pos += 1;
+                        self.unexpected(b, token);
+                    }
+                    n => self.symbol(n),
+                },
             }
             end = self.pos;
         }
         if !self.brackets.is_empty() {
             self.never_closed();
         }
+        if self.items.len() > MAX_TOKENS {
+            self.error(start, start + 1, "this statement is too long");
+        }
         line.range = TextRange::new(start as u32, end as u32);
         line.bad = self.bad;
         line.reported = self.reported;
-        self.out.lines.push(line);
+        self.writer.line(&mut self.out, line, &self.items);
     }
 
-    fn open(&mut self, bracket: u8) {
-        self.brackets.push((bracket, self.pos as u32));
-        if self.brackets.len() > MAX_BRACKETS {
-            self.error(self.pos, self.pos + 1, "nested too deeply");
-        }
-        self.pos += 1;
+    /// A token of that length that is written as it is.
+    fn symbol(&mut self, len: usize) {
+        let start = self.pos;
+        self.pos += len;
+        self.item(start, &self.src[start..start + len], Mark::Plain);
     }
 
-    fn close(&mut self, bracket: u8) {
-        let closes = match bracket {
+    fn unexpected(&mut self, b: u8, token: usize) {
+        let message = if b.is_ascii_control() {
+            "unexpected control character".to_owned()
+        } else {
+            format!("unexpected character `{}`", b as char)
+        };
+        self.error(token, self.pos, message);
+    }
+
+    fn bracket(&mut self, b: u8) {
+        let at = self.pos;
+        let closes = match b {
             b')' => b'(',
             b']' => b'[',
-            _ => b'{',
+            b'}' => b'{',
+            b'`' if self.brackets.last().is_some_and(|o| o.0 == b'`') => b'`',
+            _ => {
+                self.brackets.push((b, at as u32));
+                if self.brackets.len() > MAX_BRACKETS {
+                    self.error(at, at + 1, "nested too deeply");
+                }
+                if b == b'`' {
+                    self.pos += 1;
+                    self.item(at, b"(", Mark::Backquote);
+                } else {
+                    self.symbol(1);
+                }
+                return;
+            }
         };
-        let bracket = bracket as char;
+        let close = b as char;
         match self.brackets.pop() {
             Some((open, _)) if open == closes => {}
             Some((open, _)) => {
                 let open = open as char;
-                let message = format!("`{bracket}` does not close the `{open}` before it");
-                self.error(self.pos, self.pos + 1, message);
+                let message = format!("`{close}` does not close the `{open}` before it");
+                self.error(at, at + 1, message);
             }
-            None => {
-                let message = format!("`{bracket}` closes nothing");
-                self.error(self.pos, self.pos + 1, message);
-            }
+            None => self.error(at, at + 1, format!("`{close}` closes nothing")),
         }
-        self.pos += 1;
+        if b == b'`' {
+            self.pos += 1;
+            self.item(at, b")", Mark::Plain);
+        } else {
+            self.symbol(1);
+        }
     }
 
     /// Reports the innermost open bracket, and forgets all.
@@ -403,27 +466,24 @@ impl Lexer<'_> {
             match self.src.get(next) {
                 Some(b' ' | b'\t' | b'\x0c') => next += 1,
                 Some(b'\\') if self.newline_at(next + 1) > 0 => {
-                    next += 1 + self.newline_at(next + 1)
+                    next += 1 + self.newline_at(next + 1);
                 }
                 _ => break,
             }
         }
         let rest = &self.src[next..];
-        let (text, mark) = match rest.first() {
-            None | Some(b'\n' | b'\r' | b'#' | b';') => (b"pass ", Mark::PrintEmpty),
+        match rest.first() {
+            None | Some(b'\n' | b'\r' | b'#' | b';') => self.item(start, b"pass", Mark::PrintEmpty),
             _ if rest.starts_with(b">>") => {
-                // Joined lines up to there are blanked here, where they are skipped.
-                self.blank(self.pos, next + 2);
                 self.pos = next + 2;
-                (b"del  ", Mark::PrintTo)
+                self.item(start, b"del", Mark::PrintTo);
             }
-            _ => (b"del  ", Mark::Print),
-        };
-        self.out.text[start..start + 5].copy_from_slice(text);
-        self.out.marks.push((start as u32, mark));
+            _ => self.item(start, b"del", Mark::Print),
+        }
     }
 
     fn number(&mut self) {
+        let start = self.pos;
         if self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'X') {
             self.pos += 2;
             while self.peek(0).is_ascii_hexdigit() {
@@ -435,7 +495,8 @@ impl Lexer<'_> {
                 self.pos += 1;
             }
         } else {
-            while self.peek(0).is_ascii_digit() || self.peek(0) == b'.' {
+            // With Python 3's underscores, to say that they are not possible.
+            while matches!(self.peek(0), b'0'..=b'9' | b'.' | b'_') {
                 self.pos += 1;
             }
             if matches!(self.peek(0), b'e' | b'E') {
@@ -451,6 +512,7 @@ impl Lexer<'_> {
         if matches!(self.peek(0), b'l' | b'L' | b'j' | b'J') {
             self.pos += 1;
         }
+        self.item(start, b"0", Mark::Plain);
     }
 
     /// Reads the literal at `pos` and those that follow it.
@@ -464,17 +526,10 @@ impl Lexer<'_> {
             end = self.pos;
         }
         self.pos = end;
-        self.blank(start, end);
-        if end - start < 2 {
-            return; // not terminated
-        }
-        self.out.text[start] = b'(';
-        self.out.text[end - 1] = b')';
-        self.out.strings.push(StringGroup {
-            start: start as u32,
-            first,
-            end: self.out.literals.len() as u32,
-        });
+        let group = self.out.strings.len() as u32;
+        let past = self.out.literals.len() as u32;
+        self.out.strings.push((first, past));
+        self.item(start, b"()", Mark::String(group));
     }
 
     /// Moves to the next literal of the same group and answers its prefix' length.

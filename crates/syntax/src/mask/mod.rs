@@ -1,40 +1,43 @@
-//! The pre-pass: rewrites a Python 2 text, byte for byte at the same length, into
-//! one that the tree-sitter grammar reads without ambiguity, and remembers what
-//! stood there.
+//! The pre-pass: splits a Python 2 text into tokens and writes from them a text that
+//! the tree-sitter grammar reads without ambiguity, and fast.
 //!
 //! ```text
-//! print >>f, `x`, ur"a" "b"   # why
-//! del      f, (x), (       )
+//! print >>out, `x`, ur"a" "b"   # why
+//! del a, (a), ()
 //! ```
 //!
-//! - A group of adjacent string literals becomes `(   )`; [`Masked::strings`] has
-//!   the literals. The grammar's own strings know neither `ur''` nor Python 2's
-//!   escapes, and quotes are where its error recovery goes astray.
+//! - Every name becomes `a` and every number `0`: the grammar needs to know that there
+//!   is one, and [`Masked::range`] leads back to the original. Words that are keywords
+//!   only in newer Pythons (`match`, `type`, `async`, ...) are names.
+//! - A group of adjacent string literals becomes `()`, marked with its literals. The
+//!   grammar's own strings know neither `ur''` nor Python 2's escapes, and quotes are
+//!   where its error recovery goes astray.
 //! - Statement `print` becomes `del` or `pass`, `exec` becomes `del`: keywords that
-//!   take a list of expressions. [`Masked::marks`] tells them apart.
+//!   take a list of expressions. A [`Mark`] tells them apart.
 //! - Backquotes become parentheses.
-//! - Words that newer grammars know as soft keywords (`match`, `type`, `async`, ...)
-//!   lose their first letter to `_`; names are read from the original text.
-//! - Comments, joined lines and line breaks inside brackets become blanks.
-//! - Indentation by tabs is rewritten so that the grammar's scanner, which counts 8
-//!   for a tab wherever it stands, finds the width that Python 2 gives it.
+//! - Comments, joined lines and line breaks inside brackets are left out.
+//! - Indentation becomes one blank per level, counted as Python 2 counts tabs.
 //!
 //! It also finds what is wrong with brackets, strings, indentation and the clauses
-//! of compound statements, and replaces the statements in question ([`lines`]): what
-//! is left for the grammar to find is wrong within one line. Only such replacements
-//! make the text longer; [`Masked::original`] maps offsets back.
+//! of compound statements, and writes other statements in place of those ([`lines`]):
+//! what is left for the grammar to find is wrong within one line.
 
 mod lex;
 mod lines;
 
+use rustc_hash::FxHashSet;
 use taipan_base::TextRange;
 
 pub(crate) use lex::lex;
-pub(crate) use lines::{Keyword, Line, replace_bad};
+pub(crate) use lines::{Keyword, Line};
 
-/// What a rewritten place was.
+/// What a token stands for, where the written text does not say it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
+    /// What it looks like.
+    Plain,
+    /// A group of string literals, as an index into [`Masked::strings`].
+    String(u32),
     /// `print` with values.
     Print,
     /// `print >>`.
@@ -45,6 +48,17 @@ pub(crate) enum Mark {
     Exec,
     /// An opening backquote.
     Backquote,
+    /// Nothing of the original: part of what was written in place of a wrong statement.
+    Replacement,
+}
+
+/// A token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Token {
+    /// Where it stands in the original.
+    pub(crate) range: TextRange,
+    /// What it stands for.
+    pub(crate) mark: Mark,
 }
 
 /// One string literal.
@@ -58,17 +72,6 @@ pub(crate) struct Literal {
     pub(crate) triple: bool,
 }
 
-/// Adjacent string literals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct StringGroup {
-    /// Offset of the first.
-    pub(crate) start: u32,
-    /// First of its literals, as an index into [`Masked::literals`].
-    pub(crate) first: u32,
-    /// One past the last.
-    pub(crate) end: u32,
-}
-
 /// A problem with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LexError {
@@ -76,83 +79,73 @@ pub(crate) struct LexError {
     pub(crate) message: String,
 }
 
-/// The rewritten text.
+/// Lines to replace beyond those that the pre-pass finds itself: their indexes, and
+/// of which of them an error was reported.
+#[derive(Default)]
+pub(crate) struct Wrong {
+    pub(crate) lines: FxHashSet<usize>,
+    pub(crate) reported: FxHashSet<usize>,
+}
+
+/// The written text.
 #[derive(Default)]
 pub(crate) struct Masked {
     /// For tree-sitter.
     pub(crate) text: Vec<u8>,
-    /// String groups, by original offset.
-    strings: Vec<StringGroup>,
-    /// Their literals.
+    /// The tokens in it.
+    tokens: Vec<Token>,
+    /// The token that each byte of the text belongs to; blanks belong to the one
+    /// before.
+    token_of: Vec<u32>,
+    /// Groups of string literals, as ranges of `literals`.
+    strings: Vec<(u32, u32)>,
+    /// The string literals.
     literals: Vec<Literal>,
-    /// What was rewritten, by original offset.
-    marks: Vec<(u32, Mark)>,
     /// The logical lines.
     pub(crate) lines: Vec<Line>,
     /// Problems.
     pub(crate) errors: Vec<LexError>,
-    /// Where bytes were put in that the original does not have, by offset.
-    inserted: Vec<Insertion>,
-}
-
-/// Bytes that the original does not have.
-struct Insertion {
-    /// Offset in the original that they stand before.
-    at: u32,
-    /// Their number.
-    n: u32,
-    /// The number of all up to these.
-    total: u32,
-}
-
-impl Insertion {
-    /// Offset in the rewritten text.
-    fn start(&self) -> u32 {
-        self.at + self.total - self.n
-    }
 }
 
 impl Masked {
-    /// The string group that starts there.
-    pub(crate) fn string_at(&self, offset: u32) -> Option<&[Literal]> {
-        let i = self
-            .strings
-            .binary_search_by_key(&offset, |g| g.start)
-            .ok()?;
-        let g = self.strings[i];
-        Some(&self.literals[g.first as usize..g.end as usize])
+    /// The token at an offset of the text.
+    pub(crate) fn token(&self, offset: usize) -> Token {
+        let token = self.token_of.get(offset).or(self.token_of.last());
+        token
+            .and_then(|t| self.tokens.get(*t as usize))
+            .copied()
+            .unwrap_or(Token {
+                range: TextRange::default(),
+                mark: Mark::Plain,
+            })
     }
 
-    /// What the place was rewritten from.
-    pub(crate) fn mark_at(&self, offset: u32) -> Option<Mark> {
-        let i = self.marks.binary_search_by_key(&offset, |m| m.0).ok()?;
-        Some(self.marks[i].1)
+    /// What the token at an offset of the text stands for.
+    pub(crate) fn mark(&self, offset: usize) -> Mark {
+        self.token(offset).mark
     }
 
-    /// Offset in the original text of an offset in [`Masked::text`].
-    pub(crate) fn original(&self, offset: usize) -> u32 {
-        let offset = offset as u32;
-        let i = self.inserted.partition_point(|i| i.start() < offset);
-        match i.checked_sub(1).map(|i| &self.inserted[i]) {
-            None => offset,
-            Some(i) if offset <= i.start() + i.n => i.at,
-            Some(i) => offset - i.total,
+    /// The literals of a group.
+    pub(crate) fn string(&self, group: u32) -> &[Literal] {
+        let (first, end) = self.strings[group as usize];
+        &self.literals[first as usize..end as usize]
+    }
+
+    /// The place in the original of a piece of the text.
+    pub(crate) fn range(&self, start: usize, end: usize) -> TextRange {
+        if start < end {
+            TextRange::new(self.token(start).range.start, self.token(end - 1).range.end)
+        } else {
+            // After the token before.
+            let at = start.checked_sub(1).map_or(0, |i| self.token(i).range.end);
+            TextRange::new(at, at)
         }
     }
 
-    /// The line that covers an original offset, as an index.
+    /// The line that covers an offset of the original, as an index.
     pub(crate) fn line_at(&self, offset: u32) -> Option<usize> {
         self.lines
             .partition_point(|l| l.range.start <= offset)
             .checked_sub(1)
-    }
-
-    /// Whether what stands there is no part of the original: of a replaced line, or
-    /// inserted.
-    pub(crate) fn is_replacement(&self, range: TextRange) -> bool {
-        range.start == range.end
-            || self
-                .line_at(range.start)
-                .is_some_and(|i| self.lines[i].bad && range.start < self.lines[i].range.end)
     }
 }
