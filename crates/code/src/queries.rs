@@ -89,8 +89,14 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
 /// Compiles a text that import-time code made.
 #[salsa::tracked(returns(ref))]
 pub fn text_codes(db: &dyn Db, text: SourceText) -> ModuleCodes<'_> {
-    let parsed = taipan_syntax::parse(text.text(db));
-    ModuleCodes::new(db, Origin::Text(text), &parsed, text.kind(db))
+    let kind = text.kind(db);
+    let source = match kind {
+        // As `eval` does, unlike `exec`.
+        CodeKind::Eval => text.text(db).trim_start_matches([' ', '\t']),
+        _ => text.text(db),
+    };
+    let parsed = taipan_syntax::parse(source);
+    ModuleCodes::new(db, Origin::Text(text), &parsed, kind)
 }
 
 fn body(db: &dyn Db, id: CodeId) -> Option<Body<'_>> {

@@ -201,7 +201,7 @@ fields! {
     Right = "right";
     Subscript = "subscript";
     Superclasses = "superclasses";
-    TypeField = "type";
+    Annotation = "type";
     TypeParameters = "type_parameters";
     Value = "value";
 }

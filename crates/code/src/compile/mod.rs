@@ -216,6 +216,7 @@ impl<'a> Compiler<'a> {
         if root == CodeKind::Eval {
             match body.first().map(|s| &self.ast.stmts[*s]) {
                 Some(Stmt::Expr(e)) if body.len() == 1 => self.expr(*e),
+                Some(Stmt::Error) => self.raise_syntax_error("invalid syntax"),
                 _ => self.poison(TextRange::default(), "expected an expression"),
             }
             self.out.emit(Instr::Return);

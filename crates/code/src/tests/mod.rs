@@ -6,6 +6,7 @@ mod expressions;
 mod incremental;
 mod scopes;
 mod statements;
+mod texts;
 
 use expect_test::Expect;
 use taipan_base::LineIndex;

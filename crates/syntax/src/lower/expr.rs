@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use taipan_base::TextRange;
 use tree_sitter::Node;
 
-use super::{Child, Children, Lowerer};
+use super::{Child, Lowerer};
 use crate::ast::*;
 use crate::kind::{Field, Kind};
 use crate::literal;
@@ -21,7 +21,7 @@ enum Step<'t> {
     Binary(BinaryOp, Node<'t>),
     Attribute(Node<'t>),
     Call(Node<'t>),
-    Subscript(Children<'t>),
+    Subscript(Node<'t>),
 }
 
 impl<'t> Lowerer<'_, 't> {
@@ -63,7 +63,7 @@ impl<'t> Lowerer<'_, 't> {
                 }
                 Kind::Subscript => {
                     let c = self.children(head);
-                    in_field(&c, Field::Value).map(|value| (value, Step::Subscript(c)))
+                    in_field(&c, Field::Value).map(|value| (value, Step::Subscript(head)))
                 }
                 _ => None,
             };
@@ -77,7 +77,7 @@ impl<'t> Lowerer<'_, 't> {
                 Step::Binary(op, right) => Expr::Binary(op, value, self.expr(right)),
                 Step::Attribute(name) => Expr::Attribute(value, self.name(name)),
                 Step::Call(args) => self.call(value, args),
-                Step::Subscript(children) => Expr::Subscript(value, self.subscript(children)),
+                Step::Subscript(node) => Expr::Subscript(value, self.subscript(node)),
             };
             value = self.alloc(expr, range);
         }
@@ -573,7 +573,8 @@ impl<'t> Lowerer<'_, 't> {
         }
     }
 
-    fn subscript(&mut self, children: Children<'t>) -> ExprId {
+    fn subscript(&mut self, node: Node<'t>) -> ExprId {
+        let children = self.children(node);
         let comma = children.iter().any(|c| self.kind(c.0) == Kind::Comma);
         let parts: Vec<_> = children
             .iter()

@@ -172,7 +172,7 @@ impl<'t> Lowerer<'_, 't> {
         let mut at = node;
         loop {
             let c = self.children(at);
-            if in_field(&c, Field::TypeField).is_some() {
+            if in_field(&c, Field::Annotation).is_some() {
                 self.error(self.range(at), "annotations are not part of Python 2");
             }
             let (Some(left), Some(right)) = (in_field(&c, Field::Left), in_field(&c, Field::Right))
