@@ -312,6 +312,11 @@ impl Maker<'_> {
 }
 
 fn random_program(seed: u64) -> TableProgram {
+    sized_program(seed, 9)
+}
+
+/// A program of three functions, each of that many statements at the outermost level.
+fn sized_program(seed: u64, size: usize) -> TableProgram {
     let forward = LLType::new(taipan_lltype::TypeKind::Struct(taipan_lltype::StructType {
         name: "node".into(),
         gc: true,
@@ -368,7 +373,7 @@ fn random_program(seed: u64) -> TableProgram {
         m.ints = args.iter().map(|v| (*v).into()).collect();
         let start = m.g.startblock;
         m.g.block_mut(start).inputargs = args;
-        for _ in 0..9 {
+        for _ in 0..size {
             m.statement(2);
         }
         let mut result = int(0);
@@ -399,5 +404,29 @@ fn all_stages_agree_on_random_programs() {
         for args in [[0, 0], [3, -1], [-7, 12], [1 << 62, 2]] {
             p.run_named(&args, &format!("seed {seed}"));
         }
+    }
+}
+
+/// `cargo test --release -p taipan-transform time -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn time_of_passes() {
+    for size in [30, 100] {
+        let program = sized_program(7, size);
+        let start = std::time::Instant::now();
+        let p = Pipeline::of(program);
+        let optimized = start.elapsed();
+        let exceptions = p.exceptions(&p.optimized);
+        p.gc(&exceptions);
+        let operations = |p: &TableProgram| -> usize {
+            let blocks = p.graphs.values().flat_map(|g| &g.blocks);
+            blocks.map(|b| b.operations.len()).sum()
+        };
+        eprintln!(
+            "{} operations, optimized {}: {optimized:?}, transforms {:?}",
+            operations(&p.program),
+            operations(&p.optimized),
+            start.elapsed() - optimized
+        );
     }
 }
