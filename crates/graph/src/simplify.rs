@@ -4,7 +4,7 @@
 //! They keep a graph in SSI form, except that [`remove_identical_vars_ssa`] leaves
 //! SSA form, which [`ssa_to_ssi`] mends. None renumbers: see [`Graph::compact`].
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::{
     BlockId, Dialect, ExitSwitch, Graph, LinkId, Operand, Operation, Substitution, VarId, entry_map,
@@ -217,55 +217,137 @@ pub fn remove_identical_vars_ssa<D: Dialect>(graph: &mut Graph<D>) {
     let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
     let entries = entry_map(graph);
     let order = graph.reachable();
-    let mut on_links = FxHashSet::default();
+    let mut values = Values::new(graph, &order);
+    // What each link passes, as numbers of values.
+    let mut passed: Vec<Vec<Vec<u32>>> = vec![Vec::new(); graph.blocks.len()];
     for b in &order {
-        for link in &graph.block(*b).exits {
-            on_links.extend(link.last_exception);
-            on_links.extend(link.last_exc_value);
-        }
+        let exits = &graph.block(*b).exits;
+        passed[b.index()] = (exits.iter())
+            .map(|l| l.args.iter().map(|a| values.number(a)).collect())
+            .collect();
     }
-    // Variables that stand for another operand.
-    let mut same: Substitution<D> = Substitution::default();
+    let mut found = false;
     loop {
         let mut progress = false;
         for b in order.iter().filter(|b| !fixed.contains(b)) {
-            let mut phis: FxHashMap<Vec<Operand<D>>, VarId> = FxHashMap::default();
+            let mut phis: FxHashMap<Vec<u32>, VarId> = FxHashMap::default();
             for (i, v) in graph.block(*b).inputargs.iter().enumerate() {
-                if same.contains_key(v) {
+                if values.same[v.index()] != v.0 {
                     continue;
                 }
-                let args: Vec<Operand<D>> = (entries[b.index()].iter())
-                    .map(|l| resolve(&graph.link(*l).args[i], &same))
-                    .collect();
-                let itself = Operand::Var(*v);
-                let mut others = args.iter().filter(|a| **a != itself);
-                let first = others.next();
-                let unique = first.filter(|f| others.all(|a| a == *f));
-                let special = |o: &Operand<D>| o.as_var().is_some_and(|v| on_links.contains(&v));
-                if let Some(o) = unique.filter(|o| !special(o)) {
-                    same.insert(*v, o.clone());
+                let mut unique = Some(None);
+                let mut column = Vec::new();
+                for l in &entries[b.index()] {
+                    let a = values.resolve(passed[l.source.index()][l.exit][i]);
+                    column.push(a);
+                    if a != v.0 {
+                        unique = match unique {
+                            Some(None) => Some(Some(a)),
+                            Some(Some(u)) if u == a => unique,
+                            _ => None,
+                        };
+                    }
+                }
+                if let Some(Some(a)) = unique
+                    && !values.is_on_link(a)
+                {
+                    values.same[v.index()] = a;
                     progress = true;
-                } else if let Some(w) = phis.get(&args) {
-                    same.insert(*v, Operand::Var(*w));
+                } else if let Some(w) = phis.get(&column) {
+                    values.same[v.index()] = w.0;
                     progress = true;
                 } else {
-                    phis.insert(args, *v);
+                    phis.insert(column, *v);
                 }
             }
         }
         if !progress {
             break;
         }
+        found = true;
     }
-    if same.is_empty() {
+    if !found {
         return;
     }
-    let resolved: Substitution<D> = (same.iter())
-        .map(|(v, o)| (*v, resolve(o, &same)))
-        .collect();
+    let mut resolved: Substitution<D> = Substitution::default();
+    for v in order.iter().flat_map(|b| &graph.block(*b).inputargs) {
+        let value = values.resolve(v.0);
+        if value != v.0 {
+            resolved.insert(*v, values.operand(value));
+        }
+    }
     remove_inputargs(graph, |_, v| resolved.contains_key(&v));
     for b in order {
         graph.block_mut(b).substitute(&resolved);
+    }
+}
+
+/// Operands by number: variables by their own, constants after them.
+struct Values<D: Dialect> {
+    /// What stands for a value: itself, or another one.
+    same: Vec<u32>,
+    vars: u32,
+    constants: Vec<D::Const>,
+    numbers: FxHashMap<D::Const, u32>,
+    on_links: Vec<bool>,
+}
+
+impl<D: Dialect> Values<D> {
+    fn new(graph: &Graph<D>, order: &[BlockId]) -> Self {
+        let mut on_links = vec![false; graph.vars.len()];
+        for link in order.iter().flat_map(|b| &graph.block(*b).exits) {
+            for v in link.last_exception.iter().chain(&link.last_exc_value) {
+                on_links[v.index()] = true;
+            }
+        }
+        let vars = graph.vars.len() as u32;
+        Values {
+            same: (0..vars).collect(),
+            vars,
+            constants: Vec::new(),
+            numbers: FxHashMap::default(),
+            on_links,
+        }
+    }
+
+    fn number(&mut self, o: &Operand<D>) -> u32 {
+        match o {
+            Operand::Var(v) => v.0,
+            Operand::Const(c) => match self.numbers.get(c) {
+                Some(n) => *n,
+                None => {
+                    let n = self.same.len() as u32;
+                    self.same.push(n);
+                    self.constants.push(c.clone());
+                    self.numbers.insert(c.clone(), n);
+                    n
+                }
+            },
+        }
+    }
+
+    fn resolve(&mut self, value: u32) -> u32 {
+        let mut top = value;
+        while self.same[top as usize] != top {
+            top = self.same[top as usize];
+        }
+        // The next question is answered at once.
+        let mut at = value;
+        while at != top {
+            at = std::mem::replace(&mut self.same[at as usize], top);
+        }
+        top
+    }
+
+    fn is_on_link(&self, value: u32) -> bool {
+        self.on_links.get(value as usize).is_some_and(|b| *b)
+    }
+
+    fn operand(&self, value: u32) -> Operand<D> {
+        match value.checked_sub(self.vars) {
+            None => Operand::Var(VarId(value)),
+            Some(i) => Operand::Const(self.constants[i as usize].clone()),
+        }
     }
 }
 
@@ -279,51 +361,60 @@ pub fn remove_identical_vars<D: Dialect>(graph: &mut Graph<D>) {
 /// links. A variable that is not defined on some way to its use is left as it is,
 /// for the verifier to find.
 pub fn ssa_to_ssi<D: Dialect>(graph: &mut Graph<D>) {
-    let entries = entry_map(graph);
-    let mut pending: Vec<(BlockId, VarId)> = Vec::new();
     let order = graph.reachable();
+    let mut defined_in: Vec<Option<BlockId>> = vec![None; graph.vars.len()];
+    for b in &order {
+        for v in graph.block(*b).definitions() {
+            defined_in[v.index()] = Some(*b);
+        }
+    }
+    let mut pending: Vec<(BlockId, VarId)> = Vec::new();
     for b in order.iter().rev() {
-        pending.extend(
-            graph
-                .block(*b)
-                .free_variables()
-                .into_iter()
-                .rev()
-                .map(|v| (*b, v)),
-        );
+        let from = pending.len();
+        let mut used = |o: &Operand<D>| {
+            if let Operand::Var(v) = o
+                && defined_in[v.index()] != Some(*b)
+            {
+                pending.push((*b, *v));
+            }
+        };
+        let block = graph.block(*b);
+        block
+            .operations
+            .iter()
+            .flat_map(|op| &op.args)
+            .for_each(&mut used);
+        if let ExitSwitch::Value(o) = &block.exitswitch {
+            used(o);
+        }
+        block.exits.iter().flat_map(|l| &l.args).for_each(&mut used);
+        // The first use is taken first.
+        pending[from..].reverse();
     }
     if pending.is_empty() {
         return;
     }
-    let mut defined: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
-    let mut renamed: FxHashMap<BlockId, Substitution<D>> = FxHashMap::default();
+    let entries = entry_map(graph);
+    let mut renamed: Vec<Substitution<D>> = vec![Substitution::default(); graph.blocks.len()];
     while let Some((b, v)) = pending.pop() {
-        let known = |b: BlockId, defined: &mut FxHashMap<BlockId, FxHashSet<VarId>>| {
-            defined
-                .entry(b)
-                .or_insert_with(|| graph.block(b).definitions().into_iter().collect())
-                .contains(&v)
-        };
-        if b == graph.startblock
-            || known(b, &mut defined)
-            || renamed.get(&b).is_some_and(|r| r.contains_key(&v))
-        {
+        let known = |b: BlockId| defined_in[v.index()] == Some(b);
+        if b == graph.startblock || known(b) || renamed[b.index()].contains_key(&v) {
             continue;
         }
         for LinkId { source, .. } in &entries[b.index()] {
-            if !known(*source, &mut defined) {
+            if !known(*source) {
                 pending.push((*source, v));
             }
         }
         let w = graph.copy_var(v);
-        renamed.entry(b).or_default().insert(v, w.into());
+        renamed[b.index()].insert(v, w.into());
         graph.block_mut(b).inputargs.push(w);
         for link in &entries[b.index()] {
             graph.link_mut(*link).args.push(v.into());
         }
     }
-    for (b, map) in renamed {
-        graph.block_mut(b).substitute(&map);
+    for (b, map) in renamed.iter().enumerate() {
+        graph.block_mut(BlockId(b as u32)).substitute(map);
     }
 }
 
@@ -336,14 +427,4 @@ fn substituted<D: Dialect>(o: &Operand<D>, map: &Substitution<D>) -> Operand<D> 
         Operand::Var(v) => map.get(v).unwrap_or(o).clone(),
         Operand::Const(_) => o.clone(),
     }
-}
-
-fn resolve<D: Dialect>(o: &Operand<D>, map: &Substitution<D>) -> Operand<D> {
-    let mut o = o;
-    while let Operand::Var(v) = o
-        && let Some(next) = map.get(v)
-    {
-        o = next;
-    }
-    o.clone()
 }
