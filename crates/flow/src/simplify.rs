@@ -185,7 +185,7 @@ fn transform_ovfcheck(world: World<'_>, graph: &mut FunctionGraph) -> Result<(),
 }
 
 fn ovf_error(at: u32, what: &str) -> FlowError {
-    let mut e = FlowError::new("TP0228", format!("ovfcheck() of {what} is not RPython"))
+    let mut e = FlowError::new("TP0230", format!("ovfcheck() of {what} is not RPython"))
         .with_help("ovfcheck() takes one arithmetic operation, as in ovfcheck(x + y)");
     e.at = Some(at);
     e

@@ -255,7 +255,7 @@ fn ovfcheck_of_something_else() {
             return ovfcheck(a & b)
         "#,
         expect![[r#"
-            error TP0228: ovfcheck() of and_ is not RPython
+            error TP0230: ovfcheck() of and_ is not RPython
         "#]],
     );
 }
