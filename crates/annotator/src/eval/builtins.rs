@@ -121,8 +121,6 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "record_exact_class",
             "record_exact_value",
             "record_known_result",
-            "conditional_call",
-            "conditional_call_elidable",
             "enter_portal_frame",
             "leave_portal_frame",
             "force_virtualizable",
@@ -624,21 +622,6 @@ impl Cx<'_> {
             ("jit", "we_are_jitted" | "isvirtual") => Val::const_bool(false),
             ("jit", "isconstant" | "loop_unrolling_heuristic") => Val::bool_(),
             ("jit", "current_trace_length") => Val::signed(),
-            ("jit", "conditional_call") => {
-                if let [_, callee, ..] = &vals[..] {
-                    let rest = Arguments::positional(args.positional[2..].to_vec());
-                    self.call(&callee.clone(), rest)?;
-                }
-                Val::none()
-            }
-            ("jit", "conditional_call_elidable") => match &vals[..] {
-                [value, callee, ..] => {
-                    let rest = Arguments::positional(args.positional[2..].to_vec());
-                    let r = self.call(&callee.clone(), rest)?;
-                    self.join(value, &r).not_const()
-                }
-                _ => Val::default(),
-            },
             (
                 "jit",
                 "jit_debug"

@@ -231,6 +231,10 @@ impl Cx<'_> {
                 let external = EXTERNALS.iter().find(|e| e.name == func)?;
                 lltype_to_annotation(external.result.ty())
             }
+            ("lltype", "Ptr") => match ty(0) {
+                Some(t) => ll_type_val(t.ptr()),
+                None => self.problem("TP0303", "Ptr() needs a constant type"),
+            },
             ("lltype", "malloc") => match ty(0) {
                 Some(t) => Atom::Ptr(t.ptr()).into(),
                 None => self.problem("TP0303", "malloc() needs a constant type"),

@@ -95,7 +95,8 @@ impl ReprMethods for PtrRepr {
         }
         let body = self.body(hop.rt)?;
         let first = body.fields.first().is_some_and(|f| *f.name == *name);
-        if first && ty.as_struct().is_some() {
+        let same_kind = ty.is_gc_container() == self.target()?.is_gc_container();
+        if first && same_kind && ty.as_struct().is_some() {
             return Ok(Some(hop.genop(PlainOp::CastPointer, [v], ty.ptr())));
         }
         if let Repr::InteriorPtr(_) = &hop.r_result {
