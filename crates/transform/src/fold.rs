@@ -19,8 +19,9 @@ use taipan_lltype::{
 
 use crate::ssa::{constant, substituted, type_of};
 
-/// Simplifies operations, in SSA or SSI form.
-pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) {
+/// Simplifies operations, in SSA or SSI form. Answers whether anything changed.
+pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) -> bool {
+    let mut changed = false;
     let mut defs: FxHashMap<VarId, Operation<LowLevel>> = FxHashMap::default();
     let mut map = Substitution::<LowLevel>::default();
     for b in g.reachable() {
@@ -38,7 +39,10 @@ pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) {
             }
             let result = *g.ty(op.result);
             let raising = canraise && i + 1 == count;
-            match simplify(g, &mut op, result, &defs, program) {
+            let before = (op.op, op.args.len());
+            let simpler = simplify(g, &mut op, result, &defs, program);
+            changed |= simpler.is_some() || before != (op.op, op.args.len());
+            match simpler {
                 Some(value) => {
                     fresh.insert(op.result, value);
                     if raising {
@@ -57,14 +61,19 @@ pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) {
         let block = g.block_mut(b);
         block.operations = kept;
         block.substitute(&fresh);
-        simplify_switch(g, b, &defs);
+        changed |= simplify_switch(g, b, &defs);
         map.extend(fresh);
     }
-    // Uses in blocks that come earlier in reverse postorder do not exist.
+    changed
 }
 
 /// A switch on a negation is one on the value, with its exits exchanged.
-fn simplify_switch(g: &mut LLGraph, b: BlockId, defs: &FxHashMap<VarId, Operation<LowLevel>>) {
+fn simplify_switch(
+    g: &mut LLGraph,
+    b: BlockId,
+    defs: &FxHashMap<VarId, Operation<LowLevel>>,
+) -> bool {
+    let mut changed = false;
     let block = g.block_mut(b);
     let local = |v: &VarId, block: &taipan_graph::Block<LowLevel>| {
         block.inputargs.contains(v) || block.operations.iter().any(|op| op.result == *v)
@@ -82,8 +91,9 @@ fn simplify_switch(g: &mut LLGraph, b: BlockId, defs: &FxHashMap<VarId, Operatio
             }
         }
         block.exits.reverse();
+        changed = true;
     }
-    g.block_mut(b).fold_exitswitch();
+    changed | g.block_mut(b).fold_exitswitch()
 }
 
 /// What an operation's result always is; or changes it to a simpler one.
@@ -363,8 +373,10 @@ fn part_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<L
 }
 
 /// Redirects links that pass constants which decide the switch of their target.
-/// Needs SSI form, where what the target defines is not used elsewhere.
-pub(crate) fn thread_links(g: &mut LLGraph) {
+/// Needs SSI form, where what the target defines is not used elsewhere. Answers whether
+/// anything changed.
+pub(crate) fn thread_links(g: &mut LLGraph) -> bool {
+    let mut changed = false;
     for source in g.reachable() {
         for exit in 0..g.block(source).exits.len() {
             // A cycle of decided switches is an endless loop that stays one.
@@ -372,9 +384,11 @@ pub(crate) fn thread_links(g: &mut LLGraph) {
                 if !thread_link(g, source, exit) {
                     break;
                 }
+                changed = true;
             }
         }
     }
+    changed
 }
 
 fn thread_link(g: &mut LLGraph, source: BlockId, exit: usize) -> bool {

@@ -48,16 +48,18 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     g
 }
 
-/// Folds and cleans up until nothing changes, or for a few rounds.
+/// Folds and cleans up until there is nothing more to fold, or for a few rounds.
 fn tidy(g: &mut LLGraph, program: &dyn Program) {
-    for _ in 0..4 {
-        let before = g.clone();
-        fold_operations(g, program);
-        ssa_to_ssi(g);
-        thread_links(g);
-        cleanup(g);
-        g.compact();
-        if *g == before {
+    for round in 0..4 {
+        let folded = fold_operations(g, program);
+        if folded {
+            ssa_to_ssi(g);
+        }
+        let threaded = thread_links(g);
+        if round == 0 || folded || threaded {
+            cleanup(g);
+        }
+        if !folded && !threaded {
             break;
         }
     }
