@@ -61,7 +61,12 @@ impl Emitter<'_, '_> {
             let mentions = |o: &LLOperand| o.as_var().is_some_and(|v| names.contains(&v));
             let own = op.args.first().is_some_and(mentions);
             match op.op {
-                LLOp::Plain(PlainOp::Setfield | PlainOp::BareSetfield) if own => {
+                LLOp::Plain(
+                    PlainOp::Setfield
+                    | PlainOp::BareSetfield
+                    | PlainOp::Setarrayitem
+                    | PlainOp::BareSetarrayitem,
+                ) if own => {
                     if op.args.last().is_some_and(mentions) {
                         return false;
                     }
@@ -80,20 +85,27 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// The offset that a `setfield` writes to, if it writes a whole word.
+    /// The offset that a store into a field or an item writes to, if it writes a whole
+    /// word at a known place.
     fn stored_word(&mut self, args: &[LLOperand]) -> Option<u64> {
-        let [
-            object,
-            LLOperand::Const(LLConst::Void(VoidConst::Field(name))),
-            _,
-        ] = args
-        else {
+        let [object, LLOperand::Const(place), _] = args else {
             return None;
         };
         let container: LLType = self.ty(object).pointee()?;
-        let (i, ty) = field_of(container, name, self.program)?;
+        let (offset, ty) = match place {
+            LLConst::Void(VoidConst::Field(name)) => {
+                let (i, ty) = field_of(container, name, self.program)?;
+                (self.layout(container).fields[i], ty)
+            }
+            LLConst::Int(_, i) => {
+                let l = self.layout(container);
+                let i = u64::try_from(*i).ok()?;
+                (l.var.as_ref()?.items + 8 * i, container.as_array()?.of)
+            }
+            _ => return None,
+        };
         let word = clif_type(ty).is_some_and(|t| t.bytes() == 8);
-        word.then(|| self.layout(container).fields[i])
+        word.then_some(offset)
     }
 }
 

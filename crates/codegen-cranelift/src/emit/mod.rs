@@ -12,6 +12,7 @@ mod exc;
 mod gc;
 mod glue;
 mod init;
+mod malloc;
 mod memory;
 mod ops;
 mod symbols;

@@ -1,0 +1,242 @@
+//! Allocation, of GC objects and raw memory.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use taipan_codegen::SymbolRef;
+use taipan_codegen::abi::{LARGE_OBJECT, state};
+use taipan_graph::{Operation, VarId};
+use taipan_lltype::{
+    LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VarLayout, VoidConst,
+    round_up,
+};
+
+use super::{Bad, Emitter, PTR};
+
+/// Objects of up to this size are allocated inline and cleared by single stores.
+const MAX_INLINE_CLEAR: u64 = 128;
+
+impl Emitter<'_, '_> {
+    pub(super) fn allocation(
+        &mut self,
+        p: PlainOp,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        match p {
+            PlainOp::RawMalloc => {
+                let size = self.arg_value(op, 0)?;
+                let zero = match op.args.get(1) {
+                    Some(LLOperand::Const(LLConst::Bool(zero))) => *zero,
+                    Some(LLOperand::Const(LLConst::Int(_, zero))) => *zero != 0,
+                    _ => false,
+                };
+                Ok(self.raw_malloc(size, zero))
+            }
+            PlainOp::RawFree | PlainOp::Free => {
+                let address = self.arg_value(op, 0)?;
+                self.call_runtime("free", &[address], None);
+                Ok(None)
+            }
+            PlainOp::RawMallocUsage => Ok(Some(self.arg_value(op, 0)?)),
+            _ => {
+                let LLOperand::Const(LLConst::Void(VoidConst::Type(ty))) = self.arg(op, 0)? else {
+                    return Err("of what is no constant type".into());
+                };
+                let (gc, zero) = match op.args.get(1) {
+                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero }))) => {
+                        (*gc, *zero)
+                    }
+                    _ => (ty.is_gc_container(), false),
+                };
+                let length = match p {
+                    PlainOp::MallocVarsize => Some(self.arg_value(op, 2)?),
+                    _ => None,
+                };
+                let l = self.layout(*ty);
+                if p == PlainOp::GcMallocNursery {
+                    return self.malloc_nursery(*ty, &l, op.result).map(Some);
+                }
+                match (gc, length) {
+                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op.result))),
+                    (true, Some(n)) => self.malloc_varsize(*ty, &l, n, op).map(Some),
+                    (false, n) => self.malloc_raw(&l, n, zero).map(Some),
+                }
+            }
+        }
+    }
+
+    fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
+        if zero {
+            let one = self.int(I64, 1);
+            return self.call_runtime("calloc", &[one, size], Some(PTR));
+        }
+        self.call_runtime("malloc", &[size], Some(PTR))
+    }
+
+    fn malloc_raw(&mut self, l: &Layout, n: Option<Value>, zero: bool) -> Result<Value, Bad> {
+        let size = match (n, &l.var) {
+            (Some(n), Some(var)) => {
+                let items = self.b.ins().imul_imm_s(n, var.item_size as i64);
+                self.b.ins().iadd_imm_s(items, var.items as i64)
+            }
+            _ => self.int(I64, l.size.max(1) as i64),
+        };
+        let p = self.raw_malloc(size, zero).ok_or("no result")?;
+        if let (
+            Some(n),
+            Some(VarLayout {
+                length: Some(at), ..
+            }),
+        ) = (n, &l.var)
+        {
+            let flags = self.heap_flags();
+            self.b.ins().store(flags, n, p, *at as i32);
+        }
+        Ok(p)
+    }
+
+    /// An object of fixed size, cleared.
+    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, object: VarId) -> Value {
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let size = round_up(l.size, 8);
+        let inline = size <= MAX_INLINE_CLEAR && self.program.destructor(ty).is_none();
+        if self.in_cold_block || !inline {
+            let p = self.call_runtime("rpy_gc_malloc_fixed", &[info], Some(PTR));
+            return p.unwrap_or(info);
+        }
+        self.malloc_inline(info, size, object)
+    }
+
+    /// An object of known size, cleared. The nursery's free pointer is bumped inline.
+    fn malloc_inline(&mut self, info: Value, size: u64, object: VarId) -> Value {
+        let (slow, done) = (self.cold_block(), self.b.create_block());
+        let p = self.b.append_block_param(done, PTR);
+        let size_value = self.int(I64, size as i64);
+        let fast = self.bump(size_value, slow);
+        self.jump(done, &[fast]);
+        self.b.switch_to_block(slow);
+        let size_value = self.int(I64, size as i64);
+        let slow = self.call_runtime("rpy_gc_malloc_slow", &[size_value], Some(PTR));
+        self.jump(done, slow.as_slice());
+        self.b.switch_to_block(done);
+        self.clear(p, info, size, object);
+        p
+    }
+
+    /// An object of fixed size that ends its block: the second exit is for when the
+    /// nursery is full.
+    fn malloc_nursery(&mut self, ty: LLType, l: &Layout, object: VarId) -> Result<Value, Bad> {
+        let size = round_up(l.size, 8);
+        if size > MAX_INLINE_CLEAR {
+            return Err(format!("{ty} is too big"));
+        }
+        let full = self.cold_block();
+        self.nursery_full = Some(full);
+        let size_value = self.int(I64, size as i64);
+        let p = self.bump(size_value, full);
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        self.clear(p, info, size, object);
+        Ok(p)
+    }
+
+    /// Fills a new object, the value of `object`: its header, and zeroes where nothing
+    /// is stored right away.
+    fn clear(&mut self, p: Value, info: Value, size: u64, object: VarId) {
+        let flags = self.heap_flags();
+        self.b.ins().store(flags, info, p, 0);
+        let zero = self.int(I64, 0);
+        let initialised = self.initialised_words(object);
+        for at in (8..size).step_by(8).filter(|at| !initialised.contains(at)) {
+            self.b.ins().store(flags, zero, p, at as i32);
+        }
+    }
+
+    /// Takes `size` bytes of the nursery, or jumps to `slow` if they are not there.
+    fn bump(&mut self, size: Value, slow: Block) -> Value {
+        let fast = self.b.create_block();
+        let free = self.load_state(state::NURSERY_FREE);
+        let end = self.b.ins().iadd(free, size);
+        let top = self.load_state(state::NURSERY_TOP);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, top);
+        self.b.ins().brif(fits, fast, &[], slow, &[]);
+        self.b.switch_to_block(fast);
+        self.store_state(state::NURSERY_FREE, end);
+        free
+    }
+
+    /// A variable-sized object, cleared unless it is a string: those are filled by who
+    /// makes them. Strings, and arrays of few items by constant, are allocated inline.
+    fn malloc_varsize(
+        &mut self,
+        ty: LLType,
+        l: &Layout,
+        n: Value,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let is_string = ty == *STR || ty == *UNICODE;
+        if let (Some(LLOperand::Const(LLConst::Int(_, n_const))), Some(length_at)) =
+            (op.args.get(2), var.length)
+            && let Some(size) = u64::try_from(*n_const)
+                .ok()
+                .and_then(|n| l.size_of_varsized(n))
+            && round_up(size, 8) <= MAX_INLINE_CLEAR
+            && !self.in_cold_block
+        {
+            let p = self.malloc_inline(info, round_up(size, 8), op.result);
+            let flags = self.heap_flags();
+            self.b.ins().store(flags, n, p, length_at as i32);
+            return Ok(p);
+        }
+        if let Some(length_at) = var.length
+            && is_string
+            && !self.in_cold_block
+        {
+            return self.malloc_string(info, var, length_at, n);
+        }
+        self.malloc_array(info, n, !is_string)
+    }
+
+    /// A variable-sized object from the runtime.
+    fn malloc_array(&mut self, info: Value, n: Value, zero: bool) -> Result<Value, Bad> {
+        let zero = self.int(I8, i64::from(zero));
+        self.call_runtime("rpy_gc_malloc_varsize", &[info, n, zero], Some(PTR))
+            .ok_or_else(|| "no result".to_owned())
+    }
+
+    /// A string whose characters are not cleared; inline unless it is long.
+    fn malloc_string(
+        &mut self,
+        info: Value,
+        var: &VarLayout,
+        length_at: u64,
+        n: Value,
+    ) -> Result<Value, Bad> {
+        let (short, long) = (self.b.create_block(), self.cold_block());
+        let done = self.b.create_block();
+        let result = self.b.append_block_param(done, PTR);
+        let most = self.int(I64, (LARGE_OBJECT / 2 / var.item_size) as i64);
+        let is_short = self.b.ins().icmp(IntCC::UnsignedLessThan, n, most);
+        self.b.ins().brif(is_short, short, &[], long, &[]);
+        self.b.switch_to_block(short);
+        let items = self.b.ins().imul_imm_s(n, var.item_size as i64);
+        let end = self.b.ins().iadd_imm_s(items, var.items as i64 + 7);
+        let mask = self.int(I64, -8);
+        let size = self.b.ins().band(end, mask);
+        let p = self.bump(size, long);
+        let flags = self.heap_flags();
+        self.b.ins().store(flags, info, p, 0);
+        let zero = self.int(I64, 0);
+        for at in (8..var.items).step_by(8).filter(|at| *at != length_at) {
+            self.b.ins().store(flags, zero, p, at as i32);
+        }
+        self.b.ins().store(flags, n, p, length_at as i32);
+        self.jump(done, &[p]);
+        self.b.switch_to_block(long);
+        let p = self.malloc_array(info, n, false)?;
+        self.jump(done, &[p]);
+        self.b.switch_to_block(done);
+        Ok(result)
+    }
+}
