@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::{Db, Diagnostic, File, FileContents, Program, Span};
+use taipan_base::{Db, Diagnostic, File, Program, Span};
 use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, ObjId};
 
 use crate::freeze::{Freezer, reachable};
+use crate::queries::{FileState, file_state};
 use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
@@ -131,14 +132,11 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
 
 fn unreadable(db: &dyn Db, file: File) -> Option<Diagnostic> {
     let path = file.path(db);
-    let message = match file.contents(db) {
-        FileContents::Text(_) => return None,
-        FileContents::Missing => format!("there is no file {path}"),
-        FileContents::Directory => format!("{path} is a directory"),
-        FileContents::InvalidUtf8(at) => {
-            format!("{path} is not valid UTF-8 from byte {at} on and has no coding line")
-        }
-        FileContents::Unreadable(why) => format!("{path} cannot be read: {why}"),
+    let message = match file_state(db, file) {
+        FileState::Text => return None,
+        FileState::Missing => format!("there is no file {path}"),
+        FileState::Directory => format!("{path} is a directory"),
+        FileState::Unreadable(why) => format!("{path} cannot be read: {why}"),
     };
     Some(Diagnostic::error("TP0204", None, message))
 }

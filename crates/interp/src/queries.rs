@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic, File, Program};
+use taipan_base::{Db, Diagnostic, File, FileContents, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::ObjData;
@@ -47,6 +47,42 @@ pub struct ModuleName {
     /// The name, as in `sys.modules`.
     #[returns(ref)]
     pub name: Box<str>,
+}
+
+/// What there is at a path, whatever it says.
+#[derive(Clone, PartialEq, Eq, Debug, salsa::SalsaValue)]
+pub(crate) enum FileState {
+    /// A text.
+    Text,
+    /// Nothing.
+    Missing,
+    /// A directory.
+    Directory,
+    /// Something that cannot be read, and why.
+    Unreadable(String),
+}
+
+/// What there is at a file's path: import time asks this, so that a change of the
+/// text alone does not concern it.
+#[salsa::tracked]
+pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
+    match file.contents(db) {
+        FileContents::Text(_) => FileState::Text,
+        FileContents::Missing => FileState::Missing,
+        FileContents::Directory => FileState::Directory,
+        FileContents::InvalidUtf8(at) => FileState::Unreadable(format!(
+            "it is not valid UTF-8 from byte {at} on and has no coding line"
+        )),
+        FileContents::Unreadable(why) => FileState::Unreadable(why.to_string()),
+    }
+}
+
+/// Whether a file is there.
+pub(crate) fn is_file(db: &dyn Db, file: File) -> bool {
+    !matches!(
+        file_state(db, file),
+        FileState::Missing | FileState::Directory
+    )
 }
 
 /// Runs a program's import time.

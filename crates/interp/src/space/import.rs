@@ -67,7 +67,7 @@ impl Interp<'_> {
 
     fn exists(&self, path: &Utf8Path) -> Option<File> {
         let file = self.db.files().get(self.db, path);
-        file.exists(self.db).then_some(file)
+        crate::queries::is_file(self.db, file).then_some(file)
     }
 
     /// The folders to search for a top-level module, as `sys.path` has them now.
@@ -255,6 +255,20 @@ impl Interp<'_> {
         Ok(Value::Ref(leaf))
     }
 
+    /// Whether an implicit relative import may find a module: what ships never finds
+    /// modules of a checkout beside it.
+    fn may_be_relative(&self, globals: Ref, name: &str) -> bool {
+        let file = self.heap.the_dict(globals).get_str("__file__");
+        if !file
+            .and_then(Value::as_text)
+            .is_some_and(|f| f.starts_with(SHIPPED))
+        {
+            return true;
+        }
+        let path = Utf8Path::new(SHIPPED).join(name.replace('.', "/"));
+        self.is_package(&path) || self.exists(&path.with_extension("py")).is_some()
+    }
+
     /// The first and the last module of a dotted name.
     pub(crate) fn import_path(&mut self, globals: Ref, name: &str, level: i32) -> R<(Ref, Ref)> {
         let package = self.package_of(globals);
@@ -263,7 +277,11 @@ impl Interp<'_> {
             (-1, Some(package)) => {
                 let head = name.split('.').next().unwrap_or(name);
                 let relative = format!("{package}.{head}");
-                match self.load_opt(&relative)? {
+                let found = match self.may_be_relative(globals, &relative) {
+                    true => self.load_opt(&relative)?,
+                    false => None,
+                };
+                match found {
                     Some(top) => {
                         let leaf = if head == name {
                             top

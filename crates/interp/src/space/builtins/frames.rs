@@ -166,7 +166,7 @@ pub(crate) fn execfile(it: &mut Interp, args: Args<'_>) -> R {
     let name = it.name_of(&args.pos[0], "file name")?;
     let path = it.absolute(&name);
     let file = it.db.files().get(it.db, &path);
-    if !file.exists(it.db) {
+    if !crate::queries::is_file(it.db, file) {
         return it.raise(ty::IO_ERROR, format!("No such file or directory: '{name}'"));
     }
     let globals = match args.get(1) {

@@ -1,7 +1,6 @@
 //! `posix` (what `os` stands on) and `time`: reading only.
 
-use taipan_base::FileContents;
-
+use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::Ref;
 use crate::space::types::ty;
@@ -17,24 +16,19 @@ fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> 
 fn exists(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "exists")?;
     let f = it.db.files().get(it.db, &p);
-    Ok(Value::Bool(!matches!(
-        f.contents(it.db),
-        FileContents::Missing
-    )))
+    Ok(Value::Bool(*file_state(it.db, f) != FileState::Missing))
 }
 
 fn isfile(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isfile")?;
-    Ok(Value::Bool(it.db.files().get(it.db, &p).exists(it.db)))
+    let f = it.db.files().get(it.db, &p);
+    Ok(Value::Bool(is_file(it.db, f)))
 }
 
 fn isdir(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isdir")?;
     let f = it.db.files().get(it.db, &p);
-    Ok(Value::Bool(matches!(
-        f.contents(it.db),
-        FileContents::Directory
-    )))
+    Ok(Value::Bool(*file_state(it.db, f) == FileState::Directory))
 }
 
 fn abspath(it: &mut Interp, args: Args<'_>) -> R {

@@ -1,0 +1,88 @@
+//! Runs the import time of a program and says what became of it:
+//! `cargo run --release -p taipan-interp --example import -- FILE.py [PATH...]`
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use camino::Utf8PathBuf;
+use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
+
+#[salsa::db]
+#[derive(Clone)]
+struct Database {
+    storage: salsa::Storage<Self>,
+    system: Arc<OsSystem>,
+    files: Files,
+    warm: WarmState,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl Db for Database {
+    fn files(&self) -> &Files {
+        &self.files
+    }
+
+    fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
+    fn warm(&self) -> &WarmState {
+        &self.warm
+    }
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let Some(target) = args.next() else {
+        eprintln!("usage: import FILE.py [PATH...]");
+        std::process::exit(2);
+    };
+    let db = Database {
+        storage: salsa::Storage::new(None),
+        system: Arc::new(OsSystem::new(taipan_prelude::SHIPPED)),
+        files: Files::default(),
+        warm: WarmState::default(),
+    };
+    let target = Utf8PathBuf::from(target)
+        .canonicalize_utf8()
+        .expect("the target exists");
+    let path: Vec<Utf8PathBuf> = args.map(Into::into).collect();
+    let program = Program::new(&db, target, path, 1_000_000_000);
+    let start = Instant::now();
+    let image = taipan_interp::image(&db, program);
+    let time = start.elapsed();
+    print!("{}", image.stdout);
+    for d in &image.diagnostics {
+        eprintln!("{}: {}", d.code, d.message);
+        for n in &d.notes {
+            let place = n.span.map_or_else(String::new, |s| {
+                let text = s.file.text(&db);
+                let line = text[..s.range.start as usize].matches('\n').count() + 1;
+                format!("{}:{line} ", s.file.path(&db))
+            });
+            eprintln!("    {place}{}", n.message);
+        }
+    }
+    let mut failed: Vec<_> = image
+        .modules
+        .iter()
+        .filter_map(|(name, m)| Some((name, m.as_ref().err()?)))
+        .collect();
+    failed.sort_by_key(|(name, _)| (*name).clone());
+    for (name, d) in failed {
+        eprintln!("import of {name} in a function: {}", d.message);
+    }
+    if let Some(Err(d)) = &image.entry_point {
+        eprintln!("entry point: {}", d.message);
+    }
+    eprintln!(
+        "{} modules, {} objects, {} files, {:.2} ms",
+        image.modules.len(),
+        image.objects.len(),
+        image.files.len(),
+        time.as_secs_f64() * 1e3
+    );
+}

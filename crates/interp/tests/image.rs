@@ -1,0 +1,373 @@
+//! The image and its projections, its fire wall, and what bad programs get.
+
+use expect_test::{Expect, expect};
+use taipan_base::{Diagnostic, Program};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{
+    Name, ObjData, Object, class_attr, entry_point, image, image_diagnostics, module_global,
+    named_function, named_id, object, target_module,
+};
+use taipan_testkit::TestDb;
+
+fn global(db: &TestDb, program: Program, name: &str) -> Const {
+    let module = target_module(db, program).expect("the target was loaded");
+    module_global(db, Name::new(db, program, module, name))
+        .clone()
+        .unwrap_or_else(|| panic!("no global {name}"))
+}
+
+fn data(db: &TestDb, program: Program, c: &Const) -> ObjData {
+    match c {
+        Const::Obj(id) => get(db, program, *id),
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn get(db: &TestDb, program: Program, id: ObjId) -> ObjData {
+    let found = object(db, Object::new(db, program, id)).clone();
+    (*found.expect("an object of the image")).clone()
+}
+
+fn describe(db: &TestDb, d: &Diagnostic) -> String {
+    let place = |s: &Option<taipan_base::Span>| match s {
+        Some(s) => {
+            let text = s.file.text(db);
+            let line = text[..s.range.start as usize].matches('\n').count() + 1;
+            let source = text.lines().nth(line - 1).unwrap_or("").trim();
+            format!("{}:{line}: {source}", s.file.path(db))
+        }
+        None => "nowhere".to_owned(),
+    };
+    let mut out = format!("{} {}\n  at {}\n", d.code, d.message, place(&d.primary));
+    for n in &d.notes {
+        out.push_str(&format!("  {}, {}\n", n.message, place(&n.span)));
+    }
+    out
+}
+
+fn check_error(fixture: &str, expect: Expect) {
+    let db = TestDb::with_fixture(fixture);
+    let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
+    let all: String = image_diagnostics(&db, program)
+        .iter()
+        .map(|d| describe(&db, d))
+        .collect();
+    expect.assert_eq(&all);
+}
+
+#[test]
+fn objects_of_the_image() {
+    let db = TestDb::with_fixture(
+        "
+        class A(object):
+            x = 1
+            def m(self, y=2): return y
+        class B(A):
+            _immutable_ = True
+        b = B()
+        b.attr = [b, 'two', 3.0]
+        table = {'one': 1}
+        alias = A.m
+        bound = b.m
+        def outer(n):
+            def inner(): return n
+            inner.tag = 'marked'
+            return inner
+        f = outer(5)
+        big = 1 << 70
+        def entry_point(argv): return 0
+        ",
+    );
+    let program = db.program();
+    let b = data(&db, program, &global(&db, program, "b"));
+    let ObjData::Instance(b) = b else {
+        panic!("{b:?}")
+    };
+    let ObjData::Class(class) = get(&db, program, b.class) else {
+        panic!("no class")
+    };
+    assert_eq!((&*class.name, &*class.module), ("B", "main"));
+    assert_eq!(class.mro.len(), 3);
+    assert_eq!(class.mro[2], named_id("__builtin__.object"));
+    assert_eq!(class.get("_immutable_"), Some(&Const::Bool(true)));
+    let ObjData::List(items) = data(&db, program, b.get("attr").unwrap()) else {
+        panic!("no list")
+    };
+    assert_eq!(items[0], global(&db, program, "b"));
+    assert_eq!(items[1..], [Const::str("two"), Const::float(3.0)]);
+    let (owner, x) = class_attr(&db, Name::new(&db, program, b.class, "x"))
+        .clone()
+        .unwrap();
+    assert_eq!((owner, x), (class.bases[0], Const::Int(1)));
+    assert_eq!(
+        data(&db, program, &global(&db, program, "table")),
+        ObjData::Dict(vec![(Const::str("one"), Const::Int(1))])
+    );
+    let ObjData::Function(f) = data(&db, program, &global(&db, program, "f")) else {
+        panic!("no function")
+    };
+    assert_eq!((&*f.name, &*f.module), ("inner", "main"));
+    assert_eq!(f.closure, [Some(Const::Int(5))]);
+    assert_eq!(f.get("tag"), Some(&Const::str("marked")));
+    let ObjData::Method {
+        im_self, im_func, ..
+    } = data(&db, program, &global(&db, program, "bound"))
+    else {
+        panic!("no method")
+    };
+    assert_eq!(im_self, Some(global(&db, program, "b")));
+    let ObjData::Function(m) = data(&db, program, &im_func) else {
+        panic!("no function")
+    };
+    assert_eq!(m.defaults, [Const::Int(2)]);
+    assert_eq!(m.class, Some(class.bases[0]));
+    assert!(matches!(global(&db, program, "big"), Const::Long(_)));
+    let entry = entry_point(&db, program).clone().unwrap();
+    assert_eq!(Const::Obj(entry), global(&db, program, "entry_point"));
+    assert_eq!(
+        named_function(&db, program, "A.m").map(Const::Obj),
+        Ok(im_func)
+    );
+}
+
+#[test]
+fn ids_do_not_depend_on_other_objects() {
+    let source = "
+        def make(): return [1]
+        first = make()
+        class C: pass
+        c = C()
+        ";
+    let db = TestDb::with_fixture(source);
+    let mut other = TestDb::with_fixture(source);
+    other.edit(
+        "/main.py",
+        "extra = [[], {}]\nclass D: pass\ndef make(): return [1]\nfirst = make()\nclass C: pass\nc = C()\n",
+    );
+    let ids = |db: &TestDb| {
+        let program = db.program();
+        let c = global(db, program, "C");
+        (global(db, program, "first"), c)
+    };
+    assert_eq!(ids(&db), ids(&other));
+}
+
+#[test]
+fn frozen_instances_and_integers_of_a_width() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rlib.rarithmetic import r_uint, intmask
+        class F(object):
+            def _freeze_(self): return True
+        f = F()
+        u = r_uint(-1)
+        ",
+    );
+    let program = db.program();
+    assert_eq!(*image_diagnostics(&db, program), vec![].into());
+    let ObjData::Instance(f) = data(&db, program, &global(&db, program, "f")) else {
+        panic!("no instance")
+    };
+    assert!(f.frozen);
+    assert_eq!(
+        global(&db, program, "u").to_string(),
+        "18446744073709551615u64"
+    );
+}
+
+/// Editing a function that did not run leaves the image alone; editing one that ran
+/// does not.
+#[test]
+fn bodies_that_do_not_run_are_behind_the_fire_wall() {
+    let source = |ran: &str, not_run: &str| {
+        format!("def ran():\n    return {ran}\ndef not_run():\n    return {not_run}\nx = ran()\n")
+    };
+    let mut db = TestDb::with_fixture(&source("1", "2"));
+    let program = db.program();
+    assert_eq!(global(&db, program, "x"), Const::Int(1));
+    db.take_log();
+
+    db.edit("/main.py", &source("1", "3 + 4"));
+    assert_eq!(global(&db, program, "x"), Const::Int(1));
+    let log = db.take_log();
+    assert!(!log.contains_key("image"), "{log:?}");
+
+    db.edit("/main.py", &source("5", "3 + 4"));
+    assert_eq!(global(&db, program, "x"), Const::Int(5));
+    assert!(db.take_log().contains_key("image"));
+}
+
+/// One changed object re-runs the readers of that object alone.
+#[test]
+fn projections_cut_off() {
+    let mut db = TestDb::with_fixture("a = [1]\nb = [2]\n");
+    let program = db.program();
+    let first = data(&db, program, &global(&db, program, "a"));
+    db.edit("/main.py", "a = [1]\nb = [3]\n");
+    let revision = image(&db, program).stdout.len();
+    assert_eq!(revision, 0);
+    assert_eq!(data(&db, program, &global(&db, program, "a")), first);
+}
+
+#[test]
+fn exceptions_have_a_traceback() {
+    check_error(
+        "
+        def f(x):
+            return g(x) + 1
+        def g(x):
+            return [][x]
+        f(3)
+        ",
+        expect![[r#"
+            TP0201 IndexError: list index out of range
+              at /main.py:4: return [][x]
+              in <module>, /main.py:5: f(3)
+              in f, /main.py:2: return g(x) + 1
+              in g, /main.py:4: return [][x]
+        "#]],
+    );
+}
+
+#[test]
+fn endless_recursion() {
+    check_error(
+        "
+        def f(x):
+            return f(x + 1)
+        try:
+            f(0)
+        except RuntimeError as e:
+            print e
+        def g(): raise ValueError(f(0))
+        ",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn endless_loop() {
+    check_error(
+        "
+        def f():
+            while True:
+                pass
+        f()
+        ",
+        expect![[r#"
+            TP0202 import time does not end: the step limit was reached
+              at /main.py:3: pass
+              in <module>, /main.py:4: f()
+              in f, /main.py:3: pass
+        "#]],
+    );
+}
+
+#[test]
+fn missing_import() {
+    check_error(
+        "
+        #- /main.py
+        import helper
+        #- /helper.py
+        from nowhere import thing
+        ",
+        expect![[r#"
+            TP0201 ImportError: No module named nowhere
+              at /helper.py:1: from nowhere import thing
+              in <module>, /main.py:1: import helper
+              in <module>, /helper.py:1: from nowhere import thing
+        "#]],
+    );
+}
+
+#[test]
+fn import_cycle() {
+    check_error(
+        "
+        #- /main.py
+        import one
+        #- /one.py
+        from two import b
+        a = 1
+        #- /two.py
+        from one import a
+        b = 2
+        ",
+        expect![[r#"
+            TP0201 ImportError: cannot import name a
+              at /two.py:1: from one import a
+              in <module>, /main.py:1: import one
+              in <module>, /one.py:1: from two import b
+              in <module>, /two.py:1: from one import a
+        "#]],
+    );
+}
+
+#[test]
+fn missing_target() {
+    let db = TestDb::default();
+    let program = db.program();
+    let all: String = image_diagnostics(&db, program)
+        .iter()
+        .map(|d| describe(&db, d))
+        .collect();
+    expect![[r#"
+        TP0204 there is no file /main.py
+          at nowhere
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn packages_and_star_imports() {
+    let db = TestDb::with_fixture(
+        "
+        #- /main.py
+        from pkg import *
+        from pkg.sub import leaf as l
+        import pkg.sub.leaf
+        import pkg.other as o
+        x = (sorted(n for n in globals() if n[0] != '_'), l.value, o.where, pkg.sub.leaf is l)
+        #- /pkg/__init__.py
+        __all__ = ['shown', 'other']
+        shown = 1
+        hidden = 2
+        #- /pkg/other.py
+        import sibling
+        where = sibling.me
+        #- /pkg/sibling.py
+        me = __name__
+        #- /pkg/sub/__init__.py
+        #- /pkg/sub/leaf.py
+        from ..other import where
+        from . import twig
+        value = where + twig.t
+        #- /pkg/sub/twig.py
+        t = '!'
+        ",
+    );
+    let program = db.program();
+    assert_eq!(*image_diagnostics(&db, program), vec![].into());
+    expect![[r#"(#id, 'pkg.sibling!', 'pkg.sibling', True)"#]].assert_eq(&{
+        let text = global(&db, program, "x").to_string();
+        let start = text.find('#').unwrap();
+        format!("{}#id{}", &text[..start], &text[start + 17..])
+    });
+}
+
+#[test]
+fn target_gives_the_entry_point() {
+    let db = TestDb::with_fixture(
+        "
+        def run(argv): return 0
+        def target(driver, args):
+            driver.exe_name = 'x'
+            driver.config.translation.suggest(gc='boehm')
+            return run, None
+        ",
+    );
+    let program = db.program();
+    let entry = entry_point(&db, program).clone().unwrap();
+    assert_eq!(Const::Obj(entry), global(&db, program, "run"));
+}

@@ -1,0 +1,6 @@
+"""Locales are those of run time."""
+LC_ALL = 6
+
+
+def setlocale(category, locale=None):
+    return "C"

@@ -1,0 +1,25 @@
+"""The machine that programs are made for."""
+
+
+def system():
+    return 'Linux'
+
+
+def machine():
+    return 'x86_64'
+
+
+def node():
+    return 'localhost'
+
+
+def architecture(executable=None):
+    return ('64bit', 'ELF')
+
+
+def python_implementation():
+    return 'CPython'
+
+
+def platform():
+    return 'Linux-x86_64'
