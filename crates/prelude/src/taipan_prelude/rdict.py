@@ -74,7 +74,7 @@ def ensure_index(d, hash_fn):
         build_index(d, size_for(d.num_used_items))
 
 def build_index(d, size):
-    indexes = malloc(INDEXES, size)
+    indexes = malloc(INDEXES, size, zero=True)
     mask = size - 1
     n = d.num_used_items
     count = 0
@@ -144,7 +144,7 @@ def insert(d, key, value, h):
     """Adds a key that is not there."""
     if not d.entries:
         d.entries = malloc(typeOf(d.entries).TO, capacity(INITIAL_SIZE))
-        d.indexes = malloc(INDEXES, INITIAL_SIZE)
+        d.indexes = malloc(INDEXES, INITIAL_SIZE, zero=True)
         d.num_filled = 0
     elif (d.num_used_items == len(d.entries) or
           d.num_filled >= capacity(len(d.indexes))):
@@ -219,7 +219,7 @@ def ll_newdict_size(DICT, count):
     if count > 0:
         size = size_for(count)
         d.entries = malloc(typeOf(d.entries).TO, capacity(size))
-        d.indexes = malloc(INDEXES, size)
+        d.indexes = malloc(INDEXES, size, zero=True)
     return d
 
 def ll_dict_len(d):
@@ -312,7 +312,7 @@ def ll_dict_copy(d):
         result.entries = entries
         if d.indexes:
             size = len(d.indexes)
-            indexes = malloc(INDEXES, size)
+            indexes = malloc(INDEXES, size, zero=True)
             llop.gc_copy_array(Void, d.indexes, indexes, 0, 0, size)
             result.indexes = indexes
     return result
