@@ -32,10 +32,6 @@ pub(crate) fn fold(world: World<'_>, op: HlOp, args: &[Const]) -> Folded {
         [a] => unary(world, op, a),
         [a, b] => binary(world, op, a, b),
         [a, start, stop] if op == HlOp::GetSlice => slice(a, start, stop),
-        [a, b, Const::None] if op == HlOp::Pow => match (as_int(a), as_int(b)) {
-            (Some(x), Some(y)) => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
-            _ => Folded::Unknown,
-        },
         _ => Folded::Unknown,
     }
 }
@@ -441,6 +437,7 @@ fn int_arithmetic(op: HlOp, x: i64, y: i64) -> Folded {
         HlOp::LShift | HlOp::RShift if y < 0 => Folded::Raises("ValueError"),
         HlOp::LShift => int((y < 64 && x << y >> y == x).then(|| x << y)),
         HlOp::RShift => int(Some(x >> y.min(63))),
+        HlOp::Pow => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
         HlOp::Cmp => int(Some(x.cmp(&y) as i64)),
         _ => Folded::Unknown,
     }

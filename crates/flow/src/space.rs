@@ -16,7 +16,7 @@ use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, na
 
 use crate::FlowError;
 use crate::fold::fold;
-use crate::special::{Special, builtin_canraise, canraise, special};
+use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::{Folded, World};
 
@@ -234,11 +234,8 @@ impl FlowSpace<'_> {
             Special::Op(op, arity) if arity == args.len() => self.eval(op, args),
             Special::Op(HlOp::Str, _) if args.is_empty() => Ok(Value::Const(Const::str(""))),
             Special::Op(HlOp::Bool, _) if args.is_empty() => Ok(self.bool(false)),
-            Special::Pow if args.len() == 2 => {
-                let args = [args[0].clone(), args[1].clone(), Value::Const(Const::None)];
-                self.eval(HlOp::Pow, &args)
-            }
-            Special::Pow if args.len() == 3 => self.eval(HlOp::Pow, args),
+            Special::Pow if matches!(args.len(), 2 | 3) => self.eval(HlOp::Pow, args),
+            Special::Replaced(name) => self.call_shipped(BUILTINS, name, args),
             Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
             Special::Print => self.print_function(args, None),
             Special::RUint => match args {
@@ -260,17 +257,20 @@ impl FlowSpace<'_> {
         })
     }
 
-    /// A helper function that print statements call.
-    fn print_helper(&mut self, name: &str, args: &[Value]) -> Answer<Self> {
-        const MODULE: &str = "rpython.rlib.rprint";
-        let helper = match self.world.module(MODULE) {
-            Some(Ok(module)) => self.world.global(module, name),
+    /// Calls a function of a shipped module, which is part of every image.
+    fn call_shipped(&mut self, module: &str, name: &str, args: &[Value]) -> Answer<Self> {
+        let function = match self.world.module(module) {
+            Some(Ok(id)) => self.world.global(id, name),
             _ => None,
         };
-        match helper {
+        match function {
             Some(f) => self.simple_call(Value::Const(f), args),
-            None => error("TP0227", format!("print needs the module {MODULE}")),
+            None => error("TP0227", format!("{name} of {module} is missing")),
         }
+    }
+
+    fn print_helper(&mut self, name: &str, args: &[Value]) -> Answer<Self> {
+        self.call_shipped("rpython.rlib.rprint", name, args)
     }
 
     fn print_function(&mut self, args: &[Value], end: Option<&Value>) -> Answer<Self> {
@@ -384,11 +384,7 @@ impl ObjectSpace for FlowSpace<'_> {
                 // Of constants only, where the result is one too.
                 let operands: Option<Vec<Const>> =
                     args.iter().map(|v| v.as_const().cloned()).collect();
-                let folded = operands.map(|mut c| {
-                    c.push(Const::None);
-                    fold(self.world, op, &c)
-                });
-                match folded {
+                match operands.map(|c| fold(self.world, op, &c)) {
                     Some(Folded::To(c)) => Ok(Value::Const(c)),
                     _ => not_rpython("a ** b"),
                 }

@@ -18,9 +18,14 @@ pub(crate) enum Special {
     RUint,
     /// `__import__(name)`
     Import,
+    /// A function of that name in [`BUILTINS`].
+    Replaced(&'static str),
     /// Not RPython, for this reason.
     Forbidden(&'static str),
 }
+
+/// The shipped module of functions that stand for builtin ones.
+pub(crate) const BUILTINS: &str = "rpython.flowspace.builtins";
 
 /// By qualified name.
 pub(crate) fn special(name: &str) -> Option<Special> {
@@ -32,6 +37,7 @@ pub(crate) fn special(name: &str) -> Option<Special> {
         "__builtin__.pow" | "operator.pow" => Pow,
         "__builtin__.__import__" => Import,
         "__builtin__.locals" => Forbidden("a function that calls locals() is not RPython"),
+        "__builtin__.bin" => Replaced("rpython_bin"),
         "operator.truth" => Op(HlOp::Bool, 1),
         "operator.inv" => Op(HlOp::Invert, 1),
         _ => {

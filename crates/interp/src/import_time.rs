@@ -214,11 +214,12 @@ fn call_target(it: &mut Interp, target: &Value) -> R {
 /// found along the path stay out: their functions are for another translator.
 fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
-    // What print statements call, once the flow space has seen them.
-    let printing = "rpython.rlib.rprint";
-    if let Err(e) = it.load(printing) {
-        let problem = diagnose(it, &e);
-        failed.push((printing.into(), problem));
+    // What the flow space makes calls of, for print statements and builtin functions.
+    for name in ["rpython.rlib.rprint", "rpython.flowspace.builtins"] {
+        if let Err(e) = it.load(name) {
+            let problem = diagnose(it, &e);
+            failed.push((name.into(), problem));
+        }
     }
     let mut seen: FxHashSet<(Ref, taipan_code::ImportDesc)> = FxHashSet::default();
     let mut at = 0;

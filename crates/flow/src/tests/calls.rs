@@ -154,7 +154,7 @@ fn builtin_functions() {
                 v9 = repr(a_0) @25
                 v10 = hex(b_1) @28
                 v11 = oct(b_1) @31
-                v12 = pow(a_0, b_1, None) @35
+                v12 = pow(a_0, b_1) @35
                 v13 = simple_call(#main.g, v8, v9, v10, v11, v12) @36
                 v14 = type(a_0) @41
                 v15 = iter(a_0) @44
@@ -387,6 +387,24 @@ fn print_function() {
                 goto return(None)
             return(v7)
             except(etype_8, evalue_9)
+        "#]],
+    );
+}
+
+#[test]
+fn bin_is_a_function() {
+    check(
+        r#"
+        def f(x):
+            return bin(x)
+        "#,
+        expect![[r#"
+            graph f
+            block0(x_0):
+                v1 = simple_call(#rpython.flowspace.builtins.rpython_bin, x_0) @2
+                goto return(v1)
+            return(v2)
+            except(etype_3, evalue_4)
         "#]],
     );
 }
