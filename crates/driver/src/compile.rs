@@ -69,7 +69,7 @@ pub fn call(
         let func = timings.phase("import", || find_function(db, program, &request.func))?;
         let mut types = Vec::new();
         for a in &request.args {
-            types.push(a.input_type().map_err(Failure::Usage)?);
+            types.push(a.argument_type().map_err(Failure::Usage)?);
         }
         let set = RootSet::Call {
             func,

@@ -83,7 +83,9 @@ pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<P
 
 /// The roots of a whole program: its entry point.
 pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic> {
-    let entry = taipan_interp::entry_point(db, program).clone().map_err(|d| *d)?;
+    let entry = taipan_interp::entry_point(db, program)
+        .clone()
+        .map_err(|d| *d)?;
     Ok(Roots::new(db, program, RootSet::EntryPoint(entry)))
 }
 

@@ -32,7 +32,16 @@ pub enum Literal {
 impl Literal {
     /// The annotation of an argument with this value, as RPython's tests annotate
     /// theirs: by type alone, never by value. Answers what is wrong with it otherwise.
-    pub fn input_type(&self) -> Result<InputType, String> {
+    pub fn argument_type(&self) -> Result<InputType, String> {
+        Ok(match self {
+            // RPython types a string of one character as a character.
+            Literal::Str(s) if s.len() == 1 => InputType::Char,
+            Literal::Unicode(s) if s.len() == 1 => InputType::UniChar,
+            other => other.input_type()?,
+        })
+    }
+
+    fn input_type(&self) -> Result<InputType, String> {
         Ok(match self {
             Literal::None => InputType::None,
             Literal::Bool(_) => InputType::Bool,

@@ -27,7 +27,12 @@ fn check(source: &str, calls: &str) {
             args: split(args).iter().map(|a| parse_literal(a)).collect(),
             engine: Engine::LLInterp,
         };
-        let got = match call(&db, &LoadOptions::default(), &request, &mut Timings::default()) {
+        let got = match call(
+            &db,
+            &LoadOptions::default(),
+            &request,
+            &mut Timings::default(),
+        ) {
             Ok(CallOutcome::Returned(v)) => format!("== {v}"),
             Ok(CallOutcome::Raised { class, .. }) => format!("raises {class}"),
             Err(Failure::Diagnostics(d)) => {

@@ -104,13 +104,13 @@ functions! {
     "math.tan" = "rmath.ll_math_tan", (Float) -> Float, "ValueError OverflowError";
     "math.tanh" = "rmath.ll_math_tanh", (Float) -> Float, "";
     "math.trunc" = "rmath.ll_math_trunc", (Float) -> Float, "";
-    "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> StrOrNone, "";
     "os._exit" = "rposix.ll_os__exit", (Int) -> None, "";
     "os.access" = "rposix.ll_os_access", (Str, Int) -> Bool, "";
     "os.chdir" = "rposix.ll_os_chdir", (Str) -> None, "OSError";
     "os.close" = "rposix.ll_os_close", (Int) -> None, "OSError";
     "os.exists" = "rposix.ll_path_exists", (Str) -> Bool, "";
     "os.getcwd" = "rposix.ll_os_getcwd", () -> Str, "OSError";
+    "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> StrOrNone, "";
     "os.getpid" = "rposix.ll_os_getpid", () -> Int, "";
     "os.isatty" = "rposix.ll_os_isatty", (Int) -> Bool, "";
     "os.isdir" = "rposix.ll_path_isdir", (Str) -> Bool, "";

@@ -8,7 +8,8 @@ use taipan_annotator::{
 };
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_lltype::{
-    FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, PlainOp, VoidConst,
+    FuncKind, FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, PlainOp,
+    VoidConst,
 };
 
 use crate::hop::{ArgValue, cfield, cvoid};
@@ -412,21 +413,42 @@ fn memo(hop: &Hop<'_>, call: &MemoCall) -> RType {
     Ok(Some(hop.llops.gencall(sym, args)))
 }
 
+/// Constants at the end of a helper's arguments, which callers that know it as a
+/// function of the others leave out: equality of lists by that of their items.
+fn bound_arguments(f: &FuncSym) -> Vec<LLOperand> {
+    let FuncKind::Helper { args, .. } = f.kind() else {
+        return vec![];
+    };
+    let first = args
+        .iter()
+        .rposition(|a| matches!(a, HelperArg::Type(_)))
+        .map_or(0, |i| i + 1);
+    args[first..]
+        .iter()
+        .filter_map(|a| match a {
+            HelperArg::Const(c) => Some(Operand::Const(LLConst::Void(c.clone()))),
+            HelperArg::Type(_) => None,
+        })
+        .collect()
+}
+
 /// A call of a low-level function that is known while compiling.
 pub(crate) fn call_llfunc(hop: &Hop<'_>, f: &FuncSym) -> RType {
     let params = &f.ty().args;
-    if params.len() + 1 != hop.nb_args() {
+    let bound = bound_arguments(f);
+    if params.len() - bound.len() + 1 != hop.nb_args() {
         return Err(TyperError::new(format!(
             "{} takes {} arguments, not {}",
             f.name(),
-            params.len(),
+            params.len() - bound.len(),
             hop.nb_args() - 1
         )));
     }
     let mut args = Vec::with_capacity(params.len());
-    for (i, t) in params.iter().enumerate() {
+    for (i, t) in params[..params.len() - bound.len()].iter().enumerate() {
         args.push(operand(hop, i + 1, &hop.rt.lltype_repr(*t))?);
     }
+    args.extend(bound);
     hop.exception_is_here()?;
     let v = hop.llops.gencall(f.clone(), args);
     finish(hop, v, &hop.rt.lltype_repr(f.ty().result))

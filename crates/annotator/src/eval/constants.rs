@@ -30,6 +30,10 @@ impl Cx<'_> {
             },
             Const::Float(_) => Val::from(Atom::Float).with_const(Some(c.clone())),
             Const::SingleFloat(_) => Val::from(Atom::SingleFloat).with_const(Some(c.clone())),
+            // Helpers know strings as pointers only.
+            Const::Str(s) if self.facts.helper_mode && s.len() != 1 => {
+                Val::from(Atom::Ptr(taipan_lltype::STR.ptr())).with_const(Some(c.clone()))
+            }
             Const::Str(s) => Val::from(Atom::Str {
                 char_: s.len() == 1,
                 no_nul: !s.contains(&0),

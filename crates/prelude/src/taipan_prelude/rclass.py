@@ -1,6 +1,6 @@
 """Instances and classes. An instance starts with `typeptr`, which points to the
 vtable of its class; vtables start with the range that tells subclasses."""
-from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive
+from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive, cast_pointer
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import rpy_fatal
 from taipan_prelude.ll_str import ll_int2hex
@@ -51,6 +51,9 @@ def ll_inst_str(obj):
     s = ll_strconcat(s, " object at 0x")
     s = ll_strconcat(s, address)
     return ll_strconcat_char(s, '>')
+
+def ll_sub_inst_str(obj, OBJECTPTR):
+    return ll_inst_str(cast_pointer(OBJECTPTR, obj))
 
 def ll_fatalerror(message):
     rpy_fatal(message)

@@ -5,10 +5,12 @@ the length hold null pointers or garbage numbers.
 CHECK says whether an index may be out of bounds and IndexError is expected.
 """
 from rpython.rtyper.lltypesystem.lltype import (
-    Signed, Void, malloc, nullptr, typeOf)
+    Signed, Void, GcArray, Ptr, malloc, nullptr, typeOf)
 from rpython.rtyper.lltypesystem.lloperation import llop
 from rpython.rlib.rarithmetic import ovfcheck
-from taipan_lowlevel import is_array, is_pointer
+from taipan_lowlevel import STR, is_array, is_pointer
+
+TEXTS = GcArray(Ptr(STR))
 
 
 # What both layouts have.
@@ -409,6 +411,39 @@ def ll_listcount(l, item, eq_fn):
             count += 1
         i += 1
     return count
+
+def ll_list_str(l, str_fn):
+    """The text of the items between brackets."""
+    if not l:
+        return "None"
+    n = ll_length(l)
+    items = ll_items(l)
+    size = 2
+    if n > 1:
+        size += 2 * (n - 1)
+    texts = malloc(TEXTS, n)
+    i = 0
+    while i < n:
+        text = str_fn(items[i])
+        texts[i] = text
+        size += len(text.chars)
+        i += 1
+    result = malloc(STR, size)
+    result.chars[0] = '['
+    position = 1
+    i = 0
+    while i < n:
+        if i > 0:
+            result.chars[position] = ','
+            result.chars[position + 1] = ' '
+            position += 2
+        text = texts[i]
+        length = len(text.chars)
+        llop.gc_copy_array(Void, text, result, 0, position, length)
+        position += length
+        i += 1
+    result.chars[position] = ']'
+    return result
 
 
 # Iterators: (list, index). An exhausted one keeps its list: harmless, and cheaper

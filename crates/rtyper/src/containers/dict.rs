@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Desc, Site, SiteId, SomeKind, SomeValue};
+use taipan_annotator::{Desc, Site, SiteId, SomeKind, SomeValue, Spec, Target};
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
@@ -58,7 +58,9 @@ fn custom_functions(
         if let SomeKind::Pbc { descs, .. } = &s.kind
             && let [Desc::Function(f)] = descs[..]
         {
-            return crate::reprs::unique_llfn(rt, f);
+            let f = rt.underlying_function(f)?;
+            let spec = Spec::new(rt.db, rt.roots()?, f, "");
+            return rt.target_sym(Target::Spec(spec));
         }
         Err(TyperError::with_code(
             "TP0429",

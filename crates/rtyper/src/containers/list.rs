@@ -265,6 +265,18 @@ impl ReprMethods for ListRepr {
         Ok(Some(v))
     }
 
+    fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        self.require_list("str")?;
+        let v = hop.inputarg(&self.repr(), 0)?;
+        let item = super::fn_operand(super::str_function(&self.item)?);
+        let t = taipan_lltype::STR.ptr();
+        Ok(Some(hop.llops.gendirectcall_to(
+            "rlist.ll_list_str",
+            [v, item],
+            t,
+        )))
+    }
+
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
         self.require_list(&format!(".{name}()"))?;
         match name {
@@ -503,6 +515,11 @@ pub(super) fn list_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         (HlOp::Mul, Repr::Int(_) | Repr::Bool) => repeat(hop, r1, 0),
         (HlOp::InplaceMul, Repr::Int(_) | Repr::Bool) => inplace_mul(hop, l),
         (HlOp::Eq | HlOp::Ne, Repr::List(_)) => compare(hop, r1, r2),
+        (HlOp::Is, Repr::List(other)) if l.ty != other.ty => match hop.result_const() {
+            Some(c) => c.map(Some),
+            // Lists of different layouts are different lists, or both None.
+            None => Ok(Some(crate::hop::cbool(false))),
+        },
         _ => return None,
     })
 }

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use taipan_annotator::SomeValue;
 use taipan_graph::{HlOp, Operand};
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, STR, StructBody, VOID, VoidConst,
+    BOOL, FuncSym, HelperArg, LLConst, LLOperand, LLType, OBJECT, PlainOp, STR, StructBody, VOID,
+    VoidConst,
 };
 
 use crate::hop::cvoid;
@@ -143,6 +144,33 @@ fn hash_operand(rt: &RTyper<'_>, r: &Repr) -> Typed<LLOperand> {
         Repr::Int(i) if i.kind.bits <= 64 => cvoid(),
         Repr::Bool | Repr::Char | Repr::UniChar => cvoid(),
         _ => fn_operand(r.methods().get_ll_hash_function(rt)?),
+    })
+}
+
+/// The function that makes the text of a Repr's values, for items of lists.
+fn str_function(r: &Repr) -> Typed<FuncSym> {
+    let t = r.lowleveltype();
+    let with = |name: &str, rest: Vec<HelperArg>| {
+        let args = std::iter::once(HelperArg::Type(t)).chain(rest).collect();
+        crate::helper_sym(name, args, STR.ptr())
+    };
+    Ok(match r {
+        Repr::Int(i) if i.kind.bits > 64 => with("ll_str.ll_lllong2dec", vec![]),
+        Repr::Int(_) => with("ll_str.ll_int2dec", vec![]),
+        Repr::Bool => with("rmodel.ll_bool_str", vec![]),
+        Repr::Float => with("ll_str.ll_float_str", vec![]),
+        Repr::Char => with("rstr.ll_chr2str", vec![]),
+        Repr::Str => with("rstr.ll_str_or_none", vec![]),
+        Repr::Unicode => with("rstr.ll_unicode2str", vec![]),
+        Repr::Instance(_) => {
+            let root = VoidConst::Type(OBJECT.ptr());
+            with("rclass.ll_sub_inst_str", vec![HelperArg::Const(root)])
+        }
+        Repr::List(l) => {
+            let item = VoidConst::Func(str_function(&l.item)?);
+            with("rlist.ll_list_str", vec![HelperArg::Const(item)])
+        }
+        other => return Err(TyperError::missing("str", other.methods().describe())),
     })
 }
 

@@ -278,7 +278,8 @@ impl<const U: bool> ReprMethods for CharacterRepr<U> {
         if U {
             return TextRepr::<U>.rtype_str(hop);
         }
-        hop.inputarg(&Repr::Str, 0).map(Some)
+        let v = hop.inputarg(&Repr::Char, 0)?;
+        hop.convert_result(v, &Repr::Char).map(Some)
     }
 
     fn rtype_unicode(&self, hop: &Hop<'_>) -> RType {
