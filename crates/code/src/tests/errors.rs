@@ -387,9 +387,9 @@ fn arguments() {
             5:12 a parameter without a default follows one with a default [b]
             6:11 no parameter may follow `*args` or `**kwargs` [b]
             7:10 this parameter's name is used twice [a]
-            8:6 an assignment is no expression [=1]
+            8:3 expected a name without dots [a.b]
             9:2 a generator expression beside other arguments needs parentheses [(x for x in y, 1)]
-            <module>! g h i <genexpr>"#]],
+            <module> g h i <genexpr>"#]],
     );
 }
 

@@ -112,6 +112,7 @@ impl<'t> Lowerer<'_, 't> {
             return self.alloc(value, range);
         }
         let expr = match self.kind(node) {
+            Kind::Identifier if self.mark(node) == Mark::Dotted => return self.dotted_expr(node),
             Kind::Identifier => Expr::Name(self.name(node)),
             Kind::None => Expr::None,
             Kind::True => Expr::Bool(true),
@@ -247,6 +248,22 @@ impl<'t> Lowerer<'_, 't> {
             }
         };
         self.alloc(expr, range)
+    }
+
+    /// A name with attributes, which is one token.
+    fn dotted_expr(&mut self, node: Node<'t>) -> ExprId {
+        let mut range = self.range(node);
+        let mut parts = self.text(node).split('.');
+        let first = parts.next().unwrap_or("");
+        range.end = range.start + first.len() as u32;
+        let name = self.intern(first);
+        let mut value = self.alloc(Expr::Name(name), range);
+        for part in parts {
+            range.end += 1 + part.len() as u32;
+            let name = self.intern(part);
+            value = self.alloc(Expr::Attribute(value, name), range);
+        }
+        value
     }
 
     fn binary_op(&self, node: Node<'_>) -> Option<BinaryOp> {

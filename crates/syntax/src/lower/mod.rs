@@ -136,8 +136,10 @@ impl<'a, 't> Lowerer<'a, 't> {
 
     /// The name that an identifier's node spells.
     fn name(&mut self, node: Node<'t>) -> Name {
-        if self.mark(node) == Mark::Replacement {
-            return self.intern("_");
+        match self.mark(node) {
+            Mark::Replacement => return self.intern("_"),
+            Mark::Dotted => self.error(self.range(node), "expected a name without dots"),
+            _ => {}
         }
         let text = self.text(node);
         self.intern(text)

@@ -433,7 +433,11 @@ impl<'t> Lowerer<'_, 't> {
             import.module = self.dotted(module);
         }
         let future = &*import.module == "__future__";
-        if !c.iter().any(|c| self.kind(c.0) == Kind::WildcardImport) {
+        if c.iter().any(|c| self.kind(c.0) == Kind::WildcardImport) {
+            if future {
+                self.error(self.range(node), "Python 2.7 has no such future feature");
+            }
+        } else {
             let mut names = Vec::new();
             for (child, field) in c {
                 if field != Field::Name {

@@ -329,12 +329,7 @@ impl<'a> Lexer<'a> {
                             self.pos = token;
                             self.string_group(word.len());
                         }
-                        _ => {
-                            if !word.is_ascii() {
-                                self.error(token, self.pos, "a name in Python 2 is plain ASCII");
-                            }
-                            self.item(token, NAME, Mark::Plain);
-                        }
+                        _ => self.name(token),
                     }
                 }
                 _ => match operator(&self.src[token..]) {
@@ -357,6 +352,28 @@ impl<'a> Lexer<'a> {
         line.bad = self.bad;
         line.reported = self.reported;
         self.writer.line(&mut self.out, line, &self.items);
+    }
+
+    /// At the end of a name. The attributes that follow it are part of the token.
+    fn name(&mut self, start: usize) {
+        let mut mark = Mark::Plain;
+        if !self.items.last().is_some_and(|i| i.text.ends_with(b".")) {
+            while self.peek(0) == b'.' && is_ident_start(self.peek(1)) {
+                let rest = &self.src[self.pos + 1..];
+                let len = rest.iter().position(|b| !is_ident(*b));
+                let len = len.unwrap_or(rest.len());
+                let constant = matches!(&rest[..len], b"None" | b"True" | b"False");
+                if is_keyword(&rest[..len]) && !constant {
+                    break;
+                }
+                self.pos += 1 + len;
+                mark = Mark::Dotted;
+            }
+        }
+        if !self.src[start..self.pos].is_ascii() {
+            self.error(start, self.pos, "a name in Python 2 is plain ASCII");
+        }
+        self.item(start, NAME, mark);
     }
 
     /// A token of that length that is written as it is.
@@ -495,9 +512,10 @@ impl<'a> Lexer<'a> {
                 self.pos += 1;
             }
         } else {
-            // With Python 3's underscores, to say that they are not possible.
-            while matches!(self.peek(0), b'0'..=b'9' | b'.' | b'_') {
+            self.digits();
+            if self.peek(0) == b'.' {
                 self.pos += 1;
+                self.digits();
             }
             if matches!(self.peek(0), b'e' | b'E') {
                 let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
@@ -513,6 +531,15 @@ impl<'a> Lexer<'a> {
             self.pos += 1;
         }
         self.item(start, b"0", Mark::Plain);
+    }
+
+    /// Decimal digits, with Python 3's underscores to say that those are not possible.
+    fn digits(&mut self) {
+        while self.peek(0).is_ascii_digit()
+            || (self.peek(0) == b'_' && self.peek(1).is_ascii_digit())
+        {
+            self.pos += 1;
+        }
     }
 
     /// Reads the literal at `pos` and those that follow it.

@@ -6,8 +6,8 @@
 //! del a, (a), ()
 //! ```
 //!
-//! - Every name becomes `a` and every number `0`: the grammar needs to know that there
-//!   is one, and [`Masked::range`] leads back to the original. Words that are keywords
+//! - Every name, with the attributes after it, becomes `a`, and every number `0`: the
+//!   grammar needs to know that there is one, and [`Masked::range`] leads back. Words that are keywords
 //!   only in newer Pythons (`match`, `type`, `async`, ...) are names.
 //! - A group of adjacent string literals becomes `()`, marked with its literals. The
 //!   grammar's own strings know neither `ur''` nor Python 2's escapes, and quotes are
@@ -36,6 +36,8 @@ pub(crate) use lines::{Keyword, Line};
 pub(crate) enum Mark {
     /// What it looks like.
     Plain,
+    /// A name with attributes: `a.b.c`.
+    Dotted,
     /// A group of string literals, as an index into [`Masked::strings`].
     String(u32),
     /// `print` with values.
