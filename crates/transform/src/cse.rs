@@ -22,7 +22,8 @@ use taipan_graph::{
     remove_identical_vars_ssa, ssa_to_ssi,
 };
 use taipan_lltype::{
-    EFFECT, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, VoidConst,
+    EFFECT, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
+    Program, VoidConst,
 };
 
 use crate::calls::{Callees, callees};
@@ -235,6 +236,23 @@ impl Cse<'_> {
         None
     }
 
+    /// Whether one of two numbers is known to be less than the other.
+    fn is_decided_less(&self, family: NumFamily, args: &[LLOperand], ty: LLType) -> bool {
+        let known = |num, swap: bool, truth| {
+            let mut args = args.to_vec();
+            if swap {
+                args.swap(0, 1);
+            }
+            let key = canonical(LLOp::Num(family, num), args, ty);
+            let v = self.pure.get(&key).and_then(LLOperand::as_var);
+            v.and_then(|v| self.conditions.get(&v)) == Some(&LLConst::Bool(truth))
+        };
+        [false, true].into_iter().any(|swap| {
+            known(NumOp::Lt, swap, true)
+                || family != NumFamily::Float && known(NumOp::Le, swap, false)
+        })
+    }
+
     fn pure(
         &mut self,
         op: &Operation<LowLevel>,
@@ -252,6 +270,11 @@ impl Cse<'_> {
             && let Some(LLConst::Bool(b)) = self.conditions.get(v)
         {
             return Some(constant(LLConst::Bool(!b)));
+        }
+        if let LLOp::Num(family, num @ (NumOp::Eq | NumOp::Ne)) = op.op
+            && self.is_decided_less(family, &op.args, ty)
+        {
+            return Some(constant(LLConst::Bool(num == NumOp::Ne)));
         }
         self.pure.insert(key.clone(), op.result.into());
         added.push(key);

@@ -22,6 +22,9 @@ use crate::ssa::{constant, substituted, type_of};
 /// Simplifies operations, in SSA or SSI form. Answers whether anything changed.
 pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) -> bool {
     let mut changed = false;
+    // Where arrays shrink, their length is not that of the allocation.
+    let shrinks = (g.blocks.iter().flat_map(|b| &b.operations))
+        .any(|op| op.op == PlainOp::ShrinkArray.into());
     let mut defs: FxHashMap<VarId, Operation<LowLevel>> = FxHashMap::default();
     let mut map = Substitution::<LowLevel>::default();
     for b in g.reachable() {
@@ -53,7 +56,9 @@ pub(crate) fn fold_operations(g: &mut LLGraph, program: &dyn Program) -> bool {
                     }
                 }
                 None => {
-                    defs.insert(op.result, op.clone());
+                    if !shrinks || op.op != PlainOp::MallocVarsize.into() {
+                        defs.insert(op.result, op.clone());
+                    }
                     kept.push(op);
                 }
             }
@@ -176,7 +181,13 @@ fn simplify(
             }
             PlainOp::Getfield => field_of_constant(op, program),
             PlainOp::Getinteriorarraysize | PlainOp::Getinteriorfield | PlainOp::Getarraysize => {
-                part_of_constant(op, program)
+                let allocated = def(&op.args[0]).filter(|d| {
+                    p == PlainOp::Getarraysize && d.op == PlainOp::MallocVarsize.into()
+                });
+                match allocated {
+                    Some(malloc) => malloc.args.get(2).cloned(),
+                    None => part_of_constant(op, program),
+                }
             }
             PlainOp::IntAddOvf | PlainOp::IntSubOvf | PlainOp::IntAddNonnegOvf => {
                 is_int(&op.args[1], 0).then(|| op.args[0].clone())
