@@ -4,6 +4,7 @@ mod control;
 mod errors;
 mod expressions;
 mod incremental;
+mod mutations;
 mod scopes;
 mod statements;
 mod texts;
