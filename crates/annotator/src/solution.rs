@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic};
 use taipan_flow::flow_graph;
 use taipan_graph::{FunctionGraph, ObjId};
-use taipan_interp::{Function, Name, Object, module_global, named_id, object};
+use taipan_interp::{Function, MemoCall, Name, Object, memo_call, module_global, named_id, object};
 
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
@@ -211,11 +211,23 @@ pub(crate) fn fetch(
                 facts.globals.insert((module, name), value.clone());
             }
             Request::Memo(func, args) => {
-                facts
-                    .memos
-                    .insert((func, args), Err("it cannot be run while compiling".into()));
+                let result = call_memo(db, program, func, &args);
+                facts.memos.insert((func, args), result);
             }
         }
+    }
+}
+
+/// Calls a function while compiling.
+fn call_memo(
+    db: &dyn Db,
+    program: taipan_base::Program,
+    func: ObjId,
+    args: &[taipan_graph::Const],
+) -> Result<taipan_graph::Const, String> {
+    match memo_call(db, MemoCall::new(db, program, func, args.to_vec())) {
+        Ok(c) => Ok(c.clone()),
+        Err(d) => Err(d.message.clone()),
     }
 }
 
@@ -232,6 +244,9 @@ pub(crate) fn refresh(
     }
     for ((module, name), value) in &facts.globals {
         other |= module_global(db, Name::new(db, program, *module, name.clone())) != value;
+    }
+    for ((func, args), result) in &facts.memos {
+        other |= call_memo(db, program, *func, args) != *result;
     }
     let mut changed = Vec::new();
     for (f, old) in &facts.graphs {
@@ -331,13 +346,11 @@ fn root_call(db: &dyn Db, roots: Roots) -> Root {
                 resized: true,
                 mutated: true,
             }],
-            result: None,
             classes: Vec::new(),
         },
         RootSet::Call { func, args } => Root::Call {
             func: *func,
             args: args.to_vec(),
-            result: None,
             classes: classes_in(db, roots, *func, args),
         },
     }

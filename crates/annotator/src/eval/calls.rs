@@ -479,7 +479,7 @@ impl Cx<'_> {
             return Ok(me);
         };
         let init = self.facts.lookup(class, "__init__")?;
-        let mut record = CallRecord {
+        let record = CallRecord {
             desc: Desc::Class(class),
             target: None,
             args: Vec::new(),
@@ -504,7 +504,6 @@ impl Cx<'_> {
                 );
             }
         }
-        record.args.clear();
         self.record.calls.push(record);
         Ok(me)
     }
@@ -565,7 +564,6 @@ impl Cx<'_> {
             args: inputs.into_iter().map(|(s, _)| s).collect(),
             memo: Some(table),
         });
-        let _ = func;
         Ok(result)
     }
 

@@ -401,13 +401,12 @@ impl Cx<'_> {
         }
         // As in RPython `'\0'` does not count here, but for what is known of it alone.
         let (loose, loose_known) = (val.with_nul(), known.with_nul());
-        if loose == loose_known && val.contains(known, self) {
-            known.clone()
-        } else if !loose_known.contains(&loose, self) && loose.contains(&loose_known, self) {
-            known.clone()
+        let better = if loose == loose_known {
+            val.contains(known, self)
         } else {
-            val.clone()
-        }
+            !loose_known.contains(&loose, self) && loose.contains(&loose_known, self)
+        };
+        if better { known.clone() } else { val.clone() }
     }
 }
 

@@ -42,8 +42,6 @@ pub(crate) enum Root {
         func: ObjId,
         /// Its arguments.
         args: Vec<InputType>,
-        /// What it has to return.
-        result: Option<InputType>,
         /// Names of classes in `args`.
         classes: Vec<(Box<str>, ObjId)>,
     },

@@ -26,7 +26,6 @@ impl Cx<'_> {
                 Root::Call {
                     func,
                     args,
-                    result,
                     classes,
                 } => {
                     let mut vals = Vec::new();
@@ -35,8 +34,6 @@ impl Cx<'_> {
                         vals.push((ArgSource::Receiver, v));
                     }
                     self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
-                    // The result is checked where the outcome is projected.
-                    let _ = result;
                 }
                 Root::Helper { func, args } => {
                     let mut vals = Vec::new();

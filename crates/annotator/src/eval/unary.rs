@@ -34,8 +34,6 @@ impl Cx<'_> {
             (Float, Atom::Int(_) | Atom::Float | Atom::SingleFloat | Atom::Str { .. }) => {
                 Atom::Float.into()
             }
-            (Str | Repr | Hex | Oct, Atom::Int(_) | Atom::Float) => Val::str_(true),
-            (Str, Atom::Str { .. }) => v.non_none(),
             (Str | Repr | Hex | Oct, _) => Val::str_(false),
             (Unicode, Atom::Uni { .. }) => v.non_none(),
             (Unicode, _) => Val::unicode(false),

@@ -64,16 +64,388 @@ fn check(source: &str, inputs: &str, expected: Expect) {
     expected.assert_eq(&result_of(&db, inputs));
 }
 
+/// Several one-line functions of the same arguments.
+#[track_caller]
+fn check_all(inputs: &str, lines: &[&str], expected: Expect) {
+    let mut out = String::new();
+    for line in lines {
+        let source = format!("from rpython.rlib.rarithmetic import r_uint, intmask\n{line}\n");
+        let db = TestDb::with_fixture(&source);
+        out.push_str(&format!(
+            "{line} -> {}\n",
+            result_of(&db, inputs).trim_end()
+        ));
+    }
+    expected.assert_eq(&out);
+}
+
 #[test]
 fn integers() {
-    check(
-        "def f(x): return x + 1",
-        "SomeInteger(nonneg)",
-        expect!["SomeInteger(nonneg)"],
+    check_all(
+        "SomeInteger(nonneg), SomeInteger",
+        &[
+            "def f(x, y): return x + 1",
+            "def f(x, y): return x - 1",
+            "def f(x, y): return x & y",
+            "def f(x, y): return x | y",
+            "def f(x, y): return x / y",
+            "def f(x, y): return x >> y",
+            "def f(x, y): return -x",
+            "def f(x, y): return abs(y)",
+            "def f(x, y): return x == y",
+            "def f(x, y): return x < 0",
+            "def f(x, y): return r_uint(y) + 1",
+            "def f(x, y): return r_uint(y) + y",
+            "def f(x, y): return intmask(r_uint(y))",
+            "def f(x, y): return float(y) / x",
+            "def f(x, y): return x < y or x",
+            "def f(x, y): return max(x, y)",
+            "def f(x, y): return min(x, y)",
+            "def f(x, y): return divmod(x, y)",
+        ],
+        expect![[r#"
+            def f(x, y): return x + 1 -> SomeInteger(nonneg)
+            def f(x, y): return x - 1 -> SomeInteger
+            def f(x, y): return x & y -> SomeInteger(nonneg)
+            def f(x, y): return x | y -> SomeInteger
+            def f(x, y): return x / y -> SomeInteger
+            def f(x, y): return x >> y -> SomeInteger(nonneg)
+            def f(x, y): return -x -> SomeInteger
+            def f(x, y): return abs(y) -> SomeInteger(nonneg)
+            def f(x, y): return x == y -> SomeBool
+            def f(x, y): return x < 0 -> SomeBool(const=False)
+            def f(x, y): return r_uint(y) + 1 -> SomeInteger(nonneg, r_uint)
+            def f(x, y): return r_uint(y) + y -> 2: TP0308 these integers may be of different signedness
+            def f(x, y): return intmask(r_uint(y)) -> SomeInteger
+            def f(x, y): return float(y) / x -> SomeFloat
+            def f(x, y): return x < y or x -> SomeInteger(nonneg)
+            def f(x, y): return max(x, y) -> SomeInteger(nonneg)
+            def f(x, y): return min(x, y) -> SomeInteger
+            def f(x, y): return divmod(x, y) -> SomeTuple[SomeInteger, SomeInteger]
+        "#]],
     );
+}
+
+#[test]
+fn strings_and_tuples() {
+    check_all(
+        "SomeString, SomeInteger",
+        &[
+            "def f(s, n): return s[n]",
+            "def f(s, n): return s[1:]",
+            "def f(s, n): return s[n:]",
+            "def f(s, n): return s + 'x'",
+            "def f(s, n): return 'x' * n",
+            "def f(s, n): return '%d %s' % (n, 'a')",
+            "def f(s, n): return '%d %s' % (n, s)",
+            "def f(s, n): return s.find('x')",
+            "def f(s, n): return s.split(' ')",
+            "def f(s, n): return ','.join([s])",
+            "def f(s, n): return ord(s[0])",
+            "def f(s, n): return chr(n)",
+            "def f(s, n): return s.upper(), len(s), str(n)",
+            "def f(s, n): return (s, n)[1]",
+            "def f(s, n): return (s, n) + (1.5,)",
+            "def f(s, n): return s.frobnicate()",
+            "def f(s, n): return u'x' + s",
+            "def f(s, n): return s < u'x'",
+        ],
+        expect![[r#"
+            def f(s, n): return s[n] -> SomeChar
+            def f(s, n): return s[1:] -> SomeString
+            def f(s, n): return s[n:] -> 2: TP0309 slicing: the start may be negative
+            def f(s, n): return s + 'x' -> SomeString
+            def f(s, n): return 'x' * n -> SomeString(no_nul)
+            def f(s, n): return '%d %s' % (n, 'a') -> SomeString(no_nul)
+            def f(s, n): return '%d %s' % (n, s) -> SomeString
+            def f(s, n): return s.find('x') -> SomeInteger
+            def f(s, n): return s.split(' ') -> SomeList[SomeString]
+            def f(s, n): return ','.join([s]) -> SomeString
+            def f(s, n): return ord(s[0]) -> SomeInteger(nonneg)
+            def f(s, n): return chr(n) -> SomeChar
+            def f(s, n): return s.upper(), len(s), str(n) -> SomeTuple[SomeString, SomeInteger(nonneg), SomeString]
+            def f(s, n): return (s, n)[1] -> SomeInteger
+            def f(s, n): return (s, n) + (1.5,) -> SomeTuple[SomeString, SomeInteger, SomeFloat(const=1.5)]
+            def f(s, n): return s.frobnicate() -> 2: TP0301 a str has no attribute frobnicate
+            def f(s, n): return u'x' + s -> 2: TP0303 add of a unicode and a str is not RPython
+            def f(s, n): return s < u'x' -> 2: TP0303 comparing a byte string with a unicode string is not RPython
+        "#]],
+    );
+}
+
+#[test]
+fn containers() {
+    check_all(
+        "SomeInteger",
+        &[
+            "def f(n): return []",
+            "def f(n): return [n, 1]",
+            "def f(n): return range(10)",
+            "def f(n): return [1] + [n]",
+            "def f(n): return [i for i in range(3)]",
+            "def f(n): return {n: 'x'}.get(n)",
+            "def f(n): return {1: 'x'}.items()",
+            "def f(n): return {}",
+            "def f(n): return n in [1, 2]",
+            "def f(n): return [n, 'x']",
+            "def f(n): return [n, None]",
+            "def f(n): return ['x', None]",
+            "def f(n): return [(1, 'a'), (n, 'bc')]",
+            "def f(n): return [[]]",
+            "def f(n): return [][0]",
+        ],
+        expect![[r#"
+            def f(n): return [] -> SomeList[SomeImpossibleValue]
+            def f(n): return [n, 1] -> SomeList[SomeInteger]
+            def f(n): return range(10) -> SomeList[SomeInteger(nonneg)](range_step=1)
+            def f(n): return [1] + [n] -> SomeList[SomeInteger]
+            def f(n): return [i for i in range(3)] -> SomeList[SomeInteger(nonneg)](resized, mutated)
+            def f(n): return {n: 'x'}.get(n) -> SomeString(can_be_None, no_nul)
+            def f(n): return {1: 'x'}.items() -> SomeList[SomeTuple[SomeInteger(nonneg, const=1), SomeChar(no_nul, const='x')]]
+            def f(n): return {} -> SomeDict[SomeImpossibleValue, SomeImpossibleValue]
+            def f(n): return n in [1, 2] -> SomeBool
+            def f(n): return [n, 'x'] -> 2: TP0300 a list mixes an int and a str
+                an int comes from here, in f()
+                a str comes from here, in f()
+            def f(n): return [n, None] -> 2: TP0300 a list mixes an int and None
+                an int comes from here, in f()
+                None comes from here, in f()
+            def f(n): return ['x', None] -> SomeList[SomeString(can_be_None, no_nul)]
+            def f(n): return [(1, 'a'), (n, 'bc')] -> SomeList[SomeTuple[SomeInteger, SomeString(no_nul)]]
+            def f(n): return [[]] -> SomeList[SomeList[SomeImpossibleValue]]
+            def f(n): return [][0] -> 2: TP0311 this `getitem` never gets a value
+        "#]],
+    );
+}
+
+#[test]
+fn lists_meet() {
     check(
-        "def f(x): return x - 1",
-        "SomeInteger(nonneg)",
+        "
+        def g(lst, x):
+            lst.append(x)
+
+        def f(n):
+            a = [1]
+            b = []
+            g(a, n)
+            g(b, 5)
+            c = [-1]
+            if n > 5:
+                return a
+            return c
+        ",
+        "SomeInteger",
+        expect!["SomeList[SomeInteger](resized, mutated)"],
+    );
+}
+
+#[test]
+fn attributes_move_to_the_base_class() {
+    check(
+        "
+        class A(object):
+            pass
+
+        class B(A):
+            x = 5
+
+        class C(A):
+            def __init__(self, x):
+                self.x = x
+
+        def get(a):
+            return a.x
+
+        def f(n):
+            return get(B()) + get(C(n))
+        ",
+        "SomeInteger",
         expect!["SomeInteger"],
     );
+}
+
+#[test]
+fn methods_and_narrowing() {
+    check(
+        "
+        class A(object):
+            def m(self): return None
+
+        class B(A):
+            def m(self): return self
+            def only(self): return 7
+
+        def make(n):
+            if n > 5:
+                return A()
+            return B()
+
+        def f(n):
+            x = make(n).m()
+            if x is None:
+                return 1.5
+            if isinstance(x, B):
+                return x.only()
+            return 'never'
+        ",
+        "SomeInteger",
+        expect!["SomeFloat"],
+    );
+}
+
+#[test]
+fn specialisation() {
+    check(
+        "
+        from rpython.rlib.objectmodel import specialize
+
+        @specialize.argtype(0)
+        def same(x): return x
+
+        @specialize.arg(0)
+        def pick(which, a, b):
+            if which == 'a':
+                return a
+            return b
+
+        @specialize.memo()
+        def name(cls):
+            return cls.__name__ + '!'
+
+        class A(object): pass
+        class B(object): pass
+
+        def star(*args):
+            return args[0]
+
+        def f(n):
+            if n > 5:
+                cls = A
+            else:
+                cls = B
+            return same(n), same('x'), pick('a', n, 's'), pick('b', n, 's'), name(cls), star(n, 1.5)
+        ",
+        "SomeInteger",
+        expect![
+            "SomeTuple[SomeInteger, SomeChar(no_nul, const='x'), SomeInteger, SomeChar(no_nul, const='s'), SomeString(no_nul), SomeInteger]"
+        ],
+    );
+}
+
+#[test]
+fn exceptions() {
+    check(
+        "
+        class Mine(Exception):
+            def __init__(self, value):
+                self.value = value
+
+        def g(n):
+            if n < 0:
+                raise Mine(n)
+            return [n][n]
+
+        def f(n):
+            try:
+                return g(n)
+            except Mine as e:
+                return e.value
+            except IndexError:
+                return 1.5
+        ",
+        "SomeInteger",
+        expect!["SomeFloat"],
+    );
+}
+
+#[test]
+fn what_is_wrong() {
+    check(
+        "
+        class A(object): pass
+        def g(a, b=1): return a
+        def f(n):
+            a = A()
+            a.x = n
+            a.x = None
+            g()
+            g(n, c=2)
+            n()
+            A(5)
+            return a.x
+        ",
+        "SomeInteger",
+        expect![[r#"
+            6: TP0300 attribute x of A mixes an int and None
+                an int comes from here, in f()
+                None comes from here, in f()
+            7: TP0304 g() takes at least 1 argument (0 given)
+        "#]],
+    );
+}
+
+#[test]
+fn functions_of_a_family_take_the_same_arguments() {
+    let db = TestDb::with_fixture(
+        "
+        class A(object):
+            def m(self, x, y=1): return x + y
+        class B(A):
+            def m(self, x, z=2, w=3): return x - z - w
+        def f(n):
+            if n > 5:
+                o = A()
+            else:
+                o = B()
+            return o.m(n)
+        ",
+    );
+    expect!["SomeInteger"].assert_eq(&result_of(&db, "SomeInteger"));
+}
+
+#[test]
+fn an_edit_inside_a_function_stays_inside() {
+    let source = "
+def g(x):
+    return x + 1
+
+def h(x):
+    return g(x)
+
+def f(n):
+    return h(n)
+";
+    let mut db = TestDb::with_fixture(&format!("#- /main.py\n{source}"));
+    let program = db.program();
+    let signatures = |db: &TestDb, program: taipan_base::Program| {
+        let module = target_module(db, program).expect("a module");
+        let name = Name::new(db, program, module, "f");
+        let Some(Const::Obj(func)) = module_global(db, name) else {
+            panic!("no f");
+        };
+        let args = parse_inputs("SomeInteger").expect("an input").into();
+        let roots = Roots::new(db, program, RootSet::Call { func: *func, args });
+        for spec in specs_of(db, roots).iter() {
+            crate::signature(db, *spec);
+        }
+        db.take_log()
+    };
+    signatures(&db, program);
+    // The same interface: what callers see is not even asked for again.
+    db.edit("/main.py", &source.replace("x + 1", "x * 3"));
+    let log = signatures(&db, program);
+    assert_eq!(log.get("solve"), Some(&1));
+    assert_eq!(log.get("signature").copied().unwrap_or(0), 1, "{log:?}");
+    // Another result: everybody up to the root.
+    db.edit("/main.py", &source.replace("x + 1", "x * 1.5"));
+    let log = signatures(&db, program);
+    assert_eq!(log.get("signature"), Some(&3), "{log:?}");
+    // Nothing that matters.
+    db.edit(
+        "/main.py",
+        &format!("# a comment\n{}", source.replace("x + 1", "x * 1.5")),
+    );
+    let log = signatures(&db, program);
+    assert_eq!(log.get("solve"), None, "{log:?}");
 }

@@ -374,7 +374,6 @@ fn roots() -> Vec<Root> {
         .map(|i| Root::Call {
             func: func_id(i * 5),
             args: vec![int.clone(), int.clone()],
-            result: None,
             classes: vec![],
         })
         .collect()
