@@ -111,10 +111,7 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         image.modules.entry(name).or_insert(Err(Box::new(problem)));
     }
     image.target = target.map(|m| freezer.ids[&m]);
-    image.entry_point = entry.map(|e| match e {
-        Ok(f) => Ok(freezer.ids[&f]),
-        Err(d) => Err(Box::new(d)),
-    });
+    image.entry_point = entry.map(|e| e.map(|f| freezer.ids[&f]));
     image.objects = std::mem::take(&mut freezer.objects);
     let ids = std::mem::take(&mut freezer.ids);
     drop(freezer);
@@ -165,11 +162,11 @@ fn load_target(it: &mut Interp, name: &str, file: File) -> R<Ref> {
 }
 
 /// The function that the program starts with.
-fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Diagnostic> {
+fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>> {
     let found = match it.heap.attr(module, "target").cloned() {
         Some(target) if is_function(it, &target) => match call_target(it, &target) {
             Ok(v) => Some(v),
-            Err(e) => return Err(diagnose(it, &e)),
+            Err(e) => return Err(Box::new(diagnose(it, &e))),
         },
         _ => ["entry_point", "main"]
             .iter()
@@ -181,15 +178,12 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Diagnostic> {
     };
     match v {
         Some(Value::Ref(r)) if matches!(it.heap.kind(r), Kind::Function(_)) => Ok(r),
-        Some(v) => Err(Diagnostic::error(
-            "TP0211",
-            None,
-            format!(
-                "the entry point must be a function, not {}",
-                it.heap.type_name(&v)
-            ),
-        )),
-        None => Err(no_entry_point()),
+        Some(v) => {
+            let what = it.heap.type_name(&v);
+            let message = format!("the entry point must be a function, not {what}");
+            Err(Box::new(Diagnostic::error("TP0211", None, message)))
+        }
+        None => Err(Box::new(no_entry_point())),
     }
 }
 
@@ -369,7 +363,7 @@ fn with_traceback(
     let primary = frames.iter().find_map(place);
     let mut d = Diagnostic::error(code, primary, message).with_label("raised at import time");
     // Recursion without end shows its ends only.
-    let shown = 20;
+    let shown = 5;
     for (i, f) in frames.iter().rev().enumerate() {
         if frames.len() > 2 * shown && i == shown {
             let left_out = frames.len() - 2 * shown;
@@ -407,16 +401,24 @@ pub(crate) fn call(
     image: &Image,
     func: ObjId,
     args: &[Const],
-) -> Result<Const, Diagnostic> {
-    let lost = || Diagnostic::error("TP0212", None, "the function is not in the image");
+) -> Result<Const, Box<Diagnostic>> {
+    let lost = || {
+        Box::new(Diagnostic::error(
+            "TP0212",
+            None,
+            "the function is not in the image",
+        ))
+    };
     let thawed = image.thawed.as_ref().ok_or_else(lost)?;
     let mut it = Interp::over(db, program, thawed.world.clone());
-    let callee = thaw(&mut it, thawed, image, &Const::Obj(func)).ok_or_else(lost)?;
+    let callee = thaw(thawed, image, &Const::Obj(func)).ok_or_else(lost)?;
     let mut values = Vec::new();
     for a in args {
-        values.push(thaw(&mut it, thawed, image, a).ok_or_else(lost)?);
+        values.push(thaw(thawed, image, a).ok_or_else(lost)?);
     }
-    let v = it.call(&callee, &values).map_err(|e| diagnose(&it, &e))?;
+    let v = it
+        .call(&callee, &values)
+        .map_err(|e| Box::new(diagnose(&it, &e)))?;
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
     let mut freezer = Freezer::new(db, &it.heap, scope, &thawed.ids, &thawed.frozen);
@@ -431,7 +433,7 @@ pub(crate) fn call(
 }
 
 /// A constant as a value of the heap.
-fn thaw(it: &mut Interp, thawed: &Thawed, image: &Image, c: &Const) -> Option<Value> {
+fn thaw(thawed: &Thawed, image: &Image, c: &Const) -> Option<Value> {
     Some(match c {
         Const::None => Value::None,
         Const::Bool(b) => Value::Bool(*b),
@@ -442,7 +444,7 @@ fn thaw(it: &mut Interp, thawed: &Thawed, image: &Image, c: &Const) -> Option<Va
         Const::Str(s) => Value::Str(s.clone()),
         Const::Unicode(u) => Value::Unicode(u.clone()),
         Const::Tuple(t) => {
-            let items: Option<Vec<Value>> = t.iter().map(|x| thaw(it, thawed, image, x)).collect();
+            let items: Option<Vec<Value>> = t.iter().map(|x| thaw(thawed, image, x)).collect();
             Value::tuple(items?)
         }
         Const::Obj(id) => match thawed.refs.get(id) {
@@ -453,9 +455,9 @@ fn thaw(it: &mut Interp, thawed: &Thawed, image: &Image, c: &Const) -> Option<Va
                     im_func,
                     im_class,
                 } => Value::Method(Arc::new(crate::space::value::Method {
-                    func: thaw(it, thawed, image, im_func)?,
+                    func: thaw(thawed, image, im_func)?,
                     slf: match im_self {
-                        Some(s) => Some(thaw(it, thawed, image, s)?),
+                        Some(s) => Some(thaw(thawed, image, s)?),
                         None => None,
                     },
                     class: *thawed.refs.get(im_class)?,

@@ -239,9 +239,61 @@ fn endless_recursion() {
             f(0)
         except RuntimeError as e:
             print e
-        def g(): raise ValueError(f(0))
+        l = []
+        for i in range(5000):
+            l = [l]
+        for op in (repr, lambda x: x == [x]):
+            try:
+                op(l)
+            except RuntimeError as e:
+                print e
+        f(0)
         ",
-        expect![[""]],
+        expect![[r#"
+            TP0201 RuntimeError: maximum recursion depth exceeded
+              at /main.py:2: return f(x + 1)
+              in <module>, /main.py:15: f(0)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              960 more frames, nowhere
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+              in f, /main.py:2: return f(x + 1)
+        "#]],
     );
 }
 

@@ -112,9 +112,7 @@ impl Interp<'_> {
         }
         let old_style = meta == ty::CLASSOBJ;
         if !old_style {
-            if base_refs.is_empty() {
-                base_refs.push(ty::OBJECT);
-            } else if all_old && meta == ty::TYPE {
+            if base_refs.is_empty() || (all_old && meta == ty::TYPE) {
                 base_refs.push(ty::OBJECT);
             }
             for b in &base_refs {

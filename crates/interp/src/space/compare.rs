@@ -124,11 +124,8 @@ impl Interp<'_> {
             if let Some(o) = compare_plain(&ua, &ub) {
                 return Ok(Value::Bool(o.map_or(op == HlOp::Ne, |o| holds(op, o))));
             }
-            if matches!((&ua, &ub), (Value::Tuple(_), Value::Tuple(_))) {
-                return self.compare_containers(op, &ua, &ub);
-            }
         }
-        self.compare_containers(op, &ua, &ub)
+        self.nested(|it| it.compare_containers(op, &ua, &ub))
     }
 
     /// By rich comparison methods, then `__cmp__`.
@@ -383,7 +380,7 @@ impl Interp<'_> {
             Value::Tuple(t) => {
                 let mut h = mix(3, t.len() as u64);
                 for x in t.iter() {
-                    h = mix(h, self.hash(x)?);
+                    h = mix(h, self.nested(|it| it.hash(x))?);
                 }
                 h
             }

@@ -76,10 +76,8 @@ impl Interp<'_> {
     /// Takes an item out of a dict or set.
     pub(crate) fn dict_remove(&mut self, r: Ref, key: &Value) -> R<Option<(Value, Value)>> {
         let hash = self.hash(key)?;
-        Ok(match self.find_in(r, key, hash)? {
-            Some(slot) => Some(self.table_mut(r).remove_at(slot)),
-            None => None,
-        })
+        let slot = self.find_in(r, key, hash)?;
+        Ok(slot.map(|slot| self.table_mut(r).remove_at(slot)))
     }
 
     /// Items of a dict object, copied.
@@ -207,9 +205,6 @@ fn find_simple(table: &Dict, key: &Value, hash: u64) -> Option<Option<usize>> {
                 Some(found)
             }
         }
-        _ => match table.find(hash, |k| k.is(key)) {
-            Some(slot) => Some(Some(slot)),
-            None => None,
-        },
+        _ => table.find(hash, |k| k.is(key)).map(Some),
     }
 }

@@ -170,30 +170,30 @@ impl Interp<'_> {
             ty::INT => match arg.or_else(|| args.keyword("x")) {
                 Some(v) => {
                     let base = args.named(1, "base").cloned();
-                    self.to_int(v, base.as_ref())
+                    self.int_of(v, base.as_ref())
                 }
                 None => Ok(Value::Int(0)),
             },
             ty::LONG => match arg {
                 Some(v) => {
-                    let v = self.to_int(v, args.get(1))?;
-                    self.to_long(&v)
+                    let v = self.int_of(v, args.get(1))?;
+                    self.long_of(&v)
                 }
                 None => Ok(Value::long(0.into())),
             },
             ty::FLOAT => match arg {
-                Some(v) => Ok(Value::Float(self.to_float(v)?)),
+                Some(v) => Ok(Value::Float(self.float_of(v)?)),
                 None => Ok(Value::Float(0.0)),
             },
             ty::STR => match arg {
-                Some(v) => self.to_str(v),
+                Some(v) => self.str_of(v),
                 None => Ok(Value::str("")),
             },
             ty::UNICODE => match arg {
                 Some(v) => {
                     let encoding = args.named(1, "encoding").cloned();
                     let errors = args.named(2, "errors").cloned();
-                    self.to_unicode(v, encoding.as_ref(), errors.as_ref())
+                    self.unicode_of(v, encoding.as_ref(), errors.as_ref())
                 }
                 None => Ok(Value::unicode("")),
             },

@@ -82,7 +82,7 @@ impl Interp<'_> {
                         return it.type_error("not enough arguments for format string");
                     };
                     next += 1;
-                    return Ok(Some(it.to_index(v)?));
+                    return Ok(Some(it.index_of(v)?));
                 }
                 let mut n = None;
                 while let Some(d) = fmt
@@ -165,12 +165,12 @@ impl Interp<'_> {
                     self.repr(v)?.into_iter().map(u32::from).collect()
                 } else if *unicode || matches!(self.unboxed(v), Value::Unicode(_)) {
                     *unicode = true;
-                    match self.to_unicode(v, None, None)? {
+                    match self.unicode_of(v, None, None)? {
                         Value::Unicode(u) => u.to_vec(),
                         _ => vec![],
                     }
                 } else {
-                    match self.to_str(v)? {
+                    match self.str_of(v)? {
                         Value::Str(s) => s.iter().map(|c| u32::from(*c)).collect(),
                         _ => vec![],
                     }
@@ -195,12 +195,12 @@ impl Interp<'_> {
             }
             'd' | 'i' | 'u' | 'x' | 'X' | 'o' => {
                 let n = match self.unboxed(v) {
-                    Value::Float(_) if matches!(c, 'd' | 'i' | 'u') => self.to_int(v, None)?,
+                    Value::Float(_) if matches!(c, 'd' | 'i' | 'u') => self.int_of(v, None)?,
                     Value::Float(_) | Value::Int(_) | Value::Long(_) | Value::Bool(_) => {
-                        self.to_int(v, None)?
+                        self.int_of(v, None)?
                     }
                     Value::Ref(_) if self.special(v, "__int__")?.is_some() => {
-                        self.to_int(v, None)?
+                        self.int_of(v, None)?
                     }
                     other => {
                         let t = self.heap.type_name(&other).to_owned();
@@ -212,7 +212,7 @@ impl Interp<'_> {
                 Ok(integer(&n, c, spec))
             }
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
-                let got = self.to_float(v);
+                let got = self.float_of(v);
                 let f = match self.catch(got, super::types::ty::TYPE_ERROR)? {
                     Some(f) if !matches!(v, Value::Str(_)) => f,
                     _ => return self.type_error("float argument required, not str"),

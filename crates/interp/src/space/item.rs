@@ -14,7 +14,7 @@ impl Interp<'_> {
             Value::Tuple(t) => t.len(),
             Value::Ref(r) => {
                 if let Some(n) = self.call_special(v, "__len__", &[])? {
-                    let n = self.to_index(&n)?;
+                    let n = self.index_of(&n)?;
                     if n < 0 {
                         return self.value_error("__len__() should return >= 0");
                     }
@@ -45,9 +45,9 @@ impl Interp<'_> {
         let i = match key {
             Value::Int(i) => *i,
             _ => match self.big_int(key) {
-                Some(_) => self.to_index(key)?,
+                Some(_) => self.index_of(key)?,
                 None => match self.call_special(key, "__index__", &[])? {
-                    Some(i) => self.to_index(&i)?,
+                    Some(i) => self.index_of(&i)?,
                     None => {
                         let t = self.heap.type_name(key).to_owned();
                         return self

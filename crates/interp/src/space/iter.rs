@@ -1,5 +1,7 @@
 //! Iterators written in Rust.
 
+use std::sync::Arc;
+
 use super::heap::{Kind, Ref};
 use super::types::ty;
 use super::value::Value;
@@ -10,6 +12,8 @@ use super::{Interp, R};
 pub(crate) enum Iter {
     /// Over a list object, which may change meanwhile.
     List(Ref, usize),
+    /// Over a tuple.
+    Tuple(Arc<[Value]>, usize),
     /// Over values that cannot change.
     Values(std::vec::IntoIter<Value>),
     /// Over numbers.
@@ -50,7 +54,7 @@ impl Interp<'_> {
     /// `iter(v)`
     pub(crate) fn iter(&mut self, v: &Value) -> R {
         let state = match v {
-            Value::Tuple(t) => Iter::Values(t.to_vec().into_iter()),
+            Value::Tuple(t) => Iter::Tuple(t.clone(), 0),
             Value::Str(s) => {
                 let chars: Vec<Value> = s.iter().map(|c| Value::bytes(&[*c])).collect();
                 Iter::Values(chars.into_iter())
@@ -119,6 +123,10 @@ impl Interp<'_> {
                     Ok(Some(Value::Int(v)))
                 }
                 Iter::Values(items) => Ok(items.next()),
+                Iter::Tuple(items, at) => {
+                    *at += 1;
+                    Ok(items.get(*at - 1).cloned())
+                }
                 Iter::Done => Ok(None),
                 Iter::List(list, at) => {
                     let (list, i) = (*list, *at);
@@ -218,7 +226,9 @@ impl Interp<'_> {
                 let line = self.read_line(file)?;
                 Ok(Some(line).filter(|l| !matches!(l, Value::Str(s) if s.is_empty())))
             }
-            Iter::List(..) | Iter::Values(_) | Iter::Range(..) | Iter::Done => Ok(None),
+            Iter::List(..) | Iter::Tuple(..) | Iter::Values(_) | Iter::Range(..) | Iter::Done => {
+                Ok(None)
+            }
         }
     }
 

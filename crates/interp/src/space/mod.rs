@@ -113,6 +113,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) exc_info: Option<(Value, Value)>,
     /// Containers whose `repr` is under way.
     pub(crate) repr_guard: Vec<Ref>,
+    /// How deep in nested data an operation is.
+    pub(crate) nesting: usize,
     /// The object whose special method the next operation passes over.
     pub(crate) plainly: Option<Ref>,
     /// State of `random`.
@@ -157,6 +159,7 @@ impl<'db> Interp<'db> {
             softspace: false,
             exc_info: None,
             repr_guard: Vec::new(),
+            nesting: 0,
             plainly: None,
             random: 0x2545_f491_4f6c_dd1d,
             files: Vec::new(),

@@ -251,10 +251,10 @@ impl Interp<'_> {
     }
 
     /// `int(v, base)`
-    pub(crate) fn to_int(&mut self, v: &Value, base: Option<&Value>) -> R {
+    pub(crate) fn int_of(&mut self, v: &Value, base: Option<&Value>) -> R {
         let v = &self.unboxed(v);
         if let Some(base) = base {
-            let base = self.to_index(base)?;
+            let base = self.index_of(base)?;
             let text = match v {
                 Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
                 Value::Unicode(u) => text_of(u),
@@ -300,7 +300,7 @@ impl Interp<'_> {
     }
 
     /// `long(v)` of what `int` answered.
-    pub(crate) fn to_long(&mut self, v: &Value) -> R {
+    pub(crate) fn long_of(&mut self, v: &Value) -> R {
         match self.unboxed(v) {
             Value::Bool(b) => Ok(Value::long(i64::from(b).into())),
             Value::Int(i) => Ok(Value::long(i.into())),
@@ -347,7 +347,7 @@ impl Interp<'_> {
     }
 
     /// `float(v)`
-    pub(crate) fn to_float(&mut self, v: &Value) -> R<f64> {
+    pub(crate) fn float_of(&mut self, v: &Value) -> R<f64> {
         let v = &self.unboxed(v);
         match v {
             Value::Str(_) | Value::Unicode(_) => {
@@ -365,7 +365,7 @@ impl Interp<'_> {
                 Some(n) => self.as_float(n),
                 None => {
                     if let Some(r) = self.call_special(v, "__float__", &[])? {
-                        return self.to_float(&r);
+                        return self.float_of(&r);
                     }
                     let t = self.heap.type_name(v).to_owned();
                     let message = if t == "instance" || t == "NoneType" {
@@ -380,7 +380,7 @@ impl Interp<'_> {
     }
 
     /// An integer for use as an index or count.
-    pub(crate) fn to_index(&mut self, v: &Value) -> R<i64> {
+    pub(crate) fn index_of(&mut self, v: &Value) -> R<i64> {
         match self.unboxed(v) {
             Value::Bool(b) => Ok(i64::from(b)),
             Value::Int(i) => Ok(i),
@@ -394,7 +394,7 @@ impl Interp<'_> {
             other => {
                 for name in ["__index__", "__int__"] {
                     if let Some(r) = self.call_special(&other, name, &[])? {
-                        return self.to_index(&r);
+                        return self.index_of(&r);
                     }
                 }
                 self.type_error("an integer is required")

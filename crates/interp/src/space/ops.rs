@@ -118,11 +118,11 @@ impl Interp<'_> {
                 return Ok(Some(Value::Tuple([&x[..], &y[..]].concat().into())));
             }
             (HlOp::Mul, _, Value::Int(_) | Value::Long(_) | Value::Bool(_)) => {
-                let n = self.to_index(b)?;
+                let n = self.index_of(b)?;
                 return self.repeat(a, n);
             }
             (HlOp::Mul, Value::Int(_) | Value::Long(_) | Value::Bool(_), _) => {
-                let n = self.to_index(a)?;
+                let n = self.index_of(a)?;
                 return self.repeat(b, n);
             }
             _ => {}
@@ -204,7 +204,7 @@ impl Interp<'_> {
                     return Ok(a.clone());
                 }
                 (HlOp::Mul, Kind::List(_)) => {
-                    let n = self.to_index(b)?;
+                    let n = self.index_of(b)?;
                     if let Some(Value::Ref(new)) = self.repeat(a, n)?
                         && let Kind::List(items) = self.heap.kind(new).clone()
                     {
@@ -285,7 +285,7 @@ impl Interp<'_> {
             (HlOp::Iter, [a]) => self.iter(a),
             (HlOp::Len, [a]) => Ok(Value::from(self.len(a)?)),
             (HlOp::Repr, [a]) => Ok(Value::bytes(&self.repr(a)?)),
-            (HlOp::Str, [a]) => self.to_str(a),
+            (HlOp::Str, [a]) => self.str_of(a),
             (HlOp::Type, [a]) => Ok(Value::Ref(self.heap.type_of(a))),
             (HlOp::NewTuple, items) => Ok(Value::tuple(items.to_vec())),
             (HlOp::NewList, items) => Ok(self.heap.list(items.to_vec())),

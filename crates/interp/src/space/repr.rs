@@ -19,7 +19,7 @@ impl Interp<'_> {
             Value::Str(s) => quote_bytes(s).into_bytes(),
             Value::Unicode(s) => quote_unicode(s).into_bytes(),
             Value::Tuple(t) => {
-                let mut out = self.join(t, "(", ")")?;
+                let mut out = self.nested(|it| it.join(t, "(", ")"))?;
                 if t.len() == 1 {
                     out.insert(out.len() - 1, b',');
                 }
@@ -64,7 +64,7 @@ impl Interp<'_> {
             return Ok(again.as_bytes().to_vec());
         }
         self.repr_guard.push(r);
-        let out = f(self);
+        let out = self.nested(f);
         self.repr_guard.pop();
         out
     }
@@ -189,7 +189,7 @@ impl Interp<'_> {
     }
 
     /// `str(v)`
-    pub(crate) fn to_str(&mut self, v: &Value) -> R {
+    pub(crate) fn str_of(&mut self, v: &Value) -> R {
         match v {
             Value::Str(_) => return Ok(v.clone()),
             Value::Unicode(u) => {
@@ -202,7 +202,7 @@ impl Interp<'_> {
                 if let Some(s) = self.call_special(v, "__str__", &[])? {
                     return match self.unboxed(&s) {
                         s @ Value::Str(_) => Ok(s),
-                        s @ Value::Unicode(_) => self.to_str(&s),
+                        s @ Value::Unicode(_) => self.str_of(&s),
                         _ => {
                             let t = self.heap.type_name(&s).to_owned();
                             self.type_error(format!("__str__ returned non-string (type {t})"))
@@ -217,7 +217,7 @@ impl Interp<'_> {
                     Kind::Boxed(inner) => {
                         let inner = inner.clone();
                         if self.special(v, "__repr__")?.is_none() {
-                            return self.to_str(&inner);
+                            return self.str_of(&inner);
                         }
                     }
                     Kind::Class(c) if c.old_style => {
@@ -239,15 +239,15 @@ impl Interp<'_> {
 
     fn exception_text(&mut self, r: Ref, args: &Value) -> R {
         let Value::Tuple(t) = args else {
-            return self.to_str(args);
+            return self.str_of(args);
         };
         let class = self.heap.get(r).class;
         match &t[..] {
             [] => Ok(Value::str("")),
             [a] if self.heap.is_subclass(class, ty::KEY_ERROR) => Ok(Value::bytes(&self.repr(a)?)),
-            [a] => self.to_str(a),
+            [a] => self.str_of(a),
             [a, b] if self.heap.is_subclass(class, ty::ENVIRONMENT_ERROR) => {
-                let (a, b) = (self.to_str(a)?, self.to_str(b)?);
+                let (a, b) = (self.str_of(a)?, self.str_of(b)?);
                 let text = format!(
                     "[Errno {}] {}",
                     a.as_text().unwrap_or("?"),
@@ -256,7 +256,7 @@ impl Interp<'_> {
                 Ok(Value::str(&text))
             }
             [a, b, c] if self.heap.is_subclass(class, ty::ENVIRONMENT_ERROR) => {
-                let (a, b) = (self.to_str(a)?, self.to_str(b)?);
+                let (a, b) = (self.str_of(a)?, self.str_of(b)?);
                 let c = self.repr(c)?;
                 let text = format!(
                     "[Errno {}] {}: {}",
@@ -275,7 +275,7 @@ impl Interp<'_> {
         if let Value::Unicode(u) = v {
             return Ok(super::number::text_of(u).into_bytes());
         }
-        match self.to_str(v)? {
+        match self.str_of(v)? {
             Value::Str(s) => Ok(s.to_vec()),
             _ => Ok(vec![]),
         }

@@ -134,6 +134,21 @@ impl Interp<'_> {
         }
     }
 
+    /// Goes one level down into nested data: the way out of data that is nested
+    /// without end is a Python exception.
+    pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> R<T>) -> R<T> {
+        if self.nesting >= DEPTH_LIMIT {
+            return self.raise(
+                super::types::ty::RUNTIME_ERROR,
+                "maximum recursion depth exceeded",
+            );
+        }
+        self.nesting += 1;
+        let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || f(self));
+        self.nesting -= 1;
+        result
+    }
+
     fn add_traceback(&mut self, v: &Value, code: CodeId, pc: u32, again: bool) {
         let depth = self.stack.len() as u32;
         let Value::Ref(r) = v else { return };

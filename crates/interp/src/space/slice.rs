@@ -47,7 +47,7 @@ impl Interp<'_> {
                 },
             )),
             None => match self.call_special(v, "__index__", &[])? {
-                Some(i) => self.to_index(&i),
+                Some(i) => self.index_of(&i),
                 None => self.type_error(
                     "slice indices must be integers or None or have an __index__ method",
                 ),

@@ -156,7 +156,7 @@ impl Interp<'_> {
     }
 
     /// `unicode(v, encoding, errors)`
-    pub(crate) fn to_unicode(
+    pub(crate) fn unicode_of(
         &mut self,
         v: &Value,
         encoding: Option<&Value>,
@@ -177,7 +177,7 @@ impl Interp<'_> {
             Some(e) => self.name_of(e, "errors")?,
             None => "strict".to_owned(),
         };
-        let s = match self.to_str(&v)? {
+        let s = match self.str_of(&v)? {
             Value::Str(s) => s,
             _ => [].into(),
         };

@@ -99,7 +99,7 @@ fn this(it: &mut Interp, args: Args<'_>) -> R<Ref> {
 fn read(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let limit = match args.get(1) {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => -1,
     };
     let Kind::File(f) = &mut it.heap.get_mut(r).kind else {
@@ -150,7 +150,7 @@ fn close(it: &mut Interp, args: Args<'_>) -> R {
 fn seek(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let arg = args.need(it, 1, "seek")?;
-    let at = it.to_index(arg)?;
+    let at = it.index_of(arg)?;
     if let Kind::File(f) = &mut it.heap.get_mut(r).kind {
         f.at = usize::try_from(at).unwrap_or(0);
     }

@@ -96,7 +96,7 @@ fn callable(it: &mut Interp, args: Args<'_>) -> R {
 
 fn chr(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "chr", 1, 1)?;
-    match u8::try_from(it.to_index(&args.pos[0])?) {
+    match u8::try_from(it.index_of(&args.pos[0])?) {
         Ok(b) => Ok(Value::bytes(&[b])),
         Err(_) => it.value_error("chr() arg not in range(256)"),
     }
@@ -104,7 +104,7 @@ fn chr(it: &mut Interp, args: Args<'_>) -> R {
 
 fn unichr(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "unichr", 1, 1)?;
-    match u32::try_from(it.to_index(&args.pos[0])?) {
+    match u32::try_from(it.index_of(&args.pos[0])?) {
         Ok(c) if c < 0x11_0000 => Ok(Value::Unicode([c].into())),
         _ => it.value_error("unichr() arg not in range(0x110000) (wide Python build)"),
     }
@@ -180,7 +180,7 @@ fn enumerate(it: &mut Interp, args: Args<'_>) -> R {
     let arg = args.need(it, 0, "enumerate")?;
     let iter = it.iter(arg)?;
     let start = match args.named(1, "start") {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => 0,
     };
     Ok(it.new_iter(Iter::Enumerate(iter, start)))
@@ -441,7 +441,7 @@ fn range_parts(it: &mut Interp, args: Args<'_>, name: &str) -> R<(i64, i64, i64)
         if matches!(v, Value::Float(_)) {
             return it.type_error(format!("{name}() integer argument expected, got float."));
         }
-        parts.push(it.to_index(v)?);
+        parts.push(it.index_of(v)?);
     }
     let (start, stop, step) = match parts[..] {
         [stop] => (0, stop, 1),
@@ -518,9 +518,9 @@ fn reversed(it: &mut Interp, args: Args<'_>) -> R {
 
 fn round(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "round", 1, 2)?;
-    let f = it.to_float(&args.pos[0])?;
+    let f = it.float_of(&args.pos[0])?;
     let digits = match args.get(1) {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => 0,
     };
     if !f.is_finite() || digits > 300 {
@@ -593,7 +593,7 @@ fn import(it: &mut Interp, args: Args<'_>) -> R {
         _ => vec![],
     };
     let level = match args.named(4, "level") {
-        Some(v) => it.to_index(v)? as i32,
+        Some(v) => it.index_of(v)? as i32,
         None => -1,
     };
     let mut names = Vec::new();
@@ -632,7 +632,7 @@ fn print(it: &mut Interp, args: Args<'_>) -> R {
         if i > 0 {
             out.extend_from_slice(&sep);
         }
-        let s = it.to_str(v)?;
+        let s = it.str_of(v)?;
         out.extend_from_slice(&it.bytes_of(&s)?);
     }
     out.extend_from_slice(&end);

@@ -38,7 +38,7 @@ fn extend(it: &mut Interp, args: Args<'_>) -> R {
 fn insert(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "insert", 3, 3)?;
     let r = this(it, args)?;
-    let i = it.to_index(&args.pos[1])?;
+    let i = it.index_of(&args.pos[1])?;
     let l = items(it, r);
     let len = l.len() as i64;
     let at = if i < 0 { (i + len).max(0) } else { i.min(len) };
@@ -50,7 +50,7 @@ fn pop(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "pop", 1, 2)?;
     let r = this(it, args)?;
     let i = match args.get(1) {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => -1,
     };
     let len = items(it, r).len() as i64;
@@ -248,7 +248,7 @@ impl Interp<'_> {
                 (Some(l), Some(r)) => match cmp {
                     Some(f) => {
                         let c = self.call(f, &[r.0.clone(), l.0.clone()])?;
-                        self.to_index(&c)? < 0
+                        self.index_of(&c)? < 0
                     }
                     None => {
                         let lt = self.compare(taipan_graph::HlOp::Lt, &r.0, &l.0)?;

@@ -20,18 +20,18 @@ fn conjugate(it: &mut Interp, args: Args<'_>) -> R {
 fn as_int(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "__int__")?;
     let v = it.unboxed(v);
-    it.to_int(&v, None)
+    it.int_of(&v, None)
 }
 
 fn as_long(it: &mut Interp, args: Args<'_>) -> R {
     let v = as_int(it, args)?;
-    it.to_long(&v)
+    it.long_of(&v)
 }
 
 fn as_float(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "__float__")?;
     let v = it.unboxed(v);
-    Ok(Value::Float(it.to_float(&v)?))
+    Ok(Value::Float(it.float_of(&v)?))
 }
 
 fn cmp(it: &mut Interp, args: Args<'_>) -> R {
@@ -42,13 +42,13 @@ fn cmp(it: &mut Interp, args: Args<'_>) -> R {
 
 fn is_integer(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "is_integer")?;
-    let f = it.to_float(v)?;
+    let f = it.float_of(v)?;
     Ok(Value::Bool(f.is_finite() && f.fract() == 0.0))
 }
 
 fn as_integer_ratio(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "as_integer_ratio")?;
-    let mut f = it.to_float(v)?;
+    let mut f = it.float_of(v)?;
     if !f.is_finite() {
         return it.value_error("Cannot pass NaN or infinity to float.as_integer_ratio.");
     }
@@ -67,7 +67,7 @@ fn as_integer_ratio(it: &mut Interp, args: Args<'_>) -> R {
 
 fn hex(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "hex")?;
-    let f = it.to_float(v)?;
+    let f = it.float_of(v)?;
     let bits = f.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i64;
     let mantissa = bits & ((1 << 52) - 1);

@@ -332,7 +332,7 @@ fn replace(it: &mut Interp, args: Args<'_>) -> R {
     let arg = args.need(it, 2, "replace")?;
     let new = text(it, arg)?;
     let mut left = match args.get(3) {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => -1,
     };
     let mut out = Vec::new();
@@ -364,7 +364,7 @@ fn replace(it: &mut Interp, args: Args<'_>) -> R {
 
 fn split_limit(it: &mut Interp, args: Args<'_>) -> R<usize> {
     Ok(match args.named(2, "maxsplit") {
-        Some(v) => usize::try_from(it.to_index(v)?).unwrap_or(usize::MAX),
+        Some(v) => usize::try_from(it.index_of(v)?).unwrap_or(usize::MAX),
         None => usize::MAX,
     })
 }
@@ -541,7 +541,7 @@ fn justify(it: &mut Interp, args: Args<'_>, place: fn(usize) -> (usize, usize)) 
     let arg = args.need(it, 0, "ljust")?;
     let t = text(it, arg)?;
     let arg = args.need(it, 1, "ljust")?;
-    let width = it.to_index(arg)?.clamp(0, 1 << 24) as usize;
+    let width = it.index_of(arg)?.clamp(0, 1 << 24) as usize;
     let fill = match args.get(2) {
         Some(v) => text(it, v)?.chars.first().copied().unwrap_or(32),
         None => 32,
@@ -569,7 +569,7 @@ fn zfill(it: &mut Interp, args: Args<'_>) -> R {
     let arg = args.need(it, 0, "zfill")?;
     let t = text(it, arg)?;
     let arg = args.need(it, 1, "zfill")?;
-    let width = it.to_index(arg)?.clamp(0, 1 << 24) as usize;
+    let width = it.index_of(arg)?.clamp(0, 1 << 24) as usize;
     let sign = usize::from(t.chars.first().is_some_and(|c| *c == 43 || *c == 45));
     let mut out = t.chars[..sign].to_vec();
     out.extend(std::iter::repeat_n(48, width.saturating_sub(t.chars.len())));
@@ -581,7 +581,7 @@ fn expandtabs(it: &mut Interp, args: Args<'_>) -> R {
     let arg = args.need(it, 0, "expandtabs")?;
     let t = text(it, arg)?;
     let size = match args.get(1) {
-        Some(v) => it.to_index(v)?.clamp(0, 256) as usize,
+        Some(v) => it.index_of(v)?.clamp(0, 256) as usize,
         None => 8,
     };
     let mut out = Vec::new();
@@ -719,7 +719,7 @@ fn format(it: &mut Interp, args: Args<'_>) -> R {
             let v = format_field(it, name, args, &mut auto)?;
             let v = match conv {
                 "r" => Value::bytes(&it.repr(&v)?),
-                "s" => it.to_str(&v)?,
+                "s" => it.str_of(&v)?,
                 _ => v,
             };
             let shown = it.format_value(&v, spec)?;
@@ -780,7 +780,7 @@ impl Interp<'_> {
         if spec.is_empty() {
             return match self.unboxed(v) {
                 u @ Value::Unicode(_) => Ok(u),
-                _ => self.to_str(v),
+                _ => self.str_of(v),
             };
         }
         let mut chars: Vec<char> = spec.chars().collect();
@@ -837,11 +837,11 @@ impl Interp<'_> {
                 }
             }
             '%' => {
-                let f = self.to_float(&plain)? * 100.0;
+                let f = self.float_of(&plain)? * 100.0;
                 format!("{f:.*}%", precision.unwrap_or(6))
             }
             'g' if chars.is_empty() && precision.is_none() => {
-                let s = self.to_str(&plain)?;
+                let s = self.str_of(&plain)?;
                 s.as_text().unwrap_or("").to_owned()
             }
             _ => {
@@ -879,7 +879,7 @@ fn with_commas(s: &str) -> String {
     let digits = &s[sign..end];
     let mut out = s[..sign].to_owned();
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);

@@ -126,7 +126,7 @@ fn raw_array(it: &mut Interp, args: Args<'_>) -> R {
 fn fixed_array(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "FixedSizeArray", 2, 2)?;
     let of = type_arg(it, &args.pos[0])?;
-    let n = it.to_index(&args.pos[1])?;
+    let n = it.index_of(&args.pos[1])?;
     Ok(it.lltype(LLType::new(TypeKind::FixedArray(of, n.max(0) as u64))))
 }
 
@@ -344,12 +344,12 @@ pub(crate) fn call_type(it: &mut Interp, r: Ref, args: Args<'_>) -> R {
     match t.kind() {
         TypeKind::Int(k) => {
             let k = *k;
-            let n = it.to_int(v, None)?;
+            let n = it.int_of(v, None)?;
             let n = it.big_int(&n).unwrap_or_default();
             let n = num_traits::ToPrimitive::to_i128(&n).unwrap_or(0);
             Ok(Value::int_or_long(k.wrap(n).into()))
         }
-        TypeKind::Float => Ok(Value::Float(it.to_float(v)?)),
+        TypeKind::Float => Ok(Value::Float(it.float_of(v)?)),
         TypeKind::Bool => Ok(Value::Bool(it.truth(v)?)),
         _ => it.type_error(format!("'{t}' object is not callable")),
     }

@@ -11,7 +11,7 @@ use crate::space::{Interp, R};
 
 fn float(it: &mut Interp, args: Args<'_>, i: usize, f: &str) -> R<f64> {
     let v = args.need(it, i, f)?;
-    it.to_float(v)
+    it.float_of(v)
 }
 
 /// Checks a result as C's `errno` would: no NaN or infinity out of finite operands.
@@ -84,7 +84,7 @@ fn logarithm(it: &mut Interp, v: &Value) -> R<f64> {
         let top = (&**l >> shift).to_f64().unwrap_or(1.0);
         return Ok(top.ln() + shift as f64 * std::f64::consts::LN_2);
     }
-    let x = it.to_float(v)?;
+    let x = it.float_of(v)?;
     if x <= 0.0 {
         return it.value_error("math domain error");
     }
@@ -153,7 +153,7 @@ fn frexp(it: &mut Interp, args: Args<'_>) -> R {
 fn ldexp(it: &mut Interp, args: Args<'_>) -> R {
     let x = float(it, args, 0, "ldexp")?;
     let arg = args.need(it, 1, "ldexp")?;
-    let e = it.to_index(arg)?.clamp(-3000, 3000) as i32;
+    let e = it.index_of(arg)?.clamp(-3000, 3000) as i32;
     let half = e / 2;
     checked(it, x * 2f64.powi(half) * 2f64.powi(e - half), &[x])
 }
@@ -163,7 +163,7 @@ fn fsum(it: &mut Interp, args: Args<'_>) -> R {
     let mut carry = 0.0;
     let arg = args.need(it, 0, "fsum")?;
     for v in it.list_of(arg)? {
-        let x = it.to_float(&v)?;
+        let x = it.float_of(&v)?;
         let t: f64 = sum + x;
         carry += if f64::abs(sum) >= f64::abs(x) {
             (sum - t) + x
@@ -177,7 +177,7 @@ fn fsum(it: &mut Interp, args: Args<'_>) -> R {
 
 fn factorial(it: &mut Interp, args: Args<'_>) -> R {
     let arg = args.need(it, 0, "factorial")?;
-    let n = it.to_index(arg)?;
+    let n = it.index_of(arg)?;
     if !(0..=5000).contains(&n) {
         return it.value_error("factorial() not defined for negative values");
     }

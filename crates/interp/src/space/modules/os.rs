@@ -63,7 +63,7 @@ fn isatty(_: &mut Interp, _: Args<'_>) -> R {
 fn write(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "write", 2, 2)?;
     let text = it.bytes_of(&args.pos[1])?;
-    match it.to_index(&args.pos[0])? {
+    match it.index_of(&args.pos[0])? {
         1 => it.out.extend_from_slice(&text),
         2 => {}
         _ => return forbidden(it, args),

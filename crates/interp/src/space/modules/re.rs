@@ -41,7 +41,7 @@ fn compile(it: &mut Interp, args: Args<'_>) -> R {
     }
     let pattern = it.bytes_of(v)?;
     let flags = match args.named(1, "flags") {
-        Some(f) => it.to_index(f)?,
+        Some(f) => it.index_of(f)?,
         None => 0,
     };
     let text = translate(&String::from_utf8_lossy(&pattern));
@@ -107,7 +107,7 @@ fn subject(it: &mut Interp, args: Args<'_>) -> R<(Arc<Regex>, Arc<[u8]>, usize)>
     let arg = args.need(it, 1, "match")?;
     let text = it.bytes_of(arg)?;
     let pos = match args.get(2) {
-        Some(v) => it.to_index(v)?.clamp(0, text.len() as i64) as usize,
+        Some(v) => it.index_of(v)?.clamp(0, text.len() as i64) as usize,
         None => 0,
     };
     Ok((re, text, pos))
@@ -152,7 +152,7 @@ fn findall(it: &mut Interp, args: Args<'_>) -> R {
 fn split(it: &mut Interp, args: Args<'_>) -> R {
     let (re, text, _) = subject(it, Args::new(&args.pos[..args.pos.len().min(2)]))?;
     let limit = match args.named(2, "maxsplit") {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => 0,
     };
     let mut items = Vec::new();
@@ -182,7 +182,7 @@ fn substitute(it: &mut Interp, args: Args<'_>) -> R<(Vec<u8>, i64)> {
     let arg = args.need(it, 2, "sub")?;
     let text = it.bytes_of(arg)?;
     let limit = match args.named(3, "count") {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => 0,
     };
     let mut out = Vec::new();
@@ -306,7 +306,7 @@ fn group_span(it: &mut Interp, v: &Value, key: &Value) -> R<Option<(usize, usize
                 .capture_names()
                 .position(|n| n == Some(&name))
         }
-        _ => usize::try_from(it.to_index(key)?).ok(),
+        _ => usize::try_from(it.index_of(key)?).ok(),
     };
     match index.and_then(|i| m.groups.get(i)) {
         Some(span) => Ok(*span),

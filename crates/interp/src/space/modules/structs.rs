@@ -128,10 +128,10 @@ fn field_bytes(it: &mut Interp, c: char, size: usize, v: &Value) -> R<Vec<u8>> {
     Ok(match c {
         'c' => it.bytes_of(v)?.to_vec(),
         '?' => vec![u8::from(it.truth(v)?)],
-        'f' => (it.to_float(v)? as f32).to_le_bytes().to_vec(),
-        'd' => it.to_float(v)?.to_le_bytes().to_vec(),
+        'f' => (it.float_of(v)? as f32).to_le_bytes().to_vec(),
+        'd' => it.float_of(v)?.to_le_bytes().to_vec(),
         _ => {
-            let n = it.to_int(v, None)?;
+            let n = it.int_of(v, None)?;
             let Some(n) = it.big_int(&n).and_then(|b| b.to_i128()) else {
                 return error(it, "integer out of range for format");
             };

@@ -21,7 +21,7 @@ fn exc_clear(it: &mut Interp, _: Args<'_>) -> R {
 
 fn getframe(it: &mut Interp, args: Args<'_>) -> R {
     let depth = match args.get(0) {
-        Some(v) => it.to_index(v)?,
+        Some(v) => it.index_of(v)?,
         None => 0,
     };
     let at = it.stack.len() as i64 - 1 - depth;
