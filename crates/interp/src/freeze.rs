@@ -17,7 +17,7 @@ use taipan_lltype::LLType;
 
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::modules::lltype::int_kind;
-use crate::space::types;
+use crate::space::types::{self, ty};
 use crate::space::value::{Method, Value};
 use crate::{Attrs, ClassData, FunctionData, InstanceData, ObjData, named_id, stable_id};
 
@@ -301,6 +301,7 @@ impl<'a> Freezer<'a> {
                     class: f.class.map(|c| self.id(c)),
                 })
             }
+            Kind::List(_) if o.class == ty::BYTEARRAY => self.instance(r),
             Kind::List(l) => ObjData::List(self.constants(l)),
             Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => self.table(r),
             Kind::StaticMethod(f) => ObjData::StaticMethod(self.constant(f)),

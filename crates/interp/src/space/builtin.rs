@@ -167,6 +167,7 @@ pub(crate) const METHODS: &[(Ref, &[Builtin])] = &[
     (ty::UNICODE, builtins::str::UNICODE),
     (ty::TUPLE, builtins::list::TUPLE),
     (ty::LIST, builtins::list::LIST),
+    (ty::BYTEARRAY, builtins::list::LIST),
     (ty::DICT, builtins::dict::DICT),
     (ty::SET, builtins::set::SET),
     (ty::FROZENSET, builtins::set::FROZENSET),

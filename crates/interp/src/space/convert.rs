@@ -114,7 +114,16 @@ impl Interp<'_> {
         let Value::Ref(r) = obj else { return Ok(()) };
         match self.heap.kind(*r) {
             Kind::List(_) => {
+                let bytes = self
+                    .heap
+                    .is_subclass(self.heap.get(*r).class, ty::BYTEARRAY);
                 let items = match args.get(0) {
+                    Some(Value::Str(s)) if bytes => {
+                        s.iter().map(|b| Value::Int(i64::from(*b))).collect()
+                    }
+                    Some(Value::Int(n)) if bytes => {
+                        vec![Value::Int(0); usize::try_from(*n).unwrap_or(0).min(1 << 24)]
+                    }
                     Some(v) => self.list_of(v)?,
                     None => vec![],
                 };

@@ -82,6 +82,10 @@ impl Interp<'_> {
         }
         let class = self.heap.get(r).class;
         match self.heap.kind(r) {
+            Kind::List(_) if class == ty::BYTEARRAY => {
+                let bytes = self.byte_items(r);
+                Ok(format!("bytearray(b{})", quote_bytes(&bytes)).into_bytes())
+            }
             Kind::List(l) => {
                 let l = l.clone();
                 self.guarded(r, "[...]", |it| it.join(&l, "[", "]"))
@@ -210,6 +214,9 @@ impl Interp<'_> {
                     };
                 }
                 match self.heap.kind(*r) {
+                    Kind::List(_) if self.heap.get(*r).class == ty::BYTEARRAY => {
+                        return Ok(Value::bytes(&self.byte_items(*r)));
+                    }
                     Kind::Exception(e) => {
                         let args = e.args.clone();
                         return self.exception_text(*r, &args);
@@ -235,6 +242,17 @@ impl Interp<'_> {
             _ => {}
         }
         Ok(Value::bytes(&self.repr(v)?))
+    }
+
+    /// The bytes of a bytearray, which is a list of them here.
+    fn byte_items(&self, r: Ref) -> Vec<u8> {
+        let items = self.heap.list_items(r).into_iter().flatten();
+        items
+            .map(|v| match v {
+                Value::Int(i) => *i as u8,
+                _ => 0,
+            })
+            .collect()
     }
 
     fn exception_text(&mut self, r: Ref, args: &Value) -> R {

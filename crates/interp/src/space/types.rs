@@ -39,6 +39,10 @@ builtin_types! {
     UNICODE = "unicode", "__builtin__", Some(BASESTRING), Some(UNICODE);
     TUPLE = "tuple", "__builtin__", Some(OBJECT), Some(TUPLE);
     LIST = "list", "__builtin__", Some(OBJECT), Some(LIST);
+    BYTEARRAY = "bytearray", "__builtin__", Some(OBJECT), Some(LIST);
+    COMPLEX = "complex", "__builtin__", Some(OBJECT), None;
+    BUFFER = "buffer", "__builtin__", Some(OBJECT), None;
+    MEMORYVIEW = "memoryview", "__builtin__", Some(OBJECT), None;
     DICT = "dict", "__builtin__", Some(OBJECT), Some(DICT);
     SET = "set", "__builtin__", Some(OBJECT), Some(SET);
     FROZENSET = "frozenset", "__builtin__", Some(OBJECT), Some(FROZENSET);

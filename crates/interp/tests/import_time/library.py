@@ -129,3 +129,6 @@ print int('-0x10', 16), int('z', 36), '%x' % (2 ** 65), '%o' % 8, int(1e10), lon
 print 'abc' < 'abd', 'a' 'b', 'tab\there', r'raw\n', '''tri
 ple''', "\x41\101\u0041", u'\u0041\N{LATIN SMALL LETTER A}' if 0 else u'\u0041'
 print isinstance(5, (str, int)), callable(int), hasattr('a', 'upper'), getattr('abc', 'upper')(), id(x) == id(x), vars(k) == {'l': [1, 2]}
+ba = bytearray('abc'); ba[0] = 120; ba.append(33); print str(ba), repr(ba), len(ba), ba[1], repr(bytearray(2))
+import __future__
+print hex(__future__.division.compiler_flag), isinstance(3, complex)

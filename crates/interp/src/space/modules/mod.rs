@@ -47,7 +47,6 @@ const MODULES: &[Module] = &[
     module("_struct", structs::STRUCT, nothing),
     module("_sre", re::SRE, nothing),
     module("_taipan", sys::TAIPAN, sys::init_taipan),
-    module("__future__", &[], init_future),
     module(lltype::LLTYPE, lltype::FUNCTIONS, lltype::init),
     module(lltype::LLOPERATION, &[], lltype::init_llop),
     module("taipan_lowlevel", &[], lltype::init_lowlevel),
@@ -125,20 +124,5 @@ fn init_exceptions(it: &mut Interp, m: Ref) {
         if module == "exceptions" {
             it.heap.set_attr(m, name, Value::Ref(r));
         }
-    }
-}
-
-fn init_future(it: &mut Interp, m: Ref) {
-    let names = [
-        "nested_scopes",
-        "generators",
-        "division",
-        "absolute_import",
-        "with_statement",
-        "print_function",
-        "unicode_literals",
-    ];
-    for n in names {
-        it.heap.set_attr(m, n, Value::Bool(true));
     }
 }
