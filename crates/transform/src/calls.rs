@@ -58,6 +58,15 @@ pub(crate) fn external_effects(f: &FuncSym) -> Option<Effects> {
     }
 }
 
+/// Whether an operation calls what is not external.
+pub(crate) fn calls_a_graph(op: &Operation<LowLevel>) -> bool {
+    match callees(op) {
+        Callees::None => false,
+        Callees::Unknown => true,
+        Callees::Known(fs) => fs.iter().any(|f| external_effects(f).is_none()),
+    }
+}
+
 fn any_callee(
     op: &Operation<LowLevel>,
     s: &dyn Summaries,

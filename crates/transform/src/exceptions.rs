@@ -20,17 +20,18 @@
 //! value; one that passes an exception on does `debug_record_traceback`. Overflow
 //! checks need no flag: a block that ends in an `int_*_ovf` operation keeps its
 //! `canraise` switch, with two exits, the second for the overflow; its link has no
-//! exception variables. Functions that break cycles of calls get a `stack_check`,
-//! whose Bool result says that the stack is used up.
+//! exception variables. Functions that break cycles of calls get a `stack_check` before
+//! their calls, whose Bool result says that the stack is used up.
 
 use taipan_graph::{
-    BlockId, ExitCase, ExitSwitch, Link, Operation, eliminate_empty_blocks, ssa_to_ssi,
+    BlockId, Dominators, ExitCase, ExitSwitch, Link, Operation, eliminate_empty_blocks, find_loops,
+    ssa_to_ssi,
 };
 use taipan_lltype::{
     BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, StaticSym, VOID,
 };
 
-use crate::calls::{can_raise, catches_all, is_ovf, is_subclass, vtable};
+use crate::calls::{calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
 use crate::inline::{class_number, class_test};
 use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa, zero};
 use crate::{Effects, Summaries};
@@ -298,8 +299,10 @@ impl Transformer<'_> {
         }
     }
 
+    /// Checks the stack before the calls of the function, at a place that is passed
+    /// once: ways without calls need no check.
     fn check_stack(&mut self) {
-        let start = self.g.startblock;
+        let start = self.place_of_check();
         let rest = split_ssa(&mut self.g, start, 0);
         let used_up = push(&mut self.g, start, PlainOp::StackCheck, [], *BOOL, 0);
         let program = self.s.program();
@@ -312,5 +315,25 @@ impl Transformer<'_> {
         let out = self.raise(etype, evalue, 0);
         let (no, yes) = (Link::new(rest, Vec::new()), Link::new(out, Vec::new()));
         branch(&mut self.g, start, used_up, no, yes);
+    }
+
+    /// The innermost block outside loops that dominates all calls.
+    fn place_of_check(&self) -> BlockId {
+        let dominators = Dominators::new(&self.g);
+        let loops = find_loops(&self.g);
+        let calls: Vec<BlockId> = (self.g.reachable().into_iter())
+            .filter(|b| self.g.block(*b).operations.iter().any(calls_a_graph))
+            .collect();
+        let Some(mut b) = calls.first().copied() else {
+            return self.g.startblock;
+        };
+        loop {
+            let good = calls.iter().all(|c| dominators.dominates(b, *c))
+                && !loops.iter().any(|l| l.contains(b));
+            match dominators.immediate(b) {
+                Some(up) if !good => b = up,
+                _ => return b,
+            }
+        }
     }
 }

@@ -8,7 +8,8 @@
 //! What is inlined is the callee's simplified graph, in which nothing has been inlined
 //! yet; then the calls that came with it are looked at in turn, unless they are
 //! of a function whose body they are in. So a function depends on the simplified
-//! graphs of what it calls and never on another function's optimised graph.
+//! graphs of what it calls and never on another function's optimised graph. A small
+//! function that calls itself gets its own body once.
 //!
 //! Where the call has exception links, exceptions raised in the body go to them: at
 //! once where the class is known, by tests of the class otherwise.
@@ -31,6 +32,8 @@ const THRESHOLD: u32 = 48;
 const LOOP_THRESHOLD: u32 = 20;
 /// Size up to which a function is inlined even into a big one.
 const TINY: u32 = 8;
+/// Size up to which a function is inlined into itself.
+const RECURSIVE: u32 = 24;
 /// By how much inlining may make a function grow.
 const GROWTH: u32 = 1500;
 /// How deep bodies may be nested.
@@ -119,10 +122,16 @@ impl Inliner<'_> {
         let Callees::Known([f]) = callees(op) else {
             return None;
         };
-        if body.depth >= DEPTH || external_effects(f).is_some() || body.is_inside(f) {
+        if body.depth >= DEPTH || external_effects(f).is_some() {
             return None;
         }
         let summary = self.s.summary(f)?;
+        if body.is_inside(f) {
+            // A small function is unrolled once into itself.
+            let own = body.parent.is_none() && body.function == *f;
+            let small = summary.size <= RECURSIVE && !summary.has_loop;
+            return (own && small && op.args.len() == f.ty().args.len() + 1).then(|| f.clone());
+        }
         (op.args.len() == f.ty().args.len() + 1 && self.is_worth_it(&summary)).then(|| f.clone())
     }
 

@@ -111,16 +111,16 @@ fn recursion_is_checked() {
         func f = synth 'f' (): func(Signed) -> Signed
         graph f
         block0(n_0: Signed):
-            v1: Bool = stack_check()
-            switch v1
-                False: block1(n_0)
-                True: block5()
-        block1(n_2: Signed):
-            m_3: Signed = int_sub(n_2, 1)
-            c_4: Bool = int_eq(n_2, 0)
-            switch c_4
-                False: block2(m_3)
+            m_1: Signed = int_sub(n_0, 1)
+            c_2: Bool = int_eq(n_0, 0)
+            switch c_2
+                False: block1(m_1)
                 True: return(0)
+        block1(m1_3: Signed):
+            v4: Bool = stack_check()
+            switch v4
+                False: block2(m1_3)
+                True: block5()
         block2(m1_5: Signed):
             v_6: Signed = direct_call(&f, m1_5)
             v7: Bool = exc_occurred()
