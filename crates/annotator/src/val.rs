@@ -422,6 +422,22 @@ impl Val {
         })
     }
 
+    /// How deep values are nested in it. A loop that puts a tuple into a tuple makes
+    /// it grow without end.
+    pub(crate) fn depth(&self) -> usize {
+        let inner = |vals: &[Val]| vals.iter().map(Val::depth).max().unwrap_or(0) + 1;
+        self.atoms
+            .iter()
+            .map(|a| match a {
+                Atom::Tuple(items) => inner(items),
+                Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.depth() + 1,
+                Atom::Slice(parts) => inner(&parts[..]),
+                _ => 0,
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
     /// The value, if it is a plain one, without None.
     pub(crate) fn single(&self) -> Option<&Atom> {
         match &self.atoms[..] {

@@ -423,7 +423,8 @@ impl Cx<'_> {
                         .as_deref()
                         .map(|c| c.name.rsplit('.').next().unwrap_or(""))
                     {
-                        Some("NotConstant") => given.not_const(),
+                        // `NOT_CONSTANT` is a bare object.
+                        Some("object") => given.not_const(),
                         Some("SomeInteger") => Val::int(
                             taipan_graph::IntKind::SIGNED,
                             i.get("nonneg") == Some(&Const::Bool(true)),
@@ -439,29 +440,6 @@ impl Cx<'_> {
                         Some("SomeUnicodeString") => Val::unicode(false)
                             .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
                         Some("SomeNone") => Val::none(),
-                        Some("SomeInstanceMarker") => match i.get("class_") {
-                            Some(Const::Obj(c)) => self
-                                .instance(*c)?
-                                .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
-                            _ => return Ok(None),
-                        },
-                        Some("SomeListMarker") => match i.get("item") {
-                            Some(item) => {
-                                let list = Const::Tuple(Arc::from([item.clone()]));
-                                let item = match self.declared_type(&list, &Val::default())? {
-                                    Some(Val { atoms, .. }) => match &atoms[..] {
-                                        [Atom::Tuple(t)] => t[0].clone(),
-                                        _ => Val::default(),
-                                    },
-                                    None => Val::default(),
-                                };
-                                if let Some(Atom::List(site)) = given.single() {
-                                    self.write(SlotKey::Item(*site), item);
-                                }
-                                given.clone()
-                            }
-                            None => return Ok(None),
-                        },
                         _ => return Ok(None),
                     }
                 }

@@ -154,6 +154,11 @@ impl Cx<'_> {
         if let Some(v) = &data.value {
             return self.const_val(v);
         }
+        if let Some(ordered) = self.is_r_dict(data.class)? {
+            self.signal(SlotKey::Seen(id));
+            let site = prebuilt_site(id);
+            return Ok(Val::from(Atom::Dict { site, ordered }).with_const(here));
+        }
         if let Some(p) = data.payload.as_deref() {
             match p {
                 ObjData::Dict(_) => {
@@ -176,6 +181,17 @@ impl Cx<'_> {
         }
         self.signal(SlotKey::Seen(id));
         Ok(self.instance(data.class)?.with_const(here))
+    }
+
+    /// Whether a class is that of prebuilt `r_dict`s, and of ordered ones.
+    pub(super) fn is_r_dict(&mut self, class: ObjId) -> Known<Option<bool>> {
+        Ok(
+            match self.facts.class(class)?.as_deref().map(|c| &*c.name) {
+                Some("rpython.rlib.objectmodel.r_dict") => Some(false),
+                Some("rpython.rlib.objectmodel.r_ordereddict") => Some(true),
+                _ => None,
+            },
+        )
     }
 
     fn bound_method(

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, Const, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{InstanceData, ObjData};
 use taipan_lltype::{HelperArg, VoidConst};
 
 use super::args::Arguments;
@@ -278,14 +278,15 @@ impl Cx<'_> {
         };
         let site = prebuilt_site(obj);
         let content = match &*data {
-            ObjData::Instance(i) => match i.payload.as_deref() {
-                Some(p @ (ObjData::Dict(_) | ObjData::List(_))) => {
-                    if let (Some(eq), Some(hash)) = (i.get("key_eq"), i.get("key_hash")) {
-                        let pair = Val::tuple(vec![self.const_val(eq)?, self.const_val(hash)?]);
-                        self.write(SlotKey::Custom(site), pair.not_const());
-                    }
-                    p.clone()
+            ObjData::Instance(i) if self.is_r_dict(i.class)?.is_some() => {
+                if let (Some(eq), Some(hash)) = (i.get("key_eq"), i.get("key_hash")) {
+                    let pair = Val::tuple(vec![self.const_val(eq)?, self.const_val(hash)?]);
+                    self.write(SlotKey::Custom(site), pair.not_const());
                 }
+                ObjData::Dict(self.r_dict_items(i)?)
+            }
+            ObjData::Instance(i) => match i.payload.as_deref() {
+                Some(p @ (ObjData::Dict(_) | ObjData::List(_))) => p.clone(),
                 _ => {
                     self.write(SlotKey::Instances(i.class), Val::pbc(Desc::Frozen(obj)));
                     return Ok(());
@@ -318,6 +319,32 @@ impl Cx<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Keys and values of a prebuilt `r_dict`, which wraps its keys in objects.
+    fn r_dict_items(&mut self, dict: &InstanceData) -> Known<Vec<(Const, Const)>> {
+        let Some(Const::Obj(inner)) = dict.get("_dict") else {
+            return Ok(Vec::new());
+        };
+        let inner = self.facts.object(*inner)?;
+        let wrapped = match inner.as_deref() {
+            Some(ObjData::Dict(items)) => items.clone(),
+            Some(ObjData::Instance(i)) => match i.payload.as_deref() {
+                Some(ObjData::Dict(items)) => items.clone(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let mut out = Vec::new();
+        for (k, v) in wrapped {
+            let Const::Obj(k) = k else { continue };
+            if let Some(ObjData::Instance(wrapper)) = self.facts.object(k)?.as_deref()
+                && let Some(key) = wrapper.get("key")
+            {
+                out.push((key.clone(), v));
+            }
+        }
+        Ok(out)
     }
 
     /// Two sites that meet have everything in common.

@@ -25,6 +25,9 @@ impl Operand {
     }
 }
 
+/// No program nests tuples deeper than this, but by a loop.
+const DEEPEST: usize = 24;
+
 /// Special methods that operations on instances stand for (RPython: the
 /// `register_transform`s of `unaryop.py` and `binaryop.py`).
 fn special_method(op: HlOp) -> Option<&'static str> {
@@ -45,6 +48,20 @@ fn special_method(op: HlOp) -> Option<&'static str> {
 impl Cx<'_> {
     /// The outcome of an operation; bottom if it cannot succeed (so far).
     pub(crate) fn operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
+        let result = self.any_operation(op, args, vars)?;
+        if result.val.depth() > DEEPEST {
+            return Ok(self
+                .problem_help(
+                    "TP0303",
+                    "a value nested in a value of its own kind without end",
+                    Some("a tuple has a fixed shape; use a class with an attribute for the inner one"),
+                )
+                .into());
+        }
+        Ok(result)
+    }
+
+    fn any_operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
         if let Some(name) = special_method(op)
             && let Some(object) = args.first()
             && object

@@ -449,3 +449,45 @@ def f(n):
     let log = signatures(&db, program);
     assert_eq!(log.get("solve"), None, "{log:?}");
 }
+
+#[test]
+fn growing_without_end() {
+    check(
+        "
+        def f(n):
+            x = (n,)
+            while n > 0:
+                x = (x,)
+                n -= 1
+            return x
+        ",
+        "SomeInteger",
+        expect![[r#"
+            4: TP0303 a value nested in a value of its own kind without end
+        "#]],
+    );
+}
+
+#[test]
+fn prebuilt_r_dicts() {
+    check(
+        "
+        from rpython.rlib.objectmodel import r_dict
+
+        def eq(a, b):
+            return a[0] == b[0]
+
+        def hash_(s):
+            return ord(s[0])
+
+        d = r_dict(eq, hash_)
+        d['abc'] = 5
+
+        def f(s):
+            d[s] = -1
+            return d[s]
+        ",
+        "SomeString",
+        expect!["SomeInteger"],
+    );
+}
