@@ -120,10 +120,10 @@ impl Interp<'_> {
             return Ok(v);
         }
         let (ua, ub) = (self.unboxed(a), self.unboxed(b));
-        if !(ua.is(a) && ub.is(b)) {
-            if let Some(o) = compare_plain(&ua, &ub) {
-                return Ok(Value::Bool(o.map_or(op == HlOp::Ne, |o| holds(op, o))));
-            }
+        if !(ua.is(a) && ub.is(b))
+            && let Some(o) = compare_plain(&ua, &ub)
+        {
+            return Ok(Value::Bool(o.map_or(op == HlOp::Ne, |o| holds(op, o))));
         }
         self.nested(|it| it.compare_containers(op, &ua, &ub))
     }

@@ -82,7 +82,7 @@ impl Interp<'_> {
                         return it.type_error("not enough arguments for format string");
                     };
                     next += 1;
-                    return Ok(Some(it.index_of(v)?));
+                    return Ok(Some(it.index_of(v)?.clamp(-(1 << 24), 1 << 24)));
                 }
                 let mut n = None;
                 while let Some(d) = fmt
@@ -217,7 +217,7 @@ impl Interp<'_> {
                     Some(f) if !matches!(v, Value::Str(_)) => f,
                     _ => return self.type_error("float argument required, not str"),
                 };
-                let p = spec.precision.unwrap_or(6);
+                let p = spec.precision.unwrap_or(6).min(1000);
                 let mut s = if !f.is_finite() {
                     spec.zero = false;
                     super::repr::float_repr(f)

@@ -336,6 +336,9 @@ impl Interp<'_> {
 
     /// `from module import *`
     pub(crate) fn import_all(&mut self, target: Ref, module: &Value) -> R<()> {
+        if self.heap.dict_of(target).is_none() {
+            return self.type_error("import * needs a dict to import into");
+        }
         let names: Vec<String> = match self.getattr_opt(module, "__all__")? {
             Some(all) => {
                 let mut names = Vec::new();

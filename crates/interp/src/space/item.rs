@@ -227,7 +227,9 @@ impl Interp<'_> {
                         return self.set_extended_slice(*r, &parts, None);
                     }
                     let i = self.position(key, len, "list")?;
-                    if let Kind::List(l) = &mut self.heap.get_mut(*r).kind {
+                    if let Kind::List(l) = &mut self.heap.get_mut(*r).kind
+                        && i < l.len()
+                    {
                         l.remove(i);
                     }
                     return Ok(());
@@ -272,7 +274,9 @@ impl Interp<'_> {
         }
         if let Kind::List(l) = &mut self.heap.get_mut(r).kind {
             for (i, x) in ix.iter().zip(items) {
-                l[i] = x;
+                if let Some(slot) = l.get_mut(i) {
+                    *slot = x;
+                }
             }
         }
         Ok(())
@@ -302,7 +306,7 @@ impl Interp<'_> {
                     let len = l.len();
                     let (a, b) = self.bounds(start, stop, len)?;
                     let items = match self.heap.list_items(*r) {
-                        Some(l) => l[a..b].to_vec(),
+                        Some(l) => l.get(a..b).unwrap_or_default().to_vec(),
                         None => vec![],
                     };
                     return Ok(self.heap.list(items));
@@ -362,7 +366,8 @@ impl Interp<'_> {
                 let len = self.heap.list_items(*r).map_or(0, Vec::len);
                 let (a, b) = self.bounds(start, stop, len)?;
                 if let Kind::List(l) = &mut self.heap.get_mut(*r).kind {
-                    l.splice(a..b, items);
+                    let len = l.len();
+                    l.splice(a.min(len)..b.min(len), items);
                 }
                 return Ok(());
             }

@@ -158,7 +158,11 @@ impl Interp<'_> {
             Value::Ref(r) => self.heap.list_items(*r).map_or(0, Vec::len),
             _ => 0,
         };
-        if len.saturating_mul(n) > 1 << 28 {
+        let most = match v {
+            Value::Str(_) | Value::Unicode(_) => 1 << 28,
+            _ => 1 << 24,
+        };
+        if len.saturating_mul(n) > most {
             return self.raise_args(ty::MEMORY_ERROR, vec![]);
         }
         Ok(Some(match v {

@@ -165,8 +165,11 @@ impl Interp<'_> {
             }
             Kind::XRange(start, n, step) => match (start, step) {
                 (0, 1) => format!("xrange({n})"),
-                (s, 1) => format!("xrange({s}, {})", s + n),
-                (s, step) => format!("xrange({s}, {}, {step})", s + n * step),
+                (s, 1) => format!("xrange({s}, {})", s.wrapping_add(*n)),
+                (s, step) => format!(
+                    "xrange({s}, {}, {step})",
+                    s.wrapping_add(n.wrapping_mul(*step))
+                ),
             },
             Kind::LLType(t) => format!("<{t}>"),
             Kind::Generator(_) => format!("<generator object at 0x{id:x}>"),

@@ -59,7 +59,7 @@ impl Interp<'_> {
     pub(crate) fn indices(&mut self, parts: &[Value; 3], len: usize) -> R<Indices> {
         let step = match &parts[2] {
             Value::None => 1,
-            v => self.slice_index(v)?,
+            v => self.slice_index(v)?.clamp(-(1 << 62), 1 << 62),
         };
         if step == 0 {
             return self.value_error("slice step cannot be zero");

@@ -56,7 +56,7 @@ pub(crate) fn call(
         }
         ("__builtin__.dir", []) => {
             let names = locals_of(it, code, frame);
-            let mut keys: Vec<Value> = it.heap.the_dict(names).keys().cloned().collect();
+            let mut keys = it.list_of(&Value::Ref(names))?;
             keys = it.sorted(keys, &Args::new(&[]))?;
             Ok(it.heap.list(keys))
         }

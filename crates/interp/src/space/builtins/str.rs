@@ -755,7 +755,9 @@ fn format_field(it: &mut Interp, name: &str, args: Args<'_>, auto: &mut usize) -
             v = Some(it.getattr(&obj, &r[..end])?);
             rest = &r[end..];
         } else {
-            let end = rest.find(']').unwrap_or(rest.len() - 1);
+            let Some(end) = rest.find(']') else {
+                return it.value_error("Missing ']' in format string");
+            };
             let key = &rest[1..end];
             let key = match key.parse::<i64>() {
                 Ok(i) => Value::Int(i),

@@ -229,7 +229,7 @@ fn expand(it: &mut Interp, template: &[u8], m: &Value) -> R<Vec<u8>> {
             b'0'..=b'9' => Value::Int(i64::from(c - b'0')),
             b'g' => {
                 let end = template[i..].iter().position(|c| *c == b'>');
-                let Some(end) = end else {
+                let Some(end) = end.filter(|end| *end > 0) else {
                     return it.value_error("missing group name");
                 };
                 let name = String::from_utf8_lossy(&template[i + 1..i + end]).into_owned();

@@ -31,7 +31,7 @@ fn parse(it: &mut Interp, v: &Value) -> R<Format> {
         let mut count = None;
         let mut c = c;
         while let Some(d) = c.to_digit(10) {
-            count = Some(count.unwrap_or(0) * 10 + d as usize);
+            count = Some((count.unwrap_or(0) * 10 + d as usize).min(1 << 30));
             match chars.next() {
                 Some(n) => c = n,
                 None => return error(it, "repeat count given without format specifier"),
@@ -51,7 +51,11 @@ fn parse(it: &mut Interp, v: &Value) -> R<Format> {
             'q' | 'Q' | 'd' | 'P' => 8,
             _ => return error(it, "bad char in struct format"),
         };
-        fields.push((count.unwrap_or(1), c, size));
+        let count = count.unwrap_or(1);
+        if count > 1 << 20 {
+            return error(it, "repeat count too large");
+        }
+        fields.push((count, c, size));
     }
     Ok(Format {
         little,
