@@ -217,6 +217,10 @@ impl Cse<'_> {
         }) = place(g, op, self.program)
         {
             if let Some(value) = stored {
+                if memory.get(&place) == Some(&value) {
+                    // It is there already.
+                    return Some(constant(LLConst::void()));
+                }
                 memory.retain(|p, _| !place.kind.may_alias(&p.kind));
                 memory.insert(place, value);
                 return None;
