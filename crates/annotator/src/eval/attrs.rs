@@ -93,6 +93,7 @@ impl Cx<'_> {
             };
         }
         match atom {
+            Atom::Type if &**name == "__name__" => Ok(Val::str_(true)),
             Atom::Pbc(descs) => {
                 let mut sum = Val::default();
                 for d in descs.iter() {

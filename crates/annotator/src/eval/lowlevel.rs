@@ -41,6 +41,8 @@ pub(crate) fn annotation_to_lltype(v: &Val) -> Option<LLType> {
         Atom::SingleFloat => *ll::SINGLEFLOAT,
         Atom::Str { char_: true, .. } => *ll::CHAR,
         Atom::Uni { char_: true, .. } => *ll::UNICHAR,
+        Atom::Str { .. } => ll::STR.ptr(),
+        Atom::Uni { .. } => ll::UNICODE.ptr(),
         Atom::Address => *ll::ADDRESS,
         Atom::Ptr(t) => *t,
         _ => return None,

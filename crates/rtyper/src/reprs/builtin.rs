@@ -193,7 +193,7 @@ fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
             hop.exception_cannot_occur()?;
             Ok(Some(cvoid()))
         }
-        "weakref.ref" | "_weakref.ref" | "weakref.ReferenceType" => {
+        "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
             super::weakref::rtype_weakref_create(hop)
         }
         "gc.collect" => super::rlib::gc_collect(hop),

@@ -536,6 +536,11 @@ impl ReprMethods for FrozenPbcRepr {
             return c.map(Some);
         }
         let name = hop.const_name(1)?.to_owned();
+        if let Repr::FrozenMethod(m) = &hop.r_result {
+            let r = hop.args_r[0].clone();
+            let v = hop.inputarg(&r, 0)?;
+            return hop.llops.convertvar(v, &r, &m.im_self).map(Some);
+        }
         match self {
             FrozenPbcRepr::Single(o) => match frozen_attribute(hop.rt, *o, &name)? {
                 Some(c) => hop.inputconst(&hop.r_result, &c).map(Some),
@@ -572,7 +577,13 @@ pub(crate) fn frozen_attribute(rt: &RTyper<'_>, obj: ObjId, name: &str) -> Typed
     Ok(match &*rt.object(obj)? {
         ObjData::Instance(i) => match i.get(name) {
             Some(c) => Some(c.clone()),
-            None => rt.read_class_attribute(i.class, name),
+            None => match rt.read_class_attribute(i.class, name) {
+                // A bound method is represented as what it is bound to.
+                Some(Const::Obj(f)) if matches!(&*rt.object(f)?, ObjData::Function(_)) => {
+                    Some(Const::Obj(obj))
+                }
+                other => other,
+            },
         },
         ObjData::Module { .. } => rt.module_global(obj, name),
         ObjData::Function(f) => f.get(name).cloned(),
