@@ -343,6 +343,7 @@ class P(object):
 chain = P(1, P(2, None))
 class Frozen(object):
     def _freeze_(self): return True
+    def scaled(self, by=10, plus=0): return self.value * by + plus
 a, b = Frozen(), Frozen()
 a.value, b.value = 10, 20
 def total(n):
@@ -356,6 +357,15 @@ def frozen(n):
     if n: f = a
     else: f = b
     return f.value
+def frozen_method(n):
+    if n > 5: f = a
+    else: f = b
+    m = f.scaled
+    return m(plus=n) + m(1)
+def class_name(n):
+    if n: x = chain
+    else: x = P(0, None)
+    return type(x).__name__
 def mutate(n):
     chain.x = n
     return chain.x + chain.next.x
@@ -364,6 +374,9 @@ def mutate(n):
         total(0) == 3
         frozen(1) == 10
         frozen(0) == 20
+        frozen_method(6) == 116
+        frozen_method(1) == 221
+        class_name(1) == \"P\"
         mutate(5) == 7
         ",
     );
