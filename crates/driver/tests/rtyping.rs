@@ -1,75 +1,9 @@
 //! Functions called through the LLInterpreter: what the RTyper makes of numbers,
 //! classes, functions as values and exceptions.
 
-use std::sync::Arc;
+mod support;
 
-use taipan_base::MemorySystem;
-use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, Failure, LoadOptions, Timings, call, parse_literal,
-};
-
-/// Calls functions of a source and compares what comes out: `f(1, 'a') == 3`,
-/// `f() raises ValueError`, one per line.
-#[track_caller]
-fn check(source: &str, calls: &str) {
-    let system = MemorySystem::new(taipan_prelude::SHIPPED);
-    system.write("/main.py", source);
-    let db = Database::new(Arc::new(system));
-    let mut wrong = Vec::new();
-    for line in calls.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        let (head, want) = line
-            .split_once(") ")
-            .expect("a call and what comes out of it");
-        let (name, args) = head.split_once('(').expect("arguments in parentheses");
-        let request = CallRequest {
-            file: "/main.py".into(),
-            func: name.to_owned(),
-            args: split(args).iter().map(|a| parse_literal(a)).collect(),
-            engine: Engine::LLInterp,
-        };
-        let got = match call(
-            &db,
-            &LoadOptions::default(),
-            &request,
-            &mut Timings::default(),
-        ) {
-            Ok(CallOutcome::Returned(v)) => format!("== {v}"),
-            Ok(CallOutcome::Raised { class, .. }) => format!("raises {class}"),
-            Err(Failure::Diagnostics(d)) => {
-                let first = d.first().map_or("?", |d| &d.message);
-                format!("error {first}")
-            }
-            Err(e) => format!("error {e:?}"),
-        };
-        if got != want {
-            wrong.push(format!("{head}): {got}, not {want}"));
-        }
-    }
-    // The driver keeps panics quiet.
-    eprintln!("{}", wrong.join("\n"));
-    assert!(wrong.is_empty());
-}
-
-fn split(args: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let mut depth = 0;
-    for c in args.chars() {
-        match c {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                out.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = out.last_mut() {
-            last.push(c);
-        }
-    }
-    out.retain(|a| !a.trim().is_empty());
-    out
-}
+use support::check;
 
 #[test]
 fn numbers() {

@@ -10,7 +10,8 @@
 //! Helpers are RPython on low-level values. They use
 //!
 //! - names of `rpython.rtyper.lltypesystem.lltype`: primitive types, `malloc(T)`,
-//!   `malloc(T, n)` (GC memory, which starts as zeroes), `nullptr(T)`, `typeOf(x)`,
+//!   `malloc(T, n)` (fields and GC pointers start as zeroes; other items only with
+//!   `zero=True`), `nullptr(T)`, `typeOf(x)`,
 //!   `.TO` of a pointer type, `.OF` of an array type, `cast_primitive(T, x)`,
 //!   `cast_pointer(T, p)`;
 //! - pointers: fields `p.f`, inlined arrays and structs (`s.chars[i]`,
@@ -24,7 +25,8 @@
 //!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
 //! - `raise` of builtin exception classes, calls of other helpers, loops.
 //!
-//! A parameter in capital letters is Void: a type, or a constant. A parameter named
+//! A parameter in capital letters is Void where callers outside the prelude pass it: a
+//! type, or a constant. A parameter named
 //! `eq_fn`, `hash_fn`, `..._fn` is Void too: either a low-level function, which is
 //! called directly, or `None`, where the plain operator serves. Decided while
 //! annotating, so that only one branch exists, are `x_fn is None`, truth and equality

@@ -115,7 +115,9 @@ class rbigint(object):
             end -= 1
         assert end >= 0
         if end > 0 and (s[end - 1] == 'l' or s[end - 1] == 'L') and base < 22:
-            s = s[:end - 1]
+            stop = end - 1
+            assert stop >= 0
+            s = s[:stop]
         return _parse(NumberStringParser(s, s, base, 'long',
                                          allow_underscores=allow_underscores))
 
@@ -632,6 +634,7 @@ def _normal(digits, sign):
     if n == 0:
         return NULLRBIGINT
     if n < len(digits):
+        assert n >= 0
         digits = digits[:n]
     return rbigint(digits, sign)
 
@@ -718,7 +721,8 @@ def _karatsuba(a, b):
         start = 0
         while start < len(b):
             stop = min(start + len(a), len(b))
-            assert stop >= start
+            assert start >= 0
+            assert stop >= 0
             _add_into(result, start, _mul_digits(a, b[start:stop]))
             start = stop
         return result

@@ -1,0 +1,309 @@
+//! Functions called through the LLInterpreter: what the prelude's helpers and the
+//! Reprs of containers make of strings, lists, tuples, dicts and iterators.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn strings() {
+    check(
+        "
+def slices(s): return s[1:3] + s[2:] + s[:-1]
+def find(s): return s.find('b') * 100 + s.find('bc') * 10 + s.count('a')
+def split(s): return s.split(';'), s.rsplit(';', 1), '-'.join(s.split(';'))
+def item(s, i):
+    try:
+        return s[i]
+    except IndexError:
+        return '?'
+def tests(s): return s.upper(), s.startswith('a'), s.endswith('bc'), 'b' in s, s.isdigit()
+def change(s): return s.replace('a', 'b'), s.strip(' '), s * 2
+def compare(s, t): return s == t, s < t, s >= t, s + t
+def chars(s): return s[0].isalpha(), s[0].upper(), ord(s[0]), chr(ord(s[0]) + 1)
+def number(s):
+    try:
+        return int(s)
+    except ValueError:
+        return -99
+def based(s): return int(s, 16)
+def text(n): return str(n), hex(n), oct(n), repr('a' + chr(n))
+def uni(n):
+    u = u'abc' + unichr(n)
+    return u, len(u), len(u.encode('utf-8'))
+def lines(s): return s.splitlines()
+def mul(c, n): return c * n
+",
+        "
+        slices('hello') == \"elllohell\"
+        find('abcab') == 112
+        split('a;b;c') == [[\"a\",\"b\",\"c\"],[\"a;b\",\"c\"],\"a-b-c\"]
+        item('abc', 1) == \"b\"
+        item('abc', -1) == \"c\"
+        item('abc', 5) == \"?\"
+        tests('abc') == [\"ABC\",true,true,true,false]
+        change(' abab ') == [\" bbbb \",\"abab\",\" abab  abab \"]
+        compare('abc', 'abd') == [false,true,false,\"abcabd\"]
+        chars('abc') == [true,\"A\",97,\"b\"]
+        number('-12') == -12
+        number('x1') == -99
+        based('ff') == 255
+        text(255) == [\"255\",\"0xff\",\"0377\",\"'a\\\\xff'\"]
+        uni(8364) == [\"abc€\",4,6]
+        lines('ab\\ncd\\r\\ne') == [\"ab\",\"cd\",\"e\"]
+        mul('x', 3) == \"xxx\"
+        ",
+    );
+}
+
+#[test]
+fn formats() {
+    check(
+        "
+class A(object): pass
+def mixed(a, s): return 'x=%d, s=%s|%5d|%-5d|%05d|%x|%%' % (a, s, a, a, a, a)
+def floats(x): return '%s %f %.2f' % (x, x, x)
+def one(x): return '<%s>' % x
+def lists(n): return '%s %s' % ([n, 2], [[n]])
+",
+        "
+        mixed(42, 'hey') == \"x=42, s=hey|   42|42   |00042|2a|%\"
+        floats(1.5) == \"1.500000 1.500000 1.50\"
+        one(7) == \"<7>\"
+        one('ab') == \"<ab>\"
+        lists(1) == \"[1, 2] [[1]]\"
+        ",
+    );
+}
+
+#[test]
+fn lists() {
+    check(
+        "
+def change(n):
+    l = [1, 2, 3]
+    l.append(n)
+    l.extend([4, 5])
+    l.insert(1, 9)
+    l.remove(3)
+    return len(l), l.pop(), l.pop(0), l.index(9), l
+def item(i):
+    l = [10, 20, 30]
+    try:
+        return l[i]
+    except IndexError:
+        return -1
+def slices(n):
+    l = range(n)
+    l[1:3] = [7, 8, 9]
+    del l[0]
+    return l[1:], l[:2], l[:-1]
+def arithmetic(n): return [0] * n + [1, 2] * 2
+def compare(n): return [1, n] == [1, 2], [[1], [n]] == [[1], [2]], n in [1, 2], [n] != [n]
+def order(n):
+    l = [1, 2, n]
+    r = 0
+    for x in reversed(l):
+        r = r * 10 + x
+    l.reverse()
+    return r, l
+def chars():
+    l = []
+    l += 'abc'
+    return l
+def squares(n): return [x * x for x in range(n) if x % 2]
+def ranges(a, b):
+    total = 0
+    for i in range(a, b, -2):
+        total = total * 10 + i
+    return total, range(a, b, -2)[1], len(xrange(b, a)), 5 in range(b, a)
+def variable(a, b, step):
+    total = 0
+    for i in range(a, b, step):
+        total += i
+    return total
+def pairs(n): return zip([1, n], ['a', 'b'])
+",
+        "
+        change(7) == [6,5,1,0,[9,2,7,4]]
+        item(1) == 20
+        item(-1) == 30
+        item(7) == -1
+        slices(5) == [[8,9,3,4],[7,8],[7,8,9,3]]
+        arithmetic(3) == [0,0,0,1,2,1,2]
+        compare(2) == [true,true,true,false]
+        order(3) == [321,[3,2,1]]
+        chars() == [\"a\",\"b\",\"c\"]
+        squares(7) == [1,9,25]
+        ranges(9, 2) == [9753,7,7,true]
+        variable(0, 10, 3) == 18
+        variable(10, 0, -4) == 18
+        variable(0, 1, 0) raises ValueError
+        pairs(5) == [[1,\"a\"],[5,\"b\"]]
+        ",
+    );
+}
+
+#[test]
+fn dicts() {
+    check(
+        "
+from rpython.rlib.objectmodel import r_dict
+def item(k):
+    d = {1: 2}
+    try:
+        return d[k]
+    except KeyError:
+        return -1
+def sums(n):
+    d = {}
+    for i in range(n):
+        d[str(i)] = i
+    total = 0
+    for k, v in d.items():
+        total += v + len(k)
+    for k in d:
+        total += len(k)
+    for v in d.itervalues():
+        total += v
+    return total
+def tuples(n):
+    d = {}
+    for i in range(n):
+        d[(i % 3, str(i % 2))] = i
+    return len(d), d[(1, '1')]
+def methods():
+    d = {1: 'a', 2: 'b'}
+    x = d.pop(1)
+    d.setdefault(5, 'q')
+    d.update({9: 'z'})
+    k, v = d.popitem()
+    return x, d.get(2, '-'), d.get(7, '-'), k, v, d.keys(), d.values(), 5 in d
+TABLE = {'a': 1, 'b': 2}
+def prebuilt(k): return TABLE[k] + len(TABLE)
+def key_eq(a, b): return a % 10 == b % 10
+def key_hash(a): return a % 10
+def custom(n):
+    d = r_dict(key_eq, key_hash)
+    d[1] = 5
+    d[n] = 6
+    return d[1], len(d)
+def order(n):
+    d = {}
+    for i in range(n):
+        d[i * 7 % n] = i
+    for i in range(0, n, 2):
+        del d[i]
+    d[0] = 1
+    return d.keys()
+",
+        "
+        item(1) == 2
+        item(3) == -1
+        sums(12) == 160
+        tuples(7) == [6,1]
+        methods() == [\"a\",\"b\",\"-\",9,\"z\",[2,5],[\"b\",\"q\"],true]
+        prebuilt('b') == 4
+        prebuilt('x') raises KeyError
+        custom(11) == [6,1]
+        order(9) == [7,5,3,1,0]
+        ",
+    );
+}
+
+#[test]
+fn tuples_and_iterators() {
+    check(
+        "
+def swap(a, b):
+    t = (a, b)
+    x, y = t
+    return y, x, t[0], len(t), t + (1,)
+def compare(n): return (1, 'a') == (n, 'a'), (n, 2) != (1, 2)
+def enumerated(s):
+    total = 0
+    for i, c in enumerate(s):
+        total += i * ord(c)
+    return total
+def generated(n): return sum_of(numbers(n))
+def numbers(n):
+    for i in range(n):
+        yield i * 2
+def sum_of(g):
+    total = 0
+    for x in g:
+        total += x
+    return total
+def stepped(s):
+    it = iter(s)
+    first = it.next()
+    try:
+        it.next()
+    except StopIteration:
+        return first + '!'
+    return first
+",
+        "
+        swap(3, 4) == [4,3,3,2,[3,4,1]]
+        compare(1) == [true,false]
+        enumerated('abc') == 296
+        generated(4) == 12
+        stepped('a') == \"a!\"
+        stepped('ab') == \"a\"
+        ",
+    );
+}
+
+#[test]
+fn library() {
+    check(
+        "
+import math
+from rpython.rlib.rstring import StringBuilder
+from rpython.rlib.rarithmetic import string_to_int
+from rpython.rlib.rstring import ParseStringError
+from rpython.rlib.objectmodel import compute_hash
+from rpython.rlib.listsort import TimSort
+from rpython.rlib.rbigint import rbigint
+def build(n):
+    b = StringBuilder()
+    for i in range(n):
+        b.append('x%d' % i)
+        b.append('-')
+    return b.build(), b.getlength()
+def root(x):
+    try:
+        return math.sqrt(x)
+    except ValueError:
+        return -1.0
+def parse(s):
+    try:
+        return string_to_int(s, 0)
+    except ParseStringError:
+        return -1
+def hashed(s): return compute_hash(s)
+def sort(n):
+    l = [3, 1, n, 9, 5]
+    TimSort(l).sort()
+    return l
+def factorial(n):
+    result = rbigint.fromint(1)
+    while n > 1:
+        result = result.int_mul(n)
+        n -= 1
+    return result.str()
+def power(a, b): return rbigint.fromstr(a).pow(rbigint.fromint(b)).format('0123456789')
+",
+        "
+        build(3) == [\"x0-x1-x2-\",9]
+        root(9.0) == 3.0
+        root(-1.0) == -1.0
+        parse(' 0x1f ') == 31
+        parse('1z') == -1
+        hashed('abc') == 1453079729188098211
+        sort(2) == [1,2,3,5,9]
+        factorial(25) == \"15511210043330985984000000\"
+        power('-12345678901', 3) == \"-1881676372246402223439821666701\"
+        ",
+    );
+}
