@@ -250,7 +250,7 @@ impl<'a> RTyper<'a> {
     fn common_base_of(&self, classes: &[ObjId]) -> Option<ObjId> {
         let (first, rest) = classes.split_first()?;
         rest.iter()
-            .fold(Some(*first), |acc, c| self.common_base(acc, Some(*c)))
+            .try_fold(*first, |acc, c| self.common_base(Some(acc), Some(*c)))
     }
 
     /// The layout of a class's instances, as a container type.
