@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT = [
@@ -79,16 +80,24 @@ def compare(args):
                        for c in chunk)
         running.append((p, data))
     answers = {}
-    import threading
-
     def drive(p, data):
-        out, _ = p.communicate(data.encode())
-        for line in out.decode("utf-8", "replace").splitlines():
+        def feed():
             try:
-                a = json.loads(line)
+                p.stdin.write(data.encode())
+                p.stdin.close()
+            except OSError:
+                pass  # it died: the missing answers tell
+
+        threading.Thread(target=feed, daemon=True).start()
+        killer = threading.Timer(args.seconds, p.kill)
+        killer.start()
+        for line in p.stdout:
+            try:
+                a = json.loads(line.decode("utf-8", "replace"))
                 answers[a["id"]] = a
             except (ValueError, KeyError):
                 pass
+        killer.cancel()
 
     threads = [threading.Thread(target=drive, args=r) for r in running]
     for t in threads:
@@ -139,6 +148,7 @@ def main():
     c.add_argument("--taipan", default="target/release/taipan")
     c.add_argument("--jobs", type=int, default=2)
     c.add_argument("--most", type=int, default=40)
+    c.add_argument("--seconds", type=int, default=300, help="then the rest counts as crashed")
     c.add_argument("-v", dest="verbose", action="store_true")
     c.set_defaults(run=compare)
     args = p.parse_args()

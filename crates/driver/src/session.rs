@@ -37,14 +37,14 @@ pub struct LoadOptions {
     /// Folders to import from, after the target's own.
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
-    pub import_steps: u64,
+    pub step_limit: u64,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
         LoadOptions {
             path: Vec::new(),
-            import_steps: 200_000_000,
+            step_limit: 200_000_000,
         }
     }
 }
@@ -78,7 +78,7 @@ pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<P
         .iter()
         .map(|p| absolute(p))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(db.program(path, folders, options.import_steps))
+    Ok(db.program(path, folders, options.step_limit))
 }
 
 /// The roots of a whole program: its entry point.

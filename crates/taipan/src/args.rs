@@ -48,7 +48,7 @@ pub(crate) struct Common {
     pub(crate) path: Vec<Utf8PathBuf>,
     /// How many bytecode instructions import time may take.
     #[arg(long, value_name = "N", default_value_t = 200_000_000)]
-    pub(crate) import_steps: u64,
+    pub(crate) step_limit: u64,
 }
 
 /// Which engine executes.

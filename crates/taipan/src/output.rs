@@ -34,7 +34,7 @@ impl Context {
         }
         let load = LoadOptions {
             path,
-            import_steps: common.import_steps,
+            step_limit: common.step_limit,
         };
         Context {
             db,

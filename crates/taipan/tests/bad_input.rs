@@ -106,8 +106,8 @@ fn syntax_errors_are_all_told() {
 #[test]
 fn import_time_that_never_ends() {
     let case = Case::new(&[("main.py", &format!("while True:\n    pass\n{ENTRY}"))]);
-    let o = case.taipan(&["check", "--import-steps", "100000", "main.py"]);
-    expect(&o, 1, &["main.py:", "--import-steps"]);
+    let o = case.taipan(&["check", "--step-limit", "100000", "main.py"]);
+    expect(&o, 1, &["main.py:", "--step-limit"]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn no_entry_point() {
 fn type_conflicts_show_both_sides() {
     let text = "def f(x):\n    if x:\n        return 'a'\n    return 1\n\n\
                 def entry_point(argv):\n    f(len(argv))\n    return 0\n";
-    check_main(text, 1, &["main.py:", "SomeString", "SomeInteger"]);
+    check_main(text, 1, &["main.py:", "an int", "a str"]);
 }
 
 #[test]
