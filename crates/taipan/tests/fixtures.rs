@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 /// Target file below fixtures/programs, and arguments of a short run.
 const PROGRAMS: &[(&str, &[&str])] = &[
@@ -48,18 +49,27 @@ fn outcome(o: &Output) -> (String, Option<i32>) {
     )
 }
 
+/// What each program does as machine code in memory; run once for all tests.
+static NATIVE: LazyLock<Vec<Output>> = LazyLock::new(|| {
+    PROGRAMS
+        .iter()
+        .map(|(target, args)| {
+            let all: Vec<&str> = ["run", target].iter().chain(*args).copied().collect();
+            taipan(&all)
+        })
+        .collect()
+});
+
 fn check(engine: &str, run: impl Fn(&str, &[&str]) -> Option<Output>) {
     let mut wrong = Vec::new();
-    for (target, args) in PROGRAMS {
-        let native: Vec<&str> = ["run", target].iter().chain(*args).copied().collect();
-        let expected = taipan(&native);
+    for ((target, args), expected) in PROGRAMS.iter().zip(NATIVE.iter()) {
         let Some(found) = run(target, args) else {
             return;
         };
-        if outcome(&expected) != outcome(&found) {
+        if outcome(expected) != outcome(&found) {
             wrong.push(format!(
                 "{target} {args:?}\n--- native\n{:?}\n{}\n--- {engine}\n{:?}\n{}",
-                outcome(&expected),
+                outcome(expected),
                 String::from_utf8_lossy(&expected.stderr),
                 outcome(&found),
                 String::from_utf8_lossy(&found.stderr),
@@ -76,9 +86,7 @@ fn check(engine: &str, run: impl Fn(&str, &[&str]) -> Option<Output>) {
 
 #[test]
 fn programs_end_as_they_should() {
-    for (target, args) in PROGRAMS {
-        let native: Vec<&str> = ["run", target].iter().chain(*args).copied().collect();
-        let o = taipan(&native);
+    for ((target, args), o) in PROGRAMS.iter().zip(NATIVE.iter()) {
         // The demonstration of uncaught errors, and a file that is not there.
         let expected = match args {
             ["quill/demo/errors.ql"] => 1,
