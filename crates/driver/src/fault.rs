@@ -1,6 +1,6 @@
 //! Faults of Taipan itself: caught, described, and never the end of the process.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
@@ -31,6 +31,7 @@ impl std::fmt::Display for InternalError {
 impl std::error::Error for InternalError {}
 
 thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
     static LAST: RefCell<Option<InternalError>> = const { RefCell::new(None) };
 }
 
@@ -40,7 +41,12 @@ static HOOK: Once = Once::new();
 /// queries that were running.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
     HOOK.call_once(|| {
-        panic::set_hook(Box::new(|info| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            // Workers pass their panics on to a thread that is guarded.
+            if DEPTH.get() == 0 && rayon::current_thread_index().is_none() {
+                return usual(info);
+            }
             let message = info
                 .payload()
                 .downcast_ref::<&str>()
@@ -60,7 +66,10 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
             });
         }));
     });
-    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+    DEPTH.set(DEPTH.get() + 1);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    DEPTH.set(DEPTH.get() - 1);
+    result.map_err(|payload| {
         LAST.with(|l| l.borrow_mut().take())
             .unwrap_or_else(|| InternalError {
                 // The panic happened on a worker thread, which passed on its payload.
