@@ -42,7 +42,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let obj = key.obj(db);
             object_name(db, key.program(db), obj).unwrap_or_else(|| format!("{obj:?}"))
         }
-        "module_global" | "class_attr" => {
+        "module_global" => {
             let key = Name::from_id(id);
             let owner = object_name(db, key.program(db), key.obj(db)).unwrap_or_default();
             format!("{owner}.{}", key.name(db))
@@ -56,6 +56,10 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         }
         "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),
         "annotate_helper" | "helper_sym_of" => helper(HelperKey::from_id(id)),
+        "struct_body" => {
+            let id = taipan_rtyper::LayoutKey::from_id(id);
+            format!("{:?}", id.id(db))
+        }
         "rtyped_graph" => match FuncKey::from_id(id).kind(db) {
             FuncKeyKind::User(spec) => function(*spec),
             FuncKeyKind::Helper(key) => helper(*key),

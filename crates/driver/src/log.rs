@@ -69,7 +69,7 @@ impl QueryLog {
                 let text = format!("{key:?}");
                 let (name, id) = text.split_once('(').unwrap_or((&text, ""));
                 let key = key_text(name, key.key_index())
-                    .unwrap_or_else(|| id.trim_end_matches(')').to_owned());
+                    .unwrap_or_else(|| id.strip_suffix(')').unwrap_or(id).to_owned());
                 (name.to_owned(), key, event)
             })
             .collect()
