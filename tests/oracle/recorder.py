@@ -91,8 +91,16 @@ def bound_by(node):
         return set([node.name])
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return set((a.asname or a.name).split('.')[0] for a in node.names)
-    return set(n.id for n in ast.walk(node)
-               if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
+    names = set(n.id for n in ast.walk(node)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
+    # `a.x = 1` and `a[0] = 1` are part of what makes `a`
+    for n in ast.walk(node):
+        if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
+            while isinstance(n, (ast.Attribute, ast.Subscript)):
+                n = n.value
+            if isinstance(n, ast.Name):
+                names.add(n.id)
+    return names
 
 
 def text_of(lines, body, i, end):
