@@ -111,7 +111,11 @@ fn nothing_changed() {
 
 #[test]
 fn one_body() {
-    check("/main.py", "n * 2 + 1", "n * 3 + 1", &expect![[r#"
+    check(
+        "/main.py",
+        "n * 2 + 1",
+        "n * 3 + 1",
+        &expect![[r#"
         code /main.py:helper
         exceptions main.entry_point
         flow_graph main.helper
@@ -124,7 +128,8 @@ fn one_body() {
         rtyped_graph main.helper
         simplified main.helper
         solve /main.py
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use taipan_driver::{
 /// Calls functions of a source and compares what comes out: `f(1, 'a') == 3`,
 /// `f() raises ValueError`, one per line.
 #[track_caller]
-pub fn check(source: &str, calls: &str) {
+pub(crate) fn check(source: &str, calls: &str) {
     let system = MemorySystem::new(taipan_prelude::SHIPPED);
     system.write("/main.py", source);
     let db = Database::new(Arc::new(system));
