@@ -167,6 +167,10 @@ fn bad_result(e: HeapError) -> Failure {
     Diagnostic::error("TP0502", None, format!("bad result: {e}")).into()
 }
 
+/// Calls and jumps that one interpreted call may execute, some ten seconds: a batch goes
+/// on after a function that never ends.
+const CALL_FUEL: u64 = 1_000_000_000;
+
 /// The arguments of a call as low-level values.
 fn lowlevel_args(
     memory: &mut dyn Memory,
@@ -222,6 +226,7 @@ fn interpret(
 ) -> Result<CallOutcome, Failure> {
     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
     let mut interp = LLInterpreter::new(&program);
+    interp.fuel = Some(CALL_FUEL);
     let values = lowlevel_args(&mut interp.heap, root, args).map_err(Failure::Usage)?;
     match interp.eval(root, values) {
         Ok(v) => {
