@@ -315,3 +315,34 @@ def mutate(n):
         ",
     );
 }
+
+#[test]
+fn interpreters() {
+    check(
+        "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc'], reds=['acc', 'code'])
+class Insn(object):
+    __slots__ = ('op', 'arg')
+    _immutable_fields_ = ['op', 'arg']
+    def __init__(self, op, arg=0):
+        self.op = op
+        self.arg = arg
+def run(n):
+    code = [Insn('+', n), Insn('*', 3), Insn('-')]
+    pc = acc = 0
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, acc=acc, code=code)
+        insn = code[pc]
+        pc += 1
+        if insn.op == '+': acc += insn.arg
+        elif insn.op == '*': acc *= insn.arg
+        elif insn.op == '-': acc -= 1
+        driver.can_enter_jit(pc=pc, acc=acc, code=code)
+    return acc
+",
+        "
+        run(5) == 14
+        ",
+    );
+}

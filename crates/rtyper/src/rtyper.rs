@@ -348,9 +348,16 @@ impl<'a> RTyper<'a> {
     /// A class attribute, found along the method resolution order.
     pub(crate) fn read_class_attribute(&self, class: ObjId, name: &str) -> Option<Const> {
         let key = Name::new(self.db, self.program(), class, name);
-        taipan_interp::class_attr(self.db, key)
-            .as_ref()
-            .map(|(_, c)| c.clone())
+        let (_, value) = taipan_interp::class_attr(self.db, key).clone()?;
+        // What stands for a name in `__slots__` is no default.
+        let is_slot = match &value {
+            Const::Obj(o) => matches!(
+                taipan_interp::object(self.db, Object::new(self.db, self.program(), *o)).as_deref(),
+                Some(ObjData::Other(kind)) if &**kind == "member_descriptor"
+            ),
+            _ => false,
+        };
+        (!is_slot).then_some(value)
     }
 
     /// A class attribute of a class's own.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{FunctionData, ObjData};
 
 use super::args::Arguments;
 use super::lowlevel::{annotation_to_lltype, lltype_to_annotation, type_text};
@@ -112,6 +112,11 @@ impl Cx<'_> {
         for d in &info.data.defaults {
             defaults.push((ArgSource::Default(d.clone()), self.const_val(d)?));
         }
+        let args = if is_jit_marker(&info.data) {
+            args.without_keywords()
+        } else {
+            args
+        };
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
             Err(message) => return Ok(self.problem("TP0304", message)),
@@ -583,4 +588,11 @@ impl Val {
     fn or_none_if(self, none: bool) -> Val {
         if none { self.or_none() } else { self }
     }
+}
+
+/// Whether calls only tell a just-in-time compiler where a loop is
+/// (RPython: `ExtEnterLeaveMarker`): the live variables that they name go nowhere.
+fn is_jit_marker(func: &FunctionData) -> bool {
+    matches!(&*func.name, "jit_merge_point" | "can_enter_jit")
+        && &*func.module == "rpython.rlib.jit"
 }
