@@ -127,8 +127,12 @@ functions! {
     "os.write" = "rposix.ll_os_write", (Int, Str) -> Nonneg, "OSError";
     "rpython.rlib.debug.fatalerror" = "rclass.ll_fatalerror", (Str) -> None, "";
     "rpython.rlib.debug.fatalerror_notb" = "rclass.ll_fatalerror", (Str) -> None, "";
+    "rpython.rlib.rfloat.erf" = "rmath.ll_math_erf", (Float) -> Float, "";
+    "rpython.rlib.rfloat.erfc" = "rmath.ll_math_erfc", (Float) -> Float, "";
     "rpython.rlib.rfloat.formatd" = "ll_str.ll_formatd",
         (Float, Char, Int, Int = Default::Int(0)) -> Str, "";
+    "rpython.rlib.rfloat.gamma" = "rmath.ll_math_gamma", (Float) -> Float, "ValueError OverflowError";
+    "rpython.rlib.rfloat.lgamma" = "rmath.ll_math_lgamma", (Float) -> Float, "ValueError OverflowError";
     "rpython.rlib.rfloat.rstring_to_float" = "ll_str.ll_str2float", (Str) -> Float, "ValueError";
     "time.clock" = "rposix.ll_time_clock", () -> Float, "";
     "time.sleep" = "rposix.ll_time_sleep", (Float) -> None, "";

@@ -50,7 +50,6 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
                 "int_between",
                 "int_force_ge_zero",
                 "is_valid_int",
-                "byteswap",
                 "uint_mul_high",
             ]
         }
@@ -144,6 +143,14 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "uint2singlefloat",
         ],
         "rpython.rlib.rgc" => &["collect", "enable", "disable", "can_move"],
+        "rpython.rtyper.annlowlevel" => &[
+            "llstr",
+            "hlstr",
+            "llunicode",
+            "hlunicode",
+            "cast_instance_to_base_ptr",
+            "cast_base_ptr_to_instance",
+        ],
         _ => return function(&format!("{module}.{name}")).is_some(),
     };
     known.contains(&name) || function(&format!("{module}.{name}")).is_some()
@@ -168,6 +175,9 @@ impl Cx<'_> {
             && let Some(v) = self.call_rlib(short, &args)?
         {
             return Ok(v);
+        }
+        if let Some(short) = name.strip_prefix("rpython.rtyper.annlowlevel.") {
+            return self.call_annlowlevel(short, &args);
         }
         if let Some(f) = function(name) {
             return Ok(self.call_helper_backed(f, &args));
@@ -402,6 +412,7 @@ impl Cx<'_> {
             ("getattr", 2) => self.getattr_op(&vals[0], &vals[1])?,
             ("setattr", 3) => self.setattr_op(&vals[0], &vals[1], &vals[2])?,
             ("callable", 1) => Val::bool_(),
+            ("bin", 1) if first.ints().is_some() => Val::str_(false),
             ("slice", 1) => Atom::Slice(Arc::new([Val::none(), first, Val::none()])).into(),
             ("slice", 2) => Atom::Slice(Arc::new([first, vals[1].clone(), Val::none()])).into(),
             ("slice", 3) => Atom::Slice(Arc::new([first, vals[1].clone(), vals[2].clone()])).into(),
@@ -488,7 +499,7 @@ impl Cx<'_> {
         let vals = args.vals();
         let first = vals.first().cloned().unwrap_or_default();
         Ok(Some(match (module, func) {
-            ("rarithmetic", "intmask" | "byteswap" | "ovfcheck_float_to_int") => Val::signed(),
+            ("rarithmetic", "intmask" | "ovfcheck_float_to_int") => Val::signed(),
             ("rarithmetic", "longlongmask") => Val::signed(),
             ("rarithmetic", "longlonglongmask") => Val::int(
                 IntKind {
@@ -509,7 +520,12 @@ impl Cx<'_> {
                 }
                 None => first,
             },
-            ("rarithmetic", "int_between" | "is_valid_int") => Val::bool_(),
+            ("rarithmetic", "int_between") => Val::bool_(),
+            ("rarithmetic", "is_valid_int") => Val::const_bool(
+                first
+                    .ints()
+                    .is_some_and(|i| i.is_bool() || i.kind().is_none_or(|k| k == IntKind::SIGNED)),
+            ),
             ("rarithmetic", "int_force_ge_zero") => Val::nonneg(),
             ("rarithmetic", "uint_mul_high") => Val::int(IntKind::UNSIGNED, true),
             ("rarithmetic", "r_singlefloat") => Atom::SingleFloat.into(),

@@ -285,6 +285,25 @@ impl Cx<'_> {
             _ => return None,
         })
     }
+
+    /// Functions between high-level values and what stands for them.
+    pub(super) fn call_annlowlevel(&mut self, func: &str, args: &Arguments) -> Known<Val> {
+        use taipan_lltype::{OBJECT, STR, UNICODE};
+        Ok(match func {
+            "llstr" => Atom::Ptr(STR.ptr()).into(),
+            "llunicode" => Atom::Ptr(UNICODE.ptr()).into(),
+            "hlstr" => Val::str_(false),
+            "hlunicode" => Val::unicode(false),
+            "cast_instance_to_base_ptr" => Atom::Ptr(OBJECT.ptr()).into(),
+            // cast_base_ptr_to_instance(Class, pointer)
+            _ => match args.vals().first().and_then(Val::single) {
+                Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {
+                    self.instance(c)?.or_none()
+                }
+                _ => self.problem("TP0303", format!("{func}() needs a constant class")),
+            },
+        })
+    }
 }
 
 /// The container that a pointer is to.

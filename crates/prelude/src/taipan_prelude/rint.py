@@ -182,14 +182,3 @@ def ll_uint_mul_high(a, b):
                cast_primitive(UnsignedLongLongLong, b))
     high = llop.ulllong_rshift(UnsignedLongLongLong, product, 64)
     return cast_primitive(Unsigned, high)
-
-def ll_byteswap(n):
-    rest = cast_primitive(Unsigned, n)
-    result = cast_primitive(Unsigned, 0)
-    mask = cast_primitive(Unsigned, 255)
-    i = 0
-    while i < 8:
-        result = llop.uint_lshift(Unsigned, result, 8) | (rest & mask)
-        rest = llop.uint_rshift(Unsigned, rest, 8)
-        i += 1
-    return cast_primitive(Signed, result)

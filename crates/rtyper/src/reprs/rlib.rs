@@ -18,6 +18,7 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "jit" => jit(function, hop),
         "rgc" => rgc(function, hop),
         "longlong2float" => longlong2float(function, hop),
+        "annlowlevel" => annlowlevel(function, hop),
         "nonconst" | "rstring" => match function {
             "NonConstant" | "assert_str0" | "check_str0" => Some(first_argument(hop)),
             _ => None,
@@ -34,7 +35,6 @@ fn rarithmetic(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "int_force_ge_zero" => int_force_ge_zero(hop),
         "is_valid_int" => returns(hop, cbool(true)),
         "widen" | "longlonglongmask" => cast(hop),
-        "byteswap" => helper(hop, "rint.ll_byteswap"),
         "uint_mul_high" => helper(hop, "rint.ll_uint_mul_high"),
         _ if function.starts_with("r_") => cast(hop),
         _ => return None,
@@ -130,6 +130,28 @@ fn longlong2float(function: &str, hop: &Hop<'_>) -> Option<RType> {
         hop.exception_cannot_occur()?;
         Ok(Some(hop.genop(op, [v], result)))
     }))
+}
+
+/// High-level values as what stands for them at the low level, and back.
+fn annlowlevel(function: &str, hop: &Hop<'_>) -> Option<RType> {
+    let root = || Repr::Instance(InstanceRepr::root());
+    Some(match function {
+        "llstr" | "hlstr" => same_pointer(hop, 0, &Repr::Str),
+        "llunicode" | "hlunicode" => same_pointer(hop, 0, &Repr::Unicode),
+        "cast_instance_to_base_ptr" => same_pointer(hop, 0, &root()),
+        "cast_base_ptr_to_instance" => same_pointer(hop, 1, &root())
+            .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
+        _ => return None,
+    })
+}
+
+/// An argument of that Repr, or a pointer to what the Repr points to.
+fn same_pointer(hop: &Hop<'_>, i: usize, r: &Repr) -> RType {
+    hop.exception_cannot_occur()?;
+    match &hop.args_r[i] {
+        pointer @ Repr::Ptr(_) => hop.inputarg(pointer, i).map(Some),
+        _ => hop.inputarg(r, i).map(Some),
+    }
 }
 
 /// A value that does not depend on the arguments; the annotator's constant wins.

@@ -9,6 +9,7 @@ import struct
 import sys
 
 from rpython.rlib.objectmodel import not_rpython, specialize, we_are_translated
+from rpython.rlib.unroll import unrolling_iterable
 
 LONG_BIT = 64
 LONG_BIT_SHIFT = 6
@@ -269,20 +270,38 @@ def normalizedinttype(t):
         return int
     return build_int(None, t.SIGNED, max(t.BITS, 64))
 
-def _class_of(x):
-    if isinstance(x, base_int):
-        return type(x)
-    return r_int
+# Types other than int, by which specialised functions go through isinstance().
+_other_types = unrolling_iterable([
+    (cls, cls.BITS, cls(-(cls.MASK >> 1) - 1 if cls.SIGNED else 0),
+     cls(cls.MASK >> 1 if cls.SIGNED else cls.MASK))
+    for cls in (r_uint, r_int8, r_uint8, r_int16, r_uint16, r_int32, r_uint32,
+                r_longlonglong, r_ulonglonglong)])
 
-@not_rpython
+@specialize.argtype(0)
 def most_neg_value_of_same_type(x):
-    cls = _class_of(x)
-    return cls(-(cls.MASK >> 1) - 1) if cls.SIGNED else cls(0)
+    for cls, bits, least, most in _other_types:
+        if isinstance(x, cls):
+            return least
+    return -maxint - 1
 
-@not_rpython
+@specialize.argtype(0)
 def most_pos_value_of_same_type(x):
-    cls = _class_of(x)
-    return cls(cls.MASK >> 1) if cls.SIGNED else cls(cls.MASK)
+    for cls, bits, least, most in _other_types:
+        if isinstance(x, cls):
+            return most
+    return maxint
+
+@specialize.arg(0)
+def most_neg_value_of(tp):
+    return most_neg_value_of_same_type(tp(0))
+
+@specialize.arg(0)
+def most_pos_value_of(tp):
+    return most_pos_value_of_same_type(tp(0))
+
+def is_signed_integer_type(tp):
+    return tp is int or tp.SIGNED
+specialize.memo()(is_signed_integer_type)
 
 def highest_bit(n):
     """The number of the only bit that is set in n."""
@@ -329,17 +348,20 @@ def uint_mul_high(a, b):
 def check_support_int128():
     return True
 
+@specialize.argtype(0)
 def byteswap(arg):
-    """The bytes of a 16-, 32- or 64-bit integer in the other order."""
-    bits = _class_of(arg).BITS
-    value = r_uint(arg)
+    """The bytes of an integer in the other order."""
+    for cls, bits, least, most in _other_types:
+        if isinstance(arg, cls):
+            return cls(_reversed_bytes(r_uint(arg), bits))
+    return intmask(_reversed_bytes(r_uint(arg), 64))
+
+def _reversed_bytes(value, bits):
     result = r_uint(0)
-    i = 0
-    while i < bits:
+    for i in range(0, bits, 8):
         result = (result << 8) | (value & r_uint(255))
         value = value >> 8
-        i += 8
-    return _class_of(arg)(result)
+    return result
 
 def ovfcheck_int32_add(x, y):
     return _fits_int32(x + y)

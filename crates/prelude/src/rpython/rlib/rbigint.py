@@ -27,6 +27,9 @@ class InvalidEndiannessError(Exception):
 class InvalidSignednessError(Exception):
     pass
 
+class MaxIntError(Exception):
+    pass
+
 
 class rbigint(object):
     _immutable_ = True
@@ -633,6 +636,7 @@ def _normal(digits, sign):
         n -= 1
     if n == 0:
         return NULLRBIGINT
+    assert n > 0
     if n < len(digits):
         assert n >= 0
         digits = digits[:n]
@@ -987,3 +991,9 @@ def gcd_binary(a, b):
     while b:
         a, b = b, a % b
     return a
+
+from rpython.rlib._rbigint_ints import (
+    _bitcount64, _format_int10_18digits, _format_lowest_level_divmod_int_results,
+    _mask_digit, _store_digit, _str_to_int_big_base10, _str_to_int_big_inner10,
+    _str_to_int_big_w5pow, bit_length_int, divmod_big, frombytes_int, gcd_lehmer,
+    lehmer_xgcd, tobytes_int)

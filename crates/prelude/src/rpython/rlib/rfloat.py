@@ -24,6 +24,7 @@ DTSF_SIGN = 1
 DTSF_ADD_DOT_0 = 2
 DTSF_ALT = 4
 DTSF_CUT_EXP_0 = 8
+DTSF_NO_NEG_0 = 16
 DIST_FINITE = 1
 DIST_NAN = 2
 DIST_INFINITY = 3
@@ -117,14 +118,66 @@ def log2(x):
         return float(exponent - 1)
     return math.log(mantissa) / math.log(2.0) + float(exponent)
 
+def exp2(x):
+    """2.0 to the power of x."""
+    return math.pow(2.0, x)
+
+def cbrt(x):
+    """The cube root, of a negative number too."""
+    if x == 0.0 or x - x != 0.0:
+        return x
+    root = math.pow(abs(x), 1.0 / 3.0)
+    # pow() leaves an error of some units in the last place: one step of Newton's.
+    root -= (root - abs(x) / (root * root)) / 3.0
+    return math.copysign(root, x)
+
+def nextafter(x, y):
+    """The float next to x on the way to y."""
+    from rpython.rlib.longlong2float import float2longlong, longlong2float
+    if x != x or y != y:
+        return x + y
+    if x == y:
+        return y
+    if x == 0.0:
+        return math.copysign(longlong2float(1), y)
+    bits = float2longlong(x)
+    if (x < y) == (x > 0.0):
+        return longlong2float(bits + 1)
+    return longlong2float(bits - 1)
+
+def float_as_rbigint_ratio(value):
+    """Numerator and denominator, in lowest terms."""
+    from rpython.rlib.rbigint import rbigint
+    if value - value != 0.0:
+        if value != value:
+            raise ValueError("cannot pass nan to as_integer_ratio()")
+        raise OverflowError("cannot pass infinity to as_integer_ratio()")
+    mantissa, exponent = math.frexp(value)
+    while mantissa != math.floor(mantissa):
+        mantissa *= 2.0
+        exponent -= 1
+    numerator = rbigint.fromfloat(mantissa)
+    denominator = rbigint.fromint(1)
+    if exponent > 0:
+        numerator = numerator.lshift(exponent)
+    else:
+        denominator = denominator.lshift(-exponent)
+    return numerator, denominator
+
+# The compiler knows these by name.
+
+@not_rpython
 def erf(x):
     return math.erf(x)
 
+@not_rpython
 def erfc(x):
     return math.erfc(x)
 
+@not_rpython
 def gamma(x):
     return math.gamma(x)
 
+@not_rpython
 def lgamma(x):
     return math.lgamma(x)

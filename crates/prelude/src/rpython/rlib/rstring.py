@@ -162,17 +162,45 @@ def endswith(u_self, suffix, start=0, end=sys.maxint):
             return False
     return True
 
+SEARCH_COUNT = 0
+SEARCH_FIND = 1
+SEARCH_RFIND = 2
+
 @specialize.argtype(0, 1)
 def find(value, other, start, end):
-    return value.find(other, start, end)
+    return _search(value, other, start, end, SEARCH_FIND)
 
 @specialize.argtype(0, 1)
 def rfind(value, other, start, end):
-    return value.rfind(other, start, end)
+    return _search(value, other, start, end, SEARCH_RFIND)
 
 @specialize.argtype(0, 1)
 def count(value, other, start, end):
+    return _search(value, other, start, end, SEARCH_COUNT)
+
+@specialize.argtype(0, 1)
+def _search(value, other, start, end, mode):
+    """Where other, a string or a buffer, is found between start and end in value,
+    another one, or how often; -1 or 0 if it is not."""
+    value = _text_of(value)
+    other = _text_of(other)
+    if start < 0:
+        start = 0
+    if end > len(value):
+        end = len(value)
+    if start > end:
+        return 0 if mode == SEARCH_COUNT else -1
+    if mode == SEARCH_FIND:
+        return value.find(other, start, end)
+    if mode == SEARCH_RFIND:
+        return value.rfind(other, start, end)
     return value.count(other, start, end)
+
+@specialize.argtype(0)
+def _text_of(value):
+    if isinstance(value, str) or isinstance(value, unicode):
+        return value
+    return value.as_str()
 
 def strip_spaces(s):
     start = 0

@@ -1,0 +1,156 @@
+//! Functions of the shipped `rpython.rlib`, called in translated code.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn erased_values() {
+    check(
+        "
+from rpython.rlib.rerased import erase_int, unerase_int, new_erasing_pair
+class X(object): pass
+erase, unerase = new_erasing_pair('X')
+erase_list, unerase_list = new_erasing_pair('list of X')
+prebuilt = X()
+prebuilt.n = 42
+boxed = erase(prebuilt)
+def numbers(i):
+    try: return unerase_int(erase_int(i))
+    except OverflowError: return -1
+def objects():
+    prebuilt.n += 1
+    return unerase(boxed).n
+def mixed(n):
+    if n: e = erase(X())
+    else: e = erase_list([X(), X()])
+    if n: return unerase(e) is not None
+    return len(unerase_list(e)) == 2
+",
+        "
+        numbers(16) == 16
+        numbers(-4611686018427387904) == -4611686018427387904
+        numbers(4611686018427387904) == -1
+        objects() == 43
+        mixed(0) == true
+        mixed(1) == true
+        ",
+    );
+}
+
+#[test]
+fn floats() {
+    check(
+        "
+from rpython.rlib import rfloat
+def exp2(x):
+    try: return rfloat.exp2(x)
+    except OverflowError: return -42.0
+def cbrt(x): return rfloat.cbrt(x)
+def gamma(x):
+    try: return rfloat.gamma(x)
+    except OverflowError: return -42.0
+def after(x): return rfloat.nextafter(x, 0.0)
+def ratio(x):
+    a, b = rfloat.float_as_rbigint_ratio(x)
+    return a.str() + '/' + b.str()
+",
+        "
+        exp2(-3.0) == 0.125
+        exp2(2000.0) == -42.0
+        cbrt(-27.0) == -3.0
+        gamma(10.0) == 362880.0
+        gamma(172.0) == -42.0
+        after(1.0) == 0.9999999999999999
+        ratio(-0.375) == \"-3/8\"
+        ",
+    );
+}
+
+#[test]
+fn integers() {
+    check(
+        "
+from rpython.rlib.rarithmetic import *
+from rpython.rlib.rbigint import bit_length_int, frombytes_int, rbigint, tobytes_int
+def valid(x): return is_valid_int(x) * 4 + is_valid_int(x > 0) * 2 + is_valid_int(x + 0.5)
+def parsed(n): return string_to_int(str(n))
+def swapped(n): return [intmask(byteswap(r_int32(n))), intmask(byteswap(r_int16(n))), byteswap(n)]
+def least(n): return most_neg_value_of_same_type(n) == most_neg_value_of(int)
+def most(n): return intmask(most_pos_value_of_same_type(r_uint32(n)))
+def binary(n): return bin(n)
+def from_bytes(s): return frombytes_int(s, 'big', True)
+def to_bytes(n): return tobytes_int(n, 2, 'little', True)
+def length(n): return bit_length_int(n)
+def root(n):
+    n = rbigint.fromint(n)
+    return n.mul(n).isqrt().eq(n)
+",
+        "
+        valid(123) == 6
+        parsed(-123) == -123
+        swapped(258) == [33619968,513,144396663052566528]
+        least(3) == true
+        most(3) == 4294967295
+        binary(-5) == \"-0b101\"
+        from_bytes('\\xfe') == -2
+        to_bytes(258) == \"\\u0002\\u0001\"
+        length(-256) == 9
+        root(1000003) == true
+        ",
+    );
+}
+
+#[test]
+fn weak_dictionaries() {
+    check(
+        "
+from rpython.rlib.rweakref import RWeakKeyDictionary, RWeakValueDictionary
+class X(object):
+    def __init__(self, n): self.n = n
+values = RWeakValueDictionary(str, X)
+key = X(0)
+def by_value(n):
+    x = X(n)
+    values.set('x', x)
+    found = values.get('x').n
+    values.set('x', None)
+    return found == n and values.get('x') is None and values.get('y') is None
+def by_key(n):
+    d = RWeakKeyDictionary(X, X)
+    d.set(key, X(n))
+    return d.get(key).n + d.length()
+",
+        "
+        by_value(5) == true
+        by_key(5) == 6
+        ",
+    );
+}
+
+#[test]
+fn low_level_strings() {
+    check(
+        "
+from rpython.rtyper.annlowlevel import (
+    cast_base_ptr_to_instance, cast_instance_to_base_ptr, hlstr, llstr)
+from rpython.rlib.buffer import StringBuffer
+from rpython.rlib.rstring import count, find
+class A(object): pass
+def length(s): return len(llstr(hlstr(s)).chars)
+def char(s): return len(llstr(s[0]).chars)
+def there_and_back(n):
+    a = A()
+    if n: a = None
+    return cast_base_ptr_to_instance(A, cast_instance_to_base_ptr(a)) is a
+def buffers(s): return find(s, StringBuffer('//'), 0, 10) * 10 + count(s, '//', 0, 10)
+",
+        "
+        length('abc') == 3
+        char('abc') == 1
+        there_and_back(0) == true
+        there_and_back(1) == true
+        buffers('a//b//c') == 12
+        ",
+    );
+}
