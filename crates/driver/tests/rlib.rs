@@ -154,3 +154,17 @@ def buffers(s): return find(s, StringBuffer('//'), 0, 10) * 10 + count(s, '//', 
         ",
     );
 }
+
+#[test]
+fn a_module_that_makes_an_annotator() {
+    check(
+        "
+from rpython.annotator.annrpython import RPythonAnnotator
+a = RPythonAnnotator()
+def f(n): return n + 1
+",
+        "
+        f(1) == 2
+        ",
+    );
+}
