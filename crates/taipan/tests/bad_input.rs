@@ -171,3 +171,15 @@ fn json_answers_with_an_error() {
         "{answer}"
     );
 }
+
+#[test]
+fn uncaught_exceptions_tell_where_they_were_raised() {
+    let text = "def lookup(d):\n    return d['k']\n\n\
+                def entry_point(argv):\n    d = {'a': len(argv)}\n    print lookup(d)\n    return 0\n";
+    let case = Case::new(&[("main.py", text)]);
+    expect(
+        &case.taipan(&["run", "main.py"]),
+        1,
+        &["RPython traceback:", "main.py", "KeyError"],
+    );
+}

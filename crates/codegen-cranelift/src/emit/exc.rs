@@ -57,19 +57,27 @@ impl Emitter<'_, '_> {
                     None => self.load_state(state::EXC_TYPE),
                 };
                 match op {
-                    DebugStartTraceback => self.traceback_mark(mark::RAISED, etype),
+                    DebugStartTraceback => {
+                        self.traceback_mark(mark::RAISED, etype);
+                        // The function that raises is the innermost line.
+                        self.traceback_location(at, etype);
+                    }
                     DebugCatchException => self.traceback_mark(mark::CAUGHT, etype),
                     _ => self.traceback_mark(mark::RERAISED, etype),
                 }
             }
             _ => {
                 let etype = self.load_state(state::EXC_TYPE);
-                let symbol = self.symbols.location(at);
-                let location = self.address_of(&symbol);
-                self.traceback_entry(location, etype);
+                self.traceback_location(at, etype);
             }
         }
         Ok(None)
+    }
+
+    fn traceback_location(&mut self, at: u32, etype: Value) {
+        let symbol = self.symbols.location(at);
+        let location = self.address_of(&symbol);
+        self.traceback_entry(location, etype);
     }
 
     fn traceback_mark(&mut self, mark: i64, etype: Value) {

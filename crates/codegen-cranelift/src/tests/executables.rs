@@ -68,7 +68,7 @@ fn built_programs_run() {
         let err = String::from_utf8_lossy(&out.stderr);
         assert_eq!(
             err,
-            "RPython traceback:\n  File \"?\", in entry_point\n\
+            "RPython traceback:\n  File \"?\", in entry_point\n  File \"?\", in check\n\
              Fatal RPython error: OverflowError\n"
         );
     }
