@@ -346,3 +346,23 @@ def run(n):
         ",
     );
 }
+
+#[test]
+fn loops_over_star_arguments() {
+    check(
+        "
+def add(x, *rest):
+    for r in rest:
+        x += r
+    return x + len(rest)
+def none(n):
+    return add(n)
+def some(n):
+    return add(n, 2, 3)
+",
+        "
+        none(1) == 1
+        some(1) == 8
+        ",
+    );
+}

@@ -117,9 +117,8 @@ impl IterRepr {
             (Repr::Dict(d), "keys_with_hash") => IterKind::KeysWithHash(d.clone()),
             (Repr::Dict(d), "items_with_hash") => IterKind::ItemsWithHash(d.clone()),
             (Repr::Tuple(t), "") => {
-                let Some(first) = t.items.first() else {
-                    return Err(TyperError::missing("iteration", "an empty tuple"));
-                };
+                // What is in an empty one makes no difference.
+                let first = t.items.first().unwrap_or(&Repr::None);
                 if t.items.iter().any(|r| r != first) {
                     return Err(TyperError::missing(
                         "iteration",
