@@ -33,10 +33,9 @@ pub(crate) fn collect(
             all.push(d);
         }
     };
-    if let Some(state) = solver.root_state() {
-        for p in &state.problems {
-            add(Diagnostic::error(p.code, None, &p.message));
-        }
+    let roots_of = (0..solver.roots.len()).filter_map(|i| solver.root_state(i));
+    for p in roots_of.flat_map(|state| &state.problems) {
+        add(Diagnostic::error(p.code, None, &p.message));
     }
     for d in slot_conflicts(db, roots, solver) {
         add(d);
@@ -194,7 +193,7 @@ fn slot_conflicts(db: &dyn Db, roots: Roots, solver: &mut Solver) -> Vec<Diagnos
                         let name = object_name(solver, func);
                         (span_at(db, f, at), format!("in {name}()"))
                     }
-                    NodeKey::Roots => (None, "from outside the program".into()),
+                    NodeKey::Root(_) => (None, "from outside the program".into()),
                     NodeKey::Prebuilt(_) => (None, "in a prebuilt object".into()),
                     NodeKey::Attr(..) => (None, "in a class or prebuilt instance".into()),
                     _ => continue,

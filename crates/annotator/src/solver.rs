@@ -84,8 +84,9 @@ impl Solver {
             queue: VecDeque::new(),
             queued: Vec::new(),
         };
-        let n = s.store.node(NodeKey::Roots);
-        s.enqueue(n);
+        for i in 0..s.roots.len() {
+            s.enqueue_root(i);
+        }
         s
     }
 
@@ -93,14 +94,18 @@ impl Solver {
     pub(crate) fn add_root(&mut self, root: crate::eval::Root) {
         if !self.roots.contains(&root) {
             self.roots.push(root);
-            let n = self.store.node(NodeKey::Roots);
-            self.enqueue(n);
+            self.enqueue_root(self.roots.len() - 1);
         }
     }
 
-    /// What the roots call, and what is wrong with the calls.
-    pub(crate) fn root_state(&self) -> Option<&FunctionState> {
-        let n = self.store.find_node(&NodeKey::Roots)?;
+    fn enqueue_root(&mut self, i: usize) {
+        let n = self.store.node(NodeKey::Root(i as u32));
+        self.enqueue(n);
+    }
+
+    /// What a root calls, and what is wrong with the call.
+    pub(crate) fn root_state(&self, i: usize) -> Option<&FunctionState> {
+        let n = self.store.find_node(&NodeKey::Root(i as u32))?;
         self.functions.get(n as usize)?.as_deref()
     }
 
@@ -120,7 +125,7 @@ impl Solver {
     /// The function that a root calls.
     pub(crate) fn spec_of_root(&self, root: &crate::eval::Root) -> Option<SpecIx> {
         let i = self.roots.iter().position(|r| r == root)?;
-        let (_, _, record) = self.root_state()?.ops.get(i)?;
+        let (_, _, record) = self.root_state(i)?.ops.first()?;
         record.calls.first()?.target
     }
 
@@ -156,9 +161,12 @@ impl Solver {
             if met.is_empty() {
                 for (slot, val) in &out {
                     let there = self.store.slots[*slot as usize].as_of(t);
-                    there.join(val, &mut joiner);
                     let before = self.store.nodes[n as usize].before(t, *slot);
-                    before.join(val, &mut joiner);
+                    for old in [there, before] {
+                        if !old.is_bottom() && old != val {
+                            old.join(val, &mut joiner);
+                        }
+                    }
                 }
             }
             if joiner.missing {

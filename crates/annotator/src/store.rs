@@ -68,8 +68,8 @@ pub(crate) enum SlotKey {
 /// What a node computes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum NodeKey {
-    /// What is given from outside.
-    Roots,
+    /// What is given from outside, by the index of the root.
+    Root(u32),
     /// A function.
     Spec(SpecIx),
     /// A class: tells its bases that it is in use.

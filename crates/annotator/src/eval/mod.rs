@@ -60,8 +60,8 @@ pub(crate) struct Evaluation {
     pub(crate) writes: Vec<Write>,
     /// Sites that meet.
     pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
-    /// For a function: what is known inside it. For the roots: what each calls, as
-    /// operations of block 0.
+    /// For a function: what is known inside it. For a root: what it calls, as the
+    /// operation of block 0.
     pub(crate) state: Option<FunctionState>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn evaluate(
     };
     let mut state = None;
     match key {
-        NodeKey::Roots => state = Some(cx.roots_node(roots)?),
+        NodeKey::Root(i) => state = Some(cx.root_node(i, &roots[i as usize])?),
         NodeKey::Spec(spec) => state = cx.function_node(spec)?,
         NodeKey::Class(class) => cx.class_node(class)?,
         NodeKey::Attr(class, name) => cx.attr_node(class, &name)?,

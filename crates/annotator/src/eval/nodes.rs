@@ -17,41 +17,40 @@ use crate::val::{Atom, EdgeKind, ListFlags, Step, Val};
 use crate::{ArgSource, Desc, InputType, SiteId};
 
 impl Cx<'_> {
-    pub(super) fn roots_node(&mut self, roots: &[Root]) -> Known<FunctionState> {
-        let mut state = FunctionState::default();
-        for (i, root) in roots.iter().enumerate() {
-            self.place.owner = format!("root {i}");
-            self.place.made = 0;
-            match root {
-                Root::Call {
-                    func,
-                    args,
-                    classes,
-                } => {
-                    let mut vals = Vec::new();
-                    for a in args {
-                        let v = self.input_val(a, classes)?;
-                        vals.push((ArgSource::Receiver, v));
-                    }
-                    self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
+    /// A call from outside.
+    pub(super) fn root_node(&mut self, i: u32, root: &Root) -> Known<FunctionState> {
+        self.place.owner = format!("root {i}");
+        self.place.made = 0;
+        let mut vals = Vec::new();
+        let func = match root {
+            Root::Call {
+                func,
+                args,
+                classes,
+            } => {
+                for a in args {
+                    vals.push((ArgSource::Receiver, self.input_val(a, classes)?));
                 }
-                Root::Helper { func, args } => {
-                    let mut vals = Vec::new();
-                    for a in args {
-                        let v = match a {
-                            HelperArg::Type(t) => lltype_to_annotation(*t),
-                            HelperArg::Const(c) => self.void_val(c)?,
-                        };
-                        vals.push((ArgSource::Receiver, v));
-                    }
-                    self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
-                }
+                func
             }
-            let record = std::mem::take(&mut self.record);
-            state.ops.push((BlockId(0), i as u32, record));
-        }
-        state.problems = std::mem::take(&mut self.problems);
-        Ok(state)
+            Root::Helper { func, args } => {
+                for a in args {
+                    let v = match a {
+                        HelperArg::Type(t) => lltype_to_annotation(*t),
+                        HelperArg::Const(c) => self.void_val(c)?,
+                    };
+                    vals.push((ArgSource::Receiver, v));
+                }
+                func
+            }
+        };
+        self.call_desc(&Desc::Function(*func), Arguments::positional(vals))?;
+        let record = std::mem::take(&mut self.record);
+        Ok(FunctionState {
+            ops: vec![(BlockId(0), 0, record)],
+            problems: std::mem::take(&mut self.problems),
+            ..FunctionState::default()
+        })
     }
 
     fn void_val(&mut self, c: &VoidConst) -> Known<Val> {

@@ -8,7 +8,7 @@ use taipan_graph::{HlOp, ObjId};
 use taipan_interp::ObjData;
 use taipan_lltype::HelperArg;
 
-use super::Projector;
+use super::{Naming, Projector};
 use crate::eval::{CallRecord, annotation_to_lltype};
 use crate::result::{AttrFamily, CallFamily, FamilyRow, Signature};
 use crate::solution::Solution;
@@ -50,7 +50,13 @@ pub(super) fn row_of(specs: &[crate::store::SpecKey], calls: &[CallRecord]) -> R
 }
 
 impl Projector<'_> {
+    /// Finds the call families. Only those of a program have names outside: among
+    /// helpers, calls that pick one function have no part in any.
     pub(super) fn find_families(&mut self) {
+        let fewest = match self.naming {
+            Naming::Program(..) => 1,
+            Naming::Helpers(..) => 2,
+        };
         let store = &self.solver.store;
         let mut union = Union::default();
         let mut sites: Vec<Row> = Vec::new();
@@ -59,8 +65,11 @@ impl Projector<'_> {
                 continue;
             };
             for (_, _, record) in &state.ops {
+                if record.calls.len() < fewest {
+                    continue;
+                }
                 let row = row_of(&store.specs, &record.calls);
-                if row.is_empty() {
+                if row.len() < fewest {
                     continue;
                 }
                 let mut functions = row.keys();
@@ -101,21 +110,10 @@ impl Projector<'_> {
             let key = row.iter().map(|(f, s)| (*f, *s)).collect();
             self.rows.insert(key, n.unwrap_or(0) as u32);
         }
-        let mut shared: BTreeMap<SpecIx, BTreeSet<SpecIx>> = BTreeMap::new();
-        for table in rows.values() {
-            for row in table {
-                for s in row.values() {
-                    shared.entry(*s).or_default().extend(row.values());
-                }
+        for row in rows.values().flatten().filter(|r| r.len() > 1) {
+            for s in row.values() {
+                self.shared.entry(*s).or_default().extend(row.values());
             }
-        }
-        for spec in self.order.clone() {
-            let group = match shared.get(&spec) {
-                Some(_) => closure(spec, &shared),
-                None => BTreeSet::from([spec]),
-            };
-            let signature = self.common_signature(&group);
-            self.signatures.insert(spec, signature);
         }
         for (family, table) in rows {
             let functions: Vec<ObjId> = members.remove(&family).into_iter().flatten().collect();
@@ -174,7 +172,7 @@ impl Projector<'_> {
     }
 
     pub(super) fn signature(&self, spec: SpecIx) -> Signature {
-        self.signatures.get(&spec).cloned().unwrap_or_default()
+        self.common_signature(&closure(spec, &self.shared))
     }
 
     pub(super) fn state(&self, spec: SpecIx) -> Option<&Arc<crate::eval::FunctionState>> {

@@ -8,7 +8,7 @@ mod values;
 
 pub(crate) use values::{Sites, is_conflict};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -34,9 +34,10 @@ pub(crate) struct Projector<'a> {
     pub(crate) solver: &'a Solver,
     pub(crate) sites: Sites,
     naming: Naming<'a>,
-    /// Functions that are called, in a stable order.
+    /// Functions that are called: those of a program in a stable order.
     pub(crate) order: Vec<SpecIx>,
-    signatures: FxHashMap<SpecIx, crate::Signature>,
+    /// Functions that stand in the same row of a call family.
+    shared: BTreeMap<SpecIx, BTreeSet<SpecIx>>,
     family_of: FxHashMap<ObjId, ObjId>,
     families: BTreeMap<ObjId, crate::CallFamily>,
     rows: FxHashMap<Vec<(ObjId, SpecIx)>, u32>,
@@ -49,25 +50,30 @@ impl<'a> Projector<'a> {
             sites: Sites::of(&solver.store),
             naming,
             order: Vec::new(),
-            signatures: FxHashMap::default(),
+            shared: BTreeMap::new(),
             family_of: FxHashMap::default(),
             families: BTreeMap::new(),
             rows: FxHashMap::default(),
         };
-        p.order = p.called();
+        p.order = match naming {
+            Naming::Program(..) => p.called_by_name(),
+            Naming::Helpers(..) => p.called().collect(),
+        };
         p.find_families();
         p
     }
 
-    /// Specialised functions that are called, by module, name and key.
-    fn called(&self) -> Vec<SpecIx> {
+    /// Specialised functions that are called.
+    fn called(&self) -> impl Iterator<Item = SpecIx> {
         let store = &self.solver.store;
+        (0..store.specs.len() as SpecIx).filter(|i| !store.value(&SlotKey::Called(*i)).is_bottom())
+    }
+
+    /// The same by module, name and key.
+    fn called_by_name(&self) -> Vec<SpecIx> {
         let mut all: Vec<(String, ObjId, Arc<str>, SpecIx)> = Vec::new();
-        for (i, spec) in store.specs.iter().enumerate() {
-            let i = i as SpecIx;
-            if store.value(&SlotKey::Called(i)).is_bottom() {
-                continue;
-            }
+        for i in self.called() {
+            let spec = &self.solver.store.specs[i as usize];
             let name = match self.solver.facts.function(spec.func) {
                 Ok(Some(info)) => format!("{}.{}", info.data.module, info.data.name),
                 _ => String::new(),
