@@ -264,6 +264,8 @@ impl Facts {
             if let Some(b) = base {
                 match &b.enforced {
                     Some(e) => names.extend(e.iter().cloned()),
+                    // Builtin exceptions have no attributes.
+                    None if b.builtin_exception => {}
                     None => {
                         info.problem = Some(
                             format!(

@@ -328,6 +328,15 @@ class Insn(object):
     def __init__(self, op, arg=0):
         self.op = op
         self.arg = arg
+class Leave(Exception):
+    _attrs_ = ['value']
+    def __init__(self, value): self.value = value
+def leave(value):
+    try:
+        if value: raise Leave(value)
+    except Leave as e:
+        return e.value
+    return -1
 def run(n):
     code = [Insn('+', n), Insn('*', 3), Insn('-')]
     pc = acc = 0
@@ -343,6 +352,8 @@ def run(n):
 ",
         "
         run(5) == 14
+        leave(3) == 3
+        leave(0) == -1
         ",
     );
 }
