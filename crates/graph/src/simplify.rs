@@ -43,8 +43,13 @@ pub fn eliminate_empty_blocks<D: Dialect>(graph: &mut Graph<D>) {
                 if next.target == link.target || link.target == graph.startblock {
                     break;
                 }
-                let map = zip(&target.inputargs, &link.args);
-                let args = next.args.iter().map(|a| substituted(a, &map)).collect();
+                let passed = |a: &Operand<D>| match a {
+                    Operand::Var(v) => (target.inputargs.iter().position(|i| i == v))
+                        .map_or(a, |i| &link.args[i])
+                        .clone(),
+                    Operand::Const(_) => a.clone(),
+                };
+                let args = next.args.iter().map(passed).collect();
                 let target = next.target;
                 let link = &mut graph.block_mut(source).exits[exit];
                 link.args = args;
@@ -70,11 +75,12 @@ pub fn constfold_exitswitch<D: Dialect>(graph: &mut Graph<D>) {
 /// ```
 pub fn join_blocks<D: Dialect>(graph: &mut Graph<D>) {
     let mut entries = vec![0u32; graph.blocks.len()];
-    for link in entry_map(graph).into_iter().enumerate() {
-        entries[link.0] = link.1.len() as u32;
+    let order = graph.reachable();
+    for link in order.iter().flat_map(|b| &graph.block(*b).exits) {
+        entries[link.target.index()] += 1;
     }
     entries[graph.startblock.index()] += 1;
-    for b in graph.reachable() {
+    for b in order {
         // Blocks that were appended to another one have no exits left.
         while let ([link], ExitSwitch::None) =
             (&graph.block(b).exits[..], &graph.block(b).exitswitch)
@@ -120,10 +126,7 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
     let blocks = graph.reachable();
     let mut read = vec![false; graph.vars.len()];
     let mut pending = Vec::new();
-    // What a variable is made from: needed if it is.
-    let mut sources: Vec<Vec<VarId>> = vec![Vec::new(); graph.vars.len()];
-    let vars =
-        |args: &[Operand<D>]| -> Vec<VarId> { args.iter().filter_map(Operand::as_var).collect() };
+    let mut sources = Sources::new(graph.vars.len());
     let can_remove = |block: &crate::Block<D>, i: usize| {
         removable(&block.operations[i]) && !(block.canraise() && i + 1 == block.operations.len())
     };
@@ -131,9 +134,9 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
         let block = graph.block(*b);
         for (i, op) in block.operations.iter().enumerate() {
             if can_remove(block, i) {
-                sources[op.result.index()].extend(vars(&op.args));
+                sources.add(op.result, op.args.iter().filter_map(Operand::as_var));
             } else {
-                pending.extend(vars(&op.args));
+                pending.extend(op.args.iter().filter_map(Operand::as_var));
             }
         }
         if let ExitSwitch::Value(Operand::Var(v)) = &block.exitswitch {
@@ -141,7 +144,7 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
         }
         for link in &block.exits {
             for (a, v) in link.args.iter().zip(&graph.block(link.target).inputargs) {
-                sources[v.index()].extend(a.as_var());
+                sources.add(*v, a.as_var());
             }
         }
         if block.exits.is_empty() || *b == graph.startblock {
@@ -150,7 +153,7 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
     }
     while let Some(v) = pending.pop() {
         if !std::mem::replace(&mut read[v.index()], true) {
-            pending.append(&mut sources[v.index()]);
+            sources.of(v, &mut pending);
         }
     }
     for b in &blocks {
@@ -165,6 +168,43 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
             .retain(|_| keep.next().unwrap_or(true));
     }
     remove_inputargs(graph, |_, v| !read[v.index()]);
+}
+
+/// What variables are made from: needed if they are. Lists of all variables in one
+/// arena, since most have one or two members.
+struct Sources {
+    /// Where a variable's list starts; [`Sources::END`] for an empty one.
+    heads: Vec<u32>,
+    /// Members, each with the place of the next one.
+    members: Vec<(VarId, u32)>,
+}
+
+impl Sources {
+    const END: u32 = u32::MAX;
+
+    fn new(vars: usize) -> Self {
+        Sources {
+            heads: vec![Self::END; vars],
+            members: Vec::with_capacity(vars),
+        }
+    }
+
+    fn add(&mut self, v: VarId, sources: impl IntoIterator<Item = VarId>) {
+        for s in sources {
+            let head = &mut self.heads[v.index()];
+            self.members.push((s, *head));
+            *head = self.members.len() as u32 - 1;
+        }
+    }
+
+    fn of(&self, v: VarId, out: &mut Vec<VarId>) {
+        let mut at = self.heads[v.index()];
+        while at != Self::END {
+            let (s, next) = self.members[at as usize];
+            out.push(s);
+            at = next;
+        }
+    }
 }
 
 /// Removes input arguments (never those of start, return and except block) and what
@@ -420,11 +460,4 @@ pub fn ssa_to_ssi<D: Dialect>(graph: &mut Graph<D>) {
 
 fn zip<D: Dialect>(vars: &[VarId], args: &[Operand<D>]) -> Substitution<D> {
     vars.iter().copied().zip(args.iter().cloned()).collect()
-}
-
-fn substituted<D: Dialect>(o: &Operand<D>, map: &Substitution<D>) -> Operand<D> {
-    match o {
-        Operand::Var(v) => map.get(v).unwrap_or(o).clone(),
-        Operand::Const(_) => o.clone(),
-    }
 }
