@@ -8,8 +8,7 @@ use taipan_codegen::{CodegenError, Image};
 use taipan_codegen_cranelift::{
     LoadedImage, call_function, link_executable, object_file, run_program,
 };
-use taipan_graph::{Const, ObjId};
-use taipan_interp::{Name, ObjData, Object};
+use taipan_graph::ObjId;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
 use taipan_rtyper::TyperError;
@@ -97,35 +96,10 @@ pub(crate) fn find_function(db: &Database, program: Program, name: &str) -> Resu
     if has_errors(&found) {
         return Err(Failure::Diagnostics(found));
     }
-    let missing = || Failure::Usage(format!("{}: no function `{name}`", program.target(db)));
-    let mut parts = name.split('.');
-    let module = taipan_interp::target_module(db, program).ok_or_else(missing)?;
-    let first = parts.next().ok_or_else(missing)?;
-    let mut value = taipan_interp::module_global(db, Name::new(db, program, module, first))
+    // The module is fine: asking for what is not in it is the caller's mistake.
+    taipan_interp::named_function(db, program, name)
         .clone()
-        .ok_or_else(missing)?;
-    for part in parts {
-        let Const::Obj(class) = value else {
-            return Err(missing());
-        };
-        let name = Name::new(db, program, class, part);
-        value = taipan_interp::class_attr(db, name)
-            .clone()
-            .ok_or_else(missing)?
-            .1;
-    }
-    let Const::Obj(mut id) = value else {
-        return Err(missing());
-    };
-    if let Some(ObjData::StaticMethod(Const::Obj(f))) =
-        taipan_interp::object(db, Object::new(db, program, id)).as_deref()
-    {
-        id = *f;
-    }
-    match taipan_interp::object(db, Object::new(db, program, id)).as_deref() {
-        Some(ObjData::Function(_)) => Ok(id),
-        _ => Err(missing()),
-    }
+        .map_err(|d| Failure::Usage(format!("{}: {}", program.target(db), d.message)))
 }
 
 /// Annotates and rtypes everything that the roots reach; answers the root function.

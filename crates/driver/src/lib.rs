@@ -3,7 +3,7 @@
 //! behind the commands.
 //!
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
-//! functions on a [`Session`]; prints nothing and knows no command-line syntax.
+//! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
 mod compile;
 mod db;

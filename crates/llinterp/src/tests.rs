@@ -206,17 +206,3 @@ fn strings_are_prebuilt_lazily_and_written_out() {
         Some(b"hello".to_vec())
     );
 }
-
-/// `cargo test --release -p taipan-llinterp speed -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let program = TableProgram::parse(&ends(LOOP)).expect("parses");
-    let mut interp = LLInterpreter::new(&program);
-    let start = std::time::Instant::now();
-    let n = 5_000_000;
-    let r = interp.eval(&program.functions[0], vec![LLValue::signed(n)]);
-    assert!(r.is_ok());
-    let per_second = 3.0 * n as f64 / start.elapsed().as_secs_f64();
-    eprintln!("{:.0} million operations a second", per_second / 1e6);
-}

@@ -406,27 +406,3 @@ fn all_stages_agree_on_random_programs() {
         }
     }
 }
-
-/// `cargo test --release -p taipan-transform time -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn time_of_passes() {
-    for size in [30, 100] {
-        let program = sized_program(7, size);
-        let start = std::time::Instant::now();
-        let p = Pipeline::of(program);
-        let optimized = start.elapsed();
-        let exceptions = p.exceptions(&p.optimized);
-        p.gc(&exceptions);
-        let operations = |p: &TableProgram| -> usize {
-            let blocks = p.graphs.values().flat_map(|g| &g.blocks);
-            blocks.map(|b| b.operations.len()).sum()
-        };
-        eprintln!(
-            "{} operations, optimized {}: {optimized:?}, transforms {:?}",
-            operations(&p.program),
-            operations(&p.optimized),
-            start.elapsed() - optimized
-        );
-    }
-}
