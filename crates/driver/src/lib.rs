@@ -25,7 +25,7 @@ pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};
 pub use fault::{InternalError, guarded};
 pub use literal::parse_literal;
-pub use log::{QueryEvent, QueryLog};
+pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
 pub use timing::Timings;

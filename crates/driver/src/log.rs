@@ -1,7 +1,7 @@
 //! Which queries ran and which were reused.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use salsa::{DatabaseKeyIndex, EventKind};
@@ -25,10 +25,27 @@ impl QueryEvent {
     }
 }
 
-/// A log that all clones of a database share. Off until [`QueryLog::record_from_now`].
+/// How many queries were executed and how many reused since the database was made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct QueryCounts {
+    /// Their functions ran.
+    pub executed: usize,
+    /// Their old results were found to be still right.
+    pub reused: usize,
+}
+
+#[derive(Default)]
+struct Counters {
+    executed: AtomicUsize,
+    reused: AtomicUsize,
+}
+
+/// A log that all clones of a database share. It always counts; names and keys it
+/// keeps only from [`QueryLog::record_from_now`] on.
 #[derive(Clone, Default)]
 pub struct QueryLog {
     on: Arc<AtomicBool>,
+    counters: Arc<Counters>,
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
 }
 
@@ -38,17 +55,30 @@ impl QueryLog {
         self.on.store(true, Ordering::Relaxed);
     }
 
+    /// Counts so far.
+    pub fn counts(&self) -> QueryCounts {
+        QueryCounts {
+            executed: self.counters.executed.load(Ordering::Relaxed),
+            reused: self.counters.reused.load(Ordering::Relaxed),
+        }
+    }
+
     pub(crate) fn record(&self, event: &salsa::Event) {
+        let (entry, counter) = match event.kind {
+            EventKind::WillExecute { database_key } => (
+                (database_key, QueryEvent::Executed),
+                &self.counters.executed,
+            ),
+            EventKind::DidValidateMemoizedValue { database_key } => (
+                (database_key, QueryEvent::Validated),
+                &self.counters.reused,
+            ),
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
         if !self.on.load(Ordering::Relaxed) {
             return;
         }
-        let entry = match event.kind {
-            EventKind::WillExecute { database_key } => (database_key, QueryEvent::Executed),
-            EventKind::DidValidateMemoizedValue { database_key } => {
-                (database_key, QueryEvent::Validated)
-            }
-            _ => return,
-        };
         self.entries
             .lock()
             .unwrap_or_else(|e| e.into_inner())

@@ -36,11 +36,8 @@ impl Context {
             path,
             step_limit: common.step_limit,
         };
-        Context {
-            db,
-            load,
-            timings: Timings::default(),
-        }
+        let timings = Timings::counting(db.log());
+        Context { db, load, timings }
     }
 
     /// Prints what `--timings` and `--log-queries` ask for.
