@@ -8,6 +8,7 @@
 mod compile;
 mod db;
 mod emit;
+mod explain;
 mod fault;
 mod keys;
 mod literal;
@@ -23,6 +24,7 @@ mod value;
 pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};
 pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};
+pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
 pub use fault::{InternalError, guarded};
 pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};

@@ -69,10 +69,9 @@ impl QueryLog {
                 (database_key, QueryEvent::Executed),
                 &self.counters.executed,
             ),
-            EventKind::DidValidateMemoizedValue { database_key } => (
-                (database_key, QueryEvent::Validated),
-                &self.counters.reused,
-            ),
+            EventKind::DidValidateMemoizedValue { database_key } => {
+                ((database_key, QueryEvent::Validated), &self.counters.reused)
+            }
             _ => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -91,8 +90,7 @@ impl QueryLog {
         &self,
         key_text: impl Fn(&str, salsa::Id) -> Option<String>,
     ) -> Vec<(String, String, QueryEvent)> {
-        let entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(|e| e.into_inner()));
-        entries
+        self.take_entries()
             .into_iter()
             .map(|(key, event)| {
                 // Attached databases print `name(Id(..))`.
@@ -103,6 +101,11 @@ impl QueryLog {
                 (name.to_owned(), key, event)
             })
             .collect()
+    }
+
+    /// Takes what was recorded, as salsa names it.
+    pub(crate) fn take_entries(&self) -> Vec<(DatabaseKeyIndex, QueryEvent)> {
+        std::mem::take(&mut *self.entries.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
     /// How often each query was executed and validated, by name; empties the log.

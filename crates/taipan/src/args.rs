@@ -143,6 +143,9 @@ pub(crate) struct CheckArgs {
     /// How diagnostics are printed.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: CheckFormat,
+    /// Explain which queries ran, and why they ran again.
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Args)]

@@ -2,15 +2,27 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{render_json, render_sarif};
-use taipan_driver::{Failure, check as check_program, guarded, has_errors, load};
+use taipan_driver::{Explainer, Failure, check as check_program, guarded, has_errors, load};
 
 use crate::args::{CheckArgs, CheckFormat};
 use crate::output::Context;
 
+/// How many lines of explanation are worth reading.
+const VERBOSE_LINES: usize = 60;
+
 pub(crate) fn check(args: &CheckArgs) -> i32 {
     let context = &mut Context::new(&args.common);
+    if args.verbose {
+        context.db.log().record_from_now();
+    }
     let code = check_all(args, context);
     context.finish(&args.common);
+    if args.verbose {
+        eprint!(
+            "{}",
+            Explainer::default().round(&context.db).text(VERBOSE_LINES)
+        );
+    }
     code
 }
 

@@ -1,0 +1,136 @@
+//! What ran again after an edit, and why.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use expect_test::{Expect, expect};
+use taipan_base::{MemorySystem, System, sync};
+use taipan_driver::{Database, Explainer, LoadOptions, Timings, compile_native};
+
+const MAIN: &str = "\
+from lib import area, Shape
+
+def helper(n):
+    return n * 2 + 1
+
+def entry_point(argv):
+    s = Shape(len(argv), 3)
+    print helper(area(s))
+    return 0
+";
+
+const LIB: &str = "\
+class Shape(object):
+    def __init__(self, w, h):
+        self.w = w
+        self.h = h
+
+def area(s):
+    return s.w * s.h
+";
+
+/// Compiles, edits the file at `path`, compiles again and explains that.
+fn check(path: &str, from: &str, to: &str, expected: &Expect) {
+    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
+    system.write("/main.py", MAIN);
+    system.write("/lib.py", LIB);
+    let mut db = Database::new(system.clone() as Arc<dyn System>);
+    db.log().record_from_now();
+    let mut explainer = Explainer::default();
+    compile(&db);
+    explainer.round(&db);
+
+    let text = if path == "/main.py" { MAIN } else { LIB };
+    assert!(text.contains(from));
+    system.write(path, &text.replace(from, to));
+    sync(&mut db, &[Utf8PathBuf::from(path)]);
+    compile(&db);
+    let text = explainer.round(&db).text(100);
+    // How many are reused says little here and changes often.
+    let text: String = text
+        .lines()
+        .filter(|l| !l.ends_with(" reused"))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    expected.assert_eq(&text);
+}
+
+fn compile(db: &Database) {
+    compile_native(
+        db,
+        &LoadOptions::default(),
+        Utf8Path::new("/main.py"),
+        &mut Timings::default(),
+    )
+    .expect("the program compiles");
+}
+
+#[test]
+fn one_body() {
+    check(
+        "/main.py",
+        "n * 2 + 1",
+        "n * 3 + 1",
+        &expect![[r#"
+        parse /main.py                      because /main.py was edited
+        module_codes /main.py               because parse /main.py changed
+        code /main.py:helper                because module_codes /main.py changed
+        flow_graph main.helper              because code /main.py:helper changed
+        solve /main.py                      because flow_graph main.helper changed
+        annotation_diagnostics /main.py     because solve /main.py changed
+        annotation main.helper              because flow_graph main.helper changed
+        rtyped_graph main.helper            because annotation main.helper changed
+        simplified main.helper              because rtyped_graph main.helper changed
+        simplified_summary main.helper      because simplified main.helper changed (same result)
+        optimized main.entry_point          because simplified main.helper changed
+        optimized main.helper               because simplified main.helper changed
+        program_effects /main.py            because optimized main.helper changed
+        optimized_summary main.entry_point  because optimized main.entry_point changed (same result)
+        exceptions main.entry_point         because optimized main.entry_point changed
+        gc main.entry_point                 because exceptions main.entry_point changed
+        machine_code main.entry_point       because gc main.entry_point changed
+    "#]],
+    );
+}
+
+#[test]
+fn a_comment() {
+    check(
+        "/lib.py",
+        "def area",
+        "# width times height\ndef area",
+        &expect![[r#"
+            parse /lib.py         because /lib.py was edited
+            module_codes /lib.py  because parse /lib.py changed
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_of_another_type() {
+    check(
+        "/main.py",
+        "n * 2 + 1",
+        "n * 2.5",
+        &expect![[r#"
+        parse /main.py                      because /main.py was edited
+        module_codes /main.py               because parse /main.py changed
+        code /main.py:helper                because module_codes /main.py changed
+        flow_graph main.helper              because code /main.py:helper changed
+        solve /main.py                      because flow_graph main.helper changed
+        annotation_diagnostics /main.py     because solve /main.py changed
+        annotation main.entry_point         because solve /main.py changed
+        rtyped_graph main.entry_point       because annotation main.entry_point changed
+        annotation main.helper              because flow_graph main.helper changed
+        rtyped_graph main.helper            because annotation main.helper changed
+        simplified main.entry_point         because rtyped_graph main.entry_point changed
+        optimized main.entry_point          because simplified main.entry_point changed
+        program_effects /main.py            because optimized ll_str.ll_formatd changed
+        optimized_summary main.entry_point  because optimized main.entry_point changed
+        exceptions main.entry_point         because optimized main.entry_point changed
+        gc main.entry_point                 because exceptions main.entry_point changed
+        machine_code main.entry_point       because gc main.entry_point changed
+        34 ran for the first time
+    "#]],
+    );
+}
