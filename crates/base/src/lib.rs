@@ -1,6 +1,5 @@
 //! What every stage stands on: the database trait, files and the system under
-//! them, spans and line index, diagnostics and their rendering, and the log of
-//! executed queries that tests assert on.
+//! them and what watches them, spans and line index, diagnostics and their rendering.
 //!
 //! **Architecture invariants.** Knows nothing of Python. All input and output of
 //! the compiler goes through [`System`]. Queries never log: what they have to say
@@ -11,9 +10,11 @@ mod diagnostic;
 mod files;
 mod render;
 mod span;
+mod watch;
 
 pub use db::*;
 pub use diagnostic::*;
 pub use files::*;
 pub use render::*;
 pub use span::*;
+pub use watch::*;
