@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use camino::Utf8PathBuf;
 use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
-use crate::{QueryEvent, QueryLog};
+use crate::{Cache, QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -72,6 +72,17 @@ impl Database {
             .or_insert_with(|| Program::new(self, target, path, steps))
     }
 
+    /// Gives the database a cache on disk. It starts without.
+    pub fn set_cache(&self, cache: Cache) {
+        let slot = self.warm.slot(CACHE);
+        *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new(cache));
+    }
+
+    /// The cache on disk.
+    pub fn cache(&self) -> Cache {
+        cache_of(self)
+    }
+
     /// What queries did so far, if recording is on.
     pub fn log(&self) -> &QueryLog {
         &self.log
@@ -84,4 +95,16 @@ impl Database {
                 .take(|name, id| crate::keys::key_text(self, name, id))
         })
     }
+}
+
+/// Slot of the cache in the database's warm state: what queries take from it is a pure
+/// function of its key.
+const CACHE: &str = "cache";
+
+/// The cache on disk, for queries.
+pub(crate) fn cache_of(db: &dyn Db) -> Cache {
+    let slot = db.warm().slot(CACHE);
+    let cache = slot.lock().unwrap_or_else(|e| e.into_inner());
+    let cache = cache.as_ref().and_then(|c| c.downcast_ref::<Cache>());
+    cache.cloned().unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
 //! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
+mod cache;
 mod compile;
 mod db;
 mod emit;
@@ -21,6 +22,7 @@ mod stages;
 mod timing;
 mod value;
 
+pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
 pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};
 pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};

@@ -10,7 +10,7 @@ use crate::args::{CallArgs, Engine};
 use crate::output::Context;
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
-    let context = &mut Context::new(&args.common);
+    let context = &mut Context::new(&args.common, args.function.as_deref().map(Into::into));
     let code = match &args.batch {
         Some(file) => batch(args, file, context),
         None => single(args, context),

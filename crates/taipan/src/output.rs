@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 
+use camino::Utf8Path;
 use taipan_base::{Diagnostic, Severity, render_text};
-use taipan_driver::{Database, Failure, LoadOptions, Timings};
+use taipan_driver::{
+    Cache, CacheLimits, Database, Failure, LoadOptions, Timings, default_cache_folder,
+};
 
 use crate::args::Common;
 
@@ -19,8 +22,16 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(common: &Common) -> Context {
+    /// The surroundings of a command on a target, whose project has the cache.
+    pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Context {
         let db = Database::default();
+        if !common.no_cache {
+            let folder = match &common.cache_dir {
+                Some(folder) => folder.clone(),
+                None => default_cache_folder(target.unwrap_or(Utf8Path::new("."))),
+            };
+            db.set_cache(Cache::open(&folder, CacheLimits::default()));
+        }
         if common.log_queries.is_some() {
             db.log().record_from_now();
         }
@@ -40,8 +51,13 @@ impl Context {
         Context { db, load, timings }
     }
 
-    /// Prints what `--timings` and `--log-queries` ask for.
+    /// Prints what `--timings` and `--log-queries` ask for, and keeps what later
+    /// processes can use.
     pub(crate) fn finish(&self, common: &Common) {
+        // A cache that cannot be written is only slower.
+        if let Err(e) = self.db.cache().flush() {
+            tracing::warn!("cache not written: {e}");
+        }
         if common.timings {
             eprint!("{}", self.timings.table());
         }

@@ -7,7 +7,7 @@ use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs};
 use crate::output::Context;
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
-    let context = &mut Context::new(&args.common);
+    let context = &mut Context::new(&args.common, Some(&args.target));
     let engine = match args.engine {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
         Engine::Native => taipan_driver::Engine::Native,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 }
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
-    let context = &mut Context::new(&args.common);
+    let context = &mut Context::new(&args.common, Some(&args.target));
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
