@@ -3,18 +3,22 @@ rtyping tests make into cases for `taipan call`.
 
 Every `interpret(f, args)` of a test becomes a line of JSON in $TAIPAN_CASES/cases.jsonl
 and a module with the function and the names that it needs, cut out of the test's
-source. Nothing of it is kept in this repository. See run.py.
+source. With TAIPAN_KINDS=annotator so does every `build_types(f, inputs)`. Nothing of it
+is kept in this repository. See run.py.
 """
-import ast
+import __builtin__
+import dis
 import json
 import os
 import sys
 import types
 
+import cutter
+import describe
+
 OUT = os.environ['TAIPAN_CASES']
 current = [None]
 counter = [0]
-sources = {}
 
 
 def literal(x):
@@ -82,174 +86,87 @@ def plain(x):
     return UNKNOWN
 
 
-def names_in(node):
-    return set(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-
-
-def bound_by(node):
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return set([node.name])
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return set((a.asname or a.name).split('.')[0] for a in node.names)
-    names = set(n.id for n in ast.walk(node)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
-    # `a.x = 1` and `a[0] = 1` are part of what makes `a`
-    for n in ast.walk(node):
-        if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
-            while isinstance(n, (ast.Attribute, ast.Subscript)):
-                n = n.value
-            if isinstance(n, ast.Name):
-                names.add(n.id)
-    return names
-
-
-def text_of(lines, body, i, end):
-    """Source lines of statement i of a body that ends before line `end`."""
-    first = body[i].lineno
-    if getattr(body[i], 'decorator_list', None):
-        first = min(d.lineno for d in body[i].decorator_list)
-    last = end
-    if i + 1 < len(body):
-        last = body[i + 1].lineno
-        if getattr(body[i + 1], 'decorator_list', None):
-            last = min(d.lineno for d in body[i + 1].decorator_list)
-    part = lines[first - 1:last - 1]
-    while part and (not part[-1].strip() or part[-1].lstrip().startswith('#')):
-        part.pop()
-    return part
-
-
-def dedent(part):
-    margin = min(len(l) - len(l.lstrip()) for l in part if l.strip())
-    return [l[margin:] for l in part]
-
-
-def next_line(body_list, node, default):
-    """First line after `node` among its siblings."""
-    for i, n in enumerate(body_list):
-        if n is node and i + 1 < len(body_list):
-            after = body_list[i + 1]
-            if getattr(after, 'decorator_list', None):
-                return min(d.lineno for d in after.decorator_list)
-            return after.lineno
-    return default
-
-
-class Source(object):
-    def __init__(self, filename):
-        self.filename = filename
-        with open(filename) as f:
-            self.text = f.read()
-        self.lines = self.text.split('\n')
-        self.tree = ast.parse(self.text)
-
-    def test_body(self, line):
-        """The test function around a line: its statements and where it ends."""
-        best = None
-        scopes = [(self.tree.body, len(self.lines) + 1)]
-        while scopes:
-            body, end = scopes.pop()
-            for node in body:
-                last = next_line(body, node, end)
-                if isinstance(node, ast.ClassDef):
-                    scopes.append((node.body, last))
-                elif isinstance(node, ast.FunctionDef) and node.lineno <= line < last:
-                    best = node, last
-        return best
-
-    def without_self(self, text):
-        """Replaces what test classes offer to their tests by what it stands for."""
-        const = 'unicode' if 'unicode' in self.filename else 'str'
-        for attribute, meaning in [('self.const', const), ('self.newdict2()', '{}'),
-                                   ('self.newdict()', '{}')]:
-            text = text.replace(attribute, meaning)
-        return text
-
-    def module_for(self, func_line, func_name, test):
-        """Text of a module that defines the function, or None."""
-        statements = []  # (bound names, used names, lines, is wanted)
-        body = self.tree.body
-        for i, node in enumerate(body):
-            if node is test:
-                continue
-            part = text_of(self.lines, body, i, len(self.lines) + 1)
-            statements.append((bound_by(node), names_in(node), part, node))
-        found = False
-        if test is not None:
-            node, end = test
-            for i, st in enumerate(node.body):
-                if isinstance(st, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-                                   ast.Assign)):
-                    part = dedent(text_of(self.lines, node.body, i, end))
-                    joined = self.without_self('\n'.join(part))
-                    if joined != '\n'.join(part):
-                        part = joined.split('\n')
-                    elif 'self' in names_in(st) and not isinstance(
-                            st, (ast.ClassDef, ast.FunctionDef)):
-                        continue
-                    if names_in(st) & set(['interpret', 'interpret_raises', 'res']) and isinstance(
-                            st, ast.Assign):
-                        continue
-                    statements.append((bound_by(st), names_in(st), part, st))
-        wanted = set([func_name])
-        keep = set()
-        changed = True
-        while changed:
-            changed = False
-            for i, (bound, used, part, st) in enumerate(statements):
-                if i not in keep and bound & wanted:
-                    keep.add(i)
-                    wanted |= used
-                    changed = True
-        out = []
-        for i in sorted(keep):
-            if func_name in statements[i][0]:
-                found = True
-            out.extend(statements[i][2])
-            out.append('')
-        return '\n'.join(out) + '\n' if found else None
-
-
-def record(func, args, outcome, kind):
+def record(func, args, outcome, kind, call_line):
+    """Writes a case down if the function can be cut out of its test."""
     try:
         if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
             return
         texts = [literal(a) for a in args]
-        if None in texts:
-            return
-        filename = func.__code__.co_filename
-        if filename.endswith('.pyc'):
-            filename = filename[:-1]
-        if filename not in sources:
-            sources[filename] = Source(filename)
-        source = sources[filename]
-        text = source.module_for(func.__code__.co_firstlineno, func.__name__,
-                                 source.test_body(func.__code__.co_firstlineno - 1)
-                                 if func.__code__.co_name != current[0] else None)
-        if text is None:
-            return
-        n = counter[0]
-        counter[0] += 1
-        base = os.path.splitext(os.path.basename(filename))[0]
-        name = '%s_%s_%d.py' % (base, current[0] or 'x', n)
-        name = name.replace('[', '_').replace(']', '_').replace('/', '_').replace(' ', '_')
-        path = os.path.join(OUT, name)
-        with open(path, 'w') as f:
-            f.write(text)
-        # the cut must define the function in plain Python too
-        space = {'__name__': 'case'}
-        try:
-            exec compile(text, path, 'exec') in space
-            assert callable(space[func.__name__])
-        except Exception:
-            os.unlink(path)
-            return
-        case = {'id': name[:-3], 'file': path, 'func': func.__name__, 'args': texts,
-                'expect': outcome, 'test': current[0], 'kind': kind}
-        with open(os.path.join(OUT, 'cases.jsonl'), 'a') as f:
-            f.write(json.dumps(case, encoding='latin-1') + '\n')
+        if None not in texts:
+            write(func, {'args': texts, 'expect': outcome, 'kind': kind}, call_line)
     except (SyntaxError, IOError, TypeError, ValueError):
         pass
+
+
+def write(func, case, call_line):
+    found = cutter.cut(func, call_line)
+    if found is None:
+        return
+    text, stem = found
+    name = '%s_%s_%d.py' % (stem, current[0] or 'x', counter[0])
+    counter[0] += 1
+    name = name.replace('[', '_').replace(']', '_').replace('/', '_').replace(' ', '_')
+    path = os.path.join(OUT, name)
+    with open(path, 'w') as f:
+        f.write(text)
+    # The cut must define the function in plain Python too, and need nothing else.
+    space = {'__name__': 'case'}
+    try:
+        exec compile(text, path, 'exec') in space
+        assert missing(space[func.__name__], space) == set()
+    except Exception:
+        os.unlink(path)
+        return
+    case.update(id=name[:-3], file=path, func=func.__name__, test=current[0])
+    with open(os.path.join(OUT, 'cases.jsonl'), 'a') as f:
+        f.write(json.dumps(case, encoding='latin-1') + '\n')
+
+
+def missing(func, space):
+    """Global names that the function's own code reads and that are not there."""
+    names, codes = set(), [func.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        for op, name in global_reads(code):
+            names.add(name)
+    builtin = vars(__builtin__)
+    return set(n for n in names if n not in space and n not in builtin)
+
+
+def global_reads(code):
+    text, i = code.co_code, 0
+    while i < len(text):
+        op = ord(text[i])
+        i += 1
+        if op >= dis.HAVE_ARGUMENT:
+            arg = ord(text[i]) + ord(text[i + 1]) * 256
+            i += 2
+            if dis.opname[op] == 'LOAD_GLOBAL':
+                yield op, code.co_names[arg]
+
+
+def record_annotation(func, inputs, result, call_line):
+    """Writes down what the annotator says of a function's result."""
+    try:
+        if isinstance(func, types.FunctionType) and func.__name__ != '<lambda>':
+            texts = [describe.text(s) for s in inputs]
+            case = {'args': [', '.join(texts)], 'expect': {'annotation': describe.text(result)},
+                    'kind': 'annotation'}
+            write(func, case, call_line)
+    except (describe.Unknown, SyntaxError, IOError, TypeError, ValueError):
+        pass
+
+
+def caller_line():
+    """The line of the innermost frame that is in a test file."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = os.path.basename(frame.f_code.co_filename)
+        if frame.f_code.co_name.startswith('test_') and name.startswith('test_'):
+            return frame.f_lineno
+        frame = frame.f_back
+    return 1 << 30
 
 
 def pytest_runtest_setup(item):
@@ -265,12 +182,13 @@ def pytest_configure(config):
     def interpret(func, values, *args, **kwds):
         result = plain_interpret(func, values, *args, **kwds)
         value = plain(result)
-        record(func, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'interpret')
+        record(func, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'interpret',
+               caller_line())
         return result
 
     def interpret_raises(exc, func, values, *args, **kwds):
         result = plain_raises(exc, func, values, *args, **kwds)
-        record(func, values, {'raises': exc.__name__}, 'interpret')
+        record(func, values, {'raises': exc.__name__}, 'interpret', caller_line())
         return result
 
     t.interpret = interpret
@@ -285,13 +203,27 @@ def pytest_configure(config):
             try:
                 result = fn(*values)
             except Exception as e:
-                record(fn, values, {'raises': type(e).__name__}, 'c')
+                record(fn, values, {'raises': type(e).__name__}, 'c', caller_line())
                 if expected is not None:
                     return None
                 raise
             value = plain(result)
-            record(fn, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'c')
+            record(fn, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'c',
+                   caller_line())
             return result
         return call
 
     test_genc.compile = compile
+
+    from rpython.annotator.annrpython import RPythonAnnotator
+
+    plain_build = RPythonAnnotator.build_types
+
+    def build_types(self, function, input_arg_types, *args, **kwds):
+        result = plain_build(self, function, input_arg_types, *args, **kwds)
+        inputs = [self.typeannotation(t) for t in input_arg_types]
+        record_annotation(function, inputs, result, caller_line())
+        return result
+
+    if 'annotator' in os.environ.get('TAIPAN_KINDS', ''):
+        RPythonAnnotator.build_types = build_types

@@ -17,23 +17,26 @@ import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DEFAULT = [
-    "rpython/rtyper/test/test_%s.py" % t
-    for t in (
-        "llinterp rint rfloat rbool rstr runicode rlist rdict rtuple rrange riterable rgenerator "
-        "rclass rpbc exception rbuiltin nongc rconstantdict rcontextmanager rset rbytearray "
-        "rweakref rvirtualizable annlowlevel generator rordereddict rtyper llann llop"
-    ).split()
-] + [
-    "rpython/rlib/test/test_%s.py" % t
-    for t in "objectmodel rarithmetic rstring rfloat unroll listsort rbigint debug nonconst rerased jit".split()
-] + [
-    "rpython/translator/c/test/test_%s.py" % t
-    for t in "typed lltyped exception genc".split()
-] + [
-    "rpython/translator/backendopt/test/test_%s.py" % t
-    for t in "inline malloc removenoops storesink finalizer".split()
-]
+FOLDERS = ["rpython/%s/test" % f for f in
+           ("annotator", "rtyper", "translator/backendopt", "translator/c", "rlib")]
+# Hours each, or they test the toolchain's own machinery.
+SKIP = ("test_newgc", "test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy", "test_extfunc",
+        "test_rvmprof", "test_rsocket", "test_rcpu", "test_dlltool", "test_symboltable")
+
+
+def default_tests(pypy):
+    """Test files that interpret, compile or annotate functions."""
+    for folder in FOLDERS:
+        for name in sorted(os.listdir(os.path.join(pypy, folder))):
+            if not name.startswith("test_") or not name.endswith(".py"):
+                continue
+            if name.startswith(SKIP):
+                continue
+            path = os.path.join(folder, name)
+            with open(os.path.join(pypy, path), encoding="latin-1") as f:
+                text = f.read()
+            if any(w in text for w in ("interpret", "compile(", "build_types")):
+                yield path
 
 
 def record(args):
@@ -41,16 +44,32 @@ def record(args):
     env = dict(os.environ, TAIPAN_CASES=os.path.abspath(args.cases), PYTHONPATH=HERE,
                PYTHONDONTWRITEBYTECODE="1")
     python = os.environ.get("PYTHON2", "python2.7")
-    for test in args.tests or DEFAULT:
-        if not os.path.exists(os.path.join(args.pypy, test)):
-            continue
-        subprocess.call(
-            [python, "pytest.py", "-p", "recorder", "-q", "--assert=plain", test],
-            cwd=args.pypy, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for test in args.tests or default_tests(args.pypy):
+        env["TAIPAN_KINDS"] = "annotator" if "/annotator/" in test else ""
+        try:
+            subprocess.call(
+                [python, "pytest.py", "-p", "recorder", "-q", "--assert=plain", test],
+                cwd=args.pypy, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                timeout=args.seconds)
+        except subprocess.TimeoutExpired:
+            print(test, "took too long")
         print(test, sum(1 for _ in open(os.path.join(args.cases, "cases.jsonl"))), flush=True)
 
 
+def annotation(taipan, case):
+    """What `taipan emit annotations` says."""
+    done = subprocess.run(
+        [taipan, "emit", "annotations", "%s:%s" % (case["file"], case["func"]),
+         "--inputs", case["args"][0], "--format", "json"], capture_output=True, text=True)
+    try:
+        return dict(json.loads(done.stdout), id=case["id"])
+    except ValueError:
+        return {"error": "no answer: " + done.stderr[:200], "id": case["id"]}
+
+
 def agrees(expect, answer):
+    if "annotation" in expect:
+        return answer.get("annotation") == expect["annotation"]
     if "any" in expect:
         return "ok" in answer
     if "raises" in expect:
@@ -69,7 +88,9 @@ def compare(args):
     cases = [json.loads(l) for l in open(os.path.join(args.cases, "cases.jsonl"))]
     if args.only:
         cases = [c for c in cases if args.only in c["id"]]
-    chunks = [cases[i::args.jobs] for i in range(args.jobs)]
+    answers = {c["id"]: annotation(args.taipan, c) for c in cases if c["kind"] == "annotation"}
+    calls = [c for c in cases if c["kind"] != "annotation"]
+    chunks = [calls[i::args.jobs] for i in range(args.jobs)]
     running = []
     for chunk in chunks:
         p = subprocess.Popen([args.taipan, "call", "--json", "--batch", "-"] +
@@ -79,7 +100,7 @@ def compare(args):
         data = "".join(json.dumps({k: c[k] for k in ("file", "func", "args", "id")}) + "\n"
                        for c in chunk)
         running.append((p, data))
-    answers = {}
+
     def drive(p, data):
         def feed():
             try:
@@ -140,6 +161,7 @@ def main():
     r.add_argument("pypy")
     r.add_argument("cases")
     r.add_argument("tests", nargs="*")
+    r.add_argument("--seconds", type=int, default=300, help="for one test file")
     r.set_defaults(run=record)
     c = sub.add_parser("compare")
     c.add_argument("cases")

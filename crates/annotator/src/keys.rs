@@ -81,6 +81,8 @@ pub enum InputType {
         /// May be None.
         can_be_none: bool,
     },
+    /// A value that is known: a number, a string, a bool or None.
+    Const(taipan_graph::Const),
     /// `SomeNone`
     None,
     /// `SomeImpossibleValue`: items of an empty list.

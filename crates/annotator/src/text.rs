@@ -57,10 +57,7 @@ impl Printer<'_> {
             SomeKind::Bool => "SomeBool".to_owned(),
             SomeKind::Float => "SomeFloat".to_owned(),
             SomeKind::SingleFloat => "SomeSingleFloat".to_owned(),
-            SomeKind::Char { no_nul } => {
-                flag(*no_nul, "no_nul");
-                "SomeChar".to_owned()
-            }
+            SomeKind::Char { .. } => "SomeChar".to_owned(),
             SomeKind::UniChar => "SomeUnicodeCodePoint".to_owned(),
             SomeKind::Str {
                 can_be_none,
@@ -266,21 +263,57 @@ impl<'a> Parser<'a> {
         word
     }
 
-    /// The flags in parentheses, if there are any; values of `x=y` are dropped.
-    fn flags(&mut self) -> Result<Vec<&'a str>, String> {
+    /// The flags in parentheses, if there are any, and the constant; other values of
+    /// `x=y` are dropped.
+    fn flags(&mut self) -> Result<(Vec<&'a str>, Option<Const>), String> {
         let mut out = Vec::new();
+        let mut constant = None;
         if self.eat("(") {
             while !self.eat(")") {
-                out.push(self.word());
-                if self.eat("=") && !self.eat("-") {
-                    self.word();
+                let flag = self.word();
+                if self.eat("=") {
+                    let value = self.literal()?;
+                    if flag == "const" {
+                        constant = Some(value);
+                    }
+                } else {
+                    out.push(flag);
                 }
                 if !self.rest.starts_with(')') {
                     self.expect(",")?;
                 }
             }
         }
-        Ok(out)
+        Ok((out, constant))
+    }
+
+    /// A Python literal: a number, a string, True, False or None.
+    fn literal(&mut self) -> Result<Const, String> {
+        let wide = self.rest.starts_with("u'") || self.rest.starts_with("u\"");
+        let text = if wide { &self.rest[1..] } else { self.rest };
+        if text.starts_with(['\'', '"']) {
+            let (value, rest) = quoted(text)?;
+            self.rest = rest.trim_start();
+            return Ok(if wide {
+                Const::Unicode(value.into())
+            } else {
+                Const::Str(value.into_iter().map(|c| c as u8).collect())
+            });
+        }
+        let end = text.find([',', ')']).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        self.rest = rest;
+        let word = word.trim();
+        let float = || word.parse().ok().map(|f: f64| Const::float(f));
+        Ok(match word {
+            "True" => Const::Bool(true),
+            "False" => Const::Bool(false),
+            "None" => Const::None,
+            _ => match word.parse() {
+                Ok(i) => Const::Int(i),
+                Err(_) => float().ok_or_else(|| format!("`{word}` is no literal"))?,
+            },
+        })
     }
 
     fn items(&mut self) -> Result<Vec<InputType>, String> {
@@ -301,7 +334,10 @@ impl<'a> Parser<'a> {
         if self.rest.starts_with('[') {
             items = self.items()?;
         }
-        let flags = self.flags()?;
+        let (flags, constant) = self.flags()?;
+        if let Some(c) = constant {
+            return Ok(InputType::Const(c));
+        }
         let has = |f: &str| flags.contains(&f);
         let can_be_none = has("can_be_None");
         let count = items.len();
@@ -368,6 +404,41 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// The characters of a quoted string at the start of a text, and what follows it.
+fn quoted(text: &str) -> Result<(Vec<u32>, &str), String> {
+    let mut chars = text.chars();
+    let quote = chars.next();
+    let mut out = Vec::new();
+    let unended = || "a string does not end".to_owned();
+    loop {
+        let c = chars.next().ok_or_else(unended)?;
+        if Some(c) == quote {
+            return Ok((out, chars.as_str()));
+        }
+        if c != '\\' {
+            out.push(c as u32);
+            continue;
+        }
+        let escaped = chars.next().ok_or_else(unended)?;
+        let digits = match escaped {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        out.push(match escaped {
+            'n' => 10,
+            't' => 9,
+            'r' => 13,
+            _ if digits > 0 => {
+                let hex: String = chars.by_ref().take(digits).collect();
+                u32::from_str_radix(&hex, 16).map_err(|_| format!("`{hex}` is not hexadecimal"))?
+            }
+            other => other as u32,
+        });
+    }
+}
+
 /// The integer type of a name of the `r_int` family.
 fn int_kind(name: &str) -> Option<IntKind> {
     Some(match name {
@@ -425,6 +496,21 @@ mod tests {
         };
         assert_eq!(read, Ok(vec![int, list]));
         assert_eq!(parse_inputs(" "), Ok(vec![]));
+        let constants = [
+            Const::Int(-5),
+            Const::float(1.5),
+            Const::str("a,'\n\0"),
+            Const::Unicode([0xe9].into()),
+            Const::Bool(true),
+        ];
+        assert_eq!(
+            parse_inputs(
+                r#"SomeInteger(const=-5), SomeFloat(const=1.5), SomeString(no_nul, const="a,'\n\x00"),
+                SomeUnicodeString(const=u'\xe9'), SomeBool(const=True)"#
+            ),
+            Ok(constants.map(InputType::Const).to_vec())
+        );
+        assert!(parse_inputs("SomeString(const='a").is_err());
         assert!(parse_inputs("SomeList").is_err());
         assert!(parse_inputs("SomeInteger(").is_err());
         assert!(parse_inputs("Nonsense").is_err());

@@ -144,7 +144,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: CheckFormat,
     /// Explain which queries ran, and why they ran again.
-    #[arg(short = 'v', long)]
+    #[arg(short = 'v', long, conflicts_with = "log_queries")]
     pub(crate) verbose: bool,
 }
 

@@ -120,6 +120,7 @@ impl Cx<'_> {
                     None => self.problem("TP0315", format!("there is no class {class}")),
                 }
             }
+            InputType::Const(c) => self.const_val(c)?,
             InputType::None => Val::none(),
             InputType::Impossible => Val::default(),
         })

@@ -201,7 +201,7 @@ fn containers() {
             def f(n): return [1] + [n] -> SomeList[SomeInteger]
             def f(n): return [i for i in range(3)] -> SomeList[SomeInteger(nonneg)](resized, mutated)
             def f(n): return {n: 'x'}.get(n) -> SomeString(can_be_None, no_nul)
-            def f(n): return {1: 'x'}.items() -> SomeList[SomeTuple[SomeInteger(nonneg, const=1), SomeChar(no_nul, const='x')]]
+            def f(n): return {1: 'x'}.items() -> SomeList[SomeTuple[SomeInteger(nonneg, const=1), SomeChar(const='x')]]
             def f(n): return {} -> SomeDict[SomeImpossibleValue, SomeImpossibleValue]
             def f(n): return n in [1, 2] -> SomeBool
             def f(n): return [n, 'x'] -> 2: TP0300 a list mixes an int and a str

@@ -1,0 +1,202 @@
+"""Cuts the function that a test calls, and all that it needs, out of the test's source.
+
+Python 2.7. The result is the text of a module that defines the function at top level.
+"""
+import ast
+import os
+import sys
+
+
+def names_in(node):
+    return set(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def bound_by(node):
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return set([node.name])
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return set((a.asname or a.name).split('.')[0] for a in node.names)
+    names = set(n.id for n in ast.walk(node)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
+    # `a.x = 1` and `a[0] = 1` are part of what makes `a`
+    for n in ast.walk(node):
+        if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
+            while isinstance(n, (ast.Attribute, ast.Subscript)):
+                n = n.value
+            if isinstance(n, ast.Name):
+                names.add(n.id)
+    # ... and so is `a.append(1)`
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        n = node.value.func
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
+            names.add(n.value.id)
+    return names
+
+
+def first_line(node):
+    return min([node.lineno] + [d.lineno for d in getattr(node, 'decorator_list', ())])
+
+
+def dedent(part):
+    margin = min(len(l) - len(l.lstrip()) for l in part if l.strip())
+    return [l[margin:] for l in part]
+
+
+class Statement(object):
+    """A statement that a cut may keep: its lines, what it binds and what it uses."""
+
+    def __init__(self, node, lines, last):
+        self.node = node
+        self.first = first_line(node)
+        self.last = last
+        self.lines = lines
+        self.bound = bound_by(node)
+        self.used = names_in(node)
+
+    def defines(self):
+        return isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
+
+
+class Source(object):
+    """A test module."""
+
+    def __init__(self, filename):
+        self.filename = filename
+        with open(filename) as f:
+            self.lines = f.read().split('\n')
+        self.tree = ast.parse('\n'.join(self.lines))
+
+    def statements(self, body, end):
+        """The statements of a body that ends before line `end`."""
+        out = []
+        for i, node in enumerate(body):
+            last = first_line(body[i + 1]) if i + 1 < len(body) else end
+            part = self.lines[first_line(node) - 1:last - 1]
+            while part and (not part[-1].strip() or part[-1].lstrip().startswith('#')):
+                part.pop()
+            out.append(Statement(node, dedent(part), last))
+        return out
+
+    def test_around(self, line):
+        """The innermost test function or method around a line."""
+        scopes = [(self.tree.body, len(self.lines) + 1)]
+        while scopes:
+            for st in self.statements(*scopes.pop()):
+                if not st.first <= line < st.last:
+                    continue
+                if isinstance(st.node, ast.ClassDef):
+                    scopes.append((st.node.body, st.last))
+                elif isinstance(st.node, ast.FunctionDef):
+                    return st
+        return None
+
+    def without_self(self, lines):
+        """Replaces what test classes offer to their tests by what it stands for."""
+        const = 'unicode' if 'unicode' in self.filename else 'str'
+        text = '\n'.join(lines)
+        for attribute, meaning in [('self.const', const), ('self.newdict2()', '{}'),
+                                   ('self.newdict()', '{}')]:
+            text = text.replace(attribute, meaning)
+        return text.split('\n')
+
+    def cut(self, func, call_line):
+        """Text of a module that defines a live function, called at `call_line`; None
+        where its definition is not found."""
+        code = func.__code__
+        test = self.test_around(code.co_firstlineno)
+        if test is not None and test.node.name == func.__name__:
+            test = None
+        available = [st for st in self.statements(self.tree.body, len(self.lines) + 1)
+                     if test is None or st.node is not test.node]
+        if test is not None:
+            available += self.local_statements(test, call_line)
+        known = self.known_values(func)
+        target = [st for st in available
+                  if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
+        if not target:
+            return None
+        keep = set(target)
+        todo = [(n, target[0]) for n in target[0].used]
+        seen = set([func.__name__])
+        while todo:
+            name, user = todo.pop()
+            if name in seen or name in known:
+                continue
+            seen.add(name)
+            for st in self.that_bind(name, available, call_line):
+                if st not in keep and not (st.defines() and func.__name__ in st.bound):
+                    keep.add(st)
+                    todo += [(n, st) for n in st.used]
+        return self.assemble(func, keep, known, available)
+
+    def local_statements(self, test, call_line):
+        out = []
+        for st in self.statements(test.node.body, test.last):
+            if st.first > call_line:
+                break
+            if not isinstance(st.node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+                                        ast.Assign, ast.AugAssign, ast.Expr, ast.For)):
+                continue
+            lines = self.without_self(st.lines)
+            if lines == st.lines and 'self' in st.used and not st.defines():
+                continue
+            if not st.defines() and st.used & set(['interpret', 'interpret_raises', 'res', 'py']):
+                continue
+            st.lines = lines
+            out.append(st)
+        return out
+
+    def that_bind(self, name, available, call_line):
+        """Statements that make a name: of several definitions the last one before the
+        call."""
+        all_of_them = [st for st in available if name in st.bound]
+        definitions = [st for st in all_of_them if st.defines()]
+        if definitions:
+            before = [st for st in definitions if st.first <= call_line]
+            return (before or definitions)[-1:]
+        return all_of_them
+
+    def known_values(self, func):
+        """Free variables with plain values: loops of a test bind them anew each time."""
+        known = {}
+        for name, cell in zip(func.__code__.co_freevars, func.__closure__ or ()):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if value is None or type(value) in (bool, int, float, str):
+                known[name] = value
+        return known
+
+    def assemble(self, func, keep, known, available):
+        out = []
+        for name in sorted(known):
+            out.append('%s = %r' % (name, known[name]))
+        bound = set(known)
+        for st in available:
+            bound |= st.bound
+        used = set()
+        for st in keep:
+            used |= st.used
+        # What star imports bring.
+        for name in sorted(used - bound):
+            value = func.__globals__.get(name)
+            home = getattr(value, '__module__', None)
+            if home and home.startswith('rpython.') and hasattr(sys.modules.get(home), name):
+                out.append('from %s import %s' % (home, name))
+        for st in sorted(keep, key=lambda st: st.first):
+            out += st.lines
+            out.append('')
+        return '\n'.join(out) + '\n'
+
+
+def cut(func, call_line, sources={}):
+    """Text of a module with a function as it was called, and the test file's stem; None
+    where it cannot be cut out."""
+    filename = func.__code__.co_filename
+    if filename.endswith('.pyc'):
+        filename = filename[:-1]
+    if filename not in sources:
+        sources[filename] = Source(filename)
+    text = sources[filename].cut(func, call_line)
+    return text and (text, os.path.splitext(os.path.basename(filename))[0])
