@@ -328,7 +328,7 @@ fn specialisation() {
         ",
         "SomeInteger",
         expect![
-            "SomeTuple[SomeInteger, SomeChar(no_nul, const='x'), SomeInteger, SomeChar(no_nul, const='s'), SomeString(no_nul), SomeInteger]"
+            "SomeTuple[SomeInteger, SomeChar(const='x'), SomeInteger, SomeChar(const='s'), SomeString(no_nul), SomeInteger]"
         ],
     );
 }
