@@ -218,9 +218,9 @@ impl Files {
 }
 
 /// Reads these files anew and sets the inputs of those whose contents changed.
-/// Answers how many did.
-pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> usize {
-    let mut changed = 0;
+/// Answers which did.
+pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
+    let mut changed = Vec::new();
     for path in paths {
         let known = db
             .files()
@@ -233,7 +233,7 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> usize {
         let contents = db.system().read(path);
         if *file.contents(db) != contents {
             file.set_contents(db).to(contents);
-            changed += 1;
+            changed.push(path.clone());
         }
     }
     changed

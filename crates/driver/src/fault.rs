@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
+use salsa::Cancelled;
+
 /// A panic inside the compiler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InternalError {
@@ -38,7 +40,8 @@ thread_local! {
 static HOOK: Once = Once::new();
 
 /// Runs a piece of work; a panic in it becomes an [`InternalError`] that names the
-/// queries that were running.
+/// queries that were running. Being cancelled by a write to the database is no fault:
+/// it goes on to unwind.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
     HOOK.call_once(|| {
         let usual = panic::take_hook();
@@ -70,6 +73,9 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     DEPTH.set(DEPTH.get() - 1);
     result.map_err(|payload| {
+        if let Some(Cancelled::PendingWrite | Cancelled::Local) = payload.downcast_ref() {
+            panic::resume_unwind(payload);
+        }
         LAST.with(|l| l.borrow_mut().take())
             .unwrap_or_else(|| InternalError {
                 // The panic happened on a worker thread, which passed on its payload.

@@ -21,6 +21,7 @@ mod session;
 mod stages;
 mod timing;
 mod value;
+pub mod watch;
 
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
 pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};

@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use notify::event::{AccessKind, AccessMode};
+use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use follow::Followed;
@@ -221,6 +221,8 @@ fn is_missing(e: &notify::Error) -> bool {
 struct Gathered {
     /// Entries of watched folders that something happened to, as far as they matter.
     entries: BTreeSet<Utf8PathBuf>,
+    /// Those that are being written: read now, they could be half there.
+    open: BTreeSet<Utf8PathBuf>,
     /// Events were lost: anything may have changed.
     everything: bool,
 }
@@ -243,7 +245,7 @@ impl<F: FnMut(Batch)> Worker<F> {
         loop {
             let mut gathered = Gathered::default();
             match self.inbox.recv_timeout(self.options.interval) {
-                Ok(Message::Happened(event)) => self.gather(event, &mut gathered),
+                Ok(Message::Happened(event)) => drop(self.gather(event, &mut gathered)),
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => self.poll(),
             }
@@ -266,17 +268,17 @@ impl<F: FnMut(Batch)> Worker<F> {
         let end = first + self.options.limit;
         let mut quiet_from = first;
         loop {
-            let until = (quiet_from + self.options.settle).min(end);
+            let until = match gathered.open.is_empty() {
+                true => (quiet_from + self.options.settle).min(end),
+                false => end,
+            };
             let Some(rest) = until.checked_duration_since(Instant::now()) else {
                 return true;
             };
             match self.inbox.recv_timeout(rest) {
                 Ok(Message::Happened(event)) => {
-                    let before = gathered.entries.len();
-                    self.gather(event, gathered);
-                    // What does not matter does not keep the batch open, and what is
-                    // known already counts: a file may be written in pieces.
-                    if gathered.entries.len() > before || gathered.everything {
+                    // What does not matter does not keep the batch open.
+                    if self.gather(event, gathered) {
                         quiet_from = Instant::now();
                     }
                 }
@@ -286,28 +288,40 @@ impl<F: FnMut(Batch)> Worker<F> {
         }
     }
 
-    fn gather(&self, event: notify::Result<notify::Event>, gathered: &mut Gathered) {
+    /// Notes what an event is about; false if it does not matter.
+    fn gather(&self, event: notify::Result<notify::Event>, gathered: &mut Gathered) -> bool {
         let Ok(event) = event else {
             gathered.everything = true;
-            return;
+            return true;
         };
         if event.need_rescan() {
             gathered.everything = true;
+            return true;
         }
         // Reading is no change. Reading a folder or file is what its readers here do.
         let reading = matches!(event.kind, EventKind::Access(kind)
             if kind != AccessKind::Close(AccessMode::Write));
         if reading {
-            return;
+            return false;
         }
+        // Other systems than Linux do not tell when a file is closed.
+        let open = cfg!(target_os = "linux")
+            && matches!(event.kind, EventKind::Modify(ModifyKind::Data(_)));
+        let mut matters = false;
         let state = lock(&self.state);
         for path in &event.paths {
             if let Some(path) = Utf8Path::from_path(path)
                 && state.followed.matters(path)
             {
                 gathered.entries.insert(path.to_owned());
+                match open {
+                    true => gathered.open.insert(path.to_owned()),
+                    false => gathered.open.remove(path),
+                };
+                matters = true;
             }
         }
+        matters
     }
 
     /// The followed paths behind what was gathered; watches folders that have come.

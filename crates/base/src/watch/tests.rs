@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -112,6 +113,24 @@ fn other_files_are_no_matter() {
     write(&p.root.join("c.py"), "new");
     fs::read(p.root.join("a.py")).unwrap();
     write(&p.root.join("a.py"), "new");
+    p.expect_only("a.py");
+}
+
+#[test]
+fn files_are_reported_when_they_are_closed() {
+    let options = WatchOptions {
+        limit: PATIENCE,
+        ..WatchOptions::default()
+    };
+    let p = Place::new(options, &["a.py"]);
+    p.follow(&["a.py"]);
+    let mut file = fs::File::create(p.root.join("a.py")).unwrap();
+    for _ in 0..10 {
+        std::thread::sleep(2 * options.settle);
+        file.write_all(b"text\n").unwrap();
+    }
+    assert!(p.batches.try_recv().is_err());
+    drop(file);
     p.expect_only("a.py");
 }
 

@@ -1,0 +1,232 @@
+//! Watch mode: a piece of work on a database, repeated after every change of a file
+//! that it asked for.
+//!
+//! ```text
+//! file watcher ──Changed(batch)──┐                ┌──► worker: work on a clone ──┐
+//! keys, signals, ... ────────────┼─► owner ─round─┘                              │
+//!          ▲                     │   sets inputs, which cancels a round that     │
+//!          └─────────────────────┴── is outdated ◄──────────Finished(round)──────┘
+//! ```
+//!
+//! The owner of a [`Watch`] has one channel for everything that it waits for; what
+//! concerns the watch it hands back to it. Inputs are set by the owner's thread alone,
+//! and by no thread that holds a clone of the database.
+
+mod rerun;
+
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use taipan_base::{Batch, Db, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
+
+use crate::{Database, InternalError, Timings, guarded};
+
+pub use rerun::{Reran, StageCount};
+
+/// What is repeated. It compiles and reports; it never waits for anybody.
+pub type Work<T> = dyn Fn(&Database, &mut Timings) -> T + Send + Sync;
+
+/// What the owner of a watch is told.
+pub enum WatchEvent<T> {
+    /// Files may have changed: to be given to [`Watch::changed`].
+    Changed(Batch),
+    /// A round is over: to be given to [`Watch::finished`].
+    Finished(Round<T>),
+}
+
+/// One run of the work.
+pub struct Round<T> {
+    /// Number of the round, from 1.
+    pub number: u64,
+    /// What the work answered.
+    pub outcome: Result<T, InternalError>,
+    /// Which queries ran for it.
+    pub reran: Reran,
+    /// Phases of the work.
+    pub timings: Timings,
+    /// When the work was over.
+    pub end: Instant,
+}
+
+/// A round that is up to date, with what led to it.
+pub struct Answer<T> {
+    /// The round.
+    pub round: Round<T>,
+    /// The files that changed since the answer before, sorted.
+    pub changed: Vec<Utf8PathBuf>,
+    /// From the first change that was noticed to the setting of inputs; nothing if the
+    /// round was asked for.
+    pub gathering: Duration,
+    /// From there to the end of the work, outdated rounds included.
+    pub working: Duration,
+}
+
+/// A database and the work on it. The worker ends with it.
+pub struct Watch<T> {
+    db: Database,
+    watcher: FileWatcher,
+    requests: Sender<Request>,
+    round: u64,
+    busy: bool,
+    changed: Vec<Utf8PathBuf>,
+    /// When the change was noticed, and when the inputs were set, that the next answer
+    /// is about.
+    since: Option<(Instant, Instant)>,
+    _outcome: std::marker::PhantomData<fn() -> T>,
+}
+
+struct Request {
+    number: u64,
+    db: Database,
+}
+
+/// The stages recurse with the program's nesting; address space is free.
+const STACK: usize = 1 << 30;
+
+impl<T: Send + 'static> Watch<T> {
+    /// Starts the first round. `report` is called on other threads than the caller's.
+    pub fn start(
+        db: Database,
+        options: WatchOptions,
+        work: Arc<Work<T>>,
+        report: impl Fn(WatchEvent<T>) + Clone + Send + 'static,
+    ) -> std::io::Result<Watch<T>> {
+        db.log().record_from_now();
+        let (requests, inbox) = channel();
+        let changed = report.clone();
+        let watcher = FileWatcher::start(options, move |b| changed(WatchEvent::Changed(b)));
+        std::thread::Builder::new()
+            .name("worker".to_owned())
+            .stack_size(STACK)
+            .spawn(move || worker(&inbox, &*work, &report))?;
+        let mut watch = Watch {
+            db,
+            watcher,
+            requests,
+            round: 0,
+            busy: false,
+            changed: Vec::new(),
+            since: None,
+            _outcome: std::marker::PhantomData,
+        };
+        watch.rerun();
+        Ok(watch)
+    }
+
+    /// The database. Whoever clones it drops the clone before the next call of a method
+    /// that changes the watch.
+    pub fn db(&self) -> &Database {
+        &self.db
+    }
+
+    /// How changes come to be known.
+    pub fn mode(&self) -> WatchMode {
+        self.watcher.mode()
+    }
+
+    /// Whether a round is under way.
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Number of files that are followed.
+    pub fn files(&self) -> usize {
+        self.db
+            .files()
+            .known()
+            .iter()
+            .filter(|(p, _)| !p.starts_with(SHIPPED))
+            .count()
+    }
+
+    /// Takes up changes: where contents differ, a round under way is cancelled and
+    /// another one begins. Answers whether one did.
+    pub fn changed(&mut self, batch: &Batch) -> bool {
+        self.take_up(&batch.paths, batch.first)
+    }
+
+    /// Does the work again although nothing may have changed.
+    pub fn rerun(&mut self) {
+        // One under way is about the same inputs.
+        if !self.busy {
+            self.begin(Instant::now());
+        }
+    }
+
+    /// Follows the files that the round asked for first. None if the round is outdated,
+    /// or if one of these files has changed meanwhile, so that another round began.
+    pub fn finished(&mut self, round: Round<T>) -> Option<Answer<T>> {
+        if round.number != self.round {
+            return None;
+        }
+        self.busy = false;
+        let known: Vec<Utf8PathBuf> = (self.db.files().known().into_iter())
+            .map(|(path, _)| path)
+            .filter(|path| !path.starts_with(SHIPPED))
+            .collect();
+        let new = self.watcher.follow(&known);
+        // They were read before they were followed.
+        if self.take_up(&new, Instant::now()) {
+            return None;
+        }
+        let (first, set) = self.since.take().unwrap_or((round.end, round.end));
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort();
+        changed.dedup();
+        Some(Answer {
+            gathering: set - first,
+            working: round.end - set,
+            round,
+            changed,
+        })
+    }
+
+    fn take_up(&mut self, paths: &[Utf8PathBuf], first: Instant) -> bool {
+        let changed = sync(&mut self.db, paths);
+        if changed.is_empty() {
+            return false;
+        }
+        self.changed.extend(changed);
+        self.begin(first);
+        true
+    }
+
+    fn begin(&mut self, first: Instant) {
+        self.round += 1;
+        self.busy = true;
+        self.since.get_or_insert((first, Instant::now()));
+        // The worker lives as long as the sender.
+        let _ = self.requests.send(Request {
+            number: self.round,
+            db: self.db.clone(),
+        });
+    }
+}
+
+fn worker<T>(inbox: &Receiver<Request>, work: &Work<T>, report: &dyn Fn(WatchEvent<T>)) {
+    while let Ok(Request { number, db }) = inbox.recv() {
+        let mut timings = Timings::counting(db.log());
+        let done = salsa::Cancelled::catch(AssertUnwindSafe(|| {
+            let outcome = guarded(|| work(&db, &mut timings));
+            let end = Instant::now();
+            Round {
+                number,
+                outcome,
+                reran: rerun::reran(&db),
+                timings,
+                end,
+            }
+        }));
+        // Before anybody is told: who sets inputs waits for this.
+        drop(db);
+        match done {
+            Ok(round) => report(WatchEvent::Finished(round)),
+            // What cancelled it asks for the next round.
+            Err(salsa::Cancelled::PendingWrite | salsa::Cancelled::Local) => {}
+            Err(other) => resume_unwind(Box::new(other)),
+        }
+    }
+}
