@@ -115,16 +115,18 @@ class Source(object):
                   if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
         if not target:
             return None
-        keep = set(target)
-        todo = [(n, target[0]) for n in target[0].used]
-        seen = set([func.__name__])
+        todo = [(func.__name__, None)]
+        seen = set()
+        keep = set()
         while todo:
             name, user = todo.pop()
             if name in seen or name in known:
                 continue
             seen.add(name)
             for st in self.that_bind(name, available, call_line):
-                if st not in keep and not (st.defines() and func.__name__ in st.bound):
+                if st.defines() and func.__name__ in st.bound:
+                    st = target[0]
+                if st not in keep:
                     keep.add(st)
                     todo += [(n, st) for n in st.used]
         return self.assemble(func, keep, known, available)
@@ -148,12 +150,13 @@ class Source(object):
 
     def that_bind(self, name, available, call_line):
         """Statements that make a name: of several definitions the last one before the
-        call."""
+        call, and what is done to it afterwards."""
         all_of_them = [st for st in available if name in st.bound]
         definitions = [st for st in all_of_them if st.defines()]
         if definitions:
-            before = [st for st in definitions if st.first <= call_line]
-            return (before or definitions)[-1:]
+            chosen = ([st for st in definitions if st.first <= call_line] or definitions)[-1]
+            return [st for st in all_of_them if st is chosen or (
+                not st.defines() and chosen.first < st.first <= call_line)]
         return all_of_them
 
     def known_values(self, func):

@@ -147,12 +147,14 @@ def global_reads(code):
 
 
 def record_annotation(func, inputs, result, call_line):
-    """Writes down what the annotator says of a function's result."""
+    """Writes down what the annotator says of a function's result; None is an error."""
     try:
         if isinstance(func, types.FunctionType) and func.__name__ != '<lambda>':
             texts = [describe.text(s) for s in inputs]
-            case = {'args': [', '.join(texts)], 'expect': {'annotation': describe.text(result)},
-                    'kind': 'annotation'}
+            expect = {'error': True}
+            if result is not None:
+                expect = {'annotation': describe.text(result)}
+            case = {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}
             write(func, case, call_line)
     except (describe.Unknown, SyntaxError, IOError, TypeError, ValueError):
         pass
@@ -215,14 +217,21 @@ def pytest_configure(config):
 
     test_genc.compile = compile
 
+    from rpython.annotator import model
     from rpython.annotator.annrpython import RPythonAnnotator
 
     plain_build = RPythonAnnotator.build_types
 
     def build_types(self, function, input_arg_types, *args, **kwds):
-        result = plain_build(self, function, input_arg_types, *args, **kwds)
         inputs = [self.typeannotation(t) for t in input_arg_types]
-        record_annotation(function, inputs, result, caller_line())
+        first = not self.annotated
+        try:
+            result = plain_build(self, function, input_arg_types, *args, **kwds)
+        except model.AnnotatorError:
+            record_annotation(function, inputs, None, caller_line())
+            raise
+        if first and not self.errors:
+            record_annotation(function, inputs, result, caller_line())
         return result
 
     if 'annotator' in os.environ.get('TAIPAN_KINDS', ''):

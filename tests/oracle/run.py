@@ -68,6 +68,8 @@ def annotation(taipan, case):
 
 
 def agrees(expect, answer):
+    if "error" in expect:
+        return "error" in answer
     if "annotation" in expect:
         return answer.get("annotation") == expect["annotation"]
     if "any" in expect:

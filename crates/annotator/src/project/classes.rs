@@ -94,7 +94,9 @@ impl Projector<'_> {
                     let Some(x) = op.args.first().and_then(|a| a.as_var()) else {
                         continue;
                     };
-                    let Some(Atom::Pbc(descs)) = state.vars[x.index()].single() else {
+                    // Variables of blocks that were not reached have no value.
+                    let Some(Atom::Pbc(descs)) = state.vars.get(x.index()).and_then(|v| v.single())
+                    else {
                         continue;
                     };
                     let classes: Vec<ObjId> = descs
