@@ -8,6 +8,7 @@
 mod db;
 mod diagnostic;
 mod files;
+mod overlay;
 mod render;
 mod span;
 mod watch;
@@ -15,6 +16,7 @@ mod watch;
 pub use db::*;
 pub use diagnostic::*;
 pub use files::*;
+pub use overlay::*;
 pub use render::*;
 pub use span::*;
 pub use watch::*;

@@ -13,9 +13,8 @@ mod bytecode;
 mod compile;
 mod disasm;
 mod queries;
-mod scope;
+pub mod scope;
 mod verify;
-mod walk;
 
 pub use bytecode::*;
 pub use disasm::disassemble;

@@ -12,17 +12,20 @@ use taipan_syntax::{
     FunctionBody, FunctionId, Name, Param, Stmt, StmtId,
 };
 
-use crate::walk::{self, Spine};
+use taipan_syntax::walk::{self, Spine};
 
 /// Index of a scope; the module's is 0, parents come before children, and siblings
 /// in source order.
-pub(crate) type ScopeId = usize;
+pub type ScopeId = usize;
 
 /// What a scope is the body of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum ScopeNode {
+pub enum ScopeNode {
+    /// The text as a whole.
     Module,
+    /// A function or lambda.
     Function(FunctionId),
+    /// A class.
     Class(ClassId),
     /// A comprehension or generator expression with variables of its own.
     Comprehension(ExprId),
@@ -33,11 +36,13 @@ type Set<K> = IndexSet<K, FxBuildHasher>;
 
 /// A scope.
 #[derive(Debug)]
-pub(crate) struct Scope {
-    pub(crate) node: ScopeNode,
-    pub(crate) parent: Option<ScopeId>,
+pub struct Scope {
+    /// What it is the body of.
+    pub node: ScopeNode,
+    /// The scope around it; none for the module.
+    pub parent: Option<ScopeId>,
     /// Names bound here, parameters first; true where an inner scope captures it.
-    pub(crate) bound: Map<Name, bool>,
+    pub bound: Map<Name, bool>,
     /// Names used here.
     used: Set<Name>,
     /// Names declared `global` here.
@@ -50,12 +55,13 @@ pub(crate) struct Scope {
     pub(crate) unoptimized: bool,
     /// The class whose name mangles `__x`.
     private: Option<Name>,
-    pub(crate) qualname: String,
+    /// The qualified name, as in [`crate::CodeId`].
+    pub qualname: String,
 }
 
 /// Where a name's value lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub enum Place {
     /// In a local variable of that index (not counting hidden ones).
     Fast(u32),
     /// In a cell or free variable.
@@ -67,16 +73,18 @@ pub(crate) enum Place {
 }
 
 /// All scopes of a tree.
-pub(crate) struct Scopes {
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) by_node: FxHashMap<ScopeNode, ScopeId>,
+pub struct Scopes {
+    /// In the order of their codes' ids ([`crate::ModuleCodes::ids`]).
+    pub scopes: Vec<Scope>,
+    /// By what they are the bodies of.
+    pub by_node: FxHashMap<ScopeNode, ScopeId>,
     names: Vec<Box<str>>,
     mangled: FxHashMap<(Name, Name), Name>,
 }
 
 impl Scopes {
     /// Analyses a tree.
-    pub(crate) fn new(ast: &Ast) -> Scopes {
+    pub fn new(ast: &Ast) -> Scopes {
         let mut s = Collector {
             ast,
             out: Scopes {
@@ -101,12 +109,12 @@ impl Scopes {
     }
 
     /// The text of a name, also of a mangled one.
-    pub(crate) fn text(&self, name: Name) -> &str {
+    pub fn text(&self, name: Name) -> &str {
         &self.names[name.0 as usize]
     }
 
     /// The name as it is inside a scope: `__x` of a class `C` is `_C__x`.
-    pub(crate) fn mangle(&self, scope: ScopeId, name: Name) -> Name {
+    pub fn mangle(&self, scope: ScopeId, name: Name) -> Name {
         match self.scopes[scope].private {
             Some(class) => self.mangled.get(&(class, name)).copied().unwrap_or(name),
             None => name,
@@ -140,7 +148,7 @@ impl Scopes {
     }
 
     /// Where a (mangled) name lives, seen from a scope.
-    pub(crate) fn place(&self, scope: ScopeId, name: Name) -> Place {
+    pub fn place(&self, scope: ScopeId, name: Name) -> Place {
         let s = &self.scopes[scope];
         if s.globals.contains(&name) {
             return Place::Global;
@@ -158,6 +166,22 @@ impl Scopes {
                 None if s.unoptimized => Place::Dict,
                 None => Place::Global,
             },
+        }
+    }
+
+    /// The function whose local variable a (mangled) name means in a scope: this one or
+    /// one around it. None for globals and for what module and class bodies bind.
+    pub fn owner(&self, scope: ScopeId, name: Name) -> Option<ScopeId> {
+        match self.place(scope, name) {
+            Place::Global | Place::Dict => None,
+            Place::Fast(_) => Some(scope),
+            Place::Deref(_) => {
+                let mut at = scope;
+                while !(self.is_function(at) && self.scopes[at].bound.contains_key(&name)) {
+                    at = self.scopes[at].parent?;
+                }
+                Some(at)
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod cache;
 mod compile;
+mod config;
 mod db;
 mod emit;
 mod explain;
@@ -19,12 +20,14 @@ mod native;
 mod parallel;
 mod session;
 mod stages;
+mod targets;
 mod timing;
 mod value;
 pub mod watch;
 
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
 pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};
+pub use config::{Config, ConfigFile, config_file, find_config};
 pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
@@ -33,5 +36,6 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
+pub use targets::find_targets;
 pub use timing::Timings;
 pub use value::{Literal, python_text};

@@ -17,6 +17,7 @@ mod literal;
 mod lower;
 mod mask;
 mod repair;
+pub mod walk;
 
 pub use ast::*;
 use mask::{LexError, Wrong};

@@ -46,9 +46,9 @@ pub(crate) struct Common {
     /// A further folder to import from (also the variable TAIPANPATH).
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<Utf8PathBuf>,
-    /// How many bytecode instructions import time may take.
-    #[arg(long, value_name = "N", default_value_t = 200_000_000)]
-    pub(crate) step_limit: u64,
+    /// How many bytecode instructions import time may take; 200 million by default.
+    #[arg(long, value_name = "N")]
+    pub(crate) step_limit: Option<u64>,
 }
 
 /// Which engine executes.
@@ -97,9 +97,9 @@ pub(crate) struct RunArgs {
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) code: CodeOptions,
-    /// Which engine executes.
-    #[arg(long, value_enum, default_value = "native")]
-    pub(crate) engine: Engine,
+    /// Which engine executes; native by default.
+    #[arg(long, value_enum)]
+    pub(crate) engine: Option<Engine>,
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
@@ -137,7 +137,8 @@ pub(crate) enum CheckFormat {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Target files; folders stand for the target files in them.
+    /// Target files; folders stand for the target files in them. By default the
+    /// configured targets, else this folder.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<Utf8PathBuf>,
     /// How diagnostics are printed.

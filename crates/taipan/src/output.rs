@@ -6,7 +6,8 @@ use std::io::{IsTerminal, Write};
 use camino::Utf8Path;
 use taipan_base::{Diagnostic, Severity, render_text};
 use taipan_driver::{
-    Cache, CacheLimits, Database, Failure, LoadOptions, Timings, default_cache_folder,
+    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Timings, default_cache_folder,
+    find_config,
 };
 
 use crate::args::Common;
@@ -17,25 +18,30 @@ pub(crate) struct Context {
     pub(crate) db: Database,
     /// How programs are loaded.
     pub(crate) load: LoadOptions,
+    /// The project's configuration.
+    pub(crate) config: Config,
     /// Phases so far.
     pub(crate) timings: Timings,
 }
 
 impl Context {
-    /// The surroundings of a command on a target, whose project has the cache.
+    /// The surroundings of a command on a target, whose project has the cache, and the
+    /// configuration that counts where the command line says nothing.
     pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Context {
         let db = Database::default();
-        if !common.no_cache {
-            let folder = match &common.cache_dir {
+        let target = target.unwrap_or(Utf8Path::new("."));
+        let (config, wrong) = project_config(&db, target);
+        if !common.no_cache && config.cache != Some(false) {
+            let folder = match common.cache_dir.as_ref().or(config.cache_dir.as_ref()) {
                 Some(folder) => folder.clone(),
-                None => default_cache_folder(target.unwrap_or(Utf8Path::new("."))),
+                None => default_cache_folder(target),
             };
             db.set_cache(Cache::open(&folder, CacheLimits::default()));
         }
         if common.log_queries.is_some() {
             db.log().record_from_now();
         }
-        if let Some(n) = common.threads {
+        if let Some(n) = common.threads.or(config.threads) {
             // Fails only if a pool exists already, which then serves as well.
             let _ = taipan_driver::set_threads(n);
         }
@@ -43,12 +49,23 @@ impl Context {
         if let Ok(more) = std::env::var("TAIPANPATH") {
             path.extend(more.split(':').filter(|p| !p.is_empty()).map(Into::into));
         }
-        let load = LoadOptions {
+        path.extend(config.path.iter().cloned());
+        let mut load = LoadOptions {
             path,
-            step_limit: common.step_limit,
+            ..LoadOptions::default()
         };
+        if let Some(limit) = common.step_limit.or(config.step_limit) {
+            load.step_limit = limit;
+        }
         let timings = Timings::counting(db.log());
-        Context { db, load, timings }
+        let context = Context {
+            db,
+            load,
+            config,
+            timings,
+        };
+        context.print(&wrong);
+        context
     }
 
     /// Prints what `--timings` and `--log-queries` ask for, and keeps what later
@@ -113,5 +130,20 @@ impl Context {
                 2
             }
         }
+    }
+}
+
+/// The configuration of the project that a file or folder belongs to, and what is wrong
+/// with it.
+fn project_config(db: &Database, about: &Utf8Path) -> (Config, Vec<Diagnostic>) {
+    let found = camino::absolute_utf8(about)
+        .ok()
+        .and_then(|at| find_config(db, &at));
+    match found {
+        Some((_, read)) => (
+            read.config.clone().unwrap_or_default(),
+            read.diagnostics.clone(),
+        ),
+        None => Default::default(),
     }
 }

@@ -8,7 +8,12 @@ use crate::output::Context;
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
     let context = &mut Context::new(&args.common, Some(&args.target));
-    let engine = match args.engine {
+    let configured = context.config.engine.as_deref().map(|e| match e {
+        "llinterp" => Engine::Llinterp,
+        "c" => Engine::C,
+        _ => Engine::Native,
+    });
+    let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => {

@@ -3,6 +3,7 @@
 use num_bigint::BigInt;
 use taipan_base::TextRange;
 use taipan_graph::HlOp;
+use taipan_syntax::walk;
 use taipan_syntax::{
     BinaryOp, Call, Clause, CompareOp, Comprehension, ComprehensionKind, Expr, ExprId, FunctionId,
     UnaryOp,
@@ -12,7 +13,6 @@ use super::Compiler;
 use super::assembler::Label;
 use crate::bytecode::*;
 use crate::scope::{ScopeId, ScopeNode};
-use crate::walk;
 
 impl<'a> Compiler<'a> {
     /// Leaves the value of an expression on the stack.

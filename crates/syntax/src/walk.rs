@@ -3,16 +3,18 @@
 //! Expressions that lean to the left (`a + b + c`, `a.b().c()`) may be chained
 //! without limit: passes go down their left side in a loop, see [`Spine`].
 
-use taipan_syntax::{Block, Expr, ExprId, Stmt};
+use crate::{Block, Expr, ExprId, Stmt};
 
 /// A part of a statement.
-pub(crate) enum Part<'a> {
+pub enum Part<'a> {
+    /// An expression.
     Expr(ExprId),
+    /// A block.
     Block(&'a Block),
 }
 
 /// Where a walk goes on.
-pub(crate) enum Spine {
+pub enum Spine {
     /// At the left operand, which was not visited.
     Left(ExprId),
     /// Nowhere: all parts were visited.
@@ -21,7 +23,7 @@ pub(crate) enum Spine {
 
 /// Visits the parts of an expression but the left operand of one that leans to the
 /// left. The parts of a lambda or comprehension are other scopes' matter.
-pub(crate) fn expr_parts(expr: &Expr, visit: &mut dyn FnMut(ExprId)) -> Spine {
+pub fn expr_parts(expr: &Expr, visit: &mut dyn FnMut(ExprId)) -> Spine {
     match expr {
         Expr::Error
         | Expr::Name(_)
@@ -81,7 +83,7 @@ pub(crate) fn expr_parts(expr: &Expr, visit: &mut dyn FnMut(ExprId)) -> Spine {
 }
 
 /// The left operand of an expression that leans to the left.
-pub(crate) fn left(expr: &Expr) -> Option<ExprId> {
+pub fn left(expr: &Expr) -> Option<ExprId> {
     match expr {
         Expr::Binary(_, left, _) | Expr::Attribute(left, _) | Expr::Subscript(left, _) => {
             Some(*left)
@@ -93,7 +95,7 @@ pub(crate) fn left(expr: &Expr) -> Option<ExprId> {
 
 /// Visits expressions and blocks of a statement, in source order. A definition's
 /// parts and an import's names are not among them.
-pub(crate) fn stmt_parts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Part<'a>)) {
+pub fn stmt_parts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Part<'a>)) {
     let mut exprs = |items: &[ExprId]| items.iter().for_each(|e| visit(Part::Expr(*e)));
     match stmt {
         Stmt::Error
@@ -180,7 +182,7 @@ pub(crate) fn stmt_parts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Part<'a>)) {
 }
 
 /// What a statement assigns to or deletes.
-pub(crate) fn targets(stmt: &Stmt) -> Vec<ExprId> {
+pub fn targets(stmt: &Stmt) -> Vec<ExprId> {
     match stmt {
         Stmt::Assign(targets, _) | Stmt::Delete(targets) => targets.to_vec(),
         Stmt::AugAssign(_, target, _) | Stmt::For { target, .. } => vec![*target],

@@ -1,0 +1,75 @@
+//! Open editor buffers over the files of another system.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::{FileContents, System};
+
+/// A system whose files are those of another one, except where an editor has them
+/// open: there the buffer's text counts, saved or not.
+pub struct Overlay {
+    under: Arc<dyn System>,
+    buffers: Mutex<HashMap<Utf8PathBuf, Arc<str>>>,
+}
+
+impl Overlay {
+    /// Nothing is open yet.
+    pub fn new(under: Arc<dyn System>) -> Self {
+        Overlay {
+            under,
+            buffers: Mutex::default(),
+        }
+    }
+
+    /// Opens a buffer or replaces its text. A database that has read the file must be
+    /// told with [`crate::sync`].
+    pub fn set(&self, path: impl Into<Utf8PathBuf>, text: Arc<str>) {
+        self.lock().insert(path.into(), text);
+    }
+
+    /// Closes a buffer: the file below counts again.
+    pub fn close(&self, path: &Utf8Path) {
+        self.lock().remove(path);
+    }
+
+    /// Whether a buffer is open.
+    pub fn is_open(&self, path: &Utf8Path) -> bool {
+        self.lock().contains_key(path)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Utf8PathBuf, Arc<str>>> {
+        self.buffers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl System for Overlay {
+    fn read(&self, path: &Utf8Path) -> FileContents {
+        match self.lock().get(path) {
+            Some(text) => FileContents::Text(text.clone()),
+            None => self.under.read(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemorySystem;
+
+    #[test]
+    fn a_buffer_hides_the_file_until_it_is_closed() {
+        let disk = MemorySystem::new(&[]);
+        disk.write("/a.py", "disk");
+        let overlay = Overlay::new(Arc::new(disk));
+        let path = Utf8Path::new("/a.py");
+        let text = |t: &str| FileContents::Text(t.into());
+        assert_eq!(overlay.read(path), text("disk"));
+        overlay.set(path, "buffer".into());
+        assert_eq!(overlay.read(path), text("buffer"));
+        overlay.close(path);
+        assert_eq!(overlay.read(path), text("disk"));
+        assert_eq!(overlay.read(Utf8Path::new("/b.py")), FileContents::Missing);
+    }
+}

@@ -1,0 +1,331 @@
+//! `[tool.taipan]` in `pyproject.toml`: what a project says once, for the command
+//! line and for editors.
+//!
+//! ```toml
+//! [tool.taipan]
+//! targets = ["main.py"]     # what `taipan check` and editors look at
+//! path = ["lib"]            # further folders to import from
+//! step-limit = 200_000_000  # of import time
+//! threads = 4
+//! engine = "native"         # of `taipan run`
+//! cache = true
+//! cache-dir = ".taipan-cache"
+//! ```
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_base::{Db, Diagnostic, File, Severity, Span, TextRange};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What a project's configuration says. What it leaves out is `None` or empty; paths
+/// are absolute.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// The folder of the `pyproject.toml`.
+    pub root: Utf8PathBuf,
+    /// Target files, or folders to look for them in.
+    pub targets: Vec<Utf8PathBuf>,
+    /// Further folders to import from.
+    pub path: Vec<Utf8PathBuf>,
+    /// Bytecode instructions that import time may take.
+    pub step_limit: Option<u64>,
+    /// Worker threads.
+    pub threads: Option<usize>,
+    /// Which engine runs programs: `native`, `llinterp` or `c`.
+    pub engine: Option<String>,
+    /// Whether the cache on disk is used.
+    pub cache: Option<bool>,
+    /// Where it lives.
+    pub cache_dir: Option<Utf8PathBuf>,
+}
+
+/// A `pyproject.toml` as read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ConfigFile {
+    /// Its `[tool.taipan]`; none if it has no such table.
+    pub config: Option<Config>,
+    /// What is wrong with that table, and with the file where it cannot be parsed.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a `pyproject.toml`. What is wrong in it is left out and told.
+#[salsa::tracked(returns(clone))]
+pub fn config_file(db: &dyn Db, file: File) -> Arc<ConfigFile> {
+    Arc::new(read(db, file))
+}
+
+/// The configuration that counts in a folder: that of the nearest `pyproject.toml` at
+/// or above it that has a `[tool.taipan]` table, or cannot be parsed.
+pub fn find_config(db: &dyn Db, folder: &Utf8Path) -> Option<(File, Arc<ConfigFile>)> {
+    folder.ancestors().find_map(|dir| {
+        let file = db.files().get(db, &dir.join("pyproject.toml"));
+        let read = file.exists(db).then(|| config_file(db, file))?;
+        (read.config.is_some() || !read.diagnostics.is_empty()).then_some((file, read))
+    })
+}
+
+fn read(db: &dyn Db, file: File) -> ConfigFile {
+    let mut reader = Reader {
+        file,
+        diagnostics: Vec::new(),
+    };
+    let table = match DeTable::parse(file.text(db)) {
+        Ok(t) => t.into_inner(),
+        Err(e) => {
+            let range = e.span().unwrap_or_default();
+            reader.wrong(range, e.message().to_owned());
+            return ConfigFile {
+                config: None,
+                diagnostics: reader.diagnostics,
+            };
+        }
+    };
+    let tool = table.get("tool").and_then(|t| t.get_ref().as_table());
+    let root = file.path(db).parent().unwrap_or(file.path(db)).to_owned();
+    let config = tool
+        .and_then(|t| t.get("taipan"))
+        .map(|t| reader.config(t, root));
+    ConfigFile {
+        config,
+        diagnostics: reader.diagnostics,
+    }
+}
+
+/// Collects what is wrong on the way.
+struct Reader {
+    file: File,
+    diagnostics: Vec<Diagnostic>,
+}
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+impl Reader {
+    fn config(&mut self, value: &Value<'_>, root: Utf8PathBuf) -> Config {
+        let mut config = Config {
+            root,
+            ..Config::default()
+        };
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong(value.span(), "`tool.taipan` must be a table".to_owned());
+            return config;
+        };
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(k, _)| k.span().start);
+        for (key, value) in entries {
+            match &**key.get_ref() {
+                "targets" => config.targets = self.paths(key.get_ref(), value, &config.root),
+                "path" => config.path = self.paths(key.get_ref(), value, &config.root),
+                "step-limit" => config.step_limit = self.number(key.get_ref(), value),
+                "threads" => {
+                    let n: Option<u64> = self.number(key.get_ref(), value);
+                    config.threads = n.and_then(|n| usize::try_from(n).ok());
+                }
+                "engine" => config.engine = self.one_of(value, &["native", "llinterp", "c"]),
+                "cache" => {
+                    config.cache = value.get_ref().as_bool();
+                    if config.cache.is_none() {
+                        self.wrong(value.span(), "`cache` must be true or false".to_owned());
+                    }
+                }
+                "cache-dir" => {
+                    config.cache_dir = self.text("cache-dir", value).map(|p| config.root.join(p));
+                }
+                other => {
+                    let span = self.span(key.span());
+                    let mut d = Diagnostic::error(
+                        "TP0011",
+                        Some(span),
+                        format!("`tool.taipan` has no option `{other}`"),
+                    )
+                    .with_help(format!("the options are: {}", OPTIONS.join(", ")));
+                    d.severity = Severity::Warning;
+                    self.diagnostics.push(d);
+                }
+            }
+        }
+        config
+    }
+
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        Span {
+            file: self.file,
+            range: TextRange::new(range.start as u32, range.end as u32),
+        }
+    }
+
+    fn wrong(&mut self, range: std::ops::Range<usize>, message: String) {
+        let span = self.span(range);
+        self.diagnostics
+            .push(Diagnostic::error("TP0010", Some(span), message));
+    }
+
+    fn text(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            self.wrong(value.span(), format!("`{key}` must be a string"));
+        }
+        text
+    }
+
+    fn paths(&mut self, key: &str, value: &Value<'_>, root: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let items = value.get_ref().as_array();
+        let texts = items.map(|items| items.iter().map(|i| i.get_ref().as_str()));
+        match texts.and_then(|t| t.collect::<Option<Vec<_>>>()) {
+            Some(paths) => paths.into_iter().map(|p| root.join(p)).collect(),
+            None => {
+                self.wrong(value.span(), format!("`{key}` must be an array of strings"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn number(&mut self, key: &str, value: &Value<'_>) -> Option<u64> {
+        let n = value.get_ref().as_integer();
+        let n = n.and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
+        let n = n.filter(|n| *n > 0);
+        if n.is_none() {
+            self.wrong(value.span(), format!("`{key}` must be a positive integer"));
+        }
+        n
+    }
+
+    fn one_of(&mut self, value: &Value<'_>, allowed: &[&str]) -> Option<String> {
+        let text = value.get_ref().as_str().filter(|t| allowed.contains(t));
+        if text.is_none() {
+            let message = format!("expected one of {}", allowed.join(", "));
+            self.wrong(value.span(), message);
+        }
+        text.map(str::to_owned)
+    }
+}
+
+/// The keys of `[tool.taipan]`.
+const OPTIONS: &[&str] = &[
+    "targets",
+    "path",
+    "step-limit",
+    "threads",
+    "engine",
+    "cache",
+    "cache-dir",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Database;
+    use expect_test::expect;
+    use taipan_base::{MemorySystem, render_text};
+
+    fn database(files: &[(&str, &str)]) -> Database {
+        let system = MemorySystem::new(&[]);
+        for (path, text) in files {
+            system.write(*path, text);
+        }
+        Database::new(Arc::new(system))
+    }
+
+    #[test]
+    fn the_nearest_file_with_the_table_counts() {
+        let db = database(&[
+            (
+                "/p/pyproject.toml",
+                "[tool.taipan]\ntargets = ['main.py']\npath = ['lib', '/abs']\nstep-limit = 1_000\n\
+                 threads = 2\nengine = 'llinterp'\ncache = false\ncache-dir = 'c'\n",
+            ),
+            ("/p/sub/pyproject.toml", "[project]\nname = 'x'\n"),
+        ]);
+        let (file, read) = find_config(&db, Utf8Path::new("/p/sub/deep")).unwrap();
+        assert_eq!(file.path(&db), "/p/pyproject.toml");
+        expect![[r#"
+            ConfigFile {
+                config: Some(
+                    Config {
+                        root: "/p",
+                        targets: [
+                            "/p/main.py",
+                        ],
+                        path: [
+                            "/p/lib",
+                            "/abs",
+                        ],
+                        step_limit: Some(
+                            1000,
+                        ),
+                        threads: Some(
+                            2,
+                        ),
+                        engine: Some(
+                            "llinterp",
+                        ),
+                        cache: Some(
+                            false,
+                        ),
+                        cache_dir: Some(
+                            "/p/c",
+                        ),
+                    },
+                ),
+                diagnostics: [],
+            }
+        "#]]
+        .assert_debug_eq(&read);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_at_its_place() {
+        let db = database(&[(
+            "/pyproject.toml",
+            "[tool.taipan]\ntargets = 'main.py'\nsteps = 3\nstep-limit = -1\nengine = 'jvm'\n",
+        )]);
+        let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
+        let text: Vec<String> = read
+            .diagnostics
+            .iter()
+            .map(|d| render_text(&db, d, false))
+            .collect();
+        expect![[r#"
+            error[TP0010]: `targets` must be an array of strings
+             --> /pyproject.toml:2:11
+              |
+            2 | targets = 'main.py'
+              |           ^^^^^^^^^
+
+            warning[TP0011]: `tool.taipan` has no option `steps`
+             --> /pyproject.toml:3:1
+              |
+            3 | steps = 3
+              | ^^^^^
+              |
+              = help: the options are: targets, path, step-limit, threads, engine, cache, cache-dir
+
+            error[TP0010]: `step-limit` must be a positive integer
+             --> /pyproject.toml:4:14
+              |
+            4 | step-limit = -1
+              |              ^^
+
+            error[TP0010]: expected one of native, llinterp, c
+             --> /pyproject.toml:5:10
+              |
+            5 | engine = 'jvm'
+              |          ^^^^^"#]]
+        .assert_eq(&text.join("\n\n"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_is_told() {
+        let db = database(&[("/pyproject.toml", "[tool.taipan\n")]);
+        let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
+        assert_eq!(read.config, None);
+        expect![[r#"
+            error[TP0010]: unclosed table, expected `]`
+             --> /pyproject.toml:1:13
+              |
+            1 | [tool.taipan
+              |             ^"#]]
+        .assert_eq(&render_text(&db, &read.diagnostics[0], false));
+    }
+}

@@ -1,0 +1,70 @@
+//! `[tool.taipan]` counts where the command line says nothing.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn taipan(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn check_without_arguments_checks_the_configured_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    write(
+        folder,
+        "pyproject.toml",
+        "[tool.taipan]\ntargets = ['good.py']\npath = ['lib']\n",
+    );
+    write(folder, "lib/helper.py", "def f():\n    return 0\n");
+    write(
+        folder,
+        "good.py",
+        "import helper\ndef entry_point(argv):\n    return helper.f()\n",
+    );
+    write(
+        folder,
+        "bad.py",
+        "def entry_point(argv):\n    return 'text'\n",
+    );
+    let out = taipan(folder, &["check"]);
+    assert!(out.status.success(), "{out:?}");
+    // The target's own project counts, wherever the command is given.
+    let target = folder.join("good.py");
+    let out = taipan(Path::new("/"), &["check", target.to_str().unwrap()]);
+    assert!(out.status.success(), "{out:?}");
+
+    write(folder, "pyproject.toml", "[tool.taipan]\nstep-limit = 1\n");
+    let out = taipan(folder, &["check"]);
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(text.contains("TP0202"), "{text}");
+    let out = taipan(
+        folder,
+        &["check", "good.py", "--step-limit=1000000", "--path=lib"],
+    );
+    assert!(out.status.success(), "{out:?}");
+}
+
+#[test]
+fn what_is_wrong_in_the_configuration_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "pyproject.toml", "[tool.taipan]\nsteps = 1\n");
+    write(
+        dir.path(),
+        "good.py",
+        "def entry_point(argv):\n    return 0\n",
+    );
+    let out = taipan(dir.path(), &["check"]);
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success() && text.contains("TP0011"), "{text}");
+}
