@@ -244,7 +244,37 @@ impl Facts {
             info.chain.extend(&b.chain);
         }
         self.restrict_attributes(&mut info, data, base.as_deref())?;
+        if !self.has_light_finalizer(&info, &data.mro)? {
+            info.problem = Some(
+                format!(
+                    "the finalizer of class {} must be light, as that of a base class is \
+                     (`rgc.must_be_light_finalizer`)",
+                    data.name
+                )
+                .into(),
+            );
+        }
         Ok(info)
+    }
+
+    /// Whether a class below `@rgc.must_be_light_finalizer` has no `__del__` but one
+    /// that is marked in the same way.
+    fn has_light_finalizer(&self, info: &ClassInfo, mro: &[ObjId]) -> Known<bool> {
+        const MARK: &str = "_must_be_light_finalizer_";
+        let Some(Const::Obj(finalizer)) = info.dict.get("__del__") else {
+            return Ok(true);
+        };
+        let mut marked = false;
+        for class in mro {
+            marked |= self
+                .class_data(*class)?
+                .is_some_and(|c| c.get(MARK).is_some());
+        }
+        Ok(!marked
+            || match self.object(*finalizer)?.as_deref() {
+                Some(ObjData::Function(f)) => f.get(MARK).is_some(),
+                _ => true,
+            })
     }
 
     /// `_attrs_`, `__slots__` and `_immutable_fields_`.

@@ -89,6 +89,9 @@ pub(crate) enum Atom {
     LLType(LLType),
     /// A low-level function known while compiling.
     LLFunc(FuncSym),
+    /// A property that is asked for as an ordinary attribute: goes with nothing
+    /// (RPython: `SomeProperty`).
+    Property,
     /// Never in a variable: what is known of a list beside its items.
     ListFlags(ListFlags),
     /// Never in a variable: some event happened (a function is called, an attribute
@@ -275,6 +278,7 @@ impl Atom {
             Atom::LLType(t) => (25, h(t)),
             Atom::LLFunc(f) => (26, h(f)),
             Atom::Builder { unicode } => (24, u64::from(*unicode)),
+            Atom::Property => (27, 0),
         }
     }
 

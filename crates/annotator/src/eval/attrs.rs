@@ -249,8 +249,11 @@ impl Cx<'_> {
         if v.is_bottom() && self.is_declared(class, name)? {
             self.harmless = true;
         }
-        if v.has_site() && self.is_immutable_list(class, name)? {
-            return Ok(self.immutable_lists(&v));
+        if v.has_site() {
+            if self.is_immutable_list(class, name)? {
+                return Ok(self.immutable_lists(&v));
+            }
+            self.check_subclasses(class, name)?;
         }
         self.lookup_filter(class, &v)
     }
@@ -272,6 +275,33 @@ impl Cx<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// An attribute that `_immutable_fields_` of a subclass lists belongs there and
+    /// not into its base.
+    fn check_subclasses(&mut self, class: ObjId, name: &str) -> Known<()> {
+        let element = format!("{name}[*]");
+        for sub in self.class_set(SlotKey::SubClasses(class)) {
+            if let Some(info) = self.facts.class(sub)?
+                && info.immutable_fields.iter().any(|f| **f == *element)
+            {
+                let base = self
+                    .facts
+                    .class(class)?
+                    .map_or("object".into(), |i| i.name.clone());
+                self.problem_help(
+                    "TP0307",
+                    format!(
+                        "attribute {name} belongs to class {base} because it is used on one, but its \
+                         subclass {} lists it in _immutable_fields_",
+                        info.name
+                    ),
+                    Some("list it in the _immutable_fields_ of the base class"),
+                );
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// What reading such an attribute gives: a list of its own that nothing mutates.
@@ -428,6 +458,9 @@ impl Cx<'_> {
         self.signal(SlotKey::AttrUsed(class, name.clone()));
         self.signal(SlotKey::AttrSet(class, name.clone()));
         self.write(SlotKey::Attr(class, name.clone()), value.clone());
+        if value.has_site() && self.is_immutable_list(class, name)? {
+            self.immutable_lists(value);
+        }
         Ok(())
     }
 }

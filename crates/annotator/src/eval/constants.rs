@@ -123,6 +123,7 @@ impl Cx<'_> {
             | ObjData::Set { .. }
             | ObjData::ClassMethod(_)
             | ObjData::Property { .. } => self.unusable(&data),
+            ObjData::Other(kind) if &**kind == "ellipsis" => self.unusable(&data),
             ObjData::Other(_) => Val::pbc(Desc::Frozen(id)).with_const(here),
         };
         Ok(v)
@@ -133,6 +134,7 @@ impl Cx<'_> {
             ObjData::Set { .. } => "a set",
             ObjData::ClassMethod(_) => "a class method",
             ObjData::Property { .. } => "a property",
+            ObjData::Other(_) => "Ellipsis",
             _ => "an unset variable of an outer function",
         };
         self.problem_help(
@@ -178,6 +180,13 @@ impl Cx<'_> {
                 }
                 _ => {}
             }
+        }
+        if self.facts.lookup(data.class, "__call__")?.is_some() {
+            return Ok(self.problem_help(
+                "TP0314",
+                "a prebuilt instance with a __call__ method is not RPython",
+                Some("call a method with another name, or give the class a `_freeze_` method"),
+            ));
         }
         self.signal(SlotKey::Seen(id));
         Ok(self.instance(data.class)?.with_const(here))

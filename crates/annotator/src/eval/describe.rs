@@ -103,6 +103,7 @@ impl Facts {
             Atom::Address => "address",
             Atom::LLType(_) => "low-level type",
             Atom::LLFunc(_) => "low-level function",
+            Atom::Property => "property",
             Atom::ListFlags(_) | Atom::Event => "nothing",
         }
     }

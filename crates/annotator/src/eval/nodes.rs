@@ -229,7 +229,8 @@ impl Cx<'_> {
         }
         if let Const::Obj(o) = value {
             match self.facts.object(*o)?.as_deref() {
-                Some(ObjData::Property { .. }) => return Ok(None),
+                // Where its accessors serve, nobody asks for it by its own name.
+                Some(ObjData::Property { .. }) => return Ok(Some(Atom::Property.into())),
                 Some(ObjData::StaticMethod(f)) => return self.const_val(f).map(Some),
                 Some(ObjData::ClassMethod(_)) => {
                     self.problem_help(

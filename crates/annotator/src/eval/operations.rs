@@ -94,8 +94,13 @@ impl Cx<'_> {
             HlOp::NewDict => self.new_dict(false).1.into(),
             HlOp::NewTuple => Val::tuple(args.iter().map(|a| a.val().clone()).collect()).into(),
             HlOp::NewSlice => {
-                let parts = [v(0).clone(), v(1).clone(), v(2).clone()];
-                Val::from(Atom::Slice(Arc::new(parts))).into()
+                if v(2).is_none() {
+                    let parts = [v(0).clone(), v(1).clone(), v(2).clone()];
+                    Val::from(Atom::Slice(Arc::new(parts))).into()
+                } else {
+                    self.problem("TP0303", "a slice with a step is not RPython")
+                        .into()
+                }
             }
             HlOp::SameAs => args[0].local.clone(),
             HlOp::Hint => v(0).clone().into(),

@@ -113,6 +113,7 @@ impl Sites {
                 unicode: *unicode,
                 can_be_none,
             },
+            Atom::Property => SomeKind::Builtin("__builtin__.property".into()),
             Atom::WeakRef(WeakClass::Conflict) => SomeKind::Conflict,
             Atom::WeakRef(WeakClass::Of(c)) => SomeKind::WeakRef { class: Some(*c) },
             Atom::Ptr(t) => SomeKind::Ptr(*t),

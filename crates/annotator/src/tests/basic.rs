@@ -385,6 +385,104 @@ fn what_is_wrong() {
     );
 }
 
+/// One program per thing that RPython forbids.
+#[test]
+fn forbidden() {
+    for (source, expected) in [
+        (
+            "
+            def f(s):
+                return s[1:5:2]
+            ",
+            expect![[r#"
+                2: TP0303 a slice with a step is not RPython
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                @property
+                def x(self): return 1
+            class B(A):
+                def set_x(self, v): self.y = v
+                x = property(fset=set_x)
+            def f(s):
+                b = B()
+                b.x = 20
+            ",
+            expect![[r#"
+                9: TP0300 attribute x of B mixes a property and an int
+                    a property comes from here, in a class or prebuilt instance
+                    an int comes from here, in f()
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                def __call__(self): return 1
+            a = A()
+            def f(s):
+                return a
+            ",
+            expect![[r#"
+                4: TP0314 a prebuilt instance with a __call__ method is not RPython
+            "#]],
+        ),
+        (
+            "
+            def f(s):
+                return Ellipsis
+            ",
+            expect![[r#"
+                1: TP0314 Ellipsis is no RPython value
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                _must_be_light_finalizer_ = True
+            class B(A):
+                def __del__(self): pass
+            def f(s):
+                B()
+            ",
+            expect![[r#"
+                6: TP0312 the finalizer of class B must be light, as that of a base class is (`rgc.must_be_light_finalizer`)
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                _immutable_fields_ = ['items[*]']
+            def f(s):
+                a = A()
+                items = []
+                items.append(s)
+                a.items = items
+            ",
+            expect![[r#"
+                6: TP0313 this list is resized, but it was declared never to be (`make_sure_not_resized`)
+            "#]],
+        ),
+        (
+            "
+            class Root(object): pass
+            class A(Root):
+                _immutable_fields_ = ['items[*]']
+                def __init__(self, s): self.items = [s]
+            def g(x): return len(x.items)
+            def f(s):
+                return g(A(s)) + g(Root())
+            ",
+            expect![[r#"
+                5: TP0307 attribute items belongs to class main.Root because it is used on one, but its subclass main.A lists it in _immutable_fields_
+            "#]],
+        ),
+    ] {
+        check(source, "SomeString", expected);
+    }
+}
+
 #[test]
 fn functions_of_a_family_take_the_same_arguments() {
     let db = TestDb::with_fixture(
