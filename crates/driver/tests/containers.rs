@@ -307,3 +307,91 @@ def power(a, b): return rbigint.fromstr(a).pow(rbigint.fromint(b)).format('01234
         ",
     );
 }
+
+#[test]
+fn bytearrays() {
+    check(
+        "
+def create(n):
+    return len(bytearray(n)), len(bytearray('abc')), len(bytearray())
+def change(s, i, c):
+    b = bytearray(s)
+    b[i] = c
+    return str(b), b[i]
+def index(i):
+    b = bytearray('xyz')
+    try:
+        return b[i]
+    except IndexError:
+        return -1
+def assign(i):
+    b = bytearray('xyz')
+    try:
+        b[i] = 1
+    except IndexError:
+        return False
+    return True
+def add(s):
+    return str(bytearray(s) + '-' + bytearray('end')), str('start' + bytearray(s))
+def shared(s):
+    a = bytearray(s)
+    b = a + ''
+    b[0] = ord('?')
+    return str(a), str(b)
+def cut(s, i, j):
+    b = bytearray(s)
+    assert i >= 0 and j >= 0
+    part = b[i:j]
+    if len(part):
+        part[0] = 33
+    return str(b), str(part), str(b[1:]), str(b[:-1])
+def same(s, t): return bytearray(s) == bytearray(t), bytearray(s) < bytearray(t)
+",
+        r#"
+        create(4) == [4,3,0]
+        change('hello', 1, 97) == ["hallo",97]
+        change('hello', -1, 97) == ["hella",97]
+        index(1) == 121
+        index(-3) == 120
+        index(3) == -1
+        index(-4) == -1
+        assign(3) == false
+        assign(-3) == true
+        add('xy') == ["xy-end","startxy"]
+        shared('abc') == ["abc","?bc"]
+        cut('abcdef', 2, 4) == ["abcdef","!d","bcdef","abcde"]
+        cut('abcdef', 4, 20) == ["abcdef","!f","bcdef","abcde"]
+        cut('abcdef', 4, 2) == ["abcdef","","bcdef","abcde"]
+        same('abc', 'abc') == [true,false]
+        same('abc', 'abd') == [false,true]
+        "#,
+    );
+}
+
+#[test]
+fn prebuilt_r_dicts() {
+    check(
+        "
+from rpython.rlib.objectmodel import r_dict
+def same_initial(a, b): return a[0] == b[0]
+def hash_initial(s): return ord(s[0])
+d = r_dict(same_initial, hash_initial)
+d['hello'] = 42
+d['world'] = 43
+for c in range(65, 70):
+    d[chr(c)] = c
+def get(s): return d.get(s, -1)
+def put(s):
+    d[s] = 7
+    return len(d), d[s]
+",
+        "
+        get('hurry') == 42
+        get('w') == 43
+        get('E') == 69
+        get('x') == -1
+        put('Wide') == [8,7]
+        put('holler') == [7,7]
+        ",
+    );
+}

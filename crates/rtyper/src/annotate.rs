@@ -115,6 +115,12 @@ fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKin
     if let Some(v) = &i.value {
         return Ok(immutablevalue(rt, v)?.kind);
     }
+    if let ObjData::Class(c) = &*rt.object(i.class)?
+        && &*c.module == "rpython.rlib.objectmodel"
+        && matches!(&*c.name, "r_dict" | "r_ordereddict")
+    {
+        return Ok(dict(obj));
+    }
     Ok(match i.payload.as_deref() {
         Some(ObjData::List(_)) => list(obj),
         Some(ObjData::Dict(_)) => dict(obj),

@@ -7,8 +7,8 @@ use taipan_driver::{
     CallOutcome, CallRequest, Database, Engine, Failure, LoadOptions, Timings, call, parse_literal,
 };
 
-/// Calls functions of a source and compares what comes out: `f(1, 'a') == 3`,
-/// `f() raises ValueError`, one per line.
+/// Calls functions of a source on every engine and compares what comes out:
+/// `f(1, 'a') == 3`, `f() raises ValueError`, one per line.
 #[track_caller]
 pub(crate) fn check(source: &str, calls: &str) {
     let system = MemorySystem::new(taipan_prelude::SHIPPED);
@@ -20,33 +20,39 @@ pub(crate) fn check(source: &str, calls: &str) {
             .split_once(") ")
             .expect("a call and what comes out of it");
         let (name, args) = head.split_once('(').expect("arguments in parentheses");
-        let request = CallRequest {
-            file: "/main.py".into(),
-            func: name.to_owned(),
-            args: split(args).iter().map(|a| parse_literal(a)).collect(),
-            engine: Engine::LLInterp,
-        };
-        let got = match call(
-            &db,
-            &LoadOptions::default(),
-            &request,
-            &mut Timings::default(),
-        ) {
-            Ok(CallOutcome::Returned(v)) => format!("== {v}"),
-            Ok(CallOutcome::Raised { class, .. }) => format!("raises {class}"),
-            Err(Failure::Diagnostics(d)) => {
-                let first = d.first().map_or("?", |d| &d.message);
-                format!("error {first}")
+        for engine in [Engine::LLInterp, Engine::Native] {
+            let got = outcome(&db, name, args, engine);
+            if got != want {
+                wrong.push(format!("{head}) on {engine:?}: {got}, not {want}"));
             }
-            Err(e) => format!("error {e:?}"),
-        };
-        if got != want {
-            wrong.push(format!("{head}): {got}, not {want}"));
         }
     }
     // The driver keeps panics quiet.
     eprintln!("{}", wrong.join("\n"));
     assert!(wrong.is_empty());
+}
+
+fn outcome(db: &Database, name: &str, args: &str, engine: Engine) -> String {
+    let request = CallRequest {
+        file: "/main.py".into(),
+        func: name.to_owned(),
+        args: split(args).iter().map(|a| parse_literal(a)).collect(),
+        engine,
+    };
+    match call(
+        db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    ) {
+        Ok(CallOutcome::Returned(v)) => format!("== {v}"),
+        Ok(CallOutcome::Raised { class, .. }) => format!("raises {class}"),
+        Err(Failure::Diagnostics(d)) => {
+            let first = d.first().map_or("?", |d| &d.message);
+            format!("error {first}")
+        }
+        Err(e) => format!("error {e:?}"),
+    }
 }
 
 fn split(args: &str) -> Vec<String> {

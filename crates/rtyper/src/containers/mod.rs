@@ -6,6 +6,7 @@
 
 mod builder;
 mod builtin;
+mod bytearray;
 mod dict;
 mod format;
 mod iter;
@@ -28,6 +29,8 @@ use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 pub use builder::BuilderRepr;
 pub use builtin::rtype_builtin;
+pub use bytearray::ByteArrayRepr;
+pub(crate) use bytearray::of_length as bytearray_of_length;
 pub use dict::{DictRepr, dict_repr, rtype_newdict};
 pub use iter::{IterRepr, iterator_repr};
 pub use list::{ListRepr, list_repr, rtype_newlist};
@@ -37,20 +40,6 @@ pub use tuple::{
     TupleRepr, gen_tuple_eq, gen_tuple_hash, newtuple, rtype_newtuple, tuple_getitem, tuple_items,
     tuple_repr,
 };
-
-/// `bytearray`
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ByteArrayRepr;
-
-impl ReprMethods for ByteArrayRepr {
-    fn lowleveltype(&self) -> LLType {
-        STR.ptr()
-    }
-
-    fn describe(&self) -> String {
-        "a bytearray".into()
-    }
-}
 
 /// Slice objects, which exist only on their way into `[]`; those of two bounds do not
 /// even get that far.
@@ -94,6 +83,9 @@ pub fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         Repr::List(_) => list::list_pair(hop, r1, r2),
         Repr::Dict(_) => dict::dict_pair(hop, r1, r2),
         Repr::Tuple(_) => tuple::tuple_pair(hop, r1, r2),
+        _ if matches!(r1, Repr::ByteArray) || matches!(r2, Repr::ByteArray) => {
+            bytearray::bytearray_pair(hop, r1, r2)
+        }
         _ => text::text_pair(hop, r1, r2),
     }
 }

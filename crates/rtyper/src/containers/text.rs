@@ -189,6 +189,10 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
         hop.convert_result(v, &text(U)).map(Some)
     }
 
+    fn rtype_bytearray(&self, hop: &Hop<'_>) -> RType {
+        super::bytearray::of_string(hop)
+    }
+
     fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&text(U), 0)?;
         let t = list_of(&hop.r_result)?.ty;
@@ -312,6 +316,10 @@ impl<const U: bool> ReprMethods for CharacterRepr<U> {
 
     fn rtype_getslice(&self, hop: &Hop<'_>) -> RType {
         TextRepr::<U>.rtype_getslice(hop)
+    }
+
+    fn rtype_bytearray(&self, hop: &Hop<'_>) -> RType {
+        super::bytearray::of_string(hop)
     }
 
     fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {

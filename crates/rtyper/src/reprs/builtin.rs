@@ -216,6 +216,9 @@ fn python_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     match name {
         "min" | "max" => return Some(min_max(hop, name == "min")),
         "hasattr" | "callable" => return Some(constant_result(hop)),
+        "bytearray" if hop.nb_args() == 0 => {
+            return Some(crate::containers::bytearray_of_length(hop));
+        }
         _ => {}
     }
     let first = hop.args_r.first()?.clone();

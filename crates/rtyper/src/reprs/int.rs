@@ -135,6 +135,10 @@ impl ReprMethods for IntegerRepr {
         true
     }
 
+    fn rtype_bytearray(&self, hop: &Hop<'_>) -> RType {
+        crate::containers::bytearray_of_length(hop)
+    }
+
     fn rtype_chr(&self, hop: &Hop<'_>) -> RType {
         self.checked_char(hop, "rint.ll_check_chr", PlainOp::CastIntToChar, *CHAR)
     }
