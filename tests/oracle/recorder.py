@@ -173,6 +173,7 @@ def caller_line():
 
 def pytest_runtest_setup(item):
     current[0] = item.name
+    cutter.test_class[0] = getattr(item, 'cls', None)
 
 
 def pytest_configure(config):

@@ -395,3 +395,52 @@ def put(s):
         ",
     );
 }
+
+#[test]
+fn containers_that_stay_empty() {
+    check(
+        "
+class Frozen(object):
+    def _freeze_(self): return True
+frozen = Frozen()
+def walk():
+    n = 0
+    d = {}
+    for k in d: n += 1
+    for k, v in d.items(): n += 1
+    for k, v in d.iteritems(): n += 1
+    for i, x in enumerate([]): n += i
+    return n
+def show(): return str([])
+def nothing_in_it():
+    l = [frozen, frozen]
+    l.append(frozen)
+    del l[1]
+    assert l[0] is frozen
+    return len(l)
+",
+        r#"
+        walk() == 0
+        show() == "[]"
+        nothing_in_it() == 2
+        "#,
+    );
+}
+
+#[test]
+fn identities() {
+    check(
+        "
+from rpython.rlib.objectmodel import compute_unique_id
+from rpython.rlib.rstring import StringBuilder
+def f():
+    d = {'a': 1}
+    l = [1]
+    b = StringBuilder()
+    ids = [compute_unique_id(d), compute_unique_id(l), compute_unique_id(b)]
+    assert ids[0] != ids[1] and ids[1] != ids[2] and ids[0] != ids[2]
+    return compute_unique_id(d) == ids[0]
+",
+        "f() == true",
+    );
+}

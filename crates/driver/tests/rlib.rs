@@ -168,3 +168,31 @@ def f(n): return n + 1
         ",
     );
 }
+
+#[test]
+fn caches_that_are_built_while_compiling() {
+    check(
+        "
+from rpython.rlib.cache import Cache
+class Key(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+one, two = Key(1), Key(2)
+class Squares(Cache):
+    def _build(self, key):
+        return eval('key.n ** 2')
+class Others(Cache):
+    def _build(self, key):
+        return two if key is one else one
+squares = Squares()
+others = Others()
+def f(n):
+    key = one if n > 0 else two
+    return squares.getorbuild(key) * 10 + squares.getorbuild(others.getorbuild(key))
+",
+        "
+        f(1) == 14
+        f(0) == 41
+        ",
+    );
+}

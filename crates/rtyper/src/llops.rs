@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use taipan_graph::{ObjId, Operand, Operation, VarData, VarId};
+use taipan_graph::{Const, ObjId, Operand, Operation, VarData, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, VOID};
 
 use crate::hop::InteriorValue;
@@ -210,6 +210,12 @@ impl<'a> LLOps<'a> {
     fn helper_arg(&self, v: &LLOperand) -> taipan_lltype::HelperArg {
         use taipan_lltype::{HelperArg, VoidConst};
         match v {
+            // Helpers know nothing of the objects of the program that they serve.
+            Operand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(_))))
+                if matches!(self.rt.universe, crate::Universe::User(_)) =>
+            {
+                HelperArg::Const(VoidConst::None)
+            }
             Operand::Const(LLConst::Void(c)) => HelperArg::Const(c.clone()),
             other if self.ty(other).is_void() => HelperArg::Const(VoidConst::None),
             other => HelperArg::Type(self.ty(other)),

@@ -156,13 +156,19 @@ impl Projector<'_> {
             return self.instantiation(calls);
         }
         if let Some(table) = &first.memo {
-            let Desc::Function(func) = first.desc else {
-                return CallInfo::Builtin;
+            // The one instance that a method is bound to is no argument at run time.
+            let (func, bound) = match first.desc {
+                Desc::Function(func) => (func, 0),
+                Desc::FrozenMethod { func, .. } if calls.len() == 1 => (func, 1),
+                _ => return CallInfo::Builtin,
             };
             return CallInfo::Memo(MemoCall {
                 func,
-                table: table.clone(),
-                args: first.args.clone(),
+                table: table
+                    .iter()
+                    .map(|(args, result)| (args[bound..].to_vec(), result.clone()))
+                    .collect(),
+                args: first.args[bound..].to_vec(),
             });
         }
         let row = row_of(&self.solver.store.specs, calls);

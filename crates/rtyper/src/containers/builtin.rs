@@ -20,8 +20,8 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     if let (Some(method), Some(Repr::Dict(d))) = (
         name.strip_prefix("rpython.rlib.objectmodel."),
         hop.args_r.first(),
-    ) && method != "prepare_dict_update"
-        && method != "compute_hash"
+    ) && (method.ends_with("_with_hash")
+        || matches!(method, "move_to_end" | "delitem_if_value_is"))
     {
         return Some(Repr::Dict(d.clone()).methods().rtype_method(method, hop));
     }

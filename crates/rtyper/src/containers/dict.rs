@@ -10,7 +10,7 @@ use taipan_lltype::{
 };
 
 use super::{eq_operand, hash_operand};
-use crate::hop::ctype;
+use crate::hop::{csigned, ctype};
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Dicts of one key and value Repr.
@@ -148,10 +148,13 @@ impl DictRepr {
         hop.exception_cannot_occur()?;
         let mut args = vec![ctype(list.ty)];
         if pairs {
+            // Of a dict that stays empty there are no pairs.
             let Repr::Tuple(t) = &list.item else {
-                return Err(TyperError::internal(
-                    "items() of something else than tuples",
-                ));
+                args.push(csigned(0));
+                let v = hop
+                    .llops
+                    .gendirectcall_to("rlist.ll_newlist", args, list.ty.ptr());
+                return Ok(Some(v));
             };
             args.push(ctype(t.ty));
         }

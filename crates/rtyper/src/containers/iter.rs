@@ -9,7 +9,7 @@ use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
 use super::list::{ListKind, range_step};
 use super::tuple::newtuple;
 use super::{DictRepr, ListRepr, tuple_items};
-use crate::hop::{cfield, csigned, ctype};
+use crate::hop::{cfield, csigned, ctype, cvoid};
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// What an iterator goes over.
@@ -310,21 +310,28 @@ impl IterRepr {
                 make_tuple(hop, result, items)
             }
             IterKind::Enumerate(inner) => {
-                let reprs = tuple_items(result)?;
-                let item = inner.next(hop, rest, &reprs[1])?;
+                let r_item = match result {
+                    Repr::Impossible => Repr::Impossible,
+                    _ => tuple_items(result)?[1].clone(),
+                };
+                let item = inner.next(hop, rest, &r_item)?;
                 let count = llops.gendirectcall_to("rlist.ll_count_up", [v], *SIGNED);
-                make_tuple(hop, result, [(count, &Repr::signed()), (item, &reprs[1])])
+                make_tuple(hop, result, [(count, &Repr::signed()), (item, &r_item)])
             }
         }
     }
 }
 
-/// A tuple of values in the form of these Reprs.
+/// A tuple of values in the form of these Reprs; nothing where none ever comes, from
+/// a container that stays empty.
 fn make_tuple<'r>(
     hop: &Hop<'_>,
     result: &Repr,
     items: impl IntoIterator<Item = (LLOperand, &'r Repr)>,
 ) -> Typed<LLOperand> {
+    if *result == Repr::Impossible {
+        return Ok(cvoid());
+    }
     let mut values = Vec::new();
     for ((v, from), to) in items.into_iter().zip(tuple_items(result)?) {
         values.push(hop.llops.convertvar(v, from, &to)?);

@@ -267,6 +267,9 @@ impl ReprMethods for ListRepr {
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         self.require_list("str")?;
+        if self.item == Repr::Impossible {
+            return hop.inputconst(&Repr::Str, &Const::str("[]")).map(Some);
+        }
         let v = hop.inputarg(&self.repr(), 0)?;
         let item = super::fn_operand(super::str_function(&self.item)?);
         let t = taipan_lltype::STR.ptr();
