@@ -1,6 +1,9 @@
 //! `taipan call`
 
+use std::fmt::Display;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -11,12 +14,42 @@ use crate::output::Context;
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
     let context = &mut Context::new(&args.common, args.function.as_deref().map(Into::into));
+    let answers = match Answers::new(args.json || args.batch.is_some()) {
+        Ok(a) => a,
+        Err(e) => return context.fail(&Failure::Usage(format!("standard output: {e}"))),
+    };
     let code = match &args.batch {
-        Some(file) => batch(args, file, context),
-        None => single(args, context),
+        Some(file) => batch(args, file, context, answers),
+        None => single(args, context, answers),
     };
     context.finish(&args.common);
     code
+}
+
+/// Where answers go: standard output. Where programs read it, what the called function
+/// itself prints goes to standard error.
+struct Answers(Option<File>);
+
+impl Answers {
+    fn new(for_programs: bool) -> std::io::Result<Answers> {
+        if !for_programs {
+            return Ok(Answers(None));
+        }
+        let saved = std::io::stdout().as_fd().try_clone_to_owned()?;
+        // SAFETY: both descriptors are open, and nobody owns number 1.
+        if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(Answers(Some(saved.into())))
+    }
+
+    /// Writes a line at once. An error means that nobody reads along any more.
+    fn line(&mut self, line: &impl Display) -> std::io::Result<()> {
+        match &mut self.0 {
+            Some(out) => writeln!(out, "{line}"),
+            None => writeln!(std::io::stdout(), "{line}"),
+        }
+    }
 }
 
 fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
@@ -37,7 +70,7 @@ pub(crate) fn split_function(text: &str) -> Result<(&Utf8Path, &str), Failure> {
     }
 }
 
-fn single(args: &CallArgs, context: &mut Context) -> i32 {
+fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
     let request =
         split_function(args.function.as_deref().unwrap_or_default()).and_then(|(file, func)| {
             Ok(CallRequest {
@@ -51,7 +84,9 @@ fn single(args: &CallArgs, context: &mut Context) -> i32 {
         request.and_then(|r| call_function(&context.db, &context.load, &r, &mut context.timings));
     if args.json {
         let (line, code) = answer(&outcome);
-        println!("{line}");
+        if answers.line(&line.to_string()).is_err() {
+            return 2;
+        }
         if let Err(f) = &outcome {
             context.fail(f);
         }
@@ -59,8 +94,7 @@ fn single(args: &CallArgs, context: &mut Context) -> i32 {
     }
     match outcome {
         Ok(CallOutcome::Returned(v)) => {
-            println!("{}", taipan_driver::python_text(&v));
-            0
+            i32::from(answers.line(&taipan_driver::python_text(&v)).is_err()) * 2
         }
         Ok(CallOutcome::Raised { class, traceback }) => {
             for frame in traceback.iter().rev() {
@@ -95,7 +129,7 @@ fn answer(outcome: &Result<CallOutcome, Failure>) -> (Value, i32) {
     }
 }
 
-fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context) -> i32 {
+fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context, mut answers: Answers) -> i32 {
     let input: Box<dyn Read> = if file == "-" {
         Box::new(std::io::stdin())
     } else {
@@ -128,12 +162,8 @@ fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context) -> i32 {
             out["id"] = Value::Null;
         }
         worst = worst.max(code);
-        // Whoever reads along wants each answer at once.
-        let mut stdout = std::io::stdout().lock();
-        if writeln!(stdout, "{out}")
-            .and_then(|()| stdout.flush())
-            .is_err()
-        {
+        // One string, so that a reader never sees half a line.
+        if answers.line(&out.to_string()).is_err() {
             return 2;
         }
     }

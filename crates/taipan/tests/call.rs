@@ -1,0 +1,85 @@
+//! `taipan call` as programs use it: what goes to standard output, and the exit codes.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+const SOURCE: &str = "\
+def double(n):
+    print 'doubling', n
+    return n * 2
+
+def pick(n):
+    if n > 1:
+        raise IndexError
+    return [10, 20][n]
+
+def wrong(n):
+    return n + 'x'
+";
+
+fn taipan(args: &[&str], input: &str) -> Output {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("main.py"), SOURCE).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(dir.path())
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[track_caller]
+fn check(args: &[&str], input: &str, stdout: &str, code: i32) {
+    let o = taipan(args, input);
+    let stderr = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(String::from_utf8_lossy(&o.stdout), stdout, "{stderr}");
+    assert_eq!(o.status.code(), Some(code), "{stderr}");
+}
+
+#[test]
+fn one_line_of_json() {
+    for engine in ["llinterp", "native"] {
+        let json = ["call", "--json", "--engine", engine];
+        let call = |args: [&'static str; 2]| [&json[..], &args].concat();
+        check(&call(["main.py:double", "4"]), "", "{\"ok\":8}\n", 0);
+        let raises = "{\"raises\":\"IndexError\"}\n";
+        check(&call(["main.py:pick", "2"]), "", raises, 1);
+    }
+    let o = taipan(&["call", "--json", "main.py:wrong", "1"], "");
+    let line = String::from_utf8(o.stdout).unwrap();
+    assert!(line.starts_with("{\"error\":"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert_eq!(o.status.code(), Some(2));
+}
+
+#[test]
+fn what_a_called_function_prints_is_no_answer() {
+    let o = taipan(&["call", "--json", "main.py:double", "4"], "");
+    assert!(String::from_utf8_lossy(&o.stderr).contains("doubling 4"));
+    check(&["call", "main.py:double", "4"], "", "doubling 4\n8\n", 0);
+}
+
+#[test]
+fn batches() {
+    check(
+        &["call", "--batch", "-"],
+        "{\"file\": \"main.py\", \"func\": \"double\", \"args\": [\"4\"], \"id\": 1}\n\
+         nonsense\n\
+         {\"file\": \"main.py\", \"func\": \"pick\", \"args\": [\"2\"], \"id\": \"b\"}\n\
+         {\"file\": \"main.py\", \"func\": \"pick\", \"args\": [1], \"id\": \"c\"}\n",
+        "{\"id\":1,\"ok\":8}\n\
+         {\"error\":\"not a line of JSON: expected ident at line 1 column 2\",\"id\":null}\n\
+         {\"id\":\"b\",\"raises\":\"IndexError\"}\n\
+         {\"id\":\"c\",\"ok\":20}\n",
+        2,
+    );
+}
