@@ -377,3 +377,25 @@ def some(n):
         ",
     );
 }
+
+#[test]
+fn attributes_of_classes_that_nobody_instantiates() {
+    check(
+        "
+class Base(object): pass
+class A(Base): value = 10
+class B(Base): value = 5
+class C(Base): value = 2.5
+def first(i): return A if i > 0 else B
+def second(i): return B if i > 5 else C
+def f(i): return first(i).value
+def g(i): return first(i).value, second(i).value
+",
+        "
+        f(1) == 10
+        f(0) == 5
+        g(1) == [10,2.5]
+        g(7) == [10,5.0]
+        ",
+    );
+}

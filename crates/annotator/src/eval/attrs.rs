@@ -97,6 +97,12 @@ impl Cx<'_> {
             Atom::Pbc(descs) => {
                 let mut sum = Val::default();
                 for d in descs.iter() {
+                    // The attribute is looked up in vtables, which only classes in use have.
+                    if let Desc::Class(c) = d
+                        && descs.len() > 1
+                    {
+                        self.use_class(*c)?;
+                    }
                     let v = self.desc_getattr(d, name)?;
                     sum = self.join(&sum, &v);
                 }
