@@ -1,84 +1,148 @@
 //! What is wrong with a solved program, with places and the ways that types came.
+//!
+//! What is wrong is found in the solver's state without positions; where that stands in
+//! the sources is looked up last. So the solver depends on no position, and an edit that
+//! moves lines only has places looked up again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_flow::{flow_diagnostics, span_at};
-use taipan_graph::{BlockId, ObjId};
+use taipan_graph::{BlockId, FunctionGraph, ObjId};
 use taipan_interp::{Function, ObjData};
 
-use crate::eval::{FLOW_FAILED, FunctionState};
-use crate::project::is_conflict;
-use crate::result::FunctionAnnotation;
+use crate::eval::{FLOW_FAILED, FunctionState, Problem};
+use crate::project::{Projector, is_conflict};
+use crate::solution::Solution;
 use crate::solver::{FactJoiner, Solver};
-use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx};
+use crate::store::{NodeKey, SlotIx, SlotKey, SpecIx};
 use crate::val::Val;
+use crate::warm::Warm;
 use crate::{RootSet, Roots};
 
-type Functions = FxHashMap<(ObjId, Arc<str>), Arc<FunctionAnnotation>>;
+/// Something that is wrong, without its place in the sources.
+enum Fault {
+    /// A mistake at an instruction of a function, or of a root.
+    At {
+        place: Place,
+        code: &'static str,
+        message: String,
+        help: Option<&'static str>,
+    },
+    /// A function without flow graph.
+    Flow(ObjId),
+    /// Values that do not go together.
+    Conflict { what: String, origins: Vec<Origin> },
+}
 
-/// Collects diagnostics in a stable order, and marks the functions that they are
-/// about as broken.
-pub(crate) fn collect(
-    db: &dyn Db,
-    roots: Roots,
-    solver: &mut Solver,
-    functions: &mut Functions,
-) -> Arc<[Diagnostic]> {
-    let mut all: Vec<Diagnostic> = Vec::new();
-    let mut add = |d: Diagnostic| {
-        if !all.contains(&d) {
-            all.push(d);
+/// An instruction of a function, or the function as a whole; none: no place in the
+/// program.
+type Place = Option<(ObjId, Option<u32>)>;
+
+/// One way in which a value came to a place.
+struct Origin {
+    val: Val,
+    place: Place,
+    from: String,
+}
+
+impl Fault {
+    fn problem(func: Option<ObjId>, p: &Problem) -> Fault {
+        match func {
+            Some(f) if p.code == FLOW_FAILED => Fault::Flow(f),
+            _ => Fault::At {
+                place: func.map(|f| (f, p.at)),
+                code: p.code,
+                message: p.message.clone(),
+                help: p.help,
+            },
         }
+    }
+}
+
+/// All diagnostics, by file and place.
+pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Diagnostic]> {
+    let program = roots.program(db);
+    let span = |place: Place| {
+        let (func, at) = place?;
+        span_at(db, Function::new(db, program, func), at)
     };
-    let roots_of = (0..solver.roots.len()).filter_map(|i| solver.root_state(i));
-    for p in roots_of.flat_map(|state| &state.problems) {
-        add(Diagnostic::error(p.code, None, &p.message));
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for fault in solution.write(|w| faults(db, roots, w)) {
+        match fault {
+            Fault::At {
+                place,
+                code,
+                message,
+                help,
+            } => {
+                let mut d = Diagnostic::error(code, span(place), message);
+                d.help = help.map(Into::into);
+                all.push(d);
+            }
+            Fault::Flow(f) => {
+                let function = Function::new(db, program, f);
+                all.extend(flow_diagnostics(db, function).iter().cloned());
+            }
+            Fault::Conflict { what, origins } => {
+                let mut origins: Vec<_> = origins.into_iter().map(|o| (span(o.place), o)).collect();
+                origins.sort_by_cached_key(|(span, _)| order(db, *span));
+                all.extend(solution.read(|w| conflict(&w.solver, &what, &origins)));
+            }
+        }
     }
-    for d in slot_conflicts(db, roots, solver) {
-        add(d);
+    all.sort_by_cached_key(|d| order(db, d.primary));
+    // The same mistake in several specialisations of a function.
+    let mut out: Vec<Diagnostic> = Vec::with_capacity(all.len());
+    for d in all {
+        let here = out.iter().rev().take_while(|o| o.primary == d.primary);
+        if !here.into_iter().any(|o| *o == d) {
+            out.push(d);
+        }
     }
-    if let Some(d) = entry_point_result(db, roots, solver) {
-        add(d);
-    }
-    let mut specs: Vec<_> = solver.store.specs.iter().enumerate().collect();
-    specs.sort_by(|a, b| (a.1.func, &a.1.key).cmp(&(b.1.func, &b.1.key)));
-    for (i, spec) in specs {
-        let Some(state) = state_of(solver, i as SpecIx) else {
+    out.into()
+}
+
+/// What is wrong, in an order that does not depend on how it was found.
+fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
+    let solver = &warm.solver;
+    let states = (0..solver.roots.len()).filter_map(|i| solver.root_state(i));
+    let mut all: Vec<Fault> = states
+        .flat_map(|state| &state.problems)
+        .map(|p| Fault::problem(None, p))
+        .collect();
+    all.extend(slot_conflicts(warm));
+    all.extend(entry_point_result(db, roots, &warm.solver));
+    let projector = warm.projector(crate::project::Naming::Program(db, roots));
+    for spec in stable(&warm.solver, &warm.view.faults.functions) {
+        let func = warm.solver.store.specs[spec as usize].func;
+        let Some(state) = projector.reached_state(spec) else {
             continue;
         };
-        let function = Function::new(db, roots.program(db), spec.func);
-        let mut own = Vec::new();
-        for p in &state.problems {
-            if p.code == FLOW_FAILED {
-                own.extend(flow_diagnostics(db, function).iter().cloned());
-                continue;
-            }
-            let mut d = Diagnostic::error(p.code, span_at(db, function, p.at), &p.message);
-            d.help = p.help.map(Into::into);
-            own.push(d);
-        }
-        own.extend(local_conflict(db, solver, function, spec.func, state));
-        if let Some(first) = own.first()
-            && let Some(f) = functions.get_mut(&(spec.func, spec.key.clone()))
-        {
-            let mut broken = (**f).clone();
-            broken.broken = Some(Arc::new(first.clone()));
-            *f = Arc::new(broken);
-        }
-        own.into_iter().for_each(&mut add);
+        all.extend(state.problems.iter().map(|p| Fault::problem(Some(func), p)));
+        all.extend(local_conflict(&warm.solver, func, state));
     }
     if all.is_empty() {
-        all = blocked(db, roots, solver);
+        for spec in stable(&warm.solver, &warm.view.faults.blocked) {
+            all.extend(blocked(&projector, spec));
+        }
     }
-    all.sort_by_key(|d| order(db, d.primary));
-    all.into()
+    all
+}
+
+/// Specialised functions by their names.
+fn stable<'a>(solver: &Solver, specs: impl IntoIterator<Item = &'a SpecIx>) -> Vec<SpecIx> {
+    let mut specs: Vec<SpecIx> = specs.into_iter().copied().collect();
+    specs.sort_by_key(|s| {
+        let k = &solver.store.specs[*s as usize];
+        (k.func, &k.key)
+    });
+    specs
 }
 
 /// An entry point returns an int: the exit code.
-fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Diagnostic> {
+fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Fault> {
     let RootSet::EntryPoint(func) = roots.set(db) else {
         return None;
     };
@@ -87,56 +151,78 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Diag
     if result.is_bottom() || is_conflict(result) || (!result.none && result.ints().is_some()) {
         return None;
     }
-    let function = Function::new(db, roots.program(db), *func);
     let got = solver.facts.describe(result);
-    Some(
-        Diagnostic::error(
-            "TP0316",
-            span_at(db, function, None),
-            format!("the entry point returns {got}, not an integer"),
-        )
-        .with_help("return 0 at the end"),
-    )
+    Some(Fault::At {
+        place: Some((*func, None)),
+        code: "TP0316",
+        message: format!("the entry point returns {got}, not an integer"),
+        help: Some("return 0 at the end"),
+    })
 }
 
 /// Operations that cannot succeed although nothing is wrong with them: they wait for
 /// a value that never comes. That is said only where nothing else explains it.
-fn blocked(db: &dyn Db, roots: Roots, solver: &Solver) -> Vec<Diagnostic> {
-    let mut out = Vec::new();
-    for (i, spec) in solver.store.specs.iter().enumerate() {
-        let Some(state) = state_of(solver, i as SpecIx) else {
-            continue;
-        };
-        let Ok(flow) = solver.facts.flow(spec.func) else {
-            continue;
-        };
-        let Ok(graph) = &flow.graph else { continue };
-        let function = Function::new(db, roots.program(db), spec.func);
-        for (b, n) in &state.blocked {
-            let op = &graph.block(*b).operations[*n as usize];
-            out.push(
-                Diagnostic::error(
-                    "TP0311",
-                    span_at(db, function, Some(op.at)),
-                    format!("this `{}` never gets a value", op.op),
-                )
-                .with_help(
-                    "one of its operands is never set: an attribute that nothing assigns, \
-                     an item of a list that stays empty",
-                ),
-            );
+fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
+    let func = projector.solver.store.specs[spec as usize].func;
+    let (Some(state), Some(graph)) = (projector.reached_state(spec), projector.graph(spec)) else {
+        return Vec::new();
+    };
+    let fault = |(b, n): &(BlockId, u32)| {
+        let op = &graph.block(*b).operations[*n as usize];
+        Fault::At {
+            place: Some((func, Some(op.at))),
+            code: "TP0311",
+            message: format!("this `{}` never gets a value", op.op),
+            help: Some(
+                "one of its operands is never set: an attribute that nothing assigns, \
+                 an item of a list that stays empty",
+            ),
         }
-    }
-    out.dedup();
-    out
+    };
+    state.blocked.iter().map(fault).collect()
 }
 
-fn state_of(solver: &Solver, spec: SpecIx) -> Option<&Arc<FunctionState>> {
-    let node = solver.store.find_node(&NodeKey::Spec(spec))?;
-    if solver.store.value(&SlotKey::Called(spec)).is_bottom() {
-        return None;
+impl Projector<'_> {
+    /// What is known inside a function that is called.
+    fn reached_state(&self, spec: SpecIx) -> Option<&Arc<FunctionState>> {
+        let called = self.solver.store.value(&SlotKey::Called(spec));
+        self.state(spec).filter(|_| !called.is_bottom())
     }
-    solver.functions.get(node as usize)?.as_ref()
+
+    /// The first mistake in a function: nothing can be generated from it. Without its
+    /// place, which changes more often.
+    pub(crate) fn broken(&self, spec: SpecIx) -> Option<Arc<Diagnostic>> {
+        if !self.view.faults.functions.contains(&spec) {
+            return None;
+        }
+        let func = self.solver.store.specs[spec as usize].func;
+        let state = self.reached_state(spec)?;
+        let d = match state.problems.first() {
+            Some(p) if p.code == FLOW_FAILED => {
+                let flow = self.solver.facts.flow(func).ok()?;
+                let e = flow.graph.as_ref().err()?;
+                let mut d = Diagnostic::error(e.code, None, &e.message);
+                d.help = e.help.clone();
+                d
+            }
+            Some(p) => {
+                let mut d = Diagnostic::error(p.code, None, &p.message);
+                d.help = p.help.map(Into::into);
+                d
+            }
+            None => {
+                let Fault::Conflict { what, mut origins } =
+                    local_conflict(&self.solver, func, state)?
+                else {
+                    return None;
+                };
+                origins.sort_by_key(|o| o.place);
+                let origins: Vec<_> = origins.into_iter().map(|o| (None, o)).collect();
+                conflict(self.solver, &what, &origins)?
+            }
+        };
+        Some(Arc::new(d))
+    }
 }
 
 /// By file and place.
@@ -147,98 +233,82 @@ fn order(db: &dyn Db, span: Option<Span>) -> (String, u32, u32) {
     }
 }
 
-/// One way in which a value came to a place.
-struct Origin {
-    val: Val,
-    span: Option<Span>,
-    from: String,
-}
-
 /// Slots whose contributions have no common annotation.
-fn slot_conflicts(db: &dyn Db, roots: Roots, solver: &mut Solver) -> Vec<Diagnostic> {
-    let mut places: BTreeMap<String, SlotIx> = BTreeMap::new();
-    for (i, slot) in solver.store.slots.iter().enumerate() {
-        let named = matches!(
-            slot.key,
-            SlotKey::Arg(..)
-                | SlotKey::Ret(_)
-                | SlotKey::Attr(..)
-                | SlotKey::Item(_)
-                | SlotKey::Key(_)
-                | SlotKey::Value(_)
-        );
-        if named && is_conflict(slot.current()) {
-            places
-                .entry(slot_name(solver, &slot.key))
-                .or_insert(i as SlotIx);
-        }
+fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
+    let solver = &mut warm.solver;
+    let mut places: BTreeMap<(String, String), SlotIx> = BTreeMap::new();
+    for slot in &warm.view.faults.slots {
+        let key = &solver.store.slots[*slot as usize].key;
+        // Where names are the same, sites and specialisations decide.
+        let stable = match key {
+            SlotKey::Arg(s, i) => format!("{:?} {i}", solver.store.specs[*s as usize]),
+            SlotKey::Ret(s) => format!("{:?}", solver.store.specs[*s as usize]),
+            other => format!("{other:?}"),
+        };
+        places.insert((slot_name(solver, key), stable), *slot);
     }
+    // One of several of the same name will do.
+    let mut last = String::new();
     let mut out = Vec::new();
-    for (name, slot) in places {
-        let mut nodes: Vec<NodeIx> = solver.store.slots[slot as usize]
-            .log
-            .iter()
-            .map(|e| e.node)
-            .collect();
+    for ((name, _), slot) in places {
+        if name == last {
+            continue;
+        }
+        let log = &solver.store.slots[slot as usize].log;
+        let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
         let mut origins: Vec<Origin> = Vec::new();
         for n in nodes {
             let key = solver.store.nodes[n as usize].key.clone();
             for (val, at) in solver.contributions(n, slot) {
-                let (span, from) = match key {
+                let (place, from) = match key {
                     NodeKey::Spec(s) => {
                         let func = solver.store.specs[s as usize].func;
-                        let f = Function::new(db, roots.program(db), func);
-                        let name = object_name(solver, func);
-                        (span_at(db, f, at), format!("in {name}()"))
+                        (
+                            Some((func, at)),
+                            format!("in {}()", object_name(solver, func)),
+                        )
                     }
                     NodeKey::Root(_) => (None, "from outside the program".into()),
                     NodeKey::Prebuilt(_) => (None, "in a prebuilt object".into()),
                     NodeKey::Attr(..) => (None, "in a class or prebuilt instance".into()),
                     _ => continue,
                 };
-                origins.push(Origin { val, span, from });
+                origins.push(Origin { val, place, from });
             }
         }
-        out.extend(conflict(db, solver, &format!("{name} mixes"), origins));
+        origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
+        let what = format!("{name} mixes");
+        out.push(Fault::Conflict { what, origins });
+        last = name;
     }
     out
 }
 
-/// The diagnostic for values that do not go together.
-fn conflict(
-    db: &dyn Db,
-    solver: &Solver,
-    what: &str,
-    mut origins: Vec<Origin>,
-) -> Option<Diagnostic> {
-    origins.retain(|o| !is_conflict(&o.val) && !o.val.is_bottom());
-    origins.sort_by_cached_key(|o| order(db, o.span));
-    let first = origins.first()?;
+/// The diagnostic for values that do not go together, with the places that they come
+/// from.
+fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> Option<Diagnostic> {
+    let mut origins = (origins.iter()).filter(|(_, o)| !is_conflict(&o.val) && !o.val.is_bottom());
+    let (first_span, first) = origins.next()?;
     let mut joiner = FactJoiner::new(&solver.facts);
-    let mut sum = Val::default();
-    let mut clash = None;
-    for o in &origins {
+    let mut sum = first.val.clone();
+    let (span, clash) = origins.find(|(_, o)| {
         sum = sum.join(&o.val, &mut joiner);
-        if is_conflict(&sum) {
-            clash = Some(o);
-            break;
-        }
-    }
-    let clash = clash?;
+        is_conflict(&sum)
+    })?;
     let (a, b) = (
         solver.facts.describe(&first.val),
         solver.facts.describe(&clash.val),
     );
     let mut d = Diagnostic::error(
         "TP0300",
-        clash.span.or(first.span),
+        span.or(*first_span),
         format!("{what} {a} and {b}"),
     )
     .with_label(format!("{b} comes from here"))
-    .with_note(first.span, format!("{a} comes from here, {}", first.from))
-    .with_note(clash.span, format!("{b} comes from here, {}", clash.from));
+    .with_note(*first_span, format!("{a} comes from here, {}", first.from))
+    .with_note(*span, format!("{b} comes from here, {}", clash.from));
     if a.contains("None") != b.contains("None") {
         d = d.with_help("only strings, lists, dicts, instances and the like may be None; use a special value instead");
     }
@@ -246,13 +316,7 @@ fn conflict(
 }
 
 /// A variable inside a function where values of different kinds come together.
-fn local_conflict(
-    db: &dyn Db,
-    solver: &Solver,
-    function: Function,
-    func: ObjId,
-    state: &FunctionState,
-) -> Option<Diagnostic> {
+fn local_conflict(solver: &Solver, func: ObjId, state: &FunctionState) -> Option<Fault> {
     let flow = solver.facts.flow(func).ok()?;
     let graph = flow.graph.as_ref().ok()?;
     for target in graph.reachable() {
@@ -261,9 +325,10 @@ fn local_conflict(
                 continue;
             }
             let mut origins = Vec::new();
+            let mut sum = Val::default();
+            let mut clash = false;
             for (b, exit) in &state.followed {
-                let block = graph.block(*b);
-                let link = &block.exits[*exit as usize];
+                let link = &graph.block(*b).exits[*exit as usize];
                 if link.target != target {
                     continue;
                 }
@@ -271,12 +336,18 @@ fn local_conflict(
                     taipan_graph::Operand::Var(x) => state.vars[x.index()].clone(),
                     taipan_graph::Operand::Const(c) => const_val(solver, c),
                 };
-                let at = last_instruction(graph, *b);
+                if !is_conflict(&val) {
+                    sum = sum.join(&val, &mut FactJoiner::new(&solver.facts));
+                    clash |= is_conflict(&sum);
+                }
                 origins.push(Origin {
                     val,
-                    span: span_at(db, function, at),
+                    place: Some((func, last_instruction(graph, *b))),
                     from: "on one way through the function".into(),
                 });
+            }
+            if !clash {
+                continue;
             }
             let name = &graph.vars[v.index()].name;
             let what = if name.is_empty() {
@@ -284,15 +355,13 @@ fn local_conflict(
             } else {
                 format!("variable {name} mixes")
             };
-            if let Some(d) = conflict(db, solver, &what, origins) {
-                return Some(d);
-            }
+            return Some(Fault::Conflict { what, origins });
         }
     }
     None
 }
 
-fn last_instruction(graph: &taipan_graph::FunctionGraph, b: BlockId) -> Option<u32> {
+fn last_instruction(graph: &FunctionGraph, b: BlockId) -> Option<u32> {
     graph.block(b).operations.last().map(|o| o.at)
 }
 

@@ -4,12 +4,12 @@
 //! here it gives up the current evaluation with [`Missing`]; the query fetches what
 //! was asked for and lets it go on.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use indexmap::IndexSet;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_flow::{FlowResult, Signature};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ClassData, FunctionData, ObjData};
@@ -43,15 +43,55 @@ pub(crate) struct Facts {
     pub(crate) graphs: FxHashMap<ObjId, Arc<FlowResult>>,
     pub(crate) memos: FxHashMap<(ObjId, Vec<Const>), Result<Const, String>>,
     pub(crate) globals: FxHashMap<(ObjId, Box<str>), Option<Const>>,
-    classes: RefCell<FxHashMap<ObjId, Arc<ClassInfo>>>,
-    functions: RefCell<FxHashMap<ObjId, Arc<FuncInfo>>>,
-    wanted: RefCell<IndexSet<Request>>,
+    classes: RwLock<FxHashMap<ObjId, Arc<ClassInfo>>>,
+    functions: RwLock<FxHashMap<ObjId, Arc<FuncInfo>>>,
+    wanted: Mutex<IndexSet<Request>>,
+    touched: Touched,
     /// Helpers of the prelude are specialised by low-level types whatever their tags.
     pub(crate) helper_mode: bool,
 }
 
+/// The objects that were asked for while an evaluation is being recorded.
+#[derive(Default)]
+struct Touched {
+    on: AtomicBool,
+    list: Mutex<Vec<ObjId>>,
+}
+
+impl Touched {
+    fn add(&self, id: ObjId) {
+        if self.on.load(Ordering::Relaxed) {
+            lock(&self.list).push(id);
+        }
+    }
+}
+
+/// Nothing here can be left half-way by a panic.
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn get<T>(table: &RwLock<FxHashMap<ObjId, Arc<T>>>, id: ObjId) -> Option<Arc<T>> {
+    let table = table.read().unwrap_or_else(PoisonError::into_inner);
+    table.get(&id).cloned()
+}
+
+fn put<T>(table: &RwLock<FxHashMap<ObjId, Arc<T>>>, id: ObjId, value: Arc<T>) {
+    let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
+    table.insert(id, value);
+}
+
+/// What a change of objects means for classes.
+#[derive(Default)]
+pub(crate) struct Reshaped {
+    /// Classes that look different.
+    pub(crate) classes: Vec<ObjId>,
+    /// Those of them that stand elsewhere among the others.
+    pub(crate) hierarchy: FxHashSet<ObjId>,
+}
+
 /// A function as the annotator sees it (RPython: `FunctionDesc`).
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FuncInfo {
     pub(crate) data: FunctionData,
     pub(crate) params: Signature,
@@ -59,7 +99,7 @@ pub(crate) struct FuncInfo {
 }
 
 /// A class as the annotator sees it (RPython: `ClassDesc`).
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ClassInfo {
     /// `module.Class`
     pub(crate) name: Arc<str>,
@@ -90,17 +130,33 @@ pub(crate) struct ClassInfo {
 impl Facts {
     /// What was asked for in vain since the last call.
     pub(crate) fn take_wanted(&self) -> Vec<Request> {
-        std::mem::take(&mut *self.wanted.borrow_mut())
+        std::mem::take(&mut *lock(&self.wanted))
             .into_iter()
             .collect()
     }
 
+    /// Begins to note which objects are asked for.
+    pub(crate) fn record(&self) {
+        self.touched.on.store(true, Ordering::Relaxed);
+    }
+
+    /// The objects asked for since [`Facts::record`], sorted: themselves, or as classes,
+    /// functions, modules with globals, functions called while compiling.
+    pub(crate) fn recorded(&self) -> Vec<ObjId> {
+        self.touched.on.store(false, Ordering::Relaxed);
+        let mut list = std::mem::take(&mut *lock(&self.touched.list));
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
     fn want<T>(&self, r: Request) -> Known<T> {
-        self.wanted.borrow_mut().insert(r);
+        lock(&self.wanted).insert(r);
         Err(Missing)
     }
 
     pub(crate) fn object(&self, id: ObjId) -> Known<Option<Arc<ObjData>>> {
+        self.touched.add(id);
         match self.objects.get(&id) {
             Some(o) => Ok(o.clone()),
             None => self.want(Request::Object(id)),
@@ -115,6 +171,7 @@ impl Facts {
     }
 
     pub(crate) fn memo(&self, func: ObjId, args: &[Const]) -> Known<Result<Const, String>> {
+        self.touched.add(func);
         match self.memos.get(&(func, args.to_vec())) {
             Some(r) => Ok(r.clone()),
             None => self.want(Request::Memo(func, args.to_vec())),
@@ -122,22 +179,63 @@ impl Facts {
     }
 
     pub(crate) fn global(&self, module: ObjId, name: &str) -> Known<Option<Const>> {
+        self.touched.add(module);
         match self.globals.get(&(module, name.into())) {
             Some(g) => Ok(g.clone()),
             None => self.want(Request::Global(module, name.into())),
         }
     }
 
-    /// Replaces what depends on a function's own code.
-    pub(crate) fn set_flow(&mut self, func: ObjId, flow: Arc<FlowResult>) {
-        self.functions.borrow_mut().remove(&func);
-        self.graphs.insert(func, flow);
+    /// Replaces what depends on a function's own code. Answers whether callers may
+    /// notice: it takes other parameters than before.
+    pub(crate) fn set_flow(&mut self, func: ObjId, flow: Arc<FlowResult>) -> bool {
+        let functions = self
+            .functions
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        functions.remove(&func);
+        let signature = flow.signature.clone();
+        let old = self.graphs.insert(func, flow);
+        old.is_some_and(|o| o.signature != signature)
+    }
+
+    /// Replaces objects. Answers what else looks different now: classes that inherit
+    /// from them or take them in.
+    pub(crate) fn set_objects(&mut self, changed: Vec<(ObjId, Option<Arc<ObjData>>)>) -> Reshaped {
+        let functions = self
+            .functions
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (id, data) in changed {
+            functions.remove(&id);
+            self.objects.insert(id, data);
+        }
+        let classes = self
+            .classes
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::take(classes);
+        let mut reshaped = Reshaped::default();
+        for (id, was) in old {
+            match self.class(id) {
+                Ok(Some(now)) if now == was => {}
+                Ok(Some(now)) if now.chain == was.chain && now.mro == was.mro => {
+                    reshaped.classes.push(id);
+                }
+                _ => {
+                    reshaped.classes.push(id);
+                    reshaped.hierarchy.insert(id);
+                }
+            }
+        }
+        reshaped
     }
 
     /// A function; None if the object is something else.
     pub(crate) fn function(&self, id: ObjId) -> Known<Option<Arc<FuncInfo>>> {
-        if let Some(f) = self.functions.borrow().get(&id) {
-            return Ok(Some(f.clone()));
+        self.touched.add(id);
+        if let Some(f) = get(&self.functions, id) {
+            return Ok(Some(f));
         }
         let object = self.object(id)?;
         let Some(ObjData::Function(data)) = object.as_deref() else {
@@ -154,21 +252,22 @@ impl Facts {
             params: flow.signature.clone(),
             special,
         });
-        self.functions.borrow_mut().insert(id, info.clone());
+        put(&self.functions, id, info.clone());
         Ok(Some(info))
     }
 
     /// A class; None if the object is something else.
     pub(crate) fn class(&self, id: ObjId) -> Known<Option<Arc<ClassInfo>>> {
-        if let Some(c) = self.classes.borrow().get(&id) {
-            return Ok(Some(c.clone()));
+        self.touched.add(id);
+        if let Some(c) = get(&self.classes, id) {
+            return Ok(Some(c));
         }
         let object = self.object(id)?;
         let Some(ObjData::Class(data)) = object.as_deref() else {
             return Ok(None);
         };
         let info = Arc::new(self.class_info(id, data)?);
-        self.classes.borrow_mut().insert(id, info.clone());
+        put(&self.classes, id, info.clone());
         Ok(Some(info))
     }
 

@@ -4,8 +4,9 @@
 //! known of one helper does not depend on which others have been asked for, since
 //! every helper is specialised by all of its arguments.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use rustc_hash::FxHashMap;
 use taipan_base::{Db, Program};
 use taipan_graph::Const;
 use taipan_interp::{Name, module_global, named_id};
@@ -13,13 +14,13 @@ use taipan_interp::{Name, module_global, named_id};
 use crate::HelperKey;
 use crate::eval::Root;
 use crate::facts::Facts;
-use crate::project::{Naming, Projector};
+use crate::project::Naming;
 use crate::result::FunctionAnnotation;
-use crate::solution::{refresh, run, unreached};
-use crate::solver::Solver;
+use crate::solution::unreached;
+use crate::warm::Warm;
 
-/// Name of the slot of warm state.
-const SLOT: &str = "annotator helpers";
+/// Helpers that were asked for, by prelude.
+type Helpers = FxHashMap<Program, Arc<RwLock<Option<Warm>>>>;
 
 pub(crate) fn annotate(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
     let program = key.prelude(db);
@@ -33,39 +34,36 @@ pub(crate) fn annotate(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
         func: *func,
         args: key.args(db).to_vec(),
     };
-    let slot = db.warm().slot(SLOT);
-    let warm = slot
-        .lock()
-        .unwrap_or_else(|e| e.into_inner())
-        .take()
-        .and_then(|b| b.downcast::<(Program, Solver)>().ok())
-        .filter(|w| w.0 == program);
-    let mut solver = match warm {
-        Some(mut w) => {
-            let (edited, other) = refresh(db, program, &mut w.1.facts);
-            if edited.is_empty() && !other {
-                w.1
-            } else {
-                fresh()
-            }
-        }
-        None => fresh(),
-    };
-    solver.add_root(root.clone());
-    run(db, program, &mut solver);
-    let result = match solver.spec_of_root(&root) {
-        Some(spec) => {
-            let projector = Projector::new(&solver, Naming::Helpers(db, program));
-            projector.function(spec)
-        }
-        None => unreached(),
-    };
-    *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new((program, solver)));
-    Arc::new(result)
+    let place = place(db, program);
+    // One at a time: the others wait rather than start from nothing.
+    let mut state = place.write().unwrap_or_else(PoisonError::into_inner);
+    let warm = state.get_or_insert_with(|| {
+        let mut facts = Facts::default();
+        facts.helper_mode = true;
+        Warm::new(facts, Vec::new())
+    });
+    if !warm.consistent {
+        *state = None;
+        drop(state);
+        return annotate(db, key);
+    }
+    warm.refresh(db, program);
+    warm.solver.add_root(root.clone());
+    warm.solve(db, program);
+    let projector = warm.projector(Naming::Helpers(db, program));
+    match warm.solver.spec_of_root(&root) {
+        Some(spec) => projector.function(spec),
+        None => Arc::new(unreached()),
+    }
 }
 
-fn fresh() -> Solver {
-    let mut facts = Facts::default();
-    facts.helper_mode = true;
-    Solver::new(facts, Vec::new())
+/// The place of warm state.
+fn place(db: &dyn Db, program: Program) -> Arc<RwLock<Option<Warm>>> {
+    let slot = db.warm().slot("annotator helpers");
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = slot.get_or_insert_with(|| Box::new(Helpers::default()));
+    match all.downcast_mut::<Helpers>() {
+        Some(all) => all.entry(program).or_default().clone(),
+        None => Arc::default(),
+    }
 }

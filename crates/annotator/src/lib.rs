@@ -28,6 +28,7 @@ mod store;
 mod tests;
 mod text;
 mod val;
+mod warm;
 
 pub use eval::{is_known_builtin, prebuilt_site};
 pub use keys::*;

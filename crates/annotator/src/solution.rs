@@ -1,166 +1,86 @@
-//! The solved program: what the projections in `queries` read from, and the query
-//! that solves it.
+//! The query that solves a program, and the handle on the outcome that projections read
+//! from.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic};
-use taipan_flow::flow_graph;
+use taipan_base::Db;
 use taipan_graph::{FunctionGraph, ObjId};
-use taipan_interp::{Function, MemoCall, Name, Object, memo_call, module_global, named_id, object};
+use taipan_interp::{Name, Object, module_global, named_id, object};
 
 use crate::eval::Root;
-use crate::facts::{Facts, Request};
+use crate::facts::Facts;
 use crate::project::{Naming, Projector};
-use crate::result::{
-    AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
-};
-use crate::solver::Solver;
-use crate::store::{NodeIx, NodeKey};
-use crate::{DictDef, InputType, ListDef, RootSet, Roots, SiteId};
+use crate::result::{FunctionAnnotation, Signature};
+use crate::warm::Warm;
+use crate::{InputType, RootSet, Roots};
 
-/// The outcome of annotation. Shared, so that an unchanged part is the same `Arc` as
-/// in the last revision and compares in no time.
-#[derive(Default)]
+/// The outcome of annotation in some revision. It lives outside salsa's tables, in the
+/// state that the next revision goes on from; a handle is good for as long as the query
+/// that answered it is valid. Two are equal if nothing has changed from one to the other.
+#[derive(Clone)]
 pub(crate) struct Solution {
-    functions: FxHashMap<(ObjId, Arc<str>), Arc<FunctionAnnotation>>,
-    order: Vec<(ObjId, Arc<str>)>,
-    classes: FxHashMap<ObjId, Arc<ClassDef>>,
-    attributes: FxHashMap<ObjId, Arc<ClassAttributes>>,
-    lists: FxHashMap<SiteId, Arc<ListDef>>,
-    dicts: FxHashMap<SiteId, Arc<DictDef>>,
-    aliases: FxHashMap<SiteId, SiteId>,
-    call_families: FxHashMap<ObjId, Arc<CallFamily>>,
-    attr_families: FxHashMap<ObjId, Arc<AttrFamily>>,
-    diagnostics: Arc<[Diagnostic]>,
+    pub(crate) run: u64,
+    state: Shared,
 }
 
-/// The old value where nothing changed.
-fn keep<T: PartialEq>(new: T, old: Option<&Arc<T>>) -> Arc<T> {
-    match old {
-        Some(o) if **o == new => o.clone(),
-        _ => Arc::new(new),
+/// Empty while the state is being changed, and after a panic.
+type Shared = Arc<RwLock<Option<Warm>>>;
+
+impl PartialEq for Solution {
+    fn eq(&self, other: &Self) -> bool {
+        self.run == other.run && Arc::ptr_eq(&self.state, &other.state)
     }
 }
+
+impl Eq for Solution {}
 
 impl Solution {
-    pub(crate) fn add_function(
-        &mut self,
-        func: ObjId,
-        key: Arc<str>,
-        f: FunctionAnnotation,
-        old: Option<&Solution>,
-    ) {
-        let k = (func, key);
-        let f = keep(f, old.and_then(|o| o.functions.get(&k)));
-        self.order.push(k.clone());
-        self.functions.insert(k, f);
+    /// Looks something up.
+    pub(crate) fn read<R: Default>(&self, look: impl FnOnce(&Warm) -> R) -> R {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.as_ref().map(look).unwrap_or_default()
     }
 
-    pub(crate) fn add_class(
-        &mut self,
-        class: ObjId,
-        def: ClassDef,
-        attrs: ClassAttributes,
-        old: Option<&Solution>,
-    ) {
-        let def = keep(def, old.and_then(|o| o.classes.get(&class)));
-        let attrs = keep(attrs, old.and_then(|o| o.attributes.get(&class)));
-        self.classes.insert(class, def);
-        self.attributes.insert(class, attrs);
+    /// Looks something up that may leave traces in the solver, but none in its outcome.
+    pub(crate) fn write<R: Default>(&self, look: impl FnOnce(&mut Warm) -> R) -> R {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.as_mut().map(look).unwrap_or_default()
     }
 
-    pub(crate) fn add_list(&mut self, site: SiteId, def: ListDef, old: Option<&Solution>) {
-        let def = keep(def, old.and_then(|o| o.lists.get(&site)));
-        self.lists.insert(site, def);
+    /// Asks for a projection.
+    pub(crate) fn ask<R: Default>(
+        &self,
+        db: &dyn Db,
+        roots: Roots,
+        ask: impl FnOnce(&Projector<'_>) -> R,
+    ) -> R {
+        self.read(|w| ask(&w.projector(Naming::Program(db, roots))))
     }
+}
 
-    pub(crate) fn add_dict(&mut self, site: SiteId, def: DictDef, old: Option<&Solution>) {
-        let def = keep(def, old.and_then(|o| o.dicts.get(&site)));
-        self.dicts.insert(site, def);
-    }
+/// Warm state that is taken out of its place while it changes. It goes back when work
+/// ends, also when salsa unwinds because its answers are not wanted any more; after a
+/// panic of the solver it is dropped.
+pub(crate) struct Work {
+    pub(crate) warm: Option<Warm>,
+    place: Shared,
+}
 
-    pub(crate) fn add_alias(&mut self, site: SiteId, canonical: SiteId) {
-        self.aliases.insert(site, canonical);
-    }
-
-    pub(crate) fn add_call_family(
-        &mut self,
-        member: ObjId,
-        family: &CallFamily,
-        old: Option<&Solution>,
-    ) {
-        let family = keep(
-            family.clone(),
-            old.and_then(|o| o.call_families.get(&member)),
-        );
-        self.call_families.insert(member, family);
-    }
-
-    pub(crate) fn add_attr_family(
-        &mut self,
-        member: ObjId,
-        family: &AttrFamily,
-        old: Option<&Solution>,
-    ) {
-        let family = keep(
-            family.clone(),
-            old.and_then(|o| o.attr_families.get(&member)),
-        );
-        self.attr_families.insert(member, family);
-    }
-
-    pub(crate) fn function(&self, func: ObjId, key: &Arc<str>) -> Arc<FunctionAnnotation> {
-        match self.functions.get(&(func, key.clone())) {
-            Some(f) => f.clone(),
-            None => Arc::new(unreached()),
+impl Work {
+    pub(crate) fn on(place: &Shared, fresh: impl FnOnce() -> Warm) -> Work {
+        let mut state = place.write().unwrap_or_else(PoisonError::into_inner);
+        Work {
+            warm: Some(state.take().unwrap_or_else(fresh)),
+            place: place.clone(),
         }
     }
+}
 
-    pub(crate) fn specs(&self) -> impl Iterator<Item = (ObjId, Arc<str>)> + '_ {
-        self.order.iter().cloned()
-    }
-
-    /// All classes, by name.
-    pub(crate) fn classes(&self) -> Vec<ObjId> {
-        let mut all: Vec<_> = self.classes.iter().map(|(c, d)| (&d.name, *c)).collect();
-        all.sort();
-        all.into_iter().map(|(_, c)| c).collect()
-    }
-
-    pub(crate) fn class(&self, class: ObjId) -> Arc<ClassDef> {
-        self.classes.get(&class).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn attributes(&self, class: ObjId) -> Arc<ClassAttributes> {
-        self.attributes.get(&class).cloned().unwrap_or_default()
-    }
-
-    fn canonical(&self, site: SiteId) -> SiteId {
-        self.aliases.get(&site).copied().unwrap_or(site)
-    }
-
-    pub(crate) fn list(&self, site: SiteId) -> Arc<ListDef> {
-        let site = self.canonical(site);
-        self.lists.get(&site).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn dict(&self, site: SiteId) -> Arc<DictDef> {
-        let site = self.canonical(site);
-        self.dicts.get(&site).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn call_family(&self, member: ObjId) -> Arc<CallFamily> {
-        self.call_families.get(&member).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn attr_family(&self, member: ObjId) -> Arc<AttrFamily> {
-        self.attr_families.get(&member).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn diagnostics(&self) -> Arc<[Diagnostic]> {
-        self.diagnostics.clone()
+impl Drop for Work {
+    fn drop(&mut self) {
+        let warm = self.warm.take().filter(|w| w.consistent);
+        *self.place.write().unwrap_or_else(PoisonError::into_inner) = warm;
     }
 }
 
@@ -170,169 +90,41 @@ pub(crate) fn unreached() -> FunctionAnnotation {
         graph: Arc::new(FunctionGraph::new("", (), (), ())),
         vars: vec![Default::default(); 3],
         reached: vec![false; 3],
-        calls: BTreeMap::new(),
+        calls: Default::default(),
         followed: Vec::new(),
         signature: Signature::default(),
         broken: None,
     }
 }
 
-/// A solver that is kept between revisions, with the outcome it had.
-struct Warm {
-    solver: Solver,
-    solution: Arc<Solution>,
-}
-
-/// Warm solvers by their roots.
-type WarmSolvers = FxHashMap<Roots, Warm>;
-
-/// Name of the slot of warm state.
-const SLOT: &str = "annotator";
-
-/// Fetches facts through salsa.
-pub(crate) fn fetch(
-    db: &dyn Db,
-    program: taipan_base::Program,
-    facts: &mut Facts,
-    requests: Vec<Request>,
-) {
-    for r in requests {
-        match r {
-            Request::Object(o) => {
-                let data = object(db, Object::new(db, program, o));
-                facts.objects.insert(o, data.clone());
-            }
-            Request::Graph(f) => {
-                let flow = flow_graph(db, Function::new(db, program, f));
-                facts.set_flow(f, flow.clone());
-            }
-            Request::Global(module, name) => {
-                let value = module_global(db, Name::new(db, program, module, name.clone()));
-                facts.globals.insert((module, name), value.clone());
-            }
-            Request::Memo(func, args) => {
-                let result = call_memo(db, program, func, &args);
-                facts.memos.insert((func, args), result);
-            }
-        }
+/// The place of warm state.
+fn place(db: &dyn Db, roots: Roots) -> Shared {
+    let slot = db.warm().slot("annotator");
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = slot.get_or_insert_with(|| Box::new(FxHashMap::<Roots, Shared>::default()));
+    match all.downcast_mut::<FxHashMap<Roots, Shared>>() {
+        Some(all) => all.entry(roots).or_default().clone(),
+        None => Shared::default(),
     }
 }
 
-/// Calls a function while compiling.
-fn call_memo(
-    db: &dyn Db,
-    program: taipan_base::Program,
-    func: ObjId,
-    args: &[taipan_graph::Const],
-) -> Result<taipan_graph::Const, String> {
-    match memo_call(db, MemoCall::new(db, program, func, args.to_vec())) {
-        Ok(c) => Ok(c.clone()),
-        Err(d) => Err(d.message.clone()),
-    }
-}
-
-/// Reads every fact again and says what changed: functions with another graph, and
-/// whether anything else did.
-pub(crate) fn refresh(
-    db: &dyn Db,
-    program: taipan_base::Program,
-    facts: &mut Facts,
-) -> (Vec<ObjId>, bool) {
-    let mut other = false;
-    for (o, data) in &facts.objects {
-        other |= object(db, Object::new(db, program, *o)) != data;
-    }
-    for ((module, name), value) in &facts.globals {
-        other |= module_global(db, Name::new(db, program, *module, name.clone())) != value;
-    }
-    for ((func, args), result) in &facts.memos {
-        other |= call_memo(db, program, *func, args) != *result;
-    }
-    let mut changed = Vec::new();
-    for (f, old) in &facts.graphs {
-        let new = flow_graph(db, Function::new(db, program, *f));
-        if !Arc::ptr_eq(new, old) && new != old {
-            changed.push((*f, new.clone()));
-        }
-    }
-    let functions = changed.iter().map(|(f, _)| *f).collect();
-    for (f, flow) in changed {
-        facts.set_flow(f, flow);
-    }
-    (functions, other)
-}
-
-/// Runs a solver to the end.
-pub(crate) fn run(db: &dyn Db, program: taipan_base::Program, solver: &mut Solver) {
-    loop {
-        let wanted = solver.ascend();
-        if wanted.is_empty() {
-            return;
-        }
-        fetch(db, program, &mut solver.facts, wanted);
-    }
-}
-
-/// Annotates the program. Not compared: every consumer reads it through a projection.
-#[salsa::tracked(returns(clone), no_eq)]
-pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Arc<Solution> {
+/// Annotates the program. Everyone reads the outcome through projections.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Solution {
     let program = roots.program(db);
     let root = root_call(db, roots);
-    let slot = db.warm().slot(SLOT);
-    // Taken out while it works: a panic or a cancelled query drops it.
-    let warm = slot
-        .lock()
-        .unwrap_or_else(|e| e.into_inner())
-        .as_mut()
-        .and_then(|b| b.downcast_mut::<WarmSolvers>())
-        .and_then(|w| w.remove(&roots));
-    let (mut solver, old) = match warm {
-        Some(w) => (Some(w.solver), Some(w.solution)),
-        None => (None, None),
-    };
-    if let Some(s) = &mut solver {
-        let same_root = s.roots == [root.clone()];
-        let (edited, other) = refresh(db, program, &mut s.facts);
-        if same_root && !other {
-            let nodes = nodes_of(s, &edited);
-            s.retract(&nodes);
-        } else {
-            solver = None;
-        }
+    let state = place(db, roots);
+    let mut work = Work::on(&state, || Warm::new(Facts::default(), vec![root.clone()]));
+    let mut run = 0;
+    if let Some(warm) = &mut work.warm {
+        warm.refresh(db, program);
+        warm.solver.set_root(root);
+        warm.solve(db, program);
+        run = warm.run;
     }
-    let mut solver = solver.unwrap_or_else(|| Solver::new(Facts::default(), vec![root]));
-    run(db, program, &mut solver);
-    let mut projector = Projector::new(&solver, Naming::Program(db, roots));
-    let mut solution = projector.solution(old.as_deref());
-    solution.diagnostics =
-        crate::diagnostics::collect(db, roots, &mut solver, &mut solution.functions);
-    let solution = Arc::new(solution);
-    let warm = Warm {
-        solver,
-        solution: solution.clone(),
-    };
-    if let Some(all) = slot
-        .lock()
-        .unwrap_or_else(|e| e.into_inner())
-        .get_or_insert_with(|| Box::new(WarmSolvers::default()))
-        .downcast_mut::<WarmSolvers>()
-    {
-        all.insert(roots, warm);
-    }
-    solution
+    drop(work);
+    Solution { run, state }
 }
-
-/// The nodes of functions.
-fn nodes_of(s: &Solver, functions: &[ObjId]) -> Vec<NodeIx> {
-    s.store
-        .specs
-        .iter()
-        .enumerate()
-        .filter(|(_, k)| functions.contains(&k.func))
-        .filter_map(|(i, _)| s.store.find_node(&NodeKey::Spec(i as u32)))
-        .collect()
-}
-
 /// What the roots call.
 fn root_call(db: &dyn Db, roots: Roots) -> Root {
     match roots.set(db) {

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
 use crate::SiteId;
@@ -58,6 +59,19 @@ impl Joiner for FactJoiner<'_> {
     }
 }
 
+/// What may have changed, with what it was.
+#[derive(Default)]
+pub(crate) struct Changed {
+    /// Nodes with another outcome.
+    pub(crate) nodes: FxHashMap<NodeIx, Option<Arc<FunctionState>>>,
+    /// Slots with another value.
+    pub(crate) slots: FxHashMap<SlotIx, Val>,
+    /// Nodes that read facts which changed, whatever their outcome.
+    pub(crate) touched: FxHashSet<NodeIx>,
+    /// Classes that look different.
+    pub(crate) classes: Vec<ObjId>,
+}
+
 /// The solver's state.
 pub(crate) struct Solver {
     pub(crate) facts: Facts,
@@ -65,8 +79,11 @@ pub(crate) struct Solver {
     pub(crate) roots: Vec<crate::eval::Root>,
     /// Outcome of the last evaluation of each function, by node.
     pub(crate) functions: Vec<Option<Arc<FunctionState>>>,
-    /// Nodes whose outcome changed since the last projection.
-    pub(crate) changed: Vec<NodeIx>,
+    /// What changed since the last projection.
+    pub(crate) changed: Changed,
+    /// Who asked for which object.
+    fact_readers: FxHashMap<ObjId, Vec<NodeIx>>,
+    fact_reads: FxHashSet<(ObjId, NodeIx)>,
     clock: Stamp,
     queue: VecDeque<NodeIx>,
     queued: Vec<bool>,
@@ -79,7 +96,9 @@ impl Solver {
             store: Store::default(),
             roots,
             functions: Vec::new(),
-            changed: Vec::new(),
+            changed: Changed::default(),
+            fact_readers: FxHashMap::default(),
+            fact_reads: FxHashSet::default(),
             clock: 1,
             queue: VecDeque::new(),
             queued: Vec::new(),
@@ -95,6 +114,15 @@ impl Solver {
         if !self.roots.contains(&root) {
             self.roots.push(root);
             self.enqueue_root(self.roots.len() - 1);
+        }
+    }
+
+    /// Makes this the only root.
+    pub(crate) fn set_root(&mut self, root: crate::eval::Root) {
+        if self.roots[..] != [root.clone()] {
+            self.roots = vec![root];
+            let n = self.store.node(NodeKey::Root(0));
+            self.retract(&[n]);
         }
     }
 
@@ -138,8 +166,32 @@ impl Solver {
         }
     }
 
-    /// Evaluates a node on the values as of a stamp.
+    /// Evaluates a node on the values as of a stamp, and notes which facts it depends on.
     fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
+        self.facts.record();
+        let result = self.evaluate(n, t);
+        for fact in self.facts.recorded() {
+            if self.fact_reads.insert((fact, n)) {
+                self.fact_readers.entry(fact).or_default().push(n);
+            }
+        }
+        result
+    }
+
+    /// The nodes that asked for one of these objects.
+    pub(crate) fn readers_of(&self, facts: &[ObjId]) -> Vec<NodeIx> {
+        let mut nodes: Vec<NodeIx> = facts
+            .iter()
+            .filter_map(|f| self.fact_readers.get(f))
+            .flatten()
+            .copied()
+            .collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    fn evaluate(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
         let Evaluation {
             writes,
             mut met,
@@ -218,8 +270,8 @@ impl Solver {
         }
         let old = &mut self.functions[n as usize];
         if old.as_deref() != Some(&state) {
-            *old = Some(Arc::new(state));
-            self.changed.push(n);
+            let was = old.replace(Arc::new(state));
+            self.changed.nodes.entry(n).or_insert(was);
         }
     }
 
@@ -242,6 +294,8 @@ impl Solver {
             let now = s.current().join(&sum, &mut joiner);
             event.push((slot, sum));
             if now != *s.current() {
+                let was = self.changed.slots.entry(slot);
+                was.or_insert_with(|| s.current().clone());
                 s.history.push((t, now));
                 wake.extend_from_slice(&s.readers);
             }
@@ -354,6 +408,11 @@ impl Solver {
         if s.history == old {
             return;
         }
+        let was = old.last().map(|h| h.1.clone()).unwrap_or_default();
+        let moved = was != *s.current();
+        if moved {
+            self.changed.slots.entry(slot).or_insert(was);
+        }
         let s = &self.store.slots[slot as usize];
         let mut follow = |r: NodeIx| {
             for (later, _) in self.store.nodes[r as usize].events.iter().rev() {
@@ -374,7 +433,7 @@ impl Solver {
                 follow(e.node);
             }
         }
-        if old.last().map(|h| &h.1) != s.history.last().map(|h| &h.1) {
+        if moved {
             for r in s.readers.clone() {
                 self.enqueue(r);
             }

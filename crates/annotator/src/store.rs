@@ -170,6 +170,7 @@ pub(crate) struct Store {
     slot_ix: FxHashMap<SlotKey, SlotIx>,
     node_ix: FxHashMap<NodeKey, NodeIx>,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
+    by_function: FxHashMap<ObjId, Vec<SpecIx>>,
     reads: FxHashSet<(SlotIx, NodeIx)>,
 }
 
@@ -185,8 +186,20 @@ impl Store {
         }
         let i = self.specs.len() as SpecIx;
         self.specs.push(k.clone());
+        self.by_function.entry(func).or_default().push(i);
         self.spec_ix.insert(k, i);
         i
+    }
+
+    /// The same, if it has ever been called.
+    pub(crate) fn find_spec(&self, func: ObjId, key: &Arc<str>) -> Option<SpecIx> {
+        let key = key.clone();
+        self.spec_ix.get(&SpecKey { func, key }).copied()
+    }
+
+    /// All specialisations of a function, called or not.
+    pub(crate) fn specs_of(&self, func: ObjId) -> &[SpecIx] {
+        self.by_function.get(&func).map_or(&[], |s| s)
     }
 
     /// The slot of that key. A slot that sets a node going brings its node with it.

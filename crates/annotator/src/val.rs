@@ -426,6 +426,19 @@ impl Val {
         })
     }
 
+    /// The sites of lists and dicts in it.
+    pub(crate) fn sites(&self, out: &mut Vec<SiteId>) {
+        for a in &self.atoms {
+            match a {
+                Atom::List(site) | Atom::Dict { site, .. } => out.push(*site),
+                Atom::Tuple(items) => items.iter().for_each(|i| i.sites(out)),
+                Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.sites(out),
+                Atom::Slice(parts) => parts.iter().for_each(|p| p.sites(out)),
+                _ => {}
+            }
+        }
+    }
+
     /// How deep values are nested in it. A loop that puts a tuple into a tuple makes
     /// it grow without end.
     pub(crate) fn depth(&self) -> usize {

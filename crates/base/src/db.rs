@@ -23,6 +23,19 @@ pub trait Db: salsa::Database {
     /// only where the query's result is a pure function of its inputs all the same
     /// (the annotation solver: see docs/incrementality.md).
     fn warm(&self) -> &WarmState;
+
+    /// A handle of its own on the same database. What is asked through it is no
+    /// dependency of the query that runs: see [`aside`].
+    fn fork(&self) -> Box<dyn Db>;
+}
+
+/// Runs work on a handle of its own, so that what it asks is no dependency of the query
+/// that calls this. Legal only where that query reads something coarser instead which
+/// changes whenever the answers do (the solver reads the codes of a whole file, and asks
+/// for the flow graphs of its functions aside).
+pub fn aside<R>(db: &dyn Db, work: impl FnOnce(&dyn Db) -> R) -> R {
+    let fork = db.fork();
+    salsa::attach_allow_change(&*fork, || work(&*fork))
 }
 
 /// Named slots of warm state, shared by all clones of a database.

@@ -32,6 +32,14 @@ struct Body<'db> {
     spans: Arc<CodeSpans>,
 }
 
+/// All codes of a file at once.
+#[salsa::tracked(debug)]
+struct Codes<'db> {
+    #[tracked]
+    #[returns(clone)]
+    list: Arc<[(CodeId, Arc<Code>)]>,
+}
+
 /// What is wrong with a file.
 #[salsa::tracked(debug)]
 struct Errors<'db> {
@@ -48,6 +56,7 @@ pub struct ModuleCodes<'db> {
     bodies: Vec<Body<'db>>,
     ids: Vec<CodeId>,
     index: FxHashMap<CodeId, usize>,
+    codes: Codes<'db>,
     errors: Errors<'db>,
 }
 
@@ -57,13 +66,18 @@ impl<'db> ModuleCodes<'db> {
         errors.extend(parsed.errors.iter().cloned());
         errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
         let ids: Vec<_> = codes.iter().map(|c| c.id).collect();
+        let mut list = Vec::with_capacity(codes.len());
+        let mut bodies = Vec::with_capacity(codes.len());
+        for c in codes {
+            let code = Arc::new(c.code);
+            list.push((c.id, code.clone()));
+            bodies.push(Body::new(db, c.id, code, Arc::new(c.spans)));
+        }
         ModuleCodes {
-            bodies: codes
-                .into_iter()
-                .map(|c| Body::new(db, c.id, Arc::new(c.code), Arc::new(c.spans)))
-                .collect(),
+            bodies,
             index: ids.iter().enumerate().map(|(i, id)| (*id, i)).collect(),
             ids,
+            codes: Codes::new(db, list.into()),
             errors: Errors::new(db, errors.into()),
         }
     }
@@ -116,6 +130,14 @@ pub fn code(db: &dyn Db, id: CodeId) -> Arc<Code> {
         Some(body) => body.code(db),
         None => Arc::new(Code::gone(id.qualname(db))),
     }
+}
+
+/// All codes of a file, with their ids, in source order. For whoever depends on most
+/// functions of a program: one dependency per file, and the value tells which of them
+/// changed.
+#[salsa::tracked(returns(clone))]
+pub fn file_codes(db: &dyn Db, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
+    module_codes(db, file).codes.list(db)
 }
 
 /// Where the parts of a code stand.

@@ -40,6 +40,10 @@ impl Db for Database {
     fn warm(&self) -> &WarmState {
         &self.warm
     }
+
+    fn fork(&self) -> Box<dyn Db> {
+        Box::new(self.clone())
+    }
 }
 
 impl Default for Database {

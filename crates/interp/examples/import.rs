@@ -32,6 +32,10 @@ impl Db for Database {
     fn warm(&self) -> &WarmState {
         &self.warm
     }
+
+    fn fork(&self) -> Box<dyn Db> {
+        Box::new(self.clone())
+    }
 }
 
 fn main() {

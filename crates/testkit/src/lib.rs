@@ -37,6 +37,10 @@ impl Db for TestDb {
     fn warm(&self) -> &WarmState {
         &self.warm
     }
+
+    fn fork(&self) -> Box<dyn Db> {
+        Box::new(self.clone())
+    }
 }
 
 impl Default for TestDb {

@@ -13,7 +13,7 @@ use super::exceptions::Raises;
 use super::operations::Operand;
 use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
 use crate::SiteId;
-use crate::facts::Known;
+use crate::facts::{FuncInfo, Known};
 use crate::store::{SlotKey, SpecIx};
 use crate::val::{Atom, EdgeKind, Val};
 
@@ -425,6 +425,14 @@ fn special(outcome: &BlockOutcome, op: usize) -> bool {
         .ops
         .last()
         .is_some_and(|(i, r)| *i as usize == op && r.special.is_some())
+}
+
+/// How many arguments callers pass to a specialisation, `*args` one by one.
+pub(crate) fn arg_count(info: &FuncInfo, key: &str) -> u32 {
+    let params = &info.params;
+    let given = short_count(key).unwrap_or(params.argnames.len());
+    let stars = if params.varargs { star_count(key) } else { 0 };
+    (given + stars) as u32
 }
 
 /// How many `*args` a specialisation takes.

@@ -19,7 +19,7 @@ mod unary;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
-pub(crate) use function::{FLOW_FAILED, missing_defaults};
+pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
 pub(crate) use lowlevel::annotation_to_lltype;
 
 use std::sync::Arc;

@@ -1,70 +1,286 @@
 //! Classes in use and their attributes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use taipan_graph::ObjId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{Const, FunctionGraph, HlOp, ObjId, Operand};
+use taipan_interp::ObjData;
 
 use super::Projector;
+use super::index::Dirty;
 use crate::Desc;
+use crate::eval::FunctionState;
+use crate::facts::Facts;
 use crate::result::{Attribute, ClassAttributes, ClassDef};
-use crate::solution::Solution;
-use crate::store::SlotKey;
-use crate::val::Atom;
+use crate::solver::FactJoiner;
+use crate::store::{NodeIx, SlotKey, Store};
+use crate::val::{Atom, Val};
+
+/// An attribute that is read through a PBC of several classes: it goes to their
+/// common base.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct ClassRead {
+    pub(super) base: ObjId,
+    name: Arc<str>,
+    val: Val,
+}
+
+/// What a function does with classes as values.
+#[derive(Default)]
+pub(super) struct ClassUses {
+    pub(super) reads: Vec<ClassRead>,
+    /// Classes that are called, or that `instantiate` is called on, through a PBC of
+    /// several.
+    pub(super) generic: Vec<ObjId>,
+}
+
+impl ClassUses {
+    /// Those of a function.
+    pub(super) fn of(facts: &Facts, graph: &FunctionGraph, state: &FunctionState) -> ClassUses {
+        let mut uses = ClassUses::default();
+        for op in graph.blocks.iter().flat_map(|b| &b.operations) {
+            if !matches!(op.op, HlOp::GetAttr | HlOp::SimpleCall | HlOp::CallArgs) {
+                continue;
+            }
+            let called = op.op != HlOp::GetAttr;
+            let (x, instantiate) = match &op.args[..] {
+                [Operand::Var(x), ..] => (*x, false),
+                [Operand::Const(Const::Obj(f)), Operand::Var(x), ..]
+                    if called && is_instantiate(facts, *f) =>
+                {
+                    (*x, true)
+                }
+                _ => continue,
+            };
+            // Variables of blocks that were not reached have no value.
+            let Some(Atom::Pbc(descs)) = state.vars.get(x.index()).and_then(|v| v.single()) else {
+                continue;
+            };
+            let classes: Vec<ObjId> = descs
+                .iter()
+                .filter_map(|d| match d {
+                    Desc::Class(c) => Some(*c),
+                    _ => None,
+                })
+                .collect();
+            if called && descs.len() > 1 {
+                uses.generic
+                    .extend(classes.iter().filter(|c| is_class(facts, **c)));
+            }
+            if instantiate || classes.len() < 2 {
+                continue;
+            }
+            let mut joiner = FactJoiner::new(facts);
+            let Some(base) = crate::val::base_of_all(&classes, &mut joiner) else {
+                continue;
+            };
+            let read = if called {
+                inits(facts, &classes).map(|v| ("__init__", v))
+            } else {
+                let name = op.args[1].as_const().and_then(|c| c.as_str());
+                name.filter(|n| *n != "__name__")
+                    .map(|n| (n, state.vars[op.result.index()].not_const()))
+            };
+            if let Some((name, val)) = read {
+                let name = name.into();
+                uses.reads.push(ClassRead { base, name, val });
+            }
+        }
+        uses
+    }
+}
+
+/// The `__init__`s of classes that all have one.
+fn inits(facts: &Facts, classes: &[ObjId]) -> Option<Val> {
+    let mut inits: Vec<Desc> = classes
+        .iter()
+        .map(|c| match facts.lookup(*c, "__init__") {
+            Ok(Some((_, Const::Obj(f)))) => Some(Desc::Function(f)),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    inits.sort();
+    inits.dedup();
+    Some(Atom::Pbc(inits.into()).into())
+}
+
+fn is_instantiate(facts: &Facts, o: ObjId) -> bool {
+    match facts.object(o).ok().flatten().as_deref() {
+        Some(ObjData::Function(f)) => {
+            &*f.module == "rpython.rlib.objectmodel" && &*f.name == "instantiate"
+        }
+        _ => false,
+    }
+}
+
+fn is_class(facts: &Facts, o: ObjId) -> bool {
+    matches!(
+        facts.object(o).ok().flatten().as_deref(),
+        Some(ObjData::Class(_))
+    )
+}
+
+/// A class by its name, which tells the order.
+type Named = (Arc<str>, ObjId);
+
+/// All classes in use.
+#[derive(Default)]
+pub(super) struct Classes {
+    used: BTreeSet<Named>,
+    defs: FxHashMap<ObjId, (Arc<str>, Option<ObjId>)>,
+    below: FxHashMap<ObjId, BTreeSet<Named>>,
+    /// Attributes that are used on instances of a class, and the classes on whose
+    /// instances one is used.
+    attrs: FxHashMap<ObjId, BTreeSet<Arc<str>>>,
+    with_attr: FxHashMap<Arc<str>, FxHashSet<ObjId>>,
+    readers: FxHashMap<ObjId, FxHashMap<NodeIx, u32>>,
+    generic: FxHashMap<ObjId, u32>,
+}
+
+impl Classes {
+    /// Puts a class among those in use, or takes it away.
+    pub(super) fn set_used(&mut self, class: ObjId, used: bool, facts: &Facts, dirty: &mut Dirty) {
+        if let Some((name, base)) = self.defs.remove(&class) {
+            if let Some(below) = base.and_then(|b| self.below.get_mut(&b)) {
+                below.remove(&(name.clone(), class));
+            }
+            dirty.classes.extend(base);
+            self.used.remove(&(name, class));
+        }
+        if used && let Ok(Some(info)) = facts.class(class) {
+            self.defs.insert(class, (info.name.clone(), info.base));
+            if let Some(base) = info.base {
+                let below = self.below.entry(base).or_default();
+                below.insert((info.name.clone(), class));
+                dirty.classes.insert(base);
+            }
+            self.used.insert((info.name.clone(), class));
+        }
+        dirty.classes.insert(class);
+        dirty.attributes.insert(class);
+        dirty.class_list = true;
+    }
+
+    /// An attribute is used on instances of a class, or not any more.
+    pub(super) fn set_attr(
+        &mut self,
+        class: ObjId,
+        name: &Arc<str>,
+        used: bool,
+        facts: &Facts,
+        dirty: &mut Dirty,
+    ) {
+        let attrs = self.attrs.entry(class).or_default();
+        let with = self.with_attr.entry(name.clone()).or_default();
+        if used {
+            attrs.insert(name.clone());
+            with.insert(class);
+        } else {
+            attrs.remove(name);
+            with.remove(&class);
+        }
+        dirty.attributes.insert(class);
+        // Subclasses have it from this class, or no longer.
+        for c in with.iter() {
+            if *c != class
+                && let Ok(Some(info)) = facts.class(*c)
+                && info.chain.contains(&class)
+            {
+                dirty.attributes.insert(*c);
+            }
+        }
+    }
+
+    pub(super) fn add_uses(&mut self, uses: &ClassUses, node: NodeIx, dirty: &mut Dirty) {
+        for r in &uses.reads {
+            *self
+                .readers
+                .entry(r.base)
+                .or_default()
+                .entry(node)
+                .or_default() += 1;
+            dirty.attributes.insert(r.base);
+        }
+        for c in &uses.generic {
+            *self.generic.entry(*c).or_default() += 1;
+            dirty.classes.insert(*c);
+        }
+    }
+
+    pub(super) fn remove_uses(&mut self, uses: &ClassUses, node: NodeIx, dirty: &mut Dirty) {
+        for r in &uses.reads {
+            let readers = self.readers.entry(r.base).or_default();
+            if let Some(n) = readers.get_mut(&node) {
+                *n -= 1;
+                if *n == 0 {
+                    readers.remove(&node);
+                }
+            }
+            dirty.attributes.insert(r.base);
+        }
+        for c in &uses.generic {
+            if let Some(n) = self.generic.get_mut(c) {
+                *n -= 1;
+                if *n == 0 {
+                    self.generic.remove(c);
+                }
+            }
+            dirty.classes.insert(*c);
+        }
+    }
+}
 
 impl Projector<'_> {
-    pub(super) fn add_classes(&self, solution: &mut Solution, old: Option<&Solution>) {
-        let store = &self.solver.store;
-        let facts = &self.solver.facts;
-        let mut used: Vec<(Arc<str>, ObjId)> = Vec::new();
-        for slot in &store.slots {
-            if let SlotKey::ClassUsed(c) = slot.key
-                && !slot.current().is_bottom()
-                && let Ok(Some(info)) = facts.class(c)
-            {
-                used.push((info.name.clone(), c));
-            }
-        }
-        used.sort();
-        let mut subclasses: BTreeMap<ObjId, Vec<ObjId>> = BTreeMap::new();
-        for (_, c) in &used {
-            if let Ok(Some(info)) = facts.class(*c)
-                && let Some(base) = info.base
-            {
-                subclasses.entry(base).or_default().push(*c);
-            }
-        }
-        let mut attrs: BTreeMap<ObjId, ClassAttributes> = BTreeMap::new();
-        for slot in &store.slots {
-            let SlotKey::AttrUsed(c, name) = &slot.key else {
-                continue;
+    /// All classes in use, by name.
+    pub(crate) fn class_list(&self) -> Arc<[ObjId]> {
+        self.view.classes.used.iter().map(|(_, c)| *c).collect()
+    }
+
+    /// A class among those in use.
+    pub(crate) fn class(&self, class: ObjId) -> Arc<ClassDef> {
+        let classes = &self.view.classes;
+        let project = || {
+            let Some((name, base)) = classes.defs.get(&class) else {
+                return ClassDef::default();
             };
-            if slot.current().is_bottom() || self.declared_above(*c, name) {
-                continue;
-            }
-            let value = store.value(&SlotKey::Attr(*c, name.clone()));
-            let set = store.value(&SlotKey::AttrSet(*c, name.clone()));
-            attrs.entry(*c).or_default().attrs.insert(
-                name.clone(),
-                Attribute {
-                    value: self.sites.some_value(value),
-                    readonly: set.is_bottom(),
-                },
-            );
-        }
-        self.add_class_attrs(&mut attrs);
-        let generic = self.generic_instantiate();
-        for (name, c) in &used {
-            let Ok(Some(info)) = facts.class(*c) else {
-                continue;
-            };
-            let def = ClassDef {
+            let below = classes.below.get(&class).into_iter().flatten();
+            ClassDef {
                 name: name.clone(),
-                base: info.base,
-                subclasses: subclasses.remove(c).unwrap_or_default(),
-                generic_instantiate: generic.contains(c),
-            };
-            solution.add_class(*c, def, attrs.remove(c).unwrap_or_default(), old);
+                base: *base,
+                subclasses: below.map(|(_, c)| *c).collect(),
+                generic_instantiate: classes.generic.contains_key(&class),
+            }
+        };
+        self.view.cached(|c| &mut c.classes, class, project)
+    }
+
+    /// The attributes that a class declares.
+    pub(crate) fn attributes(&self, class: ObjId) -> Arc<ClassAttributes> {
+        let project = || {
+            let classes = &self.view.classes;
+            if !classes.defs.contains_key(&class) {
+                return ClassAttributes::default();
+            }
+            let names = classes.attrs.get(&class).into_iter().flatten();
+            let attrs = names
+                .filter(|n| !self.declared_above(class, n))
+                .map(|n| (n.clone(), self.attribute(&self.solver.store, class, n)))
+                .collect();
+            ClassAttributes {
+                attrs,
+                class_attrs: self.class_attrs(class),
+            }
+        };
+        self.view.cached(|c| &mut c.attributes, class, project)
+    }
+
+    fn attribute(&self, store: &Store, class: ObjId, name: &Arc<str>) -> Attribute {
+        let value = store.value(&SlotKey::Attr(class, name.clone()));
+        let set = store.value(&SlotKey::AttrSet(class, name.clone()));
+        Attribute {
+            value: self.view.sites.some_value(value),
+            readonly: set.is_bottom(),
         }
     }
 
@@ -73,131 +289,25 @@ impl Projector<'_> {
         let Ok(Some(info)) = self.solver.facts.class(class) else {
             return false;
         };
-        info.chain.iter().skip(1).any(|base| {
-            !self
-                .solver
-                .store
-                .value(&SlotKey::AttrUsed(*base, name.clone()))
-                .is_bottom()
-        })
+        let Some(with) = self.view.classes.with_attr.get(name) else {
+            return false;
+        };
+        info.chain.iter().skip(1).any(|base| with.contains(base))
     }
 
-    /// Attributes read through PBCs of several classes go to their common base.
-    fn add_class_attrs(&self, attrs: &mut BTreeMap<ObjId, ClassAttributes>) {
-        let mut joiner = crate::solver::FactJoiner::new(&self.solver.facts);
-        for spec in &self.order {
-            let (Some(state), Some(graph)) = (self.state(*spec), self.graph(*spec)) else {
-                continue;
-            };
-            for block in &graph.blocks {
-                for op in &block.operations {
-                    let Some(x) = op.args.first().and_then(|a| a.as_var()) else {
-                        continue;
-                    };
-                    // Variables of blocks that were not reached have no value.
-                    let Some(Atom::Pbc(descs)) = state.vars.get(x.index()).and_then(|v| v.single())
-                    else {
-                        continue;
-                    };
-                    let classes: Vec<ObjId> = descs
-                        .iter()
-                        .filter_map(|d| match d {
-                            Desc::Class(c) => Some(*c),
-                            _ => None,
-                        })
-                        .collect();
-                    if classes.len() < 2 {
-                        continue;
-                    }
-                    let Some(base) = crate::val::base_of_all(&classes, &mut joiner) else {
-                        continue;
-                    };
-                    let name = match op.op {
-                        taipan_graph::HlOp::GetAttr => {
-                            match op.args[1].as_const().and_then(|c| c.as_str()) {
-                                Some(n) if n != "__name__" => n,
-                                _ => continue,
-                            }
-                        }
-                        taipan_graph::HlOp::SimpleCall | taipan_graph::HlOp::CallArgs => "__init__",
-                        _ => continue,
-                    };
-                    let value = if name == "__init__" {
-                        let inits: Option<Vec<Desc>> = classes
-                            .iter()
-                            .map(|c| match self.solver.facts.lookup(*c, name) {
-                                Ok(Some((_, taipan_graph::Const::Obj(f)))) => {
-                                    Some(Desc::Function(f))
-                                }
-                                _ => None,
-                            })
-                            .collect();
-                        let Some(mut inits) = inits else { continue };
-                        inits.sort();
-                        inits.dedup();
-                        crate::SomeValue {
-                            kind: crate::SomeKind::Pbc {
-                                descs: inits.into(),
-                                can_be_none: false,
-                            },
-                            const_: None,
-                        }
-                    } else {
-                        self.sites
-                            .some_value(&state.vars[op.result.index()].not_const())
-                    };
-                    attrs
-                        .entry(base)
-                        .or_default()
-                        .class_attrs
-                        .insert(name.into(), value);
+    fn class_attrs(&self, base: ObjId) -> BTreeMap<Arc<str>, crate::SomeValue> {
+        let mut joiner = FactJoiner::new(&self.solver.facts);
+        let mut vals: BTreeMap<Arc<str>, Val> = BTreeMap::new();
+        for node in self.view.classes.readers.get(&base).into_iter().flatten() {
+            for r in self.view.nodes.class_reads(*node.0) {
+                if r.base == base {
+                    let sum = vals.entry(r.name.clone()).or_default();
+                    *sum = sum.join(&r.val, &mut joiner);
                 }
             }
         }
-    }
-
-    /// Classes that are called, or that `instantiate` is called on, through a PBC of
-    /// several.
-    fn generic_instantiate(&self) -> Vec<ObjId> {
-        let mut out = Vec::new();
-        for spec in &self.order {
-            let (Some(state), Some(graph)) = (self.state(*spec), self.graph(*spec)) else {
-                continue;
-            };
-            for op in graph.blocks.iter().flat_map(|b| &b.operations) {
-                use taipan_graph::{Const, HlOp, Operand};
-                if !matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
-                    continue;
-                }
-                let arg = match &op.args[..] {
-                    [Operand::Var(callee), ..] => *callee,
-                    [Operand::Const(Const::Obj(callee)), Operand::Var(arg), ..]
-                        if self.is_instantiate(*callee) =>
-                    {
-                        *arg
-                    }
-                    _ => continue,
-                };
-                let Some(Atom::Pbc(descs)) = state.vars[arg.index()].single() else {
-                    continue;
-                };
-                if descs.len() > 1 {
-                    out.extend(descs.iter().filter_map(|d| match d {
-                        Desc::Class(c) if self.is_class(*c) => Some(*c),
-                        _ => None,
-                    }));
-                }
-            }
-        }
-        out
-    }
-
-    fn is_instantiate(&self, o: ObjId) -> bool {
-        match self.solver.facts.object(o).ok().flatten().as_deref() {
-            Some(taipan_interp::ObjData::Function(f)) => {
-                &*f.module == "rpython.rlib.objectmodel" && &*f.name == "instantiate"
-            }
-            _ => false,
-        }
+        vals.into_iter()
+            .map(|(name, v)| (name, self.view.sites.some_value(&v)))
+            .collect()
     }
 }

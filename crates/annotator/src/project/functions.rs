@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation};
 
 use super::Projector;
-use super::families::row_of;
+use super::families::Row;
 use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
 use crate::result::{
     CallInfo, DirectCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
@@ -18,23 +18,29 @@ use crate::{Desc, SomeValue};
 
 impl Projector<'_> {
     /// The flow graph of a function.
-    pub(super) fn graph(&self, spec: SpecIx) -> Option<Arc<FunctionGraph>> {
+    pub(crate) fn graph(&self, spec: SpecIx) -> Option<Arc<FunctionGraph>> {
         let func = self.solver.store.specs[spec as usize].func;
         self.solver.facts.flow(func).ok()?.graph.clone().ok()
     }
 
-    /// What is known of a function.
-    pub(crate) fn function(&self, spec: SpecIx) -> FunctionAnnotation {
+    /// The annotated graph of a function.
+    pub(crate) fn function(&self, spec: SpecIx) -> Arc<FunctionAnnotation> {
+        self.view
+            .cached(|c| &mut c.functions, spec, || self.annotated(spec))
+    }
+
+    fn annotated(&self, spec: SpecIx) -> FunctionAnnotation {
         let (Some(state), Some(graph)) = (self.state(spec), self.graph(spec)) else {
             return FunctionAnnotation {
                 signature: self.signature(spec),
+                broken: self.broken(spec),
                 ..unreached()
             };
         };
         let mut vars: Vec<SomeValue> = state
             .vars
             .iter()
-            .map(|v| self.sites.some_value(v))
+            .map(|v| self.view.sites.some_value(v))
             .collect();
         vars.resize(graph.vars.len(), SomeValue::default());
         let mut reached = state.reached.clone();
@@ -46,7 +52,7 @@ impl Projector<'_> {
             calls: BTreeMap::new(),
             followed: state.followed.clone(),
             signature: self.signature(spec),
-            broken: None,
+            broken: self.broken(spec),
         };
         let mut rewritten = None;
         self.resolve_calls(&graph, state, &mut out, &mut rewritten);
@@ -89,7 +95,7 @@ impl Projector<'_> {
                 {
                     let g = rewritten.get_or_insert_with(|| graph.clone());
                     let v_method = g.new_var("", ());
-                    out.vars.push(self.sites.some_value(method));
+                    out.vars.push(self.view.sites.some_value(method));
                     let ops = &mut g.block_mut(block).operations;
                     let place = at.1 as usize;
                     let old = &ops[place];
@@ -171,8 +177,8 @@ impl Projector<'_> {
                 args: first.args[bound..].to_vec(),
             });
         }
-        let row = row_of(&self.solver.store.specs, calls);
-        match (row.len(), first.target, self.family(&row)) {
+        let row = Row::of(&self.solver.store.specs, calls);
+        match (row.len(), first.target, self.view.families.place(&row)) {
             (0 | 1, Some(target), _) => CallInfo::Direct(DirectCall {
                 target: self.target(target),
                 args: first.args.clone(),
@@ -204,7 +210,7 @@ impl Projector<'_> {
             .collect();
         classes.sort_by_key(|c| c.0);
         classes.dedup_by_key(|c| c.0);
-        let row = row_of(&self.solver.store.specs, calls);
+        let row = Row::of(&self.solver.store.specs, calls);
         CallInfo::Instantiate(Instantiate {
             classes,
             args: calls
@@ -213,7 +219,7 @@ impl Projector<'_> {
                 .map(|c| c.args.clone())
                 .unwrap_or_default(),
             init_family: if calls.len() > 1 {
-                self.family(&row)
+                self.view.families.place(&row)
             } else {
                 None
             },
@@ -260,7 +266,7 @@ impl Projector<'_> {
             let mut items = smallvec::SmallVec::new();
             for (i, v) in args.iter().enumerate().skip(given) {
                 let item = g.new_var(&format!("stararg{}", i - given), ());
-                out.vars.push(self.sites.some_value(v));
+                out.vars.push(self.view.sites.some_value(v));
                 block.inputargs.push(item);
                 items.push(Operand::Var(item));
             }

@@ -2,41 +2,133 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use crate::store::{SlotKey, Store};
-use crate::val::{Atom, EdgeKind, Ints, Step, Val, WeakClass};
+use super::Projector;
+use crate::store::{NodeIx, SlotIx, SlotKey};
+use crate::val::{Atom, Ints, Step, Val, WeakClass};
 use crate::{Desc, DictDef, ListDef, SiteId, SomeKind, SomeValue};
+
+/// Who mentions a site.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum User {
+    /// The variables of a function.
+    Node(NodeIx),
+    /// The value of a slot.
+    Slot(SlotIx),
+}
 
 /// Which site stands for which: the smallest of those that meet.
 #[derive(Default)]
 pub(crate) struct Sites {
-    parent: FxHashMap<SiteId, SiteId>,
+    edges: FxHashMap<SiteId, SmallVec<[SiteId; 2]>>,
+    /// Where it is another one.
+    canonical: FxHashMap<SiteId, SiteId>,
+    dirty: Vec<SiteId>,
+    users: FxHashMap<SiteId, FxHashSet<User>>,
 }
 
 impl Sites {
     /// By the edges of a solved program.
-    pub(crate) fn of(store: &Store) -> Sites {
+    #[cfg(test)]
+    pub(crate) fn of(store: &crate::store::Store) -> Sites {
+        use crate::val::EdgeKind;
         let mut sites = Sites::default();
         for slot in &store.slots {
             if let SlotKey::Edge(EdgeKind::List | EdgeKind::Dict, a, b) = slot.key
                 && !slot.current().is_bottom()
             {
-                let (a, b) = (sites.find(a), sites.find(b));
-                if a != b {
-                    sites.parent.insert(a.max(b), a.min(b));
-                }
+                sites.set_edge(a, b, true);
             }
         }
+        sites.settle();
         sites
     }
 
-    /// The canonical site.
-    pub(crate) fn find(&self, mut s: SiteId) -> SiteId {
-        while let Some(p) = self.parent.get(&s) {
-            s = *p;
+    /// Two sites meet, or do not any more.
+    pub(super) fn set_edge(&mut self, a: SiteId, b: SiteId, meet: bool) {
+        for (x, y) in [(a, b), (b, a)] {
+            let to = self.edges.entry(x).or_default();
+            if meet {
+                to.push(y);
+            } else {
+                to.retain(|z| *z != y);
+                if to.is_empty() {
+                    self.edges.remove(&x);
+                }
+            }
+            self.dirty.push(x);
         }
-        s
+    }
+
+    /// Finds out again who stands for whom. Answers the sites that another one stands
+    /// for now.
+    pub(super) fn settle(&mut self) -> Vec<SiteId> {
+        let mut moved = Vec::new();
+        let mut seen: FxHashSet<SiteId> = FxHashSet::default();
+        for start in std::mem::take(&mut self.dirty) {
+            if !seen.insert(start) {
+                continue;
+            }
+            let mut component = vec![start];
+            let mut next = 0;
+            while let Some(s) = component.get(next).copied() {
+                next += 1;
+                let to = self.edges.get(&s).into_iter().flatten();
+                component.extend(to.filter(|t| seen.insert(**t)));
+            }
+            let smallest = component.iter().copied().min().unwrap_or(start);
+            for s in component {
+                let was = self.find(s);
+                if s == smallest {
+                    self.canonical.remove(&s);
+                } else {
+                    self.canonical.insert(s, smallest);
+                }
+                if was != smallest {
+                    moved.push(s);
+                }
+            }
+        }
+        moved
+    }
+
+    /// The canonical site.
+    pub(crate) fn find(&self, s: SiteId) -> SiteId {
+        self.canonical.get(&s).copied().unwrap_or(s)
+    }
+
+    pub(super) fn users(&self, site: SiteId) -> impl Iterator<Item = User> + '_ {
+        self.users.get(&site).into_iter().flatten().copied()
+    }
+
+    pub(super) fn add_user(&mut self, site: SiteId, user: User) {
+        self.users.entry(site).or_default().insert(user);
+    }
+
+    pub(super) fn remove_user(&mut self, site: SiteId, user: User) {
+        if let Some(users) = self.users.get_mut(&site) {
+            users.remove(&user);
+            if users.is_empty() {
+                self.users.remove(&site);
+            }
+        }
+    }
+
+    /// A user's value is another one than before.
+    pub(super) fn replace(&mut self, user: User, old: &Val, new: &Val) {
+        let (mut before, mut now) = (Vec::new(), Vec::new());
+        old.sites(&mut before);
+        new.sites(&mut now);
+        for s in before {
+            if !now.contains(&s) {
+                self.remove_user(s, user);
+            }
+        }
+        for s in now {
+            self.add_user(s, user);
+        }
     }
 
     /// The annotation that a value stands for.
@@ -132,35 +224,49 @@ impl Sites {
             Atom::ListFlags(_) | Atom::Event => SomeKind::Impossible,
         }
     }
+}
 
-    /// What the lists of a site hold.
-    pub(crate) fn list_def(&self, store: &Store, site: SiteId) -> ListDef {
-        let flags = store.value(&SlotKey::Flags(site)).flags();
-        ListDef {
-            item: self.some_value(store.value(&SlotKey::Item(site))),
-            resized: flags.resized,
-            mutated: flags.mutated,
-            range_step: match flags.step {
-                Step::Range(n) if !flags.mutated => Some(n),
-                _ => None,
-            },
-        }
+impl Projector<'_> {
+    /// What the lists of a site hold. Sites that meet hold the same.
+    pub(crate) fn list(&self, site: SiteId) -> Arc<ListDef> {
+        let store = &self.solver.store;
+        let project = || {
+            let flags = store.value(&SlotKey::Flags(site)).flags();
+            ListDef {
+                item: self
+                    .view
+                    .sites
+                    .some_value(store.value(&SlotKey::Item(site))),
+                resized: flags.resized,
+                mutated: flags.mutated,
+                range_step: match flags.step {
+                    Step::Range(n) if !flags.mutated => Some(n),
+                    _ => None,
+                },
+            }
+        };
+        self.view.cached(|c| &mut c.lists, site, project)
     }
 
-    /// What the dicts of a site hold.
-    pub(crate) fn dict_def(&self, store: &Store, site: SiteId) -> DictDef {
-        let custom = match store.value(&SlotKey::Custom(site)).single() {
-            Some(Atom::Tuple(pair)) => Some(Arc::new((
-                self.some_value(&pair[0]),
-                self.some_value(&pair[1]),
-            ))),
-            _ => None,
+    /// What the dicts of a site hold. Sites that meet hold the same.
+    pub(crate) fn dict(&self, site: SiteId) -> Arc<DictDef> {
+        let store = &self.solver.store;
+        let sites = &self.view.sites;
+        let project = || {
+            let custom = match store.value(&SlotKey::Custom(site)).single() {
+                Some(Atom::Tuple(pair)) => Some(Arc::new((
+                    sites.some_value(&pair[0]),
+                    sites.some_value(&pair[1]),
+                ))),
+                _ => None,
+            };
+            DictDef {
+                key: sites.some_value(store.value(&SlotKey::Key(site))),
+                value: sites.some_value(store.value(&SlotKey::Value(site))),
+                custom,
+            }
         };
-        DictDef {
-            key: self.some_value(store.value(&SlotKey::Key(site))),
-            value: self.some_value(store.value(&SlotKey::Value(site))),
-            custom,
-        }
+        self.view.cached(|c| &mut c.dicts, site, project)
     }
 }
 
@@ -193,12 +299,17 @@ fn mixed(descs: &[Desc]) -> bool {
 
 /// Whether no annotation stands for a value.
 pub(crate) fn is_conflict(v: &Val) -> bool {
-    fn has(k: &SomeKind) -> bool {
-        match k {
-            SomeKind::Conflict => true,
-            SomeKind::Tuple(items) => items.iter().any(|i| has(&i.kind)),
-            _ => false,
-        }
+    let [atom] = &v.atoms[..] else {
+        return !v.atoms.is_empty();
+    };
+    if v.none && !atom.is_nullable() {
+        return true;
     }
-    has(&Sites::default().kind(v))
+    match atom {
+        Atom::Int(i) => !i.is_bool() && i.kind().is_none(),
+        Atom::Instance(None) | Atom::WeakRef(WeakClass::Conflict) => true,
+        Atom::Pbc(descs) => mixed(descs),
+        Atom::Tuple(items) => items.iter().any(is_conflict),
+        _ => false,
+    }
 }

@@ -343,7 +343,9 @@ impl World {
                         .objects
                         .insert(o, self.objects.get(&o).cloned().map(Arc::new));
                 }
-                Request::Graph(f) => facts.set_flow(f, self.graphs[&f].clone()),
+                Request::Graph(f) => {
+                    facts.set_flow(f, self.graphs[&f].clone());
+                }
                 Request::Global(m, n) => {
                     facts.globals.insert((m, n), None);
                 }

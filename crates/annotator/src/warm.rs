@@ -1,0 +1,311 @@
+//! A solved program that is kept between revisions, and how it follows edits.
+//!
+//! The solver's facts are thousands of flow graphs and objects. As dependencies of one
+//! query all of them would be looked at in every revision; so they are asked for aside
+//! ([`aside`]), and what the query reads is coarser and changes whenever they may: the
+//! image, and per file the codes of its functions. Which facts changed is found out
+//! here, by comparing.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use taipan_base::{Db, File, Program, aside};
+use taipan_code::{Code, CodeId, file_codes};
+use taipan_flow::{FlowResult, flow_graph};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{
+    Function, Image, MemoCall, Name, ObjData, Object, image, memo_call, module_global, object,
+};
+
+use crate::eval::Root;
+use crate::facts::{Facts, Request};
+use crate::project::{Dirty, Naming, Projector, View};
+use crate::solver::Solver;
+use crate::store::{NodeIx, NodeKey};
+
+/// A solver with the tables over its outcome.
+pub(crate) struct Warm {
+    pub(crate) solver: Solver,
+    pub(crate) view: View,
+    sources: Sources,
+    /// Number of the last update that changed anything.
+    pub(crate) run: u64,
+    /// What the last updates changed, the newest last.
+    log: VecDeque<(u64, Dirty)>,
+    /// False while the solver's state is being changed: a panic leaves it unusable.
+    pub(crate) consistent: bool,
+}
+
+/// How many updates [`Warm`] remembers.
+const REMEMBERED: usize = 64;
+
+/// Where the facts came from.
+#[derive(Default)]
+struct Sources {
+    image: Option<Arc<Image>>,
+    files: IndexMap<File, Source>,
+}
+
+/// A file, and the functions in it whose graphs are known.
+struct Source {
+    codes: Arc<[(CodeId, Arc<Code>)]>,
+    functions: Vec<(CodeId, ObjId)>,
+}
+
+/// Facts that are others now.
+#[derive(Default)]
+struct Changes {
+    image: Option<Arc<Image>>,
+    files: Vec<(File, Arc<[(CodeId, Arc<Code>)]>)>,
+    objects: Vec<(ObjId, Option<Arc<ObjData>>)>,
+    globals: Vec<((ObjId, Box<str>), Option<Const>)>,
+    memos: Vec<((ObjId, Vec<Const>), Result<Const, String>)>,
+    flows: Vec<(ObjId, Arc<FlowResult>)>,
+}
+
+impl Warm {
+    /// Nothing known yet.
+    pub(crate) fn new(facts: Facts, roots: Vec<Root>) -> Warm {
+        let helpers = facts.helper_mode;
+        Warm {
+            solver: Solver::new(facts, roots),
+            view: View::new(helpers),
+            sources: Sources::default(),
+            run: 0,
+            log: VecDeque::new(),
+            consistent: true,
+        }
+    }
+
+    /// For questions.
+    pub(crate) fn projector<'a>(&'a self, naming: Naming<'a>) -> Projector<'a> {
+        Projector {
+            solver: &self.solver,
+            view: &self.view,
+            naming,
+        }
+    }
+
+    /// What changed after an update; none if that is not known any more.
+    pub(crate) fn changes_since(&self, run: u64) -> Option<impl Iterator<Item = &Dirty>> {
+        let known = self.log.front().map_or(self.run, |(first, _)| first - 1);
+        (run >= known).then(|| {
+            let later = self.log.iter().filter(move |(n, _)| *n > run);
+            later.map(|(_, d)| d)
+        })
+    }
+
+    /// Takes in what changed in the program. Reads, as dependencies, all that the facts
+    /// were made from.
+    pub(crate) fn refresh(&mut self, db: &dyn Db, program: Program) {
+        let changes = self.changes(db, program);
+        self.consistent = false;
+        self.apply(changes);
+        self.consistent = true;
+    }
+
+    fn changes(&self, db: &dyn Db, program: Program) -> Changes {
+        let facts = &self.solver.facts;
+        let mut changes = Changes::default();
+        let now = image(db, program);
+        let mut suspects: Vec<ObjId> = Vec::new();
+        if !(self.sources.image.as_ref()).is_some_and(|old| Arc::ptr_eq(old, now)) {
+            changes.image = Some(now.clone());
+            suspects.extend(facts.graphs.keys());
+            for (id, old) in &facts.objects {
+                let new = match now.objects.get(id) {
+                    Some(new) => Some(new.clone()),
+                    None => aside(db, |db| object(db, Object::new(db, program, *id)).clone()),
+                };
+                if new != *old {
+                    changes.objects.push((*id, new));
+                }
+            }
+            for (key, old) in &facts.globals {
+                let new = now.globals.get(&key.0).and_then(|g| g.get(&key.1));
+                if new != old.as_ref() {
+                    changes.globals.push((key.clone(), new.cloned()));
+                }
+            }
+        }
+        for (file, source) in &self.sources.files {
+            let codes = file_codes(db, *file);
+            if !Arc::ptr_eq(&codes, &source.codes) {
+                suspects.extend(source.changed(&codes));
+                changes.files.push((*file, codes));
+            }
+        }
+        suspects.sort_unstable();
+        suspects.dedup();
+        aside(db, |db| {
+            for f in suspects {
+                let flow = flow_graph(db, Function::new(db, program, f));
+                let old = facts.graphs.get(&f);
+                if !old.is_some_and(|o| Arc::ptr_eq(o, flow) || o == flow) {
+                    changes.flows.push((f, flow.clone()));
+                }
+            }
+        });
+        // Few, and they may run any code: each is a dependency.
+        for ((func, args), old) in &facts.memos {
+            let new = call_memo(db, program, *func, args);
+            if new != *old {
+                changes.memos.push(((*func, args.clone()), new));
+            }
+        }
+        changes
+    }
+
+    fn apply(&mut self, changes: Changes) {
+        if let Some(image) = changes.image {
+            self.sources.image = Some(image);
+        }
+        for (file, codes) in changes.files {
+            self.sources.files[&file].codes = codes;
+        }
+        let facts = &mut self.solver.facts;
+        let mut changed: Vec<ObjId> = changes.objects.iter().map(|(o, _)| *o).collect();
+        for ((module, name), value) in changes.globals {
+            changed.push(module);
+            facts.globals.insert((module, name), value);
+        }
+        for ((func, args), result) in changes.memos {
+            changed.push(func);
+            facts.memos.insert((func, args), result);
+        }
+        let mut edited: Vec<ObjId> = Vec::new();
+        for (f, flow) in changes.flows {
+            edited.push(f);
+            if facts.set_flow(f, flow) {
+                changed.push(f);
+            }
+        }
+        if !changes.objects.is_empty() {
+            let reshaped = facts.set_objects(changes.objects);
+            if !reshaped.hierarchy.is_empty() {
+                self.start_over();
+                return;
+            }
+            changed.extend(&reshaped.classes);
+            self.solver.changed.classes.extend(reshaped.classes);
+        }
+        let mut nodes = self.nodes_of(&edited);
+        nodes.extend(self.solver.readers_of(&changed));
+        nodes.sort_unstable();
+        nodes.dedup();
+        if !nodes.is_empty() {
+            self.solver.changed.touched.extend(&nodes);
+            self.solver.retract(&nodes);
+        }
+    }
+
+    /// Forgets what was solved, not the facts.
+    fn start_over(&mut self) {
+        let facts = std::mem::take(&mut self.solver.facts);
+        let helpers = facts.helper_mode;
+        let roots = std::mem::take(&mut self.solver.roots);
+        self.solver = Solver::new(facts, roots);
+        self.view = View::new(helpers);
+        self.log.clear();
+        self.run += 1;
+    }
+
+    /// The nodes of functions.
+    fn nodes_of(&self, functions: &[ObjId]) -> Vec<NodeIx> {
+        let store = &self.solver.store;
+        functions
+            .iter()
+            .flat_map(|f| store.specs_of(*f))
+            .filter_map(|i| store.find_node(&NodeKey::Spec(*i)))
+            .collect()
+    }
+
+    /// Solves what is left to solve, and brings the tables up to date.
+    pub(crate) fn solve(&mut self, db: &dyn Db, program: Program) {
+        loop {
+            self.consistent = false;
+            let wanted = self.solver.ascend();
+            self.consistent = true;
+            if wanted.is_empty() {
+                break;
+            }
+            self.fetch(db, program, wanted);
+        }
+        self.consistent = false;
+        let dirty = self.view.update(&mut self.solver);
+        self.consistent = true;
+        if !dirty.is_empty() {
+            self.run += 1;
+            self.log.push_back((self.run, dirty));
+            if self.log.len() > REMEMBERED {
+                self.log.pop_front();
+            }
+        }
+    }
+
+    /// Fetches facts through salsa.
+    fn fetch(&mut self, db: &dyn Db, program: Program, requests: Vec<Request>) {
+        let mut new = Vec::new();
+        let facts = &mut self.solver.facts;
+        aside(db, |side| {
+            for r in requests {
+                match r {
+                    Request::Object(o) => {
+                        let data = object(side, Object::new(side, program, o));
+                        facts.objects.insert(o, data.clone());
+                    }
+                    Request::Graph(f) => {
+                        let flow = flow_graph(side, Function::new(side, program, f));
+                        facts.set_flow(f, flow.clone());
+                        let data = object(side, Object::new(side, program, f));
+                        if let Some(ObjData::Function(data)) = data.as_deref()
+                            && let Some(file) = data.code.file(side)
+                        {
+                            new.push((file, data.code, f));
+                        }
+                    }
+                    Request::Global(module, name) => {
+                        let key = Name::new(side, program, module, name.clone());
+                        let value = module_global(side, key);
+                        facts.globals.insert((module, name), value.clone());
+                    }
+                    Request::Memo(func, args) => {
+                        let result = call_memo(db, program, func, &args);
+                        facts.memos.insert((func, args), result);
+                    }
+                }
+            }
+        });
+        for (file, code, func) in new {
+            let source = self.sources.files.entry(file).or_insert_with(|| Source {
+                codes: file_codes(db, file),
+                functions: Vec::new(),
+            });
+            source.functions.push((code, func));
+        }
+    }
+}
+
+impl Source {
+    /// The functions whose codes are others now.
+    fn changed(&self, now: &[(CodeId, Arc<Code>)]) -> Vec<ObjId> {
+        let before: FxHashMap<CodeId, &Arc<Code>> =
+            self.codes.iter().map(|(id, code)| (*id, code)).collect();
+        let now: FxHashMap<CodeId, &Arc<Code>> = now.iter().map(|(id, code)| (*id, code)).collect();
+        let functions = self.functions.iter();
+        functions
+            .filter(|(id, _)| before.get(id) != now.get(id))
+            .map(|(_, f)| *f)
+            .collect()
+    }
+}
+
+/// Calls a function while compiling.
+fn call_memo(db: &dyn Db, program: Program, func: ObjId, args: &[Const]) -> Result<Const, String> {
+    match memo_call(db, MemoCall::new(db, program, func, args.to_vec())) {
+        Ok(c) => Ok(c.clone()),
+        Err(d) => Err(d.message.clone()),
+    }
+}
