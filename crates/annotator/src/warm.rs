@@ -248,6 +248,7 @@ impl Warm {
     /// Fetches facts through salsa.
     fn fetch(&mut self, db: &dyn Db, program: Program, requests: Vec<Request>) {
         let mut new = Vec::new();
+        let mut memos = Vec::new();
         let facts = &mut self.solver.facts;
         aside(db, |side| {
             for r in requests {
@@ -271,13 +272,14 @@ impl Warm {
                         let value = module_global(side, key);
                         facts.globals.insert((module, name), value.clone());
                     }
-                    Request::Memo(func, args) => {
-                        let result = call_memo(db, program, func, &args);
-                        facts.memos.insert((func, args), result);
-                    }
+                    Request::Memo(func, args) => memos.push((func, args)),
                 }
             }
         });
+        for (func, args) in memos {
+            let result = call_memo(db, program, func, &args);
+            facts.memos.insert((func, args), result);
+        }
         for (file, code, func) in new {
             let source = self.sources.files.entry(file).or_insert_with(|| Source {
                 codes: file_codes(db, file),
