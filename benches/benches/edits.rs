@@ -75,14 +75,16 @@ fn median(mut times: Vec<Duration>) -> f64 {
 }
 
 fn main() {
-    let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let sizes: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .collect();
     let sizes = if sizes.is_empty() {
         vec![1_000, 10_000, 30_000]
     } else {
         sizes
     };
-    let only = std::env::args()
-        .find_map(|a| a.strip_prefix("--only=").map(str::to_owned));
+    let only = std::env::args().find_map(|a| a.strip_prefix("--only=").map(str::to_owned));
     let rounds = if only.is_some() { 30 } else { 9 };
     for functions in sizes {
         let mut bench = Workbench::new(functions);

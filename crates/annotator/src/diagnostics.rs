@@ -212,7 +212,7 @@ impl Projector<'_> {
             }
             None => {
                 let Fault::Conflict { what, mut origins } =
-                    local_conflict(&self.solver, func, state)?
+                    local_conflict(self.solver, func, state)?
                 else {
                     return None;
                 };

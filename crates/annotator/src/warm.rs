@@ -6,7 +6,6 @@
 //! image, and per file the codes of its functions. Which facts changed is found out
 //! here, by comparing.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -21,7 +20,7 @@ use taipan_interp::{
 
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
-use crate::project::{Dirty, Naming, Projector, View};
+use crate::project::{Naming, Projector, View};
 use crate::solver::Solver;
 use crate::store::{NodeIx, NodeKey};
 
@@ -32,14 +31,16 @@ pub(crate) struct Warm {
     sources: Sources,
     /// Number of the last update that changed anything.
     pub(crate) run: u64,
-    /// What the last updates changed, the newest last.
-    log: VecDeque<(u64, Dirty)>,
     /// False while the solver's state is being changed: a panic leaves it unusable.
     pub(crate) consistent: bool,
 }
 
-/// How many updates [`Warm`] remembers.
-const REMEMBERED: usize = 64;
+/// The codes of a file.
+type Codes = Arc<[(CodeId, Arc<Code>)]>;
+/// A global, by module and name, and what it holds.
+type Global = ((ObjId, Box<str>), Option<Const>);
+/// A call while compiling, and what it answers.
+type Memo = ((ObjId, Vec<Const>), Result<Const, String>);
 
 /// Where the facts came from.
 #[derive(Default)]
@@ -50,7 +51,7 @@ struct Sources {
 
 /// A file, and the functions in it whose graphs are known.
 struct Source {
-    codes: Arc<[(CodeId, Arc<Code>)]>,
+    codes: Codes,
     functions: Vec<(CodeId, ObjId)>,
 }
 
@@ -58,10 +59,10 @@ struct Source {
 #[derive(Default)]
 struct Changes {
     image: Option<Arc<Image>>,
-    files: Vec<(File, Arc<[(CodeId, Arc<Code>)]>)>,
+    files: Vec<(File, Codes)>,
     objects: Vec<(ObjId, Option<Arc<ObjData>>)>,
-    globals: Vec<((ObjId, Box<str>), Option<Const>)>,
-    memos: Vec<((ObjId, Vec<Const>), Result<Const, String>)>,
+    globals: Vec<Global>,
+    memos: Vec<Memo>,
     flows: Vec<(ObjId, Arc<FlowResult>)>,
 }
 
@@ -74,7 +75,6 @@ impl Warm {
             view: View::new(helpers),
             sources: Sources::default(),
             run: 0,
-            log: VecDeque::new(),
             consistent: true,
         }
     }
@@ -86,15 +86,6 @@ impl Warm {
             view: &self.view,
             naming,
         }
-    }
-
-    /// What changed after an update; none if that is not known any more.
-    pub(crate) fn changes_since(&self, run: u64) -> Option<impl Iterator<Item = &Dirty>> {
-        let known = self.log.front().map_or(self.run, |(first, _)| first - 1);
-        (run >= known).then(|| {
-            let later = self.log.iter().filter(move |(n, _)| *n > run);
-            later.map(|(_, d)| d)
-        })
     }
 
     /// Takes in what changed in the program. Reads, as dependencies, all that the facts
@@ -208,7 +199,6 @@ impl Warm {
         let roots = std::mem::take(&mut self.solver.roots);
         self.solver = Solver::new(facts, roots);
         self.view = View::new(helpers);
-        self.log.clear();
         self.run += 1;
     }
 
@@ -238,10 +228,6 @@ impl Warm {
         self.consistent = true;
         if !dirty.is_empty() {
             self.run += 1;
-            self.log.push_back((self.run, dirty));
-            if self.log.len() > REMEMBERED {
-                self.log.pop_front();
-            }
         }
     }
 

@@ -403,7 +403,7 @@ impl View {
                 }
             }
             for s in &old.sites {
-                if !new.is_some_and(|u| u.sites.binary_search(s).is_ok()) {
+                if new.is_none_or(|u| u.sites.binary_search(s).is_err()) {
                     self.sites.remove_user(*s, User::Node(n));
                 }
             }
