@@ -14,6 +14,8 @@ mod emit;
 mod isa;
 mod link;
 mod loaded;
+mod place;
+mod region;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -24,4 +26,5 @@ pub use elf::object_file;
 pub use isa::OptLevel;
 pub use link::link_executable;
 pub use loaded::LoadedImage;
+pub use region::Region;
 pub use run::run_program;

@@ -42,12 +42,21 @@ impl Drop for Heap {
 pub fn run_program(image: &LoadedImage, argv: &[Vec<u8>]) -> Result<i32, CodegenError> {
     let table = (image.symbol(&SymbolRef::ProgramTable))
         .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
+    // SAFETY: the image has a table there, and its code is mapped.
+    unsafe { run_table(table, argv) }
+}
+
+/// Runs the program whose table is at that address: its exit code.
+///
+/// # Safety
+/// There is a table, and what it leads to is mapped and stays so.
+pub(crate) unsafe fn run_table(table: usize, argv: &[Vec<u8>]) -> Result<i32, CodegenError> {
     let failed = || CodegenError::new("run", "the program's thread cannot be started");
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, || {
-                // SAFETY: the image has a table of this layout, and its code is mapped.
+                // SAFETY: by contract.
                 with_heap(STACK - STACK_MARGIN, || unsafe {
                     let table = &*(table as *const start::ProgramTable);
                     start::run(table, argv.len(), |i| &argv[i])

@@ -271,6 +271,19 @@ pub fn run(
     }
 }
 
+/// Compiles a program for a process of its own.
+pub(crate) fn compile_for_process(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<Image, Failure> {
+    guarded(|| {
+        let (roots, root) = program(db, options, target, timings)?;
+        native_image(db, roots, &root, ImageUse::Run, timings)
+    })?
+}
+
 /// Makes an executable.
 pub fn build(
     db: &Database,

@@ -12,7 +12,9 @@
 //! concerns the watch it hands back to it. Inputs are set by the owner's thread alone,
 //! and by no thread that holds a clone of the database.
 
+mod process;
 mod rerun;
+mod runner;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
@@ -24,7 +26,9 @@ use taipan_base::{Batch, Db, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync
 
 use crate::{Database, InternalError, Timings, guarded};
 
+pub use process::{End, Ended, Input, Launcher};
 pub use rerun::{Reran, StageCount};
+pub use runner::{Prepared, Runner, Step, prepare};
 
 /// What is repeated. It compiles and reports; it never waits for anybody.
 pub type Work<T> = dyn Fn(&Database, &mut Timings) -> T + Send + Sync;
