@@ -9,9 +9,16 @@ use std::process::Command;
 static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
 
 /// Writes the executable of a program whose object file is given. The C compiler is
-/// `$CC`, or `cc`.
+/// `$CC`, or `cc`. Whoever looks at `out` sees the executable of before or the new one.
 pub fn link_executable(object: &[u8], out: &Path) -> io::Result<()> {
-    let dir = tempfile::tempdir()?;
+    let folder = match out.parent() {
+        Some(p) if p != Path::new("") => p,
+        _ => Path::new("."),
+    };
+    let dir = tempfile::Builder::new()
+        .prefix(".taipan-link-")
+        .tempdir_in(folder)?;
+    let new = dir.path().join("out");
     let program_file = dir.path().join("program.o");
     let runtime_file = dir.path().join("runtime.o");
     std::fs::write(&program_file, object)?;
@@ -20,13 +27,13 @@ pub fn link_executable(object: &[u8], out: &Path) -> io::Result<()> {
     let output = Command::new(&cc)
         .arg("-no-pie")
         .arg("-o")
-        .arg(out)
+        .arg(&new)
         .args([&program_file, &runtime_file])
         .args(["-lm", "-Wl,--gc-sections"])
         .output()
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", cc.to_string_lossy())))?;
     if output.status.success() {
-        return Ok(());
+        return std::fs::rename(new, out);
     }
     let messages = String::from_utf8_lossy(&output.stderr);
     Err(io::Error::other(format!(

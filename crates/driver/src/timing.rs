@@ -53,6 +53,11 @@ impl Timings {
         result
     }
 
+    /// Phases and their times, in the order in which they first ran.
+    pub fn phases(&self) -> impl Iterator<Item = (&'static str, Duration)> {
+        self.phases.iter().map(|p| (p.name, p.took))
+    }
+
     /// The table that `--timings` prints: milliseconds of wall-clock time, queries
     /// executed, queries whose old results were found to be right.
     pub fn table(&self) -> String {

@@ -23,10 +23,12 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Print what one stage made of a function or program.
     Emit(EmitArgs),
+    /// Repeat a command on every change of a file that it depends on.
+    Watch(WatchArgs),
 }
 
 /// Options that all commands share.
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub(crate) struct Common {
     /// Print a table of phases and their times.
     #[arg(long)]
@@ -133,7 +135,7 @@ pub(crate) enum CheckFormat {
     Sarif,
 }
 
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -234,4 +236,32 @@ pub(crate) struct EmitArgs {
     /// How it is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: EmitFormat,
+}
+
+#[derive(Args)]
+pub(crate) struct WatchArgs {
+    /// Look at files at intervals, where the system does not tell of changes.
+    #[arg(long, global = true)]
+    pub(crate) poll: bool,
+    #[command(subcommand)]
+    pub(crate) command: WatchCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum WatchCommand {
+    /// Report diagnostics.
+    Check(CheckArgs),
+    /// Run a program, anew when its code has changed.
+    Run(WatchRunArgs),
+    /// Keep an executable up to date.
+    Build(BuildArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct WatchRunArgs {
+    /// Change the running program where only function bodies have changed.
+    #[arg(long)]
+    pub(crate) hot: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }

@@ -1,13 +1,14 @@
 //! `taipan check`
 
 use camino::Utf8PathBuf;
-use taipan_base::{render_json, render_sarif};
+use taipan_base::{Diagnostic, render_json, render_sarif};
 use taipan_driver::{
-    Explainer, Failure, check as check_program, find_targets, guarded, has_errors, load,
+    Config, Database, Explainer, Failure, LoadOptions, Timings, check as check_program,
+    find_targets, guarded, has_errors, load,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
-use crate::output::Context;
+use crate::output::{Context, diagnostics_text, exit_code};
 
 /// How many lines of explanation are worth reading.
 const VERBOSE_LINES: usize = 60;
@@ -29,36 +30,76 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
 }
 
 fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
-    let targets = match targets(args, context) {
-        Ok(t) => t,
-        Err(f) => return context.fail(&f),
-    };
-    let mut all = Vec::new();
-    let mut code = 0;
-    for target in targets {
-        let db = &context.db;
-        let load_options = &context.load;
-        let found = context.timings.phase("check", || {
-            load(db, &target, load_options)
-                .and_then(|program| Ok(guarded(|| check_program(db, program))?))
-        });
-        match found {
-            Ok(found) => all.extend(found),
-            Err(f) => code = code.max(context.fail(&f)),
-        }
+    let Context {
+        db, load, timings, ..
+    } = context;
+    let checked = check_targets(targets(args, &context.config), db, load, timings);
+    for f in &checked.failures {
+        context.fail(f);
     }
     match args.format {
-        CheckFormat::Text => context.print(&all),
-        CheckFormat::Json => println!("{}", render_json(&context.db, &all)),
-        CheckFormat::Sarif => println!("{}", render_sarif(&context.db, &all)),
+        CheckFormat::Text => context.print(&checked.found),
+        format => println!("{}", rendered(format, &context.db, &checked.found)),
     }
-    code.max(i32::from(has_errors(&all)))
+    checked.exit_code()
+}
+
+/// What checking some targets gave.
+pub(crate) struct Checked {
+    /// What is wrong with their programs.
+    pub(crate) found: Vec<Diagnostic>,
+    /// Why others could not be checked.
+    pub(crate) failures: Vec<Failure>,
+}
+
+impl Checked {
+    pub(crate) fn exit_code(&self) -> i32 {
+        let failed = self.failures.iter().map(exit_code).max().unwrap_or(0);
+        failed.max(i32::from(has_errors(&self.found)))
+    }
+}
+
+pub(crate) fn check_targets(
+    targets: Result<Vec<Utf8PathBuf>, Failure>,
+    db: &Database,
+    options: &LoadOptions,
+    timings: &mut Timings,
+) -> Checked {
+    let mut checked = Checked {
+        found: Vec::new(),
+        failures: Vec::new(),
+    };
+    match targets {
+        Ok(targets) => {
+            for target in targets {
+                let found = timings.phase("check", || {
+                    load(db, &target, options)
+                        .and_then(|program| Ok(guarded(|| check_program(db, program))?))
+                });
+                match found {
+                    Ok(found) => checked.found.extend(found),
+                    Err(f) => checked.failures.push(f),
+                }
+            }
+        }
+        Err(f) => checked.failures.push(f),
+    }
+    checked
+}
+
+/// Diagnostics for programs, on one line or more.
+pub(crate) fn rendered(format: CheckFormat, db: &Database, found: &[Diagnostic]) -> String {
+    match format {
+        CheckFormat::Text => diagnostics_text(db, found, false),
+        CheckFormat::Json => render_json(db, found).to_string(),
+        CheckFormat::Sarif => render_sarif(db, found).to_string(),
+    }
 }
 
 /// The target files that the arguments stand for; without arguments the configured
 /// targets, else this folder.
-fn targets(args: &CheckArgs, context: &Context) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let configured = &context.config.targets;
+pub(crate) fn targets(args: &CheckArgs, config: &Config) -> Result<Vec<Utf8PathBuf>, Failure> {
+    let configured = &config.targets;
     if !args.paths.is_empty() {
         find_targets(&args.paths)
     } else if !configured.is_empty() {

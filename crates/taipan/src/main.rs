@@ -10,6 +10,7 @@ mod check;
 mod emit;
 mod output;
 mod run;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,11 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    // Before there is any other thread.
+    let launcher = match &cli.command {
+        Command::Watch(a) => watch::launcher(a),
+        _ => None,
+    };
     let worker = std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || match cli.command {
@@ -48,6 +54,7 @@ fn main() -> ExitCode {
             Command::Check(a) => check::check(&a),
             Command::Call(a) => call::call(&a),
             Command::Emit(a) => emit::emit(&a),
+            Command::Watch(a) => watch::watch(&a, launcher),
         });
     let code = match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,

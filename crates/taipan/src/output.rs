@@ -1,7 +1,7 @@
 //! What all commands share: options into a database, failures into text and codes.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use camino::Utf8Path;
 use taipan_base::{Diagnostic, Severity, render_text};
@@ -93,43 +93,55 @@ impl Context {
 
     /// Prints diagnostics for people.
     pub(crate) fn print(&self, diagnostics: &[Diagnostic]) {
-        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let mut out = std::io::stderr().lock();
-        for d in diagnostics {
-            let _ = writeln!(out, "{}\n", render_text(&self.db, d, color));
-        }
-        let count = |s| diagnostics.iter().filter(|d| d.severity == s).count();
-        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        if errors > 0 {
-            let plural = |n: usize| if n == 1 { "" } else { "s" };
-            let more = match warnings {
-                0 => String::new(),
-                n => format!(", {n} warning{}", plural(n)),
-            };
-            let _ = writeln!(out, "{errors} error{}{more}", plural(errors));
-        }
+        eprint!("{}", diagnostics_text(&self.db, diagnostics, color()));
     }
 
     /// Prints a failure; answers the exit code.
     pub(crate) fn fail(&self, failure: &Failure) -> i32 {
-        match failure {
-            Failure::Diagnostics(all) => {
-                self.print(all);
-                1
-            }
-            Failure::Usage(text) => {
-                eprintln!("taipan: {text}");
-                2
-            }
-            Failure::Fatal(text) => {
-                eprintln!("{text}");
-                1
-            }
-            Failure::Internal(e) => {
-                eprintln!("taipan: {e}");
-                2
-            }
-        }
+        eprint!("{}", failure_text(&self.db, failure, color()));
+        exit_code(failure)
+    }
+}
+
+/// Whether people who read stderr like colours.
+pub(crate) fn color() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Diagnostics for people, and how many they are.
+pub(crate) fn diagnostics_text(db: &Database, diagnostics: &[Diagnostic], color: bool) -> String {
+    let mut out = String::new();
+    for d in diagnostics {
+        let _ = writeln!(out, "{}\n", render_text(db, d, color));
+    }
+    let count = |s| diagnostics.iter().filter(|d| d.severity == s).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    if errors > 0 {
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        let more = match warnings {
+            0 => String::new(),
+            n => format!(", {n} warning{}", plural(n)),
+        };
+        let _ = writeln!(out, "{errors} error{}{more}", plural(errors));
+    }
+    out
+}
+
+/// A failure for people, in whole lines.
+pub(crate) fn failure_text(db: &Database, failure: &Failure, color: bool) -> String {
+    match failure {
+        Failure::Diagnostics(all) => diagnostics_text(db, all, color),
+        Failure::Usage(text) => format!("taipan: {text}\n"),
+        Failure::Fatal(text) => format!("{text}\n"),
+        Failure::Internal(e) => format!("taipan: {e}\n"),
+    }
+}
+
+/// The exit code of a command that failed.
+pub(crate) fn exit_code(failure: &Failure) -> i32 {
+    match failure {
+        Failure::Diagnostics(_) | Failure::Fatal(_) => 1,
+        Failure::Usage(_) | Failure::Internal(_) => 2,
     }
 }
 

@@ -46,12 +46,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
-    let output = args.output.clone().unwrap_or_else(|| {
-        Utf8PathBuf::from(format!(
-            "{}-c",
-            args.target.file_stem().unwrap_or("program")
-        ))
-    });
+    let output = output_of(args);
     let outcome = taipan_driver::build(
         &context.db,
         &context.load,
@@ -68,8 +63,16 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     code
 }
 
+/// The executable that is to be made.
+pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
+    args.output.clone().unwrap_or_else(|| {
+        let name = args.target.file_stem().unwrap_or("program");
+        Utf8PathBuf::from(format!("{name}-c"))
+    })
+}
+
 /// Refuses what is not there yet, rather than ignoring it.
-fn supported(options: &CodeOptions) -> Result<(), Failure> {
+pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
     match options.backend {
         Backend::Cranelift => {}
         Backend::C => return Err(Failure::Usage("the C back end is not there yet".to_owned())),

@@ -130,6 +130,8 @@ impl Runner {
         let table = match &self.loaded {
             Some(l) if Arc::ptr_eq(&l.prepared.0, &prepared.0) => l.table,
             _ => {
+                // What is there now is about to be overwritten.
+                self.loaded = None;
                 let region = self.launcher.region();
                 let table = (region.load(&prepared.0)).map_err(|e| codegen_failure(&e))?;
                 self.loaded = Some(Loaded { prepared, table });

@@ -1,0 +1,69 @@
+//! `taipan watch check`
+
+use std::sync::Arc;
+
+use taipan_driver::watch::{Answer, Work};
+use taipan_driver::{Config, Database, LoadOptions, has_errors};
+
+use super::{Shown, Task};
+use crate::args::{CheckArgs, CheckFormat};
+use crate::check::{Checked, check_targets, rendered, targets};
+use crate::output::{Context, color, diagnostics_text, failure_text};
+
+pub(super) struct Check {
+    args: CheckArgs,
+    load: LoadOptions,
+    config: Config,
+}
+
+impl Check {
+    pub(super) fn new(args: CheckArgs, context: &Context) -> Check {
+        Check {
+            args,
+            load: context.load.clone(),
+            config: context.config.clone(),
+        }
+    }
+}
+
+impl Task for Check {
+    type Outcome = Checked;
+
+    fn title(&self) -> String {
+        let paths: Vec<&str> = self.args.paths.iter().map(|p| p.as_str()).collect();
+        format!("check {}", paths.join(" "))
+    }
+
+    fn work(&mut self) -> Arc<Work<Checked>> {
+        let (args, load, config) = (self.args.clone(), self.load.clone(), self.config.clone());
+        Arc::new(move |db, timings| check_targets(targets(&args, &config), db, &load, timings))
+    }
+
+    fn show(&mut self, db: &Database, answer: &mut Answer<Checked>) -> Shown {
+        let checked = match &answer.round.outcome {
+            Ok(checked) => checked,
+            Err(e) => return Shown::fault(e),
+        };
+        let color = color();
+        let mut body: String = (checked.failures.iter())
+            .map(|f| failure_text(db, f, color))
+            .collect();
+        let mut output = None;
+        match self.args.format {
+            CheckFormat::Text => body.push_str(&diagnostics_text(db, &checked.found, color)),
+            format => output = Some(rendered(format, db, &checked.found)),
+        }
+        let status = match (has_errors(&checked.found), checked.failures.is_empty()) {
+            (false, true) => "no errors",
+            (true, _) => "there are errors",
+            (false, false) => "not everything could be checked",
+        };
+        Shown {
+            ok: checked.exit_code() == 0,
+            status: status.to_owned(),
+            body,
+            output,
+            clear: true,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `taipan watch run`
+
+use std::io;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use taipan_driver::watch::{Answer, End, Ended, Launcher, Prepared, Runner, Step, Work, prepare};
+use taipan_driver::{Database, Failure, LoadOptions};
+
+use super::{Shown, Task};
+use crate::args::{Engine, WatchRunArgs};
+use crate::output::{Context, color, failure_text};
+use crate::run::supported;
+
+pub(super) struct Run {
+    target: Utf8PathBuf,
+    load: LoadOptions,
+    runner: Runner,
+    takes_input: bool,
+}
+
+impl Run {
+    pub(super) fn new(
+        args: &WatchRunArgs,
+        context: &Context,
+        launcher: io::Result<Launcher>,
+    ) -> Result<Run, Failure> {
+        supported(&args.run.code)?;
+        if !matches!(args.run.engine, None | Some(Engine::Native)) {
+            let text = "watched programs run as machine code: leave out --engine";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let launcher =
+            launcher.map_err(|e| Failure::Usage(format!("no process for the program: {e}")))?;
+        Ok(Run {
+            target: args.run.target.clone(),
+            load: context.load.clone(),
+            runner: Runner::new(launcher),
+            takes_input: super::Terminal::is_there(),
+        })
+    }
+
+    /// Has the ends of programs reported.
+    pub(super) fn wait(&self, report: impl FnMut(Ended) + Send + 'static) -> io::Result<()> {
+        self.runner.wait(report)
+    }
+
+    fn step(&self, db: &Database, step: &Result<Step, Failure>) -> Shown {
+        match step {
+            Ok(Step::Started) => Shown::well("started".to_owned()),
+            Ok(Step::Ending) => Shown::well("restarted".to_owned()),
+            Ok(Step::Kept) => Shown {
+                clear: false,
+                ..Shown::well("the same code: goes on".to_owned())
+            },
+            Err(f) => self.failure(db, f),
+        }
+    }
+
+    /// The program that runs, if there is one, is not touched by a failure to compile
+    /// another one.
+    fn failure(&self, db: &Database, f: &Failure) -> Shown {
+        let running = self.runner.is_running();
+        let status = match running {
+            true => "the program goes on as it was before these errors",
+            false => "not started",
+        };
+        Shown {
+            ok: false,
+            status: status.to_owned(),
+            body: failure_text(db, f, color()),
+            output: None,
+            clear: !running,
+        }
+    }
+}
+
+impl Task for Run {
+    type Outcome = Result<Prepared, Failure>;
+
+    fn title(&self) -> String {
+        format!("run {}", self.target)
+    }
+
+    fn work(&mut self) -> Arc<Work<Self::Outcome>> {
+        let (target, load) = (self.target.clone(), self.load.clone());
+        Arc::new(move |db, timings| prepare(db, &load, &target, timings))
+    }
+
+    fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown {
+        match &answer.round.outcome {
+            Ok(Ok(prepared)) => {
+                let step = self.runner.ready(prepared.clone());
+                self.step(db, &step)
+            }
+            Ok(Err(f)) => self.failure(db, f),
+            Err(e) => Shown::fault(e),
+        }
+    }
+
+    fn again(&mut self, db: &Database) -> Option<Shown> {
+        let step = self.runner.again()?;
+        Some(self.step(db, &step))
+    }
+
+    fn ended(&mut self, db: &Database, ended: Ended) -> Option<Shown> {
+        let (ok, status) = match self.runner.ended(ended) {
+            Ok(None) => return None,
+            Ok(Some(End::Code(code))) => (code == 0, format!("ended with exit code {code}")),
+            Ok(Some(End::Signal(n))) => (false, format!("ended by signal {n}{}", name(n))),
+            Ok(Some(End::NotStarted(n))) => {
+                let e = io::Error::from_raw_os_error(n);
+                (false, format!("could not be started: {e}"))
+            }
+            Err(f) => return Some(self.failure(db, &f)),
+        };
+        Some(Shown {
+            ok,
+            status,
+            body: String::new(),
+            output: None,
+            clear: false,
+        })
+    }
+
+    fn takes_input(&self) -> bool {
+        self.takes_input
+    }
+
+    fn input(&mut self, line: Option<&str>) {
+        // If the program is gone, its end is on its way here.
+        let _ = self.runner.input(line);
+    }
+}
+
+/// ` (SIGSEGV)`
+fn name(signal: i32) -> String {
+    signal_hook::low_level::signal_name(signal).map_or(String::new(), |n| format!(" ({n})"))
+}
