@@ -59,6 +59,12 @@ impl File {
 pub trait System: Send + Sync {
     /// Reads a file.
     fn read(&self, path: &Utf8Path) -> FileContents;
+
+    /// The environment variables that programs see while they are imported, sorted by
+    /// name. They are the same as long as the system lives.
+    fn environment(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// The prefix of the paths of shipped files.
@@ -129,6 +135,15 @@ impl System for OsSystem {
             Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => FileContents::Directory,
             Err(e) => FileContents::Unreadable(e.to_string().into()),
         }
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        // What is not UTF-8 could not be written in a program either.
+        let mut all: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect();
+        all.sort();
+        all
     }
 }
 

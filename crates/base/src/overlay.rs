@@ -45,6 +45,10 @@ impl Overlay {
 }
 
 impl System for Overlay {
+    fn environment(&self) -> Vec<(String, String)> {
+        self.under.environment()
+    }
+
     fn read(&self, path: &Utf8Path) -> FileContents {
         match self.lock().get(path) {
             Some(text) => FileContents::Text(text.clone()),

@@ -444,3 +444,27 @@ def f():
         "f() == true",
     );
 }
+
+#[test]
+fn ordered_dicts() {
+    check(
+        "
+from collections import OrderedDict
+ready = OrderedDict([('z', 1), ('a', 2)])
+def f(n):
+    d = OrderedDict()
+    for i in range(n, 0, -1):
+        d[str(i)] = i
+    total = 0
+    for k in d:
+        total = total * 10 + d[k]
+    return total, len(d), d.keys()[0]
+def g():
+    return ','.join([k for k in ready])
+",
+        "
+        f(3) == [321,3,\"3\"]
+        g() == \"z,a\"
+        ",
+    );
+}

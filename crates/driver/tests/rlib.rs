@@ -196,3 +196,32 @@ def f(n):
         ",
     );
 }
+
+#[test]
+fn mixins_that_are_copied() {
+    check(
+        "
+import sys, types
+from rpython.rlib.objectmodel import import_from_mixin
+class Counting(object):
+    start = 10
+    def __init__(self): self.n = self.start
+    def count(self, by=1):
+        self.n += by
+        return self.n
+class A(object):
+    import_from_mixin(Counting)
+class B(object):
+    import_from_mixin(Counting)
+def make(n): return lambda x: x + n
+add = make(3)
+copied = types.FunctionType(add.func_code, {}, 'copied', None, add.func_closure)
+assert sys.version_info.major == sys.version_info[0] == 2
+def f(n):
+    a, b = A(), B()
+    a.count(n)
+    return a.count(), b.count(2 * n), copied(n)
+",
+        "f(5) == [16,20,8]",
+    );
+}

@@ -399,3 +399,28 @@ def g(i): return first(i).value, second(i).value
         ",
     );
 }
+
+#[test]
+fn isinstance_of_the_own_class() {
+    check(
+        "
+class Value(object): pass
+class Text(Value):
+    def __init__(self, text): self.text = text
+    def equals(self, other):
+        return isinstance(other, self.__class__) and self.text == other.text
+class Number(Value):
+    def __init__(self, n): self.n = n
+    def equals(self, other):
+        return isinstance(other, self.__class__) and self.n == other.n
+values = [Text('x'), Number(5), Text('y'), Number(5)]
+def f(i, j): return values[i].equals(values[j])
+",
+        "
+        f(0, 0) == true
+        f(0, 1) == false
+        f(0, 2) == false
+        f(1, 3) == true
+        ",
+    );
+}

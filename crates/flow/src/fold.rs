@@ -23,6 +23,14 @@ pub(crate) fn fold(world: World<'_>, op: HlOp, args: &[Const]) -> Folded {
             _ => Folded::Unknown,
         };
     }
+    let plain: Vec<Const>;
+    let args = match op {
+        HlOp::Is | HlOp::Type | HlOp::IsInstance | HlOp::NewTuple | HlOp::SameAs => args,
+        _ => {
+            plain = args.iter().map(|a| world.plain(a)).collect();
+            &plain
+        }
+    };
     let foldable = op.is_pure() && op != HlOp::Id && op != HlOp::Hash && op != HlOp::NewSlice;
     if !foldable || !args.iter().all(|a| world.foldable(a)) {
         return Folded::Unknown;

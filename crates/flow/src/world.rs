@@ -165,6 +165,18 @@ impl<'db> World<'db> {
         }
     }
 
+    /// The tuple, string or number that an instance of a subclass of such a class is;
+    /// other constants are themselves.
+    pub(crate) fn plain(self, c: &Const) -> Const {
+        if let Const::Obj(id) = c
+            && let Some(ObjData::Instance(i)) = self.object(*id)
+            && let Some(v) = &i.value
+        {
+            return v.clone();
+        }
+        c.clone()
+    }
+
     /// Whether it is the function `ovfcheck`.
     pub(crate) fn is_ovfcheck(self, c: &Const) -> bool {
         const MODULE: &str = "rpython.rlib.rarithmetic";

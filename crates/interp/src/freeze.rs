@@ -326,7 +326,7 @@ impl<'a> Freezer<'a> {
                 self.constant(&s[2]),
             ),
             Kind::LLType(t) => ObjData::LLType(*t),
-            Kind::Plain | Kind::Exception(_) => self.instance(r),
+            Kind::Plain | Kind::Exception(_) | Kind::Boxed(_) => self.instance(r),
             _ => ObjData::Other(heap.class_name(o.class).into()),
         }
     }

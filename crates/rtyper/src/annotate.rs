@@ -106,14 +106,14 @@ fn dict(obj: ObjId) -> SomeKind {
 }
 
 fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKind> {
+    if let Some(v) = &i.value {
+        return Ok(immutablevalue(rt, v)?.kind);
+    }
     if i.frozen {
         return Ok(SomeKind::Pbc {
             descs: Arc::from([Desc::Frozen(obj)]),
             can_be_none: false,
         });
-    }
-    if let Some(v) = &i.value {
-        return Ok(immutablevalue(rt, v)?.kind);
     }
     if let ObjData::Class(c) = &*rt.object(i.class)?
         && &*c.module == "rpython.rlib.objectmodel"

@@ -239,11 +239,12 @@ impl Cx<'_> {
                 .map(Desc::Class)
                 .collect();
             classes.sort();
-            return Ok(if classes.is_empty() {
-                Val::default()
-            } else {
-                Atom::Pbc(classes.into()).into()
-            });
+            let only = match classes[..] {
+                [] => return Ok(Val::default()),
+                [Desc::Class(c)] => Some(Const::Obj(c)),
+                _ => None,
+            };
+            return Ok(Val::from(Atom::Pbc(classes.into())).with_const(only));
         }
         self.signal(SlotKey::AttrUsed(class, name.clone()));
         if !self.is_allowed(class, name)?

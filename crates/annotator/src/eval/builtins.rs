@@ -53,6 +53,7 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
                 "uint_mul_high",
             ]
         }
+        "collections" => &["OrderedDict"],
         "rpython.rlib.objectmodel" => &[
             "instantiate",
             "r_dict",

@@ -150,11 +150,11 @@ impl Cx<'_> {
 
     fn prebuilt_instance(&mut self, id: ObjId, data: &InstanceData) -> Known<Val> {
         let here = Some(Const::Obj(id));
-        if data.frozen {
-            return Ok(Val::pbc(Desc::Frozen(id)).with_const(here));
-        }
         if let Some(v) = &data.value {
             return self.const_val(v);
+        }
+        if data.frozen {
+            return Ok(Val::pbc(Desc::Frozen(id)).with_const(here));
         }
         if let Some(ordered) = self.is_r_dict(data.class)? {
             self.signal(SlotKey::Seen(id));

@@ -2,8 +2,10 @@
 //! for the classes themselves and for their subclasses.
 
 use super::builtin::Args;
+use super::builtins::object::make_method;
 use super::dict::Dict;
 use super::heap::{Exception, Kind, Ref};
+use super::modules::sys::make_function;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -18,6 +20,8 @@ impl Interp<'_> {
         };
         let kind = match layout {
             ty::TYPE => return self.make_type(class, args),
+            ty::FUNCTION => return make_function(self, args),
+            ty::METHOD => return make_method(self, args),
             ty::LIST => Kind::List(Vec::new()),
             ty::DICT => Kind::Dict(Dict::default()),
             ty::SET => Kind::Set(Dict::default()),
@@ -82,7 +86,7 @@ impl Interp<'_> {
         let c = self.heap.the_class(class);
         if c.builtin && class != ty::OBJECT {
             let name = c.name.to_string();
-            let alone = [ty::SLICE, ty::XRANGE, ty::FILE, ty::METHOD, ty::FUNCTION];
+            let alone = [ty::SLICE, ty::XRANGE, ty::FILE];
             if !alone.contains(&class) {
                 return self.type_error(format!("cannot create '{name}' instances"));
             }

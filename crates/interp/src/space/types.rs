@@ -46,9 +46,9 @@ builtin_types! {
     DICT = "dict", "__builtin__", Some(OBJECT), Some(DICT);
     SET = "set", "__builtin__", Some(OBJECT), Some(SET);
     FROZENSET = "frozenset", "__builtin__", Some(OBJECT), Some(FROZENSET);
-    FUNCTION = "function", "__builtin__", Some(OBJECT), None;
+    FUNCTION = "function", "__builtin__", Some(OBJECT), Some(FUNCTION);
     BUILTIN = "builtin_function_or_method", "__builtin__", Some(OBJECT), None;
-    METHOD = "instancemethod", "__builtin__", Some(OBJECT), None;
+    METHOD = "instancemethod", "__builtin__", Some(OBJECT), Some(METHOD);
     MODULE = "module", "__builtin__", Some(OBJECT), Some(MODULE);
     CELL = "cell", "__builtin__", Some(OBJECT), None;
     PROPERTY = "property", "__builtin__", Some(OBJECT), Some(PROPERTY);
@@ -61,6 +61,7 @@ builtin_types! {
     GENERATOR = "generator", "__builtin__", Some(OBJECT), None;
     FILE = "file", "__builtin__", Some(OBJECT), None;
     CODE = "code", "__builtin__", Some(OBJECT), None;
+    VERSION_INFO = "version_info", "sys", Some(TUPLE), Some(TUPLE);
     CLASSOBJ = "classobj", "__builtin__", Some(OBJECT), Some(TYPE);
     INSTANCE = "instance", "__builtin__", Some(OBJECT), None;
     MEMBER = "member_descriptor", "__builtin__", Some(OBJECT), None;

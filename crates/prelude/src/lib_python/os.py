@@ -21,7 +21,6 @@ SEEK_SET = 0
 SEEK_CUR = 1
 SEEK_END = 2
 error = OSError
-environ = {}
 
 
 def getenv(key, default=None):

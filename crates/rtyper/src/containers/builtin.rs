@@ -39,9 +39,9 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "rpython.rlib.objectmodel.prepare_dict_update" => {
             hop.exception_cannot_occur().map(|()| Some(cvoid()))
         }
-        "rpython.rlib.objectmodel.r_dict" | "rpython.rlib.objectmodel.r_ordereddict" => {
-            super::dict::rtype_newdict(hop)
-        }
+        "rpython.rlib.objectmodel.r_dict"
+        | "rpython.rlib.objectmodel.r_ordereddict"
+        | "collections.OrderedDict" => super::dict::rtype_newdict(hop),
         "rpython.rlib.rstring.StringBuilder" => super::builder::rtype_new(hop, false),
         "rpython.rlib.rstring.UnicodeBuilder" => super::builder::rtype_new(hop, true),
         "math.frexp" => math_pair(hop, "frexp_mantissa", "frexp_exponent"),

@@ -2,7 +2,8 @@
 
 use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
-use crate::space::heap::Ref;
+use crate::space::dict::Dict;
+use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
@@ -120,6 +121,12 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     ] {
         it.heap.set_attr(m, name, Value::Int(i64::from(v)));
     }
+    let mut environ = Dict::default();
+    for (name, value) in it.db.system().environment() {
+        environ.set_str(&name, Value::str(&value));
+    }
+    let environ = it.heap.alloc(ty::DICT, Kind::Dict(environ));
+    it.heap.set_attr(m, "environ", Value::Ref(environ));
 }
 
 /// Import time must give the same image every time it runs: its clock stands still.

@@ -1,7 +1,6 @@
 //! `sys`, and `_taipan`: what the shipped Python modules need from the interpreter.
 
 use crate::space::builtin::{Args, Builtin};
-use crate::space::builtins::object::make_method;
 use crate::space::heap::{FileObject, Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
@@ -107,13 +106,7 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     let out = stream(it, "<stdout>", 1);
     let err = stream(it, "<stderr>", 2);
     let input = stream(it, "<stdin>", 0);
-    let version = Value::tuple(vec![
-        Value::Int(2),
-        Value::Int(7),
-        Value::Int(18),
-        Value::str("final"),
-        Value::Int(0),
-    ]);
+    let version = version_info(it);
     let meta_path = it.heap.list(vec![]);
     for (name, v) in [
         ("modules", modules),
@@ -186,7 +179,7 @@ fn make_cell(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 /// `function(code, globals, name, defaults, closure)`
-fn make_function(it: &mut Interp, args: Args<'_>) -> R {
+pub(crate) fn make_function(it: &mut Interp, args: Args<'_>) -> R {
     let code = match args.get(0) {
         Some(Value::Ref(r)) => match it.heap.kind(*r) {
             Kind::Code(id) => Some(*id),
@@ -225,11 +218,26 @@ fn make_function(it: &mut Interp, args: Args<'_>) -> R {
     ))
 }
 
+/// `sys.version_info`: a tuple whose items have names.
+fn version_info(it: &mut Interp) -> Value {
+    let items = [
+        ("major", Value::Int(2)),
+        ("minor", Value::Int(7)),
+        ("micro", Value::Int(18)),
+        ("releaselevel", Value::str("final")),
+        ("serial", Value::Int(0)),
+    ];
+    let tuple = Value::tuple(items.iter().map(|(_, v)| v.clone()).collect());
+    let info = it.heap.alloc(ty::VERSION_INFO, Kind::Boxed(tuple));
+    for (name, v) in items {
+        it.heap.set_attr(info, name, v);
+    }
+    Value::Ref(info)
+}
+
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.random", random),
-    Builtin::function("_taipan.make_method", make_method),
-    Builtin::function("_taipan.make_function", make_function),
     Builtin::function("_taipan.make_cell", make_cell),
 ];
 
