@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_flow::{flow_diagnostics, span_at};
-use taipan_graph::{BlockId, FunctionGraph, ObjId};
+use taipan_graph::{BlockId, FunctionGraph, HlOp, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem};
@@ -169,6 +169,21 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
     };
     let fault = |(b, n): &(BlockId, u32)| {
         let op = &graph.block(*b).operations[*n as usize];
+        if op.op == HlOp::GetAttr
+            && let [Operand::Var(x), Operand::Const(name)] = &op.args[..]
+            && let (Some(x), Some(name)) = (state.vars.get(x.index()), name.as_str())
+            && !x.is_bottom()
+        {
+            return Fault::At {
+                place: Some((func, Some(op.at))),
+                code: "TP0301",
+                message: format!(
+                    "{} has no attribute {name}",
+                    projector.solver.facts.describe(x)
+                ),
+                help: Some("neither its class nor an assignment that is reached defines it"),
+            };
+        }
         Fault::At {
             place: Some((func, Some(op.at))),
             code: "TP0311",

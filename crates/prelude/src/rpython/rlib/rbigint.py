@@ -186,6 +186,9 @@ class rbigint(object):
     def digit(self, i):
         return self._digits[i]
 
+    def setdigit(self, i, digit):
+        self._digits[i] = digit & MASK
+
     def numdigits(self):
         n = len(self._digits)
         if n == 0:
