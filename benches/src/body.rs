@@ -161,7 +161,7 @@ impl<'a> Body<'a> {
         let (early, first, last) = match f.role {
             Role::Text => ("text", "n - len(text)", "'-'.join(parts)"),
             Role::Scan => ("0", "len(text)", "total - 1"),
-            Role::Sum => ("0", "0", "total - len(items)"),
+            Role::Sum => ("0", "len(items)", "total - 1"),
             Role::Build => ("[]", "n", "result"),
             Role::Pair => ("(-1, 'none')", "n", "((total & 0xFF) - 1, 'p%d' % total)"),
             Role::Visit => ("0", "node.size", "total - node.kind"),
