@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fastrand::Rng;
 use taipan_base::{MemorySystem, System, sync};
 use taipan_benches::{Edit, EditKind, Flaw, Project};
-use taipan_driver::{Database, LoadOptions, check, load};
+use taipan_driver::{Database, LoadOptions, Timings, check, load};
 
 struct Bench {
     db: Database,
@@ -38,7 +38,7 @@ impl Bench {
         let target = format!("/{}", Project::TARGET);
         let program = load(&self.db, Utf8Path::new(&target), &LoadOptions::default())
             .expect("the target is there");
-        (check(&self.db, program).iter())
+        (check(&self.db, program, &mut Timings::default()).iter())
             .map(|d| format!("{}: {}", d.code, d.message))
             .collect()
     }

@@ -15,8 +15,9 @@ use taipan_rtyper::TyperError;
 
 use crate::native::ImageUse;
 use crate::parallel::par_map;
+use crate::reach::reachable;
 use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
-use crate::stages::{GraphStage, LLFunction, StageProgram, reachable, root_sym};
+use crate::stages::{GraphStage, LLFunction, StageProgram, root_sym};
 use crate::value::{to_json, to_lowlevel};
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
 
@@ -113,12 +114,6 @@ pub(crate) fn typed(
         return Err(Failure::Diagnostics(found));
     }
     timings.phase("rtype", || {
-        let specs = taipan_annotator::specs_of(db, roots);
-        par_map(db, &specs, |db, spec| {
-            if let Ok(sym) = taipan_rtyper::func_sym_of(db, *spec) {
-                crate::stages::rtyped(db, roots, &sym);
-            }
-        });
         let root = root_sym(db, roots).map_err(typer_failure)?;
         let all = reachable(db, roots, GraphStage::Rtyped, &root);
         if all.diagnostics.is_empty() {
@@ -130,7 +125,11 @@ pub(crate) fn typed(
 }
 
 pub(crate) fn typer_failure(e: TyperError) -> Failure {
-    Diagnostic::error(e.code, None, e.message).into()
+    typer_diagnostic(e).into()
+}
+
+pub(crate) fn typer_diagnostic(e: TyperError) -> Diagnostic {
+    Diagnostic::error(e.code, None, e.message)
 }
 
 pub(crate) fn codegen_failure(e: &CodegenError) -> Failure {

@@ -10,8 +10,9 @@ use taipan_lltype::{FuncSym, LLGraph};
 
 use crate::compile::{find_function, typed, typer_failure};
 use crate::names::lowlevel_names;
+use crate::reach::reachable;
 use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
-use crate::stages::{self, GraphStage, LLFunction, reachable, root_sym};
+use crate::stages::{self, GraphStage, LLFunction, root_sym};
 use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
 
 /// A stage whose artifact can be printed.

@@ -5,6 +5,7 @@
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
 //! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
+mod ahead;
 mod cache;
 mod compile;
 mod config;
@@ -18,6 +19,7 @@ mod log;
 mod names;
 mod native;
 mod parallel;
+mod reach;
 mod session;
 mod stages;
 mod targets;

@@ -4,7 +4,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange};
 
-use crate::{Database, InternalError};
+use crate::ahead;
+use crate::compile::typer_diagnostic;
+use crate::reach::reachable;
+use crate::stages::{GraphStage, root_sym};
+use crate::{Database, InternalError, Timings};
 
 /// Why an operation did not succeed.
 #[derive(Debug)]
@@ -90,11 +94,18 @@ pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic>
 }
 
 /// Everything that is wrong with a program, in the order of stages; warnings too.
-pub fn check(db: &Database, program: Program) -> Vec<Diagnostic> {
-    let mut all = import_diagnostics(db, program);
+pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
+    timings.phase("parse", || ahead::compile_files(db, program));
+    let mut all = timings.phase("import", || import_diagnostics(db, program));
     if !has_errors(&all) {
         match entry_roots(db, program) {
-            Ok(roots) => all.extend(compile_diagnostics(db, roots)),
+            Ok(roots) => {
+                timings.phase("flow", || ahead::flow_graphs(db, roots));
+                all.extend(timings.phase("annotate", || compile_diagnostics(db, roots)));
+                if !has_errors(&all) {
+                    all.extend(timings.phase("rtype", || typing_diagnostics(db, roots)));
+                }
+            }
             Err(d) => all.push(placed(db, program, d)),
         }
     }
@@ -116,6 +127,14 @@ pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnos
 /// What is wrong from flow graphs to low-level graphs, as seen from some roots.
 pub(crate) fn compile_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
     taipan_annotator::annotation_diagnostics(db, roots).to_vec()
+}
+
+/// What cannot be typed in what the roots reach.
+fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+    match root_sym(db, roots) {
+        Ok(root) => reachable(db, roots, GraphStage::Rtyped, &root).diagnostics,
+        Err(e) => vec![typer_diagnostic(e)],
+    }
 }
 
 /// Whether any is an error.

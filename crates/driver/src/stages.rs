@@ -8,14 +8,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
-use taipan_codegen::{Reference, graph_references, static_references};
 use taipan_lltype::{FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId};
-use taipan_rtyper::{
-    RtypedProgram, StaticKey, Typed, entry_sym, func_key, func_sym_of, rtyped_graph, static_data,
-};
+use taipan_rtyper::{RtypedProgram, Typed, entry_sym, func_key, func_sym_of, rtyped_graph};
 use taipan_transform::{Effects, Summaries, Summary};
 
 /// A low-level function of a program: the key of the queries here.
@@ -170,7 +167,7 @@ fn program_effects(db: &dyn Db, roots: Roots) -> Arc<FxHashMap<FuncSym, Effects>
     let Ok(root) = root_sym(db, roots) else {
         return Arc::default();
     };
-    let functions = reachable(db, roots, GraphStage::Optimized, &root).functions;
+    let functions = crate::reach::reachable_here(db, roots, GraphStage::Optimized, &root).functions;
     let summaries: Vec<_> = functions
         .into_iter()
         .filter_map(|f| {
@@ -221,61 +218,4 @@ pub(crate) fn root_sym(db: &dyn Db, roots: Roots) -> Typed<FuncSym> {
         RootSet::EntryPoint(_) => entry_sym(db, roots),
         RootSet::Call { func, .. } => func_sym_of(db, Spec::new(db, roots, *func, "")),
     }
-}
-
-/// What a program consists of at a stage.
-#[derive(Default)]
-pub(crate) struct Reachable {
-    /// Functions that have graphs, in breadth-first order from the root.
-    pub(crate) functions: Vec<FuncSym>,
-    /// Prebuilt data, likewise.
-    pub(crate) statics: Vec<StaticSym>,
-    /// What cannot be typed, in the order in which it is reached.
-    pub(crate) diagnostics: Vec<Diagnostic>,
-}
-
-/// Walks over everything that a function refers to, directly or not.
-pub(crate) fn reachable(db: &dyn Db, roots: Roots, stage: GraphStage, root: &FuncSym) -> Reachable {
-    let program = StageProgram::new(db, roots, stage);
-    let mut out = Reachable::default();
-    let mut functions = FxHashSet::default();
-    let mut statics = FxHashSet::default();
-    functions.insert(root.clone());
-    out.functions.push(root.clone());
-    let (mut f, mut s) = (0, 0);
-    while f < out.functions.len() || s < out.statics.len() {
-        let mut more_functions = Vec::new();
-        let mut more_statics = Vec::new();
-        let mut found = |r: Reference<'_>| match r {
-            Reference::Func(f) => more_functions.push(f.clone()),
-            Reference::Static(s) => more_statics.push(s.clone()),
-        };
-        if f < out.functions.len() {
-            let sym = out.functions[f].clone();
-            f += 1;
-            if let Some(Err(d)) = rtyped(db, roots, &sym) {
-                out.diagnostics.push(d);
-            } else if let Some(graph) = program.graph(&sym) {
-                graph_references(&graph, &mut found);
-            }
-        } else {
-            let sym = out.statics[s].clone();
-            s += 1;
-            match static_data(db, StaticKey::new(db, roots, sym)) {
-                Ok(data) => static_references(&data.value, &mut found),
-                Err(d) => out.diagnostics.push(d),
-            }
-        }
-        for f in more_functions {
-            if func_key(db, roots, &f).is_some() && functions.insert(f.clone()) {
-                out.functions.push(f);
-            }
-        }
-        for s in more_statics {
-            if statics.insert(s.clone()) {
-                out.statics.push(s);
-            }
-        }
-    }
-    out
 }

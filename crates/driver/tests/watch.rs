@@ -43,7 +43,8 @@ impl Bench {
                 let program =
                     load(db, &target, &LoadOptions::default()).map_err(|e| format!("{e:?}"))?;
                 before();
-                let found = guarded(|| check(db, program)).map_err(|e| e.to_string())?;
+                let found = guarded(|| check(db, program, &mut Timings::default()))
+                    .map_err(|e| e.to_string())?;
                 Ok(!has_errors(&found))
             })
         };

@@ -76,6 +76,45 @@ pub enum ObjData {
     Other(Box<str>),
 }
 
+impl ObjData {
+    /// Calls this for every constant in it, in order: what it refers to, apart from
+    /// classes that are named by id.
+    pub fn for_each_const(&self, f: &mut dyn FnMut(&Const)) {
+        match self {
+            ObjData::Class(c) => c.dict.iter().for_each(|(_, v)| f(v)),
+            ObjData::Function(data) => {
+                data.defaults.iter().for_each(&mut *f);
+                data.closure.iter().flatten().for_each(&mut *f);
+                data.attrs.iter().for_each(|(_, v)| f(v));
+            }
+            ObjData::Instance(data) => {
+                data.attrs.iter().for_each(|(_, v)| f(v));
+                if let Some(payload) = &data.payload {
+                    payload.for_each_const(f);
+                }
+                data.value.iter().for_each(f);
+            }
+            ObjData::List(items) | ObjData::Set { items, .. } => items.iter().for_each(f),
+            ObjData::Dict(items) => items.iter().for_each(|(k, v)| {
+                f(k);
+                f(v);
+            }),
+            ObjData::Method {
+                im_self, im_func, ..
+            } => {
+                im_self.iter().for_each(&mut *f);
+                f(im_func);
+            }
+            ObjData::StaticMethod(c) | ObjData::ClassMethod(c) => f(c),
+            ObjData::Property { fget, fset, fdel } => [fget, fset, fdel].into_iter().for_each(f),
+            ObjData::Cell(c) => c.iter().for_each(f),
+            ObjData::Builtin { im_self, .. } => im_self.iter().for_each(f),
+            ObjData::Slice(a, b, c) => [a, b, c].into_iter().for_each(f),
+            ObjData::Module { .. } | ObjData::LLType(_) | ObjData::Other(_) => {}
+        }
+    }
+}
+
 /// A class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassData {

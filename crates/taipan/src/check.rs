@@ -72,10 +72,8 @@ pub(crate) fn check_targets(
     match targets {
         Ok(targets) => {
             for target in targets {
-                let found = timings.phase("check", || {
-                    load(db, &target, options)
-                        .and_then(|program| Ok(guarded(|| check_program(db, program))?))
-                });
+                let found = load(db, &target, options)
+                    .and_then(|program| Ok(guarded(|| check_program(db, program, timings))?));
                 match found {
                     Ok(found) => checked.found.extend(found),
                     Err(f) => checked.failures.push(f),

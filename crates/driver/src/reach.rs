@@ -1,0 +1,132 @@
+//! What a program consists of: functions and prebuilt data that its root refers to.
+
+use rustc_hash::FxHashSet;
+use taipan_annotator::Roots;
+use taipan_base::{Db, Diagnostic};
+use taipan_codegen::{Reference, graph_references, static_references};
+use taipan_lltype::{FuncSym, Program, StaticSym};
+use taipan_rtyper::{StaticKey, func_key, static_data};
+
+use crate::Database;
+use crate::parallel::par_map;
+use crate::stages::{GraphStage, StageProgram, rtyped};
+
+/// What a program consists of at a stage.
+#[derive(Default)]
+pub(crate) struct Reachable {
+    /// Functions that have graphs, in breadth-first order from the root.
+    pub(crate) functions: Vec<FuncSym>,
+    /// Prebuilt data, likewise.
+    pub(crate) statics: Vec<StaticSym>,
+    /// What cannot be typed, in the order in which it is reached.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Walks over everything that a function refers to, directly or not, on all threads.
+/// Never to be called from within a query.
+pub(crate) fn reachable(
+    db: &Database,
+    roots: Roots,
+    stage: GraphStage,
+    root: &FuncSym,
+) -> Reachable {
+    walk(db, roots, root, |functions, statics| {
+        let mut found = par_map(db, functions, |db, sym| {
+            function_references(db, roots, stage, sym)
+        });
+        found.extend(par_map(db, statics, |db, sym| {
+            data_references(db, roots, sym)
+        }));
+        found
+    })
+}
+
+/// The same on this thread alone, for queries.
+pub(crate) fn reachable_here(
+    db: &dyn Db,
+    roots: Roots,
+    stage: GraphStage,
+    root: &FuncSym,
+) -> Reachable {
+    walk(db, roots, root, |functions, statics| {
+        let functions = functions.iter();
+        let functions = functions.map(|sym| function_references(db, roots, stage, sym));
+        let statics = statics.iter().map(|sym| data_references(db, roots, sym));
+        functions.chain(statics).collect()
+    })
+}
+
+/// Wave by wave: `look` answers what some functions and data refer to, in order.
+fn walk(
+    db: &dyn Db,
+    roots: Roots,
+    root: &FuncSym,
+    look: impl Fn(&[FuncSym], &[StaticSym]) -> Vec<References>,
+) -> Reachable {
+    let mut out = Reachable::default();
+    let mut functions = FxHashSet::default();
+    let mut statics = FxHashSet::default();
+    let mut add = |out: &mut Reachable, found: References| {
+        for f in found.functions {
+            if func_key(db, roots, &f).is_some() && functions.insert(f.clone()) {
+                out.functions.push(f);
+            }
+        }
+        for s in found.statics {
+            if statics.insert(s.clone()) {
+                out.statics.push(s);
+            }
+        }
+        out.diagnostics.extend(found.diagnostic);
+    };
+    let first = References {
+        functions: vec![root.clone()],
+        ..References::default()
+    };
+    add(&mut out, first);
+    let (mut f, mut s) = (0, 0);
+    while f < out.functions.len() || s < out.statics.len() {
+        let found = look(&out.functions[f..], &out.statics[s..]);
+        (f, s) = (out.functions.len(), out.statics.len());
+        for found in found {
+            add(&mut out, found);
+        }
+    }
+    out
+}
+
+/// What one function or one piece of data refers to.
+#[derive(Default)]
+struct References {
+    functions: Vec<FuncSym>,
+    statics: Vec<StaticSym>,
+    diagnostic: Option<Diagnostic>,
+}
+
+impl References {
+    fn add(&mut self, r: Reference<'_>) {
+        match r {
+            Reference::Func(f) => self.functions.push(f.clone()),
+            Reference::Static(s) => self.statics.push(s.clone()),
+        }
+    }
+}
+
+fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncSym) -> References {
+    let mut out = References::default();
+    if let Some(Err(d)) = rtyped(db, roots, sym) {
+        out.diagnostic = Some(d);
+    } else if let Some(graph) = StageProgram::new(db, roots, stage).graph(sym) {
+        graph_references(&graph, &mut |r| out.add(r));
+    }
+    out
+}
+
+fn data_references(db: &dyn Db, roots: Roots, sym: &StaticSym) -> References {
+    let mut out = References::default();
+    match static_data(db, StaticKey::new(db, roots, sym.clone())) {
+        Ok(data) => static_references(&data.value, &mut |r| out.add(r)),
+        Err(d) => out.diagnostic = Some(d),
+    }
+    out
+}
