@@ -398,6 +398,37 @@ def g(i): return first(i).value, second(i).value
         g(7) == [10,5.0]
         ",
     );
+
+/// A method that subclasses override is no part of their vtables' type. Which function
+/// comes first in a family is decided by hashes of names: several names are tried.
+#[test]
+fn overridden_methods_of_a_base_that_nobody_makes() {
+    for base in ["Node", "Base", "Root", "Top", "First"] {
+        check(
+            &format!(
+                "
+class {base}(object):
+    def __init__(self, size):
+        self.size = size
+    def weight(self, n):
+        return self.size - n
+class Ring({base}):
+    def weight(self, n):
+        return n + 2
+class Cell(Ring):
+    def weight(self, n):
+        return n + {base}.weight(self, n)
+NODES = [Ring(3), Cell(4)]
+def f(n):
+    return NODES[n % 2].weight(n)
+"
+            ),
+            "
+            f(10) == 12
+            f(11) == 4
+            ",
+        );
+    }
 }
 
 #[test]

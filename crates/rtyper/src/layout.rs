@@ -111,13 +111,13 @@ fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
     for (name, a) in attrs.attrs.iter().filter(|(_, a)| a.readonly) {
         fields.push(Field {
             name: format!("cls_{name}").into(),
-            ty: vtable_repr(rt, &a.value)?.lowleveltype(),
+            ty: vtable_repr(rt, class, &a.value)?.lowleveltype(),
         });
     }
     for (name, s) in &attrs.class_attrs {
         fields.push(Field {
             name: format!("pbc_{name}").into(),
-            ty: vtable_repr(rt, s)?.lowleveltype(),
+            ty: vtable_repr(rt, class, s)?.lowleveltype(),
         });
     }
     let fields = with_super(rt.vtable_type(rt.class_base(class)), fields);

@@ -225,14 +225,12 @@ impl<'a> RTyper<'a> {
 
     /// Whether the first class is the second one or derives from it.
     pub fn is_subclass(&self, sub: ObjId, base: ObjId) -> bool {
-        let mut c = Some(sub);
-        while let Some(cls) = c {
-            if cls == base {
-                return true;
-            }
-            c = self.class_base(cls);
-        }
-        false
+        self.bases(sub).any(|c| c == base)
+    }
+
+    /// A class, its base, and so on upwards.
+    pub(crate) fn bases(&self, class: ObjId) -> impl Iterator<Item = ObjId> {
+        std::iter::successors(Some(class), |c| self.class_base(*c))
     }
 
     /// The smallest common base class; none for `object`.

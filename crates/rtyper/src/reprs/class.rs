@@ -16,19 +16,33 @@ use crate::hop::cfield;
 use crate::reprs::instance::cast_pointer;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
-/// The Repr of an attribute in the vtable: methods are there as functions.
-pub(crate) fn vtable_repr(rt: &RTyper<'_>, s: &SomeValue) -> Typed<Repr> {
+/// The Repr of an attribute in the vtable of the class that declares it: methods are
+/// there as functions. Of the base classes' methods only the one that the class
+/// inherits can be there; others may be called in other ways, or not at all.
+pub(crate) fn vtable_repr(rt: &RTyper<'_>, owner: ObjId, s: &SomeValue) -> Typed<Repr> {
     let SomeKind::Pbc { descs, can_be_none } = &s.kind else {
         return rt.getrepr(s);
     };
-    if !descs.iter().any(|d| matches!(d, Desc::Method { .. })) {
+    let mut origins = descs.iter().filter_map(|d| match d {
+        Desc::Method { origin, .. } => Some(*origin),
+        _ => None,
+    });
+    let Some(first) = origins.next() else {
         return rt.getrepr(s);
-    }
-    let mut functions: Vec<Desc> = descs
-        .iter()
-        .map(|d| match d {
-            Desc::Method { func, .. } => Desc::Function(*func),
-            other => other.clone(),
+    };
+    // The nearest base class that has it, the class itself before all.
+    let distance = |origin: ObjId| rt.bases(owner).position(|c| c == origin);
+    let nearest = std::iter::once(first)
+        .chain(origins)
+        .filter_map(distance)
+        .min();
+    let mut functions: Vec<Desc> = (descs.iter())
+        .filter_map(|d| match d {
+            Desc::Method { func, origin, .. } => {
+                let possible = distance(*origin).is_none_or(|d| Some(d) == nearest);
+                possible.then_some(Desc::Function(*func))
+            }
+            other => Some(other.clone()),
         })
         .collect();
     functions.sort();
@@ -174,7 +188,7 @@ impl ClassesPbcRepr {
         name: &str,
     ) -> Typed<(LLOperand, Repr)> {
         let (owner, field, s) = self.attribute(llops.rt, name)?;
-        let r = vtable_repr(llops.rt, &s)?;
+        let r = vtable_repr(llops.rt, owner, &s)?;
         Ok((getclsfield(llops, vcls, owner, &field, &r), r))
     }
 }

@@ -237,7 +237,7 @@ impl ReprMethods for InstanceRepr {
                 .map(Some);
         }
         let vcls = self.gettype(hop.llops, v);
-        let r = super::class::vtable_repr(hop.rt, &attr.value)?;
+        let r = super::class::vtable_repr(hop.rt, attr.owner, &attr.value)?;
         let v = super::class::getclsfield(hop.llops, vcls, attr.owner, &format!("cls_{name}"), &r);
         hop.convert_result(v, &r).map(Some)
     }

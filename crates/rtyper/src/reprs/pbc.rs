@@ -389,7 +389,7 @@ fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
     Ok(Repr::Methods(Arc::new(MethodsPbcRepr {
         name: name.clone(),
         im_self: InstanceRepr::new(rt, Some(attr.owner)),
-        function: super::class::vtable_repr(rt, &attr.value)?,
+        function: super::class::vtable_repr(rt, attr.owner, &attr.value)?,
     })))
 }
 
