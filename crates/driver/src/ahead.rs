@@ -16,10 +16,14 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{Function, Image, ObjData, image};
 
 use crate::Database;
+use crate::db::Ahead;
 use crate::parallel::par_map;
 
 /// Parses and compiles the files that a program imports, directly or not.
 pub(crate) fn compile_files(db: &Database, program: Program) {
+    if !db.first_time(Ahead::Files(program)) {
+        return;
+    }
     let target = program.target(db);
     let mut folders: Vec<Utf8PathBuf> = Vec::new();
     let own = target.parent().unwrap_or(Utf8Path::new("/"));
@@ -103,6 +107,9 @@ fn find(db: &Database, base: &Utf8Path, desc: &ImportDesc, out: &mut Vec<File>) 
 /// Builds the flow graphs of what the roots will reach: functions that graphs mention,
 /// and methods of classes and prebuilt instances that they mention.
 pub(crate) fn flow_graphs(db: &Database, roots: Roots) {
+    if !db.first_time(Ahead::Graphs(roots)) {
+        return;
+    }
     let program = roots.program(db);
     let root = match roots.set(db) {
         RootSet::EntryPoint(f) | RootSet::Call { func: f, .. } => *f,

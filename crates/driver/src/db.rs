@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
+use rustc_hash::FxHashSet;
+use taipan_annotator::Roots;
 use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
 use crate::{Cache, QueryEvent, QueryLog};
@@ -19,6 +21,16 @@ pub struct Database {
     warm: WarmState,
     log: QueryLog,
     programs: Arc<Mutex<BTreeMap<ProgramKey, Program>>>,
+    done_ahead: Arc<Mutex<FxHashSet<Ahead>>>,
+}
+
+/// What is done ahead of its being asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Ahead {
+    /// Compiling the files that a program imports.
+    Files(Program),
+    /// Building the flow graphs of what roots reach.
+    Graphs(Roots),
 }
 
 /// Target, folders to import from, step limit.
@@ -65,6 +77,7 @@ impl Database {
             warm: WarmState::default(),
             log,
             programs: Arc::default(),
+            done_ahead: Arc::default(),
         }
     }
 
@@ -85,6 +98,13 @@ impl Database {
     /// The cache on disk.
     pub fn cache(&self) -> Cache {
         cache_of(self)
+    }
+
+    /// Whether this was not asked before: what is done ahead is done once. After an edit
+    /// only little is to be done, and looking for it would take longer.
+    pub(crate) fn first_time(&self, what: Ahead) -> bool {
+        let mut done = self.done_ahead.lock().unwrap_or_else(|e| e.into_inner());
+        done.insert(what)
     }
 
     /// What queries did so far, if recording is on.

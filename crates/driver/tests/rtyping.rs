@@ -398,6 +398,7 @@ def g(i): return first(i).value, second(i).value
         g(7) == [10,5.0]
         ",
     );
+}
 
 /// A method that subclasses override is no part of their vtables' type. Which function
 /// comes first in a family is decided by hashes of names: several names are tried.

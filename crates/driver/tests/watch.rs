@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::WatchOptions;
 use taipan_driver::watch::{Answer, Watch, WatchEvent};
-use taipan_driver::{Database, LoadOptions, check, guarded, has_errors, load};
+use taipan_driver::{Database, LoadOptions, Timings, check, guarded, has_errors, load};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(120);
