@@ -1,4 +1,7 @@
 """Containers."""
+from _abcoll import (
+    Callable, Container, Hashable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence,
+    MutableSet, Sequence, Set, Sized)
 import sys
 
 

@@ -1,4 +1,5 @@
 """What there is to know of live objects."""
+import sys
 import types
 from collections import namedtuple
 
@@ -105,21 +106,137 @@ def cleandoc(doc):
 
 
 def getmodule(x):
-    import sys
-    return sys.modules.get(getattr(x, '__module__', None))
+    if ismodule(x):
+        return x
+    name = getattr(x, '__module__', None)
+    return sys.modules.get(name)
 
 
 def getfile(x):
-    if ismodule(x):
-        return x.__file__
     if ismethod(x):
         x = x.im_func
-    return x.func_code.co_filename
-
+    if isfunction(x):
+        x = x.func_code
+    if iscode(x):
+        return x.co_filename
+    module = getmodule(x)
+    if module is None or not hasattr(module, '__file__'):
+        raise TypeError('%r has no source file' % (x,))
+    return module.__file__
 
 getsourcefile = getfile
 
 
 def currentframe():
-    import sys
     return sys._getframe(1)
+
+
+def findsource(x):
+    """The lines of the file of an object, and the index of its first one."""
+    try:
+        with open(getfile(x)) as f:
+            lines = f.readlines()
+    except IOError:
+        raise IOError('could not get source code')
+    if ismodule(x):
+        return lines, 0
+    if isclass(x):
+        return lines, _class_line(lines, x.__name__)
+    if ismethod(x):
+        x = x.im_func
+    if isfunction(x):
+        x = x.func_code
+    if iscode(x):
+        at = x.co_firstlineno - 1
+        # Decorators belong to what they decorate.
+        while at > 0 and lines[at - 1].lstrip().startswith('@'):
+            at -= 1
+        return lines, at
+    raise IOError('could not find the source of %r' % (x,))
+
+
+def _class_line(lines, name):
+    """Of several classes of that name the least indented one."""
+    best = None
+    for i in range(len(lines)):
+        text = lines[i].lstrip()
+        if not text.startswith('class'):
+            continue
+        rest = text[5:].lstrip()
+        if rest[:len(name)] != name or not rest[len(name):].lstrip()[:1] in ('(', ':'):
+            continue
+        indent = len(lines[i]) - len(text)
+        if best is None or indent < best[0]:
+            best = indent, i
+    if best is None:
+        raise IOError('could not find class definition')
+    return best[1]
+
+
+def getblock(lines):
+    """The lines of the first compound statement."""
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    end = 0
+    header = True
+    depth, quote = 0, None
+    for i in range(len(lines)):
+        text = lines[i].strip()
+        fresh = depth == 0 and quote is None
+        if fresh and text and not text.startswith('#'):
+            here = len(lines[i]) - len(lines[i].lstrip())
+            if not header and here <= indent:
+                break
+            header = header and text.startswith("@")
+        depth, quote = _scan(lines[i], depth, quote)
+        if text:
+            end = i + 1
+    # Comments that follow the block are not part of it.
+    while end > 1:
+        text = lines[end - 1].lstrip()
+        outside = text.startswith('#') and len(lines[end - 1]) - len(text) <= indent
+        if text and not outside:
+            break
+        end -= 1
+    return lines[:end]
+
+
+def _scan(line, depth, quote):
+    """How many brackets, and which string in triple quotes, are open after a line."""
+    i = 0
+    single = None
+    while i < len(line):
+        c = line[i]
+        if c == '\\' and (quote or single):
+            i += 2
+            continue
+        if quote:
+            if line[i:i + 3] == quote:
+                quote = None
+                i += 2
+        elif single:
+            if c == single:
+                single = None
+        elif line[i:i + 3] in ('"""', "'''"):
+            quote = line[i:i + 3]
+            i += 2
+        elif c in '"\'':
+            single = c
+        elif c == '#':
+            break
+        elif c in '([{':
+            depth += 1
+        elif c in ')]}':
+            depth -= 1
+        i += 1
+    return depth, quote
+
+
+def getsourcelines(x):
+    lines, at = findsource(x)
+    if ismodule(x):
+        return lines, 0
+    return getblock(lines[at:]), at + 1
+
+
+def getsource(x):
+    return ''.join(getsourcelines(x)[0])

@@ -1,0 +1,66 @@
+import inspect
+class A(object):
+    """Doc
+string at column 0
+    """
+    x = [1,
+2]
+    def m(self):
+        return 1
+
+    # comment
+
+    def n(self): pass
+# outside
+
+@staticmethod
+def g(): return 5
+def f(a,
+      b=2):
+    def inner():
+        return "}"
+    return inner
+y = 1
+def last():
+    return 3
+if __name__ != 'x':
+    for o in (A, f, A.m, last, inspect.getargspec and A.n):
+        print inspect.getsource(o), '---', inspect.getsourcelines(o)[1]
+    print [n for n, v in inspect.getmembers(A, inspect.ismethod)]
+
+import sys
+import types
+from collections import MutableMapping
+
+
+class Lower(MutableMapping):
+    """Keys regardless of case."""
+
+    def __init__(self):
+        self.data = {}
+
+    def __getitem__(self, key):
+        return self.data[key.lower()]
+
+    def __setitem__(self, key, value):
+        self.data[key.lower()] = value
+
+    def __delitem__(self, key):
+        del self.data[key.lower()]
+
+    def __iter__(self):
+        return iter(sorted(self.data))
+
+    def __len__(self):
+        return len(self.data)
+
+
+d = Lower()
+d['B'] = 2
+d.update({'A': 1}, c=3)
+print d.items(), d.get('C'), d.get('x', 5), 'a' in d, 'z' in d, d.pop('a'), d.keys(), len(d)
+print d.setdefault('q', 7), d.values(), d == {'b': 2, 'c': 3, 'q': 7}
+print sys.version_info[:2], sys.version_info.major, sys.version_info >= (2, 6)
+made = types.FunctionType(f.func_code, globals(), 'made', (7,))
+print made.__name__, made.func_defaults, made(1)()
+print types.MethodType(len, [1, 2])()
