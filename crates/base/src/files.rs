@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -29,8 +29,9 @@ pub enum FileContents {
     Text(Arc<str>),
     /// There is no such file.
     Missing,
-    /// It is a directory.
-    Directory,
+    /// It is a directory: the names of what is in it, sorted; Taipan's own cache and
+    /// names that are not UTF-8 left out.
+    Directory(Arc<[Box<str>]>),
     /// Not valid UTF-8 from this byte offset on (and no latin-1 coding line).
     InvalidUtf8(usize),
     /// Any other reason, as the system puts it.
@@ -50,7 +51,7 @@ impl File {
     pub fn exists(self, db: &dyn Db) -> bool {
         !matches!(
             self.contents(db),
-            FileContents::Missing | FileContents::Directory
+            FileContents::Missing | FileContents::Directory(_)
         )
     }
 }
@@ -66,6 +67,10 @@ pub trait System: Send + Sync {
         Vec::new()
     }
 }
+
+/// The name of the folder in which Taipan keeps what later processes can use: no part
+/// of any program.
+pub const CACHE_FOLDER: &str = ".taipan-cache";
 
 /// The prefix of the paths of shipped files.
 pub const SHIPPED: &str = "<taipan>";
@@ -120,6 +125,21 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
     }
 }
 
+/// Lists a directory.
+fn list(path: &Utf8Path) -> FileContents {
+    let entries = match std::fs::read_dir(path) {
+        Ok(e) => e,
+        Err(e) => return FileContents::Unreadable(e.to_string().into()),
+    };
+    let mut names: Vec<Box<str>> = entries
+        .filter_map(|e| e.ok()?.file_name().into_string().ok())
+        .filter(|name| name != CACHE_FOLDER)
+        .map(Into::into)
+        .collect();
+    names.sort();
+    FileContents::Directory(names.into())
+}
+
 impl System for OsSystem {
     fn read(&self, path: &Utf8Path) -> FileContents {
         if path.starts_with(SHIPPED) {
@@ -132,7 +152,7 @@ impl System for OsSystem {
             Ok(bytes) => decode(bytes),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => FileContents::Missing,
             Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => FileContents::Missing,
-            Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => FileContents::Directory,
+            Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => list(path),
             Err(e) => FileContents::Unreadable(e.to_string().into()),
         }
     }
@@ -178,10 +198,21 @@ impl System for MemorySystem {
         if let Some(t) = self.shipped.get(path) {
             return FileContents::Text((*t).into());
         }
-        match self.files.lock().unwrap().get(path) {
-            Some(t) => FileContents::Text(t.clone()),
-            None => FileContents::Missing,
+        let files = self.files.lock().unwrap();
+        if let Some(t) = files.get(path) {
+            return FileContents::Text(t.clone());
         }
+        let mut names: Vec<Box<str>> = files
+            .keys()
+            .filter_map(|f| f.strip_prefix(path).ok()?.components().next())
+            .map(|c| c.as_str().into())
+            .collect();
+        if names.is_empty() {
+            return FileContents::Missing;
+        }
+        names.sort();
+        names.dedup();
+        FileContents::Directory(names.into())
     }
 }
 
@@ -236,7 +267,10 @@ impl Files {
 /// Answers which did.
 pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
     let mut changed = Vec::new();
-    for path in paths {
+    // What comes or goes changes the listing of its folder.
+    let folders = paths.iter().filter_map(|p| p.parent());
+    let all: BTreeSet<&Utf8Path> = paths.iter().map(|p| &**p).chain(folders).collect();
+    for path in all {
         let known = db
             .files()
             .0
@@ -248,7 +282,7 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
         let contents = db.system().read(path);
         if *file.contents(db) != contents {
             file.set_contents(db).to(contents);
-            changed.push(path.clone());
+            changed.push(path.to_owned());
         }
     }
     changed

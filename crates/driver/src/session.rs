@@ -63,7 +63,7 @@ pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<P
     match file.contents(db) {
         FileContents::Text(_) => {}
         FileContents::Missing => return Err(Failure::Usage(format!("{target}: no such file"))),
-        FileContents::Directory => {
+        FileContents::Directory(_) => {
             return Err(Failure::Usage(format!(
                 "{target} is a directory, not a Python file"
             )));

@@ -69,7 +69,7 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
     match file.contents(db) {
         FileContents::Text(_) => FileState::Text,
         FileContents::Missing => FileState::Missing,
-        FileContents::Directory => FileState::Directory,
+        FileContents::Directory(_) => FileState::Directory,
         FileContents::InvalidUtf8(at) => FileState::Unreadable(format!(
             "it is not valid UTF-8 from byte {at} on and has no coding line"
         )),

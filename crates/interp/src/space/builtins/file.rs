@@ -43,7 +43,7 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         other => {
             let (errno, text) = match other {
                 FileContents::Missing => (2, "No such file or directory"),
-                FileContents::Directory => (21, "Is a directory"),
+                FileContents::Directory(_) => (21, "Is a directory"),
                 _ => (5, "cannot be read as text"),
             };
             it.raise_args(

@@ -1,5 +1,7 @@
 //! `posix` (what `os` stands on) and `time`: reading only.
 
+use taipan_base::FileContents;
+
 use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::dict::Dict;
@@ -32,6 +34,24 @@ fn isdir(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::Bool(*file_state(it.db, f) == FileState::Directory))
 }
 
+fn listdir(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "listdir")?;
+    let f = it.db.files().get(it.db, &p);
+    match f.contents(it.db) {
+        FileContents::Directory(names) => {
+            let names = names.iter().map(|n| Value::str(n)).collect();
+            Ok(it.heap.list(names))
+        }
+        FileContents::Missing => os_error(it, libc::ENOENT, "No such file or directory"),
+        _ => os_error(it, libc::ENOTDIR, "Not a directory"),
+    }
+}
+
+fn os_error(it: &mut Interp, errno: i32, text: &str) -> R {
+    let args = vec![Value::Int(errno.into()), Value::str(text)];
+    it.raise_args(ty::OS_ERROR, args)
+}
+
 fn abspath(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "abspath")?;
     Ok(Value::str(p.as_str()))
@@ -43,13 +63,7 @@ fn getcwd(it: &mut Interp, _: Args<'_>) -> R {
 }
 
 fn forbidden(it: &mut Interp, _: Args<'_>) -> R {
-    it.raise_args(
-        ty::OS_ERROR,
-        vec![
-            Value::Int(1),
-            Value::str("not allowed while a program is imported"),
-        ],
-    )
+    os_error(it, libc::EPERM, "not allowed while a program is imported")
 }
 
 fn getpid(_: &mut Interp, _: Args<'_>) -> R {
@@ -96,7 +110,7 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.rmdir", forbidden),
     Builtin::function("os.rename", forbidden),
     Builtin::function("os.chdir", forbidden),
-    Builtin::function("os.listdir", forbidden),
+    Builtin::function("os.listdir", listdir),
     Builtin::function("os.system", forbidden),
     Builtin::function("os.popen", forbidden),
     Builtin::function("os.fork", forbidden),
