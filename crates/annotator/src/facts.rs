@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_flow::{FlowResult, Signature};
-use taipan_graph::{Const, ObjId};
+use taipan_graph::{Const, FunctionGraph, ObjId};
 use taipan_interp::{ClassData, FunctionData, ObjData};
 
+use crate::eval::Shape;
 use crate::special::Specialization;
 
 /// A fact that has to be fetched first.
@@ -45,6 +46,7 @@ pub(crate) struct Facts {
     pub(crate) globals: FxHashMap<(ObjId, Box<str>), Option<Const>>,
     classes: RwLock<FxHashMap<ObjId, Arc<ClassInfo>>>,
     functions: RwLock<FxHashMap<ObjId, Arc<FuncInfo>>>,
+    shapes: RwLock<FxHashMap<ObjId, Arc<Shape>>>,
     wanted: Mutex<IndexSet<Request>>,
     touched: Touched,
     /// Helpers of the prelude are specialised by low-level types whatever their tags.
@@ -170,6 +172,15 @@ impl Facts {
         }
     }
 
+    /// The shape of a function's graph, which is the one that [`Facts::flow`] answers.
+    pub(crate) fn shape(&self, func: ObjId, graph: &FunctionGraph) -> Arc<Shape> {
+        get(&self.shapes, func).unwrap_or_else(|| {
+            let shape = Arc::new(Shape::new(graph));
+            put(&self.shapes, func, shape.clone());
+            shape
+        })
+    }
+
     pub(crate) fn memo(&self, func: ObjId, args: &[Const]) -> Known<Result<Const, String>> {
         self.touched.add(func);
         match self.memos.get(&(func, args.to_vec())) {
@@ -194,6 +205,8 @@ impl Facts {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         functions.remove(&func);
+        let shapes = self.shapes.get_mut();
+        shapes.unwrap_or_else(PoisonError::into_inner).remove(&func);
         let signature = flow.signature.clone();
         let old = self.graphs.insert(func, flow);
         old.is_some_and(|o| o.signature != signature)

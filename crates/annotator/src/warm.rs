@@ -231,40 +231,38 @@ impl Warm {
         }
     }
 
-    /// Fetches facts through salsa.
+    /// Fetches facts through salsa; with a graph also what it mentions, which will be
+    /// asked for next: every answer that is missing costs an evaluation in vain.
     fn fetch(&mut self, db: &dyn Db, program: Program, requests: Vec<Request>) {
-        let mut new = Vec::new();
         let mut memos = Vec::new();
-        let facts = &mut self.solver.facts;
-        aside(db, |side| {
+        let image = self.sources.image.clone();
+        let new = aside(db, |side| {
+            let mut fetch = Fetch {
+                db: side,
+                program,
+                image,
+                facts: &mut self.solver.facts,
+                graphs: Vec::new(),
+                queue: Vec::new(),
+            };
             for r in requests {
                 match r {
-                    Request::Object(o) => {
-                        let data = object(side, Object::new(side, program, o));
-                        facts.objects.insert(o, data.clone());
-                    }
-                    Request::Graph(f) => {
-                        let flow = flow_graph(side, Function::new(side, program, f));
-                        facts.set_flow(f, flow.clone());
-                        let data = object(side, Object::new(side, program, f));
-                        if let Some(ObjData::Function(data)) = data.as_deref()
-                            && let Some(file) = data.code.file(side)
-                        {
-                            new.push((file, data.code, f));
-                        }
-                    }
+                    Request::Object(o) => fetch.queue.push((o, false)),
+                    Request::Graph(f) => fetch.graph(f),
                     Request::Global(module, name) => {
                         let key = Name::new(side, program, module, name.clone());
                         let value = module_global(side, key);
-                        facts.globals.insert((module, name), value.clone());
+                        fetch.facts.globals.insert((module, name), value.clone());
                     }
                     Request::Memo(func, args) => memos.push((func, args)),
                 }
+                fetch.mentioned();
             }
+            fetch.graphs
         });
         for (func, args) in memos {
             let result = call_memo(db, program, func, &args);
-            facts.memos.insert((func, args), result);
+            self.solver.facts.memos.insert((func, args), result);
         }
         for (file, code, func) in new {
             let source = self.sources.files.entry(file).or_insert_with(|| Source {
@@ -273,6 +271,79 @@ impl Warm {
             });
             source.functions.push((code, func));
         }
+    }
+}
+
+/// Facts on their way from the database.
+struct Fetch<'a> {
+    db: &'a dyn Db,
+    program: Program,
+    image: Option<Arc<Image>>,
+    facts: &'a mut Facts,
+    /// Functions with their files and codes, whose graphs came in.
+    graphs: Vec<(File, CodeId, ObjId)>,
+    /// Objects to fetch, and whether their graphs as well, if they are functions.
+    queue: Vec<(ObjId, bool)>,
+}
+
+impl Fetch<'_> {
+    fn object(&self, id: ObjId) -> Option<Arc<ObjData>> {
+        match self.image.as_ref().and_then(|i| i.objects.get(&id)) {
+            Some(data) => Some(data.clone()),
+            None => object(self.db, Object::new(self.db, self.program, id)).clone(),
+        }
+    }
+
+    fn graph(&mut self, f: ObjId) {
+        if self.facts.graphs.contains_key(&f) {
+            return;
+        }
+        let flow = flow_graph(self.db, Function::new(self.db, self.program, f));
+        self.facts.set_flow(f, flow.clone());
+        if let Some(ObjData::Function(data)) = self.object(f).as_deref()
+            && let Some(file) = data.code.file(self.db)
+        {
+            self.graphs.push((file, data.code, f));
+        }
+        self.queue.push((f, false));
+        if let Ok(graph) = &flow.graph {
+            graph.for_each_const(&mut |c| objects_in(c, true, &mut self.queue));
+        }
+    }
+
+    /// Fetches what is in the queue, and what that mentions.
+    fn mentioned(&mut self) {
+        while let Some((id, called)) = self.queue.pop() {
+            if called && let Some(Some(data)) = self.facts.objects.get(&id) {
+                if matches!(**data, ObjData::Function(_)) {
+                    self.graph(id);
+                }
+                continue;
+            }
+            if self.facts.objects.contains_key(&id) {
+                continue;
+            }
+            let data = self.object(id);
+            self.facts.objects.insert(id, data.clone());
+            let Some(data) = data else { continue };
+            match &*data {
+                ObjData::Function(_) if called => self.graph(id),
+                ObjData::Class(c) => self.queue.extend(c.mro.iter().map(|c| (*c, false))),
+                ObjData::Instance(i) => self.queue.push((i.class, false)),
+                _ => {}
+            }
+            // The functions of a table are there to be called; methods may not be.
+            let table = matches!(*data, ObjData::List(_) | ObjData::Dict(_));
+            data.for_each_const(&mut |c| objects_in(c, table, &mut self.queue));
+        }
+    }
+}
+
+fn objects_in(c: &Const, called: bool, out: &mut Vec<(ObjId, bool)>) {
+    match c {
+        Const::Obj(id) => out.push((*id, called)),
+        Const::Tuple(items) => items.iter().for_each(|c| objects_in(c, called, out)),
+        _ => {}
     }
 }
 

@@ -234,7 +234,7 @@ impl Cx<'_> {
                     parts.push(self.type_key(&item)?);
                 }
             }
-            Specialization::CallLocation => parts.push(format!("at {}", self.place.owner)),
+            Specialization::CallLocation => parts.push(format!("at {}", self.place.text())),
             Specialization::LowLevel | Specialization::LowLevelAndArg(_) => {
                 let by_value: &[usize] = match &info.special {
                     Specialization::LowLevelAndArg(i) => i,

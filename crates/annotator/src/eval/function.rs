@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
@@ -34,14 +35,41 @@ struct Flow<'g> {
     vars: Vec<Local>,
     reached: Vec<bool>,
     outcomes: Vec<BlockOutcome>,
+    shape: &'g Shape,
+    pending: BTreeSet<usize>,
+}
+
+/// What every pass over a graph needs of it.
+pub(crate) struct Shape {
     /// Position of blocks in reverse postorder.
     rank: Vec<usize>,
     order: Vec<BlockId>,
-    pending: BTreeSet<usize>,
-    /// First part of the names of creation sites.
-    owner: String,
     /// For every operation, how many of the same kind stand before it.
     ordinals: Vec<Vec<u32>>,
+}
+
+impl Shape {
+    pub(crate) fn new(graph: &FunctionGraph) -> Shape {
+        let order = graph.reachable();
+        let mut rank = vec![usize::MAX; graph.blocks.len()];
+        for (i, b) in order.iter().enumerate() {
+            rank[b.index()] = i;
+        }
+        let mut counts = FxHashMap::<HlOp, u32>::default();
+        let mut ordinals = vec![Vec::new(); graph.blocks.len()];
+        for b in &order {
+            for op in &graph.block(*b).operations {
+                let n = counts.entry(op.op).or_default();
+                ordinals[b.index()].push(*n);
+                *n += 1;
+            }
+        }
+        Shape {
+            rank,
+            order,
+            ordinals,
+        }
+    }
 }
 
 impl Cx<'_> {
@@ -91,7 +119,9 @@ impl Cx<'_> {
         if values.iter().any(Val::is_bottom) {
             return Ok(Some(FunctionState::default()));
         }
-        let mut flow = Flow::new(&graph, format!("{:?} {}", key.func, key.key));
+        self.place.owner = format!("{:?} {}", key.func, key.key);
+        let shape = self.facts.shape(key.func, &graph);
+        let mut flow = Flow::new(&graph, &shape);
         for (v, val) in inputs.iter().zip(values) {
             flow.vars[v.index()] = val.into();
         }
@@ -108,7 +138,7 @@ impl Cx<'_> {
             std::mem::take(&mut self.met),
         );
         while let Some(rank) = flow.pending.pop_first() {
-            let block = flow.order[rank];
+            let block = flow.shape.order[rank];
             let mut outcome = BlockOutcome::default();
             self.flow_block(flow, block, &mut outcome)?;
             outcome.writes = std::mem::take(&mut self.writes);
@@ -152,6 +182,7 @@ impl Cx<'_> {
         outcome: &mut BlockOutcome,
     ) -> Known<()> {
         let graph = flow.graph;
+        let shape = flow.shape;
         let block = graph.block(id);
         let last = block.operations.len().saturating_sub(1);
         let mut raises = Raises::Only(Vec::new());
@@ -162,12 +193,7 @@ impl Cx<'_> {
                 .iter()
                 .map(|a| self.operand(flow, a))
                 .collect::<Known<_>>()?;
-            self.place.owner = format!(
-                "{} {} {}",
-                flow.owner,
-                op.op.name(),
-                flow.ordinals[id.index()][i]
-            );
+            self.place.op = Some((op.op, shape.ordinals[id.index()][i]));
             self.place.made = 0;
             self.place.at = Some(op.at);
             self.record = OpRecord::default();
@@ -460,21 +486,7 @@ fn may_be(switch: &Val, link: &Link<HighLevel>, block: &Block<HighLevel>) -> boo
 }
 
 impl<'g> Flow<'g> {
-    fn new(graph: &'g FunctionGraph, owner: String) -> Self {
-        let order = graph.reachable();
-        let mut rank = vec![usize::MAX; graph.blocks.len()];
-        for (i, b) in order.iter().enumerate() {
-            rank[b.index()] = i;
-        }
-        let mut counts = std::collections::BTreeMap::<HlOp, u32>::new();
-        let mut ordinals = vec![Vec::new(); graph.blocks.len()];
-        for b in &order {
-            for op in &graph.block(*b).operations {
-                let n = counts.entry(op.op).or_default();
-                ordinals[b.index()].push(*n);
-                *n += 1;
-            }
-        }
+    fn new(graph: &'g FunctionGraph, shape: &'g Shape) -> Self {
         Flow {
             graph,
             vars: vec![Local::default(); graph.vars.len()],
@@ -484,17 +496,14 @@ impl<'g> Flow<'g> {
                 .iter()
                 .map(|_| BlockOutcome::default())
                 .collect(),
-            rank,
-            order,
+            shape,
             pending: BTreeSet::new(),
-            owner,
-            ordinals,
         }
     }
 
     fn reach(&mut self, block: BlockId) {
         self.reached[block.index()] = true;
-        let rank = self.rank[block.index()];
+        let rank = self.shape.rank[block.index()];
         if rank != usize::MAX {
             self.pending.insert(rank);
         }

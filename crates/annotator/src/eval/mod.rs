@@ -19,12 +19,12 @@ mod unary;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
-pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
+pub(crate) use function::{FLOW_FAILED, Shape, arg_count, missing_defaults};
 pub(crate) use lowlevel::annotation_to_lltype;
 
 use std::sync::Arc;
 
-use taipan_graph::{BlockId, ObjId, VarId};
+use taipan_graph::{BlockId, HlOp, ObjId, VarId};
 use taipan_interp::stable_id;
 use taipan_lltype::HelperArg;
 
@@ -195,12 +195,24 @@ pub(crate) fn evaluate(
 /// Where in the program the evaluation is, for the names of creation sites.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Place {
-    /// Function, specialisation, operation: one text.
+    /// Function and specialisation: one text.
     owner: String,
+    /// The operation: its kind, and how many of that kind stand before it.
+    op: Option<(HlOp, u32)>,
     /// How many sites the current operation has made.
     made: u32,
     /// Instruction of the current operation.
     at: Option<u32>,
+}
+
+impl Place {
+    /// Function, specialisation, operation: one text.
+    fn text(&self) -> String {
+        match self.op {
+            Some((op, n)) => format!("{} {} {n}", self.owner, op.name()),
+            None => self.owner.clone(),
+        }
+    }
 }
 
 /// The context of an evaluation.
@@ -303,7 +315,7 @@ impl Cx<'_> {
     fn new_site(&mut self) -> SiteId {
         let made = self.place.made;
         self.place.made += 1;
-        SiteId(stable_id(&["site", &self.place.owner, &made.to_string()]).0)
+        SiteId(stable_id(&["site", &self.place.text(), &made.to_string()]).0)
     }
 
     /// A class is in use from here on.
