@@ -45,10 +45,8 @@ pub(crate) enum Atom {
     },
     ByteArray,
     List(SiteId),
-    Dict {
-        site: SiteId,
-        ordered: bool,
-    },
+    /// All dicts keep their order.
+    Dict(SiteId),
     Tuple(Arc<[Val]>),
     /// None: instances of classes without common base.
     Instance(Option<ObjId>),
@@ -258,7 +256,7 @@ impl Atom {
             Atom::Uni { .. } => (4, 0),
             Atom::ByteArray => (5, 0),
             Atom::List(_) => (6, 0),
-            Atom::Dict { ordered, .. } => (7, u64::from(*ordered)),
+            Atom::Dict(_) => (7, 0),
             Atom::Tuple(t) => (8, t.len() as u64),
             Atom::Instance(_) => (9, 0),
             Atom::Exception(_) => (10, 0),
@@ -290,7 +288,7 @@ impl Atom {
                 | Atom::Uni { .. }
                 | Atom::ByteArray
                 | Atom::List(_)
-                | Atom::Dict { .. }
+                | Atom::Dict(_)
                 | Atom::Instance(_)
                 | Atom::Exception(_)
                 | Atom::Pbc(_)
@@ -419,7 +417,7 @@ impl Val {
     /// Whether a list or dict is in it, which may meet others.
     pub(crate) fn has_site(&self) -> bool {
         self.atoms.iter().any(|a| match a {
-            Atom::List(_) | Atom::Dict { .. } => true,
+            Atom::List(_) | Atom::Dict(_) => true,
             Atom::Tuple(items) => items.iter().any(Val::has_site),
             Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.has_site(),
             _ => false,
@@ -430,7 +428,7 @@ impl Val {
     pub(crate) fn sites(&self, out: &mut Vec<SiteId>) {
         for a in &self.atoms {
             match a {
-                Atom::List(site) | Atom::Dict { site, .. } => out.push(*site),
+                Atom::List(site) | Atom::Dict(site) => out.push(*site),
                 Atom::Tuple(items) => items.iter().for_each(|i| i.sites(out)),
                 Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.sites(out),
                 Atom::Slice(parts) => parts.iter().for_each(|p| p.sites(out)),
@@ -673,7 +671,7 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
             j.same_site(EdgeKind::List, *x, *y);
             a.clone()
         }
-        (Atom::Dict { site: x, .. }, Atom::Dict { site: y, .. }) => {
+        (Atom::Dict(x), Atom::Dict(y)) => {
             j.same_site(EdgeKind::Dict, *x, *y);
             a.clone()
         }

@@ -11,6 +11,7 @@
 //! switch v2 True: block3() False: block4()
 //! ```
 
+use rustc_hash::FxHashMap;
 use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
 };
@@ -29,6 +30,7 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
     }
     remove_identical_vars_ssa(g);
     let entries = entry_map(g);
+    let uses = count_uses(g);
     for b in g.reachable() {
         let Some((v, ..)) = test_of(g, b) else {
             continue;
@@ -46,10 +48,13 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
                 cases.push(Link { case, ..equal });
             }
             let next = other.target;
+            // The outcome of a test that is left out is known behind its own exits
+            // only.
             let chained = entries[next.index()].len() == 1
                 && g.block(next).inputargs.is_empty()
                 && g.block(next).operations.len() == 1
-                && test_of(g, next).is_some_and(|(w, ..)| w == v);
+                && test_of(g, next).is_some_and(|(w, ..)| w == v)
+                && outcome_stays(g, next, &uses);
             if !chained {
                 break Some(other);
             }
@@ -67,6 +72,33 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
         block.exits = cases;
     }
     ssa_to_ssi(g);
+}
+
+/// How often each variable is an argument of an operation or of a link.
+fn count_uses(g: &LLGraph) -> FxHashMap<VarId, usize> {
+    let mut uses = FxHashMap::default();
+    for b in g.reachable() {
+        let block = g.block(b);
+        let of_operations = block.operations.iter().flat_map(|op| &op.args);
+        let of_links = block.exits.iter().flat_map(|l| &l.args);
+        for arg in of_operations.chain(of_links) {
+            if let LLOperand::Var(v) = arg {
+                *uses.entry(*v).or_default() += 1;
+            }
+        }
+    }
+    uses
+}
+
+/// Whether what a block branches on goes nowhere but into its own exits.
+fn outcome_stays(g: &LLGraph, b: BlockId, uses: &FxHashMap<VarId, usize>) -> bool {
+    let block = g.block(b);
+    let ExitSwitch::Value(LLOperand::Var(c)) = &block.exitswitch else {
+        return true;
+    };
+    let args = block.exits.iter().flat_map(|l| &l.args);
+    let own = args.filter(|a| **a == LLOperand::Var(*c)).count();
+    uses.get(c).copied().unwrap_or_default() == own
 }
 
 /// If a block ends in a test of a variable for a constant: the variable, the constant,
@@ -94,11 +126,15 @@ fn test_of(g: &LLGraph, b: BlockId) -> Option<(VarId, LLConst, Link<LowLevel>, L
         return None;
     }
     let exit = |truth| {
-        block
-            .exits
-            .iter()
-            .find(|l| l.case == ExitCase::Bool(truth))
-            .cloned()
+        let mut link = (block.exits.iter())
+            .find(|l| l.case == ExitCase::Bool(truth))?
+            .clone();
+        for arg in &mut link.args {
+            if *arg == LLOperand::Var(*c) {
+                *arg = LLOperand::Const(LLConst::Bool(truth));
+            }
+        }
+        Some(link)
     };
     let equal = num == NumOp::Eq;
     Some((v, constant.clone(), exit(equal)?, exit(!equal)?))

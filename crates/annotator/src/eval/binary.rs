@@ -39,7 +39,7 @@ impl Cx<'_> {
         let plain = op.not_inplace();
         let Some(b) = b else {
             return Ok(match (plain, a) {
-                (GetItem | DelItem, Atom::Dict { site, .. }) => self.dict_item(plain, *site, y),
+                (GetItem | DelItem, Atom::Dict(site)) => self.dict_item(plain, *site, y),
                 (Mod, Atom::Str { .. } | Atom::Uni { .. }) => {
                     self.format(x, a, std::slice::from_ref(y))
                 }
@@ -109,7 +109,7 @@ impl Cx<'_> {
                 self.resize(*l);
                 Val::none()
             }
-            (GetItem | DelItem, Atom::Dict { site, .. }, _) => self.dict_item(plain, *site, y),
+            (GetItem | DelItem, Atom::Dict(site), _) => self.dict_item(plain, *site, y),
             (GetItem, Atom::List(_) | Atom::Str { .. } | Atom::Uni { .. }, Atom::Slice(s)) => {
                 let s = s.clone();
                 if s[2].is_none() || s[2].const_i64() == Some(1) {
@@ -231,7 +231,7 @@ impl Cx<'_> {
                     self.mutate(*site);
                     self.write(SlotKey::Item(*site), value.clone());
                 }
-                Atom::Dict { site, .. } => {
+                Atom::Dict(site) => {
                     self.write(SlotKey::Key(*site), index.clone());
                     self.write(SlotKey::Value(*site), value.clone());
                 }
@@ -445,7 +445,7 @@ impl Cx<'_> {
                     self.problem("TP0303", format!("{op} of tuples is not RPython"));
                 }
             }
-            (Atom::Dict { .. }, Atom::Dict { .. }) if op == HlOp::Ne => {
+            (Atom::Dict(_), Atom::Dict(_)) if op == HlOp::Ne => {
                 self.problem("TP0303", "!= of dicts is not RPython");
             }
             (Atom::Str { .. }, Atom::Uni { .. }) | (Atom::Uni { .. }, Atom::Str { .. }) => {
@@ -470,7 +470,7 @@ impl Cx<'_> {
         for a in &c.atoms {
             match a {
                 Atom::List(site) => self.write(SlotKey::Item(*site), element.clone()),
-                Atom::Dict { site, .. } => {
+                Atom::Dict(site) => {
                     self.write(SlotKey::Key(*site), element.clone());
                     if self.dict_is_empty(*site) && c.atoms.len() == 1 {
                         local.val = Val::const_bool(false);
@@ -520,7 +520,7 @@ fn bool_op(op: HlOp, x: &Val, y: &Val) -> Val {
 /// Operations of RPython that make sense with None on the right.
 fn takes_none(op: HlOp, a: &Atom) -> bool {
     match op {
-        HlOp::GetItem | HlOp::DelItem => matches!(a, Atom::Dict { .. }),
+        HlOp::GetItem | HlOp::DelItem => matches!(a, Atom::Dict(_)),
         HlOp::Mod | HlOp::InplaceMod => matches!(a, Atom::Str { .. } | Atom::Uni { .. }),
         _ => false,
     }

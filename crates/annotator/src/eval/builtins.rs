@@ -187,7 +187,7 @@ impl Cx<'_> {
             "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
                 return Ok(self.make_weakref(&args.vals()));
             }
-            "collections.OrderedDict" => return Ok(self.new_dict(true).1),
+            "collections.OrderedDict" => return Ok(self.new_dict().1),
             "math.frexp" => {
                 return Ok(Val::tuple(vec![Atom::Float.into(), Val::signed()]));
             }
@@ -363,7 +363,7 @@ impl Cx<'_> {
                     self.new_list(&items, Step::List)
                 }
             },
-            ("dict", 0) => self.new_dict(false).1,
+            ("dict", 0) => self.new_dict().1,
             ("zip", 2) => {
                 let mut items = Vec::new();
                 for v in &vals {
@@ -545,7 +545,7 @@ impl Cx<'_> {
             },
             ("objectmodel", "instantiate") => self.instantiate_pbc(&first)?,
             ("objectmodel", "r_dict" | "r_ordereddict") => {
-                let (site, dict) = self.new_dict(func == "r_ordereddict");
+                let (site, dict) = self.new_dict();
                 if let [eq, hash, ..] = &vals[..] {
                     let pair = Val::tuple(vec![eq.clone(), hash.clone()]).not_const();
                     self.write(SlotKey::Custom(site), pair);
@@ -591,7 +591,7 @@ impl Cx<'_> {
             ("objectmodel", "list_get_physical_size") => Val::nonneg(),
             ("objectmodel", "likely" | "unlikely") => Val::bool_(),
             ("objectmodel", "reversed_dict") => match first.single() {
-                Some(Atom::Dict { .. }) => self.wrap_iterator("reversed", &first),
+                Some(Atom::Dict(_)) => self.wrap_iterator("reversed", &first),
                 _ => Val::default(),
             },
             (

@@ -86,11 +86,7 @@ impl Cx<'_> {
             }
             ObjData::Dict(_) => {
                 self.signal(SlotKey::Seen(id));
-                Val::from(Atom::Dict {
-                    site: prebuilt_site(id),
-                    ordered: false,
-                })
-                .with_const(here)
+                Val::from(Atom::Dict(prebuilt_site(id))).with_const(here)
             }
             ObjData::Method {
                 im_self,
@@ -156,23 +152,16 @@ impl Cx<'_> {
         if data.frozen {
             return Ok(Val::pbc(Desc::Frozen(id)).with_const(here));
         }
-        if let Some(ordered) = self.is_r_dict(data.class)? {
+        if self.is_r_dict(data.class)? {
             self.signal(SlotKey::Seen(id));
             let site = prebuilt_site(id);
-            return Ok(Val::from(Atom::Dict { site, ordered }).with_const(here));
+            return Ok(Val::from(Atom::Dict(site)).with_const(here));
         }
         if let Some(p) = data.payload.as_deref() {
             match p {
                 ObjData::Dict(_) => {
                     self.signal(SlotKey::Seen(id));
-                    let ordered = self.facts.class(data.class)?.is_some_and(|c| {
-                        c.name.ends_with("rdereddict") || c.name.ends_with("OrderedDict")
-                    });
-                    return Ok(Val::from(Atom::Dict {
-                        site: prebuilt_site(id),
-                        ordered,
-                    })
-                    .with_const(here));
+                    return Ok(Val::from(Atom::Dict(prebuilt_site(id))).with_const(here));
                 }
                 ObjData::List(_) => {
                     self.signal(SlotKey::Seen(id));
@@ -192,15 +181,12 @@ impl Cx<'_> {
         Ok(self.instance(data.class)?.with_const(here))
     }
 
-    /// Whether a class is that of prebuilt `r_dict`s, and of ordered ones.
-    pub(super) fn is_r_dict(&mut self, class: ObjId) -> Known<Option<bool>> {
-        Ok(
-            match self.facts.class(class)?.as_deref().map(|c| &*c.name) {
-                Some("rpython.rlib.objectmodel.r_dict") => Some(false),
-                Some("rpython.rlib.objectmodel.r_ordereddict") => Some(true),
-                _ => None,
-            },
-        )
+    /// Whether a class is that of prebuilt `r_dict`s.
+    pub(super) fn is_r_dict(&mut self, class: ObjId) -> Known<bool> {
+        Ok(matches!(
+            self.facts.class(class)?.as_deref().map(|c| &*c.name),
+            Some("rpython.rlib.objectmodel.r_dict" | "rpython.rlib.objectmodel.r_ordereddict")
+        ))
     }
 
     fn bound_method(

@@ -88,7 +88,7 @@ impl Facts {
             Atom::Uni { .. } => "unicode",
             Atom::ByteArray => "bytearray",
             Atom::List(_) => "list",
-            Atom::Dict { .. } => "dict",
+            Atom::Dict(_) => "dict",
             Atom::Tuple(_) => "tuple",
             Atom::Instance(_) => "object",
             Atom::Exception(_) => "exception",

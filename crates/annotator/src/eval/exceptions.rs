@@ -84,8 +84,8 @@ impl Cx<'_> {
                 | Iter | Next,
                 _,
             ) if instance => Raises::Any,
-            (GetItem | DelItem, Atom::Dict { site, .. }) => custom(self, *site, &["KeyError"]),
-            (SetItem | Contains, Atom::Dict { site, .. }) => custom(self, *site, &[]),
+            (GetItem | DelItem, Atom::Dict(site)) => custom(self, *site, &["KeyError"]),
+            (SetItem | Contains, Atom::Dict(site)) => custom(self, *site, &[]),
             (
                 GetItem | SetItem | DelItem,
                 Atom::List(_)
@@ -102,7 +102,7 @@ impl Cx<'_> {
             }
             (Next, Atom::Iterator { of, .. }) => {
                 let mut names = vec!["StopIteration"];
-                if of.atoms.iter().any(|o| matches!(o, Atom::Dict { .. })) {
+                if of.atoms.iter().any(|o| matches!(o, Atom::Dict(_))) {
                     names.push("RuntimeError");
                 }
                 Raises::Only(names)
@@ -126,7 +126,7 @@ impl Cx<'_> {
                 "remove" | "index" => vec!["ValueError"],
                 _ => vec![],
             }),
-            Atom::Dict { site, .. } => {
+            Atom::Dict(site) => {
                 if !self.read(SlotKey::Custom(*site)).is_bottom() {
                     return Raises::Any;
                 }
@@ -143,7 +143,7 @@ impl Cx<'_> {
             }
             Atom::Iterator { of, .. } => {
                 let mut names = vec!["StopIteration"];
-                if of.atoms.iter().any(|o| matches!(o, Atom::Dict { .. })) {
+                if of.atoms.iter().any(|o| matches!(o, Atom::Dict(_))) {
                     names.push("RuntimeError");
                 }
                 Raises::Only(names)

@@ -77,7 +77,7 @@ const BUILDER: &[&str] = &[
 pub(super) fn has_method(atom: &Atom, name: &str) -> bool {
     let table = match atom {
         Atom::List(_) => LIST,
-        Atom::Dict { .. } => DICT,
+        Atom::Dict(_) => DICT,
         Atom::Str { .. } | Atom::Uni { .. } => STR,
         Atom::Iterator { .. } => &["next"],
         Atom::Builder { .. } => BUILDER,
@@ -96,7 +96,7 @@ impl Cx<'_> {
         for a in &of.atoms {
             let r = match a {
                 Atom::List(site) => self.list_method(*site, name, &vals),
-                Atom::Dict { site, ordered } => self.dict_method(*site, *ordered, name, &vals),
+                Atom::Dict(site) => self.dict_method(*site, name, &vals),
                 Atom::Str { .. } | Atom::Uni { .. } => self.str_method(of, a, name, &vals)?,
                 Atom::Iterator { variant, of } => self.next_item(variant, of),
                 Atom::Builder { unicode } => match name {
@@ -182,9 +182,9 @@ impl Cx<'_> {
         }
     }
 
-    fn dict_method(&mut self, site: SiteId, ordered: bool, name: &str, args: &[Val]) -> Val {
+    fn dict_method(&mut self, site: SiteId, name: &str, args: &[Val]) -> Val {
         let (key, value) = (SlotKey::Key(site), SlotKey::Value(site));
-        let me = || -> Val { Atom::Dict { site, ordered }.into() };
+        let me = || -> Val { Atom::Dict(site).into() };
         let iterator = |variant| -> Val {
             Atom::Iterator {
                 variant,
@@ -216,7 +216,7 @@ impl Cx<'_> {
             ("update", [other]) => {
                 for a in &other.atoms {
                     match a {
-                        Atom::Dict { site: o, .. } => {
+                        Atom::Dict(o) => {
                             let (a, b) = (site.min(*o), site.max(*o));
                             self.met.push((EdgeKind::Dict, a, b));
                         }
@@ -241,10 +241,10 @@ impl Cx<'_> {
                 self.new_list(&[v], Step::List)
             }
             ("items", []) => {
-                let item = self.any_item(&Atom::Dict { site, ordered }, "items");
+                let item = self.any_item(&Atom::Dict(site), "items");
                 self.new_list(&[item], Step::List)
             }
-            ("popitem", []) => self.any_item(&Atom::Dict { site, ordered }, "items"),
+            ("popitem", []) => self.any_item(&Atom::Dict(site), "items"),
             ("iterkeys", []) => iterator("keys"),
             ("itervalues", []) => iterator("values"),
             ("iteritems", []) => iterator("items"),

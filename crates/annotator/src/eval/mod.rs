@@ -405,14 +405,23 @@ impl Cx<'_> {
         new
     }
 
+    /// A list that is complete: one of its own, whose length need not change because
+    /// that of the list under construction did.
+    pub(crate) fn fenced(&mut self, v: &Val) -> Val {
+        match v.single() {
+            Some(Atom::List(site)) if !v.none => self.offspring(&[*site]),
+            _ => v.clone(),
+        }
+    }
+
     /// Makes the items of two lists equally general (RPython: `ListDef.agree`).
     pub(crate) fn agree(&mut self, a: SiteId, b: SiteId) {
         self.same_site(EdgeKind::Items, a, b);
     }
 
-    pub(crate) fn new_dict(&mut self, ordered: bool) -> (SiteId, Val) {
+    pub(crate) fn new_dict(&mut self) -> (SiteId, Val) {
         let site = self.new_site();
-        (site, Atom::Dict { site, ordered }.into())
+        (site, Atom::Dict(site).into())
     }
 
     /// The class of a known instance, for kinds that are instances at heart.

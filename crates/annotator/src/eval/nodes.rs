@@ -102,7 +102,7 @@ impl Cx<'_> {
                     self.input_val(key, classes)?,
                     self.input_val(value, classes)?,
                 );
-                let (site, dict) = self.new_dict(false);
+                let (site, dict) = self.new_dict();
                 self.write(SlotKey::Key(site), key);
                 self.write(SlotKey::Value(site), value);
                 dict
@@ -279,7 +279,7 @@ impl Cx<'_> {
         };
         let site = prebuilt_site(obj);
         let content = match &*data {
-            ObjData::Instance(i) if self.is_r_dict(i.class)?.is_some() => {
+            ObjData::Instance(i) if self.is_r_dict(i.class)? => {
                 if let (Some(eq), Some(hash)) = (i.get("key_eq"), i.get("key_hash")) {
                     let pair = Val::tuple(vec![self.const_val(eq)?, self.const_val(hash)?]);
                     self.write(SlotKey::Custom(site), pair.not_const());

@@ -91,7 +91,7 @@ impl Cx<'_> {
                 let items: Vec<Val> = args.iter().map(|a| a.val().clone()).collect();
                 self.new_list(&items, Step::List).into()
             }
-            HlOp::NewDict => self.new_dict(false).1.into(),
+            HlOp::NewDict => self.new_dict().1.into(),
             HlOp::NewTuple => Val::tuple(args.iter().map(|a| a.val().clone()).collect()).into(),
             HlOp::NewSlice => {
                 if v(2).is_none() {
@@ -103,7 +103,7 @@ impl Cx<'_> {
                 }
             }
             HlOp::SameAs => args[0].local.clone(),
-            HlOp::Hint => v(0).clone().into(),
+            HlOp::Hint => self.fenced(v(0)).into(),
             HlOp::Type => self.type_op(&args[0]),
             HlOp::IsInstance => self.isinstance(&args[0], v(1))?,
             HlOp::IsSubtype => self.issubtype(&args[0], v(1), vars)?,

@@ -85,7 +85,7 @@ impl Cx<'_> {
                     Val::nonneg()
                 }
             }
-            Atom::Dict { site, .. } => {
+            Atom::Dict(site) => {
                 if self.dict_is_empty(*site) {
                     Val::const_int(0)
                 } else {
@@ -116,7 +116,7 @@ impl Cx<'_> {
         match atom {
             Atom::Iterator { .. } => v.non_none(),
             Atom::List(_)
-            | Atom::Dict { .. }
+            | Atom::Dict(_)
             | Atom::Tuple(_)
             | Atom::Str { .. }
             | Atom::Uni { .. } => Atom::Iterator {
@@ -152,7 +152,7 @@ impl Cx<'_> {
             Atom::Str { no_nul, .. } => Val::char_(*no_nul),
             Atom::Uni { no_nul, .. } => Val::unichar(*no_nul),
             Atom::Iterator { variant, of } => self.next_item(variant, of),
-            Atom::Dict { site, .. } => {
+            Atom::Dict(site) => {
                 let (key, value) = (
                     self.read(SlotKey::Key(*site)),
                     self.read(SlotKey::Value(*site)),
@@ -208,7 +208,7 @@ impl Cx<'_> {
             | Atom::Pbc(_)
             | Atom::Builtin(_)
             | Atom::BuiltinMethod { .. } => Some(true),
-            Atom::Tuple(_) | Atom::List(_) | Atom::Dict { .. } | Atom::Str { .. } => {
+            Atom::Tuple(_) | Atom::List(_) | Atom::Dict(_) | Atom::Str { .. } => {
                 self.len(v, atom).const_i64().map(|n| n > 0)
             }
             Atom::Uni { char_: true, .. } => Some(true),
@@ -228,7 +228,7 @@ impl Cx<'_> {
             Const::Tuple(t) => !t.is_empty(),
             Const::Obj(_) => match v.single()? {
                 // Prebuilt containers change, and so does their truth.
-                Atom::List(_) | Atom::Dict { .. } | Atom::Ptr(_) => return None,
+                Atom::List(_) | Atom::Dict(_) | Atom::Ptr(_) => return None,
                 _ => true,
             },
             _ => return None,
@@ -390,7 +390,7 @@ impl Cx<'_> {
                     Atom::Uni { .. } => &["unicode", "basestring"],
                     Atom::ByteArray => &["bytearray"],
                     Atom::List(_) => &["list"],
-                    Atom::Dict { .. } => &["dict"],
+                    Atom::Dict(_) => &["dict"],
                     Atom::Tuple(_) => &["tuple"],
                     Atom::Type | Atom::Builtin(_) => return Ok(None),
                     _ => &[],

@@ -168,7 +168,7 @@ impl Sites {
                 site: self.find(*site),
                 can_be_none,
             },
-            Atom::Dict { site, .. } => SomeKind::Dict {
+            Atom::Dict(site) => SomeKind::Dict {
                 site: self.find(*site),
                 can_be_none,
             },

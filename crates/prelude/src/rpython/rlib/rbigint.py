@@ -183,6 +183,10 @@ class rbigint(object):
 
     sign = property(get_sign)
 
+    def _set_sign(self, sign):
+        """For a fresh number only: numbers may be shared."""
+        self._sign = sign
+
     def digit(self, i):
         return self._digits[i]
 
