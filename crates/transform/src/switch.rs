@@ -74,14 +74,19 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
     ssa_to_ssi(g);
 }
 
-/// How often each variable is an argument of an operation or of a link.
+/// How often each variable is an argument of an operation or of a link, or decides
+/// where a block goes on.
 fn count_uses(g: &LLGraph) -> FxHashMap<VarId, usize> {
     let mut uses = FxHashMap::default();
     for b in g.reachable() {
         let block = g.block(b);
         let of_operations = block.operations.iter().flat_map(|op| &op.args);
         let of_links = block.exits.iter().flat_map(|l| &l.args);
-        for arg in of_operations.chain(of_links) {
+        let of_switch = match &block.exitswitch {
+            ExitSwitch::Value(v) => Some(v),
+            _ => None,
+        };
+        for arg in of_operations.chain(of_links).chain(of_switch) {
             if let LLOperand::Var(v) = arg {
                 *uses.entry(*v).or_default() += 1;
             }
@@ -98,7 +103,7 @@ fn outcome_stays(g: &LLGraph, b: BlockId, uses: &FxHashMap<VarId, usize>) -> boo
     };
     let args = block.exits.iter().flat_map(|l| &l.args);
     let own = args.filter(|a| **a == LLOperand::Var(*c)).count();
-    uses.get(c).copied().unwrap_or_default() == own
+    uses.get(c).copied().unwrap_or_default() == own + 1
 }
 
 /// If a block ends in a test of a variable for a constant: the variable, the constant,
