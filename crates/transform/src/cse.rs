@@ -319,7 +319,9 @@ pub(crate) fn place(
             let name = path.first()?.clone();
             let body = program.body(container.as_struct()?);
             if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
-                immutable = body.immutable.contains(n);
+                // What programs declare with `_immutable_fields_` is for values that
+                // are known; many write such attributes once more, later.
+                immutable = body.immutable.contains(n) && !n.starts_with("inst_");
             }
             Kind::Field(container, name)
         }
