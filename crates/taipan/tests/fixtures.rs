@@ -22,6 +22,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("lisp.py", &["1"]),
     ("huffman.py", &["100"]),
     ("graphs.py", &["6"]),
+    ("scanner.py", &["2"]),
     ("quill/targetquill.py", &[]),
     ("quill/targetquill.py", &["quill/demo/closures.ql"]),
     ("quill/targetquill.py", &["quill/demo/sieve.ql"]),

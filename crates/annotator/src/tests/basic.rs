@@ -199,7 +199,7 @@ fn containers() {
             def f(n): return [n, 1] -> SomeList[SomeInteger]
             def f(n): return range(10) -> SomeList[SomeInteger(nonneg)](range_step=1)
             def f(n): return [1] + [n] -> SomeList[SomeInteger]
-            def f(n): return [i for i in range(3)] -> SomeList[SomeInteger(nonneg)](resized, mutated)
+            def f(n): return [i for i in range(3)] -> SomeList[SomeInteger(nonneg)]
             def f(n): return {n: 'x'}.get(n) -> SomeString(can_be_None, no_nul)
             def f(n): return {1: 'x'}.items() -> SomeList[SomeTuple[SomeInteger(nonneg, const=1), SomeChar(const='x')]]
             def f(n): return {} -> SomeDict[SomeImpossibleValue, SomeImpossibleValue]

@@ -309,3 +309,39 @@ fn divisions_by_constants_are_expanded() {
     }
     assert!(!text(&p.optimized).contains("direct_call"));
 }
+
+#[test]
+fn outcomes_of_tests_that_are_used_later_stay() {
+    let source = "graph f
+         block0(n: Signed):
+            a: Bool = int_eq(n, 1)
+            switch a
+                False: block1(n)
+                True: return(10)
+         block1(m: Signed):
+            b: Bool = int_eq(m, 2)
+            switch b
+                False: block2(m, b)
+                True: block3(m, b)
+         block2(k: Signed, b2: Bool):
+            c: Bool = int_eq(k, 3)
+            switch c
+                False: block4(k, b2)
+                True: block3(k, b2)
+         block3(j: Signed, b3: Bool):
+            d: Signed = cast_bool_to_int(b3)
+            e: Signed = int_add(j, d)
+            goto return(e)
+         block4(i: Signed, b4: Bool):
+            switch b4
+                False: return(i)
+                True: return(-1)
+         END";
+    let p = Pipeline::new(source);
+    let mut g = (*p.program.graphs["f"]).clone();
+    crate::switch::merge_if_blocks(&mut g);
+    taipan_graph::assert_valid(&g);
+    for (arg, result) in [(1, "10"), (2, "3"), (3, "3"), (4, "4")] {
+        assert_eq!(p.run(&[arg]), result);
+    }
+}
