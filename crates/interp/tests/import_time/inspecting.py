@@ -64,3 +64,10 @@ print sys.version_info[:2], sys.version_info.major, sys.version_info >= (2, 6)
 made = types.FunctionType(f.func_code, globals(), 'made', (7,))
 print made.__name__, made.func_defaults, made(1)()
 print types.MethodType(len, [1, 2])()
+
+import re
+for pattern, text in [('{', 'a{b'), ('a{2}', 'caab'), ('a{,2}b', 'aab'), ('x{y}', 'x{y}'), (r'[]a[]+', 'b[]a]'),
+                      (r'[^]]+', ']ab'), (r'[a&&b]+', 'x&b'), (r'\"[^"]*\"', 'say "hi"'), (r'\#\ \!', '# !'), (r'ab\Z', 'ab'),
+                      (r'[\w-]+', 'a-b c'), ('}', 'a}'), (r'\{\}', '{}'), (r'[~]{2,3}', '~~~~')]:
+    m = re.search(pattern, text)
+    print pattern, m and m.group(0)

@@ -26,10 +26,87 @@ pub(crate) struct Match {
     groups: Vec<Option<(usize, usize)>>,
 }
 
-/// Python's spelling of a pattern in the engine's.
+/// Python's spelling of a pattern in the engine's: there a brace that counts nothing,
+/// and some characters inside brackets, have to be escaped.
 fn translate(p: &str) -> String {
-    // `\Z` is the very end there too, by another name.
-    p.replace("\\Z", "\\z")
+    let mut out = String::with_capacity(p.len());
+    let mut rest = p;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        rest = match c {
+            '\\' => escape(after, &mut out),
+            '[' => class(after, &mut out),
+            '{' if !is_count(after) => {
+                out.push_str("\\{");
+                after
+            }
+            '{' if after.starts_with(',') => {
+                out.push_str("{0");
+                after
+            }
+            _ => {
+                out.push(c);
+                after
+            }
+        };
+    }
+    out
+}
+
+/// What follows a backslash; answers the rest.
+fn escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let Some(c) = rest.chars().next() else {
+        out.push('\\');
+        return rest;
+    };
+    match c {
+        // The very end has another name.
+        'Z' => out.push_str("\\z"),
+        // Any other character may be escaped in Python, and is itself then.
+        c if c.is_ascii_alphanumeric() => out.extend(['\\', c]),
+        c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+    }
+    &rest[c.len_utf8()..]
+}
+
+/// What follows an opening bracket, up to the closing one; answers the rest.
+fn class<'p>(mut rest: &'p str, out: &mut String) -> &'p str {
+    out.push('[');
+    if let Some(r) = rest.strip_prefix('^') {
+        out.push('^');
+        rest = r;
+    }
+    let mut first = true;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        rest = match c {
+            ']' if !first => {
+                out.push(']');
+                return after;
+            }
+            '\\' => escape(after, out),
+            '[' | ']' | '&' | '~' => {
+                out.extend(['\\', c]);
+                after
+            }
+            _ => {
+                out.push(c);
+                after
+            }
+        };
+        first = false;
+    }
+    rest
+}
+
+/// Whether an opening brace and this text count repetitions: `3}`, `1,}`, `,5}`.
+fn is_count(rest: &str) -> bool {
+    let Some((inside, _)) = rest.split_once('}') else {
+        return false;
+    };
+    let (low, high) = inside.split_once(',').unwrap_or((inside, "0"));
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    digits(low) && digits(high) && !(low.is_empty() && !inside.contains(','))
 }
 
 fn compile(it: &mut Interp, args: Args<'_>) -> R {
