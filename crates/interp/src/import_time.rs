@@ -79,6 +79,10 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         .collect();
     let mut roots: Vec<Value> = modules.iter().map(|(_, m)| Value::Ref(*m)).collect();
     roots.push(Value::Ref(it.builtins));
+    // `target` may have made it just now.
+    if let Some(Ok(f)) = &entry {
+        roots.push(Value::Ref(*f));
+    }
     let none = FxHashMap::default();
     let mut freezer = Freezer::new(db, &it.heap, String::new(), &none, &frozen);
     freezer.freeze(&roots);
@@ -164,7 +168,7 @@ fn load_target(it: &mut Interp, name: &str, file: File) -> R<Ref> {
 /// The function that the program starts with.
 fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>> {
     let found = match it.heap.attr(module, "target").cloned() {
-        Some(target) if is_function(it, &target) => match call_target(it, &target) {
+        Some(target) if is_callable(it, &target) => match call_target(it, &target) {
             Ok(v) => Some(v),
             Err(e) => return Err(Box::new(diagnose(it, &e))),
         },
@@ -193,8 +197,12 @@ pub(crate) fn no_entry_point() -> Diagnostic {
     )
 }
 
-fn is_function(it: &Interp, v: &Value) -> bool {
-    matches!(v, Value::Ref(r) if matches!(it.heap.kind(*r), Kind::Function(_)))
+fn is_callable(it: &Interp, v: &Value) -> bool {
+    match v {
+        Value::Method(_) => true,
+        Value::Ref(r) => matches!(it.heap.kind(*r), Kind::Function(_)),
+        _ => false,
+    }
 }
 
 fn call_target(it: &mut Interp, target: &Value) -> R {

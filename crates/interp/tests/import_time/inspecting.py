@@ -71,3 +71,8 @@ for pattern, text in [('{', 'a{b'), ('a{2}', 'caab'), ('a{,2}b', 'aab'), ('x{y}'
                       (r'[\w-]+', 'a-b c'), ('}', 'a}'), (r'\{\}', '{}'), (r'[~]{2,3}', '~~~~')]:
     m = re.search(pattern, text)
     print pattern, m and m.group(0)
+
+import hashlib
+h = hashlib.sha1('abc')
+h.update(bytes('def'))
+print h.hexdigest(), hashlib.md5('').hexdigest(), hashlib.new('sha256', 'x').digest_size, bytes is str

@@ -33,6 +33,10 @@ def dumps(x, **kwds):
     return repr(x)
 
 
+def dump(x, fp, **kwds):
+    fp.write(dumps(x, **kwds))
+
+
 class _Reader(object):
     def __init__(self, text):
         self.text = text

@@ -102,6 +102,7 @@ pub(crate) fn install_builtins(it: &mut Interp) {
             set(name, Value::Ref(r));
         }
     }
+    set("bytes", Value::Ref(ty::STR));
     set("None", Value::None);
     set("True", Value::Bool(true));
     set("False", Value::Bool(false));

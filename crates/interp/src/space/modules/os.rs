@@ -4,6 +4,7 @@ use taipan_base::FileContents;
 
 use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
+use crate::space::builtins::file::sink;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
@@ -70,17 +71,51 @@ fn getpid(_: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Int(1))
 }
 
+/// Whose process it is must make no difference.
+fn nobody(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Int(0))
+}
+
 fn isatty(_: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Bool(false))
 }
 
-/// `write(fd, text)`: to the standard streams only.
+/// The descriptor of files that are opened to be written.
+const SINK: i64 = 1000;
+
+/// `open(path, flags)`: for writing only, and what is written goes nowhere.
+fn open(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "open", 2, 3)?;
+    let flags = it.index_of(&args.pos[1])?;
+    if flags & i64::from(libc::O_WRONLY | libc::O_RDWR) == 0 {
+        return forbidden(it, args);
+    }
+    Ok(Value::Int(SINK))
+}
+
+fn close(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "close", 1, 1)?;
+    match it.index_of(&args.pos[0])? {
+        SINK => Ok(Value::None),
+        _ => forbidden(it, args),
+    }
+}
+
+fn fdopen(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "fdopen", 1, 3)?;
+    match it.index_of(&args.pos[0])? {
+        SINK => Ok(sink(it, "<fdopen>".to_owned())),
+        _ => forbidden(it, args),
+    }
+}
+
+/// `write(fd, text)`: to the standard streams, and to files that go nowhere.
 fn write(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "write", 2, 2)?;
     let text = it.bytes_of(&args.pos[1])?;
     match it.index_of(&args.pos[0])? {
         1 => it.out.extend_from_slice(&text),
-        2 => {}
+        2 | SINK => {}
         _ => return forbidden(it, args),
     }
     Ok(Value::from(text.len()))
@@ -94,11 +129,14 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.path.abspath", abspath),
     Builtin::function("os.getcwd", getcwd),
     Builtin::function("os.getpid", getpid),
+    Builtin::function("os.getuid", nobody),
+    Builtin::function("os.getgid", nobody),
     Builtin::function("os.isatty", isatty),
     Builtin::function("os.write", write),
     Builtin::function("os.read", forbidden),
-    Builtin::function("os.open", forbidden),
-    Builtin::function("os.close", forbidden),
+    Builtin::function("os.open", open),
+    Builtin::function("os.close", close),
+    Builtin::function("os.fdopen", fdopen),
     Builtin::function("os.lseek", forbidden),
     Builtin::function("os.stat", forbidden),
     Builtin::function("os.fstat", forbidden),

@@ -172,6 +172,24 @@ fn random(it: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Float((x >> 11) as f64 / (1u64 << 53) as f64))
 }
 
+/// `digest(name, text)`: for `hashlib`.
+fn digest(it: &mut Interp, args: Args<'_>) -> R {
+    use sha2::Digest;
+    args.expect(it, "digest", 2, 2)?;
+    let name = it.name_of(&args.pos[0], "hash name")?;
+    let text = it.bytes_of(&args.pos[1])?;
+    let digest = match &*name {
+        "md5" => md5::Md5::digest(&text).to_vec(),
+        "sha1" => sha1::Sha1::digest(&text).to_vec(),
+        "sha224" => sha2::Sha224::digest(&text).to_vec(),
+        "sha256" => sha2::Sha256::digest(&text).to_vec(),
+        "sha384" => sha2::Sha384::digest(&text).to_vec(),
+        "sha512" => sha2::Sha512::digest(&text).to_vec(),
+        _ => return it.value_error(format!("unsupported hash type {name}")),
+    };
+    Ok(Value::bytes(&digest))
+}
+
 fn make_cell(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::Ref(
         it.heap.alloc(ty::CELL, Kind::Cell(args.get(0).cloned())),
@@ -238,6 +256,7 @@ fn version_info(it: &mut Interp) -> Value {
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.random", random),
+    Builtin::function("_taipan.digest", digest),
     Builtin::function("_taipan.make_cell", make_cell),
 ];
 
