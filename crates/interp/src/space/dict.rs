@@ -177,10 +177,12 @@ impl Dict {
         if self.live == 0 {
             return None;
         }
-        self.find(
-            hash_bytes(key.as_bytes()),
-            |k| matches!(k, Value::Str(s) if **s == *key.as_bytes()),
-        )
+        self.find(hash_bytes(key.as_bytes()), |k| match k {
+            Value::Str(s) => **s == *key.as_bytes(),
+            // `u'a'` is the same key as `'a'`.
+            Value::Unicode(s) => s.iter().copied().eq(key.bytes().map(u32::from)),
+            _ => false,
+        })
     }
 
     fn link(&mut self, hash: u64, slot: u32) {

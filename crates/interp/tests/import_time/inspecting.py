@@ -76,3 +76,9 @@ import hashlib
 h = hashlib.sha1('abc')
 h.update(bytes('def'))
 print h.hexdigest(), hashlib.md5('').hexdigest(), hashlib.new('sha256', 'x').digest_size, bytes is str
+
+
+def define(name):
+    inspect.currentframe().f_back.f_globals[name] = name
+    return sys._getframe(1).f_globals is globals()
+print define(u'defined_here'), defined_here, globals()['defined_here']

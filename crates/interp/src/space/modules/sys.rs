@@ -24,15 +24,26 @@ fn getframe(it: &mut Interp, args: Args<'_>) -> R {
         None => 0,
     };
     let at = it.stack.len() as i64 - 1 - depth;
-    let Some(a) = usize::try_from(at).ok().and_then(|i| it.stack.get(i)) else {
+    let Some(at) = usize::try_from(at).ok().filter(|i| *i < it.stack.len()) else {
         return it.value_error("call stack is not deep enough");
     };
+    // Nobody looks further back than this.
+    const CALLERS: usize = 16;
+    let mut frame = Value::None;
+    for i in at.saturating_sub(CALLERS)..=at {
+        frame = frame_object(it, i, frame);
+    }
+    Ok(frame)
+}
+
+/// The frame object of an activation, by its place on the stack.
+fn frame_object(it: &mut Interp, at: usize, back: Value) -> Value {
     let Activation {
         code,
         globals,
         names,
         ..
-    } = a;
+    } = &it.stack[at];
     let (code, globals, names) = (*code, *globals, *names);
     let frame = it.heap.alloc(ty::OBJECT, Kind::Plain);
     let locals = match names {
@@ -45,8 +56,8 @@ fn getframe(it: &mut Interp, args: Args<'_>) -> R {
     it.heap.set_attr(frame, "f_locals", Value::Ref(locals));
     it.heap.set_attr(frame, "f_code", code_object);
     it.heap.set_attr(frame, "f_lineno", line);
-    it.heap.set_attr(frame, "f_back", Value::None);
-    Ok(Value::Ref(frame))
+    it.heap.set_attr(frame, "f_back", back);
+    Value::Ref(frame)
 }
 
 fn exit(it: &mut Interp, args: Args<'_>) -> R {
