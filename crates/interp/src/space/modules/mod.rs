@@ -8,7 +8,7 @@ pub(crate) mod re;
 pub(crate) mod structs;
 pub(crate) mod sys;
 
-use super::builtin::Builtin;
+use super::builtin::{Args, Builtin};
 use super::builtins;
 use super::heap::{Kind, Ref};
 use super::types::{self, ty};
@@ -110,10 +110,24 @@ pub(crate) fn install_builtins(it: &mut Interp) {
     set("Ellipsis", Value::Ref(types::ELLIPSIS));
     set("__debug__", Value::Bool(true));
     set("__name__", Value::str("__builtin__"));
+    // Programs look at how its attributes are made; there are no complex numbers.
+    for part in [&COMPLEX_REAL, &COMPLEX_IMAG] {
+        let getter = Value::Ref(it.heap.alloc(ty::BUILTIN, Kind::Builtin(part)));
+        let accessors = Box::new([getter, Value::None, Value::None, Value::None]);
+        let property = it.heap.alloc(ty::PROPERTY, Kind::Property(accessors));
+        (it.heap).set_attr(ty::COMPLEX, part.short_name(), Value::Ref(property));
+    }
     for b in builtins::functions::FUNCTIONS {
         let f = Value::Ref(it.heap.alloc(ty::BUILTIN, Kind::Builtin(b)));
         it.heap.the_dict_mut(builtins).set_str(b.short_name(), f);
     }
+}
+
+static COMPLEX_REAL: Builtin = Builtin::function("complex.real", no_complex);
+static COMPLEX_IMAG: Builtin = Builtin::function("complex.imag", no_complex);
+
+fn no_complex(it: &mut Interp, _: Args<'_>) -> R {
+    it.type_error("complex numbers are not supported at import time")
 }
 
 fn init_builtin(it: &mut Interp, m: Ref) {
