@@ -251,6 +251,8 @@ def entry_point(argv):
     for i in range(len(DRIVERS)):
         ctx.fuel = fuel
         try:
+            if fuel < 0:
+                raise Failure(i)
             ctx.note(DRIVERS[i](ctx, i))
         except Failure as e:
             ctx.note(e.code)

@@ -149,6 +149,8 @@ fn cpython_agrees() {
     check("CPython", |target, args| {
         let o = Command::new(&python)
             .current_dir(programs())
+            // Taipan's own `rpython` package is Python as well.
+            .env("PYTHONPATH", programs().join("../../crates/prelude/src"))
             .arg("-B")
             .arg(target)
             .args(args)
