@@ -225,3 +225,45 @@ def f(n):
         "f(5) == [16,20,8]",
     );
 }
+
+#[test]
+fn unboxed_values() {
+    check(
+        "
+from rpython.rlib.objectmodel import UnboxedValue
+class Base(object):
+    __slots__ = ()
+class Boxed(Base):
+    __slots__ = ('x',)
+    def __init__(self, x): self.x = x
+    def get(self): return self.x * 10
+class Small(Base, UnboxedValue):
+    __slots__ = 'n'
+    def get(self): return self.n
+class Other(Base, UnboxedValue):
+    __slots__ = ('m',)
+    def get(self): return self.get_untagged_value() + self.m
+def make(n):
+    if n > 9: return Other(n)
+    if n > 5: return Small(n)
+    return Boxed(n)
+def f(n):
+    try:
+        o = make(n)
+    except OverflowError:
+        return -1
+    if isinstance(o, Small):
+        return o.get() + o.get_untagged_value()
+    if isinstance(o, Other):
+        return o.get()
+    assert isinstance(o, Boxed)
+    return o.get()
+",
+        "
+        f(3) == 30
+        f(7) == 14
+        f(20) == 40
+        f(4611686018427387904) == -1
+        ",
+    );
+}

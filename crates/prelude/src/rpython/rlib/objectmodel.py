@@ -4,6 +4,7 @@ Once translated, the compiler gives most of these their meaning by name; what st
 here is what they do while a program loads.
 """
 import math
+import sys
 import types
 
 
@@ -433,8 +434,25 @@ def _copy_function(func):
 
 
 class UnboxedValue(object):
-    """A mix-in for classes with one integer field that might live in the pointer."""
+    """A mix-in for classes with one integer field, which `__slots__` names. The value
+    keeps the one bit free that a tagged pointer would need."""
+    _mixin_ = True
     __slots__ = ()
+
+    def __init__(self, value):
+        if value > sys.maxint >> 1 or value < -(sys.maxint >> 1) - 1:
+            raise OverflowError
+        slots = self.__class__.__slots__
+        if isinstance(slots, str):
+            setattr(self, slots, value)
+        else:
+            setattr(self, slots[0], value)
+
+    def get_untagged_value(self):
+        slots = self.__class__.__slots__
+        if isinstance(slots, str):
+            return getattr(self, slots)
+        return getattr(self, slots[0])
 
 
 def hlinvoke(repr, llcallable, *args):
