@@ -181,6 +181,12 @@ class rbigint(object):
 
     sign = property(get_sign)
 
+    def _get_size(self):
+        return self._sign * len(self._digits)
+
+    # The number of digits with the number's sign: programs look at it.
+    _size = property(_get_size)
+
     def _set_sign(self, sign):
         """For a fresh number only: numbers may be shared."""
         self._sign = sign
