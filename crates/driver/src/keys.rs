@@ -60,6 +60,10 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let id = taipan_rtyper::LayoutKey::from_id(id);
             format!("{:?}", id.id(db))
         }
+        "static_data" => {
+            let id = taipan_rtyper::StaticKey::from_id(id);
+            format!("{:?}", id.sym(db))
+        }
         "rtyped_graph" => match FuncKey::from_id(id).kind(db) {
             FuncKeyKind::User(spec) => function(*spec),
             FuncKeyKind::Helper(key) => helper(*key),

@@ -68,6 +68,7 @@ const STAGES: &[&str] = &[
     "annotate_helper",
     "rtyped_graph",
     "struct_body",
+    "static_data",
     "simplified",
     "optimized",
     "exceptions",
@@ -202,4 +203,262 @@ fn order_and_threads_change_nothing() {
     warm.edit("/lib.py", "def area(s):\n    return 'x'\n");
     warm.edit("/lib.py", &edited);
     assert_eq!(fresh.compile(), warm.compile());
+}
+
+/// A program whose parts have little to do with each other: classes, tables made at
+/// import time, recursive functions that are not inlined.
+const PARTS: &[(&str, &str)] = &[
+    (
+        "/main.py",
+        "\
+from shapes import Circle, Dot, Square, total, hand_on
+from data import TABLE, LIMITS, first_of_table, limit_of
+
+def walk(n):
+    if n < 2:
+        return n
+    return walk(n - 1) + walk(n - 2)
+
+def turn(n):
+    # too long to be inlined
+    seen = []
+    for i in range(n):
+        seen.append(i)
+        if i & 1:
+            seen.append(walk(i))
+        elif i & 2:
+            seen.append(walk(i + 1))
+        elif i & 4:
+            seen.append(walk(i + 2))
+        else:
+            seen.append(walk(i + 3))
+    if len(seen) > 3:
+        return turn(n - 1) - 1
+    total = 0
+    for x in seen:
+        if x > 5:
+            total += x
+        elif x > 3:
+            total -= x
+    return total
+
+def entry_point(argv):
+    n = len(argv)
+    print walk(n) + turn(n)
+    shape = Circle(n)
+    if n > 2:
+        shape = hand_on(shape, n)
+    print total(shape, n) + Square(n).side
+    print first_of_table(n) + limit_of(n)
+    return 0
+",
+    ),
+    (
+        "/shapes.py",
+        "\
+class Shape(object):
+    def size(self):
+        return 1
+
+class Circle(Shape):
+    def __init__(self, radius):
+        self.radius = radius
+    def size(self):
+        return self.radius * 3
+
+class Square(object):
+    def __init__(self, side):
+        self.side = side
+
+class Dot(Circle):
+    pass
+
+def hand_on(shape, n):
+    if n > 7:
+        return hand_on(shape, n - 1)
+    return shape
+
+def total(shape, n):
+    if n > 5:
+        return total(shape, n - 1)
+    return shape.size() + shape.radius
+",
+    ),
+    (
+        "/data.py",
+        "\
+class Limits(object):
+    def __init__(self, low, high):
+        self.low = low
+        self.high = high
+
+TABLE = [3, 5, 7]
+LIMITS = Limits(1, 9)
+
+def first_of_table(n):
+    if n > 50:
+        return first_of_table(n - 1)
+    return TABLE[n & 1]
+
+def limit_of(n):
+    if n > 50:
+        return limit_of(n - 1)
+    return LIMITS.low + LIMITS.high
+",
+    ),
+];
+
+fn check_parts(path: &str, from: &str, to: &str, expected: &Expect) {
+    let mut bench = Workbench::new(PARTS);
+    let (_, text) = PARTS.iter().find(|(p, _)| *p == path).unwrap();
+    assert!(text.contains(from));
+    expected.assert_eq(&bench.edit(path, &text.replacen(from, to, 1)));
+}
+
+/// Positions are apart from meaning: where things stand reaches nobody.
+#[test]
+fn wall_spans() {
+    check_parts(
+        "/shapes.py",
+        "class Square",
+        "# a square\n\n\nclass Square",
+        &expect![[r#"
+            module_codes /shapes.py
+            parse /shapes.py
+        "#]],
+    );
+}
+
+/// What changed in one object of the image does not concern the readers of others: no
+/// function is compiled again for an item of a table.
+#[test]
+fn wall_one_object() {
+    check_parts(
+        "/data.py",
+        "[3, 5, 7]",
+        "[3, 6, 7]",
+        &expect![[r#"
+        code /data.py:<module>
+        flow_graph data.first_of_table
+        image /main.py
+        module_codes /data.py
+        parse /data.py
+        rtyped_graph data.first_of_table
+        solve /main.py
+        static_data Object(#a5ab4011be1ffe4c, GcArray of Signed)
+    "#]],
+    );
+}
+
+/// An attribute of a prebuilt instance that nothing changes is a constant of who reads
+/// it, and of nobody else.
+#[test]
+fn wall_one_instance() {
+    check_parts(
+        "/data.py",
+        "Limits(1, 9)",
+        "Limits(2, 9)",
+        &expect![[r#"
+        code /data.py:<module>
+        exceptions data.limit_of
+        exceptions main.entry_point
+        flow_graph data.limit_of
+        gc data.limit_of
+        gc main.entry_point
+        image /main.py
+        machine_code data.limit_of
+        machine_code main.entry_point
+        module_codes /data.py
+        optimized data.limit_of
+        optimized main.entry_point
+        parse /data.py
+        rtyped_graph data.limit_of
+        simplified data.limit_of
+        solve /main.py
+    "#]],
+    );
+}
+
+/// A new attribute is there for who reads the layout of the class: makes instances, or
+/// reads and writes attributes. Other classes, and functions that hand instances on,
+/// stay as they are.
+#[test]
+fn wall_class_layout() {
+    check_parts(
+        "/shapes.py",
+        "self.radius = radius",
+        "self.radius = radius\n        self.name = 'circle'",
+        &expect![[r#"
+            code /shapes.py:Circle.__init__
+            exceptions main.entry_point
+            flow_graph shapes.Circle.__init__
+            gc main.entry_point
+            machine_code main.entry_point
+            machine_code shapes.total
+            module_codes /shapes.py
+            optimized main.entry_point
+            optimized shapes.Circle.__init__
+            optimized shapes.Circle.size
+            optimized shapes.total
+            parse /shapes.py
+            rtyped_graph main.entry_point
+            rtyped_graph shapes.Circle.__init__
+            simplified shapes.Circle.__init__
+            solve /main.py
+            static_data Str([99, 105, 114, 99, 108, 101])
+            struct_body Instance(#eb5715068859a04b)
+            struct_body Vtable(#eb5715068859a04b)
+        "#]],
+    );
+}
+
+/// A new class changes numbers in vtables; code does not contain them.
+#[test]
+fn wall_new_class() {
+    check_parts(
+        "/main.py",
+        "    print total(shape, n)",
+        "    if n > 99:\n        print Dot(n).size()\n    print total(shape, n)",
+        &expect![[r#"
+            code /main.py:entry_point
+            exceptions main.entry_point
+            flow_graph main.entry_point
+            gc main.entry_point
+            machine_code main.entry_point
+            module_codes /main.py
+            optimized main.entry_point
+            parse /main.py
+            rtyped_graph main.entry_point
+            simplified main.entry_point
+            solve /main.py
+            static_data Str([68, 111, 116])
+            static_data Vtable(#14b7064f2180baff)
+            static_data Vtable(#eb5715068859a04b)
+            static_data Vtable(#f06f51863755923c)
+            struct_body Vtable(#f06f51863755923c)
+        "#]],
+    );
+}
+
+/// Calls go through symbols: who calls a function that changed is not emitted again.
+#[test]
+fn wall_symbols() {
+    check_parts(
+        "/main.py",
+        "turn(n - 1) - 1",
+        "turn(n - 1) - 2",
+        &expect![[r#"
+            code /main.py:turn
+            exceptions main.turn
+            flow_graph main.turn
+            gc main.turn
+            machine_code main.turn
+            module_codes /main.py
+            optimized main.turn
+            parse /main.py
+            rtyped_graph main.turn
+            simplified main.turn
+            solve /main.py
+        "#]],
+    );
 }

@@ -383,9 +383,13 @@ impl<D: Dialect> Graph<D> {
                     }
                 }
                 link.target = BlockId(bmap[link.target.index()]);
+                link.args.shrink_to_fit();
             }
+            block.operations.shrink_to_fit();
+            block.exits.shrink_to_fit();
             blocks.push(block);
         }
+        vars.shrink_to_fit();
         self.startblock = BlockId(bmap[self.startblock.index()]);
         self.returnblock = BlockId(bmap[self.returnblock.index()]);
         self.exceptblock = BlockId(bmap[self.exceptblock.index()]);
