@@ -17,7 +17,7 @@ use taipan_lltype::{FuncSym, LLType};
 use crate::{Desc, InteriorStep, SiteId};
 
 /// What is known of a value. The default is the bottom: nothing gets here.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Val {
     /// May be None.
     pub(crate) none: bool,
@@ -26,6 +26,21 @@ pub(crate) struct Val {
     pub(crate) const_: Option<Const>,
     /// One per kind, sorted by [`Atom::key`].
     pub(crate) atoms: SmallVec<[Atom; 1]>,
+}
+
+// Values are copied all the time, nearly all of them with one atom.
+impl Clone for Val {
+    fn clone(&self) -> Val {
+        Val {
+            none: self.none,
+            const_: self.const_.clone(),
+            atoms: match &self.atoms[..] {
+                [] => SmallVec::new(),
+                [one] => SmallVec::from_buf([one.clone()]),
+                several => several.into(),
+            },
+        }
+    }
 }
 
 /// The part of a [`Val`] that is of one kind.
@@ -152,6 +167,9 @@ impl Ints {
     /// mixing of signed and unsigned ones, which needs proof that the signed ones are
     /// plain ints and not negative). None if there is no such kind.
     pub(crate) fn kind(self) -> Option<IntKind> {
+        if self.bits == kind_bit(IntKind::SIGNED) {
+            return Some(IntKind::SIGNED);
+        }
         let mut unsigned: Option<IntKind> = None;
         let mut signed: Option<IntKind> = None;
         if self.bits & BOOL_BIT != 0 {

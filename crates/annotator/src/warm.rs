@@ -332,8 +332,11 @@ impl Fetch<'_> {
                 ObjData::Instance(i) => self.queue.push((i.class, false)),
                 _ => {}
             }
-            // The functions of a table are there to be called; methods may not be.
-            let table = matches!(*data, ObjData::List(_) | ObjData::Dict(_));
+            // The functions of tables and classes are there to be called.
+            let table = matches!(
+                *data,
+                ObjData::List(_) | ObjData::Dict(_) | ObjData::Class(_)
+            );
             data.for_each_const(&mut |c| objects_in(c, table, &mut self.queue));
         }
     }

@@ -13,6 +13,7 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
+use crate::ahead;
 use crate::native::ImageUse;
 use crate::parallel::par_map;
 use crate::reach::reachable;
@@ -322,6 +323,7 @@ fn program(
     timings: &mut Timings,
 ) -> Result<(Roots, FuncSym), Failure> {
     let program = load(db, target, options)?;
+    timings.phase("parse", || ahead::compile_files(db, program));
     let roots = timings.phase("import", || {
         let found = import_diagnostics(db, program);
         if has_errors(&found) {
@@ -329,6 +331,7 @@ fn program(
         }
         Ok(entry_roots(db, program)?)
     })?;
+    timings.phase("flow", || ahead::flow_graphs(db, roots));
     let root = typed(db, roots, timings)?;
     Ok((roots, root))
 }

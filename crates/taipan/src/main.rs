@@ -41,6 +41,12 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if matches!(
+        cli.command,
+        Command::Build(_) | Command::Check(_) | Command::Emit(_)
+    ) {
+        small_pages();
+    }
     // Before there is any other thread.
     let launcher = match &cli.command {
         Command::Watch(a) => watch::launcher(a),
@@ -65,4 +71,16 @@ fn main() -> ExitCode {
     };
     // Everything is written; freeing the database would only take time.
     std::process::exit(code)
+}
+
+/// Asks for pages of the usual size. The allocator advises the kernel to use huge ones,
+/// most of each of which stays empty: a small program would take half as much memory
+/// again, and clearing the pages a fifth of the time of a large one. Not for commands
+/// that run the user's program in this process.
+fn small_pages() {
+    // SAFETY: changes how the kernel maps this process's memory, never what is in it.
+    // Where the kernel knows no such setting, nothing happens.
+    unsafe {
+        libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
@@ -155,7 +156,9 @@ impl Cx<'_> {
             reached: flow.reached,
             ..FunctionState::default()
         };
-        state.vars = flow.vars.into_iter().map(|l| l.val).collect();
+        // Collecting in place would keep the room of what is dropped.
+        state.vars = Vec::with_capacity(flow.vars.len());
+        state.vars.extend(flow.vars.into_iter().map(|l| l.val));
         for (i, o) in flow.outcomes.into_iter().enumerate() {
             let block = BlockId(i as u32);
             self.writes.extend(o.writes);
@@ -188,11 +191,10 @@ impl Cx<'_> {
         let mut raises = Raises::Only(Vec::new());
         let mut only_raises = false;
         for (i, op) in block.operations.iter().enumerate() {
-            let args: Vec<Operand> = op
-                .args
-                .iter()
-                .map(|a| self.operand(flow, a))
-                .collect::<Known<_>>()?;
+            let mut args: SmallVec<[Operand; 3]> = SmallVec::new();
+            for a in &op.args {
+                args.push(self.operand(flow, a)?);
+            }
             self.place.op = Some((op.op, shape.ordinals[id.index()][i]));
             self.place.made = 0;
             self.place.at = Some(op.at);

@@ -195,6 +195,8 @@ impl Assembler {
         for h in &mut self.handlers {
             h.target = place(h.target);
         }
+        self.instrs.shrink_to_fit();
+        self.spans.shrink_to_fit();
         code.instrs = self.instrs;
         code.handlers = self.handlers;
         code.consts = self.consts.into_iter().collect();
