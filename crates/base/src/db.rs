@@ -67,4 +67,9 @@ pub struct Program {
     /// Import-time bytecode instructions that may run before it is called endless.
     #[returns(copy)]
     pub step_limit: u64,
+    /// The target is a test module: import time looks for its tests, not for an
+    /// entry point.
+    #[returns(copy)]
+    #[default]
+    pub tests: bool,
 }

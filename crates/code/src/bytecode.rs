@@ -27,6 +27,8 @@ pub struct SourceText {
 pub enum Origin {
     /// A source file.
     File(File),
+    /// A source file as a test module: asserts explain themselves.
+    Test(File),
     /// A text that import-time code made.
     Text(SourceText),
 }
@@ -52,7 +54,7 @@ impl CodeId {
     /// The source file; none for a text that import-time code made.
     pub fn file(self, db: &dyn taipan_base::Db) -> Option<File> {
         match self.origin(db) {
-            Origin::File(f) => Some(f),
+            Origin::File(f) | Origin::Test(f) => Some(f),
             Origin::Text(_) => None,
         }
     }

@@ -17,6 +17,7 @@ pub mod scope;
 mod verify;
 
 pub use bytecode::*;
+pub use compile::testing::{TESTING_GLOBAL, field as explanation};
 pub use disasm::disassemble;
 pub use queries::*;
 pub use verify::verify;

@@ -100,6 +100,13 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     ModuleCodes::new(db, Origin::File(file), &parsed, CodeKind::Module)
 }
 
+/// Compiles a file as a test module.
+#[salsa::tracked(returns(ref))]
+pub fn test_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
+    let parsed = parse(db, file);
+    ModuleCodes::new(db, Origin::Test(file), &parsed, CodeKind::Module)
+}
+
 /// Compiles a text that import-time code made.
 #[salsa::tracked(returns(ref))]
 pub fn text_codes(db: &dyn Db, text: SourceText) -> ModuleCodes<'_> {
@@ -116,6 +123,7 @@ pub fn text_codes(db: &dyn Db, text: SourceText) -> ModuleCodes<'_> {
 fn body(db: &dyn Db, id: CodeId) -> Option<Body<'_>> {
     let codes = match id.origin(db) {
         Origin::File(file) => module_codes(db, file),
+        Origin::Test(file) => test_codes(db, file),
         Origin::Text(text) => text_codes(db, text),
     };
     codes.index.get(&id).map(|i| codes.bodies[*i])
@@ -168,6 +176,11 @@ pub fn function_imports(db: &dyn Db, file: File) -> Arc<Vec<(CodeId, ImportDesc)
 /// The code of a module's body.
 pub fn module_code_id(db: &dyn Db, file: File) -> CodeId {
     CodeId::new(db, Origin::File(file), "<module>", 0)
+}
+
+/// The code of a module's body as that of a test module.
+pub fn test_code_id(db: &dyn Db, file: File) -> CodeId {
+    CodeId::new(db, Origin::Test(file), "<module>", 0)
 }
 
 /// Compiles a text that import-time code gives to `exec` or `eval`. Answers the id

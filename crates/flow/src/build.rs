@@ -103,6 +103,7 @@ fn nested(world: World<'_>, outer: &FunctionData, body: CodeId, defaults: &[Cons
     let db = world.db;
     let origin = match body.origin(db) {
         Origin::File(file) => file.path(db).to_string(),
+        Origin::Test(file) => format!("test {}", file.path(db)),
         Origin::Text(text) => text.text(db).to_string(),
     };
     let nth = body.nth(db).to_string();

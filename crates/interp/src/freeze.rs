@@ -118,7 +118,7 @@ impl<'a> Freezer<'a> {
 
     fn origin(&self, id: CodeId) -> String {
         match id.origin(self.db) {
-            Origin::File(f) => f.path(self.db).to_string(),
+            Origin::File(f) | Origin::Test(f) => f.path(self.db).to_string(),
             Origin::Text(t) => {
                 format!("{}\n{}", t.filename(self.db), t.text(self.db))
             }

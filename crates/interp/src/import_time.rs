@@ -14,7 +14,7 @@ use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R, World};
-use crate::{ObjData, Unwind, named_id};
+use crate::{ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Image {
     pub target: Option<ObjId>,
     /// What the program offers as its entry point, or why there is none.
     pub entry_point: Option<Result<ObjId, Box<Diagnostic>>>,
+    /// The tests of a test module.
+    pub tests: Tests,
     /// Source files that were run as modules, in order.
     pub files: Vec<File>,
     /// What was printed.
@@ -63,11 +65,20 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     let target = match load_target(&mut it, &name, file) {
         Ok(m) => Some(m),
         Err(e) => {
+            image.tests = testing::failure(&it, &e);
             image.diagnostics.push(diagnose(&it, &e));
             None
         }
     };
-    let entry = target.map(|m| find_entry_point(&mut it, m));
+    let (mut entry, mut items) = (None, Vec::new());
+    match target {
+        Some(m) if program.tests(db) => match testing::collect(&mut it, m) {
+            Ok(found) => items = found,
+            Err(problem) => image.tests = problem,
+        },
+        Some(m) => entry = Some(find_entry_point(&mut it, m)),
+        None => {}
+    }
     let failed = late_imports(&mut it);
     let frozen = ask_freeze(&mut it);
 
@@ -83,6 +94,7 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     if let Some(Ok(f)) = &entry {
         roots.push(Value::Ref(*f));
     }
+    roots.extend(items.iter().flat_map(testing::RawItem::roots).cloned());
     let none = FxHashMap::default();
     let mut freezer = Freezer::new(db, &it.heap, String::new(), &none, &frozen);
     freezer.freeze(&roots);
@@ -116,6 +128,10 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     }
     image.target = target.map(|m| freezer.ids[&m]);
     image.entry_point = entry.map(|e| e.map(|f| freezer.ids[&f]));
+    if !items.is_empty() {
+        let finished = items.iter().map(|i| i.finish(&it, &freezer.ids));
+        image.tests = Tests::Found(finished.collect());
+    }
     image.objects = std::mem::take(&mut freezer.objects);
     let ids = std::mem::take(&mut freezer.ids);
     drop(freezer);
@@ -382,7 +398,7 @@ fn with_traceback(
         }
         let qualname = f.code.qualname(it.db);
         let text = match f.code.origin(it.db) {
-            Origin::File(_) => format!("in {qualname}"),
+            Origin::File(_) | Origin::Test(_) => format!("in {qualname}"),
             Origin::Text(t) => format!(
                 "in {qualname} of {}, line {}",
                 t.filename(it.db),

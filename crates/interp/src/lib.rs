@@ -17,12 +17,14 @@ mod import_time;
 mod queries;
 mod space;
 mod synthetic;
+mod testing;
 
 pub use data::*;
 pub use engine::*;
 pub use import_time::Image;
 pub use queries::*;
 pub use synthetic::define_synthetic;
+pub use testing::{TestItem, Tests};
 
 use taipan_base::Program;
 use taipan_graph::ObjId;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use taipan_base::{Db, Diagnostic, File, FileContents, Program};
 use taipan_graph::{Const, ObjId};
 
-use crate::ObjData;
 use crate::import_time::{Image, no_entry_point};
 use crate::synthetic::synthetic;
+use crate::{ObjData, Tests};
 
 /// An object of a program's image: the key of [`object`].
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
@@ -164,6 +164,12 @@ pub fn entry_point(db: &dyn Db, program: Program) -> Result<ObjId, Box<Diagnosti
         (None, Some(problem)) => Err(Box::new(problem.clone())),
         (None, None) => Err(Box::new(no_entry_point())),
     }
+}
+
+/// The tests of a test module. Asked of programs whose target is one.
+#[salsa::tracked]
+pub fn tests(db: &dyn Db, program: Program) -> Arc<Tests> {
+    Arc::new(image(db, program).tests.clone())
 }
 
 /// The source files that import time ran as modules, in order.

@@ -52,7 +52,7 @@ impl<'a> Frame<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn open_range(&mut self) -> Range {
+    pub(super) fn open_range(&mut self) -> Range {
         Range {
             handler: self.out.label(),
             depth: self.out.depth(),
@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
 
     /// Ends the range of the innermost frame and takes the frame away. Answers the
     /// handler to bind, or none if nothing is protected.
-    fn close_range(&mut self) -> Option<(Label, u32)> {
+    pub(super) fn close_range(&mut self) -> Option<(Label, u32)> {
         let mut frame = self.frames.pop()?;
         let range = frame.range()?;
         if let Some(start) = range.start.take() {
@@ -380,6 +380,9 @@ impl<'a> Compiler<'a> {
             self.block(body);
             return;
         };
+        if self.with_raises(*manager, *target, rest, body) {
+            return;
+        }
         let at = self.range(*manager);
         self.expr(*manager);
         self.out.at = at;

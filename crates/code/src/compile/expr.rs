@@ -33,6 +33,7 @@ impl<'a> Compiler<'a> {
                     let op = self.binary_op(*op);
                     self.out.emit(Instr::Binary(op));
                 }
+                Expr::Attribute(value, name) if self.is_raised_value(*value, *name) => {}
                 Expr::Attribute(_, name) => {
                     let name = self.scopes.mangle(self.scope, *name);
                     let i = self.out.name(self.scopes.text(name));
@@ -252,7 +253,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Emits one comparison of the two values on the stack.
-    fn compare_op(&mut self, op: CompareOp) {
+    pub(super) fn compare_op(&mut self, op: CompareOp) {
         let (instr, negate) = match op {
             CompareOp::Lt => (HlOp::Lt, false),
             CompareOp::Le => (HlOp::Le, false),

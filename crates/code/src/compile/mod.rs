@@ -9,8 +9,9 @@ mod assembler;
 mod control;
 mod expr;
 mod stmt;
+pub(crate) mod testing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use taipan_base::{Db, TextRange};
 use taipan_syntax::{
@@ -21,6 +22,7 @@ use crate::bytecode::*;
 use crate::scope::{Place, ScopeId, ScopeNode, Scopes};
 use assembler::Assembler;
 use control::Frame;
+use testing::TestModule;
 
 /// One compiled body with what stands beside it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,6 +67,11 @@ pub(crate) fn compile(
                 params: 0,
                 poisoned: false,
                 errors: &mut errors,
+                testing: match origin {
+                    Origin::Test(file) => Some(TestModule::new(parsed, file.text(db))),
+                    _ => None,
+                },
+                raised: HashSet::new(),
             };
             compiler.body(kind)
         })
@@ -88,6 +95,10 @@ struct Compiler<'a> {
     params: u32,
     poisoned: bool,
     errors: &'a mut Vec<SyntaxError>,
+    /// In a test module.
+    testing: Option<TestModule<'a>>,
+    /// Variables that hold the exception of a `raises`.
+    raised: HashSet<Name>,
 }
 
 impl<'a> Compiler<'a> {

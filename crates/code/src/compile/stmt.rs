@@ -27,12 +27,22 @@ impl<'a> Compiler<'a> {
                 self.out.emit(Instr::Pop);
             }
             Stmt::Expr(e) => {
+                if self.raises_statement(*e, None) {
+                    return;
+                }
                 if self.constant(*e).is_none() {
                     self.expr(*e);
                     self.out.emit(Instr::Pop);
                 }
             }
-            Stmt::Assign(targets, value) => self.assign(targets, *value),
+            Stmt::Assign(targets, value) => {
+                if let [target] = **targets
+                    && self.raises_statement(*value, Some(target))
+                {
+                    return;
+                }
+                self.assign(targets, *value);
+            }
             Stmt::AugAssign(op, target, value) => self.augmented(*op, *target, *value, range),
             Stmt::Delete(targets) => {
                 for t in targets {
@@ -62,6 +72,9 @@ impl<'a> Compiler<'a> {
             Stmt::Return(value) => self.return_statement(id, *value),
             Stmt::Raise(operands) => self.raise(id, operands),
             Stmt::Assert(test, message) => {
+                if self.test_assert(*test, *message) {
+                    return;
+                }
                 let end = self.out.label();
                 self.jump_if(*test, true, end);
                 self.out.at = range;
@@ -145,7 +158,10 @@ impl<'a> Compiler<'a> {
         let range = self.range(target);
         self.out.at = range;
         match &self.ast.exprs[target] {
-            Expr::Name(name) => self.store_name(*name),
+            Expr::Name(name) => {
+                self.raised.remove(name);
+                self.store_name(*name);
+            }
             Expr::Attribute(value, name) => {
                 self.expr(*value);
                 let name = self.scopes.mangle(self.scope, *name);

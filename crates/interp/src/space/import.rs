@@ -198,7 +198,17 @@ impl Interp<'_> {
             let list = self.heap.list(dirs);
             self.heap.set_attr(m, "__path__", list);
         }
-        let id = taipan_code::module_code_id(self.db, file);
+        let is_test =
+            self.program.tests(self.db) && file.path(self.db) == self.program.target(self.db);
+        let id = if is_test {
+            // What its asserts call when they fail.
+            let testing = self.load("_taipan_testing")?;
+            self.heap
+                .set_attr(m, taipan_code::TESTING_GLOBAL, Value::Ref(testing));
+            taipan_code::test_code_id(self.db, file)
+        } else {
+            taipan_code::module_code_id(self.db, file)
+        };
         let body = self.body(id);
         if let Some(doc) = body.code.doc {
             self.heap

@@ -344,7 +344,7 @@ impl Interp<'_> {
     /// The name of the file or text that a body comes from.
     pub(crate) fn file_name(&self, id: CodeId) -> String {
         match id.origin(self.db) {
-            Origin::File(f) => f.path(self.db).to_string(),
+            Origin::File(f) | Origin::Test(f) => f.path(self.db).to_string(),
             Origin::Text(t) => t.filename(self.db).to_string(),
         }
     }
@@ -357,7 +357,7 @@ impl Interp<'_> {
             None => spans.whole.start,
         };
         let text = match id.origin(self.db) {
-            Origin::File(f) => f.text(self.db),
+            Origin::File(f) | Origin::Test(f) => f.text(self.db),
             Origin::Text(t) => t.text(self.db),
         };
         let end = (offset as usize).min(text.len());

@@ -264,11 +264,27 @@ fn version_info(it: &mut Interp) -> Value {
     Value::Ref(info)
 }
 
+/// What tests show of a value.
+fn show(it: &mut Interp, args: Args<'_>) -> R {
+    let v = args.get(0).cloned().unwrap_or(Value::None);
+    it.repr(&v).map(|s| Value::Str(s.into()))
+}
+
+/// The same, but texts as they are.
+fn text(it: &mut Interp, args: Args<'_>) -> R {
+    match args.get(0) {
+        Some(s @ Value::Str(_)) => Ok(s.clone()),
+        _ => show(it, args),
+    }
+}
+
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.random", random),
     Builtin::function("_taipan.digest", digest),
     Builtin::function("_taipan.make_cell", make_cell),
+    Builtin::function("_taipan.show", show),
+    Builtin::function("_taipan.text", text),
 ];
 
 /// The builtin classes that have no name elsewhere.

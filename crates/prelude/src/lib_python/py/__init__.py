@@ -1,31 +1,7 @@
 """The part of the `py` library that programs use at import time."""
 import os
 import sys
-
-
-class _Skipped(Exception):
-    pass
-
-
-class _Test(object):
-    def skip(self, reason=''):
-        raise _Skipped(reason)
-
-    def raises(self, expected, func=None, *args, **kwds):
-        try:
-            func(*args, **kwds)
-        except expected:
-            return sys.exc_info()
-        raise AssertionError("DID NOT RAISE")
-
-    class mark(object):
-        def __getattr__(self, name):
-            def mark(*args, **kwds):
-                if len(args) == 1 and not kwds and callable(args[0]):
-                    return args[0]
-                return lambda func: func
-            return mark
-    mark = mark()
+from py import test
 
 
 class LocalPath(object):
@@ -120,7 +96,6 @@ class _Path(object):
     local = LocalPath
 
 
-test = _Test()
 code = _Code()
 path = _Path()
 
