@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use taipan_base::{Db, Program};
 use taipan_graph::ObjId;
-use taipan_interp::Function;
+use taipan_interp::{Function, Tests};
 use taipan_lltype::HelperArg;
 
 /// Where annotation of a program starts.
@@ -21,6 +21,13 @@ pub enum RootSet {
         /// One per argument, in the text form of annotations.
         args: Arc<[InputType]>,
     },
+    /// The tests of a test module, but for some.
+    Tests {
+        /// Runners that are left out, in ascending order.
+        except: Arc<[ObjId]>,
+    },
+    /// Functions that are called without arguments.
+    Functions(Arc<[ObjId]>),
 }
 
 /// The annotation of an argument that comes from outside the program: without
@@ -115,6 +122,28 @@ pub struct Spec {
     /// types and constants, never of numbers given in the order of discovery.
     #[returns(ref)]
     pub key: Arc<str>,
+}
+
+impl Roots {
+    /// The functions that are called from outside.
+    pub fn functions(self, db: &dyn Db) -> Vec<ObjId> {
+        match self.set(db) {
+            RootSet::EntryPoint(func) | RootSet::Call { func, .. } => vec![*func],
+            RootSet::Functions(functions) => functions.to_vec(),
+            RootSet::Tests { except } => match &**taipan_interp::tests(db, self.program(db)) {
+                Tests::Found(items) => {
+                    let mut out = Vec::new();
+                    for f in items.iter().filter_map(|i| i.runner) {
+                        if !except.contains(&f) && !out.contains(&f) {
+                            out.push(f);
+                        }
+                    }
+                    out
+                }
+                Tests::Skipped(_) | Tests::Failed(_) => Vec::new(),
+            },
+        }
+    }
 }
 
 impl Spec {

@@ -112,22 +112,23 @@ fn place(db: &dyn Db, roots: Roots) -> Shared {
 #[salsa::tracked(returns(clone))]
 pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Solution {
     let program = roots.program(db);
-    let root = root_call(db, roots);
+    let calls = root_calls(db, roots);
     let state = place(db, roots);
-    let mut work = Work::on(&state, || Warm::new(Facts::default(), vec![root.clone()]));
+    let mut work = Work::on(&state, || Warm::new(Facts::default(), calls.clone()));
     let mut run = 0;
     if let Some(warm) = &mut work.warm {
         warm.refresh(db, program);
-        warm.solver.set_root(root);
+        warm.solver.set_roots(calls);
         warm.solve(db, program);
         run = warm.run;
     }
     drop(work);
     Solution { run, state }
 }
+
 /// What the roots call.
-fn root_call(db: &dyn Db, roots: Roots) -> Root {
-    match roots.set(db) {
+fn root_calls(db: &dyn Db, roots: Roots) -> Vec<Root> {
+    let call = match roots.set(db) {
         RootSet::EntryPoint(func) => Root::Call {
             func: *func,
             args: vec![InputType::List {
@@ -145,7 +146,18 @@ fn root_call(db: &dyn Db, roots: Roots) -> Root {
             args: args.to_vec(),
             classes: classes_in(db, roots, *func, args),
         },
-    }
+        RootSet::Tests { .. } | RootSet::Functions(_) => {
+            let functions = roots.functions(db).into_iter();
+            return functions
+                .map(|func| Root::Call {
+                    func,
+                    args: Vec::new(),
+                    classes: Vec::new(),
+                })
+                .collect();
+        }
+    };
+    vec![call]
 }
 
 /// The classes that input types name: globals of the function's module, or

@@ -117,13 +117,45 @@ impl Solver {
         }
     }
 
-    /// Makes this the only root.
-    pub(crate) fn set_root(&mut self, root: crate::eval::Root) {
-        if self.roots[..] != [root.clone()] {
-            self.roots = vec![root];
-            let n = self.store.node(NodeKey::Root(0));
-            self.retract(&[n]);
+    /// Makes these the roots. Those that stay keep their nodes.
+    pub(crate) fn set_roots(&mut self, roots: Vec<crate::eval::Root>) {
+        if self.roots == roots {
+            return;
         }
+        let old = std::mem::take(&mut self.roots);
+        let mut new = roots.iter().filter(|r| !old.contains(r)).cloned();
+        let mut edited = Vec::new();
+        // New roots take the places of old ones; places that stay free are filled from
+        // the end.
+        let mut kept: Vec<Option<crate::eval::Root>> = Vec::new();
+        for (i, r) in old.into_iter().enumerate() {
+            if roots.contains(&r) {
+                kept.push(Some(r));
+            } else {
+                kept.push(new.next());
+                edited.push(i);
+            }
+        }
+        for r in new {
+            edited.push(kept.len());
+            kept.push(Some(r));
+        }
+        let mut i = 0;
+        while i < kept.len() {
+            if kept[i].is_none() {
+                edited.push(kept.len() - 1);
+                kept.swap_remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        self.roots = kept.into_iter().flatten().collect();
+        edited.sort_unstable();
+        edited.dedup();
+        let nodes: Vec<NodeIx> = (edited.into_iter())
+            .map(|i| self.store.node(NodeKey::Root(i as u32)))
+            .collect();
+        self.retract(&nodes);
     }
 
     fn enqueue_root(&mut self, i: usize) {

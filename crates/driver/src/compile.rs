@@ -18,7 +18,7 @@ use crate::native::ImageUse;
 use crate::parallel::par_map;
 use crate::reach::reachable;
 use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
-use crate::stages::{GraphStage, LLFunction, StageProgram, root_sym};
+use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
 use crate::value::{to_json, to_lowlevel};
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
 
@@ -110,15 +110,27 @@ pub(crate) fn typed(
     roots: Roots,
     timings: &mut Timings,
 ) -> Result<FuncSym, Failure> {
+    let [root] = <[FuncSym; 1]>::try_from(typed_entries(db, roots, timings)?)
+        .map_err(|all| Failure::Usage(format!("{} entry points instead of one", all.len())))?;
+    Ok(root)
+}
+
+/// Annotates and rtypes everything that the roots reach; answers the functions that
+/// they are.
+pub(crate) fn typed_entries(
+    db: &Database,
+    roots: Roots,
+    timings: &mut Timings,
+) -> Result<Vec<FuncSym>, Failure> {
     let found = timings.phase("annotate", || compile_diagnostics(db, roots));
     if has_errors(&found) {
         return Err(Failure::Diagnostics(found));
     }
     timings.phase("rtype", || {
-        let root = root_sym(db, roots).map_err(typer_failure)?;
-        let all = reachable(db, roots, GraphStage::Rtyped, &root);
+        let entries = root_syms(db, roots).map_err(typer_failure)?;
+        let all = reachable(db, roots, GraphStage::Rtyped, &entries);
         if all.diagnostics.is_empty() {
-            Ok(root)
+            Ok(entries)
         } else {
             Err(Failure::Diagnostics(all.diagnostics))
         }
@@ -343,8 +355,23 @@ fn native_image(
     usage: ImageUse,
     timings: &mut Timings,
 ) -> Result<Image, Failure> {
+    let entries = std::slice::from_ref(root);
+    compile_entries(db, roots, entries, timings);
+    timings.phase("codegen", || {
+        native::image(db, roots, entries, usage).map_err(|e| codegen_failure(&e))
+    })
+}
+
+/// Makes the machine code of everything that typed functions reach; answers the
+/// functions that it consists of.
+pub(crate) fn compile_entries(
+    db: &Database,
+    roots: Roots,
+    entries: &[FuncSym],
+    timings: &mut Timings,
+) -> Vec<FuncSym> {
     let functions = timings.phase("optimize", || {
-        let typed = reachable(db, roots, GraphStage::Rtyped, root).functions;
+        let typed = reachable(db, roots, GraphStage::Rtyped, entries).functions;
         par_map(db, &typed, |db, f| {
             crate::stages::simplified(db, LLFunction::new(db, roots, f.clone()));
         });
@@ -352,7 +379,7 @@ fn native_image(
             crate::stages::optimized(db, LLFunction::new(db, roots, f.clone()));
         });
         // Fewer than before: what was inlined everywhere is gone.
-        reachable(db, roots, GraphStage::Optimized, root).functions
+        reachable(db, roots, GraphStage::Optimized, entries).functions
     });
     timings.phase("codegen", || {
         if let Some(f) = functions.first() {
@@ -363,8 +390,8 @@ fn native_image(
             // Errors come back when the image is made.
             let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
         });
-        native::image(db, roots, root, usage).map_err(|e| codegen_failure(&e))
-    })
+    });
+    functions
 }
 
 fn interpret_program(

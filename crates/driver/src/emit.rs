@@ -265,7 +265,7 @@ fn lowlevel(
                 _ => GraphStage::Optimized,
             };
             debug_assert_eq!(root_sym(db, roots).as_ref().ok(), Some(&root));
-            reachable(db, roots, stage, &root).functions
+            reachable(db, roots, stage, std::slice::from_ref(&root)).functions
         }
         Some(_) => specs(db, roots, func)?
             .into_iter()

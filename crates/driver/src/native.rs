@@ -77,23 +77,27 @@ pub(crate) enum ImageUse {
     Build,
     /// Running the entry point in this process.
     Run,
-    /// Calling the root with arguments of any type in this process.
+    /// Calling the entries with arguments of any type in this process.
     Call,
 }
 
-/// The image of everything that a program needs.
+/// The image of everything that a program needs which is entered by these functions:
+/// by one, unless they are to be called.
 pub(crate) fn image(
     db: &dyn Db,
     roots: Roots,
-    root: &FuncSym,
+    entries: &[FuncSym],
     usage: ImageUse,
 ) -> Result<Image, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut source = QuerySource { db, roots };
     let (symbols, entry) = match usage {
-        ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], Some(root)),
-        ImageUse::Run => (Vec::new(), Some(root)),
-        ImageUse::Call => (call_roots(&program, root), None),
+        ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
+        ImageUse::Run => (Vec::new(), entries.first()),
+        ImageUse::Call => {
+            let needed = entries.iter().flat_map(|f| call_roots(&program, f));
+            (needed.collect(), None)
+        }
     };
     build_image(&program, &mut source, &symbols, entry)
 }

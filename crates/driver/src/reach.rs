@@ -1,4 +1,4 @@
-//! What a program consists of: functions and prebuilt data that its root refers to.
+//! What a program consists of: functions and prebuilt data that its entries refer to.
 
 use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
@@ -14,7 +14,7 @@ use crate::stages::{GraphStage, StageProgram, rtyped};
 /// What a program consists of at a stage.
 #[derive(Default)]
 pub(crate) struct Reachable {
-    /// Functions that have graphs, in breadth-first order from the root.
+    /// Functions that have graphs, in breadth-first order from the entries.
     pub(crate) functions: Vec<FuncSym>,
     /// Prebuilt data, likewise.
     pub(crate) statics: Vec<StaticSym>,
@@ -22,15 +22,15 @@ pub(crate) struct Reachable {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// Walks over everything that a function refers to, directly or not, on all threads.
+/// Walks over everything that some functions refer to, directly or not, on all threads.
 /// Never to be called from within a query.
 pub(crate) fn reachable(
     db: &Database,
     roots: Roots,
     stage: GraphStage,
-    root: &FuncSym,
+    entries: &[FuncSym],
 ) -> Reachable {
-    walk(db, roots, root, |functions, statics| {
+    walk(db, roots, entries, |functions, statics| {
         let mut found = par_map(db, functions, |db, sym| {
             function_references(db, roots, stage, sym)
         });
@@ -46,9 +46,9 @@ pub(crate) fn reachable_here(
     db: &dyn Db,
     roots: Roots,
     stage: GraphStage,
-    root: &FuncSym,
+    entries: &[FuncSym],
 ) -> Reachable {
-    walk(db, roots, root, |functions, statics| {
+    walk(db, roots, entries, |functions, statics| {
         let functions = functions.iter();
         let functions = functions.map(|sym| function_references(db, roots, stage, sym));
         let statics = statics.iter().map(|sym| data_references(db, roots, sym));
@@ -60,7 +60,7 @@ pub(crate) fn reachable_here(
 fn walk(
     db: &dyn Db,
     roots: Roots,
-    root: &FuncSym,
+    entries: &[FuncSym],
     look: impl Fn(&[FuncSym], &[StaticSym]) -> Vec<References>,
 ) -> Reachable {
     let mut out = Reachable::default();
@@ -80,7 +80,7 @@ fn walk(
         out.diagnostics.extend(found.diagnostic);
     };
     let first = References {
-        functions: vec![root.clone()],
+        functions: entries.to_vec(),
         ..References::default()
     };
     add(&mut out, first);

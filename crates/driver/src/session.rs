@@ -7,7 +7,7 @@ use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRan
 use crate::ahead;
 use crate::compile::typer_diagnostic;
 use crate::reach::reachable;
-use crate::stages::{GraphStage, root_sym};
+use crate::stages::{GraphStage, root_syms};
 use crate::{Database, InternalError, Timings};
 
 /// Why an operation did not succeed.
@@ -131,8 +131,8 @@ pub(crate) fn compile_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic
 
 /// What cannot be typed in what the roots reach.
 fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
-    match root_sym(db, roots) {
-        Ok(root) => reachable(db, roots, GraphStage::Rtyped, &root).diagnostics,
+    match root_syms(db, roots) {
+        Ok(entries) => reachable(db, roots, GraphStage::Rtyped, &entries).diagnostics,
         Err(e) => vec![typer_diagnostic(e)],
     }
 }

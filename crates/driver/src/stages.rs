@@ -12,7 +12,9 @@ use rustc_hash::FxHashMap;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
 use taipan_lltype::{FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId};
-use taipan_rtyper::{RtypedProgram, Typed, entry_sym, func_key, func_sym_of, rtyped_graph};
+use taipan_rtyper::{
+    RtypedProgram, Typed, TyperError, entry_sym, func_key, func_sym_of, rtyped_graph,
+};
 use taipan_transform::{Effects, Summaries, Summary};
 
 /// A low-level function of a program: the key of the queries here.
@@ -164,10 +166,11 @@ pub(crate) fn optimized_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summar
 /// Effects of all functions of a program. Read through [`function_effects`].
 #[salsa::tracked(returns(clone), no_eq)]
 fn program_effects(db: &dyn Db, roots: Roots) -> Arc<FxHashMap<FuncSym, Effects>> {
-    let Ok(root) = root_sym(db, roots) else {
+    let Ok(entries) = root_syms(db, roots) else {
         return Arc::default();
     };
-    let functions = crate::reach::reachable_here(db, roots, GraphStage::Optimized, &root).functions;
+    let functions =
+        crate::reach::reachable_here(db, roots, GraphStage::Optimized, &entries).functions;
     let summaries: Vec<_> = functions
         .into_iter()
         .filter_map(|f| {
@@ -217,5 +220,18 @@ pub(crate) fn root_sym(db: &dyn Db, roots: Roots) -> Typed<FuncSym> {
     match roots.set(db) {
         RootSet::EntryPoint(_) => entry_sym(db, roots),
         RootSet::Call { func, .. } => func_sym_of(db, Spec::new(db, roots, *func, "")),
+        RootSet::Tests { .. } | RootSet::Functions(_) => {
+            Err(TyperError::internal("these roots are many functions"))
+        }
+    }
+}
+
+/// All functions that a program is entered by.
+pub(crate) fn root_syms(db: &dyn Db, roots: Roots) -> Typed<Vec<FuncSym>> {
+    match roots.set(db) {
+        RootSet::EntryPoint(_) | RootSet::Call { .. } => Ok(vec![root_sym(db, roots)?]),
+        RootSet::Tests { .. } | RootSet::Functions(_) => (roots.functions(db).into_iter())
+            .map(|f| func_sym_of(db, Spec::new(db, roots, f, "")))
+            .collect(),
     }
 }

@@ -14,7 +14,7 @@ use crate::reprs::InstanceRepr;
 use crate::specialize::{exception_type, exception_value};
 use crate::{LLOps, RTyper, Repr, Typed, TyperError, containers};
 
-fn synth(name: &str, args: Vec<HelperArg>, ty: FuncType) -> FuncSym {
+pub(crate) fn synth(name: &str, args: Vec<HelperArg>, ty: FuncType) -> FuncSym {
     FuncSym::new(
         FuncKind::Synth {
             name: name.into(),
@@ -98,8 +98,20 @@ pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
         ("never_called", _) => Ok(never_called(rt, sym)),
         ("memo", [HelperArg::Const(VoidConst::Hl(Const::Tuple(rows))), ..]) => memo(rt, sym, rows),
         ("tuple_eq" | "tuple_hash", [HelperArg::Type(ty), fns @ ..]) => {
-            tuple(rt, sym, *ty, fns, &**name == "tuple_eq")
+            let eq = &**name == "tuple_eq";
+            of_arguments(rt, sym, fns, |llops, fns, args| match eq {
+                true => containers::gen_tuple_eq(llops, *ty, fns, args),
+                false => containers::gen_tuple_hash(llops, *ty, fns, &args[0]),
+            })
         }
+        ("tuple_show", [HelperArg::Type(ty), fns @ ..]) => {
+            of_arguments(rt, sym, fns, |llops, fns, args| {
+                containers::gen_tuple_show(llops, *ty, fns, &args[0])
+            })
+        }
+        ("instance_show", _) => of_arguments(rt, sym, &[], |llops, _, args| {
+            containers::gen_instance_show(llops, &args[0])
+        }),
         _ => Err(TyperError::internal(format!(
             "no builder for a synthetic function '{name}'"
         ))),
@@ -148,13 +160,12 @@ fn instantiate(rt: &RTyper<'_>, sym: &FuncSym, class: ObjId) -> Typed<LLGraph> {
     Ok(g)
 }
 
-/// Equality or hash of tuples, made of the functions of their items.
-fn tuple(
+/// A function that consists of operations on its arguments, made of other functions.
+fn of_arguments(
     rt: &RTyper<'_>,
     sym: &FuncSym,
-    ty: LLType,
     fns: &[HelperArg],
-    eq: bool,
+    build: impl FnOnce(&LLOps<'_>, &[VoidConst], &[LLOperand]) -> LLOperand,
 ) -> Typed<LLGraph> {
     let fns: Vec<VoidConst> = fns
         .iter()
@@ -166,13 +177,7 @@ fn tuple(
     let mut g = new_graph(sym);
     let start = g.startblock;
     let args: Vec<LLOperand> = g.args().iter().map(|v| Operand::Var(*v)).collect();
-    let v = fill(rt, &mut g, start, |llops| {
-        Ok(if eq {
-            containers::gen_tuple_eq(llops, ty, &fns, &args)
-        } else {
-            containers::gen_tuple_hash(llops, ty, &fns, &args[0])
-        })
-    })?;
+    let v = fill(rt, &mut g, start, |llops| Ok(build(llops, &fns, &args)))?;
     let link = Link::new(g.returnblock, vec![v]);
     g.block_mut(start).exits = vec![link];
     Ok(g)

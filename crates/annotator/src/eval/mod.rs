@@ -174,7 +174,12 @@ pub(crate) fn evaluate(
     };
     let mut state = None;
     match key {
-        NodeKey::Root(i) => state = Some(cx.root_node(i, &roots[i as usize])?),
+        NodeKey::Root(i) => {
+            // None: it is a root no longer.
+            if let Some(root) = roots.get(i as usize) {
+                state = Some(cx.root_node(i, root)?);
+            }
+        }
         NodeKey::Spec(spec) => state = cx.function_node(spec)?,
         NodeKey::Class(class) => cx.class_node(class)?,
         NodeKey::Attr(class, name) => cx.attr_node(class, &name)?,

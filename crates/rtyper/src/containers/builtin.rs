@@ -44,6 +44,8 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
         | "collections.OrderedDict" => super::dict::rtype_newdict(hop),
         "rpython.rlib.rstring.StringBuilder" => super::builder::rtype_new(hop, false),
         "rpython.rlib.rstring.UnicodeBuilder" => super::builder::rtype_new(hop, true),
+        "_taipan.show" => super::show::rtype_show(hop, false),
+        "_taipan.text" => super::show::rtype_show(hop, true),
         "math.frexp" => math_pair(hop, "frexp_mantissa", "frexp_exponent"),
         "math.modf" => math_pair(hop, "modf_fraction", "modf_integer"),
         _ => return None,

@@ -11,6 +11,7 @@ mod dict;
 mod format;
 mod iter;
 mod list;
+mod show;
 mod statics;
 mod text;
 mod tuple;
@@ -34,6 +35,7 @@ pub(crate) use bytearray::of_length as bytearray_of_length;
 pub use dict::{DictRepr, dict_repr, rtype_newdict};
 pub use iter::{IterRepr, iterator_repr};
 pub use list::{ListRepr, list_repr, rtype_newlist};
+pub(crate) use show::{gen_instance_show, gen_tuple_show};
 pub use statics::{convert_const, static_data};
 pub use text::{CharacterRepr, TextRepr};
 pub use tuple::{

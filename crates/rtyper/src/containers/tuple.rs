@@ -466,7 +466,7 @@ fn void_operand(f: &VoidConst) -> LLOperand {
     taipan_graph::Operand::Const(LLConst::Void(f.clone()))
 }
 
-fn item_of(llops: &LLOps<'_>, tuple: &LLOperand, i: usize, ty: LLType) -> LLOperand {
+pub(super) fn item_of(llops: &LLOps<'_>, tuple: &LLOperand, i: usize, ty: LLType) -> LLOperand {
     if ty.is_void() {
         return cvoid();
     }
@@ -478,7 +478,7 @@ fn item_of(llops: &LLOps<'_>, tuple: &LLOperand, i: usize, ty: LLType) -> LLOper
 }
 
 /// Types of the items, from the pointer type.
-fn item_types(ptr: LLType) -> Vec<LLType> {
+pub(super) fn item_types(ptr: LLType) -> Vec<LLType> {
     match ptr.pointee().and_then(LLType::as_struct).map(|s| &s.id) {
         Some(taipan_lltype::StructId::Inline(body)) => body.fields.iter().map(|f| f.ty).collect(),
         _ => vec![],
