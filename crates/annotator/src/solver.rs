@@ -123,7 +123,10 @@ impl Solver {
             return;
         }
         let old = std::mem::take(&mut self.roots);
-        let mut new = roots.iter().filter(|r| !old.contains(r)).cloned();
+        let new: Vec<_> = (roots.iter().filter(|r| !old.contains(r)))
+            .cloned()
+            .collect();
+        let mut new = new.into_iter();
         let mut edited = Vec::new();
         // New roots take the places of old ones; places that stay free are filled from
         // the end.

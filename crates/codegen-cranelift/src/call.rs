@@ -1,6 +1,7 @@
 //! Calling single functions of an image, with arguments and results that are built
 //! and looked at by type.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,6 +15,50 @@ use taipan_runtime::{exc, gc};
 
 use crate::LoadedImage;
 use crate::run::with_heap;
+
+/// An exception that came out of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RaisedException {
+    /// Qualified name of its class.
+    pub class: String,
+    /// The functions that it went through, as far as known, outermost first.
+    pub traceback: Vec<TracebackPlace>,
+}
+
+/// A place in the source that an exception went through.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TracebackPlace {
+    /// The file.
+    pub file: String,
+    /// The function.
+    pub function: String,
+    /// The line, from 1; 0 if unknown.
+    pub line: u64,
+}
+
+/// The exception that is set now; none if there is none.
+///
+/// # Safety
+/// The program's static data is still mapped.
+unsafe fn current_exception() -> Option<RaisedException> {
+    // SAFETY: by contract; names in locations end in a zero byte.
+    unsafe {
+        let class = exc::current_exception_name()?;
+        let text = |s: *const u8| CStr::from_ptr(s.cast()).to_string_lossy().into_owned();
+        let mut traceback = Vec::new();
+        exc::traceback_locations(&mut |at| {
+            traceback.push(TracebackPlace {
+                file: text(at.file),
+                function: text(at.function),
+                line: at.line,
+            });
+        });
+        Some(RaisedException {
+            class: String::from_utf8_lossy(class).into_owned(),
+            traceback,
+        })
+    }
+}
 
 /// What an image must contain so that a function can be called in it.
 pub fn call_roots(program: &dyn Program, f: &FuncSym) -> Vec<SymbolRef> {
@@ -40,13 +85,13 @@ pub fn call_roots(program: &dyn Program, f: &FuncSym) -> Vec<SymbolRef> {
 
 /// Calls a function of an image that has its [`call_roots`]. `arguments` makes one
 /// value per argument, Void ones too; `result` looks at the outcome: the value, or
-/// the name of the exception class.
+/// the exception.
 pub fn call_function<T>(
     program: &dyn Program,
     image: &LoadedImage,
     f: &FuncSym,
     arguments: impl FnOnce(&mut NativeMemory<'_>) -> Result<Vec<LLValue>, String>,
-    result: impl FnOnce(&mut NativeMemory<'_>, Result<LLValue, String>) -> T,
+    result: impl FnOnce(&mut NativeMemory<'_>, Result<LLValue, RaisedException>) -> T,
 ) -> Result<T, CodegenError> {
     let error = |message: String| CodegenError::new(f.name(), message);
     let trampoline = (image.symbol(&SymbolRef::Glue(Glue::Trampoline(f.clone()))))
@@ -66,11 +111,11 @@ pub fn call_function<T>(
         let raised = unsafe {
             let trampoline: extern "C" fn(*const i128, *mut i128) = std::mem::transmute(trampoline);
             trampoline(slots.as_ptr(), &raw mut word);
-            exc::current_exception_name().map(|n| String::from_utf8_lossy(n).into_owned())
+            current_exception()
         };
         exc::clear_exception();
         let value = match raised {
-            Some(name) => Err(name),
+            Some(raised) => Err(raised),
             None => Ok(LLValue::from_word(
                 in_register(word, f.ty().result),
                 f.ty().result,

@@ -20,7 +20,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use call::{NativeMemory, call_function, call_roots};
+pub use call::{NativeMemory, RaisedException, TracebackPlace, call_function, call_roots};
 pub use compiler::{FunctionCompiler, compile_all};
 pub use elf::object_file;
 pub use isa::OptLevel;

@@ -195,9 +195,11 @@ fn call_native(
             Ok(v) => to_json(memory, v, root.ty().result)
                 .map(CallOutcome::Returned)
                 .map_err(bad_result),
-            Err(class) => Ok(CallOutcome::Raised {
-                class: short_name(&class).to_owned(),
-                traceback: Vec::new(),
+            Err(raised) => Ok(CallOutcome::Raised {
+                class: short_name(&raised.class).to_owned(),
+                traceback: (raised.traceback.into_iter().rev())
+                    .map(|place| place.function)
+                    .collect(),
             }),
         },
     )
@@ -234,7 +236,7 @@ fn interpret(
 }
 
 /// `IndexError` of `exceptions.IndexError`.
-fn short_name(name: &str) -> &str {
+pub(crate) fn short_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 

@@ -33,8 +33,8 @@ pub(crate) enum Ahead {
     Graphs(Roots),
 }
 
-/// Target, folders to import from, step limit.
-type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64);
+/// Target, folders to import from, step limit, whether it is a test module.
+type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64, bool);
 
 #[salsa::db]
 impl salsa::Database for Database {}
@@ -82,11 +82,17 @@ impl Database {
     }
 
     /// The program with these inputs: always the same one for the same inputs.
-    pub fn program(&self, target: Utf8PathBuf, path: Vec<Utf8PathBuf>, steps: u64) -> Program {
+    pub fn program(
+        &self,
+        target: Utf8PathBuf,
+        path: Vec<Utf8PathBuf>,
+        steps: u64,
+        tests: bool,
+    ) -> Program {
         let mut programs = self.programs.lock().unwrap_or_else(|e| e.into_inner());
         *programs
-            .entry((target.clone(), path.clone(), steps))
-            .or_insert_with(|| Program::new(self, target, path, steps))
+            .entry((target.clone(), path.clone(), steps, tests))
+            .or_insert_with(|| Program::builder(target, path, steps).tests(tests).new(self))
     }
 
     /// Gives the database a cache on disk. It starts without.

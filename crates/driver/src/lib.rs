@@ -23,6 +23,7 @@ mod reach;
 mod session;
 mod stages;
 mod targets;
+pub mod testing;
 mod timing;
 mod value;
 pub mod watch;

@@ -13,6 +13,8 @@ pub enum QueryEvent {
     Executed,
     /// Its old result was found to be still right.
     Validated,
+    /// Its result was found in the cache on disk.
+    Restored,
 }
 
 impl QueryEvent {
@@ -21,9 +23,13 @@ impl QueryEvent {
         match self {
             QueryEvent::Executed => "executed",
             QueryEvent::Validated => "validated",
+            QueryEvent::Restored => "restored",
         }
     }
 }
+
+/// Name, key and event of what is memoized outside of salsa.
+type Note = (String, String, QueryEvent);
 
 /// How many queries were executed and how many reused since the database was made.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -47,6 +53,7 @@ pub struct QueryLog {
     on: Arc<AtomicBool>,
     counters: Arc<Counters>,
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
+    notes: Arc<Mutex<Vec<Note>>>,
 }
 
 impl QueryLog {
@@ -60,6 +67,17 @@ impl QueryLog {
         QueryCounts {
             executed: self.counters.executed.load(Ordering::Relaxed),
             reused: self.counters.reused.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Records what happened to something that is memoized outside of salsa.
+    pub(crate) fn note(&self, name: &str, key: &str, event: QueryEvent) {
+        if self.on.load(Ordering::Relaxed) {
+            let note = (name.to_owned(), key.to_owned(), event);
+            self.notes
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .push(note);
         }
     }
 
@@ -84,7 +102,8 @@ impl QueryLog {
             .push(entry);
     }
 
-    /// Takes what was recorded: query name, key and event, in order of time.
+    /// Takes what was recorded: query name, key and event, in order of time; last what
+    /// is memoized outside of salsa.
     /// `key_text` words the key of a query for people.
     pub fn take(
         &self,
@@ -100,6 +119,9 @@ impl QueryLog {
                     .unwrap_or_else(|| id.strip_suffix(')').unwrap_or(id).to_owned());
                 (name.to_owned(), key, event)
             })
+            .chain(std::mem::take(
+                &mut *self.notes.lock().unwrap_or_else(|e| e.into_inner()),
+            ))
             .collect()
     }
 

@@ -56,6 +56,24 @@ impl Default for LoadOptions {
 /// Loads a program. The same file with the same options gives the same program, as
 /// long as the database lives.
 pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<Program, Failure> {
+    load_as(db, target, options, false)
+}
+
+/// Loads a test module.
+pub(crate) fn load_tests(
+    db: &Database,
+    target: &Utf8Path,
+    options: &LoadOptions,
+) -> Result<Program, Failure> {
+    load_as(db, target, options, true)
+}
+
+fn load_as(
+    db: &Database,
+    target: &Utf8Path,
+    options: &LoadOptions,
+    tests: bool,
+) -> Result<Program, Failure> {
     let absolute =
         |p: &Utf8Path| camino::absolute_utf8(p).map_err(|e| Failure::Usage(format!("{p}: {e}")));
     let path = absolute(target)?;
@@ -82,7 +100,7 @@ pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<P
         .iter()
         .map(|p| absolute(p))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(db.program(path, folders, options.step_limit))
+    Ok(db.program(path, folders, options.step_limit, tests))
 }
 
 /// The roots of a whole program: its entry point.

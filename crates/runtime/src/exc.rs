@@ -77,16 +77,45 @@ fn print_fatal(message: &[u8]) {
     os::write_all(2, b"\n");
 }
 
-/// Prints the recorded way of the exception, outermost function first. Entries
-/// between a mark "raised again" and the "caught" before it belong to what happened
-/// meanwhile.
 unsafe fn print_traceback(exc_type: usize) {
+    let mut started = false;
+    // SAFETY: by contract of the caller.
+    let whole = unsafe {
+        each_traceback_location(exc_type, &mut |at| {
+            if !core::mem::replace(&mut started, true) {
+                os::write_all(2, b"RPython traceback:\n");
+            }
+            print_location(at);
+        })
+    };
+    if started && !whole {
+        os::write_all(2, b"  ...\n");
+    }
+}
+
+/// Calls `f` with the recorded way of the current exception, outermost function first.
+///
+/// # Safety
+/// The program's static data is still mapped.
+pub unsafe fn traceback_locations(f: &mut dyn FnMut(&Location)) {
+    // SAFETY: by contract.
+    unsafe {
+        let exc_type = (*state()).exc_type as usize;
+        if exc_type != 0 {
+            each_traceback_location(exc_type, f);
+        }
+    }
+}
+
+/// Calls `f` with the recorded way of an exception, outermost function first; answers
+/// whether that is all of it. Entries between a mark "raised again" and the "caught"
+/// before it belong to what happened meanwhile.
+unsafe fn each_traceback_location(exc_type: usize, f: &mut dyn FnMut(&Location)) -> bool {
     // SAFETY: entries hold marks or static locations.
     unsafe {
         let s = state();
         let count = (*s).traceback_count;
         let mut skipping = false;
-        let mut started = false;
         for back in 1..=count.min(TRACEBACK_DEPTH) {
             let entry = (*s).traceback[(count - back) % TRACEBACK_DEPTH];
             if skipping {
@@ -94,21 +123,14 @@ unsafe fn print_traceback(exc_type: usize) {
                 continue;
             }
             match entry.location {
-                RAISED => return,
+                RAISED => return true,
                 CAUGHT => continue,
                 RERAISED => skipping = true,
-                at => {
-                    if !core::mem::replace(&mut started, true) {
-                        os::write_all(2, b"RPython traceback:\n");
-                    }
-                    print_location(&*(at as *const Location));
-                }
+                at => f(&*(at as *const Location)),
             }
         }
-        if started {
-            os::write_all(2, b"  ...\n");
-        }
     }
+    false
 }
 
 unsafe fn print_location(at: &Location) {

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Emit(EmitArgs),
     /// Repeat a command on every change of a file that it depends on.
     Watch(WatchArgs),
+    /// Run the tests of test modules as translated code.
+    Test(TestArgs),
 }
 
 /// Options that all commands share.
@@ -264,4 +266,52 @@ pub(crate) struct WatchRunArgs {
     pub(crate) hot: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+#[derive(Clone, Args)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Which engine executes.
+    #[arg(long, value_enum, default_value = "native")]
+    pub(crate) engine: Engine,
+    /// Test files, folders, or tests as FILE.py::TestX::test_y; this folder by default.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<Utf8PathBuf>,
+    /// Run only tests whose names match: parts of names with `and`, `or`, `not`, `()`.
+    #[arg(short = 'k', value_name = "EXPR", allow_hyphen_values = true)]
+    pub(crate) select: Option<String>,
+    /// Run all, also what has not changed since it passed.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Run only the tests that failed last, or all if none did.
+    #[arg(long, alias = "lf")]
+    pub(crate) last_failed: bool,
+    /// Stop after the first failure.
+    #[arg(short = 'x', long)]
+    pub(crate) exit_first: bool,
+    /// Stop after so many failures.
+    #[arg(long = "maxfail", value_name = "N")]
+    pub(crate) max_failures: Option<usize>,
+    /// Seconds that a test may run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) timeout: f64,
+    /// Do not run again what has not changed, even if it reads files or the clock.
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// Only list the tests.
+    #[arg(long, alias = "co")]
+    pub(crate) collect_only: bool,
+    /// Also write the results as JUnit XML.
+    #[arg(long, value_name = "FILE", alias = "junitxml")]
+    pub(crate) junit_xml: Option<Utf8PathBuf>,
+    /// Print one line of JSON per test.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A line per test.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Print less; twice: only failures.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub(crate) quiet: u8,
 }

@@ -10,6 +10,7 @@ mod check;
 mod emit;
 mod output;
 mod run;
+mod test;
 mod watch;
 
 use std::process::ExitCode;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
             Command::Call(a) => call::call(&a),
             Command::Emit(a) => emit::emit(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
+            Command::Test(a) => test::test(&a),
         });
     let code = match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,

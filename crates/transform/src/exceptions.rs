@@ -24,8 +24,7 @@
 //! their calls, whose Bool result says that the stack is used up.
 
 use taipan_graph::{
-    BlockId, Dominators, ExitCase, ExitSwitch, Link, Operation, eliminate_empty_blocks, find_loops,
-    ssa_to_ssi,
+    BlockId, Dominators, ExitCase, ExitSwitch, Link, eliminate_empty_blocks, find_loops, ssa_to_ssi,
 };
 use taipan_lltype::{
     BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, StaticSym, VOID,
@@ -279,14 +278,32 @@ impl Transformer<'_> {
         b
     }
 
+    /// Where in the source a block ends: the position of its last operation, or where
+    /// the nearest block before it ends if it has none.
+    fn position(&self, b: BlockId) -> u32 {
+        let mut at = b;
+        // Blocks without operations are few in a row.
+        for _ in 0..self.g.blocks.len() {
+            if let Some(op) = self.g.block(at).operations.last() {
+                return op.at;
+            }
+            let before = (self.g.reachable().into_iter())
+                .find(|p| self.g.block(*p).exits.iter().any(|l| l.target == at));
+            match before {
+                Some(p) if p != at => at = p,
+                _ => break,
+            }
+        }
+        0
+    }
+
     /// Links to the except block raise.
     fn raising_links(&mut self, b: BlockId) {
-        let at = self
-            .g
-            .block(b)
-            .operations
-            .last()
-            .map_or(0, |op: &Operation<LowLevel>| op.at);
+        let exits = self.g.block(b).exits.iter();
+        if !exits.map(|l| l.target).any(|t| t == self.g.exceptblock) {
+            return;
+        }
+        let at = self.position(b);
         for i in 0..self.g.block(b).exits.len() {
             let link = &self.g.block(b).exits[i];
             if link.target != self.g.exceptblock {

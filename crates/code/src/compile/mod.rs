@@ -56,6 +56,7 @@ pub(crate) fn compile(
     let codes = (0..scopes.scopes.len())
         .map(|scope| {
             let compiler = Compiler {
+                db,
                 parsed,
                 ast: &parsed.ast,
                 scopes: &scopes,
@@ -81,6 +82,7 @@ pub(crate) fn compile(
 
 /// Compiles one body.
 struct Compiler<'a> {
+    db: &'a dyn Db,
     parsed: &'a ParsedFile,
     ast: &'a Ast,
     scopes: &'a Scopes,

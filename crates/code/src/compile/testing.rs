@@ -23,7 +23,7 @@ use super::Compiler;
 use super::control::Frame;
 use crate::bytecode::*;
 use crate::scope::Place;
-use crate::walk::{Spine, expr_parts};
+use taipan_syntax::walk::{Spine, expr_parts};
 
 /// The global of a test module that has what rewritten statements call.
 pub const TESTING_GLOBAL: &str = "@testing";
@@ -44,6 +44,8 @@ pub mod field {
     pub const RIGHT: char = 'R';
     /// Value of an expression that is no comparison.
     pub const VALUE: char = 'V';
+    /// Where it stands: `pc nth qualname` of the instruction and the code.
+    pub const POSITION: char = 'P';
     /// `name=value` of a local variable in the expression.
     pub const NAME: char = 'W';
     /// The message that the assert gives itself. The last field: it may hold anything.
@@ -112,7 +114,9 @@ impl<'a> Compiler<'a> {
         let range = self.range(test);
         let end = self.out.label();
         let mut shown = HashSet::new();
+        self.out.at = range;
         let mut head = format!("{}{}", field::EXPRESSION, self.source(test));
+        head += &format!("\0{}{}", field::POSITION, self.position());
         let (helper, operands) = match &ast.exprs[test] {
             Expr::Compare(first, rest) if rest.len() == 1 => {
                 let (op, second) = rest[0];
@@ -234,6 +238,13 @@ impl<'a> Compiler<'a> {
         self.out.emit(Instr::LoadGlobal(global));
         let name = self.out.name(name);
         self.out.emit(Instr::LoadAttr(name));
+    }
+
+    /// Where the compiler is, by names and numbers that no edit elsewhere changes.
+    fn position(&self) -> String {
+        let nth = self.ids[self.scope].nth(self.db);
+        let qualname = &self.scopes.scopes[self.scope].qualname;
+        format!("{} {nth} {qualname}", self.out.pc())
     }
 
     /// The text of an expression, on one line.
@@ -367,11 +378,13 @@ impl<'a> Compiler<'a> {
         body(self);
         let handler = self.close_range();
         self.out.at = at;
-        self.load_testing("did_not_raise");
         let source = self.source(class);
-        self.out
-            .load_const(CodeConst::Str(source.as_bytes().into()));
-        self.out.call_positional(1);
+        let place = format!("{}{}", field::POSITION, self.position());
+        self.load_testing("did_not_raise");
+        for text in [source, place] {
+            self.out.load_const(CodeConst::Str(text.as_bytes().into()));
+        }
+        self.out.call_positional(2);
         self.out.emit(Instr::Raise(1));
         if let Some((handler, depth)) = handler {
             self.out.bind_handler(handler, depth);

@@ -90,7 +90,7 @@ fn run_native(program: &TableProgram, args: &[LLValue]) -> String {
         &image,
         f,
         |_| Ok(args.to_vec()),
-        |_, r| outcome(r),
+        |_, r| outcome(r.map_err(|e| e.class)),
     )
     .expect("runs")
 }

@@ -66,7 +66,7 @@ pub(super) fn reran(db: &Database) -> Reran {
                 count.0 += 1;
                 out.executed += 1;
             }
-            QueryEvent::Validated => {
+            QueryEvent::Validated | QueryEvent::Restored => {
                 count.1 += 1;
                 out.validated += 1;
             }

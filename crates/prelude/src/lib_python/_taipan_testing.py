@@ -365,7 +365,8 @@ def xfail(reason=''):
     raise XFailed()
 
 
-def did_not_raise(name):
+def did_not_raise(name, position):
+    report('p', position)
     report('f', 'DID NOT RAISE ' + name)
     return Failed()
 

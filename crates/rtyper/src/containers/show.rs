@@ -82,7 +82,9 @@ fn call(llops: &LLOps<'_>, f: &FuncSym, v: LLOperand) -> LLOperand {
 fn show_function(r: &Repr) -> Option<FuncSym> {
     let t = r.lowleveltype();
     let with = |name: &str, rest: Vec<FuncSym>| {
-        let rest = rest.into_iter().map(|f| HelperArg::Const(VoidConst::Func(f)));
+        let rest = rest
+            .into_iter()
+            .map(|f| HelperArg::Const(VoidConst::Func(f)));
         let args = std::iter::once(HelperArg::Type(t)).chain(rest).collect();
         Some(helper_sym(name, args, STR.ptr()))
     };
@@ -109,8 +111,7 @@ fn show_function(r: &Repr) -> Option<FuncSym> {
         }
         Repr::Tuple(tuple) if !t.is_void() => {
             let functions: Option<Vec<_>> = tuple.items.iter().map(item_function).collect();
-            let functions = (functions?.into_iter())
-                .map(|f| HelperArg::Const(VoidConst::Func(f)));
+            let functions = (functions?.into_iter()).map(|f| HelperArg::Const(VoidConst::Func(f)));
             let args = std::iter::once(HelperArg::Type(t)).chain(functions);
             Some(synth("tuple_show", args.collect(), show_type(t)))
         }

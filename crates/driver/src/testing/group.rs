@@ -1,0 +1,127 @@
+//! Tests that are compiled together.
+//!
+//! The tests of a file make one program: one annotation, one set of graphs. Where
+//! something is wrong with it, halves are tried until the tests that are wrong by
+//! themselves stand alone; the others are put together again. Tests that contradict
+//! each other (one calls `f(1)` and another `f('a')`) end up in different programs.
+
+use std::sync::Arc;
+
+use taipan_annotator::{RootSet, Roots, Spec};
+use taipan_base::{Diagnostic, Program};
+use taipan_graph::ObjId;
+use taipan_lltype::FuncSym;
+use taipan_rtyper::func_sym_of;
+
+use crate::compile::{compile_entries, typed_entries};
+use crate::{Database, Failure, Timings, guarded};
+
+/// Tests that are one program.
+pub(super) struct Group {
+    pub(super) roots: Roots,
+    /// The functions that run the tests.
+    pub(super) runners: Vec<ObjId>,
+}
+
+/// Groups, and the tests that cannot be compiled, with what is wrong.
+#[derive(Default)]
+pub(super) struct Groups {
+    pub(super) groups: Vec<Group>,
+    pub(super) broken: Vec<(ObjId, Vec<Diagnostic>)>,
+}
+
+/// Compiles tests of a program. `all` says whether they are all of its tests: then the
+/// program stays the same one when tests come and go.
+pub(super) fn compile(
+    db: &Database,
+    program: Program,
+    runners: &[ObjId],
+    all: bool,
+    timings: &mut Timings,
+) -> Groups {
+    let mut out = Groups::default();
+    if runners.is_empty() {
+        return out;
+    }
+    let whole = |except: &[ObjId]| {
+        let set = if all {
+            RootSet::Tests {
+                except: except.into(),
+            }
+        } else {
+            let left = runners.iter().filter(|r| !except.contains(r));
+            RootSet::Functions(left.copied().collect())
+        };
+        Roots::new(db, program, set)
+    };
+    match attempt(db, whole(&[]), timings) {
+        Ok(()) => out.groups.push(Group {
+            roots: whole(&[]),
+            runners: runners.to_vec(),
+        }),
+        Err(problems) => {
+            split(db, program, runners, problems, timings, &mut out);
+            let mut broken: Vec<ObjId> = out.broken.iter().map(|(r, _)| *r).collect();
+            broken.sort();
+            let roots = whole(&broken);
+            if out.groups.len() > 1 && attempt(db, roots, timings).is_ok() {
+                let good = runners.iter().filter(|r| !broken.contains(r));
+                out.groups = vec![Group {
+                    roots,
+                    runners: good.copied().collect(),
+                }];
+            }
+        }
+    }
+    out
+}
+
+/// Tries the halves of tests that together cannot be compiled.
+fn split(
+    db: &Database,
+    program: Program,
+    runners: &[ObjId],
+    problems: Vec<Diagnostic>,
+    timings: &mut Timings,
+    out: &mut Groups,
+) {
+    if let [one] = runners {
+        out.broken.push((*one, problems));
+        return;
+    }
+    let (left, right) = runners.split_at(runners.len() / 2);
+    for half in [left, right] {
+        let roots = Roots::new(db, program, RootSet::Functions(half.into()));
+        match attempt(db, roots, timings) {
+            Ok(()) => out.groups.push(Group {
+                roots,
+                runners: half.to_vec(),
+            }),
+            Err(problems) => split(db, program, half, problems, timings, out),
+        }
+    }
+}
+
+/// Makes the machine code of a program, or says what is wrong.
+fn attempt(db: &Database, roots: Roots, timings: &mut Timings) -> Result<(), Vec<Diagnostic>> {
+    let done = guarded(|| {
+        let entries = typed_entries(db, roots, timings)?;
+        compile_entries(db, roots, &entries, timings);
+        Ok(())
+    });
+    match done.map_err(Failure::from).and_then(|r| r) {
+        Ok(()) => Ok(()),
+        Err(Failure::Diagnostics(all)) => Err(all),
+        Err(Failure::Usage(m) | Failure::Fatal(m)) => Err(vec![fault(m)]),
+        Err(Failure::Internal(e)) => Err(vec![fault(e.to_string())]),
+    }
+}
+
+fn fault(message: String) -> Diagnostic {
+    Diagnostic::error("TP0599", None, message)
+}
+
+/// The low-level function of a runner.
+pub(super) fn runner_sym(db: &Database, roots: Roots, runner: ObjId) -> Option<FuncSym> {
+    func_sym_of(db, Spec::new(db, roots, runner, Arc::from(""))).ok()
+}

@@ -1,0 +1,282 @@
+//! The run on a terminal, as pytest shows it: a line of letters per file, the failures
+//! with their sources, a summary.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use taipan_driver::Database;
+use taipan_driver::testing::{
+    Collected, TestOptions, TestOutcome, TestReport, TestReporter, TestResult,
+};
+
+use super::failure;
+
+/// Width of the lines.
+const WIDTH: usize = 80;
+
+/// How things are printed.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) color: bool,
+    /// Number of `-v` minus number of `-q`.
+    pub(super) verbosity: i32,
+}
+
+/// Colours by their codes.
+pub(super) mod color {
+    pub(crate) const RED: u8 = 31;
+    pub(crate) const GREEN: u8 = 32;
+    pub(crate) const YELLOW: u8 = 33;
+    pub(crate) const CYAN: u8 = 36;
+}
+
+impl Style {
+    pub(super) fn paint(self, code: u8, text: &str) -> String {
+        match self.color {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// A line with a title in its middle.
+    pub(super) fn rule(self, fill: char, title: &str) -> String {
+        let length = title.chars().count() + 2;
+        let left = WIDTH.saturating_sub(length) / 2;
+        let right = WIDTH.saturating_sub(length + left);
+        let (left, right) = (left.max(1), right.max(1));
+        let side = |n: usize| String::from(fill).repeat(n);
+        format!("{} {title} {}", side(left), side(right))
+    }
+}
+
+/// Prints a run while it goes on.
+pub(super) struct Terminal {
+    style: Style,
+    /// Only looking.
+    quiet_run: bool,
+    header: String,
+    total: usize,
+    done: usize,
+    /// The file whose line is open, and the length of the line.
+    line: Option<(String, usize)>,
+}
+
+impl Terminal {
+    pub(super) fn new(style: Style, options: &TestOptions) -> Terminal {
+        let engine = match options.engine {
+            taipan_driver::Engine::Native => "machine code",
+            taipan_driver::Engine::LLInterp => "interpreted graphs",
+        };
+        let jobs = match options.jobs {
+            1 => "1 test at a time".to_owned(),
+            n => format!("{n} tests at a time"),
+        };
+        Terminal {
+            style,
+            quiet_run: options.collect_only,
+            header: format!("taipan {}, {engine}, {jobs}", env!("CARGO_PKG_VERSION")),
+            total: 0,
+            done: 0,
+            line: None,
+        }
+    }
+
+    fn print(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        // Whoever reads along may have gone.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    fn close_line(&mut self) {
+        let Some((_, length)) = self.line.take() else {
+            return;
+        };
+        let percent = format!("[{:>3}%]", self.done * 100 / self.total.max(1));
+        let gap = WIDTH.saturating_sub(length + percent.len()).max(1);
+        let percent = self.style.paint(color::CYAN, &percent);
+        let percent = match self.style.verbosity {
+            v if v < 0 => String::new(),
+            _ => format!("{}{percent}", " ".repeat(gap)),
+        };
+        self.print(&format!("{percent}\n"));
+    }
+
+    /// Prints what comes after the tests.
+    pub(super) fn finish(&mut self, db: &Database, options: &TestOptions, report: &TestReport) {
+        self.close_line();
+        let style = self.style;
+        let mut out = String::new();
+        let errors = &report.collected.errors;
+        if !errors.is_empty() {
+            out += &format!("\n{}\n", style.rule('=', "ERRORS"));
+            for e in errors {
+                out += &failure::collect_error(db, style, e);
+            }
+        }
+        let failed: Vec<_> = report
+            .results
+            .iter()
+            .filter(|r| r.outcome.is_failure())
+            .collect();
+        if !failed.is_empty() {
+            out += &format!("\n{}\n", style.rule('=', "FAILURES"));
+            for r in &failed {
+                out += &failure::section(db, style, r);
+            }
+        }
+        if !(failed.is_empty() && errors.is_empty()) && style.verbosity > -2 {
+            out += &format!("\n{}\n", style.rule('=', "short test summary info"));
+            for e in errors {
+                let _ = writeln!(out, "{} {}", style.paint(color::RED, "ERROR"), e.file);
+            }
+            for r in &failed {
+                let word = style.paint(color::RED, "FAILED");
+                if let TestOutcome::Failed(f) = &r.outcome {
+                    let _ = writeln!(out, "{word} {} - {}", r.id, f.headline());
+                }
+            }
+        }
+        if report.stopped {
+            let stop = format!("stopping after {} failures", report.failures());
+            out += &format!("{}\n", style.rule('!', &stop));
+        }
+        out += &summary(style, options, report);
+        self.print(&out);
+    }
+}
+
+impl TestReporter for Terminal {
+    fn collected(&mut self, c: &Collected) {
+        self.total = c.ids.len();
+        let mut out = String::new();
+        if self.style.verbosity >= 0 {
+            let plural = |n: usize| if n == 1 { "" } else { "s" };
+            let found = c.ids.len() + c.deselected;
+            out += &format!("{}\n", self.style.rule('=', "test session starts"));
+            out += &format!("{}\ncollected {found} item{}", self.header, plural(found));
+            for (n, what) in [
+                (c.errors.len(), "error"),
+                (c.deselected, "deselected"),
+                (c.skipped.len(), "skipped"),
+            ] {
+                if n > 0 {
+                    let s = if what == "error" { plural(n) } else { "" };
+                    out += &format!(" / {n} {what}{s}");
+                }
+            }
+            out += "\n\n";
+        }
+        if self.quiet_run {
+            for id in &c.ids {
+                out += &format!("{id}\n");
+            }
+        }
+        self.print(&out);
+    }
+
+    fn finished(&mut self, r: &TestResult) {
+        self.done += 1;
+        let (letter, word, code) = marks(r);
+        if self.style.verbosity > 0 {
+            let unchanged = if r.unchanged { " (unchanged)" } else { "" };
+            let reason = match &r.outcome {
+                TestOutcome::Skipped(why) | TestOutcome::ExpectedFailure(why)
+                    if !why.is_empty() =>
+                {
+                    format!(" ({why})")
+                }
+                _ => String::new(),
+            };
+            let text = format!("{} {word}{reason}{unchanged}", r.id);
+            let length = text.chars().count();
+            let word = self.style.paint(code, word);
+            self.print(&format!("{} {word}{reason}{unchanged}", r.id));
+            self.line = Some((r.file.clone(), length));
+            self.close_line();
+            return;
+        }
+        if self.style.verbosity < -1 {
+            return;
+        }
+        if self.line.as_ref().is_none_or(|(file, _)| *file != r.file) {
+            self.close_line();
+            let start = match self.style.verbosity {
+                0 => format!("{} ", r.file),
+                _ => String::new(),
+            };
+            self.line = Some((r.file.clone(), start.chars().count()));
+            self.print(&start);
+        }
+        let letter = self.style.paint(code, letter);
+        self.print(&letter);
+        let mut full = false;
+        if let Some((_, length)) = &mut self.line {
+            *length += 1;
+            full = *length >= WIDTH - 7;
+        }
+        if full {
+            self.close_line();
+        }
+    }
+}
+
+/// Letter, word and colour of a result.
+fn marks(r: &TestResult) -> (&'static str, &'static str, u8) {
+    match &r.outcome {
+        TestOutcome::Passed if r.unchanged => ("u", "PASSED", color::GREEN),
+        TestOutcome::Passed => (".", "PASSED", color::GREEN),
+        TestOutcome::Failed(_) => ("F", "FAILED", color::RED),
+        TestOutcome::Skipped(_) => ("s", "SKIPPED", color::YELLOW),
+        TestOutcome::ExpectedFailure(_) => ("x", "XFAIL", color::YELLOW),
+        TestOutcome::UnexpectedPass(_) => ("X", "XPASS", color::YELLOW),
+    }
+}
+
+/// The last line: counts and time.
+fn summary(style: Style, options: &TestOptions, report: &TestReport) -> String {
+    let collected = &report.collected;
+    let mut parts = Vec::new();
+    let mut add = |n: usize, what: &str| {
+        if n > 0 {
+            parts.push(format!("{n} {what}"));
+        }
+    };
+    add(report.count(|r| r.outcome.is_failure()), "failed");
+    let passed = |unchanged: bool| {
+        report.count(|r| r.outcome == TestOutcome::Passed && r.unchanged == unchanged)
+    };
+    add(passed(false), "passed");
+    add(passed(true), "unchanged");
+    let skipped = report.count(|r| matches!(r.outcome, TestOutcome::Skipped(_)));
+    add(skipped + collected.skipped.len(), "skipped");
+    add(
+        report.count(|r| matches!(r.outcome, TestOutcome::ExpectedFailure(_))),
+        "xfailed",
+    );
+    add(
+        report.count(|r| matches!(r.outcome, TestOutcome::UnexpectedPass(_))),
+        "xpassed",
+    );
+    add(collected.deselected, "deselected");
+    let errors = collected.errors.len();
+    add(errors, if errors == 1 { "error" } else { "errors" });
+    if options.collect_only {
+        parts = vec![format!("{} tests collected", collected.ids.len())];
+    } else if parts.is_empty() || collected.ids.is_empty() && errors == 0 && skipped == 0 {
+        parts.insert(0, "no tests ran".to_owned());
+    }
+    let text = format!(
+        "{} in {:.2}s",
+        parts.join(", "),
+        report.duration.as_secs_f64()
+    );
+    let code = match report.failures() {
+        0 => color::GREEN,
+        _ => color::RED,
+    };
+    let line = match style.verbosity {
+        v if v < 0 => text,
+        _ => style.rule('=', &text),
+    };
+    format!("\n{}\n", style.paint(code, &line))
+}
