@@ -38,7 +38,6 @@ pub(super) fn rtype_show(hop: &Hop<'_>, as_text: bool) -> RType {
             };
             Ok(Some(call(hop.llops, &f, v)))
         }
-        None if *r == Repr::None => constant("None"),
         None => constant(&kind_text(r)),
     }
 }
@@ -57,6 +56,9 @@ fn object_text(hop: &Hop<'_>, o: taipan_graph::ObjId) -> String {
 
 /// What there is to say of a value that has no text.
 fn kind_text(r: &Repr) -> String {
+    if *r == Repr::None {
+        return "None".to_owned();
+    }
     let kind = r.methods().describe();
     let kind = kind.strip_prefix("a ").or(kind.strip_prefix("an "));
     match kind {
@@ -110,9 +112,13 @@ fn show_function(r: &Repr) -> Option<FuncSym> {
             with("rshow.ll_show_dict", functions)
         }
         Repr::Tuple(tuple) if !t.is_void() => {
-            let functions: Option<Vec<_>> = tuple.items.iter().map(item_function).collect();
-            let functions = (functions?.into_iter()).map(|f| HelperArg::Const(VoidConst::Func(f)));
-            let args = std::iter::once(HelperArg::Type(t)).chain(functions);
+            let items = tuple.items.iter().map(|r| {
+                HelperArg::Const(match item_function(r) {
+                    Some(f) => VoidConst::Func(f),
+                    None => VoidConst::Hl(Const::str(&kind_text(r))),
+                })
+            });
+            let args = std::iter::once(HelperArg::Type(t)).chain(items);
             Some(synth("tuple_show", args.collect(), show_type(t)))
         }
         _ => None,
@@ -145,22 +151,23 @@ pub(crate) fn gen_tuple_show(
     fns: &[VoidConst],
     arg: &LLOperand,
 ) -> LLOperand {
-    let text = |s: &str| {
-        let sym = StaticSym::Str(s.as_bytes().into());
+    let text = |s: &[u8]| {
+        let sym = StaticSym::Str(s.into());
         Operand::Const(LLConst::Static(sym, STR.ptr()))
     };
-    let mut out = text("(");
+    let mut out = text(b"(");
     let n = fns.len();
     for (i, (f, t)) in fns.iter().zip(item_types(ty)).enumerate() {
-        if let VoidConst::Func(f) = f {
-            let item = item_of(llops, arg, i, t);
-            let shown = call(llops, f, item);
-            out = llops.gendirectcall_to("rstr.ll_strconcat", [out, shown], STR.ptr());
-        }
+        let shown = match f {
+            VoidConst::Func(f) => call(llops, f, item_of(llops, arg, i, t)),
+            VoidConst::Hl(Const::Str(kind)) => text(kind),
+            _ => text(b"?"),
+        };
+        out = llops.gendirectcall_to("rstr.ll_strconcat", [out, shown], STR.ptr());
         let separator = match (i + 1 == n, n) {
-            (true, 1) => ",)",
-            (true, _) => ")",
-            _ => ", ",
+            (true, 1) => &b",)"[..],
+            (true, _) => b")",
+            _ => b", ",
         };
         out = llops.gendirectcall_to("rstr.ll_strconcat", [out, text(separator)], STR.ptr());
     }
