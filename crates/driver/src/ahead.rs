@@ -8,7 +8,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
-use taipan_annotator::{RootSet, Roots};
+use taipan_annotator::Roots;
 use taipan_base::{Db, File, FileContents, Program, SHIPPED};
 use taipan_code::{ImportDesc, code, function_imports, module_code_id, module_codes};
 use taipan_flow::flow_graph;
@@ -111,15 +111,14 @@ pub(crate) fn flow_graphs(db: &Database, roots: Roots) {
         return;
     }
     let program = roots.program(db);
-    let root = match roots.set(db) {
-        RootSet::EntryPoint(f) | RootSet::Call { func: f, .. } => *f,
-    };
     let mut reach = Reach {
         image: image(db, program),
         seen: FxHashSet::default(),
         functions: Vec::new(),
     };
-    reach.object(root);
+    for root in roots.functions(db) {
+        reach.object(root);
+    }
     while !reach.functions.is_empty() {
         let wave = std::mem::take(&mut reach.functions);
         let found = par_map(db, &wave, |db, f| {

@@ -81,7 +81,10 @@ impl Project {
     fn ran(&self, args: &[&str]) -> Vec<String> {
         (self.outcomes(args).into_iter())
             .filter(|(_, outcome)| outcome != "unchanged")
-            .map(|(id, _)| id.split_once("::").map_or(id.clone(), |(_, n)| n.to_owned()))
+            .map(|(id, _)| {
+                id.split_once("::")
+                    .map_or(id.clone(), |(_, n)| n.to_owned())
+            })
             .collect()
     }
 }
@@ -420,13 +423,20 @@ fn choosing_tests() {
     let names = |args: &[&str]| p.ran(&[args, &["--all"]].concat()).join(" ");
     assert_eq!(names(&["-k", "two and not TestX"]), "test_two");
     assert_eq!(names(&["test_b.py::TestX::test_two"]), "TestX::test_two");
-    assert_eq!(names(&["test_b.py::TestX"]), "TestX::test_one TestX::test_two");
+    assert_eq!(
+        names(&["test_b.py::TestX"]),
+        "TestX::test_one TestX::test_two"
+    );
     assert_eq!(names(&["-x"]), "test_one test_two");
     assert_eq!(names(&["--maxfail", "2"]), "test_one test_three test_two");
     assert_eq!(p.test(&["--maxfail", "2"]).code, 1);
     // The failures of that run, and then those that are left.
     assert_eq!(names(&["--last-failed"]), "test_three test_two");
-    p.edit("test_a.py", "def test_two(): assert 0", "def test_two(): pass");
+    p.edit(
+        "test_a.py",
+        "def test_two(): assert 0",
+        "def test_two(): pass",
+    );
     assert_eq!(names(&["--lf"]), "test_three test_two");
     assert_eq!(names(&["--lf"]), "test_three");
     let list = p.test(&["--collect-only", "-q", "-k", "one"]);
@@ -478,7 +488,10 @@ def test_reads():
         ),
     ]);
     let ran = |args: &[&str]| p.ran(args).join(" ");
-    assert_eq!(ran(&[]), "test_alone test_count test_double test_lex test_reads");
+    assert_eq!(
+        ran(&[]),
+        "test_alone test_count test_double test_lex test_reads"
+    );
     // Who asks the system is never sure.
     assert_eq!(ran(&[]), "test_reads");
     assert_eq!(ran(&["--trust"]), "test_reads");
@@ -486,7 +499,11 @@ def test_reads():
     assert_eq!(ran(&["--trust", "--all"]).split(' ').count(), 5);
     // Neither comments nor lines matter.
     p.edit("lib.py", "def double", "# Twice.\n\ndef double");
-    p.edit("test_lib.py", "def test_double", "# Twice.\n\ndef test_double");
+    p.edit(
+        "test_lib.py",
+        "def test_double",
+        "# Twice.\n\ndef test_double",
+    );
     assert_eq!(ran(&["--trust"]), "");
     p.edit("lib.py", "n + n", "n * 2");
     assert_eq!(ran(&["--trust"]), "test_double");

@@ -14,7 +14,7 @@ use taipan_lltype::FuncSym;
 use taipan_rtyper::func_sym_of;
 
 use crate::compile::{compile_entries, typed_entries};
-use crate::{Database, Failure, Timings, guarded};
+use crate::{Database, Failure, Timings, ahead, guarded};
 
 /// Tests that are one program.
 pub(super) struct Group {
@@ -105,6 +105,7 @@ fn split(
 /// Makes the machine code of a program, or says what is wrong.
 fn attempt(db: &Database, roots: Roots, timings: &mut Timings) -> Result<(), Vec<Diagnostic>> {
     let done = guarded(|| {
+        timings.phase("flow", || ahead::flow_graphs(db, roots));
         let entries = typed_entries(db, roots, timings)?;
         compile_entries(db, roots, &entries, timings);
         Ok(())
