@@ -26,7 +26,8 @@ def ll_show_str(s):
     return ll_repr(s)
 
 def ll_show_unichar(c):
-    return ll_strconcat(ll_strconcat("u'", escaped(c)), "'")
+    s = ll_strconcat_char(ll_chr2str('u'), "'")
+    return ll_strconcat_char(ll_strconcat(s, escaped(c)), "'")
 
 def ll_show_unicode(s):
     if not s:
