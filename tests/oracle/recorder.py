@@ -212,10 +212,12 @@ def pytest_configure(config):
             try:
                 result = fn(*values)
             except Exception as e:
-                record(fn, values, {'raises': type(e).__name__}, 'c', caller_line())
                 if expected is not None:
+                    record(fn, values, {'raises': type(e).__name__}, 'c', caller_line())
                     return None
-                raise
+                # What the test does not expect is a failure of the stand-in: plain
+                # Python has no addresses and no C functions.
+                result = plain_interpret(fn, list(values))
             value = plain(result)
             record(fn, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'c',
                    caller_line())

@@ -30,7 +30,7 @@ mod text;
 mod val;
 mod warm;
 
-pub use eval::{is_known_builtin, prebuilt_site};
+pub use eval::{accessed_type, is_known_builtin, prebuilt_site};
 pub use keys::*;
 pub use model::*;
 pub use queries::*;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
 
-use crate::{Db, Program};
+use crate::{CAnswer, Db, Program, c_compiler};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -65,6 +65,13 @@ pub trait System: Send + Sync {
     /// name. They are the same as long as the system lives.
     fn environment(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// Compiles a C program with these options, runs it, and answers what it prints: how
+    /// constants and types of the machine's C libraries are found out.
+    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
+        let _ = (source, options);
+        Err("there is no C compiler here".to_owned())
     }
 }
 
@@ -165,6 +172,10 @@ impl System for OsSystem {
         all.sort();
         all
     }
+
+    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
+        c_compiler::ask(source, options)
+    }
 }
 
 /// A file system in memory, for tests and editors; shipped files are there too.
@@ -213,6 +224,10 @@ impl System for MemorySystem {
         names.sort();
         names.dedup();
         FileContents::Directory(names.into())
+    }
+
+    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
+        c_compiler::ask(source, options)
     }
 }
 

@@ -5,6 +5,7 @@
 //! the compiler goes through [`System`]. Queries never log: what they have to say
 //! is a value in their result.
 
+mod c_compiler;
 mod db;
 mod diagnostic;
 mod files;
@@ -13,6 +14,7 @@ mod render;
 mod span;
 mod watch;
 
+pub use c_compiler::CAnswer;
 pub use db::*;
 pub use diagnostic::*;
 pub use files::*;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::{FileContents, System};
+use crate::{CAnswer, FileContents, System};
 
 /// A system whose files are those of another one, except where an editor has them
 /// open: there the buffer's text counts, saved or not.
@@ -54,6 +54,10 @@ impl System for Overlay {
             Some(text) => FileContents::Text(text.clone()),
             None => self.under.read(path),
         }
+    }
+
+    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
+        self.under.ask_c_compiler(source, options)
     }
 }
 

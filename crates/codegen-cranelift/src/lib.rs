@@ -11,6 +11,7 @@ mod call;
 mod compiler;
 mod elf;
 mod emit;
+mod foreign;
 mod isa;
 mod link;
 mod loaded;

@@ -1,16 +1,20 @@
-//! Executables: the program's object file and the runtime's, put together by the C
-//! compiler.
+//! Executables: the program's object file, the runtime's and the C libraries that the
+//! program brings, put together by the C compiler.
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
+
+use taipan_lltype::FuncSym;
+
+use crate::foreign::{run_compiler, write_sources};
 
 /// The runtime as an object file (see the build script).
 static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
 
-/// Writes the executable of a program whose object file is given. The C compiler is
-/// `$CC`, or `cc`. Whoever looks at `out` sees the executable of before or the new one.
-pub fn link_executable(object: &[u8], out: &Path) -> io::Result<()> {
+/// Writes the executable of a program whose object file is given, with the functions of
+/// C libraries that it calls. The C compiler is `$CC`, or `cc`. Whoever looks at `out`
+/// sees the executable of before or the new one.
+pub fn link_executable(object: &[u8], foreign: &[FuncSym], out: &Path) -> io::Result<()> {
     let folder = match out.parent() {
         Some(p) if p != Path::new("") => p,
         _ => Path::new("."),
@@ -23,21 +27,17 @@ pub fn link_executable(object: &[u8], out: &Path) -> io::Result<()> {
     let runtime_file = dir.path().join("runtime.o");
     std::fs::write(&program_file, object)?;
     std::fs::write(&runtime_file, RUNTIME)?;
-    let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let output = Command::new(&cc)
-        .arg("-no-pie")
-        .arg("-o")
-        .arg(&new)
-        .args([&program_file, &runtime_file])
-        .args(["-lm", "-Wl,--gc-sections"])
-        .output()
-        .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", cc.to_string_lossy())))?;
-    if output.status.success() {
-        return std::fs::rename(new, out);
-    }
-    let messages = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!(
-        "{} cannot link the program:\n{messages}",
-        cc.to_string_lossy()
-    )))
+    let (compile, link) = match foreign {
+        [] => (vec![], vec![]),
+        functions => write_sources(functions, dir.path())?,
+    };
+    run_compiler(|c| {
+        c.args(["-no-pie", "-O2", "-o"])
+            .arg(&new)
+            .args([&program_file, &runtime_file])
+            .args(compile)
+            .args(link)
+            .args(["-lm", "-Wl,--gc-sections"]);
+    })?;
+    std::fs::rename(new, out)
 }

@@ -9,6 +9,7 @@ use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, SymbolRef};
 
+use crate::foreign;
 use crate::place::{PAGE, Placement};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
@@ -22,6 +23,7 @@ pub struct LoadedImage {
 impl LoadedImage {
     /// Maps an image.
     pub fn new(image: Image) -> Result<LoadedImage, CodegenError> {
+        foreign::load(&image.foreign)?;
         let place = |base| Placement::new(&image, base, |end| end.next_multiple_of(PAGE));
         let size = place(0).data_end.next_multiple_of(PAGE);
         if size > i32::MAX as usize {

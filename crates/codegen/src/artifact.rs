@@ -12,6 +12,8 @@ pub enum SymbolRef {
     Func(FuncSym),
     /// A function or variable of the runtime or of the C library.
     External(Arc<str>),
+    /// A function of a C library that the program brings.
+    Foreign(FuncSym),
     /// Prebuilt data.
     Static(StaticSym),
     /// Type information of a GC container.
@@ -40,6 +42,9 @@ impl SymbolRef {
     /// A function, external or not.
     pub fn function(f: &FuncSym) -> SymbolRef {
         match f.kind() {
+            FuncKind::External {
+                library: Some(_), ..
+            } => SymbolRef::Foreign(f.clone()),
             FuncKind::External { name, .. } => SymbolRef::External(name.clone()),
             _ => SymbolRef::Func(f.clone()),
         }

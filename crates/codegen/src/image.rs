@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_lltype::{FuncSym, Program, StaticSym, round_up};
+use taipan_lltype::{FuncSym, Program, StaticSym, foreign_symbol, round_up};
 
 use crate::abi::LOCATION_SIZE;
 use crate::table::program_table;
@@ -89,8 +89,10 @@ pub struct Image {
     pub sections: [Section; 3],
     /// Functions and prebuilt objects.
     pub symbols: Vec<Symbol>,
-    /// Names of functions and variables of the runtime and the C library.
+    /// Names of functions and variables of the runtime and of C libraries.
     pub externals: Vec<Arc<str>>,
+    /// The functions among them of libraries that the program brings.
+    pub foreign: Vec<FuncSym>,
     functions: FxHashMap<FuncSym, Place>,
     statics: FxHashMap<StaticSym, Place>,
     others: FxHashMap<SymbolRef, Place>,
@@ -209,10 +211,20 @@ impl Builder<'_> {
         symbol: &SymbolRef,
         owner: Option<&(FuncSym, Arc<CompiledFunction>)>,
     ) -> Result<Target, CodegenError> {
-        if let SymbolRef::External(name) = symbol {
+        let name = match symbol {
+            SymbolRef::External(name) => Some(name.clone()),
+            SymbolRef::Foreign(f) => Some(foreign_symbol(f).into()),
+            _ => None,
+        };
+        if let Some(name) = name {
+            if let SymbolRef::Foreign(f) = symbol
+                && !self.externals.contains_key(&name)
+            {
+                self.image.foreign.push(f.clone());
+            }
             let externals = &mut self.image.externals;
             let i = *self.externals.entry(name.clone()).or_insert_with(|| {
-                externals.push(name.clone());
+                externals.push(name);
                 externals.len() - 1
             });
             return Ok(Target::External(i));
@@ -251,6 +263,17 @@ impl Builder<'_> {
                 self.queue(place.section, place.offset, &code.relocs, None);
                 Ok(place)
             }
+            SymbolRef::Static(s @ StaticSym::Within(..)) => {
+                let (root, offset) = (s.place(self.program))
+                    .ok_or_else(|| CodegenError::new(mangle_static(s), "no such place"))?;
+                let root = self.place_of(&SymbolRef::Static(root.clone()), None)?;
+                let place = Place {
+                    offset: root.offset.wrapping_add_signed(offset),
+                    ..root
+                };
+                self.image.statics.insert(s.clone(), place);
+                Ok(place)
+            }
             SymbolRef::Static(s) => {
                 let data = self.program.static_data(s);
                 let object = static_object(s, &data, self.program)?;
@@ -285,6 +308,7 @@ impl Builder<'_> {
                 name.to_string(),
                 "not a part of the image",
             )),
+            SymbolRef::Foreign(f) => Err(CodegenError::new(f.name(), "not a part of the image")),
         }
     }
 

@@ -24,6 +24,7 @@ pub fn mangle_static(s: &StaticSym) -> String {
         StaticSym::Part(_, part, _) => part,
         StaticSym::Value(..) => "value",
         StaticSym::Named(name, _) => name,
+        StaticSym::Within(..) => "place",
     };
     with_hash(name, s)
 }

@@ -52,7 +52,7 @@ pub fn static_references<'a>(value: &'a StaticValue, f: &mut dyn FnMut(Reference
 fn const_reference<'a>(c: &'a LLConst, f: &mut dyn FnMut(Reference<'a>)) {
     match c {
         LLConst::Func(func) | LLConst::Void(VoidConst::Func(func)) => f(Reference::Func(func)),
-        LLConst::Static(s, _) => f(Reference::Static(s)),
+        LLConst::Static(s, _) => f(Reference::Static(s.root())),
         _ => {}
     }
 }

@@ -78,7 +78,12 @@ pub fn call(
         };
         let roots = Roots::new(db, program, set);
         let root = typed(db, roots, timings)?;
-        match request.engine {
+        // Memory of the interpreter is none that C code could use.
+        let engine = match request.engine {
+            Engine::LLInterp if calls_c(db, roots, &root) => Engine::Native,
+            engine => engine,
+        };
+        match engine {
             Engine::LLInterp => {
                 timings.phase("execute", || interpret(db, roots, &root, &request.args))
             }
@@ -135,6 +140,12 @@ pub(crate) fn typed_entries(
             Err(Failure::Diagnostics(all.diagnostics))
         }
     })
+}
+
+/// Whether a program calls functions of C libraries other than those that the runtime
+/// offers.
+fn calls_c(db: &Database, roots: Roots, root: &FuncSym) -> bool {
+    reachable(db, roots, GraphStage::Rtyped, root).calls_c
 }
 
 pub(crate) fn typer_failure(e: TyperError) -> Failure {
@@ -307,9 +318,12 @@ pub fn build(
     _optimize: u8,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let object = compile_native(db, options, target, timings)?;
+    let image = guarded(|| build_image(db, options, target, timings))??;
+    let object = image_object(&image, timings)?;
     timings
-        .phase("link", || link_executable(&object, output.as_std_path()))
+        .phase("link", || {
+            link_executable(&object, &image.foreign, output.as_std_path())
+        })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
 
@@ -321,12 +335,25 @@ pub fn compile_native(
     timings: &mut Timings,
 ) -> Result<Vec<u8>, Failure> {
     guarded(|| {
-        let (roots, root) = program(db, options, target, timings)?;
-        let image = native_image(db, roots, &root, ImageUse::Build, timings)?;
-        timings.phase("object", || {
-            object_file(&image).map_err(|e| codegen_failure(&e))
-        })
+        let image = build_image(db, options, target, timings)?;
+        image_object(&image, timings)
     })?
+}
+
+fn build_image(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<Image, Failure> {
+    let (roots, root) = program(db, options, target, timings)?;
+    native_image(db, roots, &root, ImageUse::Build, timings)
+}
+
+fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u8>, Failure> {
+    timings.phase("object", || {
+        object_file(image).map_err(|e| codegen_failure(&e))
+    })
 }
 
 /// Loads a program and types it.

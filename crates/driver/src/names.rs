@@ -11,13 +11,14 @@ use taipan_lltype::{FuncKind, HelperArg, LLConst, LLGraph, StaticSym, VoidConst}
 pub(crate) fn lowlevel_names(db: &dyn Db, program: Program, graph: &LLGraph) -> LLNames {
     let mut names = LLNames::default();
     graph.for_each_const(&mut |c| match c {
-        LLConst::Static(
-            StaticSym::Vtable(o) | StaticSym::Object(o, _) | StaticSym::Part(o, ..),
-            _,
-        ) => {
-            name_objects(db, program, &Const::Obj(*o), &mut names.objects);
-        }
-        LLConst::Static(StaticSym::Value(c, _), _) | LLConst::Void(VoidConst::Hl(c)) => {
+        LLConst::Static(s, _) => match s.root() {
+            StaticSym::Vtable(o) | StaticSym::Object(o, _) | StaticSym::Part(o, ..) => {
+                name_objects(db, program, &Const::Obj(*o), &mut names.objects);
+            }
+            StaticSym::Value(c, _) => name_objects(db, program, c, &mut names.objects),
+            _ => {}
+        },
+        LLConst::Void(VoidConst::Hl(c)) => {
             name_objects(db, program, c, &mut names.objects);
         }
         LLConst::Func(f) => match f.kind() {

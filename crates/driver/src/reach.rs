@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{Reference, graph_references, static_references};
-use taipan_lltype::{FuncSym, Program, StaticSym};
+use taipan_lltype::{FuncKind, FuncSym, Program, StaticSym, find_external};
 use taipan_rtyper::{StaticKey, func_key, static_data};
 
 use crate::Database;
@@ -20,6 +20,8 @@ pub(crate) struct Reachable {
     pub(crate) statics: Vec<StaticSym>,
     /// What cannot be typed, in the order in which it is reached.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// It calls functions of C libraries other than those that the runtime offers.
+    pub(crate) calls_c: bool,
 }
 
 /// Walks over everything that some functions refer to, directly or not, on all threads.
@@ -68,6 +70,8 @@ fn walk(
     let mut statics = FxHashSet::default();
     let mut add = |out: &mut Reachable, found: References| {
         for f in found.functions {
+            out.calls_c |= matches!(f.kind(), FuncKind::External { name, .. }
+                if find_external(name).is_none());
             if func_key(db, roots, &f).is_some() && functions.insert(f.clone()) {
                 out.functions.push(f);
             }

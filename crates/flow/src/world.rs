@@ -158,6 +158,8 @@ impl<'db> World<'db> {
                 | Some(ObjData::Builtin {
                     im_self: Some(c), ..
                 }) => self.foldable(c),
+                // Memory: what it holds is known at run time.
+                Some(ObjData::LLPtr { .. } | ObjData::LLContainer { .. }) => false,
                 Some(_) => true,
                 None => false,
             },

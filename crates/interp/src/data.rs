@@ -72,6 +72,34 @@ pub enum ObjData {
     Slice(Const, Const, Const),
     /// A low-level type (`lltype.Signed`, `lltype.GcStruct(..)`).
     LLType(LLType),
+    /// A low-level struct or array.
+    LLContainer {
+        /// Its type.
+        ty: LLType,
+        /// Fields or items: primitive values, pointers (None if null), the containers
+        /// inlined in it.
+        parts: Vec<Const>,
+        /// The container that it is inlined in, and as which part.
+        parent: Option<(ObjId, u32)>,
+    },
+    /// A low-level pointer or address.
+    LLPtr {
+        /// Its type.
+        ty: LLType,
+        /// What it points to.
+        to: LLTarget,
+    },
+    /// A function behind low-level pointers.
+    LLFunction {
+        /// Its name.
+        name: Box<str>,
+        /// Its type.
+        ty: LLType,
+        /// The function in RPython; None for one of a C library.
+        callable: Const,
+        /// How a C function is found: an `ExternalCompilationInfo`, or None.
+        external: Const,
+    },
     /// Anything else: the name of its type.
     Other(Box<str>),
 }
@@ -110,9 +138,36 @@ impl ObjData {
             ObjData::Cell(c) => c.iter().for_each(f),
             ObjData::Builtin { im_self, .. } => im_self.iter().for_each(f),
             ObjData::Slice(a, b, c) => [a, b, c].into_iter().for_each(f),
-            ObjData::Module { .. } | ObjData::LLType(_) | ObjData::Other(_) => {}
+            ObjData::LLContainer { parts, parent, .. } => {
+                parts.iter().for_each(&mut *f);
+                parent.iter().for_each(|(o, _)| f(&Const::Obj(*o)));
+            }
+            ObjData::LLPtr {
+                to: LLTarget::Object(o) | LLTarget::Part(o, _),
+                ..
+            } => f(&Const::Obj(*o)),
+            ObjData::LLFunction {
+                callable, external, ..
+            } => [callable, external].into_iter().for_each(f),
+            ObjData::Module { .. }
+            | ObjData::LLType(_)
+            | ObjData::LLPtr { .. }
+            | ObjData::Other(_) => {}
         }
     }
+}
+
+/// What a low-level pointer points to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LLTarget {
+    /// Nothing.
+    Null,
+    /// A container or function.
+    Object(ObjId),
+    /// The parts of a container from this one on.
+    Part(ObjId, i64),
+    /// An integer cast to a pointer.
+    Int(i64),
 }
 
 /// A class.

@@ -16,10 +16,11 @@ use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::LLType;
 
 use crate::space::heap::{Heap, Kind, Ref};
+use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
 use crate::space::types::{self, ty};
 use crate::space::value::{Method, Value};
-use crate::{Attrs, ClassData, FunctionData, InstanceData, ObjData, named_id, stable_id};
+use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
 /// What can be reached from some values, with an id for each object.
 pub(crate) struct Freezer<'a> {
@@ -112,8 +113,31 @@ impl<'a> Freezer<'a> {
             Kind::Opaque(n) | Kind::Module(n) => named_id(n),
             Kind::Singleton(n) => named_id(&format!("__builtin__.{n}")),
             Kind::LLType(t) => lltype_id(*t),
+            // Pointers are made after what they point to.
+            Kind::LLPtr(p) => self.pointer_id(p),
             _ => return None,
         })
+    }
+
+    /// Pointers have no identity: their id is made of type and target.
+    fn pointer_id(&self, p: &Pointer) -> ObjId {
+        let ty = lltype_id(p.ty).0.to_string();
+        let target = match self.pointer_target(p) {
+            LLTarget::Null => "null".to_owned(),
+            LLTarget::Object(o) => o.0.to_string(),
+            LLTarget::Part(o, i) => format!("{} {i}", o.0),
+            LLTarget::Int(i) => format!("int {i}"),
+        };
+        stable_id(&["pointer", &ty, &target])
+    }
+
+    fn pointer_target(&self, p: &Pointer) -> LLTarget {
+        match p.to {
+            Target::Null => LLTarget::Null,
+            Target::Object(r) => LLTarget::Object(self.id(r)),
+            Target::Part(r, i) => LLTarget::Part(self.id(r), i),
+            Target::Int(i) => LLTarget::Int(i),
+        }
     }
 
     fn origin(&self, id: CodeId) -> String {
@@ -326,6 +350,21 @@ impl<'a> Freezer<'a> {
                 self.constant(&s[2]),
             ),
             Kind::LLType(t) => ObjData::LLType(*t),
+            Kind::LLPtr(p) => ObjData::LLPtr {
+                ty: p.ty,
+                to: self.pointer_target(p),
+            },
+            Kind::LLContainer(c) => ObjData::LLContainer {
+                ty: c.ty,
+                parts: self.constants(&c.parts),
+                parent: c.parent.map(|(r, i)| (self.id(r), i)),
+            },
+            Kind::LLFunction(f) => ObjData::LLFunction {
+                name: f.name.clone(),
+                ty: f.ty,
+                callable: self.constant(&f.callable),
+                external: self.constant(&f.external),
+            },
             Kind::Plain | Kind::Exception(_) | Kind::Boxed(_) => self.instance(r),
             _ => ObjData::Other(heap.class_name(o.class).into()),
         }
@@ -467,6 +506,15 @@ fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Va
             out.extend(f.class.map(Value::Ref));
         }
         Kind::Property(p) => out.extend(p.iter().cloned()),
+        Kind::LLPtr(Pointer {
+            to: Target::Object(r) | Target::Part(r, _),
+            ..
+        }) => out.push(Value::Ref(*r)),
+        Kind::LLContainer(c) => {
+            out.extend(c.parts.iter().cloned());
+            out.extend(c.parent.map(|(r, _)| Value::Ref(r)));
+        }
+        Kind::LLFunction(f) => out.extend([f.callable.clone(), f.external.clone()]),
         Kind::Slice(s) => out.extend(s.iter().cloned()),
         _ => {}
     }

@@ -6,7 +6,8 @@
 //!
 //! **Architecture invariants.** The image holds [`taipan_code::CodeId`]s, never code: running
 //! import time reads the bodies that run and no others. Nothing here writes to
-//! disk, opens a connection or starts a process.
+//! disk, opens a connection or starts a process; the one thing a program may ask of the
+//! outside is the C compiler's opinion, through [`taipan_base::System`].
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation};
 
 use crate::{
-    BOOL, CHAR, FLOAT, FuncType, LLOp, LLType, PlainOp, SINGLEFLOAT, TypeKind, UNICHAR, VOID,
+    BOOL, CHAR, CLibrary, FLOAT, FuncType, LLOp, LLType, PlainOp, Program, SINGLEFLOAT, TypeKind,
+    UNICHAR, VOID, item_offset, layout,
 };
 
 /// The dialect after rtyping.
@@ -182,6 +183,9 @@ pub enum FuncKind {
         can_collect: bool,
         /// Whether it may leave an exception set.
         can_raise: bool,
+        /// The C library that the program brings it from; none for functions of the
+        /// runtime and of the standard C library.
+        library: Option<Arc<CLibrary>>,
     },
 }
 
@@ -254,9 +258,51 @@ pub enum StaticSym {
     Value(Const, LLType),
     /// Anything that a later stage adds (type information, tables), by name.
     Named(Arc<str>, LLType),
+    /// A place inside another object: which field or item, from the outermost
+    /// container inwards. The last one may be an item before or after an array.
+    Within(Arc<StaticSym>, Arc<[i64]>),
 }
 
 impl StaticSym {
+    /// The object that it is or lies in, and how far from its start; none if there is
+    /// no such place.
+    pub fn place(&self, program: &(impl Program + ?Sized)) -> Option<(&StaticSym, i64)> {
+        let StaticSym::Within(root, path) = self else {
+            return Some((self, 0));
+        };
+        let (StaticSym::Object(_, ty) | StaticSym::Part(_, _, ty)) = &**root else {
+            return None;
+        };
+        let (mut ty, mut at) = (*ty, 0);
+        for i in path.iter() {
+            match ty.kind() {
+                TypeKind::Struct(s) => {
+                    let field = usize::try_from(*i).ok()?;
+                    at += *layout(ty, program).fields.get(field)? as i64;
+                    ty = program.body(s).fields.get(field)?.ty;
+                }
+                TypeKind::Array(a) => {
+                    at += item_offset(ty, *i, program)?;
+                    ty = a.of;
+                }
+                TypeKind::FixedArray(of, _) => {
+                    at += item_offset(ty, *i, program)?;
+                    ty = *of;
+                }
+                _ => return None,
+            }
+        }
+        Some((&**root, at))
+    }
+
+    /// The object that it is or lies in.
+    pub fn root(&self) -> &StaticSym {
+        match self {
+            StaticSym::Within(root, _) => root,
+            other => other,
+        }
+    }
+
     /// What `gc_identityhash` answers for the object: the same in every run, so that
     /// prebuilt hash tables keyed by identity can be laid out while compiling.
     pub fn identity_hash(&self) -> i64 {
@@ -310,6 +356,7 @@ impl fmt::Display for LLConst {
                 StaticSym::Part(o, p, _) => write!(f, "&{o:?}.{p}"),
                 StaticSym::Value(c, _) => write!(f, "&{c}"),
                 StaticSym::Named(n, _) => write!(f, "&{n}"),
+                StaticSym::Within(root, path) => write!(f, "&{root:?} at {path:?}"),
             },
         }
     }

@@ -6,7 +6,7 @@
 
 use taipan_graph::IntKind;
 
-use crate::{LLConst, LLOp, LLType, NumFamily, NumOp, PlainOp, TypeKind};
+use crate::{LLConst, LLOp, LLType, NumFamily, NumOp, PlainOp, StaticSym, TypeKind};
 
 /// Arithmetic and comparison on 64-bit words; unary operations ignore `b`. `None`
 /// where the operation is not defined (division by zero and its like).
@@ -299,6 +299,9 @@ fn same_pointer(a: &LLConst, b: &LLConst) -> Option<bool> {
         | (LLConst::Func(_) | LLConst::Static(..), LLConst::Null(_)) => Some(false),
         (LLConst::Func(f), LLConst::Func(g)) => Some(f == g),
         (LLConst::Static(s, _), LLConst::Static(t, _)) if s == t => Some(true),
+        // The first part of an object is where the object is.
+        (LLConst::Static(StaticSym::Within(..), _), LLConst::Static(..))
+        | (LLConst::Static(..), LLConst::Static(StaticSym::Within(..), _)) => None,
         (LLConst::Static(s, _), LLConst::Static(t, _))
             if std::mem::discriminant(s) == std::mem::discriminant(t) =>
         {

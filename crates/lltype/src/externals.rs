@@ -154,6 +154,7 @@ pub fn external(name: &str) -> Option<FuncSym> {
         name: e.name.into(),
         can_collect: false,
         can_raise: false,
+        library: None,
     };
     let ty = FuncType {
         args: e.args.iter().map(|a| a.ty()).collect(),

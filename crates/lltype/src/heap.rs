@@ -241,6 +241,12 @@ impl<'p> Heap<'p> {
         if let Some(a) = self.statics.get(s) {
             return *a;
         }
+        if let StaticSym::Within(..) = s {
+            let Some((root, offset)) = s.place(self.program) else {
+                return 0;
+            };
+            return self.static_addr(root).wrapping_add_signed(offset);
+        }
         let a = self.add(Vec::new(), *crate::VOID, State::Lazy(s.clone()));
         self.statics.insert(s.clone(), a);
         a

@@ -104,7 +104,10 @@ pub fn layout(ty: LLType, program: &(impl Program + ?Sized)) -> Layout {
             };
             for f in &body.fields {
                 let field = layout(f.ty, program);
-                let at = round_up(l.size, field.align);
+                let at = match body.union {
+                    true => 0,
+                    false => round_up(l.size, field.align),
+                };
                 l.align = l.align.max(field.align);
                 l.fields.push(at);
                 l.gc_pointers
@@ -114,7 +117,7 @@ pub fn layout(ty: LLType, program: &(impl Program + ?Sized)) -> Layout {
                     items: at + v.items,
                     ..v
                 });
-                l.size = at + field.size;
+                l.size = l.size.max(at + field.size);
             }
             l.size = round_up(l.size, l.align);
             l
@@ -174,6 +177,29 @@ pub fn field_of(
     let body = program.body(ty.as_struct()?);
     let i = body.fields.iter().position(|f| &*f.name == name)?;
     Some((i, body.fields[i].ty))
+}
+
+/// Offset of a field, or of `itemN` of a fixed-size array, from the start of the object.
+pub fn offset_of(ty: LLType, name: &str, program: &(impl Program + ?Sized)) -> Option<u64> {
+    if let TypeKind::FixedArray(_, n) = ty.kind() {
+        let i: u64 = name.strip_prefix("item")?.parse().ok()?;
+        return (i < *n)
+            .then(|| item_offset(ty, i as i64, program))?
+            .map(|o| o as u64);
+    }
+    let (i, _) = field_of(ty, name, program)?;
+    Some(layout(ty, program).fields[i])
+}
+
+/// Offset of an item from the start of an array; of item 0 of the array at the end of
+/// a variable-sized struct.
+pub fn item_offset(ty: LLType, n: i64, program: &(impl Program + ?Sized)) -> Option<i64> {
+    if let TypeKind::FixedArray(of, _) = ty.kind() {
+        let item = layout(*of, program);
+        return Some(n * round_up(item.size, item.align) as i64);
+    }
+    let var = layout(ty, program).var?;
+    Some(var.items as i64 + n * var.item_size as i64)
 }
 
 /// `n` rounded up to a multiple of `align`, a power of two.

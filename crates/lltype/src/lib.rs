@@ -13,6 +13,8 @@
 mod consts;
 mod eval;
 mod externals;
+mod foreign;
+mod forward;
 mod heap;
 mod layout;
 mod memory;
@@ -28,6 +30,8 @@ mod value;
 pub use consts::*;
 pub use eval::*;
 pub use externals::*;
+pub use foreign::*;
+pub use forward::*;
 pub use heap::*;
 pub use layout::*;
 pub use memory::*;

@@ -19,10 +19,7 @@ pub trait Program {
 
     /// Fields of any struct.
     fn body(&self, s: &StructType) -> Arc<StructBody> {
-        match &s.id {
-            StructId::Inline(b) => b.clone(),
-            other => self.struct_body(other),
-        }
+        s.known_body().unwrap_or_else(|| self.struct_body(&s.id))
     }
 
     /// The vtable of a builtin exception class by name (`OverflowError`), for
@@ -38,6 +35,37 @@ pub trait Program {
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {
         let _ = ty;
         None
+    }
+}
+
+/// No program at all, for types that say everything themselves. Structs of others have
+/// no fields here, and there is no data.
+#[derive(Clone, Copy, Debug)]
+pub struct NoProgram;
+
+impl Program for NoProgram {
+    fn graph(&self, _: &FuncSym) -> Option<Arc<LLGraph>> {
+        None
+    }
+
+    fn static_data(&self, _: &StaticSym) -> Arc<StaticData> {
+        Arc::new(StaticData {
+            ty: *crate::VOID,
+            value: StaticValue::Zero,
+            readonly: true,
+        })
+    }
+
+    fn struct_body(&self, _: &StructId) -> Arc<StructBody> {
+        Arc::default()
+    }
+
+    fn exception_vtable(&self, _: &str) -> StaticSym {
+        StaticSym::ObjectVtable
+    }
+
+    fn exception_instance(&self, _: &str) -> StaticSym {
+        StaticSym::ObjectVtable
     }
 }
 

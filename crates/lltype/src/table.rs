@@ -137,6 +137,7 @@ impl Program for TableProgram {
             | StaticSym::Part(_, _, ty)
             | StaticSym::Value(_, ty)
             | StaticSym::Named(_, ty) => data(*ty, StaticValue::Zero),
+            StaticSym::Within(root, _) => return self.static_data(root),
             StaticSym::Unicode(_) | StaticSym::ObjectVtable => {
                 data(*OBJECT_VTABLE, StaticValue::Zero)
             }

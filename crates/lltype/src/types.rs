@@ -95,6 +95,8 @@ pub struct StructBody {
     pub adtmeths: Vec<(Arc<str>, FuncOrName)>,
     /// Fields that never change after initialisation (hint `immutable` lists all).
     pub immutable: Vec<Arc<str>>,
+    /// A C union: all fields lie at its start (hint `union`).
+    pub union: bool,
 }
 
 /// What an ADT method is bound to.
@@ -321,6 +323,7 @@ primitives! {
             immutable: ["subclassrange_min", "subclassrange_max", "name", "hash", "instantiate"]
                 .map(Into::into)
                 .to_vec(),
+            union: false,
         })),
     });
     /// `object`, the layout that every instance starts with: `typeptr`.
@@ -331,6 +334,7 @@ primitives! {
             fields: vec![Field { name: "typeptr".into(), ty: OBJECT_VTABLE.ptr() }],
             adtmeths: vec![],
             immutable: vec!["typeptr".into()],
+            union: false,
         })),
     });
 }
@@ -355,6 +359,7 @@ fn string_body(item: LLType) -> StructBody {
         ],
         adtmeths: vec![],
         immutable: vec!["chars".into()],
+        union: false,
     }
 }
 

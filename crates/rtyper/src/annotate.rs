@@ -87,6 +87,10 @@ fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
         },
         ObjData::Builtin { name, .. } => SomeKind::Builtin((**name).into()),
         ObjData::LLType(t) => SomeKind::LLType(*t),
+        ObjData::LLPtr { ty, .. } => match ty.pointee() {
+            Some(_) => SomeKind::Ptr(*ty),
+            None => SomeKind::Address,
+        },
         _ => pbc(Desc::Frozen(obj)),
     })
 }

@@ -5,10 +5,14 @@
 //! items of a list. So prebuilt data is converted by type alone, and a piece of it
 //! can be named by image object and type ([`StaticSym::Object`]).
 
+use std::sync::Arc;
+
+use taipan_annotator::{Spec, Target};
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{LLTarget, ObjData};
 use taipan_lltype::{
-    LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticSym, StructId, TypeKind, UNICODE,
+    CLibrary, FuncKind, FuncSym, LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticSym, StructId,
+    TypeKind, UNICODE,
 };
 
 use crate::exceptions::builtin_exception;
@@ -49,16 +53,156 @@ pub(crate) fn convert_const(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLC
             Const::SingleFloat(bits) => LLConst::SingleFloat(*bits),
             _ => return Err(mismatch(c, ty)),
         },
-        TypeKind::Address => match c {
-            Const::None => LLConst::Null(ty),
-            _ => return Err(mismatch(c, ty)),
+        TypeKind::Address => match low_level_pointer(rt, c, ty)? {
+            Some(p) => p,
+            None if *c == Const::None => LLConst::Null(ty),
+            None => return Err(mismatch(c, ty)),
         },
-        TypeKind::Ptr(target) => match c {
-            Const::None => LLConst::Null(ty),
-            _ => pointer(rt, c, *target, ty)?,
+        TypeKind::Ptr(target) => match low_level_pointer(rt, c, ty)? {
+            Some(p) => p,
+            None if *c == Const::None => LLConst::Null(ty),
+            None => pointer(rt, c, *target, ty)?,
         },
         _ => return Err(mismatch(c, ty)),
     })
+}
+
+/// A pointer that a program made by `lltype.malloc` and the like while it loaded; none
+/// for other constants.
+fn low_level_pointer(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<Option<LLConst>> {
+    let Const::Obj(o) = c else { return Ok(None) };
+    let data = rt.object(*o)?;
+    let ObjData::LLPtr { to, .. } = &*data else {
+        return Ok(None);
+    };
+    Ok(Some(match to {
+        LLTarget::Null => LLConst::Null(ty),
+        LLTarget::Object(o) => match &*rt.object(*o)? {
+            ObjData::LLFunction {
+                name,
+                callable,
+                external,
+                ..
+            } => match callable {
+                Const::Obj(f) => LLConst::Func(pointed_function(rt, *f, ty)?),
+                _ => LLConst::Func(c_function(name, external, ty)?),
+            },
+            _ => LLConst::Static(place_of(rt, *o, Vec::new())?, ty),
+        },
+        LLTarget::Part(o, i) => LLConst::Static(place_of(rt, *o, vec![*i])?, ty),
+        LLTarget::Int(_) => {
+            return Err(TyperError::new(
+                "a prebuilt pointer that is an integer in truth",
+            ));
+        }
+    }))
+}
+
+/// A function of a C library, as `rffi.llexternal` describes it.
+fn c_function(name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
+    let bad = || TyperError::new(format!("{name}() has no function behind it"));
+    let Some(ft) = ty.pointee().and_then(LLType::as_func) else {
+        return Err(bad());
+    };
+    let Const::Tuple(parts) = external else {
+        return Err(bad());
+    };
+    let library = match parts.len() {
+        0 => None,
+        _ => Some(Arc::new(c_library(parts).ok_or_else(bad)?)),
+    };
+    // Who gets a function pointer may call it.
+    let calls_back = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
+    let calls_back = ft.args.iter().any(calls_back);
+    Ok(FuncSym::new(
+        FuncKind::External {
+            name: name.into(),
+            can_collect: calls_back,
+            can_raise: calls_back,
+            library,
+        },
+        ft.clone(),
+    ))
+}
+
+/// The tuple that `ExternalCompilationInfo.as_tuple` makes.
+fn c_library(parts: &[Const]) -> Option<CLibrary> {
+    let texts = |i: usize| -> Option<Vec<String>> {
+        let Const::Tuple(items) = parts.get(i)? else {
+            return None;
+        };
+        items
+            .iter()
+            .map(|c| c.as_str().map(str::to_owned))
+            .collect()
+    };
+    Some(CLibrary {
+        pre_include_bits: texts(0)?,
+        includes: texts(1)?,
+        include_dirs: texts(2)?,
+        post_include_bits: texts(3)?,
+        libraries: texts(4)?,
+        library_dirs: texts(5)?,
+        sources: texts(6)?,
+        files: texts(7)?,
+        compile_extra: texts(8)?,
+        link_extra: texts(9)?,
+    })
+}
+
+/// The name of a part of a container; `inner` leads on from there.
+fn place_of(rt: &RTyper<'_>, container: ObjId, inner: Vec<i64>) -> Typed<StaticSym> {
+    let mut path = inner;
+    let mut at = container;
+    loop {
+        let data = rt.object(at)?;
+        let ObjData::LLContainer { ty, parent, .. } = &*data else {
+            return Err(TyperError::internal("a pointer to no container"));
+        };
+        match parent {
+            Some((outer, i)) => {
+                path.push(i64::from(*i));
+                at = *outer;
+            }
+            None => {
+                path.reverse();
+                let root = StaticSym::Object(at, *ty);
+                // The first part of a GC object that is one itself is the object.
+                if leading_super(*ty, &path) == path.len() {
+                    return Ok(root);
+                }
+                return Ok(StaticSym::Within(Arc::new(root), path.into()));
+            }
+        }
+    }
+}
+
+/// How many steps of a path lead to the inlined `super` of GC structs.
+fn leading_super(ty: LLType, path: &[i64]) -> usize {
+    let mut at = ty;
+    let mut n = 0;
+    while let (Some(0), Some(s)) = (path.get(n), at.as_struct()) {
+        match s.known_body().and_then(|b| b.fields.first().map(|f| f.ty)) {
+            Some(first) if first.is_gc_container() => (at, n) = (first, n + 1),
+            _ => break,
+        }
+    }
+    n
+}
+
+/// The low-level function behind a function that a pointer of type `ty` points to.
+pub(crate) fn pointed_function(rt: &RTyper<'_>, func: ObjId, ty: LLType) -> Typed<FuncSym> {
+    let func = rt.underlying_function(func)?;
+    let spec = Spec::new(rt.db, rt.roots()?, func, "");
+    let sym = rt.target_sym(Target::Spec(spec))?;
+    if sym.ptr_type() != ty {
+        return Err(TyperError::new(format!(
+            "a pointer of type {ty} to {}, which is a {}",
+            sym.name(),
+            sym.ptr_type()
+        )));
+    }
+    Ok(sym)
 }
 
 fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLConst> {

@@ -71,6 +71,7 @@ impl<'a> Hop<'a> {
         })?;
         match v {
             ArgValue::Const(c) => self.inputconst(to, c),
+            ArgValue::Interior(v) if let Repr::InteriorPtr(r) = to => Ok(r.make_box(self.llops, v)),
             ArgValue::Interior(_) => Err(TyperError::with_code(
                 "TP0414",
                 "a pointer to an inlined part is used as a value",

@@ -83,6 +83,7 @@ fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
         fields,
         adtmeths: vec![],
         immutable,
+        union: false,
     })
 }
 
@@ -126,6 +127,7 @@ fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
         fields,
         adtmeths: vec![],
         immutable,
+        union: false,
     })
 }
 
@@ -145,5 +147,6 @@ fn frozen_body(rt: &RTyper<'_>, family: ObjId) -> Typed<StructBody> {
         fields,
         adtmeths: vec![],
         immutable,
+        union: false,
     })
 }

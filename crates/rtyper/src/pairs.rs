@@ -23,6 +23,7 @@ static PAIRS: &[PairRule] = &[
     reprs::instance_pair,
     reprs::pbc_pair,
     reprs::ptr_pair,
+    reprs::address_access,
     reprs::address_pair,
     containers::rtype_pair,
 ];

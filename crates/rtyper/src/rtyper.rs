@@ -11,7 +11,7 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{Name, ObjData, Object, named_id};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLType, StructBody, StructId, StructType,
-    TypeKind, VoidConst,
+    TypeKind, VoidConst, forward_body,
 };
 
 use crate::queries::{self, ClassAttr};
@@ -333,8 +333,14 @@ impl<'a> RTyper<'a> {
 
     /// Fields of a struct, by where they are found.
     pub(crate) fn body_of(&self, id: &StructId) -> Typed<Arc<StructBody>> {
-        if let StructId::Inline(b) = id {
-            return Ok(b.clone());
+        match id {
+            StructId::Inline(b) => return Ok(b.clone()),
+            StructId::Forward(name) => {
+                if let Some(b) = forward_body(name) {
+                    return Ok(b);
+                }
+            }
+            StructId::Instance(_) | StructId::Vtable(_) => {}
         }
         let key = queries::LayoutKey::new(self.db, self.roots()?, id);
         queries::struct_body(self.db, key)

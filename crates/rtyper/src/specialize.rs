@@ -468,6 +468,9 @@ impl<'a> Specializer<'a> {
             }
         }
         let result = hop.dispatch()?;
+        if llops.interior().borrow().is_some() {
+            return Ok(cvoid());
+        }
         let want = hop.r_result.lowleveltype();
         let v = match result {
             None => return Ok(cvoid()),
@@ -530,6 +533,9 @@ impl<'a> Specializer<'a> {
     fn converted(&self, llops: &LLOps<'_>, env: &Env, v: VarId, r_to: &Repr) -> Typed<LLOperand> {
         let s: &SomeValue = self.ann.var(v);
         let r_from = self.rt.getrepr(s)?;
+        if let (Some(i), Repr::InteriorPtr(r)) = (env.interior.get(&v), r_to) {
+            return Ok(r.make_box(llops, i));
+        }
         if r_from == *r_to {
             return env.get(v);
         }

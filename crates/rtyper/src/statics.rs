@@ -5,7 +5,7 @@ use std::sync::Arc;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 use taipan_lltype::{
-    Field, LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticData, StaticSym, StaticValue,
+    CHAR, Field, LLConst, LLType, OBJECT, OBJECT_VTABLE, STR, StaticData, StaticSym, StaticValue,
     StructBody, StructId, StructType, TypeKind, UNICODE,
 };
 
@@ -47,6 +47,7 @@ pub(crate) fn static_data(rt: &RTyper<'_>, sym: &StaticSym) -> Typed<StaticData>
             container(rt, sym, Some((*obj, &*data)))
         }
         StaticSym::Value(..) => container(rt, sym, None),
+        StaticSym::Within(root, _) => static_data(rt, root),
         StaticSym::Named(name, _) => Err(TyperError::internal(format!(
             "prebuilt data named '{name}' that nobody defines here"
         ))),
@@ -67,6 +68,13 @@ fn container(
 
 fn object(rt: &RTyper<'_>, sym: &StaticSym, obj: ObjId, ty: LLType) -> Typed<StaticData> {
     let data = rt.object(obj)?;
+    if let ObjData::LLContainer { ty, .. } = &*data {
+        return Ok(StaticData {
+            ty: *ty,
+            value: low_level_container(rt, &data)?,
+            readonly: false,
+        });
+    }
     if let TypeKind::Struct(s) = ty.kind() {
         match &s.id {
             StructId::Instance(_) => {
@@ -96,6 +104,63 @@ fn object(rt: &RTyper<'_>, sym: &StaticSym, obj: ObjId, ty: LLType) -> Typed<Sta
     container(rt, sym, Some((obj, &*data)))
 }
 
+/// Whether a part of a container has the value that it starts with.
+fn is_default(c: &Const) -> bool {
+    match c {
+        Const::None | Const::Bool(false) | Const::Int(0) => true,
+        Const::Float(bits) => *bits == 0,
+        Const::Str(s) => **s == [0],
+        Const::Unicode(s) => **s == [0],
+        _ => false,
+    }
+}
+
+/// What `lltype.malloc` and assignments made of a container while the program loaded.
+fn low_level_container(rt: &RTyper<'_>, data: &ObjData) -> Typed<StaticValue> {
+    let ObjData::LLContainer { ty, parts, .. } = data else {
+        return Err(TyperError::internal("a part of no container"));
+    };
+    let of = |i: usize| match ty.kind() {
+        TypeKind::Array(a) => Some(a.of),
+        TypeKind::FixedArray(of, _) => Some(*of),
+        TypeKind::Struct(s) => Some(s.known_body()?.fields.get(i)?.ty),
+        _ => None,
+    };
+    if of(0) == Some(*CHAR) && ty.as_struct().is_none() {
+        let byte = |c: &Const| match c {
+            Const::Str(s) => s.first().copied(),
+            _ => None,
+        };
+        let bytes: Option<Arc<[u8]>> = parts.iter().map(byte).collect();
+        if let Some(bytes) = bytes {
+            return Ok(StaticValue::Bytes(bytes));
+        }
+    }
+    let union = ty
+        .as_struct()
+        .and_then(|s| s.known_body())
+        .is_some_and(|b| b.union);
+    let mut values = Vec::with_capacity(parts.len());
+    for (i, part) in parts.iter().enumerate() {
+        let of = of(i).ok_or_else(|| TyperError::internal("a part without type"))?;
+        values.push(match part {
+            // The fields of a union lie in one place.
+            part if union && is_default(part) => StaticValue::Zero,
+            Const::None => default_value(of),
+            Const::Obj(o) => match &*rt.object(*o)? {
+                inlined @ ObjData::LLContainer { .. } => low_level_container(rt, inlined)?,
+                _ => StaticValue::Const(rt.convert_const_to(part, of)?),
+            },
+            _ => StaticValue::Const(rt.convert_const_to(part, of)?),
+        });
+    }
+    Ok(match ty.kind() {
+        TypeKind::Struct(_) => StaticValue::Struct(values),
+        TypeKind::Opaque { .. } => StaticValue::Zero,
+        _ => StaticValue::Array(values),
+    })
+}
+
 /// What stands for a frozen instance of which nothing is read: its address counts.
 pub(crate) fn placeholder_type() -> LLType {
     LLType::raw_struct(
@@ -107,6 +172,7 @@ pub(crate) fn placeholder_type() -> LLType {
             }],
             adtmeths: vec![],
             immutable: vec![],
+            union: false,
         },
     )
 }

@@ -317,7 +317,11 @@ fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<
     let Some(LLConst::Void(VoidConst::Field(name))) = op.args[1].as_const() else {
         return None;
     };
-    if name.starts_with("subclassrange") || matches!(sym, StaticSym::Str(_) | StaticSym::Unicode(_))
+    if name.starts_with("subclassrange")
+        || matches!(
+            sym,
+            StaticSym::Str(_) | StaticSym::Unicode(_) | StaticSym::Within(..)
+        )
     {
         return None;
     }
@@ -358,6 +362,7 @@ fn part_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<L
     let size =
         op.op == PlainOp::Getinteriorarraysize.into() || op.op == PlainOp::Getarraysize.into();
     match sym {
+        StaticSym::Within(..) => None,
         StaticSym::Str(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
         StaticSym::Unicode(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
         StaticSym::Str(s) => match op.args.get(2)?.as_const()? {

@@ -116,6 +116,13 @@ impl Cx<'_> {
                 }
                 Ok(sum)
             }
+            Atom::Ptr(_) if matches!(&**name, "__enter__" | "__exit__") => {
+                Ok(Atom::BuiltinMethod {
+                    name: name.clone(),
+                    of: Arc::new(atom.clone().into()),
+                }
+                .into())
+            }
             Atom::Ptr(_) | Atom::Interior { .. } => Ok(self.pointer_field(atom, name)),
             Atom::LLType(t) => Ok(super::lowlevel::type_attribute(*t, name)),
             _ if has_method(atom, name) => {

@@ -135,6 +135,14 @@ impl Cx<'_> {
             },
 
             (GetItem, Atom::Ptr(_) | Atom::Interior { .. }, Atom::Int(_)) => self.pointer_item(a),
+            (GetItem, Atom::BuiltinMethod { name, of }, Atom::Int(_))
+                if of.single() == Some(&Atom::Address) =>
+            {
+                match super::lowlevel::accessed_type(name) {
+                    Some(t) => super::lowlevel::lltype_to_annotation(t),
+                    None => Val::default(),
+                }
+            }
             (Add | Sub, Atom::Address, Atom::Int(_)) => Atom::Address.into(),
             (Sub, Atom::Address, Atom::Address) => Val::signed(),
             _ => {
@@ -236,6 +244,7 @@ impl Cx<'_> {
                     self.write(SlotKey::Value(*site), value.clone());
                 }
                 Atom::ByteArray | Atom::Ptr(_) | Atom::Interior { .. } => {}
+                Atom::BuiltinMethod { of, .. } if of.single() == Some(&Atom::Address) => {}
                 other => {
                     let what = self.facts.describe_atom(other);
                     self.problem("TP0303", format!("cannot assign items of {what}"));
@@ -390,6 +399,11 @@ impl Cx<'_> {
             (Some(c), Some(d)) => compare_consts(op, c, d),
             _ => None,
         };
+        if let (Some(Atom::LLType(s)), Some(Atom::LLType(t))) = (a.single(), b.single())
+            && matches!(op, HlOp::Eq | HlOp::Ne)
+        {
+            answer = Some((s == t) == (op == HlOp::Eq));
+        }
         let mut knows: Knows = Default::default();
         if let (Some(i), Some(j)) = (a.ints(), b.ints()) {
             let signed = |k: Ints| k.kind_or_widest().signed;

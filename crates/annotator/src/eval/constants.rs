@@ -2,7 +2,7 @@
 
 use num_traits::ToPrimitive;
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{InstanceData, ObjData, stable_id};
+use taipan_interp::{InstanceData, LLTarget, ObjData, stable_id};
 
 use super::Cx;
 use super::builtins::is_known_builtin;
@@ -64,6 +64,10 @@ impl Cx<'_> {
         };
         let v = match &*data {
             ObjData::Function(f) => {
+                // `register_external` names another function for translated code.
+                if let Some(llimpl) = f.get("_llimpl_") {
+                    return self.const_val(llimpl);
+                }
                 if is_known_builtin(&f.module, &f.name) {
                     Val::from(Atom::Builtin(format!("{}.{}", f.module, f.name).into()))
                         .with_const(here)
@@ -114,13 +118,21 @@ impl Cx<'_> {
             }
             ObjData::Module { .. } => Val::pbc(Desc::Frozen(id)).with_const(here),
             ObjData::LLType(t) => super::lowlevel::ll_type_val(*t),
+            ObjData::LLPtr { ty, to } => {
+                if let LLTarget::Object(o) | LLTarget::Part(o, _) = to {
+                    self.signal(SlotKey::Seen(*o));
+                }
+                super::lowlevel::lltype_to_annotation(*ty).with_const(here)
+            }
             ObjData::Cell(Some(c)) => self.const_val(c)?,
             ObjData::Cell(None)
             | ObjData::Set { .. }
             | ObjData::ClassMethod(_)
             | ObjData::Property { .. } => self.unusable(&data),
             ObjData::Other(kind) if &**kind == "ellipsis" => self.unusable(&data),
-            ObjData::Other(_) => Val::pbc(Desc::Frozen(id)).with_const(here),
+            ObjData::LLContainer { .. } | ObjData::LLFunction { .. } | ObjData::Other(_) => {
+                Val::pbc(Desc::Frozen(id)).with_const(here)
+            }
         };
         Ok(v)
     }

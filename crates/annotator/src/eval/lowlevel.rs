@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
-use taipan_lltype::{EXTERNALS, FuncOrName, FuncSym, LLType, StructId, StructType, TypeKind};
+use taipan_lltype::{EXTERNALS, FuncOrName, FuncSym, LLType, StructType, TypeKind};
 
 use super::Cx;
 use super::args::Arguments;
@@ -90,10 +90,8 @@ pub(crate) fn type_attribute(t: LLType, name: &str) -> Val {
 }
 
 fn inline_field(s: &StructType, name: &str) -> Option<LLType> {
-    match &s.id {
-        StructId::Inline(body) => body.fields.iter().find(|f| *f.name == *name).map(|f| f.ty),
-        _ => None,
-    }
+    let body = s.known_body()?;
+    body.fields.iter().find(|f| *f.name == *name).map(|f| f.ty)
 }
 
 /// The constant type that a value is.
@@ -115,6 +113,31 @@ fn number_type(v: &Val) -> Option<LLType> {
     })
 }
 
+/// The number in `item12`, a field of a fixed-size array.
+fn item_number(field: &str) -> Option<u64> {
+    field.strip_prefix("item")?.parse().ok()
+}
+
+/// What the memory at an address holds, by the name of the accessor: `adr.signed[i]`
+/// (RPython: `llmemory.supported_access_types`).
+pub fn accessed_type(name: &str) -> Option<LLType> {
+    use taipan_lltype as ll;
+    Some(match name {
+        "signed" => *ll::SIGNED,
+        "unsigned" => *ll::UNSIGNED,
+        "char" => *ll::CHAR,
+        "address" => *ll::ADDRESS,
+        "float" => *ll::FLOAT,
+        _ => return None,
+    })
+}
+
+/// The type of pointers to one item, which is what `direct_fieldptr` and
+/// `direct_arrayitems` answer.
+fn item_pointer(of: LLType) -> Val {
+    Atom::Ptr(LLType::new(TypeKind::FixedArray(of, 1)).ptr()).into()
+}
+
 impl Cx<'_> {
     /// What a field of the struct behind a pointer holds.
     pub(super) fn pointer_field(&mut self, atom: &Atom, name: &Arc<str>) -> Val {
@@ -125,7 +148,7 @@ impl Cx<'_> {
             if let Some(t) = inline_field(s, name) {
                 return part(atom, container, InteriorStep::Field(name.clone()), t);
             }
-            if let StructId::Inline(body) = &s.id
+            if let Some(body) = s.known_body()
                 && let Some((_, m)) = body.adtmeths.iter().find(|(n, _)| *n == *name)
             {
                 return match (m, atom) {
@@ -138,6 +161,11 @@ impl Cx<'_> {
                     _ => Val::default(),
                 };
             }
+        }
+        if let TypeKind::FixedArray(of, n) = container.kind()
+            && item_number(name).is_some_and(|i| i < *n)
+        {
+            return part(atom, container, InteriorStep::Item, *of);
         }
         self.problem("TP0301", format!("{container} has no field {name}"))
     }
@@ -178,17 +206,11 @@ impl Cx<'_> {
         name: &str,
         args: Arguments,
     ) -> Known<Val> {
-        let method = ptr
-            .pointee()
-            .and_then(LLType::as_struct)
-            .and_then(|s| match &s.id {
-                StructId::Inline(b) => b
-                    .adtmeths
-                    .iter()
-                    .find(|(n, _)| **n == *name)
-                    .map(|(_, m)| m.clone()),
-                _ => None,
-            });
+        let method = ptr.pointee().and_then(LLType::as_struct).and_then(|s| {
+            let body = s.known_body()?;
+            let (_, m) = body.adtmeths.iter().find(|(n, _)| **n == *name)?;
+            Some(m.clone())
+        });
         match method {
             Some(FuncOrName::Func(f)) => Ok(lltype_to_annotation(f.ty().result)),
             Some(FuncOrName::Helper(h)) => {
@@ -262,9 +284,11 @@ impl Cx<'_> {
                 None => self.problem("TP0303", format!("{func}() needs a constant type")),
             },
             ("lltype", "cast_ptr_to_int" | "identityhash")
-            | ("llmemory", "cast_adr_to_int" | "raw_malloc_usage" | "sizeof" | "offsetof") => {
-                Val::signed()
-            }
+            | (
+                "llmemory",
+                "cast_adr_to_int" | "raw_malloc_usage" | "sizeof" | "offsetof" | "itemoffsetof",
+            )
+            | ("rffi", "offsetof") => Val::signed(),
             ("llmemory", "cast_ptr_to_adr" | "raw_malloc" | "cast_int_to_adr") => {
                 Atom::Address.into()
             }
@@ -272,18 +296,56 @@ impl Cx<'_> {
                 "lltype",
                 "free" | "render_immortal" | "keepalive_until_here" | "runtime_type_info",
             )
-            | ("llmemory", "raw_free" | "raw_memcopy" | "raw_memclear") => Val::none(),
+            | (
+                "llmemory",
+                "raw_free" | "raw_memcopy" | "raw_memmove" | "raw_memclear" | "raw_memset",
+            ) => Val::none(),
             ("lltype", "direct_arrayitems") => match v(0).and_then(Val::single) {
-                Some(Atom::Ptr(t)) => match t.pointee().and_then(LLType::as_array) {
-                    Some(a) => Atom::Ptr(LLType::new(TypeKind::FixedArray(a.of, 1)).ptr()).into(),
-                    None => Val::default(),
+                Some(Atom::Ptr(t)) => match t.pointee().map(LLType::kind) {
+                    Some(TypeKind::Array(a)) => item_pointer(a.of),
+                    Some(TypeKind::FixedArray(of, _)) => item_pointer(*of),
+                    _ => self.problem("TP0303", format!("a {t} has no items")),
                 },
-                _ => Val::default(),
+                _ => self.problem("TP0303", "direct_arrayitems() needs a pointer"),
             },
+            ("lltype", "direct_fieldptr") => {
+                let name = v(1).and_then(Val::const_str).map(str::to_owned);
+                match (v(0).and_then(Val::single), name) {
+                    (Some(Atom::Ptr(t)), Some(name)) => {
+                        let field = t
+                            .pointee()
+                            .and_then(LLType::as_struct)
+                            .and_then(|s| inline_field(s, &name));
+                        match field {
+                            Some(of) => item_pointer(of),
+                            None => self.problem("TP0301", format!("a {t} has no field {name}")),
+                        }
+                    }
+                    _ => self.problem("TP0303", "direct_fieldptr() needs a pointer and a name"),
+                }
+            }
+            ("lltype", "scoped_alloc") | ("rffi", "make") => match ty(0) {
+                Some(t) => Atom::Ptr(t.ptr()).into(),
+                None => self.problem("TP0303", format!("{func}() needs a constant type")),
+            },
+            ("lltype", "length_of_simple_gcarray_from_opaque") => Val::nonneg(),
             ("lltype", "direct_ptradd") => v(0)?.clone(),
             ("rffi", "sizeof") => Val::signed(),
             _ => return None,
         })
+    }
+
+    /// A pointer to a function, which is called with what the pointer's type says.
+    fn llhelper(&mut self, t: LLType, f: &Val) -> Known<Val> {
+        if let Some(Atom::Pbc(_)) = f.single()
+            && let Some(ft) = t.pointee().and_then(LLType::as_func)
+        {
+            let args = ft.args.iter();
+            let args = args.map(|t| (ArgSource::Receiver, lltype_to_annotation(*t)));
+            let args = Arguments::positional(args.collect());
+            self.call(&f.clone(), args)?;
+        }
+        Ok(lltype_to_annotation(t))
     }
 
     /// Functions between high-level values and what stands for them.
@@ -295,6 +357,14 @@ impl Cx<'_> {
             "hlstr" => Val::str_(false),
             "hlunicode" => Val::unicode(false),
             "cast_instance_to_base_ptr" => Atom::Ptr(OBJECT.ptr()).into(),
+            "cast_instance_to_gcref" => Atom::Ptr(*taipan_lltype::GCREF).into(),
+            "llhelper" => {
+                let vals = args.vals();
+                match (vals.first().and_then(type_of), vals.get(1)) {
+                    (Some(t), Some(f)) => self.llhelper(t, f)?,
+                    _ => self.problem("TP0303", "llhelper() needs a constant type"),
+                }
+            }
             // cast_base_ptr_to_instance(Class, pointer)
             _ => match args.vals().first().and_then(Val::single) {
                 Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {

@@ -81,6 +81,7 @@ pub(super) fn has_method(atom: &Atom, name: &str) -> bool {
         Atom::Str { .. } | Atom::Uni { .. } => STR,
         Atom::Iterator { .. } => &["next"],
         Atom::Builder { .. } => BUILDER,
+        Atom::Address => return super::lowlevel::accessed_type(name).is_some(),
         _ => return false,
     };
     table.contains(&name)
@@ -105,6 +106,9 @@ impl Cx<'_> {
                     "build" => Val::str_(false),
                     _ => Val::none(),
                 },
+                // What `lltype.scoped_alloc` answers is the pointer itself.
+                Atom::Ptr(_) if name == "__enter__" => of.clone(),
+                Atom::Ptr(_) if name == "__exit__" => Val::none(),
                 other => {
                     let what = self.facts.describe_atom(other);
                     self.problem("TP0301", format!("{what} has no method {name}"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use taipan_graph::{BlockId, Const, ObjId};
 use taipan_interp::{InstanceData, ObjData};
-use taipan_lltype::{HelperArg, VoidConst};
+use taipan_lltype::{HelperArg, LLType, VoidConst};
 
 use super::args::Arguments;
 use super::constants::prebuilt_site;
@@ -293,6 +293,18 @@ impl Cx<'_> {
                     return Ok(());
                 }
             },
+            ObjData::LLContainer { parts, parent, .. } => {
+                for part in parts {
+                    self.prebuilt_part(part)?;
+                }
+                if let Some((parent, _)) = parent {
+                    self.signal(SlotKey::Seen(*parent));
+                }
+                return Ok(());
+            }
+            ObjData::LLFunction { ty, callable, .. } => {
+                return self.call_from_pointers(*ty, callable);
+            }
             other => other.clone(),
         };
         match content {
@@ -346,6 +358,32 @@ impl Cx<'_> {
             }
         }
         Ok(out)
+    }
+
+    /// A part of a low-level container.
+    fn prebuilt_part(&mut self, part: &Const) -> Known<()> {
+        if let Const::Obj(o) = part {
+            match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::LLContainer { .. }) => self.signal(SlotKey::Seen(*o)),
+                _ => {
+                    self.const_val(part)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A function that low-level pointers point to is called with what its type says.
+    fn call_from_pointers(&mut self, ty: LLType, callable: &Const) -> Known<()> {
+        let (Some(f), Const::Obj(_)) = (ty.as_func(), callable) else {
+            return Ok(());
+        };
+        let args = f.args.iter();
+        let args = args.map(|t| (ArgSource::Receiver, lltype_to_annotation(*t)));
+        let args = Arguments::positional(args.collect());
+        let callee = self.const_val(callable)?;
+        self.call(&callee, args)?;
+        Ok(())
     }
 
     /// Two sites that meet have everything in common.

@@ -58,7 +58,7 @@ impl Symbols {
         func.create_global_value(GlobalValueData::Symbol {
             name,
             offset: 0.into(),
-            colocated: !matches!(symbol, SymbolRef::External(_)),
+            colocated: !matches!(symbol, SymbolRef::External(_) | SymbolRef::Foreign(_)),
             tls: false,
         })
     }
@@ -114,6 +114,7 @@ fn symbol_text(symbol: &SymbolRef) -> String {
     match symbol {
         SymbolRef::Func(f) => mangle_function(f),
         SymbolRef::External(name) => name.to_string(),
+        SymbolRef::Foreign(f) => f.name().to_owned(),
         SymbolRef::Static(s) => mangle_static(s),
         SymbolRef::TypeInfo(ty) => format!("<type {ty}>"),
         SymbolRef::Location(i) => format!("<location {i}>"),

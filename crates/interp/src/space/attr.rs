@@ -107,6 +107,12 @@ impl Interp<'_> {
                     return Ok(Some(v));
                 }
             }
+            Kind::LLPtr(p) => {
+                let p = *p;
+                if let Some(v) = self.pointer_attr(p, name)? {
+                    return Ok(Some(v));
+                }
+            }
             _ => {}
         }
         let (old_style, builtin) = {
@@ -514,6 +520,10 @@ impl Interp<'_> {
                 return Ok(());
             }
             Kind::File(_) if name == "softspace" => return Ok(()),
+            Kind::LLPtr(p) => {
+                let p = *p;
+                return self.set_pointer_attr(p, name, &v);
+            }
             _ => {}
         }
         match name {

@@ -178,4 +178,5 @@ pub(crate) const METHODS: &[(Ref, &[Builtin])] = &[
     (ty::BASE_EXCEPTION, builtins::exception::BASE_EXCEPTION),
     (ty::REGEX, super::modules::re::REGEX),
     (ty::MATCH, super::modules::re::MATCH),
+    (ty::LLTYPE, super::modules::lltype::TYPE_METHODS),
 ];

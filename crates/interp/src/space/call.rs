@@ -50,6 +50,10 @@ impl Interp<'_> {
                 }
                 Kind::Class(_) => self.call_class(*r, args),
                 Kind::LLType(_) => super::modules::lltype::call_type(self, *r, args),
+                Kind::LLPtr(p) => {
+                    let p = *p;
+                    self.call_pointer(p, args)
+                }
                 Kind::WeakRef(v) => Ok(v.clone()),
                 Kind::Opaque(n) => {
                     let message = format!("{n} cannot be called while a program is imported");

@@ -335,9 +335,12 @@ impl Interp<'_> {
                 }
                 Ok(false)
             }
-            _ => self.type_error(
-                "isinstance() arg 2 must be a class, type, or tuple of classes and types",
-            ),
+            other => match super::modules::lltype::is_type_of_kind(self, v, other) {
+                Some(answer) => Ok(answer),
+                None => self.type_error(
+                    "isinstance() arg 2 must be a class, type, or tuple of classes and types",
+                ),
+            },
         }
     }
 

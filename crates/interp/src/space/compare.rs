@@ -8,6 +8,7 @@ use taipan_graph::HlOp;
 
 use super::dict::{hash_bytes, mix};
 use super::heap::{Kind, Ref};
+use super::lowmem::Target;
 use super::types::{self, ty};
 use super::value::Value;
 use super::{Interp, R};
@@ -211,6 +212,10 @@ impl Interp<'_> {
                 (Kind::LLType(p), Kind::LLType(q)) if matches!(op, HlOp::Eq | HlOp::Ne) => {
                     return Ok(Value::Bool((p == q) == (op == HlOp::Eq)));
                 }
+                (Kind::LLPtr(p), Kind::LLPtr(q)) if matches!(op, HlOp::Eq | HlOp::Ne) => {
+                    let same = self.pointer_identity(*p) == self.pointer_identity(*q);
+                    return Ok(Value::Bool(same == (op == HlOp::Eq)));
+                }
                 (Kind::WeakRef(p), Kind::WeakRef(q)) => {
                     let (p, q) = (p.clone(), q.clone());
                     return self.compare(op, &p, &q);
@@ -346,6 +351,7 @@ impl Interp<'_> {
                         return self.truth(&inner);
                     }
                     Kind::XRange(_, n, _) => *n > 0,
+                    Kind::LLPtr(p) => p.to != Target::Null,
                     _ => true,
                 }
             }
@@ -428,6 +434,12 @@ impl Interp<'_> {
                 Ok(h)
             }
             Kind::LLType(t) => Ok(hash_bytes(t.to_string().as_bytes())),
+            Kind::LLPtr(p) => Ok(match self.pointer_identity(*p) {
+                Target::Null => 7,
+                Target::Object(r) => mix(3, u64::from(r.0)),
+                Target::Part(r, i) => mix(mix(4, u64::from(r.0)), i as u64),
+                Target::Int(i) => i as u64,
+            }),
             Kind::WeakRef(v) => {
                 let v = v.clone();
                 self.hash(&v)

@@ -10,6 +10,7 @@ use super::builtin::Builtin;
 use super::dict::Dict;
 use super::generator::Generator;
 use super::iter::Iter;
+use super::lowmem::{Container, LLFunction, Pointer};
 use super::types::{self, ty};
 use super::value::Value;
 
@@ -107,6 +108,12 @@ pub(crate) enum Kind {
     Match(Box<super::modules::re::Match>),
     /// A low-level type.
     LLType(LLType),
+    /// A low-level struct or array.
+    LLContainer(Box<Container>),
+    /// A low-level pointer.
+    LLPtr(Pointer),
+    /// A function behind low-level pointers.
+    LLFunction(Box<LLFunction>),
 }
 
 /// What there is to a class besides its dict.

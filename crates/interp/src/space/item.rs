@@ -24,6 +24,10 @@ impl Interp<'_> {
                     Kind::List(l) => l.len(),
                     Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => d.len(),
                     Kind::XRange(_, n, _) => *n as usize,
+                    Kind::LLPtr(p) => {
+                        let p = *p;
+                        return self.pointer_len(p);
+                    }
                     Kind::Boxed(inner) => {
                         let inner = inner.clone();
                         return self.len(&inner);
@@ -161,6 +165,10 @@ impl Interp<'_> {
                 self.getitem(&args, key)
             }
             Kind::LLType(_) => super::modules::lltype::getitem(self, r, key),
+            Kind::LLPtr(p) => {
+                let p = *p;
+                self.pointer_item(p, key)
+            }
             Kind::Class(_) => {
                 let meta = self.heap.get(r).class;
                 match self.heap.lookup(meta, "__getitem__").cloned() {
@@ -204,6 +212,10 @@ impl Interp<'_> {
                     return Ok(());
                 }
                 Kind::Dict(_) => return self.dict_set(*r, key.clone(), v),
+                Kind::LLPtr(p) => {
+                    let p = *p;
+                    return self.set_pointer_item(p, key, &v);
+                }
                 _ => {}
             }
         }

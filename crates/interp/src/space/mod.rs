@@ -20,6 +20,7 @@ pub(crate) mod heap;
 pub(crate) mod import;
 pub(crate) mod item;
 pub(crate) mod iter;
+pub(crate) mod lowmem;
 pub(crate) mod modules;
 pub(crate) mod number;
 pub(crate) mod ops;

@@ -172,6 +172,7 @@ impl Interp<'_> {
                 ),
             },
             Kind::LLType(t) => format!("<{t}>"),
+            Kind::LLPtr(p) => format!("<{} at 0x{id:x}>", p.ty),
             Kind::Generator(_) => format!("<generator object at 0x{id:x}>"),
             Kind::Opaque(n) => format!("<built-in function {n}>"),
             Kind::Code(c) => {

@@ -71,6 +71,8 @@ builtin_types! {
     REGEX = "SRE_Pattern", "_sre", Some(OBJECT), None;
     MATCH = "SRE_Match", "_sre", Some(OBJECT), None;
     LLTYPE = "LowLevelType", "rpython.rtyper.lltypesystem.lltype", Some(OBJECT), None;
+    LLPTR = "_ptr", "rpython.rtyper.lltypesystem.lltype", Some(OBJECT), None;
+    LLCONTAINER = "_container", "rpython.rtyper.lltypesystem.lltype", Some(OBJECT), None;
     TRACEBACK = "traceback", "__builtin__", Some(OBJECT), None;
     BASE_EXCEPTION = "BaseException", "exceptions", Some(OBJECT), Some(BASE_EXCEPTION);
     SYSTEM_EXIT = "SystemExit", "exceptions", Some(BASE_EXCEPTION), Some(BASE_EXCEPTION);

@@ -113,6 +113,7 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
         fields,
         adtmeths,
         immutable,
+        union: cursor.eat_word("union"),
     })
 }
 
@@ -136,6 +137,7 @@ fn function(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<FuncSym> {
             name: quoted(cursor)?,
             can_collect: cursor.eat_word("can_collect"),
             can_raise: cursor.eat_word("can_raise"),
+            library: None,
         },
         other => return cursor.error(format!("no kind of function `{other}`")),
     };
@@ -323,7 +325,25 @@ fn special(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<VoidConst> {
 
 /// What stands behind `&`.
 fn symbol(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
-    let (sym, natural) = if cursor.peek("'") || cursor.peek("u'") {
+    let Some((sym, natural)) = prebuilt(cursor, names)? else {
+        return func(cursor, names).map(LLConst::Func);
+    };
+    if cursor.eat_word("as") {
+        return Ok(LLConst::Static(sym, ty(cursor, names)?));
+    }
+    match natural {
+        Some(t) => Ok(LLConst::Static(sym, t)),
+        None => cursor.error("expected `as` and a pointer type"),
+    }
+}
+
+/// A name of prebuilt data, and the type of pointers to it where that goes without
+/// saying; none if there is something else.
+fn prebuilt(
+    cursor: &mut Cursor<'_>,
+    names: &LLNames,
+) -> Parsed<Option<(StaticSym, Option<LLType>)>> {
+    Ok(Some(if cursor.peek("'") || cursor.peek("u'") {
         match parse_const(cursor, &names.objects)? {
             Const::Str(s) => (StaticSym::Str(s), Some(STR.ptr())),
             Const::Unicode(s) => (StaticSym::Unicode(s), Some(UNICODE.ptr())),
@@ -349,14 +369,21 @@ fn symbol(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
     } else if cursor.eat_word("named") {
         let name = quoted(cursor)?;
         (StaticSym::Named(name, ty(cursor, names)?), None)
+    } else if cursor.eat_word("within") {
+        let mut path = Vec::new();
+        while !cursor.eat_word("of") {
+            let text = cursor.take_while(|c| c.is_ascii_digit() || c == '-');
+            match text.parse() {
+                Ok(i) => path.push(i),
+                Err(_) => return cursor.error("expected a number"),
+            }
+            cursor.expect(",")?;
+        }
+        match prebuilt(cursor, names)? {
+            Some((root, _)) => (StaticSym::Within(Arc::new(root), path.into()), None),
+            None => return cursor.error("expected prebuilt data"),
+        }
     } else {
-        return func(cursor, names).map(LLConst::Func);
-    };
-    if cursor.eat_word("as") {
-        return Ok(LLConst::Static(sym, ty(cursor, names)?));
-    }
-    match natural {
-        Some(t) => Ok(LLConst::Static(sym, t)),
-        None => cursor.error("expected `as` and a pointer type"),
-    }
+        return Ok(None);
+    }))
 }

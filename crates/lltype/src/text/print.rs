@@ -104,24 +104,8 @@ pub(super) fn constant(c: &LLConst, names: &LLNames, f: &mut Formatter<'_>) -> f
                 StaticSym::Unicode(_) => Some(UNICODE.ptr()),
                 _ => None,
             };
-            match s {
-                StaticSym::Vtable(o) => write!(f, "&vtable {}", With(&Const::Obj(*o), names)),
-                StaticSym::ObjectVtable => f.write_str("&vtable object"),
-                StaticSym::Str(s) => write!(f, "&'{}'", s.escape_ascii()),
-                StaticSym::Unicode(u) => write!(f, "&{}", Const::Unicode(u.clone())),
-                StaticSym::Object(o, t) => {
-                    let o = Const::Obj(*o);
-                    write!(f, "&object {} {}", With(&o, names), With(t, names))
-                }
-                StaticSym::Part(o, p, t) => {
-                    let o = Const::Obj(*o);
-                    write!(f, "&part '{p}' {} {}", With(&o, names), With(t, names))
-                }
-                StaticSym::Value(c, t) => {
-                    write!(f, "&value {} {}", With(c, names), With(t, names))
-                }
-                StaticSym::Named(n, t) => write!(f, "&named '{n}' {}", With(t, names)),
-            }?;
+            f.write_str("&")?;
+            symbol(s, names, f)?;
             if natural == Some(*t) {
                 return Ok(());
             }
@@ -179,6 +163,34 @@ struct Declarations<'a> {
     text: String,
 }
 
+/// A name of prebuilt data, without the `&`.
+fn symbol(s: &StaticSym, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
+    match s {
+        StaticSym::Vtable(o) => write!(f, "vtable {}", With(&Const::Obj(*o), names)),
+        StaticSym::ObjectVtable => f.write_str("vtable object"),
+        StaticSym::Str(s) => write!(f, "'{}'", s.escape_ascii()),
+        StaticSym::Unicode(u) => write!(f, "{}", Const::Unicode(u.clone())),
+        StaticSym::Object(o, t) => {
+            let o = Const::Obj(*o);
+            write!(f, "object {} {}", With(&o, names), With(t, names))
+        }
+        StaticSym::Part(o, p, t) => {
+            let o = Const::Obj(*o);
+            write!(f, "part '{p}' {} {}", With(&o, names), With(t, names))
+        }
+        StaticSym::Value(c, t) => write!(f, "value {} {}", With(c, names), With(t, names)),
+        StaticSym::Named(n, t) => write!(f, "named '{n}' {}", With(t, names)),
+        StaticSym::Within(root, path) => {
+            f.write_str("within ")?;
+            for i in path.iter() {
+                write!(f, "{i}, ")?;
+            }
+            f.write_str("of ")?;
+            symbol(root, names, f)
+        }
+    }
+}
+
 impl Declarations<'_> {
     fn constant(&mut self, c: &LLConst) {
         match c {
@@ -190,7 +202,7 @@ impl Declarations<'_> {
                 if let StaticSym::Object(_, t)
                 | StaticSym::Part(_, _, t)
                 | StaticSym::Value(_, t)
-                | StaticSym::Named(_, t) = s
+                | StaticSym::Named(_, t) = s.root()
                 {
                     self.ty(*t);
                 }
@@ -265,6 +277,9 @@ impl Declarations<'_> {
                 if !body.immutable.is_empty() {
                     let _ = write!(out, " immutable({})", body.immutable.join(", "));
                 }
+                if body.union {
+                    let _ = out.write_str(" union");
+                }
                 Ok(())
             }
         };
@@ -301,6 +316,7 @@ impl Declarations<'_> {
                 name,
                 can_collect,
                 can_raise,
+                ..
             } => {
                 let collect = if *can_collect { " can_collect" } else { "" };
                 let raise = if *can_raise { " can_raise" } else { "" };

@@ -2,7 +2,7 @@
 
 
 def collect(generation=2):
-    return 0
+    pass
 
 
 def enable():

@@ -55,5 +55,11 @@ def ll_inst_str(obj):
 def ll_sub_inst_str(obj, OBJECTPTR):
     return ll_inst_str(cast_pointer(OBJECTPTR, obj))
 
+def ll_ptr_str(p):
+    return ll_int2hex(cast_primitive(Unsigned, llop.cast_ptr_to_int(Signed, p)), True)
+
+def ll_address_hash(address):
+    return llop.cast_adr_to_int(Signed, address)
+
 def ll_fatalerror(message):
     rpy_fatal(message)

@@ -113,6 +113,7 @@ fn range(step: i64) -> ListRepr {
                     .collect(),
                 adtmeths: vec![],
                 immutable: names.iter().map(|n| (*n).into()).collect(),
+                union: false,
             },
         ),
         item: Repr::signed(),

@@ -56,6 +56,7 @@ fn tuple_type(items: impl Iterator<Item = LLType>) -> LLType {
             fields,
             adtmeths: vec![],
             immutable,
+            union: false,
         },
     )
 }

@@ -2,10 +2,13 @@
 //! the functions of the runtime (RPython: the second half of `rbuiltin.py`).
 
 use taipan_graph::{Const, Operand};
-use taipan_lltype::{ADDRESS, LLConst, LLOp, LLType, PlainOp, SIGNED, VoidConst, external};
+use taipan_lltype::{
+    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, VoidConst,
+    external, layout,
+};
 
 use crate::hop::{cbool, csigned, cvoid};
-use crate::reprs::ptr::{input_of_type, type_arg};
+use crate::reprs::ptr::{PtrRepr, input_of_type, type_arg};
 use crate::{Hop, RType, Repr, TyperError};
 
 /// Types a call of a function, by its module and name.
@@ -20,15 +23,18 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         };
     }
     Some(match name {
-        "lltype.malloc" => malloc(hop),
+        "lltype.malloc" => malloc(hop, false),
+        "lltype.scoped_alloc" => malloc(hop, true),
+        "rffi.make" => make(hop),
+        "rffi.cast" => rffi_cast(hop),
+        "lltype.length_of_simple_gcarray_from_opaque" => gcarray_length(hop),
         "lltype.free" => free(hop),
         "lltype.nullptr" => null(hop),
         "lltype.typeOf" | "lltype.Ptr" | "lltype.render_immortal" => nothing(hop),
         "lltype.cast_primitive"
         | "lltype.cast_pointer"
         | "lltype.cast_opaque_ptr"
-        | "lltype.cast_int_to_ptr"
-        | "rffi.cast" => cast_to_type(hop, 1),
+        | "lltype.cast_int_to_ptr" => cast_to_type(hop, 1),
         "llmemory.cast_adr_to_ptr" => cast_to_type(hop, 0),
         "lltype.cast_ptr_to_int" => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
         "lltype.identityhash" => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
@@ -39,16 +45,18 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         }
         "lltype.direct_ptradd" => direct_ptradd(hop),
         "llmemory.cast_ptr_to_adr" => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
-        "llmemory.cast_adr_to_int" => on_pointer(hop, PlainOp::CastAdrToInt, *SIGNED),
+        "llmemory.cast_adr_to_int" => address_as_int(hop),
         "llmemory.cast_int_to_adr" => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
         "llmemory.raw_malloc" => raw_malloc(hop),
         "llmemory.raw_free" => raw(hop, PlainOp::RawFree),
         "llmemory.raw_memcopy" => raw(hop, PlainOp::RawMemcopy),
+        "llmemory.raw_memmove" => raw(hop, PlainOp::RawMemmove),
+        "llmemory.raw_memset" => raw(hop, PlainOp::RawMemset),
         "llmemory.raw_memclear" => raw(hop, PlainOp::RawMemclear),
-        "rffi.sizeof" | "llmemory.sizeof" => match type_arg(hop, 0) {
-            Ok(t) => sizeof(hop, t),
-            Err(e) => Err(e),
-        },
+        "llmemory.raw_malloc_usage" => cast_to_type(hop, 0),
+        "rffi.sizeof" | "llmemory.sizeof" => type_arg(hop, 0).and_then(|t| sizeof(hop, t)),
+        "llmemory.offsetof" | "rffi.offsetof" => offsetof(hop),
+        "llmemory.itemoffsetof" => itemoffsetof(hop),
         _ => return None,
     })
 }
@@ -86,22 +94,110 @@ fn raw_malloc(hop: &Hop<'_>) -> RType {
     )))
 }
 
-/// Size of a primitive or pointer.
+/// Size of a type; of a container with so many items.
 fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
-    use taipan_lltype::TypeKind;
     hop.exception_cannot_occur()?;
-    let size = match t.kind() {
-        TypeKind::Bool | TypeKind::Char => 1,
-        TypeKind::UniChar | TypeKind::SingleFloat => 4,
-        TypeKind::Int(k) => i64::from(k.bits) / 8,
-        TypeKind::Float | TypeKind::Ptr(_) | TypeKind::Address => 8,
-        _ => {
-            return Err(TyperError::new(format!(
-                "sizeof({t}) is not known while compiling"
-            )));
-        }
+    let layout = layout(t, &NoProgram);
+    let (size, var) = match &layout.var {
+        Some(var) if hop.nb_args() > 1 => (var.items, var.item_size),
+        _ => (layout.size, 0),
     };
-    Ok(Some(csigned(size)))
+    if var == 0 {
+        return Ok(Some(csigned(size as i64)));
+    }
+    let n = hop.inputarg(&Repr::signed(), 1)?;
+    let items = hop.llops.gennum(
+        NumFamily::Int,
+        NumOp::Mul,
+        [n, csigned(var as i64)],
+        *SIGNED,
+    );
+    let all = [items, csigned(size as i64)];
+    Ok(Some(hop.llops.gennum(
+        NumFamily::Int,
+        NumOp::Add,
+        all,
+        *SIGNED,
+    )))
+}
+
+fn offsetof(hop: &Hop<'_>) -> RType {
+    let t = type_arg(hop, 0)?;
+    let name = hop.const_name(1)?;
+    hop.exception_cannot_occur()?;
+    match taipan_lltype::offset_of(t, name, &NoProgram) {
+        Some(offset) => Ok(Some(csigned(offset as i64))),
+        None => Err(TyperError::new(format!("{t} has no field {name}"))),
+    }
+}
+
+fn itemoffsetof(hop: &Hop<'_>) -> RType {
+    let t = type_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    let n = match hop.const_arg(1) {
+        _ if hop.nb_args() < 2 => 0,
+        Some(Const::Int(n)) => *n,
+        _ => return Err(TyperError::new("itemoffsetof() of an item that varies")),
+    };
+    match taipan_lltype::item_offset(t, n, &NoProgram) {
+        Some(offset) => Ok(Some(csigned(offset))),
+        None => Err(TyperError::new(format!("{t} has no items"))),
+    }
+}
+
+/// `cast_adr_to_int(adr, mode)`: all modes are the same here.
+fn address_as_int(hop: &Hop<'_>) -> RType {
+    let mut hop = hop.clone();
+    while hop.nb_args() > 1 {
+        hop.r_s_pop(1);
+    }
+    on_pointer(&hop, PlainOp::CastAdrToInt, *SIGNED)
+}
+
+/// `rffi.cast`: like the casts of `lltype`, and pointers to pointers of any type.
+fn rffi_cast(hop: &Hop<'_>) -> RType {
+    let target = hop.r_result.lowleveltype();
+    let from_pointer = matches!(hop.args_r.get(1), Some(Repr::Ptr(_)));
+    if !from_pointer || target.pointee().is_none() {
+        return cast_to_type(hop, 1);
+    }
+    let v = crate::calls::low_arg(hop, 1)?;
+    hop.exception_cannot_occur()?;
+    if hop.llops.ty(&v) == target {
+        return Ok(Some(v));
+    }
+    let address = hop.genop(PlainOp::CastPtrToAdr, [v], *ADDRESS);
+    Ok(Some(hop.genop(PlainOp::CastAdrToPtr, [address], target)))
+}
+
+/// `rffi.make(STRUCT, field=value, ...)`: a struct in raw memory.
+fn make(hop: &Hop<'_>) -> RType {
+    let ty = type_arg(hop, 0)?;
+    let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor {
+        gc: false,
+        zero: false,
+    }));
+    let r = PtrRepr { ty: ty.ptr() };
+    hop.has_implicit_exception("MemoryError")?;
+    hop.exception_is_here()?;
+    let v = hop.genop(PlainOp::Malloc, [crate::hop::ctype(ty), flavor], r.ty);
+    let first = hop.nb_args() - hop.keywords.len();
+    for (i, name) in hop.keywords.iter().enumerate() {
+        let of = r.field(hop.rt, name)?;
+        let value = input_of_type(hop, of, first + i)?;
+        let name = crate::hop::cfield(name);
+        hop.genop_void(PlainOp::Setfield, [v.clone(), name, value]);
+    }
+    Ok(Some(v))
+}
+
+/// The length of a GcArray of primitives behind an opaque pointer.
+fn gcarray_length(hop: &Hop<'_>) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    let array = LLType::gc_array(*SIGNED).ptr();
+    let v = hop.genop(PlainOp::CastOpaquePtr, [v], array);
+    Ok(Some(hop.genop(PlainOp::Getarraysize, [v], *SIGNED)))
 }
 
 /// The value of a keyword argument, and whether it was given.
@@ -111,17 +207,18 @@ fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
     hop.const_arg(first + i)
 }
 
-fn malloc(hop: &Hop<'_>) -> RType {
+/// `malloc(T, n=None, flavor='gc', ...)`
+fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
     let ty = type_arg(hop, 0)?;
     let positional = hop.nb_args() - hop.keywords.len();
-    let raw = keyword_const(hop, "flavor").and_then(Const::as_str) == Some("raw");
+    let raw = raw || keyword_const(hop, "flavor").and_then(Const::as_str) == Some("raw");
     let zero = matches!(
         keyword_const(hop, "zero"),
         Some(Const::Bool(true) | Const::Int(1))
     );
     let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor { gc: !raw, zero }));
     let mut args = vec![crate::hop::ctype(ty), flavor];
-    let op = if positional > 1 {
+    let op = if positional > 1 && hop.const_arg(1) != Some(&Const::None) {
         args.push(hop.inputarg(&Repr::signed(), 1)?);
         PlainOp::MallocVarsize
     } else {
@@ -132,7 +229,7 @@ fn malloc(hop: &Hop<'_>) -> RType {
     Ok(Some(hop.genop(op, args, hop.r_result.lowleveltype())))
 }
 
-fn free(hop: &Hop<'_>) -> RType {
+pub(super) fn free(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor {

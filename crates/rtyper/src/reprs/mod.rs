@@ -26,8 +26,8 @@ pub use pbc::{
     pbc_conversion, pbc_pair, unique_llfn,
 };
 pub use ptr::{
-    AddressRepr, AdtMethRepr, InteriorPtrRepr, LLFuncRepr, LLTypeRepr, PtrRepr, address_pair,
-    ptr_conversion, ptr_pair,
+    AddressRepr, AdtMethRepr, InteriorPtrRepr, LLFuncRepr, LLTypeRepr, PtrRepr, address_access,
+    address_pair, ptr_conversion, ptr_pair,
 };
 pub use weakref::WeakRefRepr;
 

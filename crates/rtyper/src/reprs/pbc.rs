@@ -277,6 +277,7 @@ fn specfunc(variants: &[LLType]) -> LLType {
             fields,
             adtmeths: vec![],
             immutable,
+            union: false,
         },
     )
 }

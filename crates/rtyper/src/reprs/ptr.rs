@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use taipan_annotator::{InteriorStep, SomeKind};
-use taipan_graph::{HlOp, Operand};
+use taipan_graph::{Const, HlOp, Operand};
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, SIGNED, StructBody, TypeKind, VOID,
-    VoidConst,
+    BOOL, Field, FuncSym, LLConst, LLOperand, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
+    STR, StructBody, TypeKind, VOID, VoidConst, layout,
 };
 
-use crate::hop::{ArgValue, InteriorValue, cfield, csigned, cvoid};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::hop::{ArgValue, InteriorValue, cfield, cflavor_gc, csigned, ctype, cvoid};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
 
 /// A pointer to a container.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,7 +33,7 @@ impl PtrRepr {
         }
     }
 
-    fn field(&self, rt: &RTyper<'_>, name: &str) -> Typed<LLType> {
+    pub(super) fn field(&self, rt: &RTyper<'_>, name: &str) -> Typed<LLType> {
         let body = self.body(rt)?;
         body.fields
             .iter()
@@ -44,6 +44,17 @@ impl PtrRepr {
 
     fn repr(&self) -> Repr {
         Repr::Ptr(*self)
+    }
+
+    /// The index that `itemN` of a fixed-size array stands for.
+    fn item_field(&self, name: &str) -> Typed<Option<LLOperand>> {
+        Ok(match self.target()?.kind() {
+            TypeKind::FixedArray(..) => name
+                .strip_prefix("item")
+                .and_then(|i| i.parse().ok())
+                .map(csigned),
+            _ => None,
+        })
     }
 
     /// Type of an array's items.
@@ -81,7 +92,7 @@ impl ReprMethods for PtrRepr {
     }
 
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
-        if let Repr::AdtMeth(_) = &hop.r_result {
+        if let Repr::AdtMeth(_) | Repr::BuiltinMethod(_) = &hop.r_result {
             return hop.inputarg(&self.repr(), 0).map(Some);
         }
         if let Some(c) = hop.result_const() {
@@ -89,6 +100,9 @@ impl ReprMethods for PtrRepr {
         }
         let name = hop.const_name(1)?.to_owned();
         let v = hop.inputarg(&self.repr(), 0)?;
+        if let Some(i) = self.item_field(&name)? {
+            return item_of(hop, self, v, i);
+        }
         let ty = self.field(hop.rt, &name)?;
         if !is_container(ty) {
             return Ok(Some(hop.genop(PlainOp::Getfield, [v, cfield(&name)], ty)));
@@ -111,8 +125,13 @@ impl ReprMethods for PtrRepr {
 
     fn rtype_setattr(&self, hop: &Hop<'_>) -> RType {
         let name = hop.const_name(1)?.to_owned();
-        let ty = self.field(hop.rt, &name)?;
         let v = hop.inputarg(&self.repr(), 0)?;
+        if let Some(i) = self.item_field(&name)? {
+            let value = input_of_type(hop, self.item()?, 2)?;
+            hop.genop_void(PlainOp::Setarrayitem, [v, i, value]);
+            return Ok(None);
+        }
+        let ty = self.field(hop.rt, &name)?;
         let value = input_of_type(hop, ty, 2)?;
         hop.genop_void(PlainOp::Setfield, [v, cfield(&name), value]);
         Ok(None)
@@ -129,6 +148,52 @@ impl ReprMethods for PtrRepr {
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
         Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+    }
+
+    fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        let v = hop.inputarg(&self.repr(), 0)?;
+        hop.exception_cannot_occur()?;
+        let text = hop
+            .llops
+            .gendirectcall_to("rclass.ll_ptr_str", [v], STR.ptr());
+        Ok(Some(text))
+    }
+
+    /// A call with `*tuple` at the end.
+    fn rtype_call_args(&self, hop: &Hop<'_>) -> RType {
+        let Some(Const::Shape(shape)) = hop.const_arg(1).cloned() else {
+            return Err(TyperError::internal("a call without a shape"));
+        };
+        if !shape.keywords.is_empty() {
+            return Err(TyperError::new("a function pointer takes no keywords"));
+        }
+        let mut hop = hop.clone();
+        hop.r_s_pop(1);
+        if shape.star {
+            let last = hop.nb_args() - 1;
+            let r_tuple = hop.args_r[last].clone();
+            let v = hop.inputarg(&r_tuple, last)?;
+            let (_, s, _) = hop.r_s_pop(last);
+            let SomeKind::Tuple(items) = s.kind else {
+                return Err(TyperError::new("*args that are no tuple"));
+            };
+            for (i, s) in items.iter().enumerate() {
+                let (v, r) = containers::tuple_getitem(hop.llops, &r_tuple, v.clone(), i)?;
+                hop.args_v.push(ArgValue::Low(v));
+                hop.args_s.push(s.clone());
+                hop.args_r.push(r);
+            }
+        }
+        self.rtype_simple_call(&hop)
+    }
+
+    /// `lltype.scoped_alloc` as a context manager: the pointer itself.
+    fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        if name == "__enter__" {
+            hop.exception_cannot_occur()?;
+            return hop.inputarg(&self.repr(), 0).map(Some);
+        }
+        super::lowlevel::free(hop)
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
@@ -169,9 +234,10 @@ pub(crate) fn input_of_type(hop: &Hop<'_>, ty: LLType, i: usize) -> Typed<LLOper
     hop.inputarg(&hop.rt.lltype_repr(ty), i)
 }
 
-/// A pointer to a container inlined in a GC container. It has no low-level form of
-/// its own: the container and the way into it are kept as operands, and every access
-/// starts from the container (`getinteriorfield`), so that the collector may move it.
+/// A pointer to a container inlined in a GC container. Every access starts from the
+/// container (`getinteriorfield`), so that the collector may move it: within a block
+/// the container and the way into it are kept as operands, between blocks and functions
+/// in an object of their own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InteriorPtrRepr {
     /// The GC container.
@@ -183,14 +249,73 @@ pub struct InteriorPtrRepr {
 }
 
 impl InteriorPtrRepr {
-    fn value(&self, hop: &Hop<'_>) -> Typed<InteriorValue> {
-        match &hop.args_v[0] {
-            ArgValue::Interior(v) => Ok(v.clone()),
-            _ => Err(TyperError::with_code(
-                "TP0414",
-                "a pointer to an inlined part is used in another block than it is made in",
-            )),
+    /// The container and the indices on the way, as an object of their own.
+    fn boxed(&self) -> LLType {
+        let indices = self.path.iter().filter(|s| **s == InteriorStep::Item);
+        let mut fields = vec![Field {
+            name: "base".into(),
+            ty: self.parent.ptr(),
+        }];
+        fields.extend(indices.enumerate().map(|(i, _)| Field {
+            name: format!("index{i}").into(),
+            ty: *SIGNED,
+        }));
+        LLType::gc_struct(
+            "interior_ptr",
+            StructBody {
+                fields,
+                ..StructBody::default()
+            },
+        )
+    }
+
+    /// A pointer that leaves the block in which it is made.
+    pub(crate) fn make_box(&self, llops: &LLOps<'_>, v: &InteriorValue) -> LLOperand {
+        let ty = self.boxed();
+        let made = llops.genop(PlainOp::Malloc, [ctype(ty), cflavor_gc()], ty.ptr());
+        let set = |name: &str, value: LLOperand| {
+            llops.genop_void(PlainOp::Setfield, [made.clone(), cfield(name), value]);
+        };
+        set("base", v.base.clone());
+        let steps = self.path.iter().zip(&v.path);
+        let indices = steps.filter(|(s, _)| **s == InteriorStep::Item);
+        for (i, (_, index)) in indices.enumerate() {
+            set(&format!("index{i}"), index.clone());
         }
+        made
+    }
+
+    fn value(&self, hop: &Hop<'_>) -> Typed<InteriorValue> {
+        let made = match &hop.args_v[0] {
+            ArgValue::Interior(v) => return Ok(v.clone()),
+            ArgValue::Low(v) => v.clone(),
+            ArgValue::Const(_) => {
+                return Err(TyperError::internal("a constant pointer to a part"));
+            }
+        };
+        let get = |name: &str, ty| hop.genop(PlainOp::Getfield, [made.clone(), cfield(name)], ty);
+        let base = get("base", self.parent.ptr());
+        let mut n = 0;
+        let mut path = Vec::with_capacity(self.path.len());
+        for step in self.path.iter() {
+            path.push(match step {
+                InteriorStep::Field(name) => cfield(name),
+                InteriorStep::Item => {
+                    n += 1;
+                    get(&format!("index{}", n - 1), *SIGNED)
+                }
+            });
+        }
+        Ok(InteriorValue { base, path })
+    }
+
+    /// A field, or the index that `itemN` of a fixed-size array stands for.
+    fn part(&self, rt: &RTyper<'_>, name: &str) -> Typed<(LLOperand, LLType)> {
+        let r = PtrRepr { ty: self.to.ptr() };
+        Ok(match r.item_field(name)? {
+            Some(index) => (index, r.item()?),
+            None => (cfield(name), r.field(rt, name)?),
+        })
     }
 
     fn steps(&self, hop: &Hop<'_>, last: LLOperand) -> Typed<Vec<LLOperand>> {
@@ -199,10 +324,6 @@ impl InteriorPtrRepr {
         all.extend(v.path);
         all.push(last);
         Ok(all)
-    }
-
-    fn field(&self, rt: &RTyper<'_>, name: &str) -> Typed<LLType> {
-        PtrRepr { ty: self.to.ptr() }.field(rt, name)
     }
 
     fn access(&self, hop: &Hop<'_>, last: LLOperand, ty: LLType) -> RType {
@@ -218,7 +339,7 @@ impl InteriorPtrRepr {
 
 impl ReprMethods for InteriorPtrRepr {
     fn lowleveltype(&self) -> LLType {
-        *VOID
+        self.boxed().ptr()
     }
 
     fn describe(&self) -> String {
@@ -240,15 +361,13 @@ impl ReprMethods for InteriorPtrRepr {
     }
 
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
-        let name = hop.const_name(1)?.to_owned();
-        let ty = self.field(hop.rt, &name)?;
-        self.access(hop, cfield(&name), ty)
+        let (step, ty) = self.part(hop.rt, hop.const_name(1)?)?;
+        self.access(hop, step, ty)
     }
 
     fn rtype_setattr(&self, hop: &Hop<'_>) -> RType {
-        let name = hop.const_name(1)?.to_owned();
-        let ty = self.field(hop.rt, &name)?;
-        let mut args = self.steps(hop, cfield(&name))?;
+        let (step, ty) = self.part(hop.rt, hop.const_name(1)?)?;
+        let mut args = self.steps(hop, step)?;
         args.push(input_of_type(hop, ty, 2)?);
         hop.genop_void(PlainOp::Setinteriorfield, args);
         Ok(None)
@@ -286,6 +405,7 @@ pub fn ptr_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         _ => None,
     };
     match (r1, r2, hop.op, op) {
+        (Repr::LLType(_), Repr::LLType(_), _, Some(_)) => hop.result_const().map(|c| c.map(Some)),
         (Repr::Ptr(_), _, _, Some(op)) => Some(compare(hop, r1, op)),
         (_, Repr::Ptr(_), _, Some(op)) => Some(compare(hop, r2, op)),
         (Repr::Ptr(r), Repr::Int(_) | Repr::Bool, HlOp::GetItem, _) => Some(getitem(hop, r)),
@@ -309,8 +429,12 @@ fn compare(hop: &Hop<'_>, r: &Repr, op: PlainOp) -> RType {
 }
 
 fn getitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
-    let item = r.item()?;
     let [v, index] = hop.inputargs([&r.repr(), &Repr::signed()])?;
+    item_of(hop, r, v, index)
+}
+
+fn item_of(hop: &Hop<'_>, r: &PtrRepr, v: LLOperand, index: LLOperand) -> RType {
+    let item = r.item()?;
     hop.exception_cannot_occur()?;
     if !is_container(item) {
         return Ok(Some(hop.genop(PlainOp::Getarrayitem, [v, index], item)));
@@ -396,6 +520,15 @@ impl ReprMethods for AddressRepr {
         Ok(None)
     }
 
+    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
+        rt.helper_for("rclass.ll_address_hash", &[*taipan_lltype::ADDRESS])
+    }
+
+    /// `adr.signed`: the address itself, for the access that follows.
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        hop.inputarg(&Repr::Address, 0).map(Some)
+    }
+
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Address, 0)?;
         let null = Operand::Const(LLConst::Null(self.lowleveltype()));
@@ -432,6 +565,37 @@ pub fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         hop.inputargs([&Repr::Address, &second])
             .map(|args| Some(hop.genop(plain, args, result))),
     )
+}
+
+/// `adr.signed[i]` and its like, read and written.
+pub fn address_access(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+    let (Repr::BuiltinMethod(m), Repr::Int(_) | Repr::Bool) = (r1, r2) else {
+        return None;
+    };
+    let ty = match m.self_repr {
+        Repr::Address => taipan_annotator::accessed_type(&m.name)?,
+        _ => return None,
+    };
+    Some(match hop.op {
+        HlOp::GetItem | HlOp::SetItem => access_memory(hop, r1, ty),
+        _ => return None,
+    })
+}
+
+fn access_memory(hop: &Hop<'_>, r: &Repr, ty: LLType) -> RType {
+    let at = hop.inputarg(r, 0)?;
+    let index = hop.inputarg(&Repr::signed(), 1)?;
+    let size = layout(ty, &NoProgram).size as i64;
+    let offset = hop
+        .llops
+        .gennum(NumFamily::Int, NumOp::Mul, [index, csigned(size)], *SIGNED);
+    hop.exception_cannot_occur()?;
+    if hop.op == HlOp::GetItem {
+        return Ok(Some(hop.genop(PlainOp::RawLoad, [at, offset], ty)));
+    }
+    let value = input_of_type(hop, ty, 2)?;
+    hop.genop_void(PlainOp::RawStore, [at, offset, value]);
+    Ok(None)
 }
 
 /// A low-level type as a value: Void.

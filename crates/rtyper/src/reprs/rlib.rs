@@ -2,7 +2,7 @@
 //! (RPython: the `ExtRegistryEntry`s of rlib).
 
 use taipan_graph::Const;
-use taipan_lltype::{BOOL, FLOAT, PlainOp, SIGNED, SINGLEFLOAT};
+use taipan_lltype::{BOOL, FLOAT, GCREF, PlainOp, SIGNED};
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::InstanceRepr;
@@ -123,7 +123,6 @@ fn longlong2float(function: &str, hop: &Hop<'_>) -> Option<RType> {
     let (op, result) = match function {
         "float2longlong" => (PlainOp::ConvertFloatBytesToLonglong, *SIGNED),
         "longlong2float" => (PlainOp::ConvertLonglongBytesToFloat, *FLOAT),
-        "uint2singlefloat" => (PlainOp::ForceCast, *SINGLEFLOAT),
         _ => return None,
     };
     Some(crate::calls::low_arg(hop, 0).and_then(|v| {
@@ -139,10 +138,44 @@ fn annlowlevel(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "llstr" | "hlstr" => same_pointer(hop, 0, &Repr::Str),
         "llunicode" | "hlunicode" => same_pointer(hop, 0, &Repr::Unicode),
         "cast_instance_to_base_ptr" => same_pointer(hop, 0, &root()),
+        "cast_instance_to_gcref" => same_pointer(hop, 0, &root())
+            .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
+        "cast_gcref_to_instance" => gcref_to_instance(hop),
+        "llhelper" => llhelper(hop),
         "cast_base_ptr_to_instance" => same_pointer(hop, 1, &root())
             .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
         _ => return None,
     })
+}
+
+/// `cast_gcref_to_instance(Class, gcref)`
+fn gcref_to_instance(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let v = crate::calls::low_arg(hop, 1)?;
+    let result = hop.r_result.lowleveltype();
+    Ok(Some(hop.genop(PlainOp::CastOpaquePtr, [v], result)))
+}
+
+/// `llhelper(FUNCTYPE, f)`: a pointer to the function; f may be one already.
+fn llhelper(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let ty = hop.r_result.lowleveltype();
+    match &hop.args_r[1] {
+        Repr::Function(r) => {
+            let f = crate::convert::pointed_function(hop.rt, r.func, ty)?;
+            Ok(Some(taipan_graph::Operand::Const(
+                taipan_lltype::LLConst::Func(f),
+            )))
+        }
+        other => {
+            let v = hop.inputarg(&other.clone(), 1)?;
+            let got = hop.llops.ty(&v);
+            if got == ty {
+                return Ok(Some(v));
+            }
+            Err(TyperError::new(format!("a {got} where a {ty} is needed")))
+        }
+    }
 }
 
 /// An argument of that Repr, or a pointer to what the Repr points to.

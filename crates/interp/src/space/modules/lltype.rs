@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use taipan_graph::IntKind;
 use taipan_lltype::{
-    ArrayType, Field, LLType, NumFamily, NumOp, PlainOp, StructBody, StructId, StructType, TypeKind,
+    ArrayType, Field, LLType, NumFamily, NumOp, PlainOp, StructBody, StructId, StructType, Tie,
+    TypeKind,
 };
 
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{Heap, Kind, Ref};
+use crate::space::lowmem::Target;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
@@ -32,7 +34,7 @@ impl Interp<'_> {
 }
 
 /// The low-level type that an object is.
-fn type_arg(it: &mut Interp, v: &Value) -> R<LLType> {
+pub(crate) fn type_arg(it: &mut Interp, v: &Value) -> R<LLType> {
     if let Value::Ref(r) = v
         && let Kind::LLType(t) = it.heap.kind(*r)
     {
@@ -74,6 +76,7 @@ fn struct_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
             ty,
         });
     }
+    body.union = hint(it, args, "union")?;
     if hint(it, args, "immutable")? {
         body.immutable = body.fields.iter().map(|f| f.name.clone()).collect();
     }
@@ -162,6 +165,9 @@ fn gc_opaque_type(it: &mut Interp, args: Args<'_>) -> R {
 
 fn type_of(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "typeOf")?;
+    if let Some(p) = it.as_pointer(v) {
+        return Ok(it.lltype(p.ty));
+    }
     let t = match v {
         Value::None => *taipan_lltype::VOID,
         Value::Bool(_) => *taipan_lltype::BOOL,
@@ -212,29 +218,27 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
         gc_opaque_type,
     ),
     Builtin::function("rpython.rtyper.lltypesystem.lltype.typeOf", type_of),
+    Builtin::function("rpython.rtyper.lltypesystem.lltype.Typedef", typedef),
+    Builtin::function(
+        "rpython.rtyper.lltypesystem.lltype.ForwardReference",
+        forward_reference,
+    ),
+    Builtin::function(
+        "rpython.rtyper.lltypesystem.lltype.GcForwardReference",
+        gc_forward_reference,
+    ),
 ];
 
 /// Functions of `lltype` that only the compiler knows.
 const COMPILED: &[&str] = &[
-    "malloc",
-    "free",
-    "nullptr",
-    "cast_primitive",
-    "cast_pointer",
-    "cast_opaque_ptr",
-    "cast_ptr_to_int",
-    "cast_int_to_ptr",
-    "direct_fieldptr",
-    "direct_arrayitems",
-    "direct_ptradd",
     "identityhash",
     "length_of_simple_gcarray_from_opaque",
-    "render_immortal",
     "scoped_alloc",
-    "functionptr",
-    "getRuntimeTypeInfo",
     "runtime_type_info",
 ];
+
+/// Kinds of types that are no functions; for `isinstance`.
+const KINDS: &[&str] = &["Number", "Primitive", "ContainerType"];
 
 fn int(signed: bool, bits: u8) -> LLType {
     LLType::new(TypeKind::Int(IntKind { signed, bits }))
@@ -256,11 +260,13 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
         ("Float", *taipan_lltype::FLOAT),
         ("SingleFloat", *taipan_lltype::SINGLEFLOAT),
         ("LongFloat", *taipan_lltype::FLOAT),
+        ("Address", *taipan_lltype::ADDRESS),
+        ("GCREF", *taipan_lltype::GCREF),
     ] {
         let t = it.lltype(t);
         it.heap.set_attr(m, name, t);
     }
-    for name in COMPILED {
+    for name in COMPILED.iter().chain(KINDS) {
         let f = it.opaque(format!("{LLTYPE}.{name}"));
         it.heap.set_attr(m, name, f);
     }
@@ -318,10 +324,9 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
             let args = f.args.iter().map(|a| it.lltype(*a)).collect();
             return Ok(Some(Value::tuple(args)));
         }
-        (TypeKind::Struct(s), _) => match &s.id {
-            StructId::Inline(b) => b.fields.iter().find(|f| &*f.name == name).map(|f| f.ty),
-            _ => None,
-        },
+        (TypeKind::Struct(s), _) => s
+            .known_body()
+            .and_then(|b| b.fields.iter().find(|f| &*f.name == name).map(|f| f.ty)),
         _ => None,
     };
     if let Some(t) = found {
@@ -329,9 +334,115 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
     }
     Ok(match (t.kind(), name) {
         (TypeKind::Struct(s), "_name") => Some(Value::str(&s.name)),
+        (TypeKind::Struct(s), "_names") => s
+            .known_body()
+            .map(|b| Value::tuple(b.fields.iter().map(|f| Value::str(&f.name)).collect())),
+        (TypeKind::FixedArray(_, n), "length") => Some(Value::Int(*n as i64)),
+        (_, "__name__" | "_name") if t.as_struct().is_none() => Some(Value::str(&t.to_string())),
         (_, "_gckind") => Some(Value::str(if t.is_gc_container() { "gc" } else { "raw" })),
         _ => None,
     })
+}
+
+/// `isinstance(T, lltype.Struct)`: none if `kind` is no kind of types.
+pub(crate) fn is_type_of_kind(it: &Interp, v: &Value, kind: &Value) -> Option<bool> {
+    let name = match it.heap.kind(kind.as_ref()?) {
+        Kind::Builtin(b) => b.name,
+        Kind::Opaque(n) => n,
+        _ => return None,
+    };
+    let name = name.strip_prefix(LLTYPE)?.strip_prefix('.')?;
+    let t = match v.as_ref().map(|r| it.heap.kind(r)) {
+        Some(Kind::LLType(t)) => *t,
+        _ => return Some(false),
+    };
+    let number = matches!(
+        t.kind(),
+        TypeKind::Int(_) | TypeKind::Float | TypeKind::SingleFloat
+    );
+    Some(match name {
+        "Number" => number,
+        "Primitive" => {
+            number
+                || matches!(
+                    t.kind(),
+                    TypeKind::Void
+                        | TypeKind::Bool
+                        | TypeKind::Char
+                        | TypeKind::UniChar
+                        | TypeKind::Address
+                )
+        }
+        "Ptr" => matches!(t.kind(), TypeKind::Ptr(_)),
+        "Struct" => t.as_struct().is_some(),
+        "GcStruct" => t.as_struct().is_some_and(|s| s.gc),
+        "Array" => t.as_array().is_some(),
+        "GcArray" => t.as_array().is_some_and(|a| a.gc),
+        "FixedSizeArray" => matches!(t.kind(), TypeKind::FixedArray(..)),
+        "FuncType" => t.as_func().is_some(),
+        "OpaqueType" | "GcOpaqueType" => matches!(t.kind(), TypeKind::Opaque { .. }),
+        "ContainerType" => !number && t.pointee().is_none() && !t.is_void(),
+        _ => return None,
+    })
+}
+
+fn forward_reference_of(it: &mut Interp, gc: bool) -> R {
+    let name = format!("forward {}", it.heap.len());
+    Ok(it.lltype(LLType::new(TypeKind::Opaque {
+        name: name.as_str().into(),
+        gc,
+    })))
+}
+
+fn forward_reference(it: &mut Interp, _: Args<'_>) -> R {
+    forward_reference_of(it, false)
+}
+
+fn gc_forward_reference(it: &mut Interp, _: Args<'_>) -> R {
+    forward_reference_of(it, true)
+}
+
+/// `reference.become(T)`
+fn become_type(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "become", 2, 2)?;
+    let from = type_arg(it, &args.pos[0])?;
+    let to = type_arg(it, &args.pos[1])?;
+    if !matches!(from.kind(), TypeKind::Opaque { name, .. } if name.starts_with("forward ")) {
+        return it.type_error("only a forward reference can become another type");
+    }
+    match Tie::new(from, to) {
+        Some(tie) => {
+            it.replace_types(&|t| tie.apply(t));
+            Ok(Value::None)
+        }
+        None => it.type_error("a type that consists of pointers to itself only"),
+    }
+}
+
+/// Methods of low-level types.
+pub(crate) const TYPE_METHODS: &[Builtin] = &[
+    Builtin::method("LowLevelType.become", become_type),
+    Builtin::method("LowLevelType._defl", default_value),
+];
+
+/// `T._defl()`: the value that variables of the type start with.
+fn default_value(it: &mut Interp, args: Args<'_>) -> R {
+    let arg = args.need(it, 0, "_defl")?;
+    let t = type_arg(it, arg)?;
+    Ok(match t.kind() {
+        TypeKind::Int(_) => it.typed_number(t, &Value::Int(0))?,
+        TypeKind::Bool => Value::Bool(false),
+        TypeKind::Char => Value::bytes(b"\0"),
+        TypeKind::UniChar => Value::unicode("\0"),
+        TypeKind::Float => Value::Float(0.0),
+        TypeKind::Ptr(_) | TypeKind::Address => it.pointer(t, Target::Null),
+        _ => Value::None,
+    })
+}
+
+/// `Typedef(T, name)`: the C name of a type, which nothing here depends on.
+fn typedef(it: &mut Interp, args: Args<'_>) -> R {
+    args.need(it, 0, "Typedef").cloned()
 }
 
 /// Calls a low-level type: `Signed(x)` casts in RPython, at import time too.

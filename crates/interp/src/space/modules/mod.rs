@@ -1,5 +1,6 @@
 //! Modules written in Rust.
 
+pub(crate) mod llmalloc;
 pub(crate) mod lltype;
 pub(crate) mod math;
 pub(crate) mod operator;
@@ -47,7 +48,8 @@ const MODULES: &[Module] = &[
     module("_struct", structs::STRUCT, nothing),
     module("_sre", re::SRE, nothing),
     module("_taipan", sys::TAIPAN, sys::init_taipan),
-    module(lltype::LLTYPE, lltype::FUNCTIONS, lltype::init),
+    module("_lltype", lltype::FUNCTIONS, lltype::init),
+    module("_llmalloc", llmalloc::FUNCTIONS, nothing),
     module(lltype::LLOPERATION, &[], lltype::init_llop),
     module("taipan_lowlevel", &[], lltype::init_lowlevel),
 ];

@@ -278,6 +278,22 @@ fn text(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
+/// `ask_c_compiler(source, options)`: whether the C program compiled, and what it
+/// printed or what the compiler said.
+fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "ask_c_compiler", 2, 2)?;
+    let source = it.name_of(&args.pos[0], "C program")?;
+    let mut options = Vec::new();
+    for o in it.list_of(&args.pos[1])? {
+        options.push(it.name_of(&o, "option")?);
+    }
+    let (ok, text) = match it.db.system().ask_c_compiler(&source, &options) {
+        Ok(text) => (true, text),
+        Err(messages) => (false, messages),
+    };
+    Ok(Value::tuple(vec![Value::Bool(ok), Value::str(&text)]))
+}
+
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.random", random),
@@ -285,6 +301,7 @@ pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.make_cell", make_cell),
     Builtin::function("_taipan.show", show),
     Builtin::function("_taipan.text", text),
+    Builtin::function("_taipan.ask_c_compiler", ask_c_compiler),
 ];
 
 /// The builtin classes that have no name elsewhere.

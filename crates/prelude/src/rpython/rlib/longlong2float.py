@@ -1,9 +1,13 @@
-"""The bits of floats. The compiler knows these functions by name; what stands here is
-what they do while a program loads."""
+"""The bits of floats. The compiler knows the first two functions by name; what stands
+here is what they do while a program loads."""
 import struct
 
-from rpython.rlib.objectmodel import not_rpython
-from rpython.rlib.rarithmetic import r_singlefloat, r_uint32
+from rpython.rlib.objectmodel import not_rpython, we_are_translated
+from rpython.rlib.rarithmetic import (intmask, r_int32, r_int64, r_singlefloat, r_uint,
+    r_uint32)
+from rpython.rtyper.lltypesystem import lltype, rffi
+
+r_rettype = r_int64
 
 
 @not_rpython
@@ -14,10 +18,40 @@ def float2longlong(x):
 def longlong2float(bits):
     return struct.unpack('<d', struct.pack('<q', bits))[0]
 
-@not_rpython
 def singlefloat2uint(x):
-    return r_uint32(struct.unpack('<I', struct.pack('<f', float(x)))[0])
+    if not we_are_translated():
+        return r_uint32(struct.unpack('<I', struct.pack('<f', float(x)))[0])
+    with lltype.scoped_alloc(rffi.FLOATP.TO, 1) as memory:
+        memory[0] = x
+        return rffi.cast(rffi.UINTP, memory)[0]
 
-@not_rpython
 def uint2singlefloat(bits):
-    return r_singlefloat(struct.unpack('<f', struct.pack('<I', int(bits)))[0])
+    if not we_are_translated():
+        return r_singlefloat(struct.unpack('<f', struct.pack('<I', int(bits)))[0])
+    with lltype.scoped_alloc(rffi.UINTP.TO, 1) as memory:
+        memory[0] = bits
+        return rffi.cast(rffi.FLOATP, memory)[0]
+
+
+# 32-bit integers in the bits of floats that are not a number.
+
+_NAN_TAG = 0xfff30000 << 32
+_NAN_START = intmask(_NAN_TAG)
+
+def can_encode_float(value):
+    return not is_int32_from_longlong_nan(float2longlong(value))
+
+def can_encode_int32(value):
+    return value == rffi.cast(lltype.Signed, rffi.cast(rffi.INT, value))
+
+def encode_int32_into_longlong_nan(value):
+    return _NAN_START | intmask(r_uint(value) & 0xffffffff)
+
+def decode_int32_from_longlong_nan(bits):
+    return rffi.cast(lltype.Signed, rffi.cast(rffi.INT, bits))
+
+def is_int32_from_longlong_nan(bits):
+    return (bits & ~0xffffffff) == _NAN_START
+
+def maybe_decode_longlong_as_float(bits):
+    return longlong2float(bits)

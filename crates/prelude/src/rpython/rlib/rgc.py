@@ -5,7 +5,9 @@ here of them is what they do while a program loads.
 """
 import gc
 
-from rpython.rlib.objectmodel import not_rpython
+from rpython.rlib.objectmodel import not_rpython, specialize, we_are_translated
+from rpython.rtyper.lltypesystem import lltype
+from rpython.rtyper.lltypesystem.lloperation import llop
 
 
 @not_rpython
@@ -38,12 +40,135 @@ def increase_root_stack_depth(new_depth):
     pass
 
 def ll_arraycopy(source, dest, source_start, dest_start, length):
-    """Copies items of one list or array to another one, or to earlier places."""
-    i = 0
-    while i < length:
+    """Copies items of one low-level array to another one."""
+    if we_are_translated():
+        llop.gc_copy_array(lltype.Void, source, dest, source_start, dest_start, length)
+        return
+    for i in range(length):
         dest[dest_start + i] = source[source_start + i]
-        i += 1
 ll_arraycopy._annspecialcase_ = 'specialize:ll'
+
+def ll_arraymove(array, source_start, dest_start, length):
+    """Moves items within a low-level array."""
+    if we_are_translated():
+        llop.gc_copy_array(lltype.Void, array, array, source_start, dest_start, length)
+        return
+    items = [array[source_start + i] for i in range(length)]
+    for i in range(length):
+        array[dest_start + i] = items[i]
+ll_arraymove._annspecialcase_ = 'specialize:ll'
+
+def ll_arrayfill(array, item):
+    """Sets all items of a low-level array."""
+    i = 0
+    n = len(array)
+    while i < n:
+        array[i] = item
+        i += 1
+ll_arrayfill._annspecialcase_ = 'specialize:ll'
+
+
+# A collection in steps is done in one.
+
+def _encode_states(old, new):
+    return old << 8 | new
+
+def old_state(states):
+    return states >> 8
+
+def new_state(states):
+    return states & 255
+
+def is_done(states):
+    return is_done__states(old_state(states), new_state(states))
+
+def is_done__states(old, new):
+    return old != 0 and new == 0
+
+def collect_step():
+    collect()
+    return _encode_states(1, 0)
+
+def isenabled():
+    return True
+
+# Objects are never pinned: who asks for it has to copy.
+
+@specialize.argtype(0)
+def pin(obj):
+    return False
+
+@specialize.argtype(0)
+def unpin(obj):
+    pass
+
+@specialize.argtype(0)
+def _is_pinned(obj):
+    return False
+
+@specialize.argtype(0)
+def move_out_of_nursery(obj):
+    return obj
+
+@specialize.argtype(0)
+def needs_write_barrier(obj):
+    return False
+
+@specialize.argtype(0)
+def may_ignore_finalizer(obj):
+    pass
+
+@specialize.argtype(0)
+def ll_write_final_null_char(s):
+    """Strings are not followed by a zero: C code gets copies."""
+
+# Figures that nobody keeps.
+
+TOTAL_MEMORY, TOTAL_ALLOCATED_MEMORY, TOTAL_MEMORY_PRESSURE = 0, 1, 2
+PEAK_MEMORY, PEAK_ALLOCATED_MEMORY = 3, 4
+TOTAL_ARENA_MEMORY, TOTAL_RAWMALLOCED_MEMORY = 5, 6
+PEAK_ARENA_MEMORY, PEAK_RAWMALLOCED_MEMORY = 7, 8
+NURSERY_SIZE, TOTAL_GC_TIME, VMSIZE, VMRSS, VMHWM = 9, 10, 11, 12, 13
+
+def get_stats(stat_no):
+    return 0
+
+
+# Looking around in the heap is not possible.
+
+def has_gcflag_extra():
+    return False
+
+@not_rpython
+def get_gcflag_extra(gcref):
+    raise NotImplementedError
+
+@not_rpython
+def toggle_gcflag_extra(gcref):
+    raise NotImplementedError
+
+@not_rpython
+def get_rpy_roots():
+    raise NotImplementedError
+
+@not_rpython
+def get_rpy_referents(gcref):
+    raise NotImplementedError
+
+@not_rpython
+def get_rpy_memory_usage(gcref):
+    raise NotImplementedError
+
+@not_rpython
+def get_rpy_type_index(gcref):
+    raise NotImplementedError
+
+@not_rpython
+def try_cast_gcref_to_instance(Class, gcref):
+    raise NotImplementedError
+
+def assert_no_more_gcflags():
+    pass
 
 
 # Marks of functions.

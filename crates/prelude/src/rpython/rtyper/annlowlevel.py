@@ -4,6 +4,7 @@ The compiler knows the functions by name; while a program loads there are only
 high-level values.
 """
 from rpython.rlib.objectmodel import not_rpython
+from rpython.rtyper.lltypesystem import lltype
 
 
 @not_rpython
@@ -31,6 +32,15 @@ def cast_base_ptr_to_instance(Class, ptr):
     assert ptr is None or isinstance(ptr, Class)
     return ptr
 
+@not_rpython
+def cast_instance_to_gcref(instance):
+    return instance
+
+@not_rpython
+def cast_gcref_to_instance(Class, ptr):
+    assert ptr is None or isinstance(ptr, Class)
+    return ptr
+
 
 class _Internal(object):
     """Parts of the original toolchain's RTyper, which have no counterpart here."""
@@ -54,5 +64,5 @@ def annotate_lowlevel_helper(annotator, ll_function, args_s, policy=None):
 
 @not_rpython
 def llhelper(F, f):
-    """A pointer to a function: the function."""
-    return f
+    """A pointer of type F to a function."""
+    return lltype.functionptr(F.TO, f.__name__, _callable=f)

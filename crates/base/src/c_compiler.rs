@@ -1,0 +1,81 @@
+//! Questions to the C compiler of the machine: a small program is compiled and run, and
+//! what it prints is the answer (RPython: `rffi_platform`). Answers are kept in a folder
+//! of the user's, by question.
+
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a C program printed, or the messages of the compiler that refuses it.
+pub type CAnswer = Result<String, String>;
+
+/// Compiles a C program with these options, runs it, and answers what it prints.
+pub(crate) fn ask(source: &str, options: &[String]) -> CAnswer {
+    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut h = rustc_hash::FxHasher::default();
+    (&cc, source, options).hash(&mut h);
+    let dir = own_folder().map_err(|e| e.to_string())?;
+    let known = dir.join(format!("{:016x}.answer", h.finish()));
+    if let Ok(answer) = std::fs::read_to_string(&known) {
+        return Ok(answer);
+    }
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let work = dir.join(format!("{}-{number}", std::process::id()));
+    let answer = (|| {
+        std::fs::create_dir(&work).map_err(|e| e.to_string())?;
+        compile_and_run(&cc, source, options, &work)
+    })();
+    if let Ok(text) = &answer {
+        // Without the copy the next process asks again.
+        let made = work.join("answer");
+        let _ = std::fs::write(&made, text).and_then(|()| std::fs::rename(&made, &known));
+    }
+    let _ = std::fs::remove_dir_all(&work);
+    answer
+}
+
+fn compile_and_run(cc: &str, source: &str, options: &[String], work: &Path) -> CAnswer {
+    let (file, program) = (work.join("question.c"), work.join("question"));
+    std::fs::write(&file, source).map_err(|e| e.to_string())?;
+    let compiled = Command::new(cc)
+        .args(["-w", "-o"])
+        .arg(&program)
+        .arg(&file)
+        .args(options)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{cc}: {e}"))?;
+    if !compiled.status.success() {
+        return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
+    }
+    let ran = Command::new(&program)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| e.to_string())?;
+    if !ran.status.success() {
+        return Err(format!("the compiled question failed: {}", ran.status));
+    }
+    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+/// A folder that only this user can write to.
+fn own_folder() -> io::Result<PathBuf> {
+    let home = std::fs::metadata("/proc/self")?.uid();
+    let dir = std::env::temp_dir().join(format!("taipan-answers-{home}"));
+    match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+        _ => {}
+    }
+    let meta = std::fs::symlink_metadata(&dir)?;
+    if meta.is_dir() && meta.uid() == home && meta.mode() & 0o022 == 0 {
+        return Ok(dir);
+    }
+    Err(io::Error::other(format!(
+        "{} belongs to somebody else",
+        dir.display()
+    )))
+}

@@ -1,0 +1,159 @@
+//! C libraries that a program brings: compiled by the C compiler, which is `$CC`, or
+//! `cc`.
+
+use std::ffi::{CString, OsString};
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use taipan_codegen::CodegenError;
+use taipan_lltype::{CLibrary, FuncSym, library_of};
+
+/// Options that let sources pass that C compilers of the time accepted: prototypes may
+/// be missing, pointers are converted.
+const LENIENT: &[&str] = &[
+    "-w",
+    "-Wno-error",
+    "-Wno-implicit-function-declaration",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-pointer-types",
+];
+
+pub(crate) fn compiler() -> OsString {
+    std::env::var_os("CC").unwrap_or_else(|| "cc".into())
+}
+
+/// Runs the C compiler; an error has its messages.
+pub(crate) fn run_compiler(configure: impl FnOnce(&mut Command)) -> io::Result<()> {
+    let cc = compiler();
+    let mut command = Command::new(&cc);
+    configure(&mut command);
+    let output = command
+        .output()
+        .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", cc.to_string_lossy())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let messages = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!(
+        "{} failed:\n{messages}",
+        cc.to_string_lossy()
+    )))
+}
+
+/// The functions of each library.
+fn by_library(functions: &[FuncSym]) -> Vec<(&CLibrary, Vec<&FuncSym>)> {
+    let mut out: Vec<(&CLibrary, Vec<&FuncSym>)> = Vec::new();
+    for f in functions {
+        let Some(library) = library_of(f) else {
+            continue;
+        };
+        match out.iter_mut().find(|(l, _)| *l == library) {
+            Some((_, fs)) => fs.push(f),
+            None => out.push((library, vec![f])),
+        }
+    }
+    out
+}
+
+/// Writes the sources of the libraries of these functions into a folder, and answers
+/// how to compile and link them there.
+pub(crate) fn write_sources(
+    functions: &[FuncSym],
+    dir: &Path,
+) -> io::Result<(Vec<OsString>, Vec<OsString>)> {
+    let (mut compile, mut link) = (Vec::<OsString>::new(), Vec::<OsString>::new());
+    let mut sources = Vec::new();
+    for (library, functions) in by_library(functions) {
+        for text in library.sources_for(&functions) {
+            let file = dir.join(format!("module{}.c", sources.len()));
+            std::fs::write(&file, text)?;
+            sources.push(file);
+        }
+        sources.extend(library.files.iter().map(PathBuf::from));
+        let option = |o: &str, values: &[String], to: &mut Vec<OsString>| {
+            to.extend(values.iter().map(|v| format!("{o}{v}").into()));
+        };
+        option("-I", &library.include_dirs, &mut compile);
+        option("", &library.compile_extra, &mut compile);
+        option("-L", &library.library_dirs, &mut link);
+        option("-Wl,-rpath,", &library.library_dirs, &mut link);
+        option("-l", &library.libraries, &mut link);
+        option("", &library.link_extra, &mut link);
+    }
+    compile.extend(LENIENT.iter().map(Into::into));
+    compile.extend(sources.into_iter().map(Into::into));
+    Ok((compile, link))
+}
+
+/// Makes the functions of C libraries known in this process. Shared objects are kept in
+/// a folder of the user's, by content.
+pub(crate) fn load(functions: &[FuncSym]) -> Result<(), CodegenError> {
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let file =
+        shared_object(functions).map_err(|e| CodegenError::new("C library", e.to_string()))?;
+    let name = CString::new(file.as_os_str().as_bytes())
+        .map_err(|_| CodegenError::new("C library", "a file name with a zero byte"))?;
+    // SAFETY: the name ends in a zero byte. What initialises a library is its own affair.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    if !handle.is_null() {
+        return Ok(());
+    }
+    // SAFETY: dlopen() has just failed, so there is a message that ends in a zero byte.
+    let message = unsafe { std::ffi::CStr::from_ptr(libc::dlerror()) };
+    Err(CodegenError::new(
+        "C library",
+        message.to_string_lossy().into_owned(),
+    ))
+}
+
+/// The shared object with the functions of these libraries.
+fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
+    let mut h = rustc_hash::FxHasher::default();
+    for f in functions {
+        (f.kind(), f.ty()).hash(&mut h);
+        for file in library_of(f).iter().flat_map(|l| &l.files) {
+            std::fs::read(file)?.hash(&mut h);
+        }
+    }
+    let dir = own_folder()?;
+    let file = dir.join(format!("{:016x}.so", h.finish()));
+    if file.exists() {
+        return Ok(file);
+    }
+    let work = tempfile::tempdir_in(&dir)?;
+    let (compile, link) = write_sources(functions, work.path())?;
+    let made = work.path().join("library.so");
+    run_compiler(|c| {
+        c.args(["-shared", "-fPIC", "-O2", "-o"])
+            .arg(&made)
+            .args(compile)
+            .args(link);
+    })?;
+    std::fs::rename(&made, &file)?;
+    Ok(file)
+}
+
+/// A folder that only this user can write to.
+fn own_folder() -> io::Result<PathBuf> {
+    // SAFETY: getuid() cannot fail.
+    let user = unsafe { libc::getuid() };
+    let dir = std::env::temp_dir().join(format!("taipan-c-{user}"));
+    match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+        _ => {}
+    }
+    let meta = std::fs::symlink_metadata(&dir)?;
+    if meta.is_dir() && meta.uid() == user && meta.mode() & 0o022 == 0 {
+        return Ok(dir);
+    }
+    Err(io::Error::other(format!(
+        "{} belongs to somebody else",
+        dir.display()
+    )))
+}

@@ -1,0 +1,354 @@
+//! Low-level code in user programs: `lltype`, `llmemory`, `rffi`, C libraries.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn containers_made_while_loading() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+POINT = lltype.Struct('POINT', ('x', lltype.Signed), ('y', lltype.Signed))
+NODE = lltype.GcForwardReference()
+NODE.become(lltype.GcStruct('NODE', ('value', lltype.Signed), ('next', lltype.Ptr(NODE))))
+WORLD = lltype.Struct('WORLD', ('origin', POINT), ('rows', lltype.FixedSizeArray(POINT, 3)),
+                      ('here', lltype.Ptr(POINT)))
+world = lltype.malloc(WORLD, immortal=True)
+world.origin.x = 5
+world.rows[1].y = 70
+world.here = world.rows[1]
+first = lltype.malloc(NODE)
+first.value = 1
+first.next = lltype.malloc(NODE)
+first.next.value = 20
+nothing = lltype.nullptr(NODE)
+numbers = lltype.malloc(lltype.GcArray(lltype.Signed), 4)
+numbers[2] = 9
+third = lltype.direct_ptradd(lltype.direct_arrayitems(numbers), 2)
+letters = lltype.malloc(lltype.Array(lltype.Char), 3, immortal=True)
+letters[0], letters[1], letters[2] = 'a', 'b', 'c'
+
+def prebuilt():
+    return world.origin.x + world.here.y
+def walk(more):
+    node = nothing
+    if more:
+        node = first
+    total = 0
+    while node:
+        total += node.value
+        node = node.next
+    return total
+def same():
+    return world.here == world.rows[1] and world.here != world.rows[2]
+def parts():
+    numbers[2] += 1
+    third[1] = 5
+    return third[0] * 10 + numbers[3]
+def text():
+    return letters[0] + letters[2] + str(len(letters))
+def rows(i):
+    row = world.rows[i]
+    row.x = 3
+    if i > 1:
+        row = world.origin
+    return row.x
+",
+        "
+        prebuilt() == 75
+        walk(0) == 0
+        walk(1) == 21
+        same() == true
+        parts() == 105
+        text() == \"ac3\"
+        rows(1) == 3
+        rows(2) == 5
+        ",
+    );
+}
+
+#[test]
+fn parts_of_objects_of_the_heap() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+PAIR = lltype.Struct('PAIR', ('a', lltype.Signed), ('b', lltype.Signed))
+PAIRS = lltype.GcArray(PAIR)
+BOX = lltype.GcStruct('BOX', ('pair', PAIR), ('five', lltype.FixedSizeArray(lltype.Signed, 5)))
+def add(pair):
+    return pair.a + pair.b
+def choose(n):
+    pairs = lltype.malloc(PAIRS, 2)
+    pairs[0].a, pairs[1].a = 10, 20
+    if n:
+        pair = pairs[0]
+    else:
+        pair = pairs[1]
+    pair.b = 1
+    return add(pair)
+def box(n):
+    box = lltype.malloc(BOX)
+    five = box.five
+    five[n] = 6
+    five.item0 += 2
+    total = 0
+    for i in range(len(five)):
+        total += five[i]
+    return total
+def field(n):
+    box = lltype.malloc(BOX)
+    items = lltype.direct_arrayitems(lltype.malloc(lltype.GcArray(lltype.Signed), n))
+    items[0] = n
+    return items[0]
+",
+        "
+        choose(1) == 11
+        choose(0) == 21
+        box(3) == 8
+        box(0) == 8
+        field(4) == 4
+        ",
+    );
+}
+
+#[test]
+fn function_pointers() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+from rpython.rtyper.annlowlevel import llhelper
+FUNC = lltype.FuncType([lltype.Signed], lltype.Signed)
+def double(n):
+    return 2 * n
+def square(n):
+    return n * n
+TABLE = lltype.Struct('TABLE', ('first', lltype.Ptr(FUNC)), ('second', lltype.Ptr(FUNC)))
+table = lltype.malloc(TABLE, immortal=True)
+table.first = llhelper(lltype.Ptr(FUNC), double)
+later = lltype.functionptr(FUNC, 'square', _callable=square)
+def call(n):
+    if not table.second:
+        table.second = later
+    return table.first(n) * 100 + table.second(n)
+def here(n):
+    f = llhelper(lltype.Ptr(FUNC), double)
+    if n > 5:
+        f = later
+    return f(n)
+",
+        "
+        call(3) == 609
+        here(4) == 8
+        here(6) == 36
+        ",
+    );
+}
+
+#[test]
+fn addresses() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, llmemory
+S = lltype.Struct('S', ('a', lltype.Char), ('b', lltype.Signed), ('c', lltype.Float))
+offset = llmemory.offsetof(S, 'c')
+def memory(n):
+    adr = llmemory.raw_malloc(32)
+    adr.signed[1] = n
+    (adr + 16).char[2] = 'x'
+    other = llmemory.raw_malloc(32, zero=True)
+    llmemory.raw_memcopy(adr + 8, other, 16)
+    result = other.signed[0] + ord((other + 8).char[2])
+    llmemory.raw_free(adr)
+    llmemory.raw_free(other)
+    return result
+def field(x):
+    s = lltype.malloc(S, flavor='raw')
+    s.c = x
+    adr = llmemory.cast_ptr_to_adr(s)
+    result = (adr + offset).float[0]
+    lltype.free(s, flavor='raw')
+    return result
+def sizes():
+    return (llmemory.sizeof(S), llmemory.offsetof(S, 'b'),
+            llmemory.itemoffsetof(lltype.Array(lltype.Signed)))
+def null(n):
+    adr = llmemory.NULL
+    if n:
+        adr = adr + n
+    d = {adr: n}
+    return bool(adr), d[adr], adr - llmemory.NULL
+",
+        "
+        memory(7) == 127
+        field(2.5) == 2.5
+        sizes() == [24,8,8]
+        null(0) == [false,0,0]
+        null(8) == [true,8,8]
+        ",
+    );
+}
+
+#[test]
+fn c_strings_and_structures() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+REC = rffi.CStruct('rec', ('size', rffi.INT), ('flags', rffi.UCHAR), ('next', rffi.VOIDP))
+def back(s):
+    p = rffi.str2charp(s)
+    p[0] = 'J'
+    result = rffi.charp2str(p) + rffi.charpsize2str(p, 2) + rffi.charp2strn(p, 3)
+    rffi.free_charp(p)
+    return result
+def scoped(s):
+    with rffi.scoped_str2charp(s) as p:
+        with rffi.scoped_alloc_buffer(len(s)) as b:
+            for i in range(len(s)):
+                b.raw[i] = p[len(s) - 1 - i]
+            return b.str(len(s))
+def raw(n):
+    with lltype.scoped_alloc(rffi.CArray(rffi.SHORT), n) as a:
+        for i in range(n):
+            a[i] = rffi.cast(rffi.SHORT, i * 20000)
+        return rffi.cast(lltype.Signed, a[n - 1])
+def record(n):
+    r = rffi.make(REC, c_size=rffi.cast(rffi.INT, n))
+    rffi.setintfield(r, 'c_size', n + 1)
+    copy = lltype.malloc(REC, flavor='raw')
+    rffi.structcopy(copy, r)
+    result = rffi.getintfield(copy, 'c_size') + rffi.sizeof(REC)
+    lltype.free(r, flavor='raw')
+    lltype.free(copy, flavor='raw')
+    return result
+def casts(n):
+    return (rffi.cast(lltype.Signed, rffi.cast(rffi.UCHAR, n)),
+            rffi.cast(lltype.Signed, rffi.cast(rffi.INT, n)),
+            rffi.cast(lltype.Signed, rffi.cast(rffi.DOUBLE, n)),
+            float(rffi.cast(rffi.FLOAT, 0.5)))
+def bytes_of(n):
+    with lltype.scoped_alloc(rffi.LONGP.TO, 1) as p:
+        p[0] = n
+        chars = rffi.cast(rffi.CCHARP, p)
+        return ord(chars[0]) * 1000 + ord(rffi.ptradd(chars, 1)[0])
+def many():
+    p = rffi.liststr2charpp(['ab', 'c'])
+    result = rffi.charpp2liststr(p)
+    rffi.free_charpp(p)
+    return result
+",
+        "
+        back('Hello') == \"JelloJeJel\"
+        scoped('abc') == \"cba\"
+        raw(3) == -25536
+        record(4) == 21
+        casts(300) == [44,300,300,0.5]
+        casts(4294967297) == [1,1,4294967297,0.5]
+        bytes_of(513) == 1002
+        many() == [\"ab\",\"c\"]
+        ",
+    );
+}
+
+#[test]
+fn functions_of_c_libraries() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+from rpython.rlib.rposix import get_saved_errno
+eci = ExternalCompilationInfo(
+    includes=['string.h', 'errno.h'],
+    post_include_bits=['#define TWICE(x) ((x) + (x))\\nint weigh(const int *, int);\\n'
+                       'long apply(long (*f)(long), long x);\\nint fails(int);\\n'],
+    separate_module_sources=['''
+int weigh(const int *items, int n) { int sum = 0; while (n--) sum += *items++; return sum; }
+long apply(long (*f)(long), long x) { return f(x) + 1; }
+int fails(int code) { errno = code; return -1; }
+'''])
+strlen = rffi.llexternal('strlen', [rffi.CCHARP], rffi.SIZE_T, compilation_info=eci)
+twice = rffi.llexternal('TWICE', [rffi.DOUBLE], rffi.DOUBLE, compilation_info=eci)
+weigh = rffi.llexternal('weigh', [rffi.INTP, rffi.INT], rffi.INT, compilation_info=eci)
+CALLBACK = rffi.CCallback([rffi.LONG], rffi.LONG)
+apply = rffi.llexternal('apply', [CALLBACK, rffi.LONG], rffi.LONG, compilation_info=eci)
+fails = rffi.llexternal('fails', [rffi.INT], rffi.INT, compilation_info=eci,
+                        save_err=rffi.RFFI_SAVE_ERRNO)
+labs = rffi.llexternal('labs', [rffi.LONG], rffi.LONG)
+mine = rffi.llexternal('mine', [lltype.Signed], lltype.Signed, _callable=lambda n: n + 1)
+def length(s):
+    return int(strlen(s))
+def macro(x):
+    return twice(x)
+def sum3(n):
+    with lltype.scoped_alloc(rffi.INTP.TO, 3) as a:
+        for i in range(3):
+            a[i] = rffi.cast(rffi.INT, i + n)
+        return int(weigh(a, 3))
+kept = []
+def remember(n):
+    kept.append([n, n * 10])
+    return kept[-1][1]
+def callback(n):
+    total = 0
+    for i in range(100):
+        total += apply(remember, n)
+    return total + len(kept)
+def errno(n):
+    result = int(fails(n))
+    return get_saved_errno() * 10 + result
+def plain(n):
+    return labs(n), mine(n)
+",
+        "
+        length('hello') == 5
+        macro(1.25) == 2.5
+        sum3(5) == 18
+        callback(2) == 2200
+        errno(7) == 69
+        plain(-3) == [3,-2]
+        ",
+    );
+}
+
+#[test]
+fn what_the_c_compiler_knows() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.tool import rffi_platform
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+class CConfig:
+    _compilation_info_ = ExternalCompilationInfo(
+        includes=['stdint.h', 'limits.h'],
+        post_include_bits=['struct thing { char tag; short weight; int64_t far; char tail[3]; };\\n'
+                           '#define GREETING \"good day\"\\n#define HALF 0.5\\n#define BIG (-5000000000L)'])
+    INT_MAX = rffi_platform.ConstantInteger('INT_MAX')
+    BIG = rffi_platform.DefinedConstantInteger('BIG')
+    MISSING = rffi_platform.DefinedConstantInteger('NO_SUCH_MACRO')
+    GREETING = rffi_platform.DefinedConstantString('GREETING')
+    HALF = rffi_platform.DefinedConstantDouble('HALF')
+    uint16 = rffi_platform.SimpleType('uint16_t')
+    thing = rffi_platform.Struct('struct thing', [('weight', rffi.INT), ('far', rffi.INT)])
+    HAS_MAIN = rffi_platform.Has('main')
+    HAS_NONE = rffi_platform.Has('no_such_function_at_all()')
+config = rffi_platform.configure(CConfig)
+globals().update(config)
+def numbers():
+    return INT_MAX, BIG, MISSING is None, HAS_MAIN, HAS_NONE
+def others():
+    return GREETING, HALF, rffi.sizeof(uint16)
+def struct():
+    p = lltype.malloc(thing, flavor='raw')
+    p.c_weight = rffi.cast(rffi.SHORT, -2)
+    p.c_far = 1 << 40
+    result = rffi.getintfield(p, 'c_weight') + p.c_far
+    lltype.free(p, flavor='raw')
+    return result, rffi.sizeof(thing), rffi.offsetof(thing, 'c_far')
+",
+        "
+        numbers() == [2147483647,-5000000000,true,true,false]
+        others() == [\"good day\",0.5,2]
+        struct() == [1099511627774,24,8]
+        ",
+    );
+}

@@ -1,0 +1,5 @@
+"""Low-level types, and the containers that have them."""
+from _lltype import *
+from _llmalloc import (malloc, free, render_immortal, nullptr, functionptr, cast_pointer,
+    cast_opaque_ptr, cast_ptr_to_int, cast_int_to_ptr, cast_primitive, direct_fieldptr,
+    direct_arrayitems, direct_ptradd)

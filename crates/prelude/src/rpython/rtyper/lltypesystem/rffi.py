@@ -1,0 +1,498 @@
+"""C types, C functions and C strings.
+
+A function of `llexternal` takes what its C function takes, and besides: numbers of other
+types, byte strings where the C function wants characters, RPython functions where it wants
+function pointers. `cast`, `sizeof` and `offsetof` are known to the compiler.
+"""
+from rpython.rlib import rarithmetic
+from rpython.rlib.objectmodel import keepalive_until_here, not_rpython, specialize
+from rpython.rlib.rarithmetic import intmask, widen
+from rpython.rlib.rstring import StringBuilder, UnicodeBuilder, assert_str0
+from rpython.rtyper.annlowlevel import llhelper
+from rpython.rtyper.lltypesystem import llmemory, lltype
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+from _llmalloc import cast, int_type, sizeof, offsetof
+
+# ____________________________________________________________ numbers
+
+SIGNED = LONG = LONGLONG = SSIZE_T = INTPTR_T = PTRDIFF_T = TIME_T = OFF_T = lltype.Signed
+UNSIGNED = ULONG = ULONGLONG = SIZE_T = UINTPTR_T = INO_T = DEV_T = lltype.Unsigned
+CLOCK_T = SUSECONDS_T = BLKCNT_T = lltype.Signed
+SIGNEDCHAR = INT8_T = int_type(True, 8)
+UINT8_T = int_type(False, 8)
+SHORT = INT16_T = int_type(True, 16)
+USHORT = UINT16_T = int_type(False, 16)
+INT = INT32_T = PID_T = int_type(True, 32)
+UINT = UINT32_T = MODE_T = UID_T = GID_T = int_type(False, 32)
+INT_real = INT
+INT64_T = lltype.Signed
+UINT64_T = lltype.Unsigned
+__INT128_T = lltype.SignedLongLongLong
+NLINK_T = lltype.Unsigned
+WCHAR_T = lltype.UniChar
+CHAR = UCHAR = lltype.Char
+DOUBLE = lltype.Float
+FLOAT = lltype.SingleFloat
+LONGDOUBLE = lltype.LongFloat
+BOOL = lltype.Bool
+
+NUMBER_TYPES = [SIGNEDCHAR, UINT8_T, SHORT, USHORT, INT, UINT, LONG, ULONG]
+TYPES = ['signed char', 'unsigned char', 'short', 'unsigned short', 'int', 'unsigned int',
+         'long', 'unsigned long']
+
+r_signedchar = rarithmetic.r_int8
+r_uchar = rarithmetic.r_uint8
+r_short = rarithmetic.r_int16
+r_ushort = rarithmetic.r_uint16
+r_int = r_int_real = rarithmetic.r_int32
+r_uint = rarithmetic.r_uint32
+r_long = r_longlong = r_ssize_t = r_time_t = rarithmetic.r_int64
+r_ulong = r_ulonglong = r_size_t = rarithmetic.r_uint64
+
+@not_rpython
+def size_and_sign(TYPE):
+    """Number of bytes, and whether it is unsigned."""
+    unsigned = TYPE in (UINT8_T, USHORT, UINT, ULONG, lltype.Char, lltype.UniChar, lltype.Bool)
+    return sizeof(TYPE), unsigned or isinstance(TYPE, lltype.Ptr)
+
+# ____________________________________________________________ structures and pointers
+
+def CArray(TYPE):
+    return lltype.Array(TYPE, hints={'nolength': True})
+
+def CArrayPtr(TYPE):
+    return lltype.Ptr(CArray(TYPE))
+
+def CFixedArray(TYPE, size):
+    return lltype.FixedSizeArray(TYPE, size)
+
+def CStruct(name, *fields, **kwds):
+    """A C struct; its fields are called `c_NAME` here."""
+    hints = kwds.get('hints', {}).copy()
+    fields = [('c_' + field, TYPE) for field, TYPE in fields]
+    return lltype.Struct(name, *fields, **{'hints': hints})
+
+def CStructPtr(*args, **kwds):
+    return lltype.Ptr(CStruct(*args, **kwds))
+
+def COpaque(name=None, ptr_typedef=None, hints=None, compilation_info=None):
+    """A C type of which nothing is known."""
+    return lltype.OpaqueType('C %s' % (name or ptr_typedef))
+
+def COpaquePtr(name=None, typedef=None, compilation_info=None):
+    return lltype.Ptr(COpaque(name, typedef, compilation_info=compilation_info))
+
+def CCallback(args, result):
+    return lltype.Ptr(lltype.FuncType(args, result))
+
+CCHARP = CONST_CCHARP = CArrayPtr(lltype.Char)
+CWCHARP = CONST_CWCHARP = CArrayPtr(lltype.UniChar)
+CCHARPP = CONST_CCHARPP = CArrayPtr(CCHARP)
+VOIDP = CONST_VOIDP = CArrayPtr(lltype.Char)
+VOIDPP = CArrayPtr(VOIDP)
+UCHARP = CArrayPtr(UCHAR)
+SIGNEDCHARP = CArrayPtr(SIGNEDCHAR)
+SHORTP = CArrayPtr(SHORT)
+USHORTP = CArrayPtr(USHORT)
+INTP = INT_realP = CArrayPtr(INT)
+UINTP = CArrayPtr(UINT)
+LONGP = SIGNEDP = LONGLONGP = SSIZE_TP = TIME_TP = CArrayPtr(LONG)
+ULONGP = UNSIGNEDP = ULONGLONGP = SIZE_TP = CArrayPtr(ULONG)
+SIGNEDPP = CArrayPtr(SIGNEDP)
+DOUBLEP = CArrayPtr(DOUBLE)
+FLOATP = CArrayPtr(FLOAT)
+NULL = lltype.nullptr(VOIDP.TO)
+FILEP = COpaquePtr('FILE')
+
+@not_rpython
+def make(STRUCT, **fields):
+    """A struct in raw memory."""
+    p = lltype.malloc(STRUCT, flavor='raw')
+    for name, value in fields.items():
+        setattr(p, name, value)
+    return p
+
+@specialize.ll()
+def structcopy(pdst, psrc):
+    """Copies all of a struct."""
+    size = llmemory.sizeof(lltype.typeOf(pdst).TO)
+    llmemory.raw_memcopy(llmemory.cast_ptr_to_adr(psrc), llmemory.cast_ptr_to_adr(pdst), size)
+
+@specialize.ll_and_arg(1)
+def getintfield(pdst, fieldname):
+    """An integer field, widened to Signed or Unsigned."""
+    return widen(getattr(pdst, fieldname))
+
+@specialize.ll_and_arg(1)
+def setintfield(pdst, fieldname, value):
+    """Sets an integer field to a value of any integer type."""
+    setattr(pdst, fieldname, cast(lltype.typeOf(getattr(pdst, fieldname)), value))
+
+@specialize.ll()
+def getarrayitem_signed(array, index):
+    return widen(array[index])
+
+@specialize.ll()
+def ptradd(ptr, n):
+    return lltype.direct_ptradd(ptr, n)
+
+# ____________________________________________________________ C functions
+
+RFFI_SAVE_ERRNO = 1
+RFFI_READSAVED_ERRNO = 2
+RFFI_ZERO_ERRNO_BEFORE = 4
+RFFI_FULL_ERRNO = RFFI_SAVE_ERRNO | RFFI_READSAVED_ERRNO
+RFFI_FULL_ERRNO_ZERO = RFFI_SAVE_ERRNO | RFFI_ZERO_ERRNO_BEFORE
+RFFI_SAVE_LASTERROR = RFFI_READSAVED_LASTERROR = RFFI_FULL_LASTERROR = 0
+RFFI_SAVE_WSALASTERROR = 0
+RFFI_ERR_NONE = 0
+RFFI_ERR_ALL = RFFI_FULL_ERRNO
+RFFI_ALT_ERRNO = 64
+
+_errno_location = lltype.functionptr(lltype.FuncType([], INTP), '__errno_location', external=())
+
+@specialize.argtype(0)
+def _chars_in(s):
+    """A byte string as a C string; a pointer as it is."""
+    if s is None:
+        return lltype.nullptr(CCHARP.TO)
+    if isinstance(s, str):
+        return str2charp(s)
+    return s
+
+@specialize.argtype(0)
+def _chars_out(s, p):
+    if isinstance(s, str):
+        if s is not None:
+            free_charp(p)
+
+@specialize.argtype(0)
+def _wide_chars_in(s):
+    if s is None:
+        return lltype.nullptr(CWCHARP.TO)
+    if isinstance(s, unicode):
+        return unicode2wcharp(s)
+    return s
+
+@specialize.argtype(0)
+def _wide_chars_out(s, p):
+    if isinstance(s, unicode):
+        if s is not None:
+            free_wcharp(p)
+
+@not_rpython
+def llexternal(name, args, result, _callable=None, compilation_info=None, sandboxsafe=False,
+               releasegil='auto', _nowrapper=False, calling_conv='c',
+               elidable_function=False, macro=None, random_effects_on_gcobjs='auto',
+               save_err=RFFI_ERR_NONE, natural_arity=-1):
+    """A function of a C library."""
+    assert calling_conv == 'c', "only functions with C's calling convention"
+    eci = compilation_info or ExternalCompilationInfo()
+    external = eci.as_tuple(macro)
+    callable = None
+    if external == ():
+        callable = _callable
+    funcptr = lltype.functionptr(lltype.FuncType(args, result), name, external=external,
+                                 _callable=callable)
+    if _nowrapper:
+        return funcptr
+    return _wrapper(name, args, result, funcptr, elidable_function, save_err)
+
+def _wrapper(name, args, result, funcptr, elidable, save_err):
+    """The function around a pointer to a C function that converts the arguments."""
+    before, after, passed = [], [], []
+    space = {'funcptr': funcptr, 'cast': cast, 'llhelper': llhelper,
+             '_chars_in': _chars_in, '_chars_out': _chars_out,
+             '_wide_chars_in': _wide_chars_in, '_wide_chars_out': _wide_chars_out,
+             'keep': keepalive_until_here, 'errno': _errno_location}
+    for i, TYPE in enumerate(args):
+        space['T%d' % i] = TYPE
+        passed.append('c%d' % i)
+        if TYPE == CCHARP or TYPE == CWCHARP:
+            kind = '_chars' if TYPE == CCHARP else '_wide_chars'
+            before.append('c%d = %s_in(a%d)' % (i, kind, i))
+            after.append('%s_out(a%d, c%d)' % (kind, i, i))
+        elif isinstance(TYPE, lltype.Ptr) and isinstance(TYPE.TO, lltype.FuncType):
+            before.append('c%d = llhelper(T%d, a%d)' % (i, i, i))
+        elif isinstance(TYPE, lltype.Primitive) and TYPE != lltype.Void:
+            before.append('c%d = cast(T%d, a%d)' % (i, i, i))
+        else:
+            before.append('c%d = a%d' % (i, i))
+    if save_err & RFFI_READSAVED_ERRNO:
+        before.append('errno()[0] = cast(INT, get_saved_errno())')
+    elif save_err & RFFI_ZERO_ERRNO_BEFORE:
+        before.append('errno()[0] = cast(INT, 0)')
+    if save_err & RFFI_SAVE_ERRNO:
+        after.insert(0, 'set_saved_errno(cast(SIGNED, errno()[0]))')
+    if save_err:
+        from rpython.rlib.rposix import get_saved_errno, set_saved_errno
+        space.update(get_saved_errno=get_saved_errno, set_saved_errno=set_saved_errno,
+                     INT=INT, SIGNED=SIGNED)
+    call = 'funcptr(%s)' % ', '.join(passed)
+    if result != lltype.Void:
+        call = 'result = ' + call
+        after.append('return result')
+    lines = ['def %s(%s):' % (_identifier(name), ', '.join('a%d' % i for i in range(len(args))))]
+    lines += ['    ' + line for line in before + [call] + after]
+    exec '\n'.join(lines) + '\n' in space
+    wrapper = space[_identifier(name)]
+    if args:
+        wrapper._annspecialcase_ = 'specialize:argtype(%s)' % ', '.join(map(str, range(len(args))))
+    wrapper._ptr = funcptr
+    wrapper._elidable_function_ = bool(elidable)
+    return wrapper
+
+def _identifier(name):
+    return ''.join([c if c.isalnum() else '_' for c in name])
+
+@not_rpython
+def CExternVariable(TYPE, name, eci, c_type=None, sandboxsafe=False, declare_as_extern=True):
+    """Functions that read and write a variable of a C library."""
+    getter, setter = 'taipan_get_' + name, 'taipan_set_' + name
+    c_type = c_type or _c_type(TYPE)
+    declaration = 'extern %s %s;\n' % (c_type, name) if declare_as_extern else ''
+    eci = eci.merge(ExternalCompilationInfo(post_include_bits=[
+        '%sstatic %s %s(void) { return %s; }\nstatic void %s(%s v) { %s = v; }\n'
+        % (declaration, c_type, getter, name, setter, c_type, name)]))
+    return (llexternal(getter, [], TYPE, compilation_info=eci, sandboxsafe=sandboxsafe),
+            llexternal(setter, [TYPE], lltype.Void, compilation_info=eci, sandboxsafe=sandboxsafe))
+
+def _c_type(TYPE):
+    if isinstance(TYPE, lltype.Ptr):
+        return _c_type(TYPE.TO.OF) + '*'
+    names = {SIGNEDCHAR: 'signed char', UINT8_T: 'unsigned char', SHORT: 'short',
+             USHORT: 'unsigned short', INT: 'int', UINT: 'unsigned int', LONG: 'long',
+             ULONG: 'unsigned long', CHAR: 'char', DOUBLE: 'double', FLOAT: 'float',
+             lltype.Bool: 'char', lltype.UniChar: 'wchar_t'}
+    return names[TYPE]
+
+# ____________________________________________________________ strings
+
+def str2charp(s, track_allocation=True):
+    """A copy of a byte string as a C string; to be freed with free_charp()."""
+    n = len(s)
+    array = lltype.malloc(CCHARP.TO, n + 1, flavor='raw')
+    i = 0
+    while i < n:
+        array[i] = s[i]
+        i += 1
+    array[n] = '\x00'
+    return array
+
+def free_charp(cp, track_allocation=True):
+    lltype.free(cp, flavor='raw')
+
+def charp2str(cp):
+    """A C string as a byte string."""
+    n = 0
+    while cp[n] != '\x00':
+        n += 1
+    return assert_str0(charpsize2str(cp, n))
+
+constcharp2str = charp2str
+
+def charpsize2str(cp, size):
+    """The first characters behind a pointer."""
+    b = StringBuilder(size)
+    i = 0
+    while i < size:
+        b.append(cp[i])
+        i += 1
+    return b.build()
+
+constcharpsize2str = charpsize2str
+
+def charp2strn(cp, maxlen):
+    """A C string as a byte string of at most so many characters."""
+    n = 0
+    while n < maxlen and cp[n] != '\x00':
+        n += 1
+    return assert_str0(charpsize2str(cp, n))
+
+def str2chararray(s, array, maxsize):
+    """Copies a byte string without terminating zero; answers how much was copied."""
+    n = min(len(s), maxsize)
+    i = 0
+    while i < n:
+        array[i] = s[i]
+        i += 1
+    return n
+
+def unicode2wcharp(s, track_allocation=True):
+    n = len(s)
+    array = lltype.malloc(CWCHARP.TO, n + 1, flavor='raw')
+    i = 0
+    while i < n:
+        array[i] = s[i]
+        i += 1
+    array[n] = u'\x00'
+    return array
+
+def free_wcharp(wcp, track_allocation=True):
+    lltype.free(wcp, flavor='raw')
+
+def wcharp2unicode(wcp):
+    n = 0
+    while wcp[n] != u'\x00':
+        n += 1
+    return wcharpsize2unicode(wcp, n)
+
+def wcharpsize2unicode(wcp, size):
+    b = UnicodeBuilder(size)
+    i = 0
+    while i < size:
+        b.append(wcp[i])
+        i += 1
+    return b.build()
+
+def wcharp2unicoden(wcp, maxlen):
+    n = 0
+    while n < maxlen and wcp[n] != u'\x00':
+        n += 1
+    return wcharpsize2unicode(wcp, n)
+
+def unicode2wchararray(s, array, maxsize):
+    n = min(len(s), maxsize)
+    i = 0
+    while i < n:
+        array[i] = s[i]
+        i += 1
+    return n
+
+def liststr2charpp(l):
+    """A copy of a list of byte strings as a C array that ends in NULL."""
+    n = len(l)
+    array = lltype.malloc(CCHARPP.TO, n + 1, flavor='raw')
+    for i in range(n):
+        array[i] = str2charp(l[i])
+    array[n] = lltype.nullptr(CCHARP.TO)
+    return array
+
+ll_liststr2charpp = liststr2charpp
+
+def free_charpp(ref, track_allocation=True):
+    i = 0
+    while ref[i]:
+        free_charp(ref[i])
+        i += 1
+    lltype.free(ref, flavor='raw')
+
+def charpp2liststr(p):
+    result = []
+    i = 0
+    while p[i]:
+        result.append(charp2str(p[i]))
+        i += 1
+    return result
+
+# Objects of the heap may move: buffers are copies.
+
+def get_nonmovingbuffer(data):
+    return str2charp(data)
+
+def free_nonmovingbuffer(data, buf):
+    free_charp(buf)
+
+def get_nonmovingbuffer_ll(data):
+    return str2charp(data), data, '\x06'
+
+get_nonmovingbuffer_ll_final_null = get_nonmovingbuffer_ll
+
+def free_nonmovingbuffer_ll(buf, llobj, flag):
+    free_charp(buf)
+
+def get_nonmovingunicodebuffer(data):
+    return unicode2wcharp(data)
+
+def free_nonmovingunicodebuffer(data, buf):
+    free_wcharp(buf)
+
+def alloc_buffer(count):
+    """Raw memory for a string that C code makes: pointer, and two values for
+    str_from_buffer() and keep_buffer_alive_until_here()."""
+    return lltype.malloc(CCHARP.TO, count, flavor='raw'), '', 1
+
+def str_from_buffer(raw_buf, gc_buf, case_num, allocated_size, needed_size):
+    assert allocated_size >= needed_size
+    return charpsize2str(raw_buf, needed_size)
+
+def keep_buffer_alive_until_here(raw_buf, gc_buf, case_num):
+    lltype.free(raw_buf, flavor='raw')
+
+def alloc_unicodebuffer(count):
+    return lltype.malloc(CWCHARP.TO, count, flavor='raw'), u'', 1
+
+def unicode_from_buffer(raw_buf, gc_buf, case_num, allocated_size, needed_size):
+    return wcharpsize2unicode(raw_buf, needed_size)
+
+def keep_unicodebuffer_alive_until_here(raw_buf, gc_buf, case_num):
+    lltype.free(raw_buf, flavor='raw')
+
+
+class scoped_str2charp:
+    def __init__(self, value):
+        if value is not None:
+            self.buf = str2charp(value)
+        else:
+            self.buf = lltype.nullptr(CCHARP.TO)
+    def __enter__(self):
+        return self.buf
+    def __exit__(self, *args):
+        if self.buf:
+            free_charp(self.buf)
+
+class scoped_view_charp(scoped_str2charp):
+    pass
+
+class scoped_nonmovingbuffer(scoped_str2charp):
+    pass
+
+class scoped_unicode2wcharp:
+    def __init__(self, value):
+        if value is not None:
+            self.buf = unicode2wcharp(value)
+        else:
+            self.buf = lltype.nullptr(CWCHARP.TO)
+    def __enter__(self):
+        return self.buf
+    def __exit__(self, *args):
+        if self.buf:
+            free_wcharp(self.buf)
+
+class scoped_nonmoving_unicodebuffer(scoped_unicode2wcharp):
+    pass
+
+class scoped_alloc_buffer:
+    """Raw memory for a string that C code makes: fill `raw`, then take `str(size)`."""
+    def __init__(self, size):
+        self.size = size
+    def __enter__(self):
+        self.raw = lltype.malloc(CCHARP.TO, self.size, flavor='raw')
+        return self
+    def __exit__(self, *args):
+        lltype.free(self.raw, flavor='raw')
+    def str(self, length):
+        return charpsize2str(self.raw, length)
+
+class scoped_alloc_unicodebuffer:
+    def __init__(self, size):
+        self.size = size
+    def __enter__(self):
+        self.raw = lltype.malloc(CWCHARP.TO, self.size, flavor='raw')
+        return self
+    def __exit__(self, *args):
+        lltype.free(self.raw, flavor='raw')
+    def str(self, length):
+        return wcharpsize2unicode(self.raw, length)
+
+
+def c_memcpy(dest, source, size):
+    llmemory.raw_memcopy(llmemory.cast_ptr_to_adr(source), llmemory.cast_ptr_to_adr(dest),
+                         cast(lltype.Signed, size))
+c_memcpy._annspecialcase_ = 'specialize:argtype(2)'
+
+def c_memset(dest, byte, size):
+    i = 0
+    while i < size:
+        dest[i] = chr(byte)
+        i += 1

@@ -1,0 +1,64 @@
+"""What a C compiler needs to know to use a library."""
+
+FIELDS = ('pre_include_bits', 'includes', 'include_dirs', 'post_include_bits', 'libraries',
+          'library_dirs', 'separate_module_sources', 'separate_module_files',
+          'compile_extra', 'link_extra', 'frameworks', 'link_files')
+
+
+class ExternalCompilationInfo(object):
+
+    def __init__(self, pre_include_bits=(), includes=(), include_dirs=(), post_include_bits=(),
+                 libraries=(), library_dirs=(), separate_module_sources=(),
+                 separate_module_files=(), compile_extra=(), link_extra=(), frameworks=(),
+                 link_files=(), testonly_libraries=(), use_cpp_linker=False, platform=None):
+        for name in FIELDS:
+            value = locals()[name]
+            assert not isinstance(value, str), "%s must be a sequence" % name
+            setattr(self, name, tuple([str(item) for item in value]))
+        self.platform = platform
+
+    def merge(self, *others):
+        """This and the others, without repetition."""
+        fields = {}
+        for name in FIELDS:
+            found = []
+            for eci in (self,) + others:
+                found += [item for item in getattr(eci, name) if item not in found]
+            fields[name] = tuple(found)
+        return ExternalCompilationInfo(**fields)
+
+    def _attributes(self):
+        return dict([(name, getattr(self, name)) for name in FIELDS])
+
+    def copy_without(self, *names):
+        fields = self._attributes()
+        for name in names:
+            del fields[name]
+        return ExternalCompilationInfo(**fields)
+
+    def convert_sources_to_files(self, *args, **kwds):
+        return self
+
+    def compile_shared_lib(self, *args, **kwds):
+        return self
+
+    def as_tuple(self, macro=None):
+        """What the compiler of this program needs, () if that is nothing."""
+        everything = tuple([getattr(self, name) for name in FIELDS])
+        if everything == ((),) * len(FIELDS) and not macro:
+            return ()
+        return everything
+
+    def __eq__(self, other):
+        return (self.__class__ is other.__class__ and
+                self._attributes() == other._attributes())
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(self.as_tuple())
+
+    def __repr__(self):
+        given = [(name, getattr(self, name)) for name in FIELDS if getattr(self, name)]
+        return '<ExternalCompilationInfo %s>' % ', '.join(['%s=%r' % pair for pair in given])
