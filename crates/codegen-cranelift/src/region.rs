@@ -20,6 +20,7 @@ use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, SymbolRef};
 
+use crate::foreign;
 use crate::place::Placement;
 use crate::run::run_table;
 
@@ -91,6 +92,7 @@ impl Region {
     pub fn load(&self, image: &Image) -> Result<usize, CodegenError> {
         let table = (image.place(&SymbolRef::ProgramTable))
             .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
+        foreign::load(&image.foreign)?;
         let placement = Placement::new(image, self.code().start, |_| self.data().start);
         if placement.code_end > self.code().end || placement.data_end > self.data().end {
             return Err(CodegenError::new("image", "too large"));

@@ -76,6 +76,7 @@ from rpython.rtyper.lltypesystem import lltype
 PAIR = lltype.Struct('PAIR', ('a', lltype.Signed), ('b', lltype.Signed))
 PAIRS = lltype.GcArray(PAIR)
 BOX = lltype.GcStruct('BOX', ('pair', PAIR), ('five', lltype.FixedSizeArray(lltype.Signed, 5)))
+NUMBERS = lltype.GcArray(lltype.Signed)
 def add(pair):
     return pair.a + pair.b
 def choose(n):
@@ -97,8 +98,7 @@ def box(n):
         total += five[i]
     return total
 def field(n):
-    box = lltype.malloc(BOX)
-    items = lltype.direct_arrayitems(lltype.malloc(lltype.GcArray(lltype.Signed), n))
+    items = lltype.direct_arrayitems(lltype.malloc(NUMBERS, n))
     items[0] = n
     return items[0]
 ",
@@ -108,6 +108,29 @@ def field(n):
         box(3) == 8
         box(0) == 8
         field(4) == 4
+        ",
+    );
+}
+
+#[test]
+fn what_the_collector_would_not_see() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+OBJECT = lltype.GcStruct('OBJECT', ('n', lltype.Signed))
+RAW = lltype.Struct('RAW', ('object', lltype.Ptr(OBJECT)))
+raw = lltype.malloc(RAW, immortal=True)
+raw.object = lltype.malloc(OBJECT)
+raw.object.n = 4
+def read():
+    raw.object.n += 1
+    return raw.object.n
+def write():
+    raw.object = lltype.malloc(OBJECT)
+",
+        "
+        read() == 5
+        write() error a pointer to an object of the heap is stored in raw memory (*Struct RAW), where the collector does not look for it
         ",
     );
 }
@@ -146,11 +169,42 @@ def here(n):
 }
 
 #[test]
+fn other_functions_once_translated() {
+    check(
+        "
+from rpython.rtyper.extfunc import register_external
+from rpython.rtyper.extregistry import ExtRegistryEntry
+def slow(n):
+    return eval('n')
+def quick(n):
+    return n * 2
+register_external(slow, [int], int, llimpl=quick, export_name='slow')
+def special(n):
+    return n
+class Entry(ExtRegistryEntry):
+    _about_ = special
+    def compute_result_annotation(self, s_n):
+        return s_n
+now = special(3)
+def replaced(n):
+    return slow(n) + now
+def described(n):
+    return special(n)
+",
+        "
+        replaced(4) == 11
+        described(4) error special is described by an ExtRegistryEntry
+        ",
+    );
+}
+
+#[test]
 fn addresses() {
     check(
         "
 from rpython.rtyper.lltypesystem import lltype, llmemory
 S = lltype.Struct('S', ('a', lltype.Char), ('b', lltype.Signed), ('c', lltype.Float))
+A = lltype.Array(lltype.Signed)
 offset = llmemory.offsetof(S, 'c')
 def memory(n):
     adr = llmemory.raw_malloc(32)
@@ -171,7 +225,7 @@ def field(x):
     return result
 def sizes():
     return (llmemory.sizeof(S), llmemory.offsetof(S, 'b'),
-            llmemory.itemoffsetof(lltype.Array(lltype.Signed)))
+            llmemory.itemoffsetof(A))
 def null(n):
     adr = llmemory.NULL
     if n:
@@ -256,6 +310,7 @@ fn functions_of_c_libraries() {
         "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
+from rpython.rlib.rarithmetic import intmask
 from rpython.rlib.rposix import get_saved_errno
 eci = ExternalCompilationInfo(
     includes=['string.h', 'errno.h'],
@@ -276,7 +331,7 @@ fails = rffi.llexternal('fails', [rffi.INT], rffi.INT, compilation_info=eci,
 labs = rffi.llexternal('labs', [rffi.LONG], rffi.LONG)
 mine = rffi.llexternal('mine', [lltype.Signed], lltype.Signed, _callable=lambda n: n + 1)
 def length(s):
-    return int(strlen(s))
+    return intmask(strlen(s))
 def macro(x):
     return twice(x)
 def sum3(n):
@@ -284,15 +339,18 @@ def sum3(n):
         for i in range(3):
             a[i] = rffi.cast(rffi.INT, i + n)
         return int(weigh(a, 3))
-kept = []
+class Kept:
+    pass
+kept = Kept()
+kept.items = [[0]]
 def remember(n):
-    kept.append([n, n * 10])
-    return kept[-1][1]
+    kept.items.append([n, n * 10])
+    return kept.items[-1][1]
 def callback(n):
     total = 0
     for i in range(100):
         total += apply(remember, n)
-    return total + len(kept)
+    return total + len(kept.items)
 def errno(n):
     result = int(fails(n))
     return get_saved_errno() * 10 + result
@@ -303,9 +361,44 @@ def plain(n):
         length('hello') == 5
         macro(1.25) == 2.5
         sum3(5) == 18
-        callback(2) == 2200
+        callback(2) == 2201
         errno(7) == 69
         plain(-3) == [3,-2]
+        ",
+    );
+}
+
+#[test]
+fn variables_and_opaque_types_of_c() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+eci = ExternalCompilationInfo(
+    post_include_bits=['typedef struct { int n; char rest[21]; } box_t; extern int counter;\\n'
+                       'void fill(box_t *, int); int look(box_t *);'],
+    separate_module_sources=['''
+int counter = 5;
+void fill(box_t *b, int n) { b->n = n; b->rest[20] = 1; counter++; }
+int look(box_t *b) { return b->n + b->rest[20]; }
+'''])
+BOX = rffi.COpaquePtr('box_t', compilation_info=eci)
+fill = rffi.llexternal('fill', [BOX, rffi.INT], lltype.Void, compilation_info=eci)
+look = rffi.llexternal('look', [BOX], rffi.INT, compilation_info=eci)
+get_counter, set_counter = rffi.CExternVariable(rffi.INT, 'counter', eci)
+def box(n):
+    b = lltype.malloc(BOX.TO, flavor='raw')
+    fill(b, n)
+    result = int(look(b))
+    lltype.free(b, flavor='raw')
+    return result, rffi.sizeof(BOX.TO)
+def variable():
+    set_counter(70)
+    return int(get_counter())
+",
+        "
+        box(3) == [4,32]
+        variable() == 70
         ",
     );
 }

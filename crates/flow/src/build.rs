@@ -60,6 +60,13 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
         let text = format!("{} is tagged as not RPython", f.name);
         return Err(FlowError::new("TP0228", text));
     }
+    if f.get("_extregistry_").is_some() {
+        let text = format!("{} is described by an ExtRegistryEntry", f.name);
+        return Err(FlowError::new("TP0228", text).with_help(
+            "entries work on annotations of the original toolchain: put what translated code \
+             shall do into a function and name it with register_external(..., llimpl=)",
+        ));
+    }
     if code.poisoned {
         let text = format!("{} has a syntax error", f.name);
         return Err(FlowError::new("TP0228", text));

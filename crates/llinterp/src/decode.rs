@@ -690,7 +690,8 @@ impl Decoder<'_, '_> {
                 start: 0,
                 step,
                 length: None,
-                fixed: Some(*n),
+                // Pointers to single items are moved along arrays.
+                fixed: (*n > 1).then_some(*n),
                 ty,
             });
         }

@@ -100,5 +100,7 @@ pub(crate) fn call(
 }
 
 fn unknown(name: &str) -> ExternalError {
-    ExternalError::Fatal(format!("no external function {name} of these types"))
+    ExternalError::Fatal(format!(
+        "the low-level interpreter has no C function {name}: run the program as machine code"
+    ))
 }

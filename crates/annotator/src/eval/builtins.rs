@@ -149,7 +149,7 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "raw_memset",
             "raw_malloc_usage",
         ],
-        "rpython.rtyper.lltypesystem.rffi" => &["make"],
+        "rpython.rtyper.lltypesystem.rffi" => &["make", "CArray", "CArrayPtr"],
         "rpython.rlib.rgc" => &["collect", "enable", "disable", "can_move"],
         "rpython.rtyper.annlowlevel" => &[
             "llstr",

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
-use taipan_lltype::{EXTERNALS, FuncOrName, FuncSym, LLType, StructType, TypeKind};
+use taipan_lltype::{ArrayType, EXTERNALS, FuncOrName, FuncSym, LLType, StructType, TypeKind};
 
 use super::Cx;
 use super::args::Arguments;
@@ -258,6 +258,21 @@ impl Cx<'_> {
             ("lltype", "Ptr") => match ty(0) {
                 Some(t) => ll_type_val(t.ptr()),
                 None => self.problem("TP0303", "Ptr() needs a constant type"),
+            },
+            ("lltype", "GcArray" | "Array") | ("rffi", "CArray" | "CArrayPtr") => match ty(0) {
+                Some(of) if vals.len() == 1 => {
+                    let array = LLType::new(TypeKind::Array(ArrayType {
+                        gc: func == "GcArray",
+                        of,
+                        nolength: module == "rffi",
+                        immutable: false,
+                    }));
+                    ll_type_val(match func {
+                        "CArrayPtr" => array.ptr(),
+                        _ => array,
+                    })
+                }
+                _ => self.problem("TP0303", format!("{func}() needs one constant type")),
             },
             ("lltype", "malloc") => match ty(0) {
                 Some(t) => Atom::Ptr(t.ptr()).into(),

@@ -3,8 +3,8 @@
 
 use taipan_graph::{Const, Operand};
 use taipan_lltype::{
-    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, VoidConst,
-    external, layout,
+    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
+    VoidConst, external, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
@@ -30,7 +30,13 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "lltype.length_of_simple_gcarray_from_opaque" => gcarray_length(hop),
         "lltype.free" => free(hop),
         "lltype.nullptr" => null(hop),
-        "lltype.typeOf" | "lltype.Ptr" | "lltype.render_immortal" => nothing(hop),
+        "lltype.typeOf"
+        | "lltype.Ptr"
+        | "lltype.Array"
+        | "lltype.GcArray"
+        | "rffi.CArray"
+        | "rffi.CArrayPtr"
+        | "lltype.render_immortal" => nothing(hop),
         "lltype.cast_primitive"
         | "lltype.cast_pointer"
         | "lltype.cast_opaque_ptr"
@@ -210,6 +216,9 @@ fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
 /// `malloc(T, n=None, flavor='gc', ...)`
 fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
     let ty = type_arg(hop, 0)?;
+    if let TypeKind::Opaque { .. } = ty.kind() {
+        return Err(TyperError::new(format!("the size of a {ty} is not known")));
+    }
     let positional = hop.nb_args() - hop.keywords.len();
     let raw = raw || keyword_const(hop, "flavor").and_then(Const::as_str) == Some("raw");
     let zero = matches!(

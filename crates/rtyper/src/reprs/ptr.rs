@@ -57,6 +57,18 @@ impl PtrRepr {
         })
     }
 
+    /// Refuses what the collector would not see.
+    fn check_store(&self, part: LLType) -> Typed<()> {
+        if part.is_gc_ptr() && !self.target()?.is_gc_container() {
+            return Err(TyperError::new(format!(
+                "a pointer to an object of the heap is stored in raw memory ({}), where the \
+                 collector does not look for it",
+                self.ty
+            )));
+        }
+        Ok(())
+    }
+
     /// Type of an array's items.
     fn item(&self) -> Typed<LLType> {
         match self.target()?.kind() {
@@ -127,11 +139,13 @@ impl ReprMethods for PtrRepr {
         let name = hop.const_name(1)?.to_owned();
         let v = hop.inputarg(&self.repr(), 0)?;
         if let Some(i) = self.item_field(&name)? {
+            self.check_store(self.item()?)?;
             let value = input_of_type(hop, self.item()?, 2)?;
             hop.genop_void(PlainOp::Setarrayitem, [v, i, value]);
             return Ok(None);
         }
         let ty = self.field(hop.rt, &name)?;
+        self.check_store(ty)?;
         let value = input_of_type(hop, ty, 2)?;
         hop.genop_void(PlainOp::Setfield, [v, cfield(&name), value]);
         Ok(None)
@@ -451,6 +465,7 @@ fn item_of(hop: &Hop<'_>, r: &PtrRepr, v: LLOperand, index: LLOperand) -> RType 
 
 fn setitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
     let item = r.item()?;
+    r.check_store(item)?;
     let v = hop.inputarg(&r.repr(), 0)?;
     let index = hop.inputarg(&Repr::signed(), 1)?;
     let value = input_of_type(hop, item, 2)?;

@@ -14,7 +14,7 @@ class AutoRegisteringType(type):
         things = about if isinstance(about, (tuple, list)) else (about,)
         for thing in things:
             if isinstance(thing, types.FunctionType):
-                thing._not_rpython_ = True
+                thing._extregistry_ = True
 
 
 class ExtRegistryEntry(object):

@@ -76,7 +76,16 @@ def CStructPtr(*args, **kwds):
     return lltype.Ptr(CStruct(*args, **kwds))
 
 def COpaque(name=None, ptr_typedef=None, hints=None, compilation_info=None):
-    """A C type of which nothing is known."""
+    """A C type of which nothing is known but its size, where headers tell it."""
+    if name is not None and compilation_info is not None:
+        from rpython.rtyper.tool import rffi_platform
+        try:
+            size = rffi_platform.sizeof(name, compilation_info)
+        except rffi_platform.CompilationError:
+            pass
+        else:
+            words = lltype.FixedSizeArray(lltype.Signed, (size + 7) // 8)
+            return lltype.Struct('C ' + name, ('content', words))
     return lltype.OpaqueType('C %s' % (name or ptr_typedef))
 
 def COpaquePtr(name=None, typedef=None, compilation_info=None):
