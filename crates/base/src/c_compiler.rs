@@ -79,3 +79,19 @@ fn own_folder() -> io::Result<PathBuf> {
         dir.display()
     )))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_answers_or_is_refused() {
+        let say = |value: &str| {
+            format!("#include <stdio.h>\nint main(void) {{ printf(\"%d\", {value}); return 0; }}\n")
+        };
+        assert_eq!(ask(&say("6 * 7"), &[]), Ok("42".to_owned()));
+        assert_eq!(ask(&say("N"), &["-DN=5".to_owned()]), Ok("5".to_owned()));
+        let messages = ask(&say("no_such_thing"), &[]).unwrap_err();
+        assert!(messages.contains("no_such_thing"), "{messages}");
+    }
+}

@@ -50,14 +50,7 @@ impl Tie {
             salt: 0,
             done: RefCell::default(),
         };
-        // The content, whatever the reference was called.
-        let unnamed = LLType::new(TypeKind::Opaque {
-            name: "itself".into(),
-            gc: false,
-        });
-        let mut h = rustc_hash::FxHasher::default();
-        replace(to, &mut |t| (t == from).then_some(unnamed)).hash(&mut h);
-        tie.salt = h.finish();
+        tie.salt = tie.content(to);
         let mut open = Vec::new();
         tie.to = tie.replaced(to, &mut open);
         if tie.mentions(tie.to) {
@@ -82,6 +75,17 @@ impl Tie {
         mentions(t, self.from, &mut Vec::new())
     }
 
+    /// A hash of a type's content, whatever the reference was called.
+    fn content(&self, t: LLType) -> u64 {
+        let unnamed = LLType::new(TypeKind::Opaque {
+            name: "itself".into(),
+            gc: false,
+        });
+        let mut h = rustc_hash::FxHasher::default();
+        replace(t, &mut |t| (t == self.from).then_some(unnamed)).hash(&mut h);
+        h.finish()
+    }
+
     /// A type with structs that mention the reference renamed; their bodies are left
     /// open.
     fn replaced(&self, t: LLType, open: &mut Vec<(Arc<str>, Arc<StructBody>)>) -> LLType {
@@ -97,9 +101,8 @@ impl Tie {
             if let Some(done) = self.done.borrow().get(&t) {
                 return Some(*done);
             }
-            let mut h = rustc_hash::FxHasher::default();
-            (self.salt, &s.name, &s.id).hash(&mut h);
-            let name: Arc<str> = format!("{}#{:016x}", s.name, h.finish()).into();
+            let content = self.content(t) ^ self.salt.rotate_left(32);
+            let name: Arc<str> = format!("{}#{content:016x}", s.name).into();
             let renamed = LLType::new(TypeKind::Struct(StructType {
                 name: s.name.clone(),
                 gc: s.gc,

@@ -184,3 +184,34 @@ fn folding_computes_what_the_machine_does() {
         Some(LLConst::Float((2f64.powi(63)).to_bits()))
     );
 }
+
+#[test]
+fn places_inside_prebuilt_data() {
+    let program = TableProgram::default();
+    let pair = LLType::raw_struct("pair", body(&[("a", int(32)), ("b", *SIGNED)]));
+    let rows = LLType::new(TypeKind::FixedArray(pair, 3));
+    let table = LLType::gc_struct("table", body(&[("n", *SIGNED), ("rows", rows)]));
+    let root = StaticSym::Object(taipan_graph::ObjId(7), table);
+    let within = |path: &[i64]| StaticSym::Within(Arc::new(root.clone()), path.into());
+    let place = |path: &[i64]| within(path).place(&program).map(|(s, at)| (s.clone(), at));
+    // The header, n, two rows, a.
+    assert_eq!(place(&[1, 2, 1]), Some((root.clone(), 8 + 8 + 2 * 16 + 8)));
+    assert_eq!(place(&[1, 3]), Some((root.clone(), 8 + 8 + 3 * 16)));
+    assert_eq!(place(&[2]), None);
+    let mut heap = Heap::new(&program);
+    let start = heap.static_addr(&root);
+    assert_eq!(heap.static_addr(&within(&[1, 1])), start + 32);
+}
+
+#[test]
+fn fields_of_unions_share_their_place() {
+    let union = LLType::raw_struct(
+        "union",
+        StructBody {
+            union: true,
+            ..body(&[("byte", *CHAR), ("word", *SIGNED), ("short", int(16))])
+        },
+    );
+    let l = layout(union, &NoProgram);
+    assert_eq!((l.size, l.align, l.fields), (8, 8, vec![0, 0, 0]));
+}
