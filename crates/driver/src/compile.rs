@@ -145,7 +145,7 @@ pub(crate) fn typed_entries(
 /// Whether a program calls functions of C libraries other than those that the runtime
 /// offers.
 fn calls_c(db: &Database, roots: Roots, root: &FuncSym) -> bool {
-    reachable(db, roots, GraphStage::Rtyped, root).calls_c
+    reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).calls_c
 }
 
 pub(crate) fn typer_failure(e: TyperError) -> Failure {

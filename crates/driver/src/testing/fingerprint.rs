@@ -144,7 +144,16 @@ impl Walk<'_> {
                     }
                 }
             }
+            SymbolRef::Foreign(f) => {
+                // Who knows what it does.
+                f.hash(h);
+                self.nodes[n].asks_system = true;
+                return Vec::new();
+            }
             SymbolRef::Static(s) => {
+                if let StaticSym::Within(_, path) = s {
+                    path.hash(h);
+                }
                 let data = self.program.static_data(s);
                 match static_object(s, &data, &self.program) {
                     Ok(mut object) => {
@@ -289,13 +298,21 @@ fn hide_class_numbers(vtable: &mut [u8]) {
 /// Whether what a function outside answers depends on anything but its arguments.
 /// What writes and answers nothing else does not count.
 fn asks_system(name: &str) -> bool {
+    if find_external(name).is_none() {
+        // What code generation adds, or any C function.
+        let is_ours = name.starts_with("rpy_")
+            || matches!(
+                name,
+                "memcpy" | "memset" | "memmove" | "memcmp" | "nearbyint" | "fma"
+            );
+        return !is_ours;
+    }
     let is_system = name.starts_with("rpy_os_") || name.starts_with("rpy_time_");
     is_system
         && !matches!(
             name,
             "rpy_os_write" | "rpy_os_strerror" | "rpy_os_exit" | "rpy_time_sleep"
         )
-        && find_external(name).is_some()
 }
 
 /// Hashes what derives `Hash`, the same way in every process of one build.
