@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -171,6 +172,17 @@ pub fn function_imports(db: &dyn Db, file: File) -> Arc<Vec<(CodeId, ImportDesc)
         }
     }
     Arc::new(out)
+}
+
+/// All names of globals and attributes that the functions of a file mention. Import
+/// time reads projections of it only.
+#[salsa::tracked(returns(ref))]
+pub fn function_names(db: &dyn Db, file: File) -> BTreeSet<Box<str>> {
+    let codes = module_codes(db, file);
+    let functions = (codes.bodies.iter())
+        .map(|body| body.code(db))
+        .filter(|code| code.kind == CodeKind::Function);
+    functions.flat_map(|code| code.names.to_vec()).collect()
 }
 
 /// The code of a module's body.

@@ -16,7 +16,7 @@ use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, na
 
 use crate::FlowError;
 use crate::fold::fold;
-use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
+use crate::special::{Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::{Folded, World};
 
@@ -235,7 +235,7 @@ impl FlowSpace<'_> {
             Special::Op(HlOp::Str, _) if args.is_empty() => Ok(Value::Const(Const::str(""))),
             Special::Op(HlOp::Bool, _) if args.is_empty() => Ok(self.bool(false)),
             Special::Pow if matches!(args.len(), 2 | 3) => self.eval(HlOp::Pow, args),
-            Special::Replaced(name) => self.call_shipped(BUILTINS, name, args),
+            Special::Replaced(module, name) => self.call_shipped(module, name, args),
             Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
             Special::Print => self.print_function(args, None),
             Special::RUint => match args {

@@ -18,18 +18,21 @@ pub(crate) enum Special {
     RUint,
     /// `__import__(name)`
     Import,
-    /// A function of that name in [`BUILTINS`].
-    Replaced(&'static str),
+    /// A function of a shipped module: the module and its name.
+    Replaced(&'static str, &'static str),
     /// Not RPython, for this reason.
     Forbidden(&'static str),
 }
 
 /// The shipped module of functions that stand for builtin ones.
-pub(crate) const BUILTINS: &str = "rpython.flowspace.builtins";
+const BUILTINS: &str = "rpython.flowspace.builtins";
 
 /// By qualified name.
 pub(crate) fn special(name: &str) -> Option<Special> {
     use Special::*;
+    if let Some(r) = taipan_prelude::redirect(name) {
+        return Some(Replaced(r.module, r.function));
+    }
     Some(match name {
         "rpython.rlib.objectmodel.we_are_translated" => WeAreTranslated,
         "rpython.rlib.rarithmetic.r_uint" => RUint,
@@ -37,7 +40,7 @@ pub(crate) fn special(name: &str) -> Option<Special> {
         "__builtin__.pow" | "operator.pow" => Pow,
         "__builtin__.__import__" => Import,
         "__builtin__.locals" => Forbidden("a function that calls locals() is not RPython"),
-        "__builtin__.bin" => Replaced("rpython_bin"),
+        "__builtin__.bin" => Replaced(BUILTINS, "rpython_bin"),
         "operator.truth" => Op(HlOp::Bool, 1),
         "operator.inv" => Op(HlOp::Invert, 1),
         _ => {

@@ -1,6 +1,7 @@
 //! Import time as a whole: runs the target module, asks for the entry point, loads
 //! what function bodies import, and freezes what is left.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,7 +81,8 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         None => {}
     }
     let failed = late_imports(&mut it);
-    let frozen = ask_freeze(&mut it);
+    let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
+    let frozen = ask_freeze(&mut it, &loaded, &FxHashMap::default());
 
     let modules: Vec<(Box<str>, Ref)> = it
         .heap
@@ -259,6 +261,12 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         if foreign {
             continue;
         }
+        for name in replacing_modules(it.db, file) {
+            if let Err(e) = it.load(name) {
+                let problem = diagnose(it, &e);
+                failed.push(((*name).into(), problem));
+            }
+        }
         let globals = it.heap.attrs(module);
         for (_, desc) in taipan_code::function_imports(it.db, file).iter() {
             if !seen.insert((module, desc.clone())) {
@@ -273,14 +281,25 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     failed
 }
 
-/// Calls `_freeze_()` of all instances that have it.
-fn ask_freeze(it: &mut Interp) -> FxHashSet<Ref> {
-    let roots: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
-    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), &roots)
+/// Shipped modules of functions that stand for builtin ones which the functions of a
+/// file may call, going by the names that they mention.
+#[salsa::tracked(returns(ref))]
+fn replacing_modules(db: &dyn Db, file: File) -> BTreeSet<&'static str> {
+    (taipan_code::function_names(db, file).iter())
+        .flat_map(|name| taipan_prelude::redirected_modules(name))
+        .collect()
+}
+
+/// Calls `_freeze_()` of all instances that have it among those that can be reached and
+/// are not known.
+fn ask_freeze(it: &mut Interp, roots: &[Value], known: &FxHashMap<Ref, ObjId>) -> FxHashSet<Ref> {
+    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), roots)
         .into_iter()
         .filter(|r| {
             let o = it.heap.get(*r);
-            !matches!(o.kind, Kind::Class(_)) && it.heap.lookup(o.class, "_freeze_").is_some()
+            !known.contains_key(r)
+                && !matches!(o.kind, Kind::Class(_))
+                && it.heap.lookup(o.class, "_freeze_").is_some()
         })
         .collect();
     all.sort();
@@ -445,7 +464,9 @@ pub(crate) fn call(
         .map_err(|e| Box::new(diagnose(&it, &e)))?;
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
-    let mut freezer = Freezer::new(db, &it.heap, scope, &thawed.ids, &thawed.frozen);
+    let mut frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &thawed.ids);
+    frozen.extend(&thawed.frozen);
+    let mut freezer = Freezer::new(db, &it.heap, scope, &thawed.ids, &frozen);
     freezer.freeze(std::slice::from_ref(&v));
     let c = freezer.constant(&v);
     for (id, data) in freezer.objects {

@@ -93,12 +93,67 @@ externals! {
     rpy_os_getenv(Str, Str) -> Signed, "value of a variable into the second: its length (nothing is written if it exceeds len) or -1 if unset";
     rpy_os_strerror(Signed, Str) -> Signed, "message of an errno into s, cut to len(s): its length";
     rpy_os_getpid() -> Signed, "getpid()";
+    rpy_os_dup(Signed) -> Signed, "dup(fd): new fd or -errno";
+    rpy_os_dup2(Signed, Signed) -> Signed, "dup2(from, to): to or -errno";
+    rpy_os_pipe() -> Signed, "pipe(): fd to read | fd to write << 32, or -errno";
+    rpy_os_ftruncate(Signed, Signed) -> Signed, "ftruncate(fd, len): 0 or -errno";
+    rpy_os_fsync(Signed) -> Signed, "fsync(fd): 0 or -errno";
+    rpy_os_stat_fields(Str, Bool, Str) -> Signed, "stat(path), or lstat if not follow, into s of 80 bytes: mode, inode, device, links, uid, gid, size, atime, mtime, ctime in ns, 8 bytes each, lowest first; or -errno";
+    rpy_os_fstat_fields(Signed, Str) -> Signed, "the same of fstat(fd)";
+    rpy_os_listdir(Str, Str) -> Signed, "names in a folder, a zero byte after each, into s: length of all (what does not fit is not written) or -errno";
+    rpy_os_readlink(Str, Str) -> Signed, "target of a link into s: its length (nothing is written if it exceeds len(s)) or -errno";
+    rpy_os_symlink(Str, Str) -> Signed, "symlink(target, path): 0 or -errno";
+    rpy_os_link(Str, Str) -> Signed, "link(old, new): 0 or -errno";
+    rpy_os_chmod(Str, Signed) -> Signed, "chmod(path, mode): 0 or -errno";
+    rpy_os_utime(Str, Float, Float) -> Signed, "sets times, in seconds since the epoch: 0 or -errno";
+    rpy_os_umask(Signed) -> Signed, "umask(mask): the mask before";
+    rpy_os_environ(Str) -> Signed, "all variables as NAME=value, a zero byte after each, into s: length of all (what does not fit is not written)";
+    rpy_os_putenv(Str, Str) -> Signed, "sets a variable: 0 or -errno";
+    rpy_os_unsetenv(Str) -> Signed, "forgets a variable: 0 or -errno";
+    rpy_os_fork() -> Signed, "fork(): pid, 0 in the child, or -errno";
+    rpy_os_waitpid(Signed, Signed) -> Signed, "waitpid(pid, options): pid << 32 | status, or -errno";
+    rpy_os_execve(Str, Str, Str) -> Signed, "execve(path, args, env), a zero byte after each argument and variable: -errno";
+    rpy_os_kill(Signed, Signed) -> Signed, "kill(pid, signal): 0 or -errno";
+    rpy_os_system(Str) -> Signed, "system(command): its status or -errno";
+    rpy_os_getppid() -> Signed, "getppid()";
+    rpy_os_getuid() -> Signed, "getuid()";
+    rpy_os_geteuid() -> Signed, "geteuid()";
+    rpy_os_getgid() -> Signed, "getgid()";
+    rpy_os_getegid() -> Signed, "getegid()";
+    rpy_os_urandom(Str) -> Signed, "fills s with random bytes: its length or -errno";
     rpy_os_exit(Signed) -> Void, "_exit(code)";
     rpy_fatal(Str) -> Void, "prints the message to stderr and aborts";
+    // The C library's files, which are known by their addresses.
+    rpy_file_open(Str, Str) -> Signed, "fopen(path, mode): file or -errno";
+    rpy_file_fdopen(Signed, Str) -> Signed, "fdopen(fd, mode): file or -errno";
+    rpy_file_popen(Str, Str) -> Signed, "popen(command, mode): file or -errno";
+    rpy_file_temporary() -> Signed, "tmpfile(): file or -errno";
+    rpy_file_standard(Signed) -> Signed, "stdin, stdout or stderr: file";
+    rpy_file_set_buffer(Signed, Signed, Signed) -> Signed, "setvbuf(file, NULL, mode, size): 0 or -errno";
+    rpy_file_close(Signed) -> Signed, "fclose(file): 0 or -errno";
+    rpy_file_pclose(Signed) -> Signed, "pclose(file): status or -errno";
+    rpy_file_read(Signed, Str) -> Signed, "fread into s, at most len(s): bytes read or -errno";
+    rpy_file_line(Signed, Str) -> Signed, "reads into s up to a newline or until it is full: bytes read or -errno";
+    rpy_file_write(Signed, Str) -> Signed, "fwrite of all of s: its length or -errno";
+    rpy_file_flush(Signed) -> Signed, "fflush(file): 0 or -errno";
+    rpy_file_seek(Signed, Signed, Signed) -> Signed, "fseek(file, pos, how): 0 or -errno";
+    rpy_file_tell(Signed) -> Signed, "ftell(file): position or -errno";
+    rpy_file_fileno(Signed) -> Signed, "fileno(file): fd or -errno";
+    // Sockets.
+    rpy_net_socket(Signed, Signed, Signed) -> Signed, "socket(family, kind, protocol): fd or -errno";
+    rpy_net_connect(Signed, Str, Signed) -> Signed, "connect(fd, port of host): 0, -errno, or -10000 if there is no such host";
+    rpy_net_bind(Signed, Str, Signed) -> Signed, "bind(fd, port of host, '' for any): as rpy_net_connect";
+    rpy_net_listen(Signed, Signed) -> Signed, "listen(fd, backlog): 0 or -errno";
+    rpy_net_accept(Signed) -> Signed, "accept(fd): fd or -errno";
+    rpy_net_send(Signed, Str) -> Signed, "send(fd, s): bytes sent or -errno";
+    rpy_net_shutdown(Signed, Signed) -> Signed, "shutdown(fd, how): 0 or -errno";
+    rpy_net_set_option(Signed, Signed, Signed, Signed) -> Signed, "setsockopt of an int: 0 or -errno";
+    rpy_net_port(Signed) -> Signed, "port that a socket is bound to, or -errno";
     // Time.
     rpy_time_time() -> Float, "seconds since the epoch";
     rpy_time_clock() -> Float, "CPU seconds of the process";
     rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
+    rpy_time_clock_ns(Signed) -> Signed, "nanoseconds of one of the system's clocks, or -errno";
     // Floats and text.
     rpy_float_format(Float, Char, Signed, Signed, Str) -> Signed,
         "text of a float as CPython's PyOS_double_to_string: code among e E f F g G r (r: shortest that reads back, precision ignored), precision, flags (1 sign, 2 add .0 to integral values, 4 alternate form); into s, whose length suffices if it is 32 + precision (+ 310 for f F): its length";

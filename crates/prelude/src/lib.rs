@@ -36,8 +36,10 @@
 //! itself.
 
 mod functions;
+mod redirects;
 
 pub use functions::{Default, FUNCTIONS, Function, Kind, function};
+pub use redirects::{REDIRECTS, Redirect, redirect, redirected_modules};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 

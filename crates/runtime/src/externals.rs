@@ -4,7 +4,7 @@
 //! `rpy_` are the C library's own.
 
 use crate::string::RpyString;
-use crate::{float, os};
+use crate::{files, float, net, os, process, stdio};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -150,11 +150,64 @@ externals! {
         rpy_os_getenv = os::getenv, (name: Str, out: Str) -> i64;
         rpy_os_strerror = os::strerror, (number: i64, out: Str) -> i64;
         rpy_os_getpid = os::getpid, () -> i64;
+        rpy_os_dup = files::dup, (fd: i64) -> i64;
+        rpy_os_dup2 = files::dup2, (from: i64, to: i64) -> i64;
+        rpy_os_pipe = files::pipe, () -> i64;
+        rpy_os_ftruncate = files::ftruncate, (fd: i64, len: i64) -> i64;
+        rpy_os_fsync = files::fsync, (fd: i64) -> i64;
+        rpy_os_stat_fields = files::stat, (path: Str, follow: bool, out: Str) -> i64;
+        rpy_os_fstat_fields = files::fstat, (fd: i64, out: Str) -> i64;
+        rpy_os_listdir = files::listdir, (path: Str, out: Str) -> i64;
+        rpy_os_readlink = files::readlink, (path: Str, out: Str) -> i64;
+        rpy_os_symlink = files::symlink, (target: Str, path: Str) -> i64;
+        rpy_os_link = files::link, (from: Str, to: Str) -> i64;
+        rpy_os_chmod = files::chmod, (path: Str, mode: i64) -> i64;
+        rpy_os_utime = files::utime, (path: Str, accessed: f64, modified: f64) -> i64;
+        rpy_os_umask = files::umask, (mask: i64) -> i64;
+        rpy_os_environ = process::environ, (out: Str) -> i64;
+        rpy_os_putenv = process::putenv, (name: Str, value: Str) -> i64;
+        rpy_os_unsetenv = process::unsetenv, (name: Str) -> i64;
+        rpy_os_fork = process::fork, () -> i64;
+        rpy_os_waitpid = process::waitpid, (pid: i64, options: i64) -> i64;
+        rpy_os_execve = process::execve, (path: Str, args: Str, env: Str) -> i64;
+        rpy_os_kill = process::kill, (pid: i64, signal: i64) -> i64;
+        rpy_os_system = process::system, (command: Str) -> i64;
+        rpy_os_getppid = process::getppid, () -> i64;
+        rpy_os_getuid = process::getuid, () -> i64;
+        rpy_os_geteuid = process::geteuid, () -> i64;
+        rpy_os_getgid = process::getgid, () -> i64;
+        rpy_os_getegid = process::getegid, () -> i64;
+        rpy_os_urandom = process::urandom, (out: Str) -> i64;
+        rpy_file_open = stdio::open, (path: Str, mode: Str) -> i64;
+        rpy_file_fdopen = stdio::fdopen, (fd: i64, mode: Str) -> i64;
+        rpy_file_popen = stdio::popen, (command: Str, mode: Str) -> i64;
+        rpy_file_temporary = stdio::temporary, () -> i64;
+        rpy_file_standard = stdio::standard, (which: i64) -> i64;
+        rpy_file_set_buffer = stdio::set_buffer, (file: i64, mode: i64, size: i64) -> i64;
+        rpy_file_close = stdio::close, (file: i64) -> i64;
+        rpy_file_pclose = stdio::pclose, (file: i64) -> i64;
+        rpy_file_read = stdio::read, (file: i64, out: Str) -> i64;
+        rpy_file_line = stdio::line, (file: i64, out: Str) -> i64;
+        rpy_file_write = stdio::write, (file: i64, s: Str) -> i64;
+        rpy_file_flush = stdio::flush, (file: i64) -> i64;
+        rpy_file_seek = stdio::seek, (file: i64, pos: i64, how: i64) -> i64;
+        rpy_file_tell = stdio::tell, (file: i64) -> i64;
+        rpy_file_fileno = stdio::fileno, (file: i64) -> i64;
+        rpy_net_socket = net::socket, (family: i64, kind: i64, protocol: i64) -> i64;
+        rpy_net_connect = net::connect, (fd: i64, host: Str, port: i64) -> i64;
+        rpy_net_bind = net::bind, (fd: i64, host: Str, port: i64) -> i64;
+        rpy_net_listen = net::listen, (fd: i64, backlog: i64) -> i64;
+        rpy_net_accept = net::accept, (fd: i64) -> i64;
+        rpy_net_send = net::send, (fd: i64, s: Str) -> i64;
+        rpy_net_shutdown = net::shutdown, (fd: i64, how: i64) -> i64;
+        rpy_net_set_option = net::set_option, (fd: i64, level: i64, option: i64, value: i64) -> i64;
+        rpy_net_port = net::port, (fd: i64) -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
         rpy_fatal = os::fatal, (message: Str) -> ();
         rpy_time_time = os::time, () -> f64;
         rpy_time_clock = os::clock, () -> f64;
         rpy_time_sleep = os::sleep, (seconds: f64) -> ();
+        rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;
         rpy_float_format = float::format,
             (x: f64, code: u8, precision: i64, flags: i64, out: Str) -> i64;
         rpy_float_parse = float::parse, (s: Str) -> f64;

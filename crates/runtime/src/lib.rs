@@ -16,12 +16,16 @@
 pub mod arith;
 pub mod exc;
 pub mod externals;
+pub mod files;
 pub mod float;
 pub mod gc;
 mod memory;
+pub mod net;
 pub mod os;
+pub mod process;
 pub mod start;
 pub mod state;
+pub mod stdio;
 pub mod string;
 mod sys;
 

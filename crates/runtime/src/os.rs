@@ -8,8 +8,8 @@ use crate::sys::{self, Timespec, errno};
 
 /// Longest path or name that is passed on; longer ones are answered as the system
 /// would (`ENAMETOOLONG`).
-const PATH_MAX: usize = 4096;
-const ENAMETOOLONG: i64 = 36;
+pub(crate) const PATH_MAX: usize = 4096;
+pub(crate) const ENAMETOOLONG: i64 = 36;
 
 /// Bytes of a string that ends in a zero byte.
 ///
@@ -21,7 +21,7 @@ pub unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
 }
 
 /// Calls `f` with the name as the C library wants it, cut at its first zero byte.
-fn with_c_string(name: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
+pub(crate) fn with_c_string(name: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
     let mut buffer = [0u8; PATH_MAX];
     if name.len() >= PATH_MAX {
         return -ENAMETOOLONG;
@@ -31,7 +31,7 @@ fn with_c_string(name: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
 }
 
 /// The result, or minus the `errno`.
-fn checked(result: i64) -> i64 {
+pub(crate) fn checked(result: i64) -> i64 {
     if result < 0 { -errno() } else { result }
 }
 
@@ -114,6 +114,19 @@ pub fn fstat(fd: i64, field: i64) -> i64 {
 }
 
 fn stat_field(fd: c_int, path: *const c_char, flags: c_int, field: i64) -> i64 {
+    match statx(fd, path, flags) {
+        Ok(st) => match field {
+            0 => i64::from(st.mode),
+            1 => st.size as i64,
+            2 => nanoseconds(&st.times[3]),
+            3 => st.ino as i64,
+            _ => device(&st),
+        },
+        Err(e) => e,
+    }
+}
+
+pub(crate) fn statx(fd: c_int, path: *const c_char, flags: c_int) -> Result<sys::Statx, i64> {
     let mut out = MaybeUninit::<sys::Statx>::zeroed();
     // SAFETY: the path ends in a zero byte, `out` has the kernel's layout, and zeroes
     // are valid for it.
@@ -121,19 +134,17 @@ fn stat_field(fd: c_int, path: *const c_char, flags: c_int, field: i64) -> i64 {
         let result = sys::statx(fd, path, flags, sys::STATX_BASIC_STATS, out.as_mut_ptr());
         (result, out.assume_init())
     };
-    if result < 0 {
-        return -errno();
-    }
-    match field {
-        0 => i64::from(st.mode),
-        1 => st.size as i64,
-        2 => st.times[3].sec * 1_000_000_000 + i64::from(st.times[3].nsec),
-        3 => st.ino as i64,
-        _ => {
-            let (major, minor) = (u64::from(st.dev[0]), u64::from(st.dev[1]));
-            ((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)) as i64
-        }
-    }
+    if result < 0 { Err(-errno()) } else { Ok(st) }
+}
+
+pub(crate) fn nanoseconds(t: &sys::StatxTime) -> i64 {
+    t.sec * 1_000_000_000 + i64::from(t.nsec)
+}
+
+/// Device number of a file, as `st_dev` has it.
+pub(crate) fn device(st: &sys::Statx) -> i64 {
+    let (major, minor) = (u64::from(st.dev[0]), u64::from(st.dev[1]));
+    ((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)) as i64
 }
 
 /// Whether `access` succeeds.
@@ -199,7 +210,7 @@ pub fn getenv(name: &mut [u8], out: &mut [u8]) -> i64 {
     .max(-1)
 }
 
-fn copy_if_fits(text: &[u8], out: &mut [u8]) -> i64 {
+pub(crate) fn copy_if_fits(text: &[u8], out: &mut [u8]) -> i64 {
     if let Some(out) = out.get_mut(..text.len()) {
         out.copy_from_slice(text);
     }
@@ -235,6 +246,18 @@ pub fn fatal(message: &mut [u8]) {
 /// Seconds since the epoch.
 pub fn time() -> f64 {
     clock_seconds(sys::CLOCK_REALTIME)
+}
+
+/// Nanoseconds of one of the system's clocks, or minus the `errno`.
+pub fn clock_nanoseconds(clock: i64) -> i64 {
+    let mut t = Timespec::default();
+    // SAFETY: `t` is valid for writing; an unknown clock is an error.
+    match checked(i64::from(unsafe {
+        sys::clock_gettime(clock as c_int, &raw mut t)
+    })) {
+        0 => t.sec * 1_000_000_000 + t.nsec,
+        error => error,
+    }
 }
 
 /// CPU seconds of this process.

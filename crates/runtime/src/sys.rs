@@ -27,6 +27,7 @@ pub(crate) const EINTR: c_int = 4;
 pub(crate) const STATX_BASIC_STATS: u32 = 0x7ff;
 pub(crate) const AT_FDCWD: c_int = -100;
 pub(crate) const AT_EMPTY_PATH: c_int = 0x1000;
+pub(crate) const AT_SYMLINK_NOFOLLOW: c_int = 0x100;
 
 /// The kernel's `statx`, the same on every architecture.
 #[repr(C)]
@@ -57,6 +58,16 @@ pub(crate) struct StatxTime {
     pub(crate) sec: i64,
     pub(crate) nsec: u32,
     pub(crate) pad: i32,
+}
+
+/// An entry of a folder; the name ends in a zero byte.
+#[repr(C)]
+pub(crate) struct Dirent {
+    pub(crate) ino: u64,
+    pub(crate) off: i64,
+    pub(crate) reclen: u16,
+    pub(crate) kind: u8,
+    pub(crate) name: [c_char; 256],
 }
 
 unsafe extern "C" {
@@ -108,6 +119,43 @@ unsafe extern "C" {
     pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
     pub(crate) fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int;
     pub(crate) fn ldexp(x: f64, n: c_int) -> f64;
+    pub(crate) fn dup(fd: c_int) -> c_int;
+    pub(crate) fn dup2(from: c_int, to: c_int) -> c_int;
+    pub(crate) fn pipe(fds: *mut c_int) -> c_int;
+    pub(crate) fn ftruncate(fd: c_int, len: i64) -> c_int;
+    pub(crate) fn fsync(fd: c_int) -> c_int;
+    pub(crate) fn opendir(path: *const c_char) -> *mut c_void;
+    pub(crate) fn readdir(dir: *mut c_void) -> *const Dirent;
+    pub(crate) fn closedir(dir: *mut c_void) -> c_int;
+    pub(crate) fn readlink(path: *const c_char, p: *mut c_char, n: usize) -> isize;
+    pub(crate) fn symlink(target: *const c_char, path: *const c_char) -> c_int;
+    pub(crate) fn link(from: *const c_char, to: *const c_char) -> c_int;
+    pub(crate) fn chmod(path: *const c_char, mode: u32) -> c_int;
+    pub(crate) fn utimensat(
+        fd: c_int,
+        path: *const c_char,
+        times: *const Timespec,
+        flags: c_int,
+    ) -> c_int;
+    pub(crate) fn umask(mask: u32) -> u32;
+    pub(crate) fn setenv(name: *const c_char, value: *const c_char, replace: c_int) -> c_int;
+    pub(crate) fn unsetenv(name: *const c_char) -> c_int;
+    pub(crate) static environ: *const *const c_char;
+    pub(crate) fn fork() -> c_int;
+    pub(crate) fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
+    pub(crate) fn execve(
+        path: *const c_char,
+        args: *const *const c_char,
+        env: *const *const c_char,
+    ) -> c_int;
+    pub(crate) fn kill(pid: c_int, signal: c_int) -> c_int;
+    pub(crate) fn system(command: *const c_char) -> c_int;
+    pub(crate) fn getppid() -> c_int;
+    pub(crate) fn getuid() -> u32;
+    pub(crate) fn geteuid() -> u32;
+    pub(crate) fn getgid() -> u32;
+    pub(crate) fn getegid() -> u32;
+    pub(crate) fn getrandom(p: *mut u8, n: usize, flags: u32) -> isize;
 }
 
 /// The error number of the last failed call.

@@ -1,5 +1,5 @@
 """Paths."""
-from posix import exists, isfile, isdir, abspath
+from posix import abspath, exists, getsize, isdir, isfile, islink
 
 sep = '/'
 altsep = None
@@ -29,6 +29,7 @@ def join(first, *rest):
 
 def split(path):
     at = path.rfind('/') + 1
+    assert at >= 0
     head, tail = path[:at], path[at:]
     if head and head != '/' * len(head):
         head = head.rstrip('/')
@@ -48,6 +49,7 @@ def splitext(path):
     start = path.rfind('/') + 1
     while start < dot:
         if path[start] != '.':
+            assert dot >= 0
             return path[:dot], path[dot:]
         start += 1
     return path, ''
@@ -101,7 +103,3 @@ def expanduser(path):
 
 def expandvars(path):
     return path
-
-
-def islink(path):
-    return False

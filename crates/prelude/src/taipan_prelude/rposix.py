@@ -6,10 +6,18 @@ from taipan_lowlevel import (
     rpy_os_isatty, rpy_os_unlink, rpy_os_access, rpy_os_mkdir, rpy_os_rmdir,
     rpy_os_rename, rpy_os_chdir, rpy_os_getcwd, rpy_os_getenv, rpy_os_strerror,
     rpy_os_getpid, rpy_os_exit, rpy_os_stat, rpy_os_fstat, rpy_time_time,
-    rpy_time_clock, rpy_time_sleep)
+    rpy_time_clock, rpy_time_sleep, rpy_time_clock_ns)
+from taipan_lowlevel import (
+    rpy_os_dup, rpy_os_dup2, rpy_os_pipe, rpy_os_ftruncate, rpy_os_fsync,
+    rpy_os_stat_fields, rpy_os_fstat_fields, rpy_os_listdir, rpy_os_readlink,
+    rpy_os_symlink, rpy_os_link, rpy_os_chmod, rpy_os_utime, rpy_os_umask,
+    rpy_os_environ, rpy_os_putenv, rpy_os_unsetenv, rpy_os_fork, rpy_os_waitpid,
+    rpy_os_execve, rpy_os_kill, rpy_os_system, rpy_os_getppid, rpy_os_getuid,
+    rpy_os_geteuid, rpy_os_getgid, rpy_os_getegid, rpy_os_urandom)
 from taipan_prelude.rstr import ll_slice
 
 FIRST_GUESS = 1024
+STAT_SIZE = 80
 
 
 def checked(result):
@@ -115,3 +123,116 @@ def ll_time_clock():
 
 def ll_time_sleep(seconds):
     rpy_time_sleep(seconds)
+
+def ll_clock_ns(clock):
+    return checked(rpy_time_clock_ns(clock))
+
+def ll_os_dup(fd):
+    return checked(rpy_os_dup(fd))
+
+def ll_os_dup2(fd, other):
+    checked(rpy_os_dup2(fd, other))
+
+def ll_pipe():
+    return checked(rpy_os_pipe())
+
+def ll_os_ftruncate(fd, length):
+    checked(rpy_os_ftruncate(fd, length))
+
+def ll_os_fsync(fd):
+    checked(rpy_os_fsync(fd))
+
+def ll_stat_fields(path, follow):
+    buffer = malloc(STR, STAT_SIZE)
+    checked(rpy_os_stat_fields(path, follow, buffer))
+    return buffer
+
+def ll_fstat_fields(fd):
+    buffer = malloc(STR, STAT_SIZE)
+    checked(rpy_os_fstat_fields(fd, buffer))
+    return buffer
+
+def ll_listdir(path):
+    size = FIRST_GUESS
+    while True:
+        buffer = malloc(STR, size)
+        n = checked(rpy_os_listdir(path, buffer))
+        if n <= size:
+            return ll_slice(buffer, 0, n)
+        size = n
+
+def ll_os_readlink(path):
+    size = FIRST_GUESS
+    while True:
+        buffer = malloc(STR, size)
+        n = checked(rpy_os_readlink(path, buffer))
+        if n <= size:
+            return ll_slice(buffer, 0, n)
+        size = n
+
+def ll_os_symlink(target, path):
+    checked(rpy_os_symlink(target, path))
+
+def ll_os_link(old, new):
+    checked(rpy_os_link(old, new))
+
+def ll_os_chmod(path, mode):
+    checked(rpy_os_chmod(path, mode))
+
+def ll_utime(path, accessed, modified):
+    checked(rpy_os_utime(path, accessed, modified))
+
+def ll_os_umask(mask):
+    return rpy_os_umask(mask)
+
+def ll_environ():
+    size = FIRST_GUESS
+    while True:
+        buffer = malloc(STR, size)
+        n = rpy_os_environ(buffer)
+        if n <= size:
+            return ll_slice(buffer, 0, n)
+        size = n
+
+def ll_os_putenv(name, value):
+    checked(rpy_os_putenv(name, value))
+
+def ll_os_unsetenv(name):
+    checked(rpy_os_unsetenv(name))
+
+def ll_os_fork():
+    return checked(rpy_os_fork())
+
+def ll_waitpid(pid, options):
+    return checked(rpy_os_waitpid(pid, options))
+
+def ll_execve(path, args, env):
+    checked(rpy_os_execve(path, args, env))
+
+def ll_os_kill(pid, signal):
+    checked(rpy_os_kill(pid, signal))
+
+def ll_os_system(command):
+    return checked(rpy_os_system(command))
+
+def ll_os_getppid():
+    return rpy_os_getppid()
+
+def ll_os_getuid():
+    return rpy_os_getuid()
+
+def ll_os_geteuid():
+    return rpy_os_geteuid()
+
+def ll_os_getgid():
+    return rpy_os_getgid()
+
+def ll_os_getegid():
+    return rpy_os_getegid()
+
+def ll_os_urandom(count):
+    if count < 0:
+        raise OSError(22, '')
+    buffer = malloc(STR, count)
+    checked(rpy_os_urandom(buffer))
+    return buffer

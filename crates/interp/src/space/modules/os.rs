@@ -53,6 +53,11 @@ fn os_error(it: &mut Interp, errno: i32, text: &str) -> R {
     it.raise_args(ty::OS_ERROR, args)
 }
 
+/// Links are followed when a program is imported, and never seen.
+fn islink(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::Bool(false))
+}
+
 fn abspath(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "abspath")?;
     Ok(Value::str(p.as_str()))
@@ -154,6 +159,32 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.fork", forbidden),
     Builtin::function("os.strerror", forbidden),
     Builtin::function("os._exit", forbidden),
+    Builtin::function("os.path.getsize", forbidden),
+    Builtin::function("os.path.islink", islink),
+    Builtin::function("os.chmod", forbidden),
+    Builtin::function("os.dup", forbidden),
+    Builtin::function("os.dup2", forbidden),
+    Builtin::function("os.execv", forbidden),
+    Builtin::function("os.execve", forbidden),
+    Builtin::function("os.fdatasync", forbidden),
+    Builtin::function("os.fdopen", forbidden),
+    Builtin::function("os.fsync", forbidden),
+    Builtin::function("os.ftruncate", forbidden),
+    Builtin::function("os.getegid", getpid),
+    Builtin::function("os.geteuid", getpid),
+    Builtin::function("os.getgid", getpid),
+    Builtin::function("os.getppid", getpid),
+    Builtin::function("os.getuid", getpid),
+    Builtin::function("os.kill", forbidden),
+    Builtin::function("os.link", forbidden),
+    Builtin::function("os.pipe", forbidden),
+    Builtin::function("os.readlink", forbidden),
+    Builtin::function("os.symlink", forbidden),
+    Builtin::function("os.tmpfile", forbidden),
+    Builtin::function("os.umask", forbidden),
+    Builtin::function("os.urandom", forbidden),
+    Builtin::function("os.utime", forbidden),
+    Builtin::function("os.waitpid", forbidden),
 ];
 
 /// The constants of `posix`.
@@ -177,6 +208,7 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
         ("O_ASYNC", libc::O_ASYNC),
         ("O_DIRECT", libc::O_DIRECT),
         ("WNOHANG", libc::WNOHANG),
+        ("WUNTRACED", libc::WUNTRACED),
         ("F_OK", libc::F_OK),
         ("R_OK", libc::R_OK),
         ("W_OK", libc::W_OK),

@@ -1,0 +1,71 @@
+"""SipHash-2-4 (Aumasson and Bernstein) of byte strings."""
+from rpython.rlib.rarithmetic import r_uint64
+
+
+def _rotated(x, b):
+    return (x << b) | (x >> (64 - b))
+
+
+class _State(object):
+    def __init__(self, k0, k1):
+        self.v0 = k0 ^ r_uint64(0x736f6d6570736575)
+        self.v1 = k1 ^ r_uint64(0x646f72616e646f6d)
+        self.v2 = k0 ^ r_uint64(0x6c7967656e657261)
+        self.v3 = k1 ^ r_uint64(0x7465646279746573)
+
+    def rounds(self, count):
+        v0, v1, v2, v3 = self.v0, self.v1, self.v2, self.v3
+        for _ in range(count):
+            v0 += v1
+            v2 += v3
+            v1 = _rotated(v1, 13) ^ v0
+            v3 = _rotated(v3, 16) ^ v2
+            v0 = _rotated(v0, 32)
+            v2 += v1
+            v0 += v3
+            v1 = _rotated(v1, 17) ^ v2
+            v3 = _rotated(v3, 21) ^ v0
+            v2 = _rotated(v2, 32)
+        self.v0, self.v1, self.v2, self.v3 = v0, v1, v2, v3
+
+    def word(self, m):
+        self.v3 ^= m
+        self.rounds(2)
+        self.v0 ^= m
+
+
+class _Seed(object):
+    k0 = r_uint64(0)
+    k1 = r_uint64(0)
+
+seed = _Seed()
+
+
+def siphash24_with_key(s, k0, k1=0):
+    """The hash of a string under a key of two 64-bit numbers."""
+    state = _State(r_uint64(k0), r_uint64(k1))
+    size = len(s)
+    whole = size & ~7
+    for start in range(0, whole, 8):
+        m = r_uint64(0)
+        for i in range(7, -1, -1):
+            m = (m << 8) | r_uint64(ord(s[start + i]))
+        state.word(m)
+    m = r_uint64(size & 0xff)
+    for i in range(6, -1, -1):
+        m <<= 8
+        if whole + i < size:
+            m |= r_uint64(ord(s[whole + i]))
+    state.word(m)
+    state.v2 ^= r_uint64(0xff)
+    state.rounds(4)
+    return state.v0 ^ state.v1 ^ state.v2 ^ state.v3
+
+
+def siphash24(s):
+    """The same under the program's own key."""
+    return siphash24_with_key(s, seed.k0, seed.k1)
+
+
+def enable_siphash24():
+    """Dictionaries keep the hash that they have."""

@@ -1,0 +1,2 @@
+"""Regular expressions, made into code while a program is imported."""
+from rpython.rlib.rsre.rpy._sre import get_code

@@ -1,0 +1,2 @@
+class error(Exception):
+    """Not a regular expression."""

@@ -1,0 +1,448 @@
+"""Matching: runs the code of `rsre_constants` over a text.
+
+A match context holds a text and the range to look at; after a match it holds what was
+found. Where there are several ways the machine notes a Choice and takes the first; when
+it fails it goes back to the newest one. Nothing recurses but look-around.
+"""
+import sys
+
+from rpython.rlib.objectmodel import specialize
+from rpython.rlib.rsre import rsre_char
+from rpython.rlib.rsre.rsre_constants import *
+
+
+class Error(Exception):
+    def __init__(self, msg):
+        self.msg = msg
+
+
+class EndOfString(Exception):
+    pass
+
+
+class CompiledPattern(object):
+    """Code, and the flags that it was made with."""
+    _immutable_fields_ = ['pattern[*]', 'flags']
+
+    def __init__(self, pattern, flags):
+        self.pattern = pattern
+        self.flags = flags
+
+    def pat(self, index):
+        return self.pattern[index]
+
+
+class Mark(object):
+    """The position noted last under a number, and what was noted before. Groups have
+    numbers from 0 on, registers of loops those below."""
+    _immutable_ = True
+
+    def __init__(self, gid, position, prev):
+        self.gid = gid
+        self.position = position
+        self.prev = prev
+
+
+def find_mark(mark, gid):
+    """The position, or -1."""
+    while mark is not None:
+        if mark.gid == gid:
+            return mark.position
+        mark = mark.prev
+    return -1
+
+
+class Choice(object):
+    """Another way from a position.
+
+    `limit` is -1 for a single way at `pc`. A greedy repetition goes on at `pc` with ever
+    fewer characters, down to `limit`; one that is not (`lazy` is the place of its
+    operation) with ever more, up to `limit`.
+    """
+
+    def __init__(self, pc, ptr, limit, lazy, marks, prev):
+        self.pc = pc
+        self.ptr = ptr
+        self.limit = limit
+        self.lazy = lazy
+        self.marks = marks
+        self.prev = prev
+
+
+# Contexts.
+
+class AbstractMatchContext(object):
+    """`match_start` is where to match; after a match `match_end` and `match_marks` say
+    what was found."""
+    _immutable_fields_ = ['end']
+    match_start = 0
+    match_end = 0
+    match_marks = None
+    fullmatch_only = False
+
+    def __init__(self, match_start, end):
+        # Both are places in the text.
+        assert match_start >= 0
+        assert end >= 0
+        self.match_start = match_start
+        self.end = end
+
+    def reset(self, start, must_advance=False):
+        self.match_start = start
+        self.match_marks = None
+
+    def str(self, index):
+        """The code of a character."""
+        raise NotImplementedError
+
+    def next(self, position):
+        return position + 1
+
+    def prev(self, position):
+        if position == 0:
+            raise EndOfString
+        return position - 1
+
+    def get_mark(self, gid):
+        return find_mark(self.match_marks, gid)
+
+    def flatten_marks(self):
+        """Starts and ends of the match and of all groups that matched, in a row."""
+        result = [self.match_start, self.match_end]
+        mark = self.match_marks
+        last = -1
+        while mark is not None:
+            last = max(last, mark.gid)
+            mark = mark.prev
+        for gid in range(last + 1):
+            result.append(self.get_mark(gid))
+        return result
+
+    def span(self, groupnum=0):
+        """Start and end of a group, -1 and -1 if it did not match."""
+        if groupnum == 0:
+            return self.match_start, self.match_end
+        end = self.get_mark(2 * groupnum - 1)
+        if end < 0:
+            return -1, -1
+        return self.get_mark(2 * groupnum - 2), end
+
+    def group(self, groupnum=0):
+        """The text of a group of a byte string, None if it did not match."""
+        raise NotImplementedError
+
+
+class FixedMatchContext(AbstractMatchContext):
+    """A text whose characters have one place each."""
+
+
+class StrMatchContext(FixedMatchContext):
+    _immutable_fields_ = ['_string']
+
+    def __init__(self, string, match_start, end):
+        FixedMatchContext.__init__(self, match_start, end)
+        self._string = string
+
+    def str(self, index):
+        return ord(self._string[index])
+
+    def group(self, groupnum=0):
+        start, end = self.span(groupnum)
+        if start < 0 or end < start:
+            return None
+        return self._string[start:end]
+
+    def fresh_copy(self, start):
+        return StrMatchContext(self._string, start, self.end)
+
+
+class BufMatchContext(FixedMatchContext):
+    _immutable_fields_ = ['_buffer']
+
+    def __init__(self, buf, match_start, end):
+        FixedMatchContext.__init__(self, match_start, end)
+        self._buffer = buf
+
+    def str(self, index):
+        return ord(self._buffer.getitem(index))
+
+    def fresh_copy(self, start):
+        return BufMatchContext(self._buffer, start, self.end)
+
+
+class UnicodeMatchContext(FixedMatchContext):
+    _immutable_fields_ = ['_unicodestr']
+
+    def __init__(self, unicodestr, match_start, end):
+        FixedMatchContext.__init__(self, match_start, end)
+        self._unicodestr = unicodestr
+
+    def str(self, index):
+        return ord(self._unicodestr[index])
+
+    def fresh_copy(self, start):
+        return UnicodeMatchContext(self._unicodestr, start, self.end)
+
+
+# The machine.
+
+def _one(ctx, pattern, pc, ptr):
+    """Whether the operation of one character at `pc` takes the one at `ptr`."""
+    op = pattern.pattern[pc]
+    c = ctx.str(ptr)
+    if op == OPCODE_LITERAL:
+        return c == pattern.pattern[pc + 1]
+    if op == OPCODE_ANY:
+        return c != 10
+    if op == OPCODE_ANY_ALL:
+        return True
+    if op == OPCODE_IN:
+        return rsre_char.check_charset(pattern.pattern, pc + 2, c)
+    if op == OPCODE_NOT_LITERAL:
+        return c != pattern.pattern[pc + 1]
+    if op == OPCODE_LITERAL_IGNORE:
+        return rsre_char.getlower(c, pattern.flags) == pattern.pattern[pc + 1]
+    if op == OPCODE_NOT_LITERAL_IGNORE:
+        return rsre_char.getlower(c, pattern.flags) != pattern.pattern[pc + 1]
+    # OPCODE_IN_IGNORE: either case is in the set, or in what it leaves out.
+    low = rsre_char.getlower(c, pattern.flags)
+    if pattern.pattern[pc + 2] == 0:
+        return (rsre_char.check_charset(pattern.pattern, pc + 2, low) or
+                rsre_char.check_charset(pattern.pattern, pc + 2,
+                                        rsre_char.getupper(c, pattern.flags)))
+    return (rsre_char.check_charset(pattern.pattern, pc + 2, low) and
+            rsre_char.check_charset(pattern.pattern, pc + 2,
+                                    rsre_char.getupper(c, pattern.flags)))
+
+
+def _width_of(pattern, pc):
+    """Length of an operation of one character."""
+    op = pattern.pattern[pc]
+    if op == OPCODE_IN or op == OPCODE_IN_IGNORE:
+        return pattern.pattern[pc + 1]
+    if op == OPCODE_ANY or op == OPCODE_ANY_ALL:
+        return 1
+    return 2
+
+
+def _same(ctx, pattern, start, end, ptr, ignore):
+    """Whether the text from start to end comes again at `ptr`."""
+    if end - start > ctx.end - ptr:
+        return False
+    for i in range(end - start):
+        a, b = ctx.str(start + i), ctx.str(ptr + i)
+        if ignore:
+            a = rsre_char.getlower(a, pattern.flags)
+            b = rsre_char.getlower(b, pattern.flags)
+        if a != b:
+            return False
+    return True
+
+
+def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
+    """Runs the code at `pc`. If it succeeds, `ctx` has the end and the marks. `partial`:
+    it is the code of a look-around, which need not reach the end."""
+    choice = None
+    code = pattern.pattern
+    end = ctx.end
+    while True:
+        op = code[pc]
+        ok = True
+        if op == OPCODE_SUCCESS:
+            if partial or not ctx.fullmatch_only or ptr == end:
+                ctx.match_end = ptr
+                ctx.match_marks = marks
+                return True
+            ok = False
+        elif op <= OPCODE_IN_IGNORE:
+            if ptr < end and _one(ctx, pattern, pc, ptr):
+                ptr += 1
+                pc += _width_of(pattern, pc)
+            else:
+                ok = False
+        elif op == OPCODE_MARK:
+            marks = Mark(code[pc + 1], ptr, marks)
+            pc += 2
+        elif op == OPCODE_JUMP:
+            pc = code[pc + 1]
+        elif op == OPCODE_SPLIT:
+            choice = Choice(code[pc + 2], ptr, -1, -1, marks, choice)
+            pc = code[pc + 1]
+        elif op == OPCODE_REPEAT_ONE:
+            limit = _limit(ptr, code[pc + 2], end)
+            at = ptr
+            while at < limit and _one(ctx, pattern, pc + 4, at):
+                at += 1
+            least = ptr + code[pc + 1]
+            pc = code[pc + 3]
+            ok = at >= least
+            if at > least:
+                choice = Choice(pc, at, least, -1, marks, choice)
+            ptr = at
+        elif op == OPCODE_MIN_REPEAT_ONE:
+            least = code[pc + 1]
+            limit = _limit(ptr, code[pc + 2], end)
+            at = ptr
+            while at < limit and at - ptr < least and _one(ctx, pattern, pc + 4, at):
+                at += 1
+            ok = at - ptr >= least
+            if ok and at < limit:
+                choice = Choice(code[pc + 3], at, limit, pc + 4, marks, choice)
+            ptr = at
+            pc = code[pc + 3]
+        elif op == OPCODE_AT:
+            ok = sre_at(ctx, code[pc + 1], ptr)
+            pc += 2
+        elif op == OPCODE_GROUPREF or op == OPCODE_GROUPREF_IGNORE:
+            group = code[pc + 1]
+            stop = find_mark(marks, 2 * group - 1)
+            start = find_mark(marks, 2 * group - 2)
+            ok = stop >= 0 and _same(ctx, pattern, start, stop, ptr,
+                                     op == OPCODE_GROUPREF_IGNORE)
+            ptr += stop - start
+            pc += 2
+        elif op == OPCODE_GROUPREF_EXISTS:
+            if find_mark(marks, 2 * code[pc + 1] - 1) >= 0:
+                pc += 3
+            else:
+                pc = code[pc + 2]
+        elif op == OPCODE_ASSERT:
+            start = ptr - code[pc + 1]
+            ok = start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True)
+            if ok:
+                marks = ctx.match_marks
+            pc = code[pc + 2]
+        elif op == OPCODE_ASSERT_NOT:
+            start = ptr - code[pc + 1]
+            ok = not (start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True))
+            pc = code[pc + 2]
+        elif op == OPCODE_LOOP_START:
+            marks = Mark(-1 - code[pc + 1], ptr, marks)
+            pc += 2
+        elif op == OPCODE_LOOP_CHECK:
+            if find_mark(marks, -1 - code[pc + 1]) == ptr:
+                pc = code[pc + 2]
+            else:
+                pc += 3
+        else:
+            raise Error("bad code of a regular expression")
+        if ok:
+            continue
+        # Back to the newest choice that has a way left.
+        while True:
+            if choice is None:
+                return False
+            pc, marks = choice.pc, choice.marks
+            if choice.limit < 0:
+                ptr = choice.ptr
+                choice = choice.prev
+                break
+            if choice.lazy < 0:
+                ptr = choice.ptr - 1
+                choice.ptr = ptr
+                if ptr <= choice.limit:
+                    choice = choice.prev
+                break
+            if _one(ctx, pattern, choice.lazy, choice.ptr):
+                ptr = choice.ptr + 1
+                choice.ptr = ptr
+                if ptr >= choice.limit:
+                    choice = choice.prev
+                break
+            choice = choice.prev
+
+
+def _limit(ptr, most, end):
+    """Where a repetition from `ptr` on ends at the latest."""
+    if most >= end - ptr:
+        return end
+    return ptr + most
+
+
+def sre_at(ctx, where, ptr):
+    if where == AT_BEGINNING or where == AT_BEGINNING_STRING:
+        return ptr == 0
+    if where == AT_BEGINNING_LINE:
+        return ptr == 0 or ctx.str(ptr - 1) == 10
+    if where == AT_END:
+        return ptr == ctx.end or (ptr == ctx.end - 1 and ctx.str(ptr) == 10)
+    if where == AT_END_LINE:
+        return ptr == ctx.end or ctx.str(ptr) == 10
+    if where == AT_END_STRING:
+        return ptr == ctx.end
+    wide = where == AT_UNI_BOUNDARY or where == AT_UNI_NON_BOUNDARY
+    before = ptr > 0 and _in_word(ctx.str(ptr - 1), wide)
+    after = ptr < ctx.end and _in_word(ctx.str(ptr), wide)
+    negate = where == AT_NON_BOUNDARY or where == AT_UNI_NON_BOUNDARY
+    if ctx.end == 0:
+        # An empty text has no boundaries, nor places that are none.
+        return False
+    return (before != after) != negate
+
+
+def _in_word(code, wide):
+    if wide:
+        return rsre_char.is_uni_word(code)
+    return rsre_char.is_word(code)
+
+
+# What programs call.
+
+def match_context(ctx, pattern):
+    """Matches at `ctx.match_start`."""
+    if ctx.match_start > ctx.end:
+        return False
+    return sre_match(ctx, pattern, 0, ctx.match_start, None)
+
+
+def search_context(ctx, pattern):
+    """Looks for a match from `ctx.match_start` on, which moves there."""
+    literal = -1
+    if pattern.pattern[0] == OPCODE_LITERAL:
+        literal = pattern.pattern[1]
+    start = ctx.match_start
+    while start <= ctx.end:
+        if literal < 0 or (start < ctx.end and ctx.str(start) == literal):
+            ctx.match_start = start
+            if sre_match(ctx, pattern, 0, start, None):
+                return True
+        start += 1
+    return False
+
+
+def _adjust(start, end, length):
+    """A range that lies in a text of this length."""
+    end = max(min(end, length), 0)
+    start = max(min(start, length), 0)
+    return start, end
+
+
+@specialize.argtype(0)
+def _context(string, start, end):
+    start, end = _adjust(start, end, len(string))
+    if isinstance(string, str):
+        return StrMatchContext(string, start, end)
+    return UnicodeMatchContext(string, start, end)
+
+@specialize.argtype(1)
+def match(pattern, string, start=0, end=sys.maxint, fullmatch=False):
+    """The context of a match at `start`, or None."""
+    ctx = _context(string, start, end)
+    ctx.fullmatch_only = fullmatch
+    if match_context(ctx, pattern):
+        return ctx
+    return None
+
+
+@specialize.argtype(1)
+def fullmatch(pattern, string, start=0, end=sys.maxint):
+    return match(pattern, string, start, end, True)
+
+
+@specialize.argtype(1)
+def search(pattern, string, start=0, end=sys.maxint):
+    """The context of the first match from `start` on, or None."""
+    ctx = _context(string, start, end)
+    if search_context(ctx, pattern):
+        return ctx
+    return None

@@ -1,0 +1,82 @@
+"""Locks. Translated programs have one thread, so that waiting for a lock that is taken
+would never end: it raises."""
+
+
+class error(Exception):
+    """What cannot be done to a lock or thread."""
+
+
+RThreadError = error
+
+TIMEOUT_MAX = 4294967.0
+RPY_LOCK_FAILURE, RPY_LOCK_ACQUIRED, RPY_LOCK_INTR = range(3)
+
+
+class Lock(object):
+    def __init__(self):
+        self._taken = False
+
+    def acquire(self, flag):
+        """Takes it; False if it is taken and `flag` is not set."""
+        if self._taken:
+            if flag:
+                raise error("deadlock: the only thread holds the lock already")
+            return False
+        self._taken = True
+        return True
+
+    def is_acquired(self):
+        return self._taken
+
+    def acquire_timed(self, timeout):
+        """`timeout` in microseconds, negative: for ever."""
+        if self.acquire(timeout < 0):
+            return RPY_LOCK_ACQUIRED
+        return RPY_LOCK_FAILURE
+
+    def release(self):
+        if not self._taken:
+            raise error("the lock is not taken")
+        self._taken = False
+
+    def __enter__(self):
+        self.acquire(True)
+
+    def __exit__(self, *args):
+        self.release()
+
+
+def allocate_lock():
+    return Lock()
+
+
+dummy_lock = Lock()
+
+
+def get_ident():
+    return 1
+
+
+def get_or_make_ident():
+    return 1
+
+
+def gc_thread_start():
+    pass
+
+
+def gc_thread_die():
+    pass
+
+
+class ThreadLocalReference(object):
+    """A place for an instance of a class, None at first."""
+
+    def __init__(self, Cls, loop_invariant=False):
+        self._value = None
+
+    def get(self):
+        return self._value
+
+    def set(self, value):
+        self._value = value

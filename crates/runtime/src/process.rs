@@ -1,0 +1,178 @@
+//! Calls about processes and their environment behind [`crate::externals`]. Errors come
+//! back as minus the `errno`.
+
+use core::ffi::{c_char, c_int};
+
+use crate::os::{c_bytes, checked, with_c_string};
+use crate::sys::{self, errno};
+
+/// Most arguments, and most variables, that [`execve`] passes on.
+const MOST_WORDS: usize = 4096;
+const E2BIG: i64 = 7;
+const ENOMEM: i64 = 12;
+
+/// All variables as `NAME=value`, each with a zero byte after it: their length
+/// together; what does not fit is not written.
+pub fn environ(out: &mut [u8]) -> i64 {
+    let mut length = 0;
+    // SAFETY: the C library keeps a table of strings that a null pointer ends.
+    unsafe {
+        let mut next = sys::environ;
+        while !next.is_null() && !(*next).is_null() {
+            let text = c_bytes(*next);
+            let end = length + text.len() + 1;
+            if let Some(to) = out.get_mut(length..end) {
+                to[..text.len()].copy_from_slice(text);
+                to[text.len()] = 0;
+            }
+            length = end;
+            next = next.add(1);
+        }
+    }
+    length as i64
+}
+
+/// Calls `f` with a copy of a text of any length as the C library wants it.
+fn with_long_string(text: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
+    // SAFETY: the copy has room for the text and a zero byte, and lives until `f` is done.
+    unsafe {
+        let copy: *mut u8 = sys::malloc(text.len() + 1).cast();
+        if copy.is_null() {
+            return -ENOMEM;
+        }
+        copy.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        *copy.add(text.len()) = 0;
+        let result = f(copy.cast());
+        sys::free(copy.cast());
+        result
+    }
+}
+
+/// Sets a variable.
+pub fn putenv(name: &mut [u8], value: &mut [u8]) -> i64 {
+    with_c_string(name, |n| {
+        // SAFETY: both end in a zero byte; the C library copies them.
+        with_long_string(value, |v| {
+            checked(i64::from(unsafe { sys::setenv(n, v, 1) }))
+        })
+    })
+}
+
+/// Forgets a variable.
+pub fn unsetenv(name: &mut [u8]) -> i64 {
+    // SAFETY: the name ends in a zero byte.
+    with_c_string(name, |n| checked(i64::from(unsafe { sys::unsetenv(n) })))
+}
+
+/// `fork`
+pub fn fork() -> i64 {
+    // SAFETY: the child goes on with this thread alone.
+    checked(i64::from(unsafe { sys::fork() }))
+}
+
+/// `waitpid`: the process in the upper 32 bits, its status in the lower.
+pub fn waitpid(pid: i64, options: i64) -> i64 {
+    let mut status: c_int = 0;
+    loop {
+        // SAFETY: `status` is valid for writing.
+        let pid = unsafe { sys::waitpid(pid as c_int, &raw mut status, options as c_int) };
+        if pid >= 0 {
+            return i64::from(pid) << 32 | i64::from(status as u32);
+        }
+        if errno() != i64::from(sys::EINTR) {
+            return -errno();
+        }
+    }
+}
+
+/// The starts of words that each have a zero byte after them, and a null pointer.
+fn words(text: &[u8], out: &mut [*const c_char; MOST_WORDS + 1]) -> bool {
+    let mut n = 0;
+    let mut start = 0;
+    while let Some(len) = text[start..].iter().position(|b| *b == 0) {
+        if n == MOST_WORDS {
+            return false;
+        }
+        out[n] = text[start..].as_ptr().cast();
+        n += 1;
+        start += len + 1;
+    }
+    out[n] = core::ptr::null();
+    true
+}
+
+/// Replaces the process by a program with these arguments, each with a zero byte
+/// after it, and this environment.
+pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
+    let mut argv = [core::ptr::null(); MOST_WORDS + 1];
+    let mut envp = [core::ptr::null(); MOST_WORDS + 1];
+    if !words(args, &mut argv) || !words(env, &mut envp) {
+        return -E2BIG;
+    }
+    // SAFETY: strings end in zero bytes, tables in null pointers.
+    with_c_string(path, |p| {
+        checked(i64::from(unsafe {
+            sys::execve(p, argv.as_ptr(), envp.as_ptr())
+        }))
+    })
+}
+
+/// `kill`
+pub fn kill(pid: i64, signal: i64) -> i64 {
+    // SAFETY: at worst there is no such process or signal, which is an error.
+    checked(i64::from(unsafe {
+        sys::kill(pid as c_int, signal as c_int)
+    }))
+}
+
+/// Runs a command in the shell: its status.
+pub fn system(command: &mut [u8]) -> i64 {
+    // SAFETY: the command ends in a zero byte.
+    with_long_string(command, |c| checked(i64::from(unsafe { sys::system(c) })))
+}
+
+/// `getppid`
+pub fn getppid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::getppid() })
+}
+
+/// `getuid`
+pub fn getuid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::getuid() })
+}
+
+/// `geteuid`
+pub fn geteuid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::geteuid() })
+}
+
+/// `getgid`
+pub fn getgid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::getgid() })
+}
+
+/// `getegid`
+pub fn getegid() -> i64 {
+    // SAFETY: cannot fail.
+    i64::from(unsafe { sys::getegid() })
+}
+
+/// Fills `out` with random bytes of the system.
+pub fn urandom(out: &mut [u8]) -> i64 {
+    let mut done = 0;
+    while done < out.len() {
+        let rest = &mut out[done..];
+        // SAFETY: valid for its length.
+        let n = unsafe { sys::getrandom(rest.as_mut_ptr(), rest.len(), 0) };
+        match usize::try_from(n) {
+            Ok(n) => done += n,
+            Err(_) if errno() == i64::from(sys::EINTR) => {}
+            Err(_) => return -errno(),
+        }
+    }
+    done as i64
+}
