@@ -1,6 +1,8 @@
 """Locks. Translated programs have one thread, so that waiting for a lock that is taken
 would never end: it raises."""
 
+from rpython.rlib.objectmodel import not_rpython
+
 
 class error(Exception):
     """What cannot be done to a lock or thread."""
@@ -80,3 +82,25 @@ class ThreadLocalReference(object):
 
     def set(self, value):
         self._value = value
+
+
+def ThreadLocalField(FIELDTYPE, fieldname, loop_invariant=False):
+    """A place for a low-level value."""
+    class ThreadLocalField(object):
+        def __init__(self):
+            self._value = None
+
+        def getraw(self):
+            return self._value
+
+        def get_or_make_raw(self):
+            return self._value
+
+        def setraw(self, value):
+            self._value = value
+    return ThreadLocalField()
+
+
+@not_rpython
+def start_new_thread(x, y):
+    """Translated programs have one thread."""

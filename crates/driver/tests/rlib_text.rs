@@ -1,0 +1,266 @@
+//! Modules of the shipped `rpython.rlib` about text and bits: codecs, UTF-8, regular
+//! expressions, packed numbers, digests, random numbers.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn codecs() {
+    check(
+        "
+from rpython.rlib import runicode
+def shown(u): return ','.join([hex(ord(c)) for c in u])
+def bytes(*l): return ''.join([chr(n) for n in l])
+def two(a, b, final):
+    s = chr(a) + chr(b)
+    u, pos = runicode.str_decode_utf_8(s, 2, 'replace', final)
+    return shown(u) + ' ' + str(pos)
+def four(a, b, c, d, errors):
+    s = chr(a) + chr(b) + chr(c) + chr(d)
+    try: u, pos = runicode.str_decode_utf_8(s, 4, errors, True)
+    except UnicodeDecodeError: return 'UnicodeDecodeError'
+    return shown(u)
+def handler(errors, encoding, msg, s, start, end):
+    return unicode('%s %d-%d' % (msg, start, end)), end
+def handled(a, b):
+    s = 'x' + chr(a) + chr(b) + 'y'
+    return str(runicode.str_decode_utf_8(s, 4, 'x', True, handler)[0])
+def encoded(code, which, errors):
+    u = u'a' + unichr(code)
+    try:
+        if which == 8: s = runicode.unicode_encode_utf_8(u, 2, errors)
+        elif which == 16: s = runicode.unicode_encode_utf_16_le(u, 2, errors)
+        elif which == 32: s = runicode.unicode_encode_utf_32_be(u, 2, errors)
+        elif which == 1: s = runicode.unicode_encode_latin_1(u, 2, errors)
+        else: s = runicode.unicode_encode_ascii(u, 2, errors)
+    except UnicodeEncodeError: return 'UnicodeEncodeError'
+    return ' '.join([hex(ord(c)) for c in s])
+def wide(a, b, c, d):
+    s = chr(a) + chr(b) + chr(c) + chr(d)
+    return shown(runicode.str_decode_utf_16(s, 4, 'replace')[0])
+def ascii(code, errors):
+    try: return shown(runicode.str_decode_ascii('a' + chr(code), 2, errors)[0])
+    except UnicodeDecodeError: return 'UnicodeDecodeError'
+",
+        r#"
+        two(195, 169, 1) == "0xe9 2"
+        two(97, 195, 1) == "0x61,0xfffd 2"
+        two(97, 195, 0) == "0x61 1"
+        two(192, 128, 1) == "0xfffd,0xfffd 2"
+        four(240, 159, 152, 128, 'strict') == "0x1f600"
+        four(237, 160, 128, 97, 'replace') == "0xfffd,0xfffd,0xfffd,0x61"
+        four(240, 159, 65, 66, 'replace') == "0xfffd,0x41,0x42"
+        four(240, 159, 65, 66, 'ignore') == "0x41,0x42"
+        four(97, 97, 97, 255, 'strict') == "UnicodeDecodeError"
+        handled(255, 97) == "xinvalid start byte 1-2ay"
+        handled(226, 130) == "xinvalid continuation byte 1-3y"
+        encoded(8364, 8, 'strict') == "0x61 0xe2 0x82 0xac"
+        encoded(55296, 8, 'strict') == "UnicodeEncodeError"
+        encoded(55296, 8, 'replace') == "0x61 0x3f"
+        encoded(128512, 16, 'strict') == "0x61 0x0 0x3d 0xd8 0x0 0xde"
+        encoded(128512, 32, 'strict') == "0x0 0x0 0x0 0x61 0x0 0x1 0xf6 0x0"
+        encoded(233, 1, 'strict') == "0x61 0xe9"
+        encoded(256, 1, 'ignore') == "0x61"
+        encoded(233, 7, 'strict') == "UnicodeEncodeError"
+        wide(255, 254, 97, 0) == "0x61"
+        wide(254, 255, 0, 97) == "0x61"
+        wide(61, 216, 0, 222) == "0x1f600"
+        ascii(98, 'strict') == "0x61,0x62"
+        ascii(200, 'replace') == "0x61,0xfffd"
+        ascii(200, 'strict') == "UnicodeDecodeError"
+        "#,
+    );
+}
+
+#[test]
+fn utf8() {
+    check(
+        r"
+from rpython.rlib import rutf8
+def one(code):
+    s = 'a' + rutf8.unichr_as_utf8(code) + 'b'
+    end = rutf8.next_codepoint_pos(s, 1)
+    same = rutf8.codepoint_at_pos(s, 1) == code == rutf8.codepoint_before_pos(s, end)
+    return same * 100 + end * 10 + rutf8.check_utf8(s, False)
+def out_of_range(code, surrogates):
+    try: return len(rutf8.unichr_as_utf8(code, surrogates))
+    except rutf8.OutOfRange: return -1
+def checked(a, b, c):
+    try: return rutf8.check_utf8('x' + chr(a) + chr(b) + chr(c), False)
+    except rutf8.CheckError as e: return -e.pos
+def built(n):
+    b = rutf8.Utf8StringBuilder()
+    b.append_code(0x20ac)
+    b.append('xyz')
+    b.append_multiple_char('\xc3\xa9', n)
+    total = 0
+    for code, pos in rutf8.Utf8StringPosIterator(b.build()): total += code * pos
+    return b.getlength() * 100000 + total
+def indexed(n):
+    text = '\xe2\x82\xacab' * n
+    length = rutf8.codepoints_in_utf8(text)
+    places = rutf8.create_utf8_index_storage(text, length)
+    for i in range(length):
+        pos = rutf8.codepoint_position_at_index(text, places, i)
+        if rutf8.codepoint_index_at_byte_position(text, places, pos, length) != i: return -i
+    return length
+",
+        "
+        one(65) == 123
+        one(233) == 133
+        one(8364) == 143
+        one(128512) == 153
+        out_of_range(1114112, 1) == -1
+        out_of_range(55296, 0) == -1
+        out_of_range(55296, 1) == 3
+        checked(97, 98, 99) == 4
+        checked(97, 98, 195) == -3
+        checked(226, 130, 172) == 2
+        checked(237, 160, 128) == -1
+        checked(97, 255, 97) == -2
+        built(2) == 604716
+        indexed(100) == 300
+        ",
+    );
+}
+
+#[test]
+fn regular_expressions() {
+    check(
+        r#"
+from rpython.rlib.rsre import rsre_core, rsre_re as re
+from rpython.rlib.rsre.rpy import get_code
+PAIR = get_code(r'(\w+)=(\d+|"[^"]*")')
+GREEK = get_code(u'[\u03b1-\u03c9]+')
+def span(text):
+    m = re.search('a(b|c)*?d', text)
+    if m is None: return 'none'
+    return '%d %d %d' % (m.start(), m.end(), m.start(1))
+def split(text): return '|'.join(re.split(r'\s*,\s*', text))
+def words(text): return '|'.join(re.findall(r'\b[a-z]\w*', text))
+def replaced(text): return re.sub(r'(\d)(\d)', r'\2<\g<1>>', text)
+def groups(text):
+    m = re.match('(?P<sign>[-+])?(?P<digits>[0-9]+)(?:\\.([0-9]*))?$', text)
+    if m is None: return 'none'
+    return '|'.join(m.groups('?')) + '|' + m.groupdict('?')['digits']
+def around(text):
+    m = re.search('(?<=[.])(?!x)(?:(?i)abc|(.)\\1)', text)
+    return -1 if m is None else m.start()
+def context(text, start):
+    ctx = rsre_core.StrMatchContext(text, start, len(text))
+    if not rsre_core.match_context(ctx, PAIR): return 'none'
+    return '%s;%s;%d' % (ctx.group(1), ctx.group(2), ctx.match_end)
+def greek():
+    ctx = rsre_core.search(GREEK, u'ab\u03b1\u03b2c')
+    if ctx is None: return -1
+    return ctx.match_start * 10 + ctx.match_end
+def full(text): return rsre_core.fullmatch(PAIR, text) is not None
+def pathological(n): return re.match('(?:a*)*b', 'a' * n) is None
+"#,
+        r#"
+        span('xxabcbd') == "2 7 5"
+        span('ad') == "0 2 -1"
+        span('abc') == "none"
+        split('a , b,c') == "a|b|c"
+        words('one Two three_3') == "one|three_3"
+        replaced('12x345') == "2<1>x4<3>5"
+        groups('-12.5') == "-|12|5|12"
+        groups('7') == "?|7|?|7"
+        groups('a') == "none"
+        around('.xx.ABC') == 4
+        around('xx.yy') == 3
+        around('.xy') == -1
+        context('key=12 b', 0) == "key;12;6"
+        context('  k=77 ', 2) == "k;77;6"
+        context('key', 0) == "none"
+        greek() == 24
+        full('a=1') == true
+        full('a=1 ') == false
+        pathological(12) == true
+        "#,
+    );
+}
+
+#[test]
+fn packed_numbers() {
+    check(
+        r"
+from rpython.rlib.rarithmetic import intmask
+from rpython.rlib.rstruct.error import StructError
+from rpython.rlib.rstruct.ieee import float_pack, float_unpack
+from rpython.rlib.rstruct.runpack import runpack
+def mixed(a):
+    x, y, z = runpack('<ihB', chr(a) + '\x00\x00\x80\xff\xff\x07')
+    return [x, y, z]
+def aligned():
+    x, y = runpack('bi', 'a\x00\x00\x00\x02\x00\x00\x00')
+    return x * 10 + y
+def strings():
+    s, c = runpack('3sc', 'abcd')
+    return c + s
+def double(): return runpack('>d', '\x3f\xf8' + '\x00' * 6)
+def wrong(n):
+    try: return runpack('<h', 'x' * n)
+    except StructError: return -1
+def packed(x, size): return intmask(float_pack(x, size))
+def there_and_back(x, size): return float_unpack(float_pack(x, size), size)
+",
+        "
+        mixed(1) == [-2147483647,-1,7]
+        aligned() == 972
+        strings() == \"dabc\"
+        double() == 1.5
+        wrong(3) == -1
+        wrong(2) == 30840
+        packed(1.5, 4) == 1069547520
+        packed(0.1, 2) == 11878
+        packed(1e-40, 4) == 71362
+        packed(1e300, 4) raises OverflowError
+        there_and_back(-0.1, 8) == -0.1
+        there_and_back(65504.0, 2) == 65504.0
+        there_and_back(3e-46, 4) == 0.0
+        ",
+    );
+}
+
+#[test]
+fn digests_and_random_numbers() {
+    check(
+        r"
+from rpython.rlib import rmd5, rsha, rsiphash
+from rpython.rlib.rarithmetic import intmask, r_uint
+from rpython.rlib.rrandom import Random
+def md5(text, times):
+    d = rmd5.new(text)
+    for _ in range(times): d.update(text)
+    assert d.copy().digest() == d.digest()
+    return d.hexdigest()
+def sha(text, times):
+    d = rsha.new(text)
+    for _ in range(times): d.update(text)
+    return d.hexdigest()
+def sip(n):
+    text = ''.join([chr(i) for i in range(n)])
+    return intmask(rsiphash.siphash24_with_key(text, 0x0706050403020100, 0x0f0e0d0c0b0a0908))
+def words(seed, jump):
+    r = Random(r_uint(seed))
+    first = intmask(r.genrand32())
+    r.jumpahead(jump)
+    return [first, intmask(r.genrand32())]
+def by_array(n):
+    r = Random()
+    r.init_by_array([r_uint(i) for i in range(n)])
+    return r.random()
+",
+        "
+        md5('', 0) == \"d41d8cd98f00b204e9800998ecf8427e\"
+        md5('123', 100) == \"57628378eaf38d65d5e562372c7f8134\"
+        sha('', 0) == \"da39a3ee5e6b4b0d3255bfef95601890afd80709\"
+        sha('123', 100) == \"5589b5d21168f7b2c59077542b646ca65b1880cc\"
+        sip(15) == -6833708440360172059
+        words(0, 10) == [2357136044,2341495689]
+        by_array(3) == 0.2100750248198734
+        ",
+    );
+}
