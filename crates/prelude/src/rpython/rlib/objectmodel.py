@@ -3,6 +3,8 @@
 Once translated, the compiler gives most of these their meaning by name; what stands
 here is what they do while a program loads.
 """
+from __future__ import absolute_import
+
 import math
 import sys
 import types

@@ -1,0 +1,56 @@
+"""Notes when strategies are chosen and changed."""
+
+
+class LogEntry(object):
+    def __init__(self):
+        self.slots = 0
+        self.objects = 0
+        self.element_typenames = []
+
+    def add(self, size, element_typename):
+        self.slots += size
+        self.objects += 1
+        if element_typename and element_typename not in self.element_typenames:
+            self.element_typenames.append(element_typename)
+
+
+class Logger(object):
+    """Prints a line for every event, or sums up those that are alike."""
+    _attrs_ = ['active', 'aggregate', 'logs']
+
+    def __init__(self):
+        self.active = False
+        self.aggregate = False
+        self.logs = {}
+
+    def activate(self, aggregate=False):
+        self.active = True
+        self.aggregate = aggregate
+
+    def log(self, new_strategy, size, cause="", old_strategy="", typename=""):
+        key = (cause, old_strategy, new_strategy)
+        if self.aggregate:
+            if key not in self.logs:
+                self.logs[key] = LogEntry()
+            self.logs[key].add(size, typename)
+        else:
+            entry = LogEntry()
+            entry.add(size, typename)
+            self.output(key, entry)
+
+    def print_aggregated_log(self):
+        for key, entry in self.logs.items():
+            self.output(key, entry)
+
+    def output(self, key, entry):
+        cause, old, new = key
+        change = new
+        if old:
+            change = "%s -> %s" % (old, new)
+        line = "%s (%s) size %d objects %d" % (cause, change, entry.slots, entry.objects)
+        if entry.element_typenames:
+            line += " elements: " + " ".join(entry.element_typenames)
+        self.do_print(line)
+
+    def do_print(self, str):
+        print str
