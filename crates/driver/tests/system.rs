@@ -331,3 +331,38 @@ def kinds(p): return rpath.risdir(p) * 2 + rpath.risabs(p)
         "#,
     );
 }
+
+#[test]
+fn sockets() {
+    check(
+        "
+from rpython.rlib.rsocket import AF_INET, SOCK_STREAM, SHUT_WR, CSocketError, INETAddress, RSocket
+HOST = '127.0.0.1'
+def talk(text):
+    server = RSocket(AF_INET, SOCK_STREAM)
+    server.bind(INETAddress(HOST, 0))
+    server.listen(1)
+    client = RSocket()
+    client.connect(INETAddress(HOST, server.getsockname().get_port()))
+    fd, _ = server.accept()
+    other = RSocket(fd=fd)
+    client.sendall(text)
+    client.shutdown(SHUT_WR)
+    result = ''
+    while True:
+        data = other.recv(3)
+        if data == '': break
+        result += data
+    for s in [server, client, other]: s.close()
+    return result
+def refused():
+    try: RSocket().connect(INETAddress(HOST, 1))
+    except CSocketError as e: return e.errno
+    return 0
+",
+        "
+        talk('hello there') == \"hello there\"
+        refused() == 111
+        ",
+    );
+}

@@ -78,7 +78,11 @@ impl ClassUses {
             let read = if called {
                 inits(facts, &classes).map(|v| ("__init__", v))
             } else {
-                let name = op.args[1].as_const().and_then(|c| c.as_str());
+                // A constant, or a variable that is known to have one value.
+                let name = match &op.args[1] {
+                    Operand::Const(c) => c.as_str(),
+                    Operand::Var(v) => state.vars.get(v.index()).and_then(Val::const_str),
+                };
                 name.filter(|n| *n != "__name__")
                     .map(|n| (n, state.vars[op.result.index()].not_const()))
             };

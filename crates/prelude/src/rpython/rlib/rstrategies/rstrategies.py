@@ -92,6 +92,8 @@ class StrategyFactory(object):
         self._create_strategy_instances(root_class, all_strategy_classes)
 
     def _create_strategy_instances(self, root_class, all_strategy_classes):
+        # Classes are told apart when the program runs: all have the attribute.
+        setattr(root_class, self.strategy_singleton_field, None)
         for strategy_class in all_strategy_classes:
             if strategy_class._is_strategy:
                 instance = self.instantiate_strategy(strategy_class)
