@@ -98,7 +98,7 @@ class Ints(Strategy):
         assert isinstance(w_value, W_Int)
         return w_value.value
     def default_value(self): return W_Int(0)
-@rs.strategy(generalize=[Ints, Generic])
+@rs.strategy(generalize=[Generic])
 class Nils(Strategy):
     import_from_mixin(rs.SingleValueStrategy)
     def value(self): return nil

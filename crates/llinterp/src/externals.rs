@@ -8,6 +8,9 @@ use taipan_runtime::externals::Value;
 pub struct Host {
     /// What the program wrote to stdout and stderr, if that is kept instead of written.
     pub captured: Option<[Vec<u8>; 2]>,
+    /// Whether this process is a copy that the program made of itself, in which nothing
+    /// but its thread goes on.
+    forked: bool,
 }
 
 impl Host {
@@ -15,6 +18,7 @@ impl Host {
     pub fn capturing() -> Host {
         Host {
             captured: Some(Default::default()),
+            ..Host::default()
         }
     }
 }
@@ -48,6 +52,7 @@ pub(crate) fn call(
         }
     }
     match (name, words) {
+        ("rpy_os_exit", [code, ..]) if host.forked => taipan_runtime::os::exit(*code as i64),
         ("rpy_os_exit", [code, ..]) => return Err(ExternalError::Exit(*code as i32)),
         ("rpy_fatal", _) => {
             let text = strings
@@ -82,7 +87,10 @@ pub(crate) fn call(
         Some(Value::Void | Value::Str(_)) => 0,
         Some(Value::Bool(b)) => i128::from(b),
         Some(Value::Char(c)) => i128::from(c),
-        Some(Value::Int(i)) => i128::from(i),
+        Some(Value::Int(i)) => {
+            host.forked |= name == "rpy_os_fork" && i == 0;
+            i128::from(i)
+        }
         Some(Value::Float(f)) => i128::from(f.to_bits()),
     };
     drop(values);
