@@ -296,7 +296,7 @@ def no_seek(offset):
         lines('ab\ncdef\n\nx', 3) == "ab\n|cdef\n|\n|x"
         no_seek(2) == "789"
         no_seek(-1) == "456"
-        no_seek(-5) == "StreamError"
+        no_seek(-6) == "StreamError"
         "#,
     );
 }
