@@ -88,6 +88,7 @@ class AbstractMatchContext(object):
         self.end = end
 
     def reset(self, start, must_advance=False):
+        assert start >= 0
         self.match_start = start
         self.match_marks = None
 
@@ -250,6 +251,7 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
         ok = True
         if op == OPCODE_SUCCESS:
             if partial or not ctx.fullmatch_only or ptr == end:
+                assert ptr >= 0
                 ctx.match_end = ptr
                 ctx.match_marks = marks
                 return True
@@ -403,6 +405,7 @@ def search_context(ctx, pattern):
     start = ctx.match_start
     while start <= ctx.end:
         if literal < 0 or (start < ctx.end and ctx.str(start) == literal):
+            assert start >= 0
             ctx.match_start = start
             if sre_match(ctx, pattern, 0, start, None):
                 return True
