@@ -456,3 +456,35 @@ def f(i, j): return values[i].equals(values[j])
         ",
     );
 }
+
+#[test]
+fn properties_that_subclasses_override() {
+    check(
+        "
+class Bare(object):
+    @property
+    def p(self): return False
+    def get_v(self): return self.w
+    def set_v(self, v): self.w = v
+    v = property(get_v, set_v)
+class Obj(Bare):
+    w = 1
+class Prim(Obj): pass
+class Assign(Prim):
+    @property
+    def p(self): return True
+    def set_v(self, v): self.w = v * 10
+    v = property(Bare.get_v.im_func, set_v)
+def make(n): return [Obj(), Prim(), Assign()][n]
+def f(n):
+    x = make(n)
+    x.v = 5
+    return x.p, x.v
+",
+        "
+        f(0) == [false,5]
+        f(1) == [false,5]
+        f(2) == [true,50]
+        ",
+    );
+}
