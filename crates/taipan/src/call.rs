@@ -13,7 +13,7 @@ use crate::args::{CallArgs, Engine};
 use crate::output::Context;
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
-    let context = &mut Context::new(&args.common, args.function.as_deref().map(Into::into));
+    let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
     let answers = match Answers::new(args.json || args.batch.is_some()) {
         Ok(a) => a,
         Err(e) => return context.fail(&Failure::Usage(format!("standard output: {e}"))),

@@ -14,7 +14,7 @@ use crate::output::{Context, diagnostics_text, exit_code};
 const VERBOSE_LINES: usize = 60;
 
 pub(crate) fn check(args: &CheckArgs) -> i32 {
-    let context = &mut Context::new(&args.common, args.paths.first().map(|p| &**p));
+    let context = Context::once(&args.common, args.paths.first().map(|p| &**p));
     if args.verbose {
         context.db.log().record_from_now();
     }

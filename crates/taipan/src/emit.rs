@@ -8,7 +8,7 @@ use crate::args::{EmitArgs, EmitFormat, Stage};
 use crate::output::Context;
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
-    let context = &mut Context::new(&args.common, Some(args.function.as_str().into()));
+    let context = Context::once(&args.common, Some(args.function.as_str().into()));
     let code = match stage(args.stage) {
         Ok(stage) => print(args, stage, context),
         Err(f) => context.fail(&f),

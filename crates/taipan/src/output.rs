@@ -25,6 +25,12 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// What [`Context::new`] gives, for commands after which the process ends: it is
+    /// never freed, which would take as long as a tenth of the command.
+    pub(crate) fn once(common: &Common, target: Option<&Utf8Path>) -> &'static mut Context {
+        Box::leak(Box::new(Context::new(common, target)))
+    }
+
     /// The surroundings of a command on a target, whose project has the cache, and the
     /// configuration that counts where the command line says nothing.
     pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Context {

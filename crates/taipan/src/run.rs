@@ -7,7 +7,7 @@ use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs};
 use crate::output::Context;
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
-    let context = &mut Context::new(&args.common, Some(&args.target));
+    let context = Context::once(&args.common, Some(&args.target));
     let configured = context.config.engine.as_deref().map(|e| match e {
         "llinterp" => Engine::Llinterp,
         "c" => Engine::C,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 }
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
-    let context = &mut Context::new(&args.common, Some(&args.target));
+    let context = Context::once(&args.common, Some(&args.target));
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
