@@ -21,6 +21,11 @@ bench:
     cargo build --release
     benches/vs-rpython.sh
 
+# Speed: cold checks of generated programs, beside type checkers that are on PATH
+bench-cold *SIZES:
+    cargo build --release -p taipan -p taipan-benches
+    benches/cold.sh {{SIZES}}
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

@@ -83,7 +83,8 @@ pub(crate) struct Solver {
     pub(crate) changed: Changed,
     /// Who asked for which object.
     fact_readers: FxHashMap<ObjId, Vec<NodeIx>>,
-    fact_reads: FxHashSet<(ObjId, NodeIx)>,
+    /// What each node asked for, sorted.
+    facts_of: Vec<Vec<ObjId>>,
     clock: Stamp,
     queue: VecDeque<NodeIx>,
     queued: Vec<bool>,
@@ -98,7 +99,7 @@ impl Solver {
             functions: Vec::new(),
             changed: Changed::default(),
             fact_readers: FxHashMap::default(),
-            fact_reads: FxHashSet::default(),
+            facts_of: Vec::new(),
             clock: 1,
             queue: VecDeque::new(),
             queued: Vec::new(),
@@ -205,8 +206,13 @@ impl Solver {
     fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
         self.facts.record();
         let result = self.evaluate(n, t);
+        if self.facts_of.len() <= n as usize {
+            self.facts_of.resize_with(n as usize + 1, Vec::new);
+        }
+        let known = &mut self.facts_of[n as usize];
         for fact in self.facts.recorded() {
-            if self.fact_reads.insert((fact, n)) {
+            if let Err(at) = known.binary_search(&fact) {
+                known.insert(at, fact);
                 self.fact_readers.entry(fact).or_default().push(n);
             }
         }
