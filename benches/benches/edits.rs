@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{MemorySystem, System, sync};
 use taipan_benches::{EditKind, Project};
-use taipan_driver::{Database, LoadOptions, check, load};
+use taipan_driver::{Database, LoadOptions, Timings, check, load};
 
 /// A database over a project in memory.
 struct Workbench {
@@ -48,7 +48,7 @@ impl Workbench {
             Ok(p) => p,
             Err(e) => panic!("{e:?}"),
         };
-        let found = check(&self.db, program);
+        let found = check(&self.db, program, &mut Timings::default());
         found.len()
     }
 

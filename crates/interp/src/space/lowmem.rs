@@ -303,10 +303,7 @@ impl Interp<'_> {
             return Ok(Some(Value::Ref(r)));
         }
         if name == "_T" || name == "TO" {
-            return Ok(match p.ty.pointee() {
-                Some(t) => Some(self.lltype(t)),
-                None => None,
-            });
+            return Ok(p.ty.pointee().map(|t| self.lltype(t)));
         }
         match self.field_at(p, name)? {
             Some(part) => self.read_part(part).map(Some),

@@ -106,7 +106,7 @@ fn is_count(rest: &str) -> bool {
     };
     let (low, high) = inside.split_once(',').unwrap_or((inside, "0"));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    digits(low) && digits(high) && !(low.is_empty() && !inside.contains(','))
+    digits(low) && digits(high) && (!low.is_empty() || inside.contains(','))
 }
 
 fn compile(it: &mut Interp, args: Args<'_>) -> R {
