@@ -26,6 +26,12 @@ bench-cold *SIZES:
     cargo build --release -p taipan -p taipan-benches
     benches/cold.sh {{SIZES}}
 
+# Speed: from saving one changed line of Quill's VM loop to the new code running
+bench-watch:
+    cargo build --release
+    benches/watch-quill.py
+    benches/watch-quill.py --hot
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

@@ -87,6 +87,11 @@ impl Region {
         self.slots().end..self.slots().end + DATA
     }
 
+    /// Addresses for data that are added while a process runs.
+    pub(crate) fn more_data(&self) -> Range<usize> {
+        self.data().end..self.data().end + MORE_DATA
+    }
+
     /// Writes an image that was built with an entry point; answers the address of its
     /// program table. No process that has entered may still run.
     pub fn load(&self, image: &Image) -> Result<usize, CodegenError> {

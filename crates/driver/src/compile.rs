@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program};
-use taipan_codegen::{CodegenError, Image};
+use taipan_codegen::{CodegenError, Image, Lister, Listing};
 use taipan_codegen_cranelift::{
     LoadedImage, call_function, link_executable, object_file, run_program,
 };
@@ -309,6 +309,23 @@ pub(crate) fn compile_for_process(
     })?
 }
 
+/// As [`compile_for_process`], in parts that can be replaced.
+pub(crate) fn list_for_process(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    lister: &mut Lister,
+    timings: &mut Timings,
+) -> Result<Listing, Failure> {
+    guarded(|| {
+        let (roots, root) = program(db, options, target, timings)?;
+        compile_entries(db, roots, std::slice::from_ref(&root), timings);
+        timings.phase("link", || {
+            native::listing(db, roots, &root, lister).map_err(|e| codegen_failure(&e))
+        })
+    })?
+}
+
 /// Makes an executable.
 pub fn build(
     db: &Database,
@@ -386,7 +403,7 @@ fn native_image(
 ) -> Result<Image, Failure> {
     let entries = std::slice::from_ref(root);
     compile_entries(db, roots, entries, timings);
-    timings.phase("codegen", || {
+    timings.phase("link", || {
         native::image(db, roots, entries, usage).map_err(|e| codegen_failure(&e))
     })
 }
@@ -416,7 +433,7 @@ pub(crate) fn compile_entries(
             crate::stages::function_effects(db, LLFunction::new(db, roots, f.clone()));
         }
         par_map(db, &functions, |db, f| {
-            // Errors come back when the image is made.
+            // Errors come back when the program is put together.
             let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
         });
     });

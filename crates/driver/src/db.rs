@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
 use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
+use crate::stages::CodeMode;
 use crate::{Cache, QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
@@ -111,6 +112,12 @@ impl Database {
     pub(crate) fn first_time(&self, what: Ahead) -> bool {
         let mut done = self.done_ahead.lock().unwrap_or_else(|e| e.into_inner());
         done.insert(what)
+    }
+
+    /// Has code made of which functions can be replaced while it runs. To be called
+    /// before anything is compiled.
+    pub fn make_code_replaceable(&self) {
+        CodeMode::new(self, true);
     }
 
     /// What queries did so far, if recording is on.

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{Db, LineIndex};
+use taipan_base::{Db, File, LineIndex};
 use taipan_code::code_spans;
 use taipan_codegen::{
-    CodeSource, CodegenError, CompiledFunction, Glue, Image, SymbolRef, build_image,
+    CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, SymbolRef,
+    build_image,
 };
 use taipan_codegen_cranelift::{FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
@@ -90,7 +92,7 @@ pub(crate) fn image(
     usage: ImageUse,
 ) -> Result<Image, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let mut source = QuerySource { db, roots };
+    let mut source = QuerySource::new(db, roots);
     let (symbols, entry) = match usage {
         ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
         ImageUse::Run => (Vec::new(), entries.first()),
@@ -102,9 +104,32 @@ pub(crate) fn image(
     build_image(&program, &mut source, &symbols, entry)
 }
 
+/// As [`image`] for a run, not placed yet.
+pub(crate) fn listing(
+    db: &dyn Db,
+    roots: Roots,
+    root: &FuncSym,
+    lister: &mut Lister,
+) -> Result<Listing, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    lister.list(&program, &mut QuerySource::new(db, roots), root)
+}
+
 struct QuerySource<'db> {
     db: &'db dyn Db,
     roots: Roots,
+    /// Making one takes as long as reading the file.
+    lines: FxHashMap<File, LineIndex>,
+}
+
+impl<'db> QuerySource<'db> {
+    fn new(db: &'db dyn Db, roots: Roots) -> Self {
+        QuerySource {
+            db,
+            roots,
+            lines: FxHashMap::default(),
+        }
+    }
 }
 
 impl CodeSource for QuerySource<'_> {
@@ -132,7 +157,11 @@ impl CodeSource for QuerySource<'_> {
         let spans = code_spans(db, data.code);
         let range = spans.instrs.get(at as usize)?;
         let text = file.text(db);
-        let (line, _) = LineIndex::new(text).line_column(text, range.start);
+        let index = self
+            .lines
+            .entry(file)
+            .or_insert_with(|| LineIndex::new(text));
+        let (line, _) = index.line_column(text, range.start);
         Some((file.path(db).to_string(), line))
     }
 }

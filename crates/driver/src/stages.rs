@@ -11,11 +11,27 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
-use taipan_lltype::{FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId};
+use taipan_lltype::{
+    FuncKind, FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId,
+};
 use taipan_rtyper::{
     RtypedProgram, Typed, TyperError, entry_sym, func_key, func_sym_of, rtyped_graph,
 };
 use taipan_transform::{Effects, Summaries, Summary};
+
+/// What is wanted of code. Without one, the fastest.
+#[salsa::input(singleton, debug)]
+pub struct CodeMode {
+    /// Functions may be replaced while frames of their callers are in progress. So they
+    /// are not inlined, and callers are prepared for everything that another body may
+    /// do: raise, and run the collector, which moves what they have not saved.
+    #[returns(copy)]
+    pub replaceable: bool,
+}
+
+fn code_is_replaceable(db: &dyn Db) -> bool {
+    CodeMode::try_get(db).is_some_and(|m| m.replaceable(db))
+}
 
 /// A low-level function of a program: the key of the queries here.
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
@@ -102,6 +118,12 @@ impl<'db> QuerySummaries<'db> {
     fn key(&self, f: &FuncSym) -> LLFunction {
         LLFunction::new(self.program.db, self.program.roots, f.clone())
     }
+
+    /// Whether a function is not to be inlined: its body would go on in frames of its
+    /// callers after it has been replaced.
+    fn stays_apart(&self, f: &FuncSym) -> bool {
+        matches!(f.kind(), FuncKind::User { .. }) && code_is_replaceable(self.program.db)
+    }
 }
 
 impl Summaries for QuerySummaries<'_> {
@@ -110,10 +132,16 @@ impl Summaries for QuerySummaries<'_> {
     }
 
     fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
+        if self.stays_apart(f) {
+            return None;
+        }
         simplified_summary(self.program.db, self.key(f))
     }
 
     fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        if self.stays_apart(f) {
+            return None;
+        }
         simplified(self.program.db, self.key(f))
     }
 
@@ -171,10 +199,19 @@ fn program_effects(db: &dyn Db, roots: Roots) -> Arc<FxHashMap<FuncSym, Effects>
     };
     let functions =
         crate::reach::reachable_here(db, roots, GraphStage::Optimized, &entries).functions;
+    let replaceable = code_is_replaceable(db);
     let summaries: Vec<_> = functions
         .into_iter()
         .filter_map(|f| {
-            let summary = optimized_summary(db, LLFunction::new(db, roots, f.clone()))?;
+            let mut summary = optimized_summary(db, LLFunction::new(db, roots, f.clone()))?;
+            // Helpers are what they are, but for what they call.
+            if replaceable && !matches!(f.kind(), FuncKind::Helper { .. }) {
+                summary = Arc::new(Summary {
+                    raises: true,
+                    collects: true,
+                    ..(*summary).clone()
+                });
+            }
             Some((f, summary))
         })
         .collect();

@@ -28,7 +28,8 @@ use crate::{Database, InternalError, Timings, guarded};
 
 pub use process::{End, Ended, Input, Launcher};
 pub use rerun::{Reran, StageCount};
-pub use runner::{Prepared, Runner, Step, prepare};
+pub use runner::{Preparation, Prepared, Runner, Step};
+pub use taipan_codegen_cranelift::Obstacle;
 
 /// What is repeated. It compiles and reports; it never waits for anybody.
 pub type Work<T> = dyn Fn(&Database, &mut Timings) -> T + Send + Sync;

@@ -1,28 +1,60 @@
 //! A program that is started anew, or changed while it runs, as its source changes.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use camino::Utf8Path;
-use taipan_codegen::Image;
+use camino::Utf8PathBuf;
+use taipan_codegen::{Image, Lister, Listing};
+use taipan_codegen_cranelift::{HotProgram, Obstacle};
 
 use super::process::{End, Ended, Launcher};
-use crate::compile::{codegen_failure, compile_for_process};
+use crate::compile::{codegen_failure, compile_for_process, list_for_process};
 use crate::{Database, Failure, LoadOptions, Timings};
 
 /// A program compiled for the process that runs it.
 #[derive(Clone)]
-pub struct Prepared(Arc<Image>);
+pub enum Prepared {
+    /// As a whole.
+    Whole(Arc<Image>),
+    /// In parts that can be replaced.
+    Parts(Arc<Listing>),
+}
 
-/// Compiles a program for a [`Runner`].
-pub fn prepare(
-    db: &Database,
-    options: &LoadOptions,
-    target: &Utf8Path,
-    timings: &mut Timings,
-) -> Result<Prepared, Failure> {
-    let image = compile_for_process(db, options, target, timings)?;
-    Ok(Prepared(Arc::new(image)))
+/// Compiles a program for a [`Runner`], again and again.
+pub struct Preparation {
+    /// The target file.
+    pub target: Utf8PathBuf,
+    /// How it is loaded.
+    pub load: LoadOptions,
+    /// What is remembered from one listing to the next, if parts are to be replaced.
+    parts: Option<Mutex<Lister>>,
+}
+
+impl Preparation {
+    /// With `hot`, in parts that can be replaced: the database must make replaceable
+    /// code ([`Database::make_code_replaceable`]).
+    pub fn new(target: Utf8PathBuf, load: LoadOptions, hot: bool) -> Preparation {
+        Preparation {
+            target,
+            load,
+            parts: hot.then(Mutex::default),
+        }
+    }
+
+    /// Compiles it.
+    pub fn prepare(&self, db: &Database, timings: &mut Timings) -> Result<Prepared, Failure> {
+        let (target, load) = (&*self.target, &self.load);
+        let Some(lister) = &self.parts else {
+            let image = compile_for_process(db, load, target, timings)?;
+            return Ok(Prepared::Whole(Arc::new(image)));
+        };
+        // Taken out meanwhile: whoever is cancelled leaves nothing half done behind.
+        let slot = || lister.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lister = std::mem::take(&mut *slot());
+        let listing = list_for_process(db, load, target, &mut lister, timings)?;
+        *slot() = lister;
+        Ok(Prepared::Parts(Arc::new(listing)))
+    }
 }
 
 /// What became of new code, or of the wish to run again.
@@ -32,8 +64,12 @@ pub enum Step {
     Started,
     /// The program that runs is of the same code and goes on.
     Kept,
-    /// The program that runs is being ended; it starts anew when that is done.
-    Ending,
+    /// These functions of the program that runs have been replaced; callers of others
+    /// may have come or gone with them.
+    Replaced(Vec<String>),
+    /// The program that runs is being ended; it starts anew when that is done. If its
+    /// parts could have been replaced, what stood against it.
+    Ending(Option<Obstacle>),
 }
 
 /// Runs one program at a time.
@@ -46,9 +82,11 @@ pub struct Runner {
     next: Option<Prepared>,
 }
 
+/// What the region holds.
 struct Loaded {
     prepared: Prepared,
     table: usize,
+    parts: Option<HotProgram>,
 }
 
 impl Runner {
@@ -62,7 +100,7 @@ impl Runner {
         }
     }
 
-    /// Whether a program is under way, or about to be started.
+    /// Whether a program is under way.
     pub fn is_running(&self) -> bool {
         self.running.is_some()
     }
@@ -78,12 +116,30 @@ impl Runner {
         if self.running.is_none() {
             return self.start(prepared);
         }
-        let same = self.next.is_none()
-            && (self.loaded.as_ref()).is_some_and(|l| *l.prepared.0 == *prepared.0);
-        if same {
-            return Ok(Step::Kept);
+        // What is about to end is no matter any more.
+        let Some(loaded) = self.loaded.as_mut().filter(|_| self.next.is_none()) else {
+            return self.restart(prepared, None);
+        };
+        match (&loaded.prepared, &prepared, &mut loaded.parts) {
+            (Prepared::Whole(old), Prepared::Whole(new), _) if old == new => Ok(Step::Kept),
+            (_, Prepared::Parts(new), Some(parts)) => {
+                match parts.replace(new).map_err(|e| codegen_failure(&e))? {
+                    Ok(replaced) => {
+                        loaded.prepared = prepared;
+                        let mut names: Vec<_> =
+                            replaced.iter().map(|f| f.name().to_owned()).collect();
+                        names.sort();
+                        names.dedup();
+                        Ok(match names.is_empty() {
+                            true => Step::Kept,
+                            false => Step::Replaced(names),
+                        })
+                    }
+                    Err(obstacle) => self.restart(prepared, Some(obstacle)),
+                }
+            }
+            _ => self.restart(prepared, None),
         }
-        self.restart(prepared)
     }
 
     /// Runs the code of last time again; nothing if there is none yet.
@@ -94,7 +150,7 @@ impl Runner {
         };
         Some(match self.running {
             None => self.start(prepared),
-            Some(_) => self.restart(prepared),
+            Some(_) => self.restart(prepared, None),
         })
     }
 
@@ -120,27 +176,46 @@ impl Runner {
         .map_err(|e| lost(&e))
     }
 
-    fn restart(&mut self, prepared: Prepared) -> Result<Step, Failure> {
+    fn restart(&mut self, prepared: Prepared, why: Option<Obstacle>) -> Result<Step, Failure> {
         self.next = Some(prepared);
         self.launcher.stop().map_err(|e| lost(&e))?;
-        Ok(Step::Ending)
+        Ok(Step::Ending(why))
     }
 
     fn start(&mut self, prepared: Prepared) -> Result<Step, Failure> {
         let table = match &self.loaded {
-            Some(l) if Arc::ptr_eq(&l.prepared.0, &prepared.0) => l.table,
-            _ => {
-                // What is there now is about to be overwritten.
-                self.loaded = None;
-                let region = self.launcher.region();
-                let table = (region.load(&prepared.0)).map_err(|e| codegen_failure(&e))?;
-                self.loaded = Some(Loaded { prepared, table });
-                table
-            }
+            // The program changes its own copy of the data only.
+            Some(loaded) if same(&loaded.prepared, &prepared) => loaded.table,
+            _ => self.load(prepared)?,
         };
         self.running = Some(self.launcher.start(table).map_err(|e| lost(&e))?);
         Ok(Step::Started)
     }
+
+    fn load(&mut self, prepared: Prepared) -> Result<usize, Failure> {
+        // What is there now is about to be overwritten.
+        self.loaded = None;
+        let region = self.launcher.region();
+        let loaded = match &prepared {
+            Prepared::Whole(image) => (region.load(image)).map(|table| (table, None)),
+            Prepared::Parts(listing) => {
+                HotProgram::load(region, listing).map(|p| (p.table(), Some(p)))
+            }
+        };
+        let (table, parts) = loaded.map_err(|e| codegen_failure(&e))?;
+        self.loaded = Some(Loaded {
+            prepared,
+            table,
+            parts,
+        });
+        Ok(table)
+    }
+}
+
+/// Whether a region that holds one holds the other. Where parts have been replaced, data
+/// may have been written that a program has changed.
+fn same(a: &Prepared, b: &Prepared) -> bool {
+    matches!((a, b), (Prepared::Whole(a), Prepared::Whole(b)) if Arc::ptr_eq(a, b))
 }
 
 fn lost(e: &io::Error) -> Failure {

@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
-use taipan_driver::watch::{Answer, End, Ended, Launcher, Prepared, Runner, Step, Work, prepare};
-use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_driver::watch::{
+    Answer, End, Ended, Launcher, Obstacle, Preparation, Prepared, Runner, Step, Work,
+};
+use taipan_driver::{Database, Failure};
 
 use super::{Shown, Task};
 use crate::args::{Engine, WatchRunArgs};
@@ -13,8 +14,7 @@ use crate::output::{Context, color, failure_text};
 use crate::run::supported;
 
 pub(super) struct Run {
-    target: Utf8PathBuf,
-    load: LoadOptions,
+    preparation: Arc<Preparation>,
     runner: Runner,
     takes_input: bool,
 }
@@ -30,11 +30,20 @@ impl Run {
             let text = "watched programs run as machine code: leave out --engine";
             return Err(Failure::Usage(text.to_owned()));
         }
+        if args.hot {
+            context.db.make_code_replaceable();
+        }
+        if args.hot {
+            context.db.make_code_replaceable();
+        }
         let launcher =
             launcher.map_err(|e| Failure::Usage(format!("no process for the program: {e}")))?;
         Ok(Run {
-            target: args.run.target.clone(),
-            load: context.load.clone(),
+            preparation: Arc::new(Preparation::new(
+                args.run.target.clone(),
+                context.load.clone(),
+                args.hot,
+            )),
             runner: Runner::new(launcher),
             takes_input: super::Terminal::is_there(),
         })
@@ -48,7 +57,12 @@ impl Run {
     fn step(&self, db: &Database, step: &Result<Step, Failure>) -> Shown {
         match step {
             Ok(Step::Started) => Shown::well("started".to_owned()),
-            Ok(Step::Ending) => Shown::well("restarted".to_owned()),
+            Ok(Step::Ending(None)) => Shown::well("restarted".to_owned()),
+            Ok(Step::Ending(Some(why))) => Shown::well(format!("restarted: {}", words(why))),
+            Ok(Step::Replaced(names)) => Shown {
+                clear: false,
+                ..Shown::well(format!("replaced {}", names.join(", ")))
+            },
             Ok(Step::Kept) => Shown {
                 clear: false,
                 ..Shown::well("the same code: goes on".to_owned())
@@ -79,12 +93,12 @@ impl Task for Run {
     type Outcome = Result<Prepared, Failure>;
 
     fn title(&self) -> String {
-        format!("run {}", self.target)
+        format!("run {}", self.preparation.target)
     }
 
     fn work(&mut self) -> Arc<Work<Self::Outcome>> {
-        let (target, load) = (self.target.clone(), self.load.clone());
-        Arc::new(move |db, timings| prepare(db, &load, &target, timings))
+        let preparation = self.preparation.clone();
+        Arc::new(move |db, timings| preparation.prepare(db, timings))
     }
 
     fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown {
@@ -130,6 +144,17 @@ impl Task for Run {
     fn input(&mut self, line: Option<&str>) {
         // If the program is gone, its end is on its way here.
         let _ = self.runner.input(line);
+    }
+}
+
+/// What stands against replacing code.
+fn words(why: &Obstacle) -> String {
+    match why {
+        Obstacle::Layout(name) => format!("the fields of {name} have changed"),
+        Obstacle::Data(name) => format!("prebuilt data have changed: {name}"),
+        Obstacle::Type(name) => format!("the type {name} has changed"),
+        Obstacle::Entry => "the entry point has changed".to_owned(),
+        Obstacle::Room => "there is no more room for new code".to_owned(),
     }
 }
 

@@ -1,0 +1,336 @@
+//! `taipan watch` from the outside: the real program, real files, pipes and a
+//! pseudo-terminal. Nothing here depends on how quick anything is: tests wait for what
+//! they expect, and a long time at that.
+
+mod watching;
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use watching::{PATIENCE, Watched, project};
+
+const MAIN: &str = "\
+import os
+from lib import value
+
+def entry_point(argv):
+    os.write(1, 'value %d\\n' % value(len(argv)))
+    return 0
+";
+const LIB: &str = "def value(n):\n    return n * 10\n";
+
+/// Says its process number and then something at every turn.
+const TURNS: &str = "\
+import os
+import time
+
+class Counter(object):
+    def __init__(self):
+        self.turns = 0
+        self.step = 1
+
+def text(counter):
+    return 'old %d' % counter.step
+
+def entry_point(argv):
+    counter = Counter()
+    os.write(1, 'pid %d\\n' % os.getpid())
+    while True:
+        counter.turns += counter.step
+        os.write(1, 'turn %d %s\\n' % (counter.turns, text(counter)))
+        time.sleep(0.01)
+";
+
+#[test]
+fn check_follows_errors_and_their_mending() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["check", "main.py"]);
+    w.tells("no errors");
+    w.save("lib.py", "def value(n):\n    return n.nothing\n");
+    w.tells("changed: lib.py");
+    w.tells("there are errors");
+    w.tells("lib.py:2");
+    w.save("lib.py", "def value(n:\n");
+    w.tells("error[TP0001]");
+    fs::remove_file(dir.path().join("lib.py")).unwrap();
+    w.tells("there are errors");
+    w.save("lib.py", LIB);
+    w.tells("no errors");
+    // A pipe gets no control codes.
+    assert!(!w.everything().contains('\x1b'));
+}
+
+#[test]
+fn check_in_a_format_for_programs() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["--poll", "check", "--format", "json", "main.py"]);
+    w.prints("[]\n");
+    w.tells("polling");
+    w.save("lib.py", "def value(n):\n    return n + 'x'\n");
+    w.prints("\"severity\":\"error\"");
+}
+
+#[test]
+fn many_files_at_once() {
+    let mut main = String::new();
+    let mut files = Vec::new();
+    for i in 0..200 {
+        main.push_str(&format!("import m{i}\n"));
+        files.push((format!("m{i}.py"), format!("x = {i}\n")));
+    }
+    main.push_str("def entry_point(argv):\n    return m7.x\n");
+    files.push(("main.py".to_owned(), main));
+    let files: Vec<_> = files
+        .iter()
+        .map(|(n, t)| (n.as_str(), t.as_str()))
+        .collect();
+    let dir = project(&files);
+    let mut w = Watched::start(&dir, &["check", "main.py"]);
+    w.tells("no errors");
+    for i in 0..200 {
+        w.save(&format!("m{i}.py"), &format!("x = {i} + 1\n"));
+    }
+    w.tells("more\n");
+    w.tells("no errors");
+}
+
+#[test]
+fn run_starts_anew() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["run", "main.py", "a", "b"]);
+    w.prints("value 30\n");
+    w.tells("ended with exit code 0");
+    w.save("lib.py", "def value(n):\n    return n * 100\n");
+    w.prints("value 300\n");
+    w.tells("ended with exit code 0");
+    // A program that fails.
+    w.save("lib.py", "def value(n):\n    return [1][n]\n");
+    w.tells("IndexError");
+    w.tells("ended with exit code 1");
+    // A program that does not compile.
+    w.save("lib.py", "def value(n):\n    return (\n");
+    w.tells("not started");
+    w.save("lib.py", LIB);
+    w.prints("value 30\n");
+}
+
+#[test]
+fn run_survives_programs_that_never_end_or_crash() {
+    let dir = project(&[("main.py", TURNS)]);
+    let mut w = Watched::start(&dir, &["run", "main.py"]);
+    let first = w.pid();
+    w.prints("turn 3 old");
+    // What does not compile leaves it alone.
+    w.save("main.py", "def entry_point(argv:\n");
+    w.tells("goes on as it was");
+    w.prints("turn ");
+    assert!(watching::is_alive(first));
+    w.save("main.py", &TURNS.replace("'old %d'", "'new %d'"));
+    let second = w.pid();
+    assert_ne!(first, second);
+    w.prints("turn 1 new");
+    watching::wait_until_gone(first);
+    // A crash is the program's own.
+    watching::signal(second, libc::SIGSEGV);
+    w.tells("ended by signal 11 (SIGSEGV)");
+    w.save("main.py", TURNS);
+    let third = w.pid();
+    w.prints("turn 2 old");
+    // It does not outlive the watcher, whichever way that goes.
+    w.kill();
+    watching::wait_until_gone(third);
+}
+
+#[test]
+fn run_ends_with_its_watcher() {
+    let dir = project(&[("main.py", TURNS)]);
+    let mut w = Watched::start(&dir, &["run", "main.py"]);
+    let pid = w.pid();
+    w.signal(libc::SIGTERM);
+    assert_eq!(w.exit_code(), Some(128 + libc::SIGTERM));
+    watching::wait_until_gone(pid);
+}
+
+#[test]
+fn run_reads_a_file_from_its_start_each_time() {
+    let text = "\
+import os
+
+def entry_point(argv):
+    os.write(1, 'read ' + os.read(0, 5) + '\\n')
+    return 0
+";
+    let dir = project(&[("main.py", text), ("input", "hello world")]);
+    let input = fs::File::open(dir.path().join("input")).unwrap();
+    let mut w = Watched::start_with(&dir, &["run", "main.py"], input.into());
+    w.prints("read hello\n");
+    w.save("main.py", &text.replace("read ", "again "));
+    w.prints("again hello\n");
+}
+
+#[test]
+fn hot_replaces_bodies() {
+    let dir = project(&[("main.py", TURNS)]);
+    let mut w = Watched::start(&dir, &["run", "--hot", "main.py"]);
+    let pid = w.pid();
+    w.prints("turn 2 old");
+    let new = TURNS.replace("'old %d'", "'new %d'");
+    w.save("main.py", &new);
+    w.tells("replaced main.text");
+    w.prints(" new 1\n");
+    // One that raises where none did, and allocates.
+    let raises = TURNS.replace(
+        "'old %d' % counter.step",
+        "['a', 'b'][counter.turns % 2] + '!'",
+    );
+    w.save("main.py", &raises);
+    w.tells("replaced main.text");
+    w.prints(" a!\n");
+    // The same code on other lines.
+    w.save("main.py", &format!("# a comment\n\n{raises}"));
+    w.tells("the same code: goes on");
+    assert!(watching::is_alive(pid));
+    // Another layout cannot be given to objects that exist.
+    let layout = TURNS.replace("self.step = 1", "self.step = 1\n        self.more = 'more'");
+    let layout = layout.replace("'old %d' % counter.step", "counter.more");
+    w.save("main.py", &layout);
+    w.tells("restarted: the fields of");
+    assert_ne!(w.pid(), pid);
+    w.prints("turn 1 more");
+}
+
+#[test]
+fn hot_restarts_for_other_prebuilt_data() {
+    let text = "\
+import os
+import time
+
+class Table(object):
+    def __init__(self, n):
+        self.n = n
+
+table = Table(1)
+
+def entry_point(argv):
+    os.write(1, 'pid %d\\n' % os.getpid())
+    while True:
+        os.write(1, 'n %d\\n' % table.n)
+        time.sleep(0.01)
+        table.n += 10
+";
+    let dir = project(&[("main.py", text)]);
+    let mut w = Watched::start(&dir, &["run", "--hot", "main.py"]);
+    w.prints("n 11\n");
+    w.save("main.py", &text.replace("Table(1)", "Table(2)"));
+    w.tells("restarted: prebuilt data have changed");
+    // The program's changes to its data went with it.
+    w.prints("n 2\n");
+}
+
+#[test]
+fn build_keeps_an_executable_up_to_date() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["build", "main.py", "-o", "program"]);
+    w.tells("built program");
+    let run = || {
+        let output = Command::new(dir.path().join("program")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(run(), "value 10\n");
+    w.save("lib.py", "def value(n):\n    return n * 7\n");
+    w.tells("built program");
+    assert_eq!(run(), "value 7\n");
+    w.save("lib.py", "def value(n):\n    return n.nothing\n");
+    w.tells("program is as it was");
+    assert_eq!(run(), "value 7\n");
+    let left: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with(".taipan-link"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn keys_on_a_terminal() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start_on_terminal(&dir, &["run", "main.py"]);
+    let before = w.terminal_mode();
+    w.shows("value 10");
+    w.shows("ended with exit code 0");
+    w.shows("q quit");
+    assert_ne!(w.terminal_mode(), before, "keys come one by one");
+    w.press("r");
+    w.shows("value 10");
+    w.shows("ended with exit code 0");
+    w.press("q");
+    assert_eq!(w.exit_code(), Some(0));
+    assert_eq!(w.terminal_mode(), before);
+}
+
+#[test]
+fn interrupts_on_a_terminal() {
+    let dir = project(&[("main.py", TURNS)]);
+    let mut w = Watched::start_on_terminal(&dir, &["run", "main.py"]);
+    let before = w.terminal_mode();
+    w.shows("turn 2 old");
+    w.press("\x03");
+    assert_eq!(w.exit_code(), Some(128 + libc::SIGINT));
+    assert_eq!(w.terminal_mode(), before);
+}
+
+#[test]
+fn lines_for_the_program_on_a_terminal() {
+    let text = "\
+import os
+
+def entry_point(argv):
+    while True:
+        line = os.read(0, 100)
+        if not line:
+            os.write(1, 'no more\\n')
+            return 0
+        os.write(1, 'got <' + line[:-1] + '>\\n')
+";
+    let dir = project(&[("main.py", text)]);
+    let mut w = Watched::start_on_terminal(&dir, &["run", "main.py"]);
+    w.shows("i input");
+    w.press("i");
+    w.shows("input (Esc to cancel)");
+    w.press("quarter\r");
+    w.shows("got <quarter>");
+    w.press("i");
+    w.shows("input (Esc to cancel)");
+    w.press("\x04");
+    w.shows("no more");
+}
+
+#[test]
+fn check_on_a_terminal() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start_on_terminal(&dir, &["check", "main.py"]);
+    w.shows("no errors");
+    w.shows("r re-run");
+    w.press("r");
+    w.shows("ran 0 of ");
+    w.save("lib.py", "def value(n):\n    return n.nothing\n");
+    w.shows("there are errors");
+    w.press("q");
+    assert_eq!(w.exit_code(), Some(0));
+}
+
+#[test]
+fn wrong_usage() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    for args in [
+        &["run", "--engine", "llinterp", "main.py"][..],
+        &["check", "--log-queries", "log", "main.py"],
+        &["nonsense"],
+    ] {
+        let end = Instant::now() + PATIENCE;
+        let mut w = Watched::start(&dir, args);
+        assert_eq!(w.exit_code(), Some(2), "{args:?}");
+        assert!(Instant::now() < end + Duration::from_secs(1));
+    }
+}
