@@ -58,6 +58,7 @@ def measure(work, hot, rounds):
     try:
         output.wait('round 0')
         told.wait('watching')
+        before = cpu(watcher.pid)
         totals, phases = [], {}
         for n in range(1, rounds + 1):
             time.sleep(0.3)
@@ -66,6 +67,7 @@ def measure(work, hot, rounds):
             totals.append((output.wait('round %d\n' % n) - start) * 1e3)
             for name, ms in re.findall(r'([a-z]+) ([0-9.]+) ms', told.after('took ')):
                 phases.setdefault(name, []).append(float(ms))
+        spent = (cpu(watcher.pid) - before) * 1e3 / rounds
     finally:
         watcher.terminate()
         watcher.wait()
@@ -76,6 +78,14 @@ def measure(work, hot, rounds):
         print('  %-10s %6.1f ms' % (name, statistics.median(values)))
     inside = sum(statistics.median(v) for v in phases.values())
     print('  %-10s %6.1f ms' % ('the rest', statistics.median(totals) - inside))
+    print('CPU time of the watcher per edit, on all its threads: %.1f ms' % spent)
+
+
+def cpu(pid):
+    """Seconds of user and system time that a process has taken."""
+    with open('/proc/%d/stat' % pid) as f:
+        fields = f.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def edited(source, when, n):

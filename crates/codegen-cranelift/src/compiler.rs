@@ -173,10 +173,23 @@ fn libcall(call: LibCall) -> Option<&'static str> {
 }
 
 /// Code compiled on demand, in one thread.
-struct OnDemand<'a> {
+pub(crate) struct OnDemand<'a> {
     program: &'a dyn Program,
     compiler: FunctionCompiler,
     done: FxHashMap<FuncSym, Arc<CompiledFunction>>,
+}
+
+impl<'a> OnDemand<'a> {
+    pub(crate) fn new(
+        program: &'a dyn Program,
+        level: OptLevel,
+    ) -> Result<OnDemand<'a>, CodegenError> {
+        Ok(OnDemand {
+            program,
+            compiler: FunctionCompiler::new(level)?,
+            done: FxHashMap::default(),
+        })
+    }
 }
 
 impl CodeSource for OnDemand<'_> {
@@ -203,10 +216,6 @@ pub fn compile_all(
     entry: Option<&FuncSym>,
     level: OptLevel,
 ) -> Result<Image, CodegenError> {
-    let mut source = OnDemand {
-        program,
-        compiler: FunctionCompiler::new(level)?,
-        done: FxHashMap::default(),
-    };
+    let mut source = OnDemand::new(program, level)?;
     build_image(program, &mut source, roots, entry)
 }

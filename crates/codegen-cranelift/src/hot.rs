@@ -121,6 +121,12 @@ impl HotProgram {
         self.table
     }
 
+    /// Where a function is entered, whatever its code is.
+    #[cfg(test)]
+    pub(crate) fn entry(&self, f: &FuncSym) -> Option<usize> {
+        self.functions.get(f).map(|f| f.entry)
+    }
+
     /// Makes the program that was loaded, and may be running, the listed one. Answers
     /// the functions whose code is another now. Refused with an obstacle, it is as
     /// before.

@@ -66,7 +66,7 @@ impl Lister {
         let mut types = FxHashSet::default();
         let mut todo = vec![SymbolRef::ProgramTable];
         while let Some(symbol) = todo.pop() {
-            let relocs = match &symbol {
+            let object = match &symbol {
                 SymbolRef::Func(f) => {
                     if out.functions.contains_key(f) {
                         continue;
@@ -99,7 +99,7 @@ impl Lister {
                     object
                 }
             };
-            todo.extend(relocs.relocs.iter().rev().map(|r| r.target.clone()));
+            todo.extend(object.relocs.iter().rev().map(|r| r.target.clone()));
         }
         for ty in types {
             note_struct(program, ty, &mut out.structs);

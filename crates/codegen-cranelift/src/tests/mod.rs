@@ -5,6 +5,7 @@ mod agreement;
 mod contract;
 mod executables;
 mod graphs;
+mod hot;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -33,9 +33,6 @@ impl Run {
         if args.hot {
             context.db.make_code_replaceable();
         }
-        if args.hot {
-            context.db.make_code_replaceable();
-        }
         let launcher =
             launcher.map_err(|e| Failure::Usage(format!("no process for the program: {e}")))?;
         Ok(Run {
