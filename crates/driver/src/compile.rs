@@ -337,9 +337,19 @@ pub fn build(
 ) -> Result<(), Failure> {
     let image = guarded(|| build_image(db, options, target, timings))??;
     let object = image_object(&image, timings)?;
+    link(&image, &object, output, timings)
+}
+
+/// Makes an executable of an image and its object file.
+pub(crate) fn link(
+    image: &Image,
+    object: &[u8],
+    output: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
     timings
         .phase("link", || {
-            link_executable(&object, &image.foreign, output.as_std_path())
+            link_executable(object, &image.foreign, output.as_std_path())
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
@@ -357,7 +367,7 @@ pub fn compile_native(
     })?
 }
 
-fn build_image(
+pub(crate) fn build_image(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
@@ -367,7 +377,7 @@ fn build_image(
     native_image(db, roots, &root, ImageUse::Build, timings)
 }
 
-fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u8>, Failure> {
+pub(crate) fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u8>, Failure> {
     timings.phase("object", || {
         object_file(image).map_err(|e| codegen_failure(&e))
     })

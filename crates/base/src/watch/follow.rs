@@ -20,6 +20,9 @@ pub(super) struct Followed {
     folders: BTreeMap<Utf8PathBuf, Folder>,
     /// What depends on an entry.
     entries: FxHashMap<Utf8PathBuf, BTreeSet<Dependent>>,
+    /// Followed paths that are folders, by the real folder: whoever has read one has
+    /// read the names in it.
+    listed: FxHashMap<Utf8PathBuf, BTreeSet<Utf8PathBuf>>,
     /// Real folders that are watched, or are to be.
     watched: FxHashSet<Utf8PathBuf>,
     new: BTreeSet<Utf8PathBuf>,
@@ -130,9 +133,11 @@ impl Followed {
             .flat_map(|(folder, f)| f.names.keys().map(move |name| folder.join(name)))
     }
 
-    /// Whether a followed path depends on an entry of a watched folder.
-    pub(super) fn matters(&self, entry: &Utf8Path) -> bool {
-        self.entries.contains_key(entry)
+    /// Whether a followed path depends on an entry of a watched folder; `named` if the
+    /// entry has come, gone or got another name.
+    pub(super) fn matters(&self, entry: &Utf8Path, named: bool) -> bool {
+        let listed = || entry.parent().is_some_and(|p| self.listed.contains_key(p));
+        self.entries.contains_key(entry) || named && listed()
     }
 
     /// Something happened to these entries: resolves what depends on them anew, and
@@ -151,8 +156,11 @@ impl Followed {
                     Dependent::File(f) => drop(files.insert(f.clone())),
                 }
             }
-            if leads_to_folders {
+            let listed = entry.parent().and_then(|p| self.listed.get(p));
+            files.extend(listed.into_iter().flatten().cloned());
+            if leads_to_folders || self.listed.contains_key(entry) {
                 // Another folder may have taken the place of a watched one.
+                self.listed.remove(entry);
                 self.drop_watched(|f| f.starts_with(entry));
             }
         }
@@ -228,13 +236,24 @@ impl Followed {
         let Some(f) = self.folders.get_mut(folder) else {
             return;
         };
-        let entries = match &f.real {
-            Some(real) => walk(real, name.into()).entries,
+        let (entries, own) = match &f.real {
+            Some(real) => {
+                let way = walk(real, name.into());
+                (way.entries, way.folder)
+            }
             // What is on the way to the folder will tell.
-            None => Vec::new(),
+            None => (Vec::new(), None),
         };
         let old = f.names.insert(name.to_owned(), entries.clone());
-        let dependent = Dependent::File(folder.join(name));
+        let path = folder.join(name);
+        if let Some(real) = own {
+            self.listed
+                .entry(real.clone())
+                .or_default()
+                .insert(path.clone());
+            self.watch(&real);
+        }
+        let dependent = Dependent::File(path);
         self.depend(&dependent, &old.unwrap_or_default(), &entries);
     }
 
@@ -253,11 +272,15 @@ impl Followed {
                 .entry(entry.clone())
                 .or_default()
                 .insert(dependent.clone());
-            if let Some(folder) = entry.parent()
-                && self.watched.insert(folder.to_owned())
-            {
-                self.new.insert(folder.to_owned());
+            if let Some(folder) = entry.parent() {
+                self.watch(folder);
             }
+        }
+    }
+
+    fn watch(&mut self, folder: &Utf8Path) {
+        if self.watched.insert(folder.to_owned()) {
+            self.new.insert(folder.to_owned());
         }
     }
 }

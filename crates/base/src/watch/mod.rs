@@ -307,11 +307,15 @@ impl<F: FnMut(Batch)> Worker<F> {
         // Other systems than Linux do not tell when a file is closed.
         let open = cfg!(target_os = "linux")
             && matches!(event.kind, EventKind::Modify(ModifyKind::Data(_)));
+        let named = matches!(
+            event.kind,
+            EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+        );
         let mut matters = false;
         let state = lock(&self.state);
         for path in &event.paths {
             if let Some(path) = Utf8Path::from_path(path)
-                && state.followed.matters(path)
+                && state.followed.matters(path, named)
             {
                 gathered.entries.insert(path.to_owned());
                 match open {

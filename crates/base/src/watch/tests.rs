@@ -198,6 +198,23 @@ fn folders_that_come_and_go() {
 }
 
 #[test]
+fn listings_of_folders() {
+    both(&["pkg/a.py"], |p| {
+        p.follow(&["pkg"]);
+        write(&p.root.join("pkg/b.py"), "");
+        p.expect(&["pkg"]);
+        fs::remove_file(p.root.join("pkg/a.py")).unwrap();
+        p.expect(&["pkg"]);
+        fs::remove_dir_all(p.root.join("pkg")).unwrap();
+        p.expect(&["pkg"]);
+        fs::create_dir(p.root.join("pkg")).unwrap();
+        p.expect(&["pkg"]);
+        write(&p.root.join("pkg/c.py"), "");
+        p.expect(&["pkg"]);
+    });
+}
+
+#[test]
 fn links_to_files() {
     both(&["real/a.py", "real/b.py"], |p| {
         symlink("real/a.py", p.root.join("link.py")).unwrap();

@@ -13,6 +13,7 @@
 //! and by no thread that holds a clone of the database.
 
 mod process;
+mod rebuild;
 mod rerun;
 mod runner;
 
@@ -27,6 +28,7 @@ use taipan_base::{Batch, Db, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync
 use crate::{Database, InternalError, Timings, guarded};
 
 pub use process::{End, Ended, Input, Launcher};
+pub use rebuild::Rebuild;
 pub use rerun::{Reran, StageCount};
 pub use runner::{Preparation, Prepared, Runner, Step};
 pub use taipan_codegen_cranelift::Obstacle;

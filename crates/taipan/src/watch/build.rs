@@ -2,31 +2,22 @@
 
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
-use taipan_driver::watch::{Answer, Work};
-use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_driver::watch::{Answer, Rebuild, Work};
+use taipan_driver::{Database, Failure};
 
 use super::{Shown, Task};
 use crate::args::BuildArgs;
 use crate::output::{Context, color, failure_text};
 use crate::run::{output_of, supported};
 
-pub(super) struct Build {
-    target: Utf8PathBuf,
-    output: Utf8PathBuf,
-    optimize: u8,
-    load: LoadOptions,
-}
+pub(super) struct Build(Arc<Rebuild>);
 
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         supported(&args.code)?;
-        Ok(Build {
-            target: args.target.clone(),
-            output: output_of(args),
-            optimize: args.code.optimize,
-            load: context.load.clone(),
-        })
+        let (target, output) = (args.target.clone(), output_of(args));
+        let rebuild = Rebuild::new(target, output, context.load.clone());
+        Ok(Build(Arc::new(rebuild)))
     }
 }
 
@@ -34,23 +25,21 @@ impl Task for Build {
     type Outcome = Result<(), Failure>;
 
     fn title(&self) -> String {
-        format!("build {} -o {}", self.target, self.output)
+        format!("build {} -o {}", self.0.target(), self.0.output())
     }
 
     fn work(&mut self) -> Arc<Work<Self::Outcome>> {
-        let (target, output) = (self.target.clone(), self.output.clone());
-        let (load, optimize) = (self.load.clone(), self.optimize);
-        Arc::new(move |db, timings| {
-            taipan_driver::build(db, &load, &target, &output, optimize, timings)
-        })
+        let rebuild = self.0.clone();
+        Arc::new(move |db, timings| rebuild.build(db, timings))
     }
 
     fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown {
+        let output = self.0.output();
         match &answer.round.outcome {
-            Ok(Ok(())) => Shown::well(format!("built {}", self.output)),
+            Ok(Ok(())) => Shown::well(format!("built {output}")),
             Ok(Err(f)) => Shown {
                 ok: false,
-                status: format!("{} is as it was", self.output),
+                status: format!("{output} is as it was"),
                 body: failure_text(db, f, color()),
                 output: None,
                 clear: true,
