@@ -104,6 +104,11 @@ impl Image {
         &self.sections[id as usize]
     }
 
+    /// Whether the other one is the same once it is loaded: names do not count.
+    pub fn same_contents(&self, other: &Image) -> bool {
+        self.sections == other.sections && self.externals == other.externals
+    }
+
     /// Where a symbol lies; none if the image has no such one.
     pub fn place(&self, symbol: &SymbolRef) -> Option<Place> {
         match symbol {

@@ -6,9 +6,8 @@ mod watching;
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use watching::{PATIENCE, Watched, project};
+use watching::{Watched, project};
 
 const MAIN: &str = "\
 import os
@@ -51,8 +50,12 @@ fn check_follows_errors_and_their_mending() {
     w.tells("changed: lib.py");
     w.tells("there are errors");
     w.tells("lib.py:2");
-    w.save("lib.py", "def value(n:\n");
+    w.save("lib.py", LIB);
+    w.tells("no errors");
+    w.save("main.py", "def entry_point(argv:\n");
     w.tells("error[TP0001]");
+    w.save("main.py", MAIN);
+    w.tells("no errors");
     fs::remove_file(dir.path().join("lib.py")).unwrap();
     w.tells("there are errors");
     w.save("lib.py", LIB);
@@ -105,8 +108,8 @@ fn run_starts_anew() {
     w.prints("value 300\n");
     w.tells("ended with exit code 0");
     // A program that fails.
-    w.save("lib.py", "def value(n):\n    return [1][n]\n");
-    w.tells("IndexError");
+    w.save("lib.py", "def value(n):\n    raise ValueError\n");
+    w.tells("ValueError");
     w.tells("ended with exit code 1");
     // A program that does not compile.
     w.save("lib.py", "def value(n):\n    return (\n");
@@ -132,8 +135,8 @@ fn run_survives_programs_that_never_end_or_crash() {
     w.prints("turn 1 new");
     watching::wait_until_gone(first);
     // A crash is the program's own.
-    watching::signal(second, libc::SIGSEGV);
-    w.tells("ended by signal 11 (SIGSEGV)");
+    watching::signal(second, libc::SIGABRT);
+    w.tells("ended by signal 6 (SIGABRT)");
     w.save("main.py", TURNS);
     let third = w.pid();
     w.prints("turn 2 old");
@@ -328,9 +331,7 @@ fn wrong_usage() {
         &["check", "--log-queries", "log", "main.py"],
         &["nonsense"],
     ] {
-        let end = Instant::now() + PATIENCE;
         let mut w = Watched::start(&dir, args);
         assert_eq!(w.exit_code(), Some(2), "{args:?}");
-        assert!(Instant::now() < end + Duration::from_secs(1));
     }
 }

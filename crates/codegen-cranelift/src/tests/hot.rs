@@ -9,6 +9,9 @@ use crate::{HotProgram, Obstacle, OptLevel, Region};
 
 /// Calls `value` by its name and by a pointer.
 const PROGRAM: &str = "
+    func value = synth 'value' (): func(Signed) -> Signed
+    func more = synth 'more' (): func(Signed) -> Signed
+    func twice = synth 'twice' (): func(*func(Signed) -> Signed, Signed) -> Signed
     graph value
     block0(n: Signed):
         r: Signed = int_mul(n, 2)
@@ -16,7 +19,7 @@ const PROGRAM: &str = "
     END
     graph twice
     block0(p: *func(Signed) -> Signed, m: Signed):
-        a: Signed = indirect_call(p, m, <None>)
+        a: Signed = indirect_call(p, m, {value})
         b: Signed = direct_call(&value, m)
         c: Signed = int_add(a, b)
         goto return(c)
@@ -121,6 +124,7 @@ fn a_running_process_sees_new_code() {
 /// Reads a field of a struct whose fields the program knows by name.
 const LAYOUT: &str = "
     struct C = GcStruct forward 'C'
+    func field = synth 'field' (): func(*GcStruct C) -> Signed
     graph field
     block0(c: *GcStruct C):
         v: Signed = getfield(c, .x)
@@ -128,7 +132,7 @@ const LAYOUT: &str = "
     END
     graph entry_point
     block0():
-        v: Signed = direct_call(&field, null as *GcStruct C)
+        v: Signed = direct_call(&field, null *GcStruct C)
         goto return(v)
     END";
 

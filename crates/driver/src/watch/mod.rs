@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use taipan_base::{Batch, Db, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
 
-use crate::{Database, InternalError, Timings, guarded};
+use crate::{Database, InternalError, QueryEvent, Timings, guarded};
 
 pub use process::{End, Ended, Input, Launcher};
 pub use rebuild::Rebuild;
@@ -50,8 +50,8 @@ pub struct Round<T> {
     pub number: u64,
     /// What the work answered.
     pub outcome: Result<T, InternalError>,
-    /// Which queries ran for it.
-    pub reran: Reran,
+    /// What queries did for it.
+    log: Vec<(salsa::DatabaseKeyIndex, QueryEvent)>,
     /// Phases of the work.
     pub timings: Timings,
     /// When the work was over.
@@ -69,6 +69,13 @@ pub struct Answer<T> {
     pub gathering: Duration,
     /// From there to the end of the work, outdated rounds included.
     pub working: Duration,
+}
+
+impl<T> Answer<T> {
+    /// Which queries ran for it. Whoever waits for the outcome need not wait for this.
+    pub fn reran(&self, db: &Database) -> Reran {
+        rerun::reran(db, &self.round.log)
+    }
 }
 
 /// A database and the work on it. The worker ends with it.
@@ -222,7 +229,7 @@ fn worker<T>(inbox: &Receiver<Request>, work: &Work<T>, report: &dyn Fn(WatchEve
             Round {
                 number,
                 outcome,
-                reran: rerun::reran(&db),
+                log: db.log().take_entries(),
                 timings,
                 end,
             }

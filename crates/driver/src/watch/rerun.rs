@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use salsa::DatabaseKeyIndex;
 
 use crate::{Database, QueryEvent};
 
@@ -53,13 +54,12 @@ pub struct Reran {
     pub functions: Vec<String>,
 }
 
-/// Empties the query log.
-pub(super) fn reran(db: &Database) -> Reran {
-    let entries = db.log().take_entries();
+/// What a part of the query log says.
+pub(super) fn reran(db: &Database, entries: &[(DatabaseKeyIndex, QueryEvent)]) -> Reran {
     let mut out = Reran::default();
     // A round may reuse a million results: names are looked up once per query.
-    let mut counts = FxHashMap::<_, (usize, usize, salsa::DatabaseKeyIndex)>::default();
-    for (key, event) in &entries {
+    let mut counts = FxHashMap::<_, (usize, usize, DatabaseKeyIndex)>::default();
+    for (key, event) in entries {
         let count = counts.entry(key.ingredient_index()).or_insert((0, 0, *key));
         match event {
             QueryEvent::Executed => {
@@ -98,7 +98,7 @@ pub(super) fn reran(db: &Database) -> Reran {
                 out.functions.clear();
                 return;
             }
-            for (key, event) in &entries {
+            for (key, event) in entries {
                 if *event == QueryEvent::Executed && key.ingredient_index() == *index {
                     out.functions
                         .extend(crate::keys::key_text(db, stage, key.key_index()));

@@ -121,7 +121,9 @@ impl Runner {
             return self.restart(prepared, None);
         };
         match (&loaded.prepared, &prepared, &mut loaded.parts) {
-            (Prepared::Whole(old), Prepared::Whole(new), _) if old == new => Ok(Step::Kept),
+            (Prepared::Whole(old), Prepared::Whole(new), _) if old.same_contents(new) => {
+                Ok(Step::Kept)
+            }
             (_, Prepared::Parts(new), Some(parts)) => {
                 match parts.replace(new).map_err(|e| codegen_failure(&e))? {
                     Ok(replaced) => {

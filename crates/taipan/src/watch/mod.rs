@@ -251,7 +251,7 @@ impl<T: Task> Session<T> {
 
     fn answer(&mut self, mut answer: Answer<T::Outcome>) {
         let shown = self.task.show(self.watch.db(), &mut answer);
-        let mut told = report::told(&answer);
+        let mut told = report::told(self.watch.db(), &answer);
         if self.timings {
             told.push_str(&answer.round.timings.table());
         }

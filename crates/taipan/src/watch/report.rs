@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::WatchMode;
+use taipan_driver::Database;
 use taipan_driver::watch::{Answer, Reran};
 
 /// More names than this are counted.
@@ -13,7 +14,7 @@ const MOST_FILES: usize = 3;
 const SHORTEST: Duration = Duration::from_micros(50);
 
 /// What changed, what ran because of it, and how long it took: whole lines.
-pub(super) fn told<T>(answer: &Answer<T>) -> String {
+pub(super) fn told<T>(db: &Database, answer: &Answer<T>) -> String {
     let here = std::env::current_dir()
         .ok()
         .and_then(|d| Utf8PathBuf::from_path_buf(d).ok());
@@ -21,7 +22,7 @@ pub(super) fn told<T>(answer: &Answer<T>) -> String {
     if !answer.changed.is_empty() {
         let _ = writeln!(out, "changed: {}", files(&answer.changed, here.as_deref()));
     }
-    let _ = writeln!(out, "ran {}", queries(&answer.round.reran));
+    let _ = writeln!(out, "ran {}", queries(&answer.reran(db)));
     let phases = answer.round.timings.phases();
     let _ = writeln!(
         out,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long anything may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with these files.
 pub(crate) fn project(files: &[(&str, &str)]) -> TempDir {
