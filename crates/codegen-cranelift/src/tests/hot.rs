@@ -7,26 +7,26 @@ use super::{parse, transformed};
 use crate::compiler::OnDemand;
 use crate::{HotProgram, Obstacle, OptLevel, Region};
 
-/// Calls `value` by its name and by a pointer.
+/// Calls `price` by its name and by a pointer.
 const PROGRAM: &str = "
-    func value = synth 'value' (): func(Signed) -> Signed
+    func price = synth 'price' (): func(Signed) -> Signed
     func more = synth 'more' (): func(Signed) -> Signed
     func twice = synth 'twice' (): func(*func(Signed) -> Signed, Signed) -> Signed
-    graph value
+    graph price
     block0(n: Signed):
         r: Signed = int_mul(n, 2)
         goto return(r)
     END
     graph twice
     block0(p: *func(Signed) -> Signed, m: Signed):
-        a: Signed = indirect_call(p, m, {value})
-        b: Signed = direct_call(&value, m)
+        a: Signed = indirect_call(p, m, {price})
+        b: Signed = direct_call(&price, m)
         c: Signed = int_add(a, b)
         goto return(c)
     END
     graph entry_point
     block0():
-        v: Signed = direct_call(&twice, &value, 10)
+        v: Signed = direct_call(&twice, &price, 10)
         goto return(v)
     END";
 
@@ -93,13 +93,13 @@ fn a_running_process_sees_new_code() {
         r: Signed = direct_call(&more, k)",
             )
             .replace(
-                "graph value",
+                "graph price",
                 "graph more
         block0(x: Signed):
             y: Signed = int_mul(x, 3)
             goto return(y)
         END
-        graph value",
+        graph price",
             ),
     );
     let replaced = hot
@@ -107,7 +107,7 @@ fn a_running_process_sees_new_code() {
         .expect("compiles")
         .expect("can be replaced");
     let names: Vec<_> = replaced.iter().map(|f| f.name().to_owned()).collect();
-    assert_eq!(names, ["value"]);
+    assert_eq!(names, ["price"]);
     assert_eq!(hot.entry(entry), Some(address));
     // Both ways of calling lead to the new code, though one may do so before the other.
     assert!([50, 60].contains(&exit_code(process)));
