@@ -31,6 +31,7 @@ use taipan_lltype::{FuncSym, StaticSym, StructId};
 
 use crate::Region;
 use crate::place::{STUB, external_address, relocate, stub, write};
+use crate::region::no_library;
 
 /// Why a program has to be started anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +53,8 @@ pub struct HotProgram {
     functions: FxHashMap<FuncSym, Function>,
     data: FxHashMap<SymbolRef, (usize, Arc<DataObject>)>,
     structs: FxHashMap<StructId, ListedStruct>,
+    /// Places inside of data.
+    places: FxHashMap<StaticSym, (StaticSym, i64)>,
     /// Stubs that lead to functions elsewhere.
     externals: FxHashMap<Arc<str>, usize>,
     texts: HashMap<String, usize>,
@@ -99,6 +102,7 @@ impl HotProgram {
             functions: FxHashMap::default(),
             data: FxHashMap::default(),
             structs: FxHashMap::default(),
+            places: FxHashMap::default(),
             externals: FxHashMap::default(),
             texts: HashMap::new(),
             room: Room {
@@ -167,6 +171,9 @@ impl HotProgram {
 
     /// Writes what is new or changed, and then has it used.
     fn add(&mut self, listing: &Listing, first: bool) -> Result<Vec<FuncSym>, Refused> {
+        if let Some(f) = listing.foreign.first() {
+            return Err(Refused::Bad(no_library(f)));
+        }
         // All addresses before anything is written: a refusal changes nothing.
         let mut room = self.room.clone();
         let mut new_data = Vec::new();
@@ -214,7 +221,7 @@ impl HotProgram {
                 replaces: old.is_some(),
             });
         }
-        self.link(room, new_data, &new_code)?;
+        self.link(room, new_data, &new_code, &listing.places)?;
         for (f, listed) in moved {
             self.move_positions(f, listed);
         }
@@ -242,6 +249,7 @@ impl HotProgram {
         room: Room,
         new_data: Vec<(&SymbolRef, &Arc<DataObject>, usize)>,
         new_code: &[NewCode<'_>],
+        places: &FxHashMap<StaticSym, (StaticSym, i64)>,
     ) -> Result<(), Refused> {
         self.room = room;
         for (symbol, object, at) in &new_data {
@@ -249,6 +257,7 @@ impl HotProgram {
             self.data
                 .insert((*symbol).clone(), (start, (*object).clone()));
         }
+        self.places = places.clone();
         for new in new_code {
             let step = abi::LOCATION_SIZE;
             let locations = (0..new.listed.positions.len()).map(|i| new.locations + i * step);
@@ -295,11 +304,22 @@ impl HotProgram {
                 SymbolRef::External(name) if r.kind == RelocKind::PcRel32 => self.external(name)?,
                 SymbolRef::External(name) => external_address(name)?,
                 SymbolRef::Location(i) => *locations.get(*i as usize).ok_or_else(missing)?,
+                SymbolRef::Static(s) => self.static_address(s).ok_or_else(missing)?,
                 data => self.data.get(data).ok_or_else(missing)?.0,
             };
             relocate(base + r.offset as usize, r.kind, to, r.addend);
         }
         Ok(())
+    }
+
+    /// Where prebuilt data start, or the place inside of them.
+    fn static_address(&self, s: &StaticSym) -> Option<usize> {
+        let (root, offset) = match self.places.get(s) {
+            Some((root, offset)) => (root, *offset as isize),
+            None => (s, 0),
+        };
+        let (start, _) = self.data.get(&SymbolRef::Static(root.clone()))?;
+        Some(start.wrapping_add_signed(offset))
     }
 
     /// The stub of a function elsewhere.
@@ -343,6 +363,7 @@ fn contents(s: &StaticSym) -> String {
     match s {
         StaticSym::Vtable(_) | StaticSym::ObjectVtable => "methods of a class".to_owned(),
         StaticSym::Str(_) | StaticSym::Unicode(_) => "a string".to_owned(),
+        StaticSym::Within(root, _) => contents(root),
         StaticSym::Object(_, ty)
         | StaticSym::Part(_, _, ty)
         | StaticSym::Value(_, ty)

@@ -19,8 +19,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, SymbolRef};
+use taipan_lltype::FuncSym;
 
-use crate::foreign;
 use crate::place::Placement;
 use crate::run::run_table;
 
@@ -97,7 +97,9 @@ impl Region {
     pub fn load(&self, image: &Image) -> Result<usize, CodegenError> {
         let table = (image.place(&SymbolRef::ProgramTable))
             .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
-        foreign::load(&image.foreign)?;
+        if let Some(f) = image.foreign.first() {
+            return Err(no_library(f));
+        }
         let placement = Placement::new(image, self.code().start, |_| self.data().start);
         if placement.code_end > self.code().end || placement.data_end > self.data().end {
             return Err(CodegenError::new("image", "too large"));
@@ -145,6 +147,12 @@ impl Region {
         // SAFETY: by contract.
         unsafe { run_table(table, argv) }
     }
+}
+
+/// A library would be loaded into this process, not into those that have parted from it.
+pub(crate) fn no_library(f: &FuncSym) -> CodegenError {
+    let message = "a watched program cannot call functions of C libraries that it brings";
+    CodegenError::new(f.name(), message)
 }
 
 impl Drop for Region {

@@ -14,8 +14,8 @@ use taipan_lltype::{
 
 use crate::table::program_table;
 use crate::{
-    CodeSource, CodegenError, CompiledFunction, DataObject, SymbolRef, static_object,
-    type_info_object,
+    CodeSource, CodegenError, CompiledFunction, DataObject, SymbolRef, mangle_static,
+    static_object, type_info_object,
 };
 
 /// A function of a listing.
@@ -41,8 +41,12 @@ pub struct ListedStruct {
 pub struct Listing {
     /// Functions that have graphs.
     pub functions: IndexMap<FuncSym, ListedFunction>,
+    /// Functions of C libraries that the program brings.
+    pub foreign: Vec<FuncSym>,
     /// The program table, prebuilt data, type information.
     pub data: IndexMap<SymbolRef, Arc<DataObject>>,
+    /// Places inside of prebuilt data: the data, and how far from its start.
+    pub places: FxHashMap<StaticSym, (StaticSym, i64)>,
     /// Structs that functions work with whose bodies are not inline.
     pub structs: FxHashMap<StructId, ListedStruct>,
 }
@@ -86,6 +90,17 @@ impl Lister {
                 }
                 // Places in the source come with their functions.
                 SymbolRef::External(_) | SymbolRef::Location(_) => continue,
+                SymbolRef::Foreign(f) => {
+                    out.foreign.push(f.clone());
+                    continue;
+                }
+                SymbolRef::Static(s @ StaticSym::Within(..)) => {
+                    let (root, offset) = (s.place(program))
+                        .ok_or_else(|| CodegenError::new(mangle_static(s), "no such place"))?;
+                    todo.push(SymbolRef::Static(root.clone()));
+                    out.places.insert(s.clone(), (root.clone(), offset));
+                    continue;
+                }
                 SymbolRef::Glue(_) => {
                     let message = "glue is no part of a program that runs";
                     return Err(CodegenError::new("listing", message));
