@@ -47,15 +47,25 @@ impl LineIndex {
         LineIndex { starts }
     }
 
+    /// 0-based line of a byte offset.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.starts.partition_point(|s| *s <= offset).max(1) as u32 - 1
+    }
+
+    /// Byte offset of the start of a 0-based line, if there is one.
+    pub fn start(&self, line: u32) -> Option<u32> {
+        self.starts.get(line as usize).copied()
+    }
+
     /// 1-based line, and 1-based column in characters, of a byte offset.
     pub fn line_column(&self, text: &str, offset: u32) -> (u32, u32) {
-        let line = self.starts.partition_point(|s| *s <= offset).max(1) - 1;
-        let start = self.starts[line] as usize;
+        let line = self.line(offset);
+        let start = self.starts[line as usize] as usize;
         let mut end = (offset as usize).min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let column = text[start.min(end)..end].chars().count() as u32;
-        (line as u32 + 1, column + 1)
+        (line + 1, column + 1)
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Run the tests of test modules as translated code.
     Test(TestArgs),
+    /// Serve an editor on standard input and output (Language Server Protocol).
+    Lsp,
 }
 
 /// Options that all commands share.

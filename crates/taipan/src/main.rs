@@ -63,6 +63,7 @@ fn main() -> ExitCode {
             Command::Emit(a) => emit::emit(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),
+            Command::Lsp => lsp(),
         });
     let code = match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
@@ -84,5 +85,15 @@ fn small_pages() {
     // Where the kernel knows no such setting, nothing happens.
     unsafe {
         libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    }
+}
+
+fn lsp() -> i32 {
+    match taipan_server::serve_stdio() {
+        Ok(()) => 0,
+        Err(e) => {
+            eprintln!("taipan: {e}");
+            2
+        }
     }
 }

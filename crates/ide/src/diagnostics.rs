@@ -1,0 +1,28 @@
+//! What is wrong, program by program and file by file.
+
+use taipan_base::{Db, Diagnostic, File};
+use taipan_driver::{Database, check};
+
+use crate::program::Workspace;
+
+/// Everything that is wrong with the programs of a workspace, as `taipan check` says
+/// it of each, in the order of programs, nothing twice.
+pub fn workspace_diagnostics(db: &Database, workspace: &Workspace) -> Vec<Diagnostic> {
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for program in &workspace.programs {
+        for d in check(db, *program) {
+            if !all.contains(&d) {
+                all.push(d);
+            }
+        }
+    }
+    all
+}
+
+/// What is wrong with a file that no program reaches: its syntax.
+pub fn file_diagnostics(db: &Database, workspace: &Workspace, file: File) -> Vec<Diagnostic> {
+    if workspace.home(db, file).is_some() {
+        return Vec::new();
+    }
+    taipan_code::syntax_diagnostics(db as &dyn Db, file).to_vec()
+}

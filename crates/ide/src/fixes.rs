@@ -1,0 +1,496 @@
+//! The usual remedies, as edits.
+//!
+//! What is wrong is known by the diagnostic's code and place; what to change is read
+//! from the syntax tree there, and which of two operands it is from annotations.
+
+use taipan_annotator::{SomeKind, SomeValue};
+use taipan_base::{Db, Diagnostic, File, Span, TextRange};
+use taipan_driver::{Database, check};
+use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
+
+use crate::index::{FileIndex, Role, file_index};
+use crate::navigation::subclasses;
+use crate::program::Workspace;
+use crate::rename::Edits;
+use crate::symbol::{Owner, Resolver, is_binding};
+
+/// A remedy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What it does, in a few words.
+    pub title: String,
+    /// What it is for.
+    pub diagnostic: Diagnostic,
+    /// Texts to be replaced, with what replaces them.
+    pub edits: Edits,
+    /// It is the one that is usually meant.
+    pub preferred: bool,
+}
+
+/// The remedies of what is wrong in a part of a file.
+pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange) -> Vec<Fix> {
+    let r = Resolver::of(db, workspace, file);
+    let Some(home) = &r.home else {
+        return Vec::new();
+    };
+    let index = file_index(db, file);
+    let mut out = Vec::new();
+    for diagnostic in check(db, home.program) {
+        let Some(at) = diagnostic.primary.filter(|s| s.file == file) else {
+            continue;
+        };
+        if at.range.end < range.start || range.end < at.range.start {
+            continue;
+        }
+        let mut fixer = Fixer {
+            r: &r,
+            file,
+            text: file.text(db),
+            index: &index,
+            at: at.range,
+            found: Vec::new(),
+        };
+        fixer.find(diagnostic.code);
+        for (i, (title, edits)) in fixer.found.into_iter().enumerate() {
+            out.push(Fix {
+                title,
+                diagnostic: diagnostic.clone(),
+                edits,
+                preferred: i == 0,
+            });
+        }
+    }
+    out
+}
+
+/// Names of `rpython.rlib` that programs forget to import.
+const LIBRARY: &[(&str, &str)] = &[
+    ("intmask", "rpython.rlib.rarithmetic"),
+    ("r_uint", "rpython.rlib.rarithmetic"),
+    ("ovfcheck", "rpython.rlib.rarithmetic"),
+    ("we_are_translated", "rpython.rlib.objectmodel"),
+    ("specialize", "rpython.rlib.objectmodel"),
+    ("compute_hash", "rpython.rlib.objectmodel"),
+    ("compute_unique_id", "rpython.rlib.objectmodel"),
+    ("instantiate", "rpython.rlib.objectmodel"),
+    ("newlist_hint", "rpython.rlib.objectmodel"),
+    ("r_dict", "rpython.rlib.objectmodel"),
+    ("StringBuilder", "rpython.rlib.rstring"),
+    ("UnicodeBuilder", "rpython.rlib.rstring"),
+    ("JitDriver", "rpython.rlib.jit"),
+];
+
+struct Fixer<'a> {
+    r: &'a Resolver<'a>,
+    file: File,
+    text: &'a str,
+    index: &'a FileIndex,
+    at: TextRange,
+    found: Vec<(String, Edits)>,
+}
+
+impl Fixer<'_> {
+    fn find(&mut self, code: &str) {
+        match code {
+            "TP0220" => self.power(),
+            "TP0222" => self.import_name(),
+            "TP0301" => self.narrow(),
+            "TP0303" => {
+                self.replace_builtin();
+                self.decode();
+                self.not_none();
+            }
+            "TP0307" => self.add_to_attrs(),
+            "TP0308" => self.signedness(),
+            "TP0309" => self.not_negative(),
+            "TP0316" => self.return_zero(),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, title: impl Into<String>, edits: Vec<(TextRange, String)>) {
+        let edits = edits.into_iter().map(|(range, text)| {
+            let file = self.file;
+            (Span { file, range }, text)
+        });
+        self.found.push((title.into(), edits.collect()));
+    }
+
+    fn source(&self, range: TextRange) -> &str {
+        self.text
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or("")
+    }
+
+    fn range(&self, e: ExprId) -> TextRange {
+        self.index.parsed.spans.expr(e)
+    }
+
+    fn expr(&self, e: ExprId) -> &Expr {
+        &self.index.parsed.ast.exprs[e]
+    }
+
+    /// The expression that the diagnostic is about.
+    fn subject(&self) -> Option<ExprId> {
+        let exact = |e: &Expr| !matches!(e, Expr::Error);
+        let found = self.index.expr_at(self.at, exact)?;
+        (self.range(found) == self.at).then_some(found)
+    }
+
+    fn call(&self) -> Option<&Call> {
+        match self.expr(self.subject()?) {
+            Expr::Call(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// The text of a plain name or attribute, which can be written twice.
+    fn repeatable(&self, e: ExprId) -> Option<String> {
+        match self.expr(e) {
+            Expr::Name(_) => Some(self.source(self.range(e)).to_owned()),
+            Expr::Attribute(value, _) => {
+                self.repeatable(*value)?;
+                Some(self.source(self.range(e)).to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Annotations of an expression in the function that it is in.
+    fn annotations(&self, e: ExprId) -> Vec<SomeValue> {
+        let range = self.range(e);
+        let scope = self.index.scope_at(range.start);
+        let Some(body) = self.r.body_of_scope(self.index, scope) else {
+            return Vec::new();
+        };
+        match self.expr(e) {
+            Expr::Name(n) => body.variable(self.index.scopes.text(*n), range, false),
+            _ => body.expression(range),
+        }
+    }
+
+    /// An edit that puts a line in front of the statement that the diagnostic is in.
+    fn line_before(&self, line: &str) -> Option<(TextRange, String)> {
+        let stmt = self.index.stmt_at(self.at.start)?;
+        // A test of a compound statement is computed there too.
+        let start = self.index.parsed.spans.stmt(stmt).start as usize;
+        let line_start = self.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let indent = &self.text[line_start..start];
+        if !indent.trim().is_empty() {
+            return None;
+        }
+        let at = TextRange::new(line_start as u32, line_start as u32);
+        Some((at, format!("{indent}{line}\n")))
+    }
+
+    /// An edit that imports a name, unless the module has it.
+    fn import(&self, name: &str) -> Vec<(TextRange, String)> {
+        let (_, module) = match LIBRARY.iter().find(|(n, _)| *n == name) {
+            Some(found) => found,
+            None => return Vec::new(),
+        };
+        let known = self
+            .index
+            .tokens
+            .iter()
+            .any(|t| is_binding(t.role) && self.index.variable(t) == (0, name));
+        if known {
+            return Vec::new();
+        }
+        let ast = &self.index.parsed.ast;
+        let spans = &self.index.parsed.spans;
+        // Behind the last import at the top of the file, else behind its docstring.
+        let head = ast.body.iter().take_while(|s| match &ast.stmts[**s] {
+            Stmt::Import(_) | Stmt::ImportFrom(_) => true,
+            Stmt::Expr(e) => matches!(ast.exprs[*e], Expr::Str(_) | Expr::Unicode(_)),
+            _ => false,
+        });
+        let end = head.last().map_or(0, |s| spans.stmt(*s).end as usize);
+        let at = match end {
+            0 => 0,
+            end => self.text[end..]
+                .find('\n')
+                .map_or(self.text.len(), |i| end + i + 1),
+        };
+        let at = TextRange::new(at as u32, at as u32);
+        vec![(at, format!("from {module} import {name}\n"))]
+    }
+
+    fn wrap(&self, function: &str, e: ExprId) -> Vec<(TextRange, String)> {
+        let range = self.range(e);
+        let mut edits = self.import(function);
+        edits.push((range, format!("{function}({})", self.source(range))));
+        edits
+    }
+
+    /// `a ** b`
+    fn power(&mut self) {
+        let Some(subject) = self.subject() else {
+            return;
+        };
+        if let Expr::Binary(BinaryOp::Pow, a, b) = *self.expr(subject) {
+            let (a, b) = (self.source(self.range(a)), self.source(self.range(b)));
+            let text = format!("pow({a}, {b})");
+            self.add(format!("Write `{text}`"), vec![(self.at, text)]);
+        }
+    }
+
+    fn import_name(&mut self) {
+        let name = self.source(self.at).to_owned();
+        let edits = self.import(&name);
+        if !edits.is_empty() {
+            self.add(format!("Import `{name}`"), edits);
+        }
+    }
+
+    /// An attribute that only subclasses have.
+    fn narrow(&mut self) {
+        let Some(home) = &self.r.home else { return };
+        let tokens = self.index.tokens.iter();
+        let token = tokens
+            .filter(|t| t.range.end == self.at.end)
+            .find_map(|t| match t.role {
+                Role::Attribute(e, _) if self.range(e) == self.at => Some((t, e)),
+                _ => None,
+            });
+        let Some((token, expr)) = token else { return };
+        let Expr::Attribute(value, _) = *self.expr(expr) else {
+            return;
+        };
+        let Some(receiver) = self.repeatable(value) else {
+            return;
+        };
+        let name = self.index.text(token).to_owned();
+        let mut having: Vec<String> = Vec::new();
+        for owner in self.r.owners(self.file, self.index, token, expr) {
+            let Owner::Class(class) = owner else { continue };
+            for sub in subclasses(home, class) {
+                let declared = home.roots.is_some_and(|roots| {
+                    let key = taipan_annotator::Class::new(home.db, roots, sub);
+                    let attrs = taipan_annotator::class_attributes(home.db, key);
+                    attrs.attrs.contains_key(&*name)
+                });
+                if declared || home.class_attr(sub, &name).is_some() {
+                    having.push(home.class_name(sub));
+                }
+            }
+        }
+        having.sort();
+        having.dedup();
+        for class in having {
+            let line = format!("assert isinstance({receiver}, {class})");
+            if let Some(edit) = self.line_before(&line) {
+                self.add(format!("Add `{line}`"), vec![edit]);
+            }
+        }
+    }
+
+    /// `hash(x)`, `id(x)` and `int(unsigned)`
+    fn replace_builtin(&mut self) {
+        let Some(call) = self.call() else { return };
+        let (function, args) = (call.function, call.args.clone());
+        let new = match (self.source(self.range(function)), &args[..]) {
+            ("hash", [_]) => "compute_hash",
+            ("id", [_]) => "compute_unique_id",
+            ("int", [arg]) if self.annotations(*arg).iter().any(is_unsigned) => "intmask",
+            _ => return,
+        };
+        let mut edits = self.import(new);
+        edits.push((self.range(function), new.to_owned()));
+        self.add(format!("Use `{new}`"), edits);
+    }
+
+    /// A byte string and a unicode string in one operation.
+    fn decode(&mut self) {
+        let Some(subject) = self.subject() else {
+            return;
+        };
+        let (a, b) = match self.expr(subject) {
+            Expr::Binary(_, a, b) => (*a, *b),
+            Expr::Compare(a, rest) if rest.len() == 1 => (*a, rest[0].1),
+            _ => return,
+        };
+        let is = |e: ExprId, wanted: fn(&SomeKind) -> bool| match self.expr(e) {
+            Expr::Str(_) => wanted(&SomeKind::Str {
+                can_be_none: false,
+                no_nul: false,
+            }),
+            Expr::Unicode(_) => wanted(&SomeKind::UniChar),
+            _ => self.annotations(e).iter().any(|s| wanted(&s.kind)),
+        };
+        let bytes = |k: &SomeKind| matches!(k, SomeKind::Str { .. } | SomeKind::Char { .. });
+        let unicode = |k: &SomeKind| matches!(k, SomeKind::Unicode { .. } | SomeKind::UniChar);
+        let mixed = [(a, b), (b, a)].into_iter();
+        let this = mixed
+            .filter(|(this, other)| is(*this, bytes) && is(*other, unicode))
+            .map(|(this, _)| self.range(this))
+            .next();
+        if let Some(range) = this {
+            let text = format!("{}.decode('utf-8')", self.source(range));
+            self.add("Decode the byte string", vec![(range, text)]);
+        }
+    }
+
+    /// An argument that may be None.
+    fn not_none(&mut self) {
+        let Some(call) = self.call() else { return };
+        let args = call.args.clone();
+        for arg in args {
+            let nullable = self.annotations(arg).iter().any(|s| {
+                matches!(
+                    s.kind,
+                    SomeKind::Instance {
+                        can_be_none: true,
+                        ..
+                    }
+                )
+            });
+            if nullable && let Some(name) = self.repeatable(arg) {
+                let line = format!("assert {name} is not None");
+                if let Some(edit) = self.line_before(&line) {
+                    self.add(format!("Add `{line}`"), vec![edit]);
+                }
+            }
+        }
+    }
+
+    /// An attribute that `_attrs_` does not list.
+    fn add_to_attrs(&mut self) {
+        let Some(home) = &self.r.home else { return };
+        let tokens = self.index.tokens.iter();
+        let found = tokens
+            .filter(|t| self.at.start <= t.range.start && t.range.end <= self.at.end)
+            .find_map(|t| match t.role {
+                Role::Attribute(e, _) => Some((t, e)),
+                _ => None,
+            });
+        let Some((token, expr)) = found else { return };
+        let name = self.index.text(token).to_owned();
+        for owner in self.r.owners(self.file, self.index, token, expr) {
+            let Owner::Class(class) = owner else { continue };
+            for c in home.mro(class) {
+                let Some(code) = home.code_of_class(c) else {
+                    continue;
+                };
+                let Some(file) = code.file(home.db) else {
+                    continue;
+                };
+                if let Some((span, text)) = attrs_entry(home.db, file, code, &name) {
+                    let of = home.class_name(c);
+                    let title = format!("Add '{name}' to `_attrs_` of {of}");
+                    self.found.push((title, vec![(span, text)]));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Integers that may differ in signedness.
+    fn signedness(&mut self) {
+        let Some(subject) = self.subject() else {
+            return;
+        };
+        let (a, b) = match self.expr(subject) {
+            Expr::Binary(_, a, b) => (*a, *b),
+            Expr::Compare(a, rest) if rest.len() == 1 => (*a, rest[0].1),
+            _ => return,
+        };
+        let (first, second) = match self.annotations(a).iter().any(is_unsigned) {
+            true => (("intmask", a), ("r_uint", b)),
+            false => (("intmask", b), ("r_uint", a)),
+        };
+        for (function, e) in [first, second] {
+            let text = self.source(self.range(e)).to_owned();
+            let edits = self.wrap(function, e);
+            self.add(format!("Write `{function}({text})`"), edits);
+        }
+    }
+
+    /// A bound of a slice or search that may be negative.
+    fn not_negative(&mut self) {
+        let Some(subject) = self.subject() else {
+            return;
+        };
+        let bounds: Vec<ExprId> = match self.expr(subject) {
+            Expr::Subscript(_, index) => match self.expr(*index) {
+                Expr::Slice { lower, upper, .. } => lower.iter().chain(upper).copied().collect(),
+                _ => Vec::new(),
+            },
+            Expr::Call(c) => c.args.iter().skip(1).copied().collect(),
+            _ => Vec::new(),
+        };
+        for e in bounds {
+            let negative = self
+                .annotations(e)
+                .iter()
+                .any(|s| matches!(s.kind, SomeKind::Integer { nonneg: false, .. }));
+            if negative && let Some(name) = self.repeatable(e) {
+                let line = format!("assert {name} >= 0");
+                if let Some(edit) = self.line_before(&line) {
+                    self.add(format!("Add `{line}`"), vec![edit]);
+                }
+            }
+        }
+    }
+
+    /// An entry point that ends without an exit code.
+    fn return_zero(&mut self) {
+        let functions = &self.index.parsed.ast.functions;
+        let spans = &self.index.parsed.spans;
+        let Some((id, def)) = functions
+            .iter()
+            .find(|(id, _)| spans.function(*id).name == self.at)
+        else {
+            return;
+        };
+        let taipan_syntax::FunctionBody::Block(block) = &def.body else {
+            return;
+        };
+        let Some(last) = block.last() else { return };
+        let last_range = spans.stmt(*last);
+        let body_end = self.text[..spans.function(id).whole.end as usize]
+            .trim_end()
+            .len();
+        let start = last_range.start as usize;
+        let line = self.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let indent = self.text[line..start].to_owned();
+        let ends = matches!(self.index.parsed.ast.stmts[*last], Stmt::Return(_));
+        if !ends && indent.trim().is_empty() {
+            let at = TextRange::new(body_end as u32, body_end as u32);
+            self.add("Add `return 0`", vec![(at, format!("\n{indent}return 0"))]);
+        }
+    }
+}
+
+fn is_unsigned(s: &SomeValue) -> bool {
+    matches!(&s.kind, SomeKind::Integer { kind, .. } if !kind.signed)
+}
+
+/// The edit that adds a name to the list `_attrs_` in the body of a class.
+fn attrs_entry(
+    db: &dyn Db,
+    file: File,
+    code: taipan_code::CodeId,
+    name: &str,
+) -> Option<(Span, String)> {
+    let index = file_index(db, file);
+    let scope = index.codes.iter().position(|c| *c == code)?;
+    let token = index.tokens.iter().find(|t| {
+        t.scope == scope && matches!(t.role, Role::Write(_)) && index.text(t) == "_attrs_"
+    })?;
+    let stmt = index.stmt_at(token.range.start)?;
+    let Stmt::Assign(_, value) = &index.parsed.ast.stmts[stmt] else {
+        return None;
+    };
+    let (Expr::List(items) | Expr::Tuple(items)) = &index.parsed.ast.exprs[*value] else {
+        return None;
+    };
+    let spans = &index.parsed.spans;
+    let (at, text) = match items.last() {
+        Some(last) => (spans.expr(*last).end, format!(", '{name}'")),
+        // Behind the opening bracket.
+        None => (spans.expr(*value).start + 1, format!("'{name}'")),
+    };
+    let range = TextRange::new(at, at);
+    Some((Span { file, range }, text))
+}

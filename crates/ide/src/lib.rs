@@ -1,0 +1,49 @@
+//! What editors ask of a program, as plain data: diagnostics, hover, definitions,
+//! references, symbols, hints, tokens, actions, rename.
+//!
+//! ```text
+//! (file, offset) ──file_index──► token ──Scope──► symbol, annotation, places ──► plain structs
+//! ```
+//!
+//! Every function takes a database, the programs of the workspace and a place in a
+//! file, and answers structs of names, texts and [`taipan_base::Span`]s.
+//!
+//! **Architecture invariants.** Knows no protocol: no LSP types, no line and column
+//! numbers, no input or output. Names of a file are found by syntax ([`file_index`]);
+//! what they mean comes from the image and the annotations, through their projections.
+//! Nothing here changes what other crates compute.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+mod body;
+mod completion;
+mod diagnostics;
+mod fixes;
+mod hints;
+mod hover;
+mod index;
+mod navigation;
+mod program;
+mod rename;
+mod repr;
+mod symbol;
+mod symbols;
+mod tokens;
+
+pub use completion::{Completion, CompletionKind, Signature, completions, signatures};
+pub use diagnostics::{file_diagnostics, workspace_diagnostics};
+pub use fixes::{Fix, fixes};
+pub use hints::{Hint, HintKind, inlay_hints};
+pub use hover::{Hover, hover};
+pub use index::{FileIndex, Role, Token, file_index, line_index};
+pub use navigation::{Reference, definitions, highlights, references};
+pub use program::{FilePosition, Workspace};
+pub use rename::{Edits, prepare_rename, rename};
+pub use symbols::{
+    DocumentSymbol, Fold, SymbolKind, WorkspaceSymbol, document_symbols, folds, selections,
+    workspace_symbols,
+};
+pub use tokens::{SemanticToken, TokenKind, semantic_tokens};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,591 @@
+//! What a name means: the variable, global, member or module that it stands for, the
+//! same value wherever it is named.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taipan_annotator::{CallInfo, Class, Desc, SomeKind, SomeValue, Target, class_attributes};
+use taipan_base::{Db, File, Span};
+use taipan_code::CodeId;
+use taipan_code::scope::{ScopeId, ScopeNode};
+use taipan_driver::Database;
+use taipan_graph::{Const, ObjId, Operand};
+use taipan_interp::ObjData;
+use taipan_syntax::{Expr, ExprId, Stmt, StmtId};
+
+use crate::body::Body;
+use crate::index::{FileIndex, Role, Token, file_index};
+use crate::program::{Home, Workspace};
+
+/// What a name stands for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Symbol {
+    /// A local variable or parameter of a function.
+    Local(CodeId, Box<str>),
+    /// A global of the module that a file makes, where it is defined, not where it is
+    /// imported.
+    Global(File, Box<str>),
+    /// An attribute or method, by the class at the top of the hierarchy that has it.
+    Member(ObjId, Box<str>),
+    /// A module.
+    Module(File),
+    /// What every module sees.
+    Builtin(Box<str>),
+}
+
+/// Imports of imports are followed this far.
+const LONGEST_CHAIN: usize = 32;
+
+/// Finds out what names mean, and remembers the bodies that it looked at.
+pub(crate) struct Resolver<'db> {
+    pub(crate) db: &'db Database,
+    /// None for a file that no program reaches: then only what the file itself says
+    /// is known.
+    pub(crate) home: Option<Home<'db>>,
+    bodies: RefCell<FxHashMap<CodeId, Option<Rc<Body>>>>,
+}
+
+impl<'db> Resolver<'db> {
+    /// For names of a file.
+    pub(crate) fn of(db: &'db Database, workspace: &Workspace, file: File) -> Self {
+        Resolver {
+            db,
+            home: workspace.home(db, file),
+            bodies: RefCell::default(),
+        }
+    }
+
+    /// The annotated body of a code.
+    pub(crate) fn body(&self, code: CodeId) -> Option<Rc<Body>> {
+        let home = self.home.as_ref()?;
+        if let Some(known) = self.bodies.borrow().get(&code) {
+            return known.clone();
+        }
+        let body = Body::of(home, code).map(Rc::new);
+        self.bodies.borrow_mut().insert(code, body.clone());
+        body
+    }
+
+    /// The body of the function that a scope is of.
+    pub(crate) fn body_of_scope(&self, index: &FileIndex, scope: ScopeId) -> Option<Rc<Body>> {
+        self.body(*index.codes.get(scope)?)
+    }
+
+    /// What a token stands for; several where the program reaches it with values of
+    /// unrelated classes.
+    pub(crate) fn symbols(&self, file: File, index: &FileIndex, token: &Token) -> Vec<Symbol> {
+        match token.role {
+            Role::Read(_)
+            | Role::Write(_)
+            | Role::Parameter
+            | Role::Function(_)
+            | Role::Class(_) => self.variable(file, index, token).into_iter().collect(),
+            Role::Imported(stmt, _) => {
+                let symbol = self.imported(file, index, stmt, index.text(token));
+                symbol.into_iter().collect()
+            }
+            Role::Module(stmt, parts) => self
+                .import_target(file, index, stmt, Some(parts), index.text(token))
+                .map(Symbol::Module)
+                .into_iter()
+                .collect(),
+            Role::Attribute(expr, _) => self.attribute(file, index, token, expr),
+            Role::Keyword(call) => self.keyword(index, token, call),
+        }
+    }
+
+    fn variable(&self, file: File, index: &FileIndex, token: &Token) -> Option<Symbol> {
+        let (scope, name) = index.variable(token);
+        match index.scopes.scopes[scope].node {
+            ScopeNode::Module => Some(self.global(file, index, name)),
+            ScopeNode::Class(_) => {
+                let code = *index.codes.get(scope)?;
+                let class = self.home.as_ref().and_then(|h| h.class_of(code));
+                Some(match class {
+                    Some(c) => self.member(c, name),
+                    None => Symbol::Local(code, name.into()),
+                })
+            }
+            _ => Some(Symbol::Local(*index.codes.get(scope)?, name.into())),
+        }
+    }
+
+    /// A global as a module sees it: imports are followed to where it is defined.
+    pub(crate) fn global(&self, file: File, index: &FileIndex, name: &str) -> Symbol {
+        self.follow(file, index, name, 0)
+    }
+
+    fn follow(&self, file: File, index: &FileIndex, name: &str, depth: usize) -> Symbol {
+        let own = Symbol::Global(file, name.into());
+        if depth > LONGEST_CHAIN {
+            return own;
+        }
+        let mut bound = false;
+        for (t, token_name) in index
+            .tokens
+            .iter()
+            .filter(|t| is_binding(t.role))
+            .map(|t| (t, index.variable(t)))
+        {
+            if token_name != (0, name) {
+                continue;
+            }
+            bound = true;
+            let followed = match t.role {
+                Role::Imported(stmt, true) => self.imported_at(file, index, stmt, name, depth + 1),
+                Role::Write(None) => self.import_alias(file, index, t, depth + 1),
+                _ => None,
+            };
+            if let Some(s) = followed {
+                return s;
+            }
+        }
+        // `import a.b` binds the name `a` by the module's name itself.
+        if let Some(m) = self.imported_module(file, index, name) {
+            return Symbol::Module(m);
+        }
+        if bound {
+            return own;
+        }
+        for (id, stmt) in index.parsed.ast.stmts.iter() {
+            if let Stmt::ImportFrom(i) = stmt
+                && i.names.is_none()
+                && let Some(from) = self.import_target(file, index, id, None, "")
+                && self.has_global(from, name)
+            {
+                return self.follow(from, &file_index(self.db, from), name, depth + 1);
+            }
+        }
+        let home = self.home.as_ref();
+        match home.and_then(|h| h.global(h.module_of(file)?, name)) {
+            Some(_) => own,
+            None => Symbol::Builtin(name.into()),
+        }
+    }
+
+    fn has_global(&self, file: File, name: &str) -> bool {
+        let home = self.home.as_ref();
+        home.and_then(|h| h.global(h.module_of(file)?, name))
+            .is_some()
+    }
+
+    /// What `import a.b` without `as` binds.
+    fn imported_module(&self, file: File, index: &FileIndex, name: &str) -> Option<File> {
+        let token = index.tokens.iter().find(|t| {
+            t.scope == 0 && matches!(t.role, Role::Module(_, 1)) && index.text(t) == name
+        })?;
+        let Role::Module(stmt, _) = token.role else {
+            return None;
+        };
+        match &index.parsed.ast.stmts[stmt] {
+            Stmt::Import(_) => self.import_target(file, index, stmt, Some(1), name),
+            _ => None,
+        }
+    }
+
+    /// What a name after `as` stands for.
+    fn import_alias(
+        &self,
+        file: File,
+        index: &FileIndex,
+        token: &Token,
+        depth: usize,
+    ) -> Option<Symbol> {
+        let stmt = index.stmt_at(token.range.start)?;
+        match &index.parsed.ast.stmts[stmt] {
+            Stmt::Import(aliases) => {
+                let a = aliases.iter().find(|a| a.alias == Some(token.name))?;
+                self.module_file(file, 0, &a.module).map(Symbol::Module)
+            }
+            Stmt::ImportFrom(import) => {
+                let pairs = import.names.as_ref()?;
+                let (name, _) = pairs.iter().find(|(_, alias)| *alias == token.name)?;
+                let name = index.parsed.ast.name(*name);
+                self.imported_at(file, index, stmt, name, depth)
+            }
+            _ => None,
+        }
+    }
+
+    fn imported(&self, file: File, index: &FileIndex, stmt: StmtId, name: &str) -> Option<Symbol> {
+        self.imported_at(file, index, stmt, name, 0)
+    }
+
+    fn imported_at(
+        &self,
+        file: File,
+        index: &FileIndex,
+        stmt: StmtId,
+        name: &str,
+        depth: usize,
+    ) -> Option<Symbol> {
+        let Stmt::ImportFrom(import) = &index.parsed.ast.stmts[stmt] else {
+            return None;
+        };
+        let dotted = match &*import.module {
+            "" => name.to_owned(),
+            module => format!("{module}.{name}"),
+        };
+        if let Some(from) = self.import_target(file, index, stmt, None, "")
+            && from != file
+            && self.has_global(from, name)
+        {
+            let home = self.home.as_ref()?;
+            let value = home.global(home.module_of(from)?, name);
+            let is_module = matches!(value, Some(Const::Obj(m))
+                if matches!(home.object(m).as_deref(), Some(ObjData::Module { .. })));
+            if !is_module {
+                return Some(self.follow(from, &file_index(self.db, from), name, depth));
+            }
+        }
+        self.module_file(file, import.dots, &dotted)
+            .map(Symbol::Module)
+    }
+
+    /// The file of the module that an import statement names: of the whole name, or of
+    /// its first parts.
+    fn import_target(
+        &self,
+        file: File,
+        index: &FileIndex,
+        stmt: StmtId,
+        parts: Option<u32>,
+        last: &str,
+    ) -> Option<File> {
+        let first = |module: &str| match parts {
+            Some(n) => module
+                .split('.')
+                .take(n as usize)
+                .collect::<Vec<_>>()
+                .join("."),
+            None => module.to_owned(),
+        };
+        match &index.parsed.ast.stmts[stmt] {
+            Stmt::Import(aliases) => {
+                let a = aliases.iter().find(|a| {
+                    let at = parts.map_or(0, |n| n as usize - 1);
+                    a.module.split('.').nth(at) == Some(last)
+                })?;
+                self.module_file(file, 0, &first(&a.module))
+            }
+            Stmt::ImportFrom(i) => self.module_file(file, i.dots, &first(&i.module)),
+            _ => None,
+        }
+    }
+
+    /// The file of a module that an import in a file names.
+    fn module_file(&self, file: File, dots: u32, dotted: &str) -> Option<File> {
+        let home = self.home.as_ref()?;
+        let here = match home.object(home.module_of(file)?).as_deref() {
+            Some(ObjData::Module { name }) => name.to_string(),
+            _ => return None,
+        };
+        let is_package = file.path(self.db).file_name() == Some("__init__.py");
+        let mut package: Vec<&str> = here.split('.').collect();
+        if !is_package {
+            package.pop();
+        }
+        for _ in 1..dots {
+            package.pop();
+        }
+        let absolute = |dotted: &str| home.file_of_module(home.module_named(dotted)?);
+        let mut relative = package;
+        relative.extend(dotted.split('.').filter(|p| !p.is_empty()));
+        let relative = absolute(&relative.join("."));
+        match dots {
+            0 => relative.or_else(|| absolute(dotted)),
+            _ => relative,
+        }
+    }
+
+    /// A member of a class, by the class at the top of the hierarchy that has it.
+    pub(crate) fn member(&self, class: ObjId, name: &str) -> Symbol {
+        let mut top = class;
+        if let Some(home) = &self.home {
+            for c in home.mro(class) {
+                let declared = home.roots.is_some_and(|roots| {
+                    let attrs = class_attributes(self.db, Class::new(self.db, roots, c));
+                    attrs.attrs.contains_key(name) || attrs.class_attrs.contains_key(name)
+                });
+                let own = matches!(home.object(c).as_deref(),
+                    Some(ObjData::Class(d)) if d.get(name).is_some());
+                if declared || own {
+                    top = c;
+                }
+            }
+        }
+        Symbol::Member(top, name.into())
+    }
+
+    fn attribute(&self, file: File, index: &FileIndex, token: &Token, expr: ExprId) -> Vec<Symbol> {
+        let name = index.scopes.mangle(token.scope, token.name);
+        let name = index.scopes.text(name);
+        let mut out: Vec<Symbol> = Vec::new();
+        for owner in self.owners(file, index, token, expr) {
+            let symbol = match owner {
+                Owner::Module(m) => Some(self.global(m, &file_index(self.db, m), name)),
+                Owner::Class(c) => Some(self.member(c, name)),
+            };
+            out.extend(symbol.filter(|s| !out.contains(s)));
+        }
+        out
+    }
+
+    /// What an attribute expression looks its attribute up in.
+    pub(crate) fn owners(
+        &self,
+        file: File,
+        index: &FileIndex,
+        token: &Token,
+        expr: ExprId,
+    ) -> Vec<Owner> {
+        let Some(home) = &self.home else {
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        let mut add = |o: Option<Owner>| out.extend(o.filter(|o| !out.contains(o)));
+        let range = index.parsed.spans.expr(expr);
+        if let Some(body) = self.body_of_scope(index, token.scope) {
+            for found in body.operations(range) {
+                match found.op.args.first() {
+                    Some(Operand::Const(c)) => add(self.owner_of_const(c)),
+                    Some(Operand::Var(_)) => {
+                        let receiver = found.operand(0).cloned().unwrap_or_default();
+                        self.owners_of(home, &receiver)
+                            .into_iter()
+                            .for_each(|o| add(Some(o)));
+                    }
+                    None => {}
+                }
+            }
+        }
+        if out.is_empty()
+            && let Expr::Attribute(value, _) = index.parsed.ast.exprs[expr]
+        {
+            let value = self.constant(file, index, token.scope, value);
+            out.extend(value.and_then(|c| self.owner_of_const(&c)));
+        }
+        if out.is_empty()
+            && let Some(class) = self.self_class(index, token.scope, expr)
+        {
+            out.push(Owner::Class(class));
+        }
+        out
+    }
+
+    /// In a method that is never called, `self` is of the class all the same.
+    fn self_class(&self, index: &FileIndex, scope: ScopeId, expr: ExprId) -> Option<ObjId> {
+        let Expr::Attribute(value, _) = index.parsed.ast.exprs[expr] else {
+            return None;
+        };
+        let Expr::Name(name) = index.parsed.ast.exprs[value] else {
+            return None;
+        };
+        let s = &index.scopes.scopes[scope];
+        let ScopeNode::Function(f) = s.node else {
+            return None;
+        };
+        let first = index.parsed.ast.functions[f].params.positional.first()?;
+        let class = s.parent?;
+        let in_class = matches!(index.scopes.scopes[class].node, ScopeNode::Class(_));
+        (in_class && *first == taipan_syntax::Param::Name(name))
+            .then(|| self.home.as_ref()?.class_of(*index.codes.get(class)?))?
+    }
+
+    pub(crate) fn owner_of_const(&self, c: &Const) -> Option<Owner> {
+        let home = self.home.as_ref()?;
+        let Const::Obj(id) = c else { return None };
+        match home.object(*id).as_deref()? {
+            ObjData::Module { .. } => home.file_of_module(*id).map(Owner::Module),
+            ObjData::Class(c) if !c.builtin => Some(Owner::Class(*id)),
+            ObjData::Instance(i) => Some(Owner::Class(i.class)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn owners_of(&self, home: &Home<'_>, s: &SomeValue) -> Vec<Owner> {
+        match &s.kind {
+            SomeKind::Instance { class, .. } => class.map(Owner::Class).into_iter().collect(),
+            SomeKind::Exception(classes) => classes.iter().map(|c| Owner::Class(*c)).collect(),
+            SomeKind::Pbc { descs, .. } => descs
+                .iter()
+                .filter_map(|d| match d {
+                    Desc::Class(c) => Some(Owner::Class(*c)),
+                    Desc::Frozen(o) => match home.object(*o).as_deref()? {
+                        ObjData::Instance(i) => Some(Owner::Class(i.class)),
+                        ObjData::Module { .. } => home.file_of_module(*o).map(Owner::Module),
+                        _ => None,
+                    },
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The value of an expression that is the same whenever it is computed: a global,
+    /// or what is found in one.
+    pub(crate) fn constant(
+        &self,
+        file: File,
+        index: &FileIndex,
+        scope: ScopeId,
+        expr: ExprId,
+    ) -> Option<Const> {
+        let home = self.home.as_ref()?;
+        match index.parsed.ast.exprs[expr] {
+            Expr::Name(name) => {
+                let token = Token {
+                    range: index.parsed.spans.expr(expr),
+                    name,
+                    scope,
+                    role: Role::Read(expr),
+                };
+                let (0, name) = index.variable(&token) else {
+                    return None;
+                };
+                home.global(home.module_of(file)?, name)
+            }
+            Expr::Attribute(value, name) => {
+                let Const::Obj(id) = self.constant(file, index, scope, value)? else {
+                    return None;
+                };
+                let name = index.scopes.text(name);
+                match home.object(id).as_deref()? {
+                    ObjData::Module { .. } => home.global(id, name),
+                    ObjData::Class(_) => Some(home.class_attr(id, name)?.1),
+                    ObjData::Instance(i) => i
+                        .get(name)
+                        .cloned()
+                        .or_else(|| Some(home.class_attr(i.class, name)?.1)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The functions that a call expression calls.
+    pub(crate) fn callees(&self, index: &FileIndex, scope: ScopeId, call: ExprId) -> Vec<ObjId> {
+        let Some(body) = self.body_of_scope(index, scope) else {
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        for found in body.operations(index.parsed.spans.expr(call)) {
+            let targets: Vec<Target> = match found.call {
+                Some(CallInfo::Direct(d)) => vec![d.target],
+                Some(CallInfo::Indirect(i)) => i.targets.iter().map(|(_, t)| *t).collect(),
+                Some(CallInfo::Instantiate(i)) => {
+                    i.classes.iter().filter_map(|(_, init)| *init).collect()
+                }
+                Some(CallInfo::Memo(m)) => {
+                    out.push(m.func);
+                    Vec::new()
+                }
+                _ => Vec::new(),
+            };
+            out.extend(targets.into_iter().filter_map(|t| match t {
+                Target::Spec(s) => Some(s.func(self.db)),
+                Target::Helper(_) => None,
+            }));
+        }
+        let mut seen = Vec::new();
+        out.retain(|f| {
+            !seen.contains(f) && {
+                seen.push(*f);
+                true
+            }
+        });
+        out
+    }
+
+    fn keyword(&self, index: &FileIndex, token: &Token, call: ExprId) -> Vec<Symbol> {
+        let Some(home) = &self.home else {
+            return Vec::new();
+        };
+        let functions = self.callees(index, token.scope, call).into_iter();
+        functions
+            .filter_map(|f| match home.object(f).as_deref()? {
+                ObjData::Function(f) => Some(Symbol::Local(f.code, index.text(token).into())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The files in which a symbol can be named.
+    pub(crate) fn files(&self, file: File) -> Arc<Vec<File>> {
+        match &self.home {
+            Some(home) => taipan_interp::program_files(self.db, home.program).clone(),
+            None => Arc::new(vec![file]),
+        }
+    }
+
+    /// The tokens of a file that stand for a symbol.
+    pub(crate) fn tokens_of(&self, file: File, symbol: &Symbol) -> Vec<(Span, Token)> {
+        let name = symbol.name(self.db);
+        let index = file_index(self.db, file);
+        let mut names = vec![name];
+        // Other names that it is imported under.
+        for t in &index.tokens {
+            if t.role == Role::Write(None) && self.symbols(file, &index, t).contains(symbol) {
+                let alias = index.text(t).to_owned();
+                if !names.contains(&alias) {
+                    names.push(alias);
+                }
+            }
+        }
+        let tokens = index.tokens.iter().filter(|t| {
+            let text = index.scopes.text(index.scopes.mangle(t.scope, t.name));
+            names.iter().any(|n| n == text) && self.symbols(file, &index, t).contains(symbol)
+        });
+        tokens
+            .map(|t| {
+                let range = t.range;
+                (Span { file, range }, *t)
+            })
+            .collect()
+    }
+}
+
+/// What an attribute is looked up in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// The module that a file makes.
+    Module(File),
+    /// Instances of a class, or the class itself.
+    Class(ObjId),
+}
+
+impl Symbol {
+    /// Its name.
+    pub(crate) fn name(&self, db: &dyn Db) -> String {
+        match self {
+            Symbol::Local(_, n)
+            | Symbol::Global(_, n)
+            | Symbol::Member(_, n)
+            | Symbol::Builtin(n) => n.to_string(),
+            Symbol::Module(file) => {
+                let path = file.path(db);
+                let stem = match path.file_name() {
+                    Some("__init__.py") => path.parent().and_then(|p| p.file_name()),
+                    _ => path.file_stem(),
+                };
+                stem.unwrap_or_default().to_owned()
+            }
+        }
+    }
+}
+
+/// Whether a name of that role gives its variable a value.
+pub(crate) fn is_binding(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Write(_)
+            | Role::Parameter
+            | Role::Function(_)
+            | Role::Class(_)
+            | Role::Imported(_, true)
+    )
+}

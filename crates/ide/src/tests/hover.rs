@@ -1,0 +1,286 @@
+use expect_test::{Expect, expect};
+
+use super::fixture;
+
+fn check(text: &str, expected: Expect) {
+    let f = fixture(text);
+    let shown = match crate::hover(&f.db, &f.workspace, f.position) {
+        None => "nothing\n".to_owned(),
+        Some(h) => {
+            let source = f.position.file.text(&f.db);
+            let about = &source[h.range.start as usize..h.range.end as usize];
+            let mut out = format!("[{about}]\n");
+            for line in h.code.iter().chain(&h.notes) {
+                out.push_str(line);
+                out.push('\n');
+            }
+            out
+        }
+    };
+    expected.assert_eq(&shown);
+}
+
+const PROGRAM: &str = "
+class A(object):
+    def __init__(self, x):
+        self.x = x
+        self.items = []
+    def get(self, n):
+        for i in range(n):
+            if i > 3:
+                self.items.append(i)
+        total = self.x + n
+        return 'a' * total
+class B(A):
+    def get(self, n):
+        return 'b%d' % n
+TABLE = [1, 2, 3]
+def make(flag):
+    \"\"\"Makes one.
+
+    More.
+    \"\"\"
+    if flag:
+        r = A(3)
+    else:
+        r = B(4)
+    return r
+def entry_point(argv):
+    obj = make(len(argv) > 1)
+    y = obj.get(TABLE[len(argv)])
+    print y
+    return 0
+";
+
+/// The program with the cursor in front of the nth occurrence of a text.
+fn at(wanted: &str, nth: usize) -> String {
+    let (place, _) = PROGRAM.match_indices(wanted).nth(nth).unwrap();
+    format!("{}$0{}", &PROGRAM[..place], &PROGRAM[place..])
+}
+
+#[test]
+fn variables() {
+    check(
+        &at("total", 0),
+        expect![[r#"
+        [total]
+        total: SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+    "#]],
+    );
+    check(
+        &at("total", 1),
+        expect![[r#"
+        [total]
+        total: SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+    "#]],
+    );
+    check(
+        &at("i > 3", 0),
+        expect![[r#"
+        [i]
+        i: SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+    "#]],
+    );
+    check(
+        &at("flag", 0),
+        expect![[r#"
+        [flag]
+        flag: SomeBool
+        `BoolRepr`, low-level type `Bool`
+    "#]],
+    );
+    check(
+        &at("flag", 1),
+        expect![[r#"
+        [flag]
+        flag: SomeBool
+        `BoolRepr`, low-level type `Bool`
+    "#]],
+    );
+    check(
+        &at("r = A", 0),
+        expect![[r#"
+        [r]
+        r: SomeInstance(A)
+        `InstanceRepr`, low-level type `*GcStruct main.A`
+    "#]],
+    );
+    check(
+        &at("r = B", 0),
+        expect![[r#"
+        [r]
+        r: SomeInstance(B)
+        `InstanceRepr`, low-level type `*GcStruct main.B`
+    "#]],
+    );
+    check(
+        &at("return r", 0).replace("$0return r", "return $0r"),
+        expect![[r#"
+        [r]
+        r: SomeInstance(A)
+        `InstanceRepr`, low-level type `*GcStruct main.A`
+    "#]],
+    );
+    check(
+        &at("argv", 0),
+        expect![[r#"
+        [argv]
+        argv: SomeList[SomeString(no_nul)](resized, mutated)
+        `ListRepr`, low-level type `*GcStruct list`
+    "#]],
+    );
+    check(
+        &at("y\n", 0),
+        expect![[r#"
+        [y]
+        y: SomeString(no_nul)
+        `StringRepr`, low-level type `*GcStruct rpy_string`
+    "#]],
+    );
+}
+
+#[test]
+fn attributes_and_methods() {
+    check(
+        &at("x + n", 0),
+        expect![[r#"
+        [x]
+        A.x: SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+        declared in `A`
+    "#]],
+    );
+    check(
+        &at("x = x", 0),
+        expect![[r#"
+        [x]
+        A.x: SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+        declared in `A`
+    "#]],
+    );
+    check(
+        &at("items.append", 0),
+        expect![[r#"
+        [items]
+        A.items: SomeList[SomeInteger(nonneg)](resized, mutated)
+        `ListRepr`, low-level type `*GcStruct list`
+        declared in `A`
+    "#]],
+    );
+    check(
+        &at("append", 0),
+        expect![[r#"
+        [append]
+        append: SomeBuiltinMethod[SomeList[SomeInteger(nonneg)](resized, mutated)](append)
+        `BuiltinMethodRepr`, low-level type `*GcStruct list`
+    "#]],
+    );
+    check(
+        &at("get(TABLE", 0),
+        expect![[r#"
+        [get]
+        def A.get(self: SomeInstance(A), n: SomeInteger(nonneg)) -> SomeString(no_nul)
+        low-level `(*GcStruct main.A, Signed) -> *GcStruct rpy_string`
+    "#]],
+    );
+    check(
+        &at("get(self", 1),
+        expect![[r#"
+        [get]
+        def B.get(self: SomeInstance(A), n: SomeInteger(nonneg)) -> SomeString(no_nul)
+        low-level `(*GcStruct main.A, Signed) -> *GcStruct rpy_string`
+    "#]],
+    );
+}
+
+#[test]
+fn globals() {
+    check(
+        &at("make(len", 0),
+        expect![[r#"
+        [make]
+        def make(flag: SomeBool) -> SomeInstance(A)
+        low-level `(Bool) -> *GcStruct main.A`
+        Makes one.
+    "#]],
+    );
+    check(
+        &at("make(flag", 0),
+        expect![[r#"
+        [make]
+        def make(flag: SomeBool) -> SomeInstance(A)
+        low-level `(Bool) -> *GcStruct main.A`
+        Makes one.
+    "#]],
+    );
+    check(
+        &at("A(3)", 0),
+        expect![[r#"
+        [A]
+        class A(object)
+            items: SomeList[SomeInteger(nonneg)](resized, mutated)
+            x: SomeInteger(nonneg)
+        layout `{inst_items: *GcStruct list, inst_x: Signed}`
+    "#]],
+    );
+    check(
+        &at("B(A)", 0),
+        expect![[r#"
+        [B]
+        class B(A)
+        adds no fields
+    "#]],
+    );
+    check(
+        &at("TABLE[", 0),
+        expect![[r#"
+        [TABLE]
+        TABLE: prebuilt list of 3
+    "#]],
+    );
+    check(
+        &at("range", 0),
+        expect![[r#"
+        [range]
+        builtin range
+    "#]],
+    );
+}
+
+#[test]
+fn expressions() {
+    check(
+        &at("+ n", 0),
+        expect![[r#"
+        [self.x + n]
+        SomeInteger(nonneg)
+        `IntegerRepr`, low-level type `Signed`
+    "#]],
+    );
+    check(
+        &at("* total", 0),
+        expect![[r#"
+        ['a' * total]
+        SomeString(no_nul)
+        `StringRepr`, low-level type `*GcStruct rpy_string`
+    "#]],
+    );
+    check(
+        &at("> 1", 0),
+        expect![[r#"
+        [len(argv) > 1]
+        SomeBool
+        `BoolRepr`, low-level type `Bool`
+    "#]],
+    );
+    check(
+        &at("[1, 2, 3]", 0),
+        expect![[r#"
+        nothing
+    "#]],
+    );
+}

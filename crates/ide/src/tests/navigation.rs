@@ -1,0 +1,125 @@
+use expect_test::{Expect, expect};
+
+use super::{Fixture, fixture};
+
+fn shown(f: &Fixture, lines: Vec<String>, expected: Expect) {
+    let _ = f;
+    let mut text = lines.join("\n");
+    text.push('\n');
+    expected.assert_eq(&text);
+}
+
+fn definitions(text: &str, expected: Expect) {
+    let f = fixture(text);
+    let found = crate::definitions(&f.db, &f.workspace, f.position);
+    let lines = found.into_iter().map(|s| f.show(s)).collect();
+    shown(&f, lines, expected);
+}
+
+fn references(text: &str, expected: Expect) {
+    let f = fixture(text);
+    let found = crate::references(&f.db, &f.workspace, f.position);
+    let mark = |w: bool| if w { " (write)" } else { "" };
+    let lines = found
+        .into_iter()
+        .map(|r| format!("{}{}", f.show(r.span), mark(r.write)))
+        .collect();
+    shown(&f, lines, expected);
+}
+
+/// A program of several modules: a hierarchy, imports of each kind, aliases.
+pub(crate) const PROGRAM: &str = "
+#- /shapes.py
+class Shape(object):
+    sides = 0
+    def area(self):
+        raise NotImplementedError
+class Square(Shape):
+    sides = 4
+    def __init__(self, side):
+        self.side = side
+    def area(self):
+        return self.side * self.side
+class Circle(Shape):
+    def __init__(self, radius):
+        self.radius = radius
+    def area(self):
+        return 3 * self.radius
+class Other(object):
+    def area(self):
+        return 0
+def make(kind, size):
+    if kind:
+        return Square(size)
+    return Circle(size)
+LIMIT = 10
+#- /helper.py
+from shapes import make as build, LIMIT
+import shapes
+def total(shapes_list):
+    result = 0
+    for shape in shapes_list:
+        result += shape.area()
+    if result > LIMIT:
+        return shapes.LIMIT
+    return result
+def sample(n):
+    return build(n > 1, size=n)
+#- /main.py
+import helper
+from shapes import Other
+def entry_point(argv):
+    items = [helper.sample(len(argv)), helper.sample(2)]
+    other = Other()
+    return helper.total(items) + other.area()
+";
+
+fn at(wanted: &str, nth: usize) -> String {
+    let (place, _) = PROGRAM.match_indices(wanted).nth(nth).unwrap();
+    format!("{}$0{}", &PROGRAM[..place], &PROGRAM[place..])
+}
+
+#[test]
+fn definitions_of_variables() {
+    definitions(&at("result +=", 0), expect![]);
+    definitions(&at("shapes_list:", 0), expect![]);
+    definitions(&at("shape.area", 0), expect![]);
+    definitions(&at("LIMIT:", 0), expect![]);
+    definitions(&at("build(n", 0), expect![]);
+    definitions(&at("build, LIMIT", 0), expect![]);
+}
+
+#[test]
+fn definitions_through_modules_and_classes() {
+    definitions(&at("shapes.LIMIT", 0), expect![]);
+    definitions(&at("LIMIT\n    return", 0), expect![]);
+    definitions(&at("sample(len", 0), expect![]);
+    definitions(&at("Other()", 0), expect![]);
+    // All that a call can reach.
+    definitions(&at("area()\n    if", 0), expect![]);
+    definitions(&at("area()\n", 1), expect![]);
+    definitions(&at("radius\nclass Other", 0), expect![]);
+    definitions(&at("Shape):", 0), expect![]);
+    definitions(&at("helper\n", 0), expect![]);
+    definitions(&at("size=n", 0), expect![]);
+}
+
+#[test]
+fn references_of_everything() {
+    references(&at("result = 0", 0), expect![]);
+    references(&at("area(self)", 0), expect![]);
+    references(&at("area(self)", 3), expect![]);
+    references(&at("side = side", 0), expect![]);
+    references(&at("make(kind", 0), expect![]);
+    references(&at("LIMIT = ", 0), expect![]);
+    references(&at("size):", 0), expect![]);
+    references(&at("shapes\n", 0), expect![]);
+}
+
+#[test]
+fn highlights_stay_in_the_file() {
+    let f = fixture(&at("LIMIT\n    return", 0));
+    let found = crate::highlights(&f.db, &f.workspace, f.position);
+    let lines = found.iter().map(|r| f.show(r.span)).collect();
+    shown(&f, lines, expect![]);
+}

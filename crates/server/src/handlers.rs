@@ -1,0 +1,74 @@
+//! Requests: the protocol's parameters in, `taipan_ide`'s answers out.
+
+mod navigate;
+mod show;
+mod write;
+
+use lsp_types::request::{
+    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest,
+    FoldingRangeRequest, GotoDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
+    PrepareRenameRequest, References, Rename, Request, SelectionRangeRequest,
+    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
+    SignatureHelpRequest, WorkspaceSymbolRequest,
+};
+use serde_json::Value;
+
+use crate::snapshot::Snapshot;
+
+pub(crate) use show::TOKEN_MODIFIERS;
+pub(crate) use show::TOKEN_TYPES;
+
+/// Why a request has no result.
+pub(crate) enum Refusal {
+    /// Its parameters are not what they should be.
+    Params(String),
+    /// It cannot be done, for a reason that the user should read.
+    Reason(String),
+}
+
+/// Answers a request.
+pub(crate) type Handler = fn(&Snapshot, Value) -> Result<Value, Refusal>;
+
+fn call<R: Request>(
+    snapshot: &Snapshot,
+    params: Value,
+    handle: fn(&Snapshot, R::Params) -> Result<R::Result, String>,
+) -> Result<Value, Refusal> {
+    let wrong = |e: serde_json::Error| Refusal::Params(e.to_string());
+    let params = serde_json::from_value(params).map_err(wrong)?;
+    let result = handle(snapshot, params).map_err(Refusal::Reason)?;
+    serde_json::to_value(result).map_err(wrong)
+}
+
+macro_rules! handlers {
+    ($($request:ty => $handler:path,)*) => {
+        /// The handler of a method.
+        pub(crate) fn find(method: &str) -> Option<Handler> {
+            match method {
+                $(<$request>::METHOD => Some(|s, p| call::<$request>(s, p, $handler)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+handlers! {
+    HoverRequest => show::hover,
+    InlayHintRequest => show::inlay_hints,
+    InlayHintResolveRequest => show::resolve_hint,
+    SemanticTokensFullRequest => show::tokens_full,
+    SemanticTokensFullDeltaRequest => show::tokens_delta,
+    SemanticTokensRangeRequest => show::tokens_range,
+    FoldingRangeRequest => show::folds,
+    SelectionRangeRequest => show::selections,
+    GotoDefinition => navigate::definition,
+    References => navigate::references,
+    DocumentHighlightRequest => navigate::highlights,
+    DocumentSymbolRequest => navigate::document_symbols,
+    WorkspaceSymbolRequest => navigate::workspace_symbols,
+    PrepareRenameRequest => write::prepare_rename,
+    Rename => write::rename,
+    Completion => write::completion,
+    SignatureHelpRequest => write::signature_help,
+    CodeActionRequest => write::code_actions,
+}

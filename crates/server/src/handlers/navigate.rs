@@ -1,0 +1,110 @@
+//! Ways through the program: definitions, references, symbols.
+
+use lsp_types::{
+    DocumentHighlight, DocumentHighlightKind, DocumentHighlightParams, DocumentSymbol,
+    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
+    Location, ReferenceParams, SymbolInformation, SymbolKind, WorkspaceSymbolParams,
+    WorkspaceSymbolResponse,
+};
+use taipan_base::File;
+
+use crate::snapshot::Snapshot;
+
+pub(super) fn definition(
+    s: &Snapshot,
+    params: GotoDefinitionParams,
+) -> Result<Option<GotoDefinitionResponse>, String> {
+    let position = s.position(&params.text_document_position_params);
+    let found = taipan_ide::definitions(&s.db, &s.workspace, position);
+    let locations: Vec<Location> = found.into_iter().filter_map(|d| s.location(d)).collect();
+    Ok(Some(GotoDefinitionResponse::Array(locations)))
+}
+
+pub(super) fn references(
+    s: &Snapshot,
+    params: ReferenceParams,
+) -> Result<Option<Vec<Location>>, String> {
+    let position = s.position(&params.text_document_position);
+    let mut found = taipan_ide::references(&s.db, &s.workspace, position);
+    if !params.context.include_declaration {
+        let definitions = taipan_ide::definitions(&s.db, &s.workspace, position);
+        found.retain(|r| !definitions.contains(&r.span));
+    }
+    Ok(Some(
+        found
+            .into_iter()
+            .filter_map(|r| s.location(r.span))
+            .collect(),
+    ))
+}
+
+pub(super) fn highlights(
+    s: &Snapshot,
+    params: DocumentHighlightParams,
+) -> Result<Option<Vec<DocumentHighlight>>, String> {
+    let position = s.position(&params.text_document_position_params);
+    let found = taipan_ide::highlights(&s.db, &s.workspace, position);
+    let highlight = |r: taipan_ide::Reference| DocumentHighlight {
+        range: s.range(r.span.file, r.span.range),
+        kind: Some(match r.write {
+            true => DocumentHighlightKind::WRITE,
+            false => DocumentHighlightKind::READ,
+        }),
+    };
+    Ok(Some(found.into_iter().map(highlight).collect()))
+}
+
+fn kind(kind: taipan_ide::SymbolKind) -> SymbolKind {
+    match kind {
+        taipan_ide::SymbolKind::Class => SymbolKind::CLASS,
+        taipan_ide::SymbolKind::Function => SymbolKind::FUNCTION,
+        taipan_ide::SymbolKind::Method => SymbolKind::METHOD,
+        taipan_ide::SymbolKind::Variable => SymbolKind::VARIABLE,
+    }
+}
+
+pub(super) fn document_symbols(
+    s: &Snapshot,
+    params: DocumentSymbolParams,
+) -> Result<Option<DocumentSymbolResponse>, String> {
+    let file = s.file(&params.text_document.uri);
+    let found = taipan_ide::document_symbols(&s.db, file);
+    Ok(Some(DocumentSymbolResponse::Nested(
+        found.into_iter().map(|d| symbol(s, file, d)).collect(),
+    )))
+}
+
+#[allow(deprecated, reason = "the field has to be given")]
+fn symbol(s: &Snapshot, file: File, d: taipan_ide::DocumentSymbol) -> DocumentSymbol {
+    let children = d.children.into_iter();
+    let children: Vec<_> = children.map(|c| symbol(s, file, c)).collect();
+    DocumentSymbol {
+        name: d.name,
+        detail: None,
+        kind: kind(d.kind),
+        tags: None,
+        deprecated: None,
+        range: s.range(file, d.range),
+        selection_range: s.range(file, d.name_range),
+        children: (!children.is_empty()).then_some(children),
+    }
+}
+
+#[allow(deprecated, reason = "the field has to be given")]
+pub(super) fn workspace_symbols(
+    s: &Snapshot,
+    params: WorkspaceSymbolParams,
+) -> Result<Option<WorkspaceSymbolResponse>, String> {
+    let found = taipan_ide::workspace_symbols(&s.db, &s.workspace, &params.query);
+    let found = found.into_iter().filter_map(|w| {
+        Some(SymbolInformation {
+            name: w.name,
+            kind: kind(w.kind),
+            tags: None,
+            deprecated: None,
+            location: s.location(w.span)?,
+            container_name: w.container,
+        })
+    });
+    Ok(Some(WorkspaceSymbolResponse::Flat(found.collect())))
+}

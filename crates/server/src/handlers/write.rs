@@ -1,0 +1,124 @@
+//! Help with writing: completion, signatures, actions, rename.
+
+use std::collections::HashMap;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
+    CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, ParameterInformation,
+    ParameterLabel, PrepareRenameResponse, RenameParams, SignatureHelp, SignatureHelpParams,
+    SignatureInformation, TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
+};
+use taipan_base::Span;
+use taipan_ide::CompletionKind;
+
+use crate::convert::Encoding;
+use crate::snapshot::Snapshot;
+
+pub(super) fn prepare_rename(
+    s: &Snapshot,
+    params: TextDocumentPositionParams,
+) -> Result<Option<PrepareRenameResponse>, String> {
+    let position = s.position(&params);
+    let range = taipan_ide::prepare_rename(&s.db, &s.workspace, position)?;
+    let range = s.range(position.file, range);
+    Ok(Some(PrepareRenameResponse::Range(range)))
+}
+
+pub(super) fn rename(s: &Snapshot, params: RenameParams) -> Result<Option<WorkspaceEdit>, String> {
+    let position = s.position(&params.text_document_position);
+    let edits = taipan_ide::rename(&s.db, &s.workspace, position, &params.new_name)?;
+    workspace_edit(s, edits).map(Some)
+}
+
+fn workspace_edit(s: &Snapshot, edits: Vec<(Span, String)>) -> Result<WorkspaceEdit, String> {
+    let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
+    for (span, text) in edits {
+        let Some(at) = s.location(span) else {
+            return Err("a file that ships with Taipan would have to change".to_owned());
+        };
+        let edit = TextEdit::new(at.range, text);
+        changes.entry(at.uri).or_default().push(edit);
+    }
+    Ok(WorkspaceEdit::new(changes))
+}
+
+pub(super) fn completion(
+    s: &Snapshot,
+    params: CompletionParams,
+) -> Result<Option<CompletionResponse>, String> {
+    let position = s.position(&params.text_document_position);
+    let found = taipan_ide::completions(&s.db, &s.workspace, position);
+    let item = |c: taipan_ide::Completion| CompletionItem {
+        sort_text: Some(format!("{}{}", c.kind as u8, c.name)),
+        label: c.name,
+        kind: Some(match c.kind {
+            CompletionKind::Local => CompletionItemKind::VARIABLE,
+            CompletionKind::Attribute => CompletionItemKind::FIELD,
+            CompletionKind::Method => CompletionItemKind::METHOD,
+            CompletionKind::Function => CompletionItemKind::FUNCTION,
+            CompletionKind::Class => CompletionItemKind::CLASS,
+            CompletionKind::Module => CompletionItemKind::MODULE,
+            CompletionKind::Global => CompletionItemKind::CONSTANT,
+            CompletionKind::Builtin => CompletionItemKind::KEYWORD,
+        }),
+        detail: c.detail,
+        ..CompletionItem::default()
+    };
+    Ok(Some(CompletionResponse::Array(
+        found.into_iter().map(item).collect(),
+    )))
+}
+
+pub(super) fn signature_help(
+    s: &Snapshot,
+    params: SignatureHelpParams,
+) -> Result<Option<SignatureHelp>, String> {
+    let position = s.position(&params.text_document_position_params);
+    let found = taipan_ide::signatures(&s.db, &s.workspace, position);
+    let active = found.first().map(|f| f.active);
+    let signature = |f: taipan_ide::Signature| {
+        // Labels count as positions do in UTF-16, whatever was agreed on for those.
+        let place = |at: u32| Encoding::Utf16.columns(&f.label[..at as usize]);
+        let parameters = f.parameters.iter().map(|p| ParameterInformation {
+            label: ParameterLabel::LabelOffsets([place(p.start), place(p.end)]),
+            documentation: None,
+        });
+        let parameters = Some(parameters.collect());
+        SignatureInformation {
+            label: f.label,
+            documentation: None,
+            parameters,
+            active_parameter: Some(f.active),
+        }
+    };
+    let signatures: Vec<_> = found.into_iter().map(signature).collect();
+    Ok((!signatures.is_empty()).then_some(SignatureHelp {
+        signatures,
+        active_signature: Some(0),
+        active_parameter: active,
+    }))
+}
+
+pub(super) fn code_actions(
+    s: &Snapshot,
+    params: CodeActionParams,
+) -> Result<Option<CodeActionResponse>, String> {
+    let file = s.file(&params.text_document.uri);
+    let range = s.text_range(file, params.range);
+    let mut out = CodeActionResponse::new();
+    for fix in taipan_ide::fixes(&s.db, &s.workspace, file, range) {
+        let diagnostic = crate::check::convert(s, &fix.diagnostic);
+        let Ok(edit) = workspace_edit(s, fix.edits) else {
+            continue;
+        };
+        out.push(CodeActionOrCommand::CodeAction(CodeAction {
+            title: fix.title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![diagnostic]),
+            edit: Some(edit),
+            is_preferred: Some(fix.preferred),
+            ..CodeAction::default()
+        }));
+    }
+    Ok(Some(out))
+}

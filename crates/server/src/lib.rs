@@ -1,0 +1,58 @@
+//! The language server: the Language Server Protocol on top of [`taipan_ide`].
+//!
+//! ```text
+//! stdin ─► main loop: owns the database, sets inputs ──snapshots──► workers: answer requests
+//! stdout ◄─ responses, diagnostics, progress ◄──────────tasks────── checker: diagnostics
+//! ```
+//!
+//! The main loop takes all messages that have arrived, applies the edits among them to
+//! its copy of each document, and sets the database's inputs once, which cancels what
+//! still works on the old text. Requests are answered by workers on clones of the
+//! database. One that was cancelled by an edit is asked again, unless the edit was in
+//! the file that it is about: then its positions mean nothing any more and the answer
+//! is `ContentModified`.
+//!
+//! **Architecture invariants.** No analysis here: all answers come from `taipan_ide` as
+//! plain data and are only put into the protocol's form. The main loop never computes a
+//! query that can take long. Positions are converted at the edge, in [`convert`].
+
+mod capabilities;
+mod check;
+mod convert;
+mod documents;
+mod handlers;
+mod pool;
+mod projects;
+mod settings;
+mod snapshot;
+mod state;
+mod tokens;
+
+use lsp_server::Connection;
+use lsp_types::InitializeParams;
+
+/// Why serving ended before its time.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Serves an editor on standard input and output until it says `exit`.
+pub fn serve_stdio() -> Result<(), Error> {
+    let (connection, threads) = Connection::stdio();
+    serve(&connection)?;
+    // The threads end when the channels to them do.
+    drop(connection);
+    threads.join()?;
+    Ok(())
+}
+
+/// Serves a client until it says `exit`.
+pub fn serve(connection: &Connection) -> Result<(), Error> {
+    let (id, params) = connection.initialize_start()?;
+    let params: InitializeParams = serde_json::from_value(params)?;
+    let client = capabilities::Client::new(&params);
+    let answer = serde_json::json!({
+        "capabilities": capabilities::server(&client),
+        "serverInfo": {"name": "taipan", "version": env!("CARGO_PKG_VERSION")},
+    });
+    connection.initialize_finish(id, answer)?;
+    state::Server::new(connection, client, &params).run()
+}

@@ -1,0 +1,99 @@
+//! Which programs the workspace's folders have.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_base::{File, Program};
+use taipan_driver::{Config, ConfigFile, Database, LoadOptions, find_config, find_targets, load};
+
+use crate::settings::Settings;
+
+/// A folder without configuration may hold a whole source tree; more programs than this
+/// are not looked at unless one asks for them.
+const MOST_FOUND: usize = 32;
+
+/// A workspace folder with what is known of its programs.
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    /// The folder.
+    pub(crate) folder: Utf8PathBuf,
+    /// Targets found by searching it; none before a search ended.
+    pub(crate) found: Option<Vec<Utf8PathBuf>>,
+}
+
+/// The programs of all folders.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    /// In the order of folders and targets.
+    pub(crate) programs: Vec<Program>,
+    /// The configuration files that count.
+    pub(crate) configs: Vec<(File, Arc<ConfigFile>)>,
+    /// Folders that have to be searched for targets first.
+    pub(crate) unsearched: Vec<Utf8PathBuf>,
+    /// What could not be loaded, for the log.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Loads the programs of some folders.
+pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings) -> Loaded {
+    let mut loaded = Loaded::default();
+    for project in projects {
+        let folder = &project.folder;
+        let config = match find_config(db, folder) {
+            Some((file, read)) => {
+                let config = read.config.clone().unwrap_or_default();
+                loaded.configs.push((file, read));
+                config
+            }
+            None => Config::default(),
+        };
+        let targets = if !settings.targets.is_empty() {
+            search(settings.targets.iter().map(|t| folder.join(t)), &mut loaded)
+        } else if !config.targets.is_empty() {
+            search(config.targets.iter().cloned(), &mut loaded)
+        } else {
+            match &project.found {
+                Some(found) => found.clone(),
+                None => {
+                    loaded.unsearched.push(folder.clone());
+                    continue;
+                }
+            }
+        };
+        let mut options = LoadOptions {
+            path: settings.path.iter().map(|p| folder.join(p)).collect(),
+            ..LoadOptions::default()
+        };
+        options.path.extend(config.path.iter().cloned());
+        if let Some(limit) = settings.step_limit.or(config.step_limit) {
+            options.step_limit = limit;
+        }
+        for target in targets {
+            match load(db, &target, &options) {
+                Ok(p) if !loaded.programs.contains(&p) => loaded.programs.push(p),
+                Ok(_) => {}
+                Err(e) => loaded.problems.push(format!("{e:?}")),
+            }
+        }
+    }
+    loaded
+}
+
+/// Configured targets: files, and what folders hold.
+fn search(paths: impl Iterator<Item = Utf8PathBuf>, loaded: &mut Loaded) -> Vec<Utf8PathBuf> {
+    let mut out = Vec::new();
+    for path in paths {
+        match find_targets(&[path]) {
+            Ok(found) => out.extend(found),
+            Err(e) => loaded.problems.push(format!("{e:?}")),
+        }
+    }
+    out
+}
+
+/// The targets in a folder. Takes its time in a big one.
+pub(crate) fn search_folder(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut found = find_targets(&[folder.to_owned()]).unwrap_or_default();
+    found.truncate(MOST_FOUND);
+    found
+}

@@ -1,0 +1,49 @@
+//! What the editor's user set: the `taipan.*` settings.
+
+use camino::Utf8PathBuf;
+use serde::Deserialize;
+
+/// The settings. They count before those of `pyproject.toml`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct Settings {
+    /// Target files or folders, relative to the workspace folder.
+    pub(crate) targets: Vec<Utf8PathBuf>,
+    /// Further folders to import from.
+    pub(crate) path: Vec<Utf8PathBuf>,
+    /// Bytecode instructions that import time may take.
+    pub(crate) step_limit: Option<u64>,
+    /// Which hints are shown.
+    pub(crate) inlay_hints: InlayHints,
+}
+
+/// Which inlay hints are shown.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct InlayHints {
+    /// Of arguments.
+    pub(crate) arguments: bool,
+    /// Of results.
+    pub(crate) results: bool,
+    /// Of attributes, where they are first assigned.
+    pub(crate) attributes: bool,
+}
+
+impl Default for InlayHints {
+    fn default() -> Self {
+        InlayHints {
+            arguments: true,
+            results: true,
+            attributes: true,
+        }
+    }
+}
+
+impl Settings {
+    /// From JSON, either the settings themselves or an object that holds them under
+    /// `taipan`. What is of a wrong kind counts as not set.
+    pub(crate) fn read(value: &serde_json::Value) -> Settings {
+        let value = value.get("taipan").unwrap_or(value);
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,642 @@
+//! The main loop: the state of the world, and who changes it when.
+
+use std::collections::{BTreeSet, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{
+    DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
+    DidOpenTextDocument, Notification as _,
+};
+use lsp_types::request::{RegisterCapability, Request as _, WorkspaceConfiguration};
+use lsp_types::{
+    CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidChangeWatchedFilesRegistrationOptions, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, FileSystemWatcher, GlobPattern, InitializeParams, MessageType,
+    NumberOrString, PublishDiagnosticsParams, Registration, RegistrationParams,
+};
+use salsa::{CancellationToken, Cancelled, Database as _};
+use serde_json::{Value, json};
+use taipan_base::{Db, Diagnostic, File, OsSystem, Overlay, sync};
+use taipan_driver::{ConfigFile, Database, InternalError, guarded};
+use taipan_ide::Workspace;
+
+use crate::Error;
+use crate::capabilities::Client;
+use crate::check::{Findings, check};
+use crate::convert::{path_of, url_of};
+use crate::documents::Documents;
+use crate::handlers::{self, Refusal};
+use crate::pool::Pool;
+use crate::projects::{Project, load_all, search_folder};
+use crate::settings::Settings;
+use crate::snapshot::Snapshot;
+use crate::tokens::SentTokens;
+
+/// How work on a snapshot ended.
+enum Outcome<T> {
+    Done(T),
+    Cancelled(Cancelled),
+    Fault(InternalError),
+}
+
+/// Work on a snapshot. Nothing that goes wrong in it ends the server.
+fn run<T>(work: impl FnOnce() -> T) -> Outcome<T> {
+    match Cancelled::catch(AssertUnwindSafe(|| guarded(work))) {
+        Ok(Ok(value)) => Outcome::Done(value),
+        Ok(Err(fault)) => Outcome::Fault(fault),
+        Err(cancelled) => Outcome::Cancelled(cancelled),
+    }
+}
+
+/// What workers report to the main loop.
+enum Task {
+    /// A request was worked on.
+    Answered(RequestId, Outcome<Result<Value, Refusal>>),
+    /// A revision was checked.
+    Checked(u64, Outcome<Findings>),
+    /// A folder was searched for targets.
+    Searched(Utf8PathBuf, Vec<Utf8PathBuf>),
+}
+
+/// A request that is being worked on.
+struct Pending {
+    method: String,
+    params: Value,
+    /// The document that it is about, with the version it was made for.
+    document: Option<(Utf8PathBuf, Option<i32>)>,
+    /// Stops the work.
+    token: CancellationToken,
+    /// The client does not want the answer any more.
+    cancelled: bool,
+}
+
+/// What has changed since the inputs were last set.
+#[derive(Default)]
+struct Stale {
+    files: BTreeSet<Utf8PathBuf>,
+    /// Configuration, settings, or which programs there are.
+    programs: bool,
+}
+
+/// The server's state, all of it owned by the main loop.
+pub(crate) struct Server<'c> {
+    connection: &'c Connection,
+    client: Arc<Client>,
+    settings: Arc<Settings>,
+    db: Database,
+    overlay: Arc<Overlay>,
+    documents: Documents,
+    projects: Vec<Project>,
+    workspace: Arc<Workspace>,
+    configs: Vec<(File, Arc<ConfigFile>)>,
+    stale: Stale,
+    pending: HashMap<RequestId, Pending>,
+    published: Findings,
+    /// Counts the states that were checked.
+    revision: u64,
+    workers: Pool,
+    checker: Pool,
+    sender: Sender<Task>,
+    tasks: Receiver<Task>,
+    /// The semantic tokens that the client has.
+    tokens: SentTokens,
+    next_request: i32,
+    /// The request for settings that is under way.
+    asked_settings: Option<RequestId>,
+    /// Whether progress of the first analysis is being shown.
+    progress: bool,
+}
+
+/// Names the progress of the first analysis.
+const PROGRESS: &str = "taipan/analysis";
+
+impl<'c> Server<'c> {
+    pub(crate) fn new(
+        connection: &'c Connection,
+        client: Client,
+        params: &InitializeParams,
+    ) -> Self {
+        let overlay = Arc::new(Overlay::new(Arc::new(OsSystem::new(
+            taipan_prelude::SHIPPED,
+        ))));
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        let (sender, tasks) = unbounded();
+        let options = params.initialization_options.as_ref();
+        Server {
+            connection,
+            client: Arc::new(client),
+            settings: Arc::new(options.map(Settings::read).unwrap_or_default()),
+            db: Database::new(overlay.clone()),
+            overlay,
+            documents: Documents::default(),
+            projects: folders(params)
+                .into_iter()
+                .map(|folder| Project {
+                    folder,
+                    found: None,
+                })
+                .collect(),
+            workspace: Arc::default(),
+            configs: Vec::new(),
+            stale: Stale {
+                programs: true,
+                ..Stale::default()
+            },
+            pending: HashMap::new(),
+            published: Findings::new(),
+            revision: 0,
+            workers: Pool::new("taipan worker", threads.clamp(2, 4)),
+            checker: Pool::new("taipan checker", 1),
+            sender,
+            tasks,
+            tokens: SentTokens::default(),
+            next_request: 0,
+            asked_settings: None,
+            progress: false,
+        }
+    }
+
+    /// Serves until the client says `exit`.
+    pub(crate) fn run(mut self) -> Result<(), Error> {
+        self.greet()?;
+        let messages = self.connection.receiver.clone();
+        loop {
+            self.refresh()?;
+            select! {
+                recv(messages) -> message => {
+                    // The client is gone.
+                    let Ok(message) = message else { return Ok(()) };
+                    if !self.message(message)? {
+                        return Ok(());
+                    }
+                    // Edits that arrived together cost one revision.
+                    while let Ok(message) = messages.try_recv() {
+                        if !self.message(message)? {
+                            return Ok(());
+                        }
+                    }
+                }
+                recv(self.tasks) -> task => {
+                    if let Ok(task) = task {
+                        self.task(task)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is asked of the client right after initialization.
+    fn greet(&mut self) -> Result<(), Error> {
+        if self.client.watching {
+            let watcher = |glob: &str| FileSystemWatcher {
+                glob_pattern: GlobPattern::String(glob.to_owned()),
+                kind: None,
+            };
+            let options = DidChangeWatchedFilesRegistrationOptions {
+                watchers: vec![watcher("**/*.py"), watcher("**/pyproject.toml")],
+            };
+            let registration = Registration {
+                id: "taipan/files".to_owned(),
+                method: DidChangeWatchedFiles::METHOD.to_owned(),
+                register_options: Some(serde_json::to_value(options)?),
+            };
+            self.request::<RegisterCapability>(RegistrationParams {
+                registrations: vec![registration],
+            })?;
+        }
+        self.ask_settings()
+    }
+
+    fn ask_settings(&mut self) -> Result<(), Error> {
+        if self.client.configuration {
+            let items = vec![ConfigurationItem {
+                scope_uri: None,
+                section: Some("taipan".to_owned()),
+            }];
+            let id = self.request::<WorkspaceConfiguration>(ConfigurationParams { items })?;
+            self.asked_settings = Some(id);
+        }
+        Ok(())
+    }
+
+    /// Handles a message; false at the end.
+    fn message(&mut self, message: Message) -> Result<bool, Error> {
+        match message {
+            Message::Request(request) => {
+                if self.connection.handle_shutdown(&request)? {
+                    return Ok(false);
+                }
+                // It is about the text with the edits before it.
+                self.refresh()?;
+                self.client_request(request)?;
+            }
+            Message::Notification(n) if n.method == lsp_types::notification::Exit::METHOD => {
+                return Ok(false);
+            }
+            Message::Notification(n) => {
+                let method = n.method.clone();
+                if let Err(e) = self.notification(n) {
+                    self.log(MessageType::WARNING, &format!("{method}: {e}"))?;
+                }
+            }
+            Message::Response(r) => {
+                if self.asked_settings.as_ref() == Some(&r.id) {
+                    self.asked_settings = None;
+                    let first = r.result.as_ref().and_then(|v| v.get(0));
+                    if let Some(value) = first.filter(|v| !v.is_null()) {
+                        self.set_settings(Settings::read(value));
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn client_request(&mut self, request: Request) -> Result<(), Error> {
+        if handlers::find(&request.method).is_none() {
+            let message = format!("unknown request {}", request.method);
+            let code = ErrorCode::MethodNotFound as i32;
+            return self.respond(Response::new_err(request.id, code, message));
+        }
+        let url = request.params.pointer("/textDocument/uri");
+        let path = url
+            .and_then(Value::as_str)
+            .and_then(|u| lsp_types::Url::parse(u).ok())
+            .map(|u| path_of(&u));
+        let document = path.map(|p| {
+            let version = self.documents.get(&p).map(|d| d.version);
+            (p, version)
+        });
+        self.work(request.id, request.method, request.params, document);
+        Ok(())
+    }
+
+    /// Has a worker answer a request.
+    fn work(
+        &mut self,
+        id: RequestId,
+        method: String,
+        params: Value,
+        document: Option<(Utf8PathBuf, Option<i32>)>,
+    ) {
+        let Some(handler) = handlers::find(&method) else {
+            return;
+        };
+        let snapshot = self.snapshot();
+        let pending = Pending {
+            method,
+            params: params.clone(),
+            document,
+            token: snapshot.db.cancellation_token(),
+            cancelled: false,
+        };
+        self.pending.insert(id.clone(), pending);
+        let sender = self.sender.clone();
+        self.workers.spawn(move || {
+            let outcome = run(|| handler(&snapshot, params));
+            // Edits wait for it.
+            drop(snapshot);
+            let _ = sender.send(Task::Answered(id, outcome));
+        });
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            db: self.db.clone(),
+            workspace: self.workspace.clone(),
+            client: self.client.clone(),
+            settings: self.settings.clone(),
+            tokens: self.tokens.clone(),
+        }
+    }
+
+    fn notification(&mut self, n: Notification) -> Result<(), Error> {
+        match n.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let params: DidOpenTextDocumentParams = serde_json::from_value(n.params)?;
+                let document = params.text_document;
+                let path = path_of(&document.uri);
+                self.documents
+                    .open(path.clone(), document.uri, document.version, document.text);
+                self.stale.programs |= !self.in_project(&path);
+                self.stale.files.insert(path);
+            }
+            DidChangeTextDocument::METHOD => {
+                let params: DidChangeTextDocumentParams = serde_json::from_value(n.params)?;
+                let document = params.text_document;
+                let path = path_of(&document.uri);
+                let encoding = self.client.encoding;
+                let changes = params.content_changes;
+                if self
+                    .documents
+                    .change(&path, document.version, changes, encoding)
+                {
+                    self.stale.files.insert(path);
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                let params: DidCloseTextDocumentParams = serde_json::from_value(n.params)?;
+                let path = path_of(&params.text_document.uri);
+                if self.documents.close(&path).is_some() {
+                    self.overlay.close(&path);
+                    self.stale.programs |= !self.in_project(&path);
+                    self.stale.files.insert(path);
+                }
+            }
+            DidChangeWatchedFiles::METHOD => {
+                let params: DidChangeWatchedFilesParams = serde_json::from_value(n.params)?;
+                let mut appeared = false;
+                for change in params.changes {
+                    appeared |= change.typ != lsp_types::FileChangeType::CHANGED;
+                    self.stale.files.insert(path_of(&change.uri));
+                }
+                if appeared {
+                    // There may be other targets now.
+                    self.projects.iter_mut().for_each(|p| p.found = None);
+                    self.stale.programs = true;
+                }
+            }
+            DidChangeConfiguration::METHOD => {
+                let params: DidChangeConfigurationParams = serde_json::from_value(n.params)?;
+                match params.settings.is_null() || self.client.configuration {
+                    true => self.ask_settings()?,
+                    false => self.set_settings(Settings::read(&params.settings)),
+                }
+            }
+            "$/cancelRequest" => {
+                let params: CancelParams = serde_json::from_value(n.params)?;
+                let id = match params.id {
+                    NumberOrString::Number(n) => RequestId::from(n),
+                    NumberOrString::String(s) => RequestId::from(s),
+                };
+                if let Some(pending) = self.pending.get_mut(&id) {
+                    pending.cancelled = true;
+                    pending.token.cancel();
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn set_settings(&mut self, settings: Settings) {
+        if *self.settings != settings {
+            self.settings = Arc::new(settings);
+            self.stale.programs = true;
+        }
+    }
+
+    fn in_project(&self, path: &Utf8Path) -> bool {
+        self.projects.iter().any(|p| path.starts_with(&p.folder))
+    }
+
+    /// Sets the inputs to what has changed, and checks the new state.
+    fn refresh(&mut self) -> Result<(), Error> {
+        let stale = std::mem::take(&mut self.stale);
+        if stale.files.is_empty() && !stale.programs {
+            return Ok(());
+        }
+        for path in &stale.files {
+            if let Some(document) = self.documents.get(path) {
+                self.overlay.set(path.clone(), document.text.clone());
+            }
+        }
+        let paths: Vec<Utf8PathBuf> = stale.files.into_iter().collect();
+        sync(&mut self.db, &paths);
+        let configured = |p: &Utf8PathBuf| p.file_name() == Some("pyproject.toml");
+        if stale.programs || paths.iter().any(configured) {
+            self.load()?;
+        }
+        self.revision += 1;
+        self.begin_progress()?;
+        self.start_check();
+        Ok(())
+    }
+
+    /// Finds the programs anew.
+    fn load(&mut self) -> Result<(), Error> {
+        let mut projects = self.projects.clone();
+        // A document outside of all folders is a project of its own.
+        for (path, _) in self.documents.iter() {
+            if !self.in_project(path)
+                && path.extension() == Some("py")
+                && let Some(folder) = path.parent()
+            {
+                projects.push(Project {
+                    folder: folder.to_owned(),
+                    found: Some(vec![path.clone()]),
+                });
+            }
+        }
+        let loaded = load_all(&self.db, &projects, &self.settings);
+        self.workspace = Arc::new(Workspace {
+            programs: loaded.programs,
+        });
+        self.configs = loaded.configs;
+        for problem in loaded.problems {
+            self.log(MessageType::WARNING, &problem)?;
+        }
+        for folder in loaded.unsearched {
+            let sender = self.sender.clone();
+            self.workers.spawn(move || {
+                let found = search_folder(&folder);
+                let _ = sender.send(Task::Searched(folder, found));
+            });
+        }
+        Ok(())
+    }
+
+    fn start_check(&self) {
+        let snapshot = self.snapshot();
+        let revision = self.revision;
+        let open: Vec<File> = self
+            .documents
+            .iter()
+            .map(|(p, _)| self.db.files().get(&self.db, p))
+            .collect();
+        let configs: Vec<Diagnostic> = self
+            .configs
+            .iter()
+            .flat_map(|(_, c)| c.diagnostics.iter().cloned())
+            .collect();
+        let sender = self.sender.clone();
+        self.checker.spawn(move || {
+            let outcome = run(|| check(&snapshot, &open, &configs));
+            drop(snapshot);
+            let _ = sender.send(Task::Checked(revision, outcome));
+        });
+    }
+
+    fn task(&mut self, task: Task) -> Result<(), Error> {
+        match task {
+            Task::Answered(id, outcome) => self.answered(id, outcome),
+            Task::Checked(revision, outcome) => match outcome {
+                Outcome::Done(findings) if revision == self.revision => {
+                    self.publish(findings)?;
+                    self.end_progress()
+                }
+                Outcome::Fault(fault) if revision == self.revision => {
+                    self.log(MessageType::ERROR, &fault.to_string())?;
+                    self.end_progress()
+                }
+                // There is a newer one under way.
+                _ => Ok(()),
+            },
+            Task::Searched(folder, found) => {
+                for p in self.projects.iter_mut().filter(|p| p.folder == folder) {
+                    p.found = Some(found.clone());
+                }
+                self.stale.programs = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn answered(
+        &mut self,
+        id: RequestId,
+        outcome: Outcome<Result<Value, Refusal>>,
+    ) -> Result<(), Error> {
+        let Some(pending) = self.pending.remove(&id) else {
+            return Ok(());
+        };
+        let error = |code: ErrorCode, message: &str| {
+            Response::new_err(id.clone(), code as i32, message.to_owned())
+        };
+        let response = match outcome {
+            Outcome::Done(Ok(value)) => Response::new_ok(id, value),
+            Outcome::Done(Err(Refusal::Params(e))) => error(ErrorCode::InvalidParams, &e),
+            Outcome::Done(Err(Refusal::Reason(e))) => error(ErrorCode::RequestFailed, &e),
+            Outcome::Fault(fault) => {
+                self.log(MessageType::ERROR, &fault.to_string())?;
+                error(ErrorCode::InternalError, &fault.to_string())
+            }
+            Outcome::Cancelled(_) if pending.cancelled => {
+                error(ErrorCode::RequestCanceled, "cancelled by the client")
+            }
+            Outcome::Cancelled(Cancelled::PropagatedPanic) => {
+                error(ErrorCode::InternalError, "another request failed")
+            }
+            Outcome::Cancelled(_) => {
+                let same = pending.document.as_ref().is_none_or(|(path, version)| {
+                    self.documents.get(path).map(|d| d.version) == *version
+                        && !self.stale.files.contains(path)
+                });
+                if same {
+                    self.refresh()?;
+                    self.work(id, pending.method, pending.params, pending.document);
+                    return Ok(());
+                }
+                error(ErrorCode::ContentModified, "the document has changed")
+            }
+        };
+        self.respond(response)
+    }
+
+    /// Tells the client what has changed since the last time.
+    fn publish(&mut self, findings: Findings) -> Result<(), Error> {
+        let old = std::mem::take(&mut self.published);
+        let gone = old.keys().filter(|u| !findings.contains_key(*u));
+        let gone = gone.map(|u| (u.clone(), Vec::new()));
+        let new = findings.iter().filter(|(u, d)| old.get(*u) != Some(*d));
+        let new = new.map(|(u, d)| (u.clone(), d.clone()));
+        for (url, diagnostics) in gone.chain(new) {
+            let document = self.documents.get(&path_of(&url));
+            let params = PublishDiagnosticsParams {
+                uri: document.map_or(url, |d| d.url.clone()),
+                diagnostics,
+                version: document.map(|d| d.version),
+            };
+            self.notify::<lsp_types::notification::PublishDiagnostics>(params)?;
+        }
+        self.published = findings;
+        Ok(())
+    }
+
+    fn begin_progress(&mut self) -> Result<(), Error> {
+        if !self.client.progress || self.progress || self.revision > 1 {
+            return Ok(());
+        }
+        self.progress = true;
+        self.request::<lsp_types::request::WorkDoneProgressCreate>(
+            lsp_types::WorkDoneProgressCreateParams {
+                token: NumberOrString::String(PROGRESS.to_owned()),
+            },
+        )?;
+        self.notify_value(
+            "$/progress",
+            json!({"token": PROGRESS, "value": {"kind": "begin", "title": "Taipan: analysing"}}),
+        )
+    }
+
+    fn end_progress(&mut self) -> Result<(), Error> {
+        // Not before the folders were searched.
+        let searching =
+            self.projects.iter().any(|p| p.found.is_none()) && self.workspace.programs.is_empty();
+        if !std::mem::take(&mut self.progress) {
+            return Ok(());
+        }
+        if searching {
+            self.progress = true;
+            return Ok(());
+        }
+        self.notify_value(
+            "$/progress",
+            json!({"token": PROGRESS, "value": {"kind": "end"}}),
+        )
+    }
+
+    fn log(&self, typ: MessageType, message: &str) -> Result<(), Error> {
+        let message = message.to_owned();
+        self.notify::<lsp_types::notification::LogMessage>(lsp_types::LogMessageParams {
+            typ,
+            message,
+        })
+    }
+
+    fn respond(&self, response: Response) -> Result<(), Error> {
+        Ok(self.connection.sender.send(response.into())?)
+    }
+
+    fn notify<N: lsp_types::notification::Notification>(
+        &self,
+        params: N::Params,
+    ) -> Result<(), Error> {
+        self.notify_value(N::METHOD, serde_json::to_value(params)?)
+    }
+
+    fn notify_value(&self, method: &str, params: Value) -> Result<(), Error> {
+        let n = Notification {
+            method: method.to_owned(),
+            params,
+        };
+        Ok(self.connection.sender.send(n.into())?)
+    }
+
+    fn request<R: lsp_types::request::Request>(
+        &mut self,
+        params: R::Params,
+    ) -> Result<RequestId, Error> {
+        self.next_request += 1;
+        let id = RequestId::from(self.next_request);
+        let request = Request::new(id.clone(), R::METHOD.to_owned(), params);
+        self.connection.sender.send(request.into())?;
+        Ok(id)
+    }
+}
+
+/// The folders that the client has open.
+#[allow(deprecated, reason = "older clients know only rootUri")]
+fn folders(params: &InitializeParams) -> Vec<Utf8PathBuf> {
+    let folders = params.workspace_folders.iter().flatten();
+    let mut out: Vec<Utf8PathBuf> = folders.map(|f| path_of(&f.uri)).collect();
+    if out.is_empty() {
+        out.extend(params.root_uri.as_ref().map(path_of));
+    }
+    out
+}

@@ -1,0 +1,4 @@
+//! The language server as an editor sees it: a client on the pipes of the real binary.
+
+mod client;
+mod session;

@@ -1,0 +1,195 @@
+//! From `initialize` to `exit`: documents, diagnostics, configuration, cancellation.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+const PROGRAM: &str = "\
+class A(object):
+    def __init__(self, x):
+        self.x = x
+
+def double(n):
+    return n * 2
+
+def entry_point(argv):
+    a = A(double(len(argv)))
+    return a.x
+";
+
+#[test]
+fn diagnostics_follow_the_text() {
+    let mut c = Client::start(&[("main.py", PROGRAM)]);
+    c.open("main.py");
+    c.replace("main.py", "n * 2", 0, "'text'");
+    let found = c.wait_codes("main.py", &["TP0316"]);
+    expect![].assert_eq(&c.show(&found));
+    c.replace("main.py", "'text'", 0, "n + 1");
+    c.wait_codes("main.py", &[]);
+    // Both sides of a conflict.
+    c.replace("main.py", "A(double", 0, "A('s')\n    a = A(double");
+    let found = c.wait_codes("main.py", &["TP0300"]);
+    expect![].assert_eq(&c.show(&found));
+    c.stop();
+}
+
+#[test]
+fn hover_over_the_wire() {
+    let mut c = Client::start(&[("main.py", PROGRAM)]);
+    c.open("main.py");
+    let found = c.at("textDocument/hover", "main.py", "x\n", 2);
+    expect![].assert_eq(&c.show(&found));
+    c.stop();
+}
+
+#[test]
+fn positions_in_the_encoding_that_was_agreed_on() {
+    let text = "def entry_point(argv):\n    s = '𝄞ß'; return 'x'\n";
+    for (encoding, column) in [("utf-8", 26), ("utf-16", 23), ("utf-32", 22)] {
+        let capabilities = json!({"general": {"positionEncodings": [encoding]}});
+        let params = json!({"capabilities": capabilities});
+        let mut c = Client::start_with(&[("main.py", text)], params);
+        assert_eq!(c.heard[0]["positionEncoding"], encoding);
+        c.open("main.py");
+        let position = json!({"line": 1, "character": column - 2});
+        let uri = c.url("main.py");
+        let params = json!({"textDocument": {"uri": uri}, "position": position});
+        let id = c.ask("textDocument/hover", params);
+        assert!(c.answer(id).get("error").is_none());
+        // `return` is replaced by a syntax error at exactly its place.
+        let range = json!({
+            "start": {"line": 1, "character": column - 9},
+            "end": {"line": 1, "character": column - 3},
+        });
+        c.change("main.py", json!([{"range": range, "text": "return 1 +"}]));
+        let text = c.wait("main.py", |d| d.to_string().contains("TP0303"));
+        assert!(text.to_string().contains("TP0303"));
+        c.stop();
+    }
+}
+
+#[test]
+fn configuration_counts_and_is_checked() {
+    let mut c = Client::start(&[
+        ("pyproject.toml", "[tool.taipan]\ntargets = ['a.py']\n"),
+        ("a.py", "def entry_point(argv):\n    return 'a'\n"),
+        ("b.py", "def entry_point(argv):\n    return 'b'\n"),
+    ]);
+    c.wait_codes("a.py", &["TP0316"]);
+    assert!(!c.diagnostics.contains_key("b.py"));
+    // The file in the editor counts, saved or not.
+    c.open("pyproject.toml");
+    c.replace("pyproject.toml", "'a.py'", 0, "'b.py'");
+    c.wait_codes("b.py", &["TP0316"]);
+    c.wait_codes("a.py", &[]);
+    c.replace("pyproject.toml", "targets", 0, "target");
+    c.wait_codes("pyproject.toml", &["TP0011"]);
+    c.stop();
+}
+
+#[test]
+fn settings_come_from_the_client() {
+    let capabilities = json!({"workspace": {"configuration": true}});
+    let mut c = Client::start_with(
+        &[
+            ("a.py", "def entry_point(argv):\n    return 'a'\n"),
+            ("b.py", "def entry_point(argv):\n    return 'b'\n"),
+        ],
+        json!({
+            "capabilities": capabilities,
+            "initializationOptions": {"targets": ["a.py"]},
+        }),
+    );
+    c.wait_codes("a.py", &["TP0316"]);
+    assert!(!c.diagnostics.contains_key("b.py"));
+    c.settings = json!({"targets": ["b.py"]});
+    c.notify(
+        "workspace/didChangeConfiguration",
+        json!({"settings": null}),
+    );
+    c.wait_codes("b.py", &["TP0316"]);
+    c.wait_codes("a.py", &[]);
+    c.stop();
+}
+
+#[test]
+fn changes_on_disk_and_new_files() {
+    let capabilities =
+        json!({"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}}});
+    let mut c = Client::start_with(
+        &[(
+            "main.py",
+            "import helper\ndef entry_point(argv):\n    return helper.f()\n",
+        )],
+        json!({"capabilities": capabilities}),
+    );
+    c.wait_heard(|m| m["method"] == "client/registerCapability");
+    c.wait_codes("main.py", &["TP0201"]);
+    std::fs::write(c.path("helper.py"), "def f():\n    return 0\n").unwrap();
+    let event =
+        |c: &Client, kind: u32| json!({"changes": [{"uri": c.url("helper.py"), "type": kind}]});
+    let created = event(&c, 1);
+    c.notify("workspace/didChangeWatchedFiles", created);
+    c.wait_codes("main.py", &[]);
+    std::fs::write(c.path("helper.py"), "def f():\n    return 'x'\n").unwrap();
+    let changed = event(&c, 2);
+    c.notify("workspace/didChangeWatchedFiles", changed.clone());
+    c.wait_codes("main.py", &["TP0316"]);
+    // A buffer hides the disk until it is closed.
+    c.open_text("helper.py", "def f():\n    return 1\n");
+    c.wait_codes("main.py", &[]);
+    let uri = c.url("helper.py");
+    c.notify(
+        "textDocument/didClose",
+        json!({"textDocument": {"uri": uri}}),
+    );
+    c.wait_codes("main.py", &["TP0316"]);
+    std::fs::remove_file(c.path("helper.py")).unwrap();
+    let deleted = event(&c, 3);
+    c.notify("workspace/didChangeWatchedFiles", deleted);
+    c.wait_codes("main.py", &["TP0201"]);
+    c.stop();
+}
+
+#[test]
+fn the_first_analysis_shows_progress() {
+    let capabilities = json!({"window": {"workDoneProgress": true}});
+    let params = json!({"capabilities": capabilities});
+    let mut c = Client::start_with(&[("main.py", PROGRAM)], params);
+    let kind = |k: &'static str| move |m: &Value| m["params"]["value"]["kind"] == k;
+    c.wait_heard(kind("begin"));
+    c.wait_heard(kind("end"));
+    c.stop();
+}
+
+#[test]
+fn requests_can_be_cancelled_and_outdated() {
+    let mut c = Client::start(&[("main.py", PROGRAM)]);
+    c.open("main.py");
+    let position = c.position("main.py", "double", 0);
+    let uri = c.url("main.py");
+    let params = json!({"textDocument": {"uri": uri}, "position": position});
+    // Whatever happens, every request is answered: with its result, or with one of the
+    // codes that say why not.
+    let mut ids = Vec::new();
+    for i in 0..20 {
+        let id = c.ask("textDocument/hover", params.clone());
+        ids.push(id);
+        match i % 3 {
+            0 => c.notify("$/cancelRequest", json!({"id": id})),
+            1 => c.set_text("main.py", &format!("{PROGRAM}# {i}\n")),
+            _ => {}
+        }
+    }
+    for id in ids {
+        let answer = c.answer(id);
+        let code = answer["error"]["code"].as_i64();
+        assert!(matches!(code, None | Some(-32800 | -32801)), "{answer}");
+    }
+    let unknown = c.ask("textDocument/nonsense", json!({}));
+    assert_eq!(c.answer(unknown)["error"]["code"], -32601);
+    let wrong = c.ask("textDocument/hover", json!({"textDocument": 3}));
+    assert_eq!(c.answer(wrong)["error"]["code"], -32602);
+    c.stop();
+}
