@@ -43,3 +43,7 @@ tidy:
 # API documentation
 docs:
     cargo doc --workspace --no-deps
+
+# The VS Code extension: types, bundle, tests (needs node)
+vscode:
+    cd editors/vscode && npm ci && npm test

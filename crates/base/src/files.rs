@@ -20,6 +20,10 @@ pub struct File {
     /// Its contents, or why there are none.
     #[returns(ref)]
     pub contents: FileContents,
+    /// An earlier text of an open buffer that could be compiled as a whole: what cannot
+    /// be compiled of the present one is taken from it.
+    #[returns(ref)]
+    pub fallback: Option<Arc<str>>,
 }
 
 /// Contents of a file.
@@ -60,6 +64,12 @@ impl File {
 pub trait System: Send + Sync {
     /// Reads a file.
     fn read(&self, path: &Utf8Path) -> FileContents;
+
+    /// The earlier text of a file that stands in for what is broken in the present one
+    /// ([`File::fallback`]). Files on disk have none.
+    fn fallback(&self, _path: &Utf8Path) -> Option<Arc<str>> {
+        None
+    }
 
     /// The environment variables that programs see while they are imported, sorted by
     /// name. They are the same as long as the system lives.
@@ -251,7 +261,7 @@ impl Files {
             salsa::Durability::LOW
         };
         let contents = db.system().read(path);
-        let file = File::builder(path.to_owned(), contents)
+        let file = File::builder(path.to_owned(), contents, db.system().fallback(path))
             .durability(durability)
             .new(db);
         map.insert(path.to_owned(), file);
@@ -295,6 +305,10 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
             .copied();
         let Some(file) = known else { continue };
         let contents = db.system().read(path);
+        let fallback = db.system().fallback(path);
+        if *file.fallback(db) != fallback {
+            file.set_fallback(db).to(fallback);
+        }
         if *file.contents(db) != contents {
             file.set_contents(db).to(contents);
             changed.push(path.to_owned());

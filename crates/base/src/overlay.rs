@@ -11,7 +11,12 @@ use crate::{CAnswer, FileContents, System};
 /// open: there the buffer's text counts, saved or not.
 pub struct Overlay {
     under: Arc<dyn System>,
-    buffers: Mutex<HashMap<Utf8PathBuf, Arc<str>>>,
+    buffers: Mutex<HashMap<Utf8PathBuf, Buffer>>,
+}
+
+struct Buffer {
+    text: Arc<str>,
+    fallback: Option<Arc<str>>,
 }
 
 impl Overlay {
@@ -23,10 +28,11 @@ impl Overlay {
         }
     }
 
-    /// Opens a buffer or replaces its text. A database that has read the file must be
+    /// Opens a buffer or replaces its text, with the last text of it that could be
+    /// compiled as a whole, if there was one. A database that has read the file must be
     /// told with [`crate::sync`].
-    pub fn set(&self, path: impl Into<Utf8PathBuf>, text: Arc<str>) {
-        self.lock().insert(path.into(), text);
+    pub fn set(&self, path: impl Into<Utf8PathBuf>, text: Arc<str>, fallback: Option<Arc<str>>) {
+        self.lock().insert(path.into(), Buffer { text, fallback });
     }
 
     /// Closes a buffer: the file below counts again.
@@ -39,7 +45,7 @@ impl Overlay {
         self.lock().contains_key(path)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Utf8PathBuf, Arc<str>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Utf8PathBuf, Buffer>> {
         self.buffers.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -51,13 +57,17 @@ impl System for Overlay {
 
     fn read(&self, path: &Utf8Path) -> FileContents {
         match self.lock().get(path) {
-            Some(text) => FileContents::Text(text.clone()),
+            Some(buffer) => FileContents::Text(buffer.text.clone()),
             None => self.under.read(path),
         }
     }
 
     fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
         self.under.ask_c_compiler(source, options)
+    }
+
+    fn fallback(&self, path: &Utf8Path) -> Option<Arc<str>> {
+        self.lock().get(path)?.fallback.clone()
     }
 }
 
@@ -74,7 +84,7 @@ mod tests {
         let path = Utf8Path::new("/a.py");
         let text = |t: &str| FileContents::Text(t.into());
         assert_eq!(overlay.read(path), text("disk"));
-        overlay.set(path, "buffer".into());
+        overlay.set(path, "buffer".into(), None);
         assert_eq!(overlay.read(path), text("buffer"));
         overlay.close(path);
         assert_eq!(overlay.read(path), text("disk"));

@@ -13,6 +13,7 @@ mod bytecode;
 mod compile;
 mod disasm;
 mod queries;
+mod recover;
 pub mod scope;
 mod verify;
 

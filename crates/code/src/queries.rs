@@ -10,7 +10,8 @@ use taipan_base::{Db, Diagnostic, File, Span};
 use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
-use crate::compile::compile;
+use crate::compile::{Compiled, compile};
+use crate::recover::recover;
 
 /// A file's syntax tree. Its spans change with every edit, so nothing but
 /// [`module_codes`] reads it.
@@ -62,8 +63,17 @@ pub struct ModuleCodes<'db> {
 }
 
 impl<'db> ModuleCodes<'db> {
-    fn new(db: &'db dyn Db, origin: Origin, parsed: &ParsedFile, kind: CodeKind) -> Self {
-        let (codes, mut errors) = compile(db, origin, parsed, kind);
+    fn new(
+        db: &'db dyn Db,
+        origin: Origin,
+        parsed: &ParsedFile,
+        kind: CodeKind,
+        recover: impl FnOnce(&mut Vec<Compiled>),
+    ) -> Self {
+        let (mut codes, mut errors) = compile(db, origin, parsed, kind);
+        if codes.iter().any(|c| c.code.poisoned) || !parsed.errors.is_empty() {
+            recover(&mut codes);
+        }
         errors.extend(parsed.errors.iter().cloned());
         errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
         let ids: Vec<_> = codes.iter().map(|c| c.id).collect();
@@ -98,7 +108,12 @@ impl<'db> ModuleCodes<'db> {
 #[salsa::tracked(returns(ref))]
 pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let parsed = parse(db, file);
-    ModuleCodes::new(db, Origin::File(file), &parsed, CodeKind::Module)
+    let origin = Origin::File(file);
+    ModuleCodes::new(db, origin, &parsed, CodeKind::Module, |codes| {
+        if let Some(old) = file.fallback(db) {
+            recover(db, origin, codes, file.text(db), old);
+        }
+    })
 }
 
 /// Compiles a file as a test module.
@@ -118,7 +133,7 @@ pub fn text_codes(db: &dyn Db, text: SourceText) -> ModuleCodes<'_> {
         _ => text.text(db),
     };
     let parsed = taipan_syntax::parse(source);
-    ModuleCodes::new(db, Origin::Text(text), &parsed, kind)
+    ModuleCodes::new(db, Origin::Text(text), &parsed, kind, |_| {})
 }
 
 fn body(db: &dyn Db, id: CodeId) -> Option<Body<'_>> {

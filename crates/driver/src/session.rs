@@ -115,11 +115,16 @@ pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic>
 pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
     timings.phase("parse", || ahead::compile_files(db, program));
     let mut all = timings.phase("import", || import_diagnostics(db, program));
-    if !has_errors(&all) {
+    // What is broken in one place must not hide what is wrong in another.
+    if all
+        .iter()
+        .all(|d| d.severity == Severity::Warning || d.code == SYNTAX)
+    {
         match entry_roots(db, program) {
             Ok(roots) => {
                 timings.phase("flow", || ahead::flow_graphs(db, roots));
                 all.extend(timings.phase("annotate", || compile_diagnostics(db, roots)));
+                all.retain(|d| d.code != taipan_flow::SYNTAX_ERROR);
                 if !has_errors(&all) {
                     all.extend(timings.phase("rtype", || typing_diagnostics(db, roots)));
                 }
@@ -130,10 +135,18 @@ pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diag
     dedup(all)
 }
 
+/// The code of syntax errors.
+const SYNTAX: &str = "TP0001";
+
 /// What is wrong up to the end of import time.
 pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
     let target = db.files().get(db, program.target(db));
     let mut all = taipan_code::syntax_diagnostics(db, target).to_vec();
+    for file in taipan_interp::program_files(db, program).iter() {
+        if *file != target {
+            all.extend(taipan_code::syntax_diagnostics(db, *file).iter().cloned());
+        }
+    }
     for d in taipan_interp::image_diagnostics(db, program).iter() {
         if !all.contains(d) {
             all.push(d.clone());

@@ -21,6 +21,8 @@ const ORDER: &[&str] = &[
     "codegen",
     "codegen-cranelift",
     "driver",
+    "ide",
+    "server",
     "taipan",
 ];
 

@@ -46,6 +46,10 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
     }
 }
 
+/// The code of a function whose body cannot be compiled: what is wrong in it is told by
+/// the diagnostics of its file.
+pub const SYNTAX_ERROR: &str = "TP0232";
+
 /// Rejects what is obviously not RPython.
 fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     let doc = code.doc.and_then(|i| match &code.consts[i as usize] {
@@ -69,7 +73,7 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     }
     if code.poisoned {
         let text = format!("{} has a syntax error", f.name);
-        return Err(FlowError::new("TP0228", text));
+        return Err(FlowError::new(SYNTAX_ERROR, text));
     }
     if !code.cells.is_empty() {
         let names: Vec<&str> = code.cells.iter().map(|(name, _)| &**name).collect();

@@ -24,6 +24,7 @@ mod text;
 mod value;
 mod world;
 
+pub use build::SYNTAX_ERROR;
 pub use result::*;
 pub use text::{flow_text, name_objects, object_names};
 

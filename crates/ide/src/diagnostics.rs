@@ -1,7 +1,7 @@
 //! What is wrong, program by program and file by file.
 
 use taipan_base::{Db, Diagnostic, File};
-use taipan_driver::{Database, check};
+use taipan_driver::{Database, Timings, check};
 
 use crate::program::Workspace;
 
@@ -10,7 +10,7 @@ use crate::program::Workspace;
 pub fn workspace_diagnostics(db: &Database, workspace: &Workspace) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     for program in &workspace.programs {
-        for d in check(db, *program) {
+        for d in check(db, *program, &mut Timings::default()) {
             if !all.contains(&d) {
                 all.push(d);
             }
@@ -25,4 +25,9 @@ pub fn file_diagnostics(db: &Database, workspace: &Workspace, file: File) -> Vec
         return Vec::new();
     }
     taipan_code::syntax_diagnostics(db as &dyn Db, file).to_vec()
+}
+
+/// Whether a text can be parsed as a whole.
+pub fn is_well_formed(text: &str) -> bool {
+    taipan_syntax::parse(text).errors.is_empty()
 }

@@ -5,7 +5,7 @@
 
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_base::{Db, Diagnostic, File, Span, TextRange};
-use taipan_driver::{Database, check};
+use taipan_driver::{Database, Timings, check};
 use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
 
 use crate::index::{FileIndex, Role, file_index};
@@ -35,7 +35,7 @@ pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange)
     };
     let index = file_index(db, file);
     let mut out = Vec::new();
-    for diagnostic in check(db, home.program) {
+    for diagnostic in check(db, home.program, &mut Timings::default()) {
         let Some(at) = diagnostic.primary.filter(|s| s.file == file) else {
             continue;
         };

@@ -88,6 +88,8 @@ pub fn inlay_hints(
                     add(t.range.end, ": ", &values, HintKind::Argument);
                 }
             }
+            // It returns None by all means.
+            Role::Function(_) if index.text(t) == "__init__" => {}
             Role::Function(f) => {
                 let node = ScopeNode::Function(f);
                 let end = signature_end(file.text(db), index.parsed.spans.function(f));

@@ -31,7 +31,7 @@ mod symbols;
 mod tokens;
 
 pub use completion::{Completion, CompletionKind, Signature, completions, signatures};
-pub use diagnostics::{file_diagnostics, workspace_diagnostics};
+pub use diagnostics::{file_diagnostics, is_well_formed, workspace_diagnostics};
 pub use fixes::{Fix, fixes};
 pub use hints::{Hint, HintKind, inlay_hints};
 pub use hover::{Hover, hover};

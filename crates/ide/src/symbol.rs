@@ -173,16 +173,15 @@ impl<'db> Resolver<'db> {
 
     /// What `import a.b` without `as` binds.
     fn imported_module(&self, file: File, index: &FileIndex, name: &str) -> Option<File> {
-        let token = index.tokens.iter().find(|t| {
-            t.scope == 0 && matches!(t.role, Role::Module(_, 1)) && index.text(t) == name
-        })?;
-        let Role::Module(stmt, _) = token.role else {
-            return None;
-        };
-        match &index.parsed.ast.stmts[stmt] {
-            Stmt::Import(_) => self.import_target(file, index, stmt, Some(1), name),
+        index.tokens.iter().find_map(|t| match t.role {
+            Role::Module(stmt, 1) if t.scope == 0 && index.text(t) == name => {
+                match &index.parsed.ast.stmts[stmt] {
+                    Stmt::Import(_) => self.import_target(file, index, stmt, Some(1), name),
+                    _ => None,
+                }
+            }
             _ => None,
-        }
+        })
     }
 
     /// What a name after `as` stands for.

@@ -8,7 +8,7 @@ use taipan_interp::ObjData;
 
 use crate::index::{FileIndex, Role, Token, file_index};
 use crate::program::Workspace;
-use crate::symbol::{Owner, Resolver};
+use crate::symbol::{Owner, Resolver, Symbol};
 
 /// What a name is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,8 +84,9 @@ fn token(r: &Resolver<'_>, file: File, index: &FileIndex, t: &Token) -> Semantic
         Role::Attribute(expr, _) => {
             out.kind = TokenKind::Property;
             let value = r.constant(file, index, t.scope, expr);
+            out.constant = value.is_some();
             if let Some(kind) = value.as_ref().and_then(|c| kind_of(r, c)) {
-                (out.kind, out.constant) = (kind, true);
+                out.kind = kind;
             } else if let Some(home) = &r.home {
                 let name = index.text(t);
                 let method = r.owners(file, index, t, expr).iter().any(|o| match o {
@@ -99,11 +100,17 @@ fn token(r: &Resolver<'_>, file: File, index: &FileIndex, t: &Token) -> Semantic
                 }
             }
         }
+        Role::Imported(_, false) => {
+            if let Some(Symbol::Global(from, name)) = r.symbols(file, index, t).first()
+                && let Some(home) = &r.home
+                && let Some(value) = home.module_of(*from).and_then(|m| home.global(m, name))
+            {
+                out.constant = true;
+                out.kind = kind_of(r, &value).unwrap_or(out.kind);
+            }
+        }
         Role::Read(_) | Role::Write(_) | Role::Imported(..) => {
-            let (scope, name) = match t.role {
-                Role::Imported(_, false) => (0, index.text(t)),
-                _ => index.variable(t),
-            };
+            let (scope, name) = index.variable(t);
             match index.scopes.scopes[scope].node {
                 ScopeNode::Function(f) => {
                     let params = &index.parsed.ast.functions[f].params;

@@ -11,7 +11,7 @@ use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
     DidOpenTextDocument, Notification as _,
 };
-use lsp_types::request::{RegisterCapability, Request as _, WorkspaceConfiguration};
+use lsp_types::request::{RegisterCapability, WorkspaceConfiguration};
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
@@ -23,12 +23,12 @@ use salsa::{CancellationToken, Cancelled, Database as _};
 use serde_json::{Value, json};
 use taipan_base::{Db, Diagnostic, File, OsSystem, Overlay, sync};
 use taipan_driver::{ConfigFile, Database, InternalError, guarded};
-use taipan_ide::Workspace;
+use taipan_ide::{Workspace, is_well_formed};
 
 use crate::Error;
 use crate::capabilities::Client;
 use crate::check::{Findings, check};
-use crate::convert::{path_of, url_of};
+use crate::convert::path_of;
 use crate::documents::Documents;
 use crate::handlers::{self, Refusal};
 use crate::pool::Pool;
@@ -59,6 +59,8 @@ enum Task {
     Answered(RequestId, Outcome<Result<Value, Refusal>>),
     /// A revision was checked.
     Checked(u64, Outcome<Findings>),
+    /// A text of a document can be parsed as a whole.
+    WellFormed(Utf8PathBuf, Arc<str>),
     /// A folder was searched for targets.
     Searched(Utf8PathBuf, Vec<Utf8PathBuf>),
 }
@@ -91,6 +93,9 @@ pub(crate) struct Server<'c> {
     db: Database,
     overlay: Arc<Overlay>,
     documents: Documents,
+    /// The last text of each document that could be parsed as a whole: it stands in for
+    /// what is broken in a later one.
+    well_formed: HashMap<Utf8PathBuf, Arc<str>>,
     projects: Vec<Project>,
     workspace: Arc<Workspace>,
     configs: Vec<(File, Arc<ConfigFile>)>,
@@ -126,6 +131,8 @@ impl<'c> Server<'c> {
         ))));
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let (sender, tasks) = unbounded();
+        // Fails only if a pool exists already, which then serves as well.
+        let _ = taipan_driver::set_threads(threads);
         let options = params.initialization_options.as_ref();
         Server {
             connection,
@@ -134,6 +141,7 @@ impl<'c> Server<'c> {
             db: Database::new(overlay.clone()),
             overlay,
             documents: Documents::default(),
+            well_formed: HashMap::new(),
             projects: folders(params)
                 .into_iter()
                 .map(|folder| Project {
@@ -344,6 +352,7 @@ impl<'c> Server<'c> {
                 let path = path_of(&params.text_document.uri);
                 if self.documents.close(&path).is_some() {
                     self.overlay.close(&path);
+                    self.well_formed.remove(&path);
                     self.stale.programs |= !self.in_project(&path);
                     self.stale.files.insert(path);
                 }
@@ -403,7 +412,12 @@ impl<'c> Server<'c> {
         }
         for path in &stale.files {
             if let Some(document) = self.documents.get(path) {
-                self.overlay.set(path.clone(), document.text.clone());
+                let fallback = self.well_formed.get(path).cloned();
+                let text = document.text.clone();
+                self.overlay.set(path.clone(), text.clone(), fallback);
+                if path.extension() == Some("py") {
+                    self.parse(path.clone(), text);
+                }
             }
         }
         let paths: Vec<Utf8PathBuf> = stale.files.into_iter().collect();
@@ -416,6 +430,16 @@ impl<'c> Server<'c> {
         self.begin_progress()?;
         self.start_check();
         Ok(())
+    }
+
+    /// Has a worker find out whether a text is well formed.
+    fn parse(&self, path: Utf8PathBuf, text: Arc<str>) {
+        let sender = self.sender.clone();
+        self.workers.spawn(move || {
+            if let Outcome::Done(true) = run(|| is_well_formed(&text)) {
+                let _ = sender.send(Task::WellFormed(path, text));
+            }
+        });
     }
 
     /// Finds the programs anew.
@@ -487,6 +511,17 @@ impl<'c> Server<'c> {
                 // There is a newer one under way.
                 _ => Ok(()),
             },
+            Task::WellFormed(path, text) => {
+                if let Some(document) = self.documents.get(&path) {
+                    let changed = document.text != text;
+                    let first = self.well_formed.insert(path.clone(), text).is_none();
+                    // It came too late for the edit that broke it.
+                    if first && changed {
+                        self.stale.files.insert(path);
+                    }
+                }
+                Ok(())
+            }
             Task::Searched(folder, found) => {
                 for p in self.projects.iter_mut().filter(|p| p.folder == folder) {
                     p.found = Some(found.clone());

@@ -57,6 +57,7 @@ pub(crate) fn compile(
         .map(|scope| {
             let compiler = Compiler {
                 db,
+                origin,
                 parsed,
                 ast: &parsed.ast,
                 scopes: &scopes,
@@ -83,6 +84,7 @@ pub(crate) fn compile(
 /// Compiles one body.
 struct Compiler<'a> {
     db: &'a dyn Db,
+    origin: Origin,
     parsed: &'a ParsedFile,
     ast: &'a Ast,
     scopes: &'a Scopes,
@@ -280,6 +282,16 @@ impl<'a> Compiler<'a> {
         self.out.emit(Instr::Raise(2));
         // As if it had left a value.
         self.out.load_const(CodeConst::None);
+    }
+
+    /// Whether this is the body of a class or of a file's module.
+    fn defines(&self) -> bool {
+        let scope = &self.scopes.scopes[self.scope];
+        match scope.node {
+            ScopeNode::Class(_) => true,
+            ScopeNode::Module => matches!(self.origin, Origin::File(_)),
+            _ => false,
+        }
     }
 
     /// A hidden local of its own.

@@ -2,6 +2,7 @@
 
 use taipan_base::TextRange;
 use taipan_graph::HlOp;
+use taipan_syntax::walk;
 use taipan_syntax::{
     BinaryOp, Block, ClassId, Expr, ExprId, FunctionId, ImportAlias, ImportFrom, Stmt, StmtId,
 };
@@ -22,6 +23,9 @@ impl<'a> Compiler<'a> {
         let range = self.parsed.spans.stmt(id);
         self.out.at = range;
         match &ast.stmts[id] {
+            // A module and a class go on without the statement: what else they define
+            // is of use to whoever looks at the rest of the program.
+            _ if self.defines() && self.is_broken(id) => self.poisoned = true,
             Stmt::Error => {
                 self.raise_syntax_error("invalid syntax");
                 self.out.emit(Instr::Pop);
@@ -121,6 +125,31 @@ impl<'a> Compiler<'a> {
             Stmt::Function(f) => self.function(*f),
             Stmt::Class(c) => self.class(*c),
         }
+    }
+
+    /// Whether a statement, or an expression of a simple one, could not be parsed.
+    fn is_broken(&self, id: StmtId) -> bool {
+        let mut exprs = Vec::new();
+        let mut compound = false;
+        walk::stmt_parts(&self.ast.stmts[id], &mut |part| match part {
+            walk::Part::Expr(e) => exprs.push(e),
+            walk::Part::Block(_) => compound = true,
+        });
+        if compound {
+            return false;
+        }
+        while let Some(e) = exprs.pop() {
+            match &self.ast.exprs[e] {
+                Expr::Error => return true,
+                expr => {
+                    if let walk::Spine::Left(left) = walk::expr_parts(expr, &mut |e| exprs.push(e))
+                    {
+                        exprs.push(left);
+                    }
+                }
+            }
+        }
+        matches!(self.ast.stmts[id], Stmt::Error)
     }
 
     fn assign(&mut self, targets: &[ExprId], value: ExprId) {

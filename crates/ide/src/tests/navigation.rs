@@ -81,39 +81,179 @@ fn at(wanted: &str, nth: usize) -> String {
 
 #[test]
 fn definitions_of_variables() {
-    definitions(&at("result +=", 0), expect![]);
-    definitions(&at("shapes_list:", 0), expect![]);
-    definitions(&at("shape.area", 0), expect![]);
-    definitions(&at("LIMIT:", 0), expect![]);
-    definitions(&at("build(n", 0), expect![]);
-    definitions(&at("build, LIMIT", 0), expect![]);
+    definitions(
+        &at("result +=", 0),
+        expect![[r#"
+        /helper.py:4:5 result
+    "#]],
+    );
+    definitions(
+        &at("shapes_list:", 0),
+        expect![[r#"
+        /helper.py:3:11 shapes_list
+    "#]],
+    );
+    definitions(
+        &at("shape.area", 0),
+        expect![[r#"
+        /helper.py:5:9 shape
+    "#]],
+    );
+    definitions(
+        &at("LIMIT:", 0),
+        expect![[r#"
+        /shapes.py:23:1 LIMIT
+    "#]],
+    );
+    definitions(
+        &at("build(n", 0),
+        expect![[r#"
+        /shapes.py:19:5 make
+    "#]],
+    );
+    definitions(
+        &at("build, LIMIT", 0),
+        expect![[r#"
+        /shapes.py:19:5 make
+    "#]],
+    );
 }
 
 #[test]
 fn definitions_through_modules_and_classes() {
-    definitions(&at("shapes.LIMIT", 0), expect![]);
-    definitions(&at("LIMIT\n    return", 0), expect![]);
-    definitions(&at("sample(len", 0), expect![]);
-    definitions(&at("Other()", 0), expect![]);
+    definitions(
+        &at("shapes.LIMIT", 0),
+        expect![[r#"
+
+    "#]],
+    );
+    definitions(
+        &at("LIMIT\n    return", 0),
+        expect![[r#"
+        /shapes.py:23:1 LIMIT
+    "#]],
+    );
+    definitions(
+        &at("sample(len", 0),
+        expect![[r#"
+        /helper.py:10:5 sample
+    "#]],
+    );
+    definitions(
+        &at("Other()", 0),
+        expect![[r#"
+        /shapes.py:16:7 Other
+    "#]],
+    );
     // All that a call can reach.
-    definitions(&at("area()\n    if", 0), expect![]);
-    definitions(&at("area()\n", 1), expect![]);
-    definitions(&at("radius\nclass Other", 0), expect![]);
-    definitions(&at("Shape):", 0), expect![]);
-    definitions(&at("helper\n", 0), expect![]);
-    definitions(&at("size=n", 0), expect![]);
+    definitions(
+        &at("area()\n    if", 0),
+        expect![[r#"
+        /shapes.py:3:9 area
+        /shapes.py:9:9 area
+        /shapes.py:14:9 area
+    "#]],
+    );
+    definitions(
+        &at("area()\n", 1),
+        expect![[r#"
+        /shapes.py:17:9 area
+    "#]],
+    );
+    definitions(
+        &at("radius\nclass Other", 0),
+        expect![[r#"
+        /shapes.py:13:14 radius
+    "#]],
+    );
+    definitions(
+        &at("Shape):", 0),
+        expect![[r#"
+        /shapes.py:1:7 Shape
+    "#]],
+    );
+    definitions(
+        &at("helper\n", 0),
+        expect![[r#"
+        /helper.py:1:1 
+    "#]],
+    );
+    definitions(
+        &at("size=n", 0),
+        expect![[r#"
+        /shapes.py:19:16 size
+    "#]],
+    );
 }
 
 #[test]
 fn references_of_everything() {
-    references(&at("result = 0", 0), expect![]);
-    references(&at("area(self)", 0), expect![]);
-    references(&at("area(self)", 3), expect![]);
-    references(&at("side = side", 0), expect![]);
-    references(&at("make(kind", 0), expect![]);
-    references(&at("LIMIT = ", 0), expect![]);
-    references(&at("size):", 0), expect![]);
-    references(&at("shapes\n", 0), expect![]);
+    references(
+        &at("result = 0", 0),
+        expect![[r#"
+        /helper.py:4:5 result (write)
+        /helper.py:6:9 result (write)
+        /helper.py:7:8 result
+        /helper.py:9:12 result
+    "#]],
+    );
+    references(
+        &at("area(self)", 0),
+        expect![[r#"
+        /helper.py:6:25 area
+        /shapes.py:3:9 area (write)
+        /shapes.py:9:9 area (write)
+        /shapes.py:14:9 area (write)
+    "#]],
+    );
+    references(
+        &at("area(self)", 3),
+        expect![[r#"
+        /main.py:6:40 area
+        /shapes.py:17:9 area (write)
+    "#]],
+    );
+    references(
+        &at("side = side", 0),
+        expect![[r#"
+        /shapes.py:8:14 side (write)
+        /shapes.py:10:21 side
+        /shapes.py:10:33 side
+    "#]],
+    );
+    references(
+        &at("make(kind", 0),
+        expect![[r#"
+        /helper.py:1:20 make
+        /helper.py:1:28 build (write)
+        /helper.py:11:12 build
+        /shapes.py:19:5 make (write)
+    "#]],
+    );
+    references(
+        &at("LIMIT = ", 0),
+        expect![[r#"
+        /helper.py:1:35 LIMIT (write)
+        /helper.py:7:17 LIMIT
+        /helper.py:8:23 LIMIT
+        /shapes.py:23:1 LIMIT (write)
+    "#]],
+    );
+    references(
+        &at("size):", 0),
+        expect![[r#"
+        /shapes.py:19:16 size (write)
+        /shapes.py:21:23 size
+        /shapes.py:22:19 size
+    "#]],
+    );
+    references(
+        &at("shapes\n", 0),
+        expect![[r#"
+        /helper.py:1:6 shapes
+        /helper.py:2:8 shapes
+    "#]],
+    );
 }
 
 #[test]
@@ -121,5 +261,13 @@ fn highlights_stay_in_the_file() {
     let f = fixture(&at("LIMIT\n    return", 0));
     let found = crate::highlights(&f.db, &f.workspace, f.position);
     let lines = found.iter().map(|r| f.show(r.span)).collect();
-    shown(&f, lines, expect![]);
+    shown(
+        &f,
+        lines,
+        expect![[r#"
+        /helper.py:1:35 LIMIT
+        /helper.py:7:17 LIMIT
+        /helper.py:8:23 LIMIT
+    "#]],
+    );
 }

@@ -33,7 +33,17 @@ fn document_symbols_nest() {
         }
     }
     show(&mut out, &crate::document_symbols(&f.db, f.file()), 0);
-    expect![].assert_eq(&out);
+    expect![[r#"
+        Variable X
+        Variable Y
+        Class A
+          Variable attr
+          Method method
+            Function inner
+          Class B
+        Function f
+    "#]]
+    .assert_eq(&out);
 }
 
 #[test]
@@ -47,9 +57,16 @@ fn workspace_symbols_by_letters() {
             .collect();
         expected.assert_eq(&lines.join("\n"));
     };
-    find("area", expect![]);
-    find("sq", expect![]);
-    find("LIMIT", expect![]);
+    find(
+        "area",
+        expect![[r#"
+        Method /shapes.py:3:9 area in Some("Shape")
+        Method /shapes.py:9:9 area in Some("Square")
+        Method /shapes.py:14:9 area in Some("Circle")
+        Method /shapes.py:17:9 area in Some("Other")"#]],
+    );
+    find("sq", expect!["Class /shapes.py:5:7 Square in None"]);
+    find("LIMIT", expect!["Variable /shapes.py:23:1 LIMIT in None"]);
     find("nothing", expect![]);
 }
 
@@ -72,12 +89,24 @@ fn folds_and_selections() {
         .iter()
         .map(|x| piece(x.range))
         .collect();
-    expect![].assert_eq(&folds.join("\n"));
+    expect![[r#"
+        import a|import b
+        def f(x):|    if x:|        return [|            x,|        ]
+        if x:|        return [|            x,|        ]
+        [|            x,|        ]"#]]
+    .assert_eq(&folds.join("\n"));
     let all: Vec<String> = crate::selections(&f.db, f.file(), f.position.offset)
         .into_iter()
         .map(piece)
         .collect();
-    expect![].assert_eq(&all.join("\n"));
+    expect![[r#"
+        x
+        [|            x,|        ]
+        return [|            x,|        ]
+        if x:|        return [|            x,|        ]
+        def f(x):|    if x:|        return [|            x,|        ]
+        import a|import b|def f(x):|    if x:|        return [|            x,|        ]|"#]]
+    .assert_eq(&all.join("\n"));
 }
 
 #[test]
@@ -92,9 +121,55 @@ fn hints() {
             text.insert_str(h.offset as usize, &format!("«{}»", h.text));
         }
         match path {
-            "/shapes.py" => expect![].assert_eq(&text),
-            "/helper.py" => expect![].assert_eq(&text),
-            _ => expect![].assert_eq(&text),
+            "/shapes.py" => expect![[r#"
+                class Shape(object):
+                    sides = 0
+                    def area(self)« -> int>=0»:
+                        raise NotImplementedError
+                class Square(Shape):
+                    sides = 4
+                    def __init__(self, side«: int>=0»)« -> None»:
+                        self.side«: int>=0» = side
+                    def area(self)« -> int>=0»:
+                        return self.side * self.side
+                class Circle(Shape):
+                    def __init__(self, radius«: int>=0»)« -> None»:
+                        self.radius«: int>=0» = radius
+                    def area(self)« -> int>=0»:
+                        return 3 * self.radius
+                class Other(object):
+                    def area(self)« -> int>=0»:
+                        return 0
+                def make(kind«: bool», size«: int>=0»)« -> Shape»:
+                    if kind:
+                        return Square(size)
+                    return Circle(size)
+                LIMIT = 10
+            "#]]
+            .assert_eq(&text),
+            "/helper.py" => expect![[r#"
+                from shapes import make as build, LIMIT
+                import shapes
+                def total(shapes_list«: [Shape]»)« -> int>=0»:
+                    result = 0
+                    for shape in shapes_list:
+                        result += shape.area()
+                    if result > LIMIT:
+                        return shapes.LIMIT
+                    return result
+                def sample(n«: int>=0»)« -> Shape»:
+                    return build(n > 1, size=n)
+            "#]]
+            .assert_eq(&text),
+            _ => expect![[r#"
+                import helper
+                from shapes import Other
+                def entry_point(argv«: [str]»)« -> int>=0»:
+                    items = [helper.sample(len(argv)), helper.sample(2)]
+                    other = Other()
+                    return helper.total(items) + other.area()
+            "#]]
+            .assert_eq(&text),
         }
     }
 }
@@ -116,5 +191,31 @@ fn tokens() {
         let flags: String = flags.iter().filter(|f| f.0).map(|f| f.1).collect();
         let _ = writeln!(out, "{name}: {:?}{flags}", t.kind);
     }
-    expect![].assert_eq(&out);
+    expect![[r#"
+        shapes: Namespace
+        make: Variable builtin
+        build: Function constant
+        LIMIT: Variable constant
+        shapes: Namespace
+        total: Function declaration
+        shapes_list: Parameter declaration
+        result: Variable
+        shape: Variable
+        shapes_list: Parameter
+        result: Variable
+        shape: Variable
+        area: Method
+        result: Variable
+        LIMIT: Variable constant
+        shapes: Namespace constant
+        LIMIT: Property
+        result: Variable
+        sample: Function declaration
+        n: Parameter declaration
+        build: Function constant
+        n: Parameter
+        size: Parameter
+        n: Parameter
+    "#]]
+    .assert_eq(&out);
 }

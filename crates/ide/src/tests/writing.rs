@@ -49,11 +49,43 @@ fn completion() {
             "
         )
     };
-    completions(&program("a.$0n"), expect![]);
-    completions(&program("x = a.$0"), expect![]);
-    completions(&program("helper.$0SIZE"), expect![]);
-    completions(&program("$0"), expect![]);
-    completions(&program("items.$0pop()"), expect![]);
+    completions(
+        &program("a.$0n"),
+        expect![[r#"
+        Attribute kind 'a'
+        Attribute n SomeInteger(nonneg)
+        Method double (self, by)
+        Method more (self)"#]],
+    );
+    completions(
+        &program("helper.$0SIZE"),
+        expect![[r#"
+        Function f (items)
+        Global SIZE 3"#]],
+    );
+    completions(
+        &program("$0"),
+        expect![[r#"
+        Local a SomeInstance(B)
+        Local argv SomeList[SomeString(no_nul)](resized, mutated)
+        Local items SomeList[SomeInteger(nonneg)](resized, mutated)
+        Function entry_point (argv)
+        Class A 
+        Class B "#]],
+    );
+    completions(
+        &program("items.$0pop()"),
+        expect![[r#"
+        Method append 
+        Method count 
+        Method extend 
+        Method index 
+        Method insert 
+        Method pop 
+        Method remove 
+        Method reverse 
+        Method sort "#]],
+    );
 }
 
 #[test]
@@ -82,7 +114,7 @@ fn signature_help() {
             )
         })
         .collect();
-    expect![].assert_eq(&shown.join("\n"));
+    expect!["f(a: SomeInstance(A), b: SomeInteger(nonneg), c: SomeInteger(nonneg, const=1)=1) [b: SomeInteger(nonneg)]"].assert_eq(&shown.join("\n"));
 }
 
 /// Applies every fix of a program by itself; the texts that come out must be free of
@@ -121,24 +153,28 @@ fn remedies() {
         def entry_point(argv):
             return len(argv) ** 2
         ",
-        expect![],
+        expect![[r#"
+            TP0220 Write `pow(len(argv), 2)`: ["    return pow(len(argv), 2)"] leaves []
+        "#]],
     );
     fixes(
         "
         def entry_point(argv):
             return intmask(len(argv))
         ",
-        expect![],
+        expect![[r#"
+            TP0222 Import `intmask`: ["from rpython.rlib.rarithmetic import intmask"] leaves []
+        "#]],
     );
     fixes(
         "
         class A(object):
             pass
         class B(A):
-            def __init__(self):
-                self.x = 1
+            def more(self):
+                return 1
         def f(a):
-            return a.x
+            return a.more()
         def entry_point(argv):
             f(A())
             return f(B())
@@ -150,7 +186,9 @@ fn remedies() {
         def entry_point(argv):
             return hash(argv[0])
         ",
-        expect![],
+        expect![[r#"
+            TP0303 Use `compute_hash`: ["from rpython.rlib.objectmodel import compute_hash", "    return compute_hash(argv[0])"] leaves []
+        "#]],
     );
     fixes(
         "
@@ -159,7 +197,9 @@ fn remedies() {
                 return 1
             return 0
         ",
-        expect![],
+        expect![[r#"
+            TP0303 Decode the byte string: ["    if argv[0].decode('utf-8') == u'x':"] leaves []
+        "#]],
     );
     fixes(
         "
@@ -171,7 +211,9 @@ fn remedies() {
         def entry_point(argv):
             return A().x
         ",
-        expect![],
+        expect![[r#"
+            TP0307 Add 'y' to `_attrs_` of A: ["    _attrs_ = ['x', 'y']"] leaves []
+        "#]],
     );
     fixes(
         "
@@ -183,7 +225,10 @@ fn remedies() {
                 return 1
             return 0
         ",
-        expect![],
+        expect![[r#"
+            TP0308 Write `intmask(a)`: ["from rpython.rlib.rarithmetic import intmask", "    if intmask(a) + b > r_uint(3):"] leaves ["TP0409"]
+            TP0308 Write `r_uint(b)`: ["    if a + r_uint(b) > r_uint(3):"] leaves []
+        "#]],
     );
     fixes(
         "
@@ -192,13 +237,17 @@ fn remedies() {
         def entry_point(argv):
             return len(f(argv[0], len(argv) - 5))
         ",
-        expect![],
+        expect![[r#"
+            TP0309 Add `assert n >= 0`: ["    assert n >= 0"] leaves []
+        "#]],
     );
     fixes(
         "
         def entry_point(argv):
             print 'hello'
         ",
-        expect![],
+        expect![[r#"
+            TP0316 Add `return 0`: ["    return 0"] leaves []
+        "#]],
     );
 }

@@ -267,6 +267,20 @@ impl Client {
         }
     }
 
+    /// Waits until something holds.
+    pub(crate) fn wait_until(
+        &mut self,
+        wanted: impl Fn(&Client) -> bool,
+        what: &dyn std::fmt::Debug,
+    ) {
+        let end = Instant::now() + PATIENCE;
+        while !wanted(self) {
+            if self.next_message(end).is_none() {
+                panic!("wanted {what:#?}, there is {:#?}", self.diagnostics);
+            }
+        }
+    }
+
     /// Waits until the diagnostics of a file have these codes.
     pub(crate) fn wait_codes(&mut self, name: &str, codes: &[&str]) -> Value {
         self.wait(name, |d| {

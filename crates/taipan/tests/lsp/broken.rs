@@ -1,0 +1,113 @@
+//! Edits that break the syntax keep the rest of the program analysed.
+
+use serde_json::Value;
+
+use crate::client::Client;
+
+const PROGRAM: &str = "\
+LIMIT = 10
+
+class A(object):
+    def __init__(self, x):
+        self.x = x
+    def get(self):
+        return self.x
+
+def double(n):
+    return n * 2
+
+def entry_point(argv):
+    a = A(double(len(argv)))
+    return a.get() + LIMIT
+";
+
+fn text(v: &Value) -> String {
+    v["contents"]["value"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// What is known of `a.get()` in the entry point.
+fn hover(c: &mut Client) -> String {
+    text(&c.at("textDocument/hover", "main.py", "get() +", 0))
+}
+
+#[test]
+fn a_broken_function_keeps_its_signature() {
+    let mut c = Client::start(&[("main.py", PROGRAM)]);
+    c.open("main.py");
+    c.wait_codes("main.py", &[]);
+    let whole = hover(&mut c);
+    assert!(whole.contains("SomeInteger"), "{whole}");
+    // A body, a header, a class attribute, a global: each in the middle of an edit.
+    for (old, new) in [
+        ("n * 2", "n * ("),
+        ("def double(n):", "def double(n, "),
+        ("    def get", "    kind = [\n    def get"),
+        ("LIMIT = 10", "LIMIT = 10 +"),
+        ("self.x = x", "self.x = x.\n"),
+    ] {
+        c.replace("main.py", old, 0, new);
+        let found = c.wait("main.py", |d| d.to_string().contains("TP0001"));
+        let codes: Vec<&str> = found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|d| d["code"].as_str().unwrap())
+            .collect();
+        assert!(codes.iter().all(|c| *c == "TP0001"), "{new}: {found}");
+        assert_eq!(hover(&mut c), whole, "{new}");
+        c.replace("main.py", new, 0, old);
+        c.wait_codes("main.py", &[]);
+    }
+    c.stop();
+}
+
+#[test]
+fn errors_elsewhere_are_still_told() {
+    let mut c = Client::start(&[("main.py", PROGRAM)]);
+    c.open("main.py");
+    c.wait_codes("main.py", &[]);
+    c.replace("main.py", "return self.x", 0, "return self.x +");
+    c.wait_codes("main.py", &["TP0001"]);
+    c.replace("main.py", "a.get() + LIMIT", 0, "a.got() + LIMIT");
+    c.wait_codes("main.py", &["TP0001", "TP0301"]);
+    c.stop();
+}
+
+#[test]
+fn a_file_that_is_opened_broken() {
+    let broken = PROGRAM.replace("n * 2", "n * (");
+    let mut c = Client::start(&[("main.py", &broken)]);
+    c.open("main.py");
+    c.wait_codes("main.py", &["TP0001"]);
+    let found = text(&c.at("textDocument/hover", "main.py", "double(len", 0));
+    assert!(found.contains("def double"), "{found}");
+    c.stop();
+}
+
+#[test]
+fn a_file_that_no_target_reaches() {
+    let mut c = Client::start(&[
+        ("main.py", PROGRAM),
+        (
+            "tool.py",
+            "def f(x):\n    return x +\ndef g():\n    return 1\n",
+        ),
+    ]);
+    c.open("tool.py");
+    c.wait_codes("tool.py", &["TP0001"]);
+    let symbols = c.request(
+        "textDocument/documentSymbol",
+        serde_json::json!({"textDocument": {"uri": c.url("tool.py")}}),
+    );
+    let names: Vec<&str> = symbols
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["f", "g"]);
+    c.stop();
+}

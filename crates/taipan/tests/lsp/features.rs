@@ -1,0 +1,257 @@
+//! Every kind of request once, in the protocol's form.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+const MAIN: &str = "\
+import helper
+from helper import Base, Derived
+
+def pick(flag):
+    if flag:
+        return Base(1)
+    return Derived(2)
+
+def entry_point(argv):
+    thing = pick(len(argv) > 1)
+    return thing.value() + helper.LIMIT
+";
+
+const HELPER: &str = "\
+LIMIT = 3
+
+class Base(object):
+    def __init__(self, n):
+        self.n = n
+    def value(self):
+        return self.n
+
+class Derived(Base):
+    def value(self):
+        return -self.n
+";
+
+fn start() -> Client {
+    let mut c = Client::start(&[("main.py", MAIN), ("helper.py", HELPER)]);
+    c.open("main.py");
+    c.open("helper.py");
+    c.wait_codes("main.py", &[]);
+    c
+}
+
+/// `file:line:column-column` of each location, counted from 0.
+fn places(c: &Client, value: &Value, expected: Expect) {
+    let lines: Vec<String> = value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| {
+            let uri = l["uri"].as_str().unwrap_or("");
+            format!("{} {}", c.show(&uri.into()), range(&l["range"]))
+        })
+        .collect();
+    expected.assert_eq(&lines.join("\n"));
+}
+
+fn range(r: &Value) -> String {
+    let (a, b) = (&r["start"], &r["end"]);
+    format!(
+        "{}:{}-{}:{}",
+        a["line"], a["character"], b["line"], b["character"]
+    )
+}
+
+fn document(c: &Client, name: &str) -> Value {
+    json!({"textDocument": {"uri": c.url(name)}})
+}
+
+#[test]
+fn navigation() {
+    let mut c = start();
+    let found = c.at("textDocument/definition", "main.py", "value()", 0);
+    places(&c, &found, expect![]);
+    let mut params = document(&c, "helper.py");
+    params["position"] = c.position("helper.py", "n = n", 0);
+    params["context"] = json!({"includeDeclaration": true});
+    let found = c.request("textDocument/references", params.clone());
+    places(&c, &found, expect![]);
+    params["context"] = json!({"includeDeclaration": false});
+    let found = c.request("textDocument/references", params);
+    places(&c, &found, expect![]);
+    let found = c.at("textDocument/documentHighlight", "main.py", "thing", 0);
+    places(&c, &found, expect![]);
+    let params = document(&c, "helper.py");
+    let found = c.request("textDocument/documentSymbol", params);
+    assert_eq!(found[1]["children"][1]["name"], "value");
+    let found = c.request("workspace/symbol", json!({"query": "deriv"}));
+    expect![].assert_eq(&c.show(&found));
+    c.stop();
+}
+
+#[test]
+fn hints_are_resolved() {
+    let mut c = start();
+    let mut params = document(&c, "main.py");
+    params["range"] = json!({
+        "start": {"line": 3, "character": 0},
+        "end": {"line": 4, "character": 0},
+    });
+    let found = c.request("textDocument/inlayHint", params);
+    let first = found[0].clone();
+    expect![].assert_eq(&c.show(&first));
+    let resolved = c.request("inlayHint/resolve", first);
+    assert_eq!(resolved["tooltip"], "SomeBool");
+    // Not if they are not wanted.
+    let settings = json!({"taipan": {"inlayHints": {"arguments": false, "results": false}}});
+    c.notify(
+        "workspace/didChangeConfiguration",
+        json!({"settings": settings}),
+    );
+    let mut params = document(&c, "main.py");
+    params["range"] = json!({
+        "start": {"line": 0, "character": 0},
+        "end": {"line": 99, "character": 0},
+    });
+    assert_eq!(c.request("textDocument/inlayHint", params), json!([]));
+    c.stop();
+}
+
+/// Applies an edit of tokens as a client does.
+fn apply(old: &[Value], edits: &Value) -> Vec<Value> {
+    let mut data = old.to_vec();
+    for e in edits.as_array().unwrap().iter().rev() {
+        let start = e["start"].as_u64().unwrap() as usize;
+        let end = start + e["deleteCount"].as_u64().unwrap() as usize;
+        let new = e["data"].as_array().unwrap().iter().cloned();
+        data.splice(start..end, new);
+    }
+    data
+}
+
+#[test]
+fn tokens_and_their_changes() {
+    let mut c = start();
+    let params = document(&c, "main.py");
+    let full = c.request("textDocument/semanticTokens/full", params.clone());
+    let old = full["data"].as_array().unwrap().clone();
+    c.replace(
+        "main.py",
+        "thing = pick",
+        0,
+        "thing = pick(False)\n    thing = pick",
+    );
+    let mut delta = params.clone();
+    delta["previousResultId"] = full["resultId"].clone();
+    let delta = c.request("textDocument/semanticTokens/full/delta", delta);
+    let full = c.request("textDocument/semanticTokens/full", params.clone());
+    assert_eq!(Value::Array(apply(&old, &delta["edits"])), full["data"]);
+    let mut part = params;
+    part["range"] = json!({
+        "start": {"line": 3, "character": 0},
+        "end": {"line": 4, "character": 0},
+    });
+    let part = c.request("textDocument/semanticTokens/range", part);
+    // `pick` and `flag`.
+    assert_eq!(part["data"].as_array().unwrap().len(), 2 * 5);
+    c.stop();
+}
+
+#[test]
+fn rename_through_the_hierarchy() {
+    let mut c = start();
+    let mut params = document(&c, "main.py");
+    params["position"] = c.position("main.py", "value()", 0);
+    let prepared = c.request("textDocument/prepareRename", params.clone());
+    assert_eq!(range(&prepared), "10:17-10:22");
+    params["newName"] = json!("amount");
+    let edit = c.request("textDocument/rename", params);
+    let mut all: Vec<String> = Vec::new();
+    for (uri, edits) in edit["changes"].as_object().unwrap() {
+        for e in edits.as_array().unwrap() {
+            let uri = c.show(&uri.as_str().into());
+            all.push(format!("{uri} {} {}", range(&e["range"]), e["newText"]));
+        }
+    }
+    all.sort();
+    expect![].assert_eq(&all.join("\n"));
+    // A refusal says why.
+    let mut params = document(&c, "main.py");
+    params["position"] = c.position("main.py", "len", 0);
+    params["newName"] = json!("length");
+    let id = c.ask("textDocument/rename", params);
+    let answer = c.answer(id);
+    assert_eq!(answer["error"]["message"], "`len` is builtin");
+    c.stop();
+}
+
+#[test]
+fn quick_fixes_are_edits() {
+    let mut c = start();
+    c.replace("main.py", "return thing.value()", 0, "return intmask(3)");
+    let found = c.wait_codes("main.py", &["TP0222"]);
+    let mut params = document(&c, "main.py");
+    params["range"] = found[0]["range"].clone();
+    params["context"] = json!({"diagnostics": found});
+    let actions = c.request("textDocument/codeAction", params);
+    assert_eq!(actions[0]["diagnostics"][0], found[0]);
+    let mut action = actions[0].clone();
+    action["diagnostics"] = Value::Null;
+    expect![].assert_eq(&c.show(&action));
+    c.stop();
+}
+
+#[test]
+fn writing_in_the_middle_of_an_edit() {
+    let mut c = start();
+    c.replace(
+        "main.py",
+        "return thing.value()",
+        0,
+        "thing.\n    return thing.value()",
+    );
+    c.wait_codes("main.py", &["TP0001"]);
+    let mut params = document(&c, "main.py");
+    params["position"] = json!({"line": 10, "character": 10});
+    let found = c.request("textDocument/completion", params);
+    let names: Vec<&str> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| i["label"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["n", "value"]);
+    c.replace("main.py", "thing.\n", 0, "pick(\n");
+    c.wait_codes("main.py", &["TP0001"]);
+    let mut params = document(&c, "main.py");
+    params["position"] = json!({"line": 10, "character": 9});
+    let found = c.request("textDocument/signatureHelp", params);
+    assert_eq!(found["signatures"][0]["label"], "pick(flag: SomeBool)");
+    c.stop();
+}
+
+#[test]
+fn folds_and_selections() {
+    let mut c = start();
+    let params = document(&c, "helper.py");
+    let folds = c.request("textDocument/foldingRange", params);
+    let lines: Vec<String> = folds
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| format!("{}-{}", f["startLine"], f["endLine"]))
+        .collect();
+    assert_eq!(lines, ["2-6", "3-4", "5-6", "8-10", "9-10"]);
+    let mut params = document(&c, "helper.py");
+    params["positions"] = json!([c.position("helper.py", "n\n", 0)]);
+    let found = c.request("textDocument/selectionRange", params);
+    let mut at = &found[0];
+    let mut chain = Vec::new();
+    while !at.is_null() {
+        chain.push(range(&at["range"]));
+        at = &at["parent"];
+    }
+    expect![].assert_eq(&chain.join("\n"));
+    c.stop();
+}

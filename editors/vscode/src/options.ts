@@ -1,0 +1,31 @@
+// What does not need a running editor.
+
+import type { DocumentSelector, ServerOptions } from "vscode-languageclient/node";
+
+// How the server is started: it speaks on its standard input and output.
+export function serverOptions(command: string): ServerOptions {
+  return { command, args: ["lsp"] };
+}
+
+// The documents that the server gets to see.
+export function selector(python: string, configured: string[]): DocumentSelector {
+  const documents: { language?: string; scheme: string; pattern?: string }[] = [
+    { language: "rpython", scheme: "file" },
+    { language: "rpython", scheme: "untitled" },
+    { scheme: "file", pattern: "**/pyproject.toml" },
+  ];
+  if (python === "always") {
+    documents.push({ language: "python", scheme: "file" });
+  } else if (python === "configured") {
+    for (const folder of configured) {
+      const pattern = `${folder.replaceAll("\\", "/")}/**/*.py`;
+      documents.push({ language: "python", scheme: "file", pattern });
+    }
+  }
+  return documents as DocumentSelector;
+}
+
+// Whether a pyproject.toml configures Taipan.
+export function hasTable(text: string): boolean {
+  return /^\s*\[\s*tool\s*\.\s*taipan\s*[\].]/m.test(text);
+}
