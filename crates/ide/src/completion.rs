@@ -12,7 +12,7 @@ use taipan_syntax::Expr;
 
 use crate::index::{FileIndex, file_index, words};
 use crate::program::{FilePosition, Home, Workspace};
-use crate::symbol::{Owner, Resolver, is_binding};
+use crate::symbol::{Owner, Resolver};
 
 /// Something that can be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -179,7 +179,7 @@ fn module_members(home: &Home<'_>, file: File, out: &mut Vec<Completion>) {
         return;
     };
     let index = file_index(home.db, file);
-    for t in index.tokens.iter().filter(|t| is_binding(t.role)) {
+    for t in index.tokens.iter().filter(|t| t.role.binds()) {
         let (0, name) = index.variable(t) else {
             continue;
         };
@@ -223,7 +223,7 @@ fn variables(r: &Resolver<'_>, file: File, index: &FileIndex, offset: u32) -> Ve
     let home = r.home.as_ref();
     let module = home.and_then(|h| h.module_of(file));
     let mut seen = BTreeMap::new();
-    for t in index.tokens.iter().filter(|t| is_binding(t.role)) {
+    for t in index.tokens.iter().filter(|t| t.role.binds()) {
         let (of, name) = index.variable(t);
         if of != 0 && of != scope || seen.insert((of, name), ()).is_some() {
             continue;

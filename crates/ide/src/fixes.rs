@@ -12,7 +12,7 @@ use crate::index::{FileIndex, Role, file_index};
 use crate::navigation::subclasses;
 use crate::program::Workspace;
 use crate::rename::Edits;
-use crate::symbol::{Owner, Resolver, is_binding};
+use crate::symbol::{Owner, Resolver};
 
 /// A remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -189,11 +189,7 @@ impl Fixer<'_> {
             Some(found) => found,
             None => return Vec::new(),
         };
-        let known = self
-            .index
-            .tokens
-            .iter()
-            .any(|t| is_binding(t.role) && self.index.variable(t) == (0, name));
+        let known = self.index.bindings(name).next().is_some();
         if known {
             return Vec::new();
         }

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_base::{Db, File, LineIndex, TextRange};
 use taipan_code::scope::{Place, ScopeId, ScopeNode, Scopes};
 use taipan_code::{CodeId, module_codes};
@@ -28,6 +29,8 @@ pub struct FileIndex {
     pub codes: Vec<CodeId>,
     /// The names, sorted, never overlapping.
     pub tokens: Vec<Token>,
+    /// Indexes of the tokens that bind each global.
+    globals: FxHashMap<Box<str>, Vec<usize>>,
 }
 
 /// A name at a place.
@@ -86,12 +89,45 @@ pub fn file_index(db: &dyn Db, file: File) -> Arc<FileIndex> {
     tokens.sort_by_key(|t| (t.range.start, t.range.end));
     tokens.dedup_by_key(|t| t.range.start);
     let codes = module_codes(db, file).ids().to_vec();
-    Arc::new(FileIndex {
+    let mut index = FileIndex {
         parsed,
         scopes,
         codes,
         tokens,
-    })
+        globals: FxHashMap::default(),
+    };
+    let mut globals: FxHashMap<Box<str>, Vec<usize>> = FxHashMap::default();
+    for (i, t) in index
+        .tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.role.binds())
+    {
+        if let (0, name) = index.variable(t) {
+            globals.entry(name.into()).or_default().push(i);
+        }
+    }
+    index.globals = globals;
+    Arc::new(index)
+}
+
+impl Role {
+    /// Whether a name of that role gives its variable a value.
+    pub fn binds(self) -> bool {
+        matches!(
+            self,
+            Role::Write(_)
+                | Role::Parameter
+                | Role::Function(_)
+                | Role::Class(_)
+                | Role::Imported(_, true)
+        )
+    }
+
+    /// Whether a name of that role gives a variable or an attribute a value.
+    pub fn writes(self) -> bool {
+        self.binds() || matches!(self, Role::Attribute(_, true))
+    }
 }
 
 /// The lines of a file.
@@ -106,6 +142,12 @@ impl FileIndex {
         let after = self.tokens.partition_point(|t| t.range.start <= offset);
         let found = self.tokens[..after].last()?;
         (offset <= found.range.end).then_some(found)
+    }
+
+    /// The tokens that bind a global, in order.
+    pub fn bindings(&self, name: &str) -> impl Iterator<Item = &Token> {
+        let all = self.globals.get(name).map_or(&[][..], |v| v);
+        all.iter().map(|i| &self.tokens[*i])
     }
 
     /// The text of a name as written.

@@ -8,7 +8,7 @@ use taipan_interp::ObjData;
 
 use crate::index::{FileIndex, Role, Token, file_index};
 use crate::program::{FilePosition, Home, Workspace};
-use crate::symbol::{Owner, Resolver, Symbol, is_binding};
+use crate::symbol::{Owner, Resolver, Symbol};
 
 /// A place where a symbol is named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,17 +106,13 @@ pub(crate) fn definitions_of(r: &Resolver<'_>, file: File, symbol: &Symbol) -> V
             // The parameter, or the first assignment.
             let first = index.tokens.iter().find(|t| {
                 let (scope, text) = index.variable(t);
-                is_binding(t.role) && text == &**name && index.codes.get(scope) == Some(code)
+                t.role.binds() && text == &**name && index.codes.get(scope) == Some(code)
             });
             first.map(|t| place(file, t)).into_iter().collect()
         }
         Symbol::Global(file, name) => {
             let index = file_index(r.db, *file);
-            let bindings = index.tokens.iter().filter(|t| {
-                is_binding(t.role)
-                    && index.variable(t) == (0, &**name)
-                    && t.role != Role::Write(None)
-            });
+            let bindings = index.bindings(name).filter(|t| t.role != Role::Write(None));
             let bindings: Vec<&Token> = bindings.collect();
             // A function or class that is defined twice is found twice.
             let defined = |t: &&&Token| matches!(t.role, Role::Function(_) | Role::Class(_));
@@ -163,7 +159,7 @@ fn member_definitions(r: &Resolver<'_>, file: File, class: ObjId, name: &str) ->
     let class_file = code.and_then(|c| c.file(r.db));
     let writes = |file: File| -> Vec<(Span, Token)> {
         let all = r.tokens_of(file, &symbol).into_iter();
-        all.filter(|(_, t)| is_write(t.role)).collect()
+        all.filter(|(_, t)| t.role.writes()).collect()
     };
     // In the class that declares it, else wherever.
     if let (Some(file), Some(code)) = (class_file, code) {
@@ -182,11 +178,6 @@ fn member_definitions(r: &Resolver<'_>, file: File, class: ObjId, name: &str) ->
         .flat_map(|f| writes(*f))
         .map(|(s, _)| s)
         .collect()
-}
-
-/// Whether a name of that role gives something a value.
-pub(crate) fn is_write(role: Role) -> bool {
-    is_binding(role) || matches!(role, Role::Attribute(_, true))
 }
 
 /// All places that name what is named at a place, in the whole program, in the order of
@@ -218,7 +209,7 @@ pub(crate) fn references_to(r: &Resolver<'_>, file: File, symbols: &[Symbol]) ->
             for (span, token) in r.tokens_of(f, symbol) {
                 let reference = Reference {
                     span,
-                    write: is_write(token.role),
+                    write: token.role.writes(),
                 };
                 if !out.contains(&reference) {
                     out.push(reference);
@@ -243,7 +234,7 @@ pub fn highlights(db: &Database, workspace: &Workspace, position: FilePosition) 
         for (span, token) in r.tokens_of(file, &symbol) {
             let reference = Reference {
                 span,
-                write: is_write(token.role),
+                write: token.role.writes(),
             };
             if !out.contains(&reference) {
                 out.push(reference);

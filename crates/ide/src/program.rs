@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec, specs_of};
 use taipan_base::{Db, File, Program, Span, TextRange};
 use taipan_code::scope::ScopeNode;
 use taipan_code::{CodeId, code_spans, module_codes};
-use taipan_driver::{Database, entry_roots};
+use taipan_driver::{Database, LoadOptions, entry_roots};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
     ModuleName, Name, ObjData, Object, class_attr, module_global, module_named, object,
@@ -18,10 +19,13 @@ use crate::index::file_index;
 
 /// The programs that an editor has to do with, in the order in which they count: what
 /// is said of a file is what it is in the first program that it belongs to.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Workspace {
     /// The programs.
     pub programs: Vec<Program>,
+    /// Folders of RPython, with how their modules are found: a file in them that no
+    /// program reaches is looked at by itself.
+    pub folders: Vec<(Utf8PathBuf, LoadOptions)>,
 }
 
 /// A place in a file.
@@ -43,13 +47,24 @@ pub(crate) struct Home<'db> {
 }
 
 impl Workspace {
-    /// The first program that a file belongs to.
+    /// The first program that a file belongs to, if only as its own target.
     pub(crate) fn home<'db>(&self, db: &'db Database, file: File) -> Option<Home<'db>> {
-        let program = *self
-            .programs
-            .iter()
-            .find(|p| program_files(db, **p).contains(&file))?;
-        Some(Home::new(db, program))
+        let program = self.program_of(db, file).or_else(|| self.alone(db, file));
+        program.map(|p| Home::new(db, p))
+    }
+
+    /// The first program that reaches a file.
+    pub(crate) fn program_of(&self, db: &Database, file: File) -> Option<Program> {
+        let mut all = self.programs.iter().copied();
+        all.find(|p| program_files(db, *p).contains(&file))
+    }
+
+    /// The program whose target is a file of RPython that no program reaches.
+    pub(crate) fn alone(&self, db: &Database, file: File) -> Option<Program> {
+        let path = file.path(db);
+        let (_, options) = self.folders.iter().find(|(f, _)| path.starts_with(f))?;
+        (path.extension() == Some("py") && file.exists(db))
+            .then(|| db.program(path.clone(), options.path.clone(), options.step_limit))
     }
 }
 

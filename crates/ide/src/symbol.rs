@@ -123,15 +123,7 @@ impl<'db> Resolver<'db> {
             return own;
         }
         let mut bound = false;
-        for (t, token_name) in index
-            .tokens
-            .iter()
-            .filter(|t| is_binding(t.role))
-            .map(|t| (t, index.variable(t)))
-        {
-            if token_name != (0, name) {
-                continue;
-            }
+        for t in index.bindings(name) {
             bound = true;
             let followed = match t.role {
                 Role::Imported(stmt, true) => self.imported_at(file, index, stmt, name, depth + 1),
@@ -575,16 +567,4 @@ impl Symbol {
             }
         }
     }
-}
-
-/// Whether a name of that role gives its variable a value.
-pub(crate) fn is_binding(role: Role) -> bool {
-    matches!(
-        role,
-        Role::Write(_)
-            | Role::Parameter
-            | Role::Function(_)
-            | Role::Class(_)
-            | Role::Imported(_, true)
-    )
 }

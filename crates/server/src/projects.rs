@@ -26,6 +26,8 @@ pub(crate) struct Project {
 pub(crate) struct Loaded {
     /// In the order of folders and targets.
     pub(crate) programs: Vec<Program>,
+    /// Folders that are known to hold RPython.
+    pub(crate) folders: Vec<(Utf8PathBuf, LoadOptions)>,
     /// The configuration files that count.
     pub(crate) configs: Vec<(File, Arc<ConfigFile>)>,
     /// Folders that have to be searched for targets first.
@@ -47,6 +49,10 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
             }
             None => Config::default(),
         };
+        let options = options(folder, &config, settings);
+        if !settings.targets.is_empty() || config.root.as_str() != "" {
+            loaded.folders.push((folder.clone(), options.clone()));
+        }
         let targets = if !settings.targets.is_empty() {
             search(settings.targets.iter().map(|t| folder.join(t)), &mut loaded)
         } else if !config.targets.is_empty() {
@@ -60,15 +66,14 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
                 }
             }
         };
-        let mut options = LoadOptions {
-            path: settings.path.iter().map(|p| folder.join(p)).collect(),
-            ..LoadOptions::default()
-        };
-        options.path.extend(config.path.iter().cloned());
-        if let Some(limit) = settings.step_limit.or(config.step_limit) {
-            options.step_limit = limit;
-        }
         for target in targets {
+            // A folder may hold projects of their own.
+            let own = target.parent().and_then(|dir| find_config(db, dir));
+            let own = own.and_then(|(_, read)| read.config.clone());
+            let options = match own {
+                Some(own) if own.root != config.root => self::options(folder, &own, settings),
+                _ => options.clone(),
+            };
             match load(db, &target, &options) {
                 Ok(p) if !loaded.programs.contains(&p) => loaded.programs.push(p),
                 Ok(_) => {}
@@ -77,6 +82,19 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
         }
     }
     loaded
+}
+
+/// How the modules of a program are found.
+fn options(folder: &Utf8Path, config: &Config, settings: &Settings) -> LoadOptions {
+    let mut options = LoadOptions {
+        path: settings.path.iter().map(|p| folder.join(p)).collect(),
+        ..LoadOptions::default()
+    };
+    options.path.extend(config.path.iter().cloned());
+    if let Some(limit) = settings.step_limit.or(config.step_limit) {
+        options.step_limit = limit;
+    }
+    options
 }
 
 /// Configured targets: files, and what folders hold.

@@ -460,6 +460,7 @@ impl<'c> Server<'c> {
         let loaded = load_all(&self.db, &projects, &self.settings);
         self.workspace = Arc::new(Workspace {
             programs: loaded.programs,
+            folders: loaded.folders,
         });
         self.configs = loaded.configs;
         for problem in loaded.problems {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use taipan_base::{Db, File, MemorySystem, Span, position};
-use taipan_driver::Database;
+use taipan_driver::{Database, LoadOptions};
 use taipan_testkit::split_fixture;
 
 use crate::{FilePosition, Workspace};
 
+mod diagnostics;
 mod hover;
 mod navigation;
 mod outline;
@@ -47,6 +48,7 @@ pub(crate) fn fixture(text: &str) -> Fixture {
     Fixture {
         workspace: Workspace {
             programs: vec![program],
+            folders: vec![("/".into(), LoadOptions::default())],
         },
         position: FilePosition { file, offset },
         db,

@@ -1,0 +1,50 @@
+use expect_test::{Expect, expect};
+use taipan_base::{Db, render_text};
+
+use super::fixture;
+
+fn check(text: &str, path: &str, expected: Expect) {
+    let f = fixture(text);
+    let file = f.db.files().get(&f.db, path.into());
+    let found = crate::file_diagnostics(&f.db, &f.workspace, file);
+    let shown: Vec<String> = found.iter().map(|d| render_text(&f.db, d, false)).collect();
+    expected.assert_eq(&shown.join("\n\n"));
+}
+
+const PROGRAM: &str = "
+#- /main.py
+import used
+def entry_point(argv):
+    return used.f()
+#- /used.py
+def f():
+    return 1
+def g(x):
+    return lambda: x
+#- /unused.py
+import used
+def f(x):
+    return lambda: x
+def g():
+    return used.f() +
+";
+
+#[test]
+fn files_that_no_target_reaches() {
+    check(PROGRAM, "/used.py", expect![]);
+    check(PROGRAM, "/unused.py", expect![]);
+}
+
+#[test]
+fn names_of_such_files_are_known_as_well() {
+    let f = fixture(&PROGRAM.replace("return used.f() +", "return used.$0f()"));
+    let found = crate::definitions(&f.db, &f.workspace, f.position);
+    let shown: Vec<String> = found.into_iter().map(|s| f.show(s)).collect();
+    assert_eq!(shown, ["/used.py:1:5 f"]);
+}
+
+#[test]
+fn texts_are_well_formed_or_not() {
+    assert!(crate::is_well_formed("x = 1\n"));
+    assert!(!crate::is_well_formed("x = (\n"));
+}
