@@ -4,6 +4,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use lsp_types::{Position, PositionEncodingKind, Range, Url};
 use taipan_base::{LineIndex, TextRange};
 
+use crate::shipped;
+
 /// How columns are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Encoding {
@@ -91,11 +93,11 @@ impl Lines<'_> {
     }
 }
 
-/// The path of a document. A document that is no file has its URL for a path.
+/// The path of a document, of the shipped file where it is a copy of one. A document that is no file has its URL for a path.
 pub(crate) fn path_of(url: &Url) -> Utf8PathBuf {
     let path = url.to_file_path().ok();
     path.and_then(|p| Utf8PathBuf::from_path_buf(p).ok())
-        .unwrap_or_else(|| url.as_str().into())
+        .map_or_else(|| url.as_str().into(), shipped::original_of)
 }
 
 /// The URL of a file; none for what has no place on disk.

@@ -24,6 +24,7 @@ mod handlers;
 mod pool;
 mod projects;
 mod settings;
+mod shipped;
 mod snapshot;
 mod state;
 mod tokens;

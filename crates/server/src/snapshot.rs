@@ -11,6 +11,7 @@ use taipan_ide::{FilePosition, Workspace, line_index};
 use crate::capabilities::Client;
 use crate::convert::{Lines, path_of, url_of};
 use crate::settings::Settings;
+use crate::shipped::copy_of;
 use crate::tokens::{Sent, SentTokens};
 
 /// A clone of the database with what else answers depend on.
@@ -63,17 +64,17 @@ impl Snapshot {
         self.with_lines(file, |l| l.text_range(range))
     }
 
-    /// Where a span is; none for what ships inside the binary.
+    /// Where a span is.
     pub(crate) fn location(&self, span: Span) -> Option<Location> {
         let url = self.url(span.file)?;
         Some(Location::new(url, self.range(span.file, span.range)))
     }
 
-    /// The URL of a file; none for what ships inside the binary.
+    /// The URL of a file; for what ships inside the binary that of a copy.
     pub(crate) fn url(&self, file: File) -> Option<Url> {
         let path = file.path(&self.db);
         match path.starts_with(SHIPPED) {
-            true => None,
+            true => url_of(&copy_of(path, file.text(&self.db))?),
             false => url_of(path).or_else(|| Url::parse(path.as_str()).ok()),
         }
     }

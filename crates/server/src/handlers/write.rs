@@ -8,7 +8,7 @@ use lsp_types::{
     ParameterLabel, PrepareRenameResponse, RenameParams, SignatureHelp, SignatureHelpParams,
     SignatureInformation, TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
 };
-use taipan_base::Span;
+use taipan_base::{SHIPPED, Span};
 use taipan_ide::CompletionKind;
 
 use crate::convert::Encoding;
@@ -33,7 +33,8 @@ pub(super) fn rename(s: &Snapshot, params: RenameParams) -> Result<Option<Worksp
 fn workspace_edit(s: &Snapshot, edits: Vec<(Span, String)>) -> Result<WorkspaceEdit, String> {
     let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
     for (span, text) in edits {
-        let Some(at) = s.location(span) else {
+        let shipped = span.file.path(&s.db).starts_with(SHIPPED);
+        let Some(at) = s.location(span).filter(|_| !shipped) else {
             return Err("a file that ships with Taipan would have to change".to_owned());
         };
         let edit = TextEdit::new(at.range, text);

@@ -44,6 +44,7 @@ impl Client {
         }
         let mut process = Command::new(env!("CARGO_BIN_EXE_taipan"))
             .arg("lsp")
+            .env("XDG_CACHE_HOME", root.path().join("cache"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

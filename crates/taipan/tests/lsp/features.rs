@@ -255,3 +255,31 @@ fn folds_and_selections() {
     expect![].assert_eq(&chain.join("\n"));
     c.stop();
 }
+
+#[test]
+fn shipped_files_can_be_opened() {
+    let text = "\
+from rpython.rlib.rarithmetic import intmask
+def entry_point(argv):
+    return intmask(len(argv))
+";
+    let mut c = Client::start(&[("main.py", text)]);
+    c.open("main.py");
+    let found = c.at("textDocument/definition", "main.py", "intmask(", 0);
+    let uri = found[0]["uri"].as_str().unwrap().to_owned();
+    let path = uri.strip_prefix("file://").unwrap();
+    let copy = std::fs::read_to_string(path).unwrap();
+    let line = found[0]["range"]["start"]["line"].as_u64().unwrap() as usize;
+    let defined = copy.lines().nth(line).unwrap();
+    assert!(defined.contains("intmask"), "{defined}");
+    // The copy is the shipped file: what is asked of it is known.
+    let document = json!({"uri": uri, "languageId": "python", "version": 1, "text": copy});
+    c.notify("textDocument/didOpen", json!({"textDocument": document}));
+    let params = json!({
+        "textDocument": {"uri": uri},
+        "position": found[0]["range"]["start"],
+    });
+    let hover = c.request("textDocument/hover", params);
+    assert!(hover.to_string().contains("intmask"), "{hover}");
+    c.stop();
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""How long an editor waits: lsp-latency.py TAIPAN PROJECT [FILE]
+
+PROJECT is a folder with a target, for instance of
+`cargo run --release -p taipan-benches --bin generate -- --functions 30000 OUT`.
+Starts `TAIPAN lsp` there, opens FILE (by default the longest one), waits for the first
+analysis, and then makes mistakes and takes them back: medians in milliseconds from the
+edit to the diagnostics, and of requests right after an edit.
+"""
+
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+ROUNDS = 15
+
+
+class Client:
+    def __init__(self, taipan, root):
+        self.process = subprocess.Popen(
+            [taipan, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.next = 0
+        self.version = 1
+        self.request("initialize", {
+            "processId": None,
+            "capabilities": {"general": {"positionEncodings": ["utf-8"]},
+                             "window": {"workDoneProgress": True}},
+            "workspaceFolders": [{"uri": root.as_uri(), "name": "bench"}],
+        })
+        self.notify("initialized", {})
+
+    def send(self, message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def receive(self):
+        length = 0
+        while line := self.process.stdout.readline().strip():
+            name, _, value = line.partition(b": ")
+            if name == b"Content-Length":
+                length = int(value)
+        message = json.loads(self.process.stdout.read(length))
+        if "id" in message and "method" in message:
+            self.send({"id": message["id"], "result": None})
+        return message
+
+    def notify(self, method, params):
+        self.send({"method": method, "params": params})
+
+    def request(self, method, params):
+        self.next += 1
+        self.send({"id": self.next, "method": method, "params": params})
+        while True:
+            message = self.receive()
+            if message.get("id") == self.next and "method" not in message:
+                return message.get("result")
+
+    def wait(self, wanted):
+        while not wanted(message := self.receive()):
+            pass
+        return message
+
+
+def main():
+    taipan, root = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    longest = lambda: max(root.rglob("*.py"), key=lambda p: p.stat().st_size)
+    path = root / sys.argv[3] if len(sys.argv) > 3 else longest()
+    text = path.read_text()
+    uri = path.as_uri()
+    client = Client(taipan, root)
+    start = time.monotonic()
+    client.notify("textDocument/didOpen", {"textDocument": {
+        "uri": uri, "languageId": "python", "version": 1, "text": text}})
+    client.wait(lambda m: m.get("params", {}).get("value", {}).get("kind") == "end")
+    print(f"first analysis: {time.monotonic() - start:.2f} s")
+
+    # A line in the middle of the file that returns something.
+    lines = text.splitlines()
+    returns = [i for i, l in enumerate(lines) if re.match(r"    +return \S", l)]
+    line = returns[len(returns) // 2]
+    indent = re.match(r" *", lines[line]).group()
+
+    def change(start_line, end_line, new):
+        client.version += 1
+        client.notify("textDocument/didChange", {
+            "textDocument": {"uri": uri, "version": client.version},
+            "contentChanges": [{"range": {
+                "start": {"line": start_line, "character": 0},
+                "end": {"line": end_line, "character": 0}}, "text": new}]})
+
+    def published(count):
+        return lambda m: (m.get("method") == "textDocument/publishDiagnostics"
+                          and m["params"]["uri"] == uri
+                          and bool(m["params"]["diagnostics"]) == count)
+
+    times = {}
+
+    def measure(name, work):
+        begin = time.monotonic()
+        work()
+        times.setdefault(name, []).append((time.monotonic() - begin) * 1000)
+
+    at = {"textDocument": {"uri": uri},
+          "position": {"line": line, "character": len(indent) + 8}}
+    for _ in range(ROUNDS):
+        mistake = f"{indent}no_such_name_anywhere()\n"
+        measure("a mistake is told", lambda: (
+            change(line, line, mistake), client.wait(published(True))))
+        measure("its end is told", lambda: (
+            change(line, line + 1, ""), client.wait(published(False))))
+        measure("a broken line is told", lambda: (
+            change(line, line, f"{indent}x = (\n"), client.wait(published(True))))
+        measure("it is whole again", lambda: (
+            change(line, line + 1, ""), client.wait(published(False))))
+        measure("hover", lambda: client.request("textDocument/hover", at))
+        measure("hover right after an edit", lambda: (
+            change(line, line, f"{indent}x = 1\n"),
+            client.request("textDocument/hover", at)))
+        measure("tokens of the file", lambda: client.request(
+            "textDocument/semanticTokens/full", {"textDocument": {"uri": uri}}))
+        measure("hints of the file", lambda: client.request("textDocument/inlayHint", {
+            "textDocument": {"uri": uri}, "range": {
+                "start": {"line": 0, "character": 0},
+                "end": {"line": len(lines), "character": 0}}}))
+        measure("references", lambda: client.request("textDocument/references", {
+            **at, "context": {"includeDeclaration": True}}))
+        change(line, line + 1, "")
+    for name, values in times.items():
+        print(f"{name:28} {statistics.median(values):9.1f} ms   worst {max(values):9.1f}")
+    client.request("shutdown", None)
+    client.notify("exit", None)
+    client.process.wait()
+
+
+main()
