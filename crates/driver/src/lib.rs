@@ -39,6 +39,6 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
-pub use targets::find_targets;
+pub use targets::{find_targets, is_target};
 pub use timing::Timings;
 pub use value::{Literal, python_text};

@@ -26,7 +26,7 @@ pub fn find_targets(paths: &[Utf8PathBuf]) -> Result<Vec<Utf8PathBuf>, Failure> 
 }
 
 /// Whether a text looks like that of a target file.
-pub(crate) fn is_target(text: &str) -> bool {
+pub fn is_target(text: &str) -> bool {
     text.lines()
         .any(|l| l.starts_with("def target(") || l.starts_with("def entry_point("))
 }

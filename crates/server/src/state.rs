@@ -22,7 +22,7 @@ use lsp_types::{
 use salsa::{CancellationToken, Cancelled, Database as _};
 use serde_json::{Value, json};
 use taipan_base::{Db, Diagnostic, File, OsSystem, Overlay, sync};
-use taipan_driver::{ConfigFile, Database, InternalError, guarded};
+use taipan_driver::{ConfigFile, Database, InternalError, guarded, is_target};
 use taipan_ide::{Workspace, is_well_formed};
 
 use crate::Error;
@@ -445,10 +445,11 @@ impl<'c> Server<'c> {
     /// Finds the programs anew.
     fn load(&mut self) -> Result<(), Error> {
         let mut projects = self.projects.clone();
-        // A document outside of all folders is a project of its own.
-        for (path, _) in self.documents.iter() {
+        // A target outside of all folders is a project of its own.
+        for (path, document) in self.documents.iter() {
             if !self.in_project(path)
                 && path.extension() == Some("py")
+                && is_target(&document.text)
                 && let Some(folder) = path.parent()
             {
                 projects.push(Project {
