@@ -146,7 +146,7 @@ impl FileIndex {
 
     /// The tokens that bind a global, in order.
     pub fn bindings(&self, name: &str) -> impl Iterator<Item = &Token> {
-        let all = self.globals.get(name).map_or(&[][..], |v| v);
+        let all = self.globals.get(name).map_or(&[][..], |v| &v[..]);
         all.iter().map(|i| &self.tokens[*i])
     }
 

@@ -28,7 +28,7 @@ use taipan_ide::{Workspace, is_well_formed};
 use crate::Error;
 use crate::capabilities::Client;
 use crate::check::{Findings, check};
-use crate::convert::path_of;
+use crate::convert::{path_of, url_of};
 use crate::documents::Documents;
 use crate::handlers::{self, Refusal};
 use crate::pool::Pool;
@@ -576,10 +576,17 @@ impl<'c> Server<'c> {
     }
 
     /// Tells the client what has changed since the last time.
-    fn publish(&mut self, findings: Findings) -> Result<(), Error> {
+    fn publish(&mut self, mut findings: Findings) -> Result<(), Error> {
+        // Of open documents the client hears even that nothing is wrong.
+        for (path, document) in self.documents.iter() {
+            let url = url_of(path).unwrap_or_else(|| document.url.clone());
+            findings.entry(url).or_default();
+        }
         let old = std::mem::take(&mut self.published);
-        let gone = old.keys().filter(|u| !findings.contains_key(*u));
-        let gone = gone.map(|u| (u.clone(), Vec::new()));
+        let gone = old
+            .iter()
+            .filter(|(u, d)| !findings.contains_key(*u) && !d.is_empty());
+        let gone = gone.map(|(u, _)| (u.clone(), Vec::new()));
         let new = findings.iter().filter(|(u, d)| old.get(*u) != Some(*d));
         let new = new.map(|(u, d)| (u.clone(), d.clone()));
         for (url, diagnostics) in gone.chain(new) {

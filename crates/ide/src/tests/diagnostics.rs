@@ -32,7 +32,25 @@ def g():
 #[test]
 fn files_that_no_target_reaches() {
     check(PROGRAM, "/used.py", expect![]);
-    check(PROGRAM, "/unused.py", expect![]);
+    check(
+        PROGRAM,
+        "/unused.py",
+        expect![[r#"
+        error[TP0001]: invalid syntax
+         --> /unused.py:5:5
+          |
+        5 |     return used.f() +
+          |     ^^^^^^^^^^^^^^^^^
+
+        warning[TP0225]: an inner function captures x of f
+         --> /unused.py:2:5
+          |
+        2 | def f(x):
+          |     ^
+          |
+          = note: no target of the workspace reaches this file
+          = help: RPython functions cannot create closures: inner functions, lambdas and generator expressions may use globals only"#]],
+    );
 }
 
 #[test]

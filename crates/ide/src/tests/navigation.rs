@@ -124,8 +124,8 @@ fn definitions_through_modules_and_classes() {
     definitions(
         &at("shapes.LIMIT", 0),
         expect![[r#"
-
-    "#]],
+            /shapes.py:1:1 
+        "#]],
     );
     definitions(
         &at("LIMIT\n    return", 0),
@@ -250,9 +250,10 @@ fn references_of_everything() {
     references(
         &at("shapes\n", 0),
         expect![[r#"
-        /helper.py:1:6 shapes
-        /helper.py:2:8 shapes
-    "#]],
+            /helper.py:1:6 shapes
+            /helper.py:2:8 shapes
+            /helper.py:8:16 shapes
+        "#]],
     );
 }
 

@@ -128,12 +128,12 @@ fn hints() {
                         raise NotImplementedError
                 class Square(Shape):
                     sides = 4
-                    def __init__(self, side«: int>=0»)« -> None»:
+                    def __init__(self, side«: int>=0»):
                         self.side«: int>=0» = side
                     def area(self)« -> int>=0»:
                         return self.side * self.side
                 class Circle(Shape):
-                    def __init__(self, radius«: int>=0»)« -> None»:
+                    def __init__(self, radius«: int>=0»):
                         self.radius«: int>=0» = radius
                     def area(self)« -> int>=0»:
                         return 3 * self.radius
@@ -193,7 +193,7 @@ fn tokens() {
     }
     expect![[r#"
         shapes: Namespace
-        make: Variable builtin
+        make: Function constant
         build: Function constant
         LIMIT: Variable constant
         shapes: Namespace
@@ -208,7 +208,7 @@ fn tokens() {
         result: Variable
         LIMIT: Variable constant
         shapes: Namespace constant
-        LIMIT: Property
+        LIMIT: Property constant
         result: Variable
         sample: Function declaration
         n: Parameter declaration
