@@ -111,7 +111,7 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let origin = Origin::File(file);
     ModuleCodes::new(db, origin, &parsed, CodeKind::Module, |codes| {
         if let Some(old) = file.fallback(db) {
-            recover(db, origin, codes, file.text(db), old);
+            recover(db, origin, codes, &parsed.errors, file.text(db), old);
         }
     })
 }

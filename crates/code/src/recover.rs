@@ -12,19 +12,29 @@
 use std::collections::HashMap;
 
 use taipan_base::{Db, TextRange};
+use taipan_syntax::SyntaxError;
 
 use crate::bytecode::*;
 use crate::compile::{Compiled, compile};
 
-/// Replaces the bodies that could not be compiled by those of an older text, and adds
-/// those that only that one has: a definition whose header is broken is in no tree.
+/// Replaces the bodies that could not be compiled, and functions that have an error
+/// anywhere (in their parameters), by those of an older text, and adds those that only
+/// that one has: a definition whose header is broken may be in no tree.
 pub(crate) fn recover(
     db: &dyn Db,
     origin: Origin,
     codes: &mut Vec<Compiled>,
+    errors: &[SyntaxError],
     new: &str,
     old: &str,
 ) {
+    let inside = |e: &SyntaxError, whole: TextRange| {
+        whole.start <= e.range.start && e.range.start < whole.end
+    };
+    let broken = |c: &Compiled| {
+        c.code.poisoned
+            || c.code.kind == CodeKind::Function && errors.iter().any(|e| inside(e, c.spans.whole))
+    };
     let parsed = taipan_syntax::parse(old);
     let (olds, _) = compile(db, origin, &parsed, CodeKind::Module);
     let shift = Shift::between(old, new);
@@ -36,7 +46,7 @@ pub(crate) fn recover(
         .collect();
     for c in codes.iter_mut() {
         if let Some((_, old)) = olds.remove(&c.id)
-            && c.code.poisoned
+            && broken(c)
         {
             c.code = old.code;
             c.spans = shift.spans(old.spans);

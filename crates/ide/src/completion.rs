@@ -104,7 +104,7 @@ fn behind_dot(r: &Resolver<'_>, file: File, index: &FileIndex, receiver: &str) -
     }
     if owners.is_empty() {
         // The statement is broken: the last word is the best guess.
-        let start = end.saturating_sub(200);
+        let start = end.saturating_sub(LONGEST_NAME);
         let word = words(receiver, TextRange::new(start, end)).pop();
         let Some((range, word)) = word.filter(|(range, _)| range.end == end) else {
             return Vec::new();
@@ -131,6 +131,9 @@ fn behind_dot(r: &Resolver<'_>, file: File, index: &FileIndex, receiver: &str) -
     }
     out
 }
+
+/// How far back a name is looked for in a text that could not be parsed.
+const LONGEST_NAME: u32 = 200;
 
 fn enclosing_class(r: &Resolver<'_>, index: &FileIndex, offset: u32) -> Option<ObjId> {
     let mut scope = index.scope_at(offset);
@@ -425,10 +428,17 @@ pub fn signatures(db: &Database, workspace: &Workspace, position: FilePosition) 
 fn constant_callee(r: &Resolver<'_>, file: File, index: &FileIndex, before: &str) -> Option<ObjId> {
     let home = r.home.as_ref()?;
     let end = before.trim_end().len() as u32;
-    let token = index.token_at(end)?;
-    let value = match token.role {
-        crate::Role::Attribute(expr, _) => r.constant(file, index, token.scope, expr)?,
-        _ => home.global(home.module_of(file)?, index.text(token))?,
+    let value = match index.token_at(end) {
+        Some(token) => match token.role {
+            crate::Role::Attribute(expr, _) => r.constant(file, index, token.scope, expr)?,
+            _ => home.global(home.module_of(file)?, index.text(token))?,
+        },
+        // The statement is broken: the last word is the best guess.
+        None => {
+            let start = end.saturating_sub(LONGEST_NAME);
+            let (_, word) = words(before, TextRange::new(start, end)).pop()?;
+            home.global(home.module_of(file)?, word)?
+        }
     };
     let Const::Obj(id) = value else { return None };
     match home.object(id).as_deref()? {

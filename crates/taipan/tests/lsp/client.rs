@@ -1,8 +1,7 @@
 //! A small language client: starts the real binary and talks to it over its pipes.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -20,6 +19,8 @@ pub(crate) struct Client {
     next: i64,
     versions: BTreeMap<String, i64>,
     texts: BTreeMap<String, String>,
+    /// Answers that nobody has waited for yet.
+    answers: BTreeMap<i64, Value>,
     /// The diagnostics that were published last, by file name.
     pub(crate) diagnostics: BTreeMap<String, Value>,
     /// Notifications other than diagnostics, and requests of the server, in order.
@@ -67,6 +68,7 @@ impl Client {
             next: 0,
             versions: BTreeMap::new(),
             texts: BTreeMap::new(),
+            answers: BTreeMap::new(),
             diagnostics: BTreeMap::new(),
             heard: Vec::new(),
             settings: Value::Null,
@@ -127,10 +129,10 @@ impl Client {
     pub(crate) fn answer(&mut self, id: i64) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
-            let message = self.next_message(end).expect("no answer");
-            if message.get("method").is_none() && message["id"] == json!(id) {
-                return message;
+            if let Some(answer) = self.answers.remove(&id) {
+                return answer;
             }
+            self.next_message(end).expect("no answer");
         }
     }
 
@@ -161,9 +163,8 @@ impl Client {
         json!({"line": line, "character": column})
     }
 
-    /// Handles one message that comes before `end`: answers of requests are returned,
-    /// the rest is taken note of and returned too.
-    fn next_message(&mut self, end: Instant) -> Option<Value> {
+    /// Takes note of one message; none comes before `end`.
+    fn next_message(&mut self, end: Instant) -> Option<()> {
         let left = end.saturating_duration_since(Instant::now());
         let message = match self.messages.recv_timeout(left) {
             Ok(m) => m,
@@ -186,9 +187,13 @@ impl Client {
                 }
                 self.heard.push(message.clone());
             }
-            None => {}
+            None => {
+                if let Some(id) = message["id"].as_i64() {
+                    self.answers.insert(id, message);
+                }
+            }
         }
-        Some(message)
+        Some(())
     }
 
     /// Opens a file of the folder as it is on disk.
@@ -240,11 +245,6 @@ impl Client {
                 "contentChanges": changes,
             }),
         );
-    }
-
-    /// The text of a document as the client has it.
-    pub(crate) fn text(&self, name: &str) -> &str {
-        &self.texts[name]
     }
 
     /// Replaces the whole text of an open document.
@@ -317,11 +317,6 @@ impl Client {
         let root = self.url("");
         text.replace(&root, "")
             .replace(self.path("").to_str().unwrap(), "")
-    }
-
-    /// The folder.
-    pub(crate) fn root(&self) -> &Path {
-        self.root.path()
     }
 }
 

@@ -71,22 +71,67 @@ fn document(c: &Client, name: &str) -> Value {
 fn navigation() {
     let mut c = start();
     let found = c.at("textDocument/definition", "main.py", "value()", 0);
-    places(&c, &found, expect![]);
+    places(
+        &c,
+        &found,
+        expect![[r#"
+        "helper.py" 5:8-5:13
+        "helper.py" 9:8-9:13"#]],
+    );
     let mut params = document(&c, "helper.py");
     params["position"] = c.position("helper.py", "n = n", 0);
     params["context"] = json!({"includeDeclaration": true});
     let found = c.request("textDocument/references", params.clone());
-    places(&c, &found, expect![]);
+    places(
+        &c,
+        &found,
+        expect![[r#"
+        "helper.py" 4:13-4:14
+        "helper.py" 6:20-6:21
+        "helper.py" 10:21-10:22"#]],
+    );
     params["context"] = json!({"includeDeclaration": false});
     let found = c.request("textDocument/references", params);
-    places(&c, &found, expect![]);
+    places(
+        &c,
+        &found,
+        expect![[r#"
+        "helper.py" 6:20-6:21
+        "helper.py" 10:21-10:22"#]],
+    );
     let found = c.at("textDocument/documentHighlight", "main.py", "thing", 0);
-    places(&c, &found, expect![]);
+    places(
+        &c,
+        &found,
+        expect![[r#"
+        "" 9:4-9:9
+        "" 10:11-10:16"#]],
+    );
     let params = document(&c, "helper.py");
     let found = c.request("textDocument/documentSymbol", params);
     assert_eq!(found[1]["children"][1]["name"], "value");
     let found = c.request("workspace/symbol", json!({"query": "deriv"}));
-    expect![].assert_eq(&c.show(&found));
+    expect![[r#"
+        [
+          {
+            "kind": 5,
+            "location": {
+              "range": {
+                "end": {
+                  "character": 13,
+                  "line": 8
+                },
+                "start": {
+                  "character": 6,
+                  "line": 8
+                }
+              },
+              "uri": "helper.py"
+            },
+            "name": "Derived"
+          }
+        ]"#]]
+    .assert_eq(&c.show(&found));
     c.stop();
 }
 
@@ -100,7 +145,17 @@ fn hints_are_resolved() {
     });
     let found = c.request("textDocument/inlayHint", params);
     let first = found[0].clone();
-    expect![].assert_eq(&c.show(&first));
+    expect![[r#"
+        {
+          "data": "SomeBool",
+          "kind": 1,
+          "label": ": bool",
+          "position": {
+            "character": 13,
+            "line": 3
+          }
+        }"#]]
+    .assert_eq(&c.show(&first));
     let resolved = c.request("inlayHint/resolve", first);
     assert_eq!(resolved["tooltip"], "SomeBool");
     // Not if they are not wanted.
@@ -175,7 +230,11 @@ fn rename_through_the_hierarchy() {
         }
     }
     all.sort();
-    expect![].assert_eq(&all.join("\n"));
+    expect![[r#"
+        "helper.py" 5:8-5:13 "amount"
+        "helper.py" 9:8-9:13 "amount"
+        "main.py" 10:17-10:22 "amount""#]]
+    .assert_eq(&all.join("\n"));
     // A refusal says why.
     let mut params = document(&c, "main.py");
     params["position"] = c.position("main.py", "len", 0);
@@ -198,7 +257,33 @@ fn quick_fixes_are_edits() {
     assert_eq!(actions[0]["diagnostics"][0], found[0]);
     let mut action = actions[0].clone();
     action["diagnostics"] = Value::Null;
-    expect![].assert_eq(&c.show(&action));
+    expect![[r#"
+        {
+          "diagnostics": null,
+          "edit": {
+            "changes": {
+              "main.py": [
+                {
+                  "newText": "from rpython.rlib.rarithmetic import intmask\n",
+                  "range": {
+                    "end": {
+                      "character": 0,
+                      "line": 2
+                    },
+                    "start": {
+                      "character": 0,
+                      "line": 2
+                    }
+                  }
+                }
+              ]
+            }
+          },
+          "isPreferred": true,
+          "kind": "quickfix",
+          "title": "Import `intmask`"
+        }"#]]
+    .assert_eq(&c.show(&action));
     c.stop();
 }
 
@@ -223,7 +308,7 @@ fn writing_in_the_middle_of_an_edit() {
         .collect();
     assert_eq!(names, ["n", "value"]);
     c.replace("main.py", "thing.\n", 0, "pick(\n");
-    c.wait_codes("main.py", &["TP0001"]);
+    c.wait_codes("main.py", &["TP0001", "TP0001"]);
     let mut params = document(&c, "main.py");
     params["position"] = json!({"line": 10, "character": 9});
     let found = c.request("textDocument/signatureHelp", params);
@@ -252,7 +337,13 @@ fn folds_and_selections() {
         chain.push(range(&at["range"]));
         at = &at["parent"];
     }
-    expect![].assert_eq(&chain.join("\n"));
+    expect![[r#"
+        4:17-4:18
+        4:8-4:18
+        3:4-4:18
+        2:0-6:21
+        0:0-11:0"#]]
+    .assert_eq(&chain.join("\n"));
     c.stop();
 }
 

@@ -24,13 +24,85 @@ fn diagnostics_follow_the_text() {
     c.open("main.py");
     c.replace("main.py", "n * 2", 0, "'text'");
     let found = c.wait_codes("main.py", &["TP0316"]);
-    expect![].assert_eq(&c.show(&found));
+    expect![[r#"
+        [
+          {
+            "code": "TP0316",
+            "message": "the entry point returns a str, not an integer\nhelp: return 0 at the end",
+            "range": {
+              "end": {
+                "character": 15,
+                "line": 7
+              },
+              "start": {
+                "character": 4,
+                "line": 7
+              }
+            },
+            "severity": 1,
+            "source": "taipan"
+          }
+        ]"#]]
+    .assert_eq(&c.show(&found));
     c.replace("main.py", "'text'", 0, "n + 1");
     c.wait_codes("main.py", &[]);
     // Both sides of a conflict.
     c.replace("main.py", "A(double", 0, "A('s')\n    a = A(double");
     let found = c.wait_codes("main.py", &["TP0300"]);
-    expect![].assert_eq(&c.show(&found));
+    expect![[r#"
+        [
+          {
+            "code": "TP0300",
+            "message": "argument x of __init__() mixes a str and an int",
+            "range": {
+              "end": {
+                "character": 28,
+                "line": 9
+              },
+              "start": {
+                "character": 8,
+                "line": 9
+              }
+            },
+            "relatedInformation": [
+              {
+                "location": {
+                  "range": {
+                    "end": {
+                      "character": 14,
+                      "line": 8
+                    },
+                    "start": {
+                      "character": 8,
+                      "line": 8
+                    }
+                  },
+                  "uri": "main.py"
+                },
+                "message": "a str comes from here, in entry_point()"
+              },
+              {
+                "location": {
+                  "range": {
+                    "end": {
+                      "character": 28,
+                      "line": 9
+                    },
+                    "start": {
+                      "character": 8,
+                      "line": 9
+                    }
+                  },
+                  "uri": "main.py"
+                },
+                "message": "an int comes from here, in entry_point()"
+              }
+            ],
+            "severity": 1,
+            "source": "taipan"
+          }
+        ]"#]]
+    .assert_eq(&c.show(&found));
     c.stop();
 }
 
@@ -38,29 +110,45 @@ fn diagnostics_follow_the_text() {
 fn hover_over_the_wire() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
-    let found = c.at("textDocument/hover", "main.py", "x\n", 2);
-    expect![].assert_eq(&c.show(&found));
+    let found = c.at("textDocument/hover", "main.py", "x\n", 1);
+    expect![[r#"
+        {
+          "contents": {
+            "kind": "markdown",
+            "value": "```python\nA.x: SomeInteger(nonneg)\n```\n\n`IntegerRepr`, low-level type `Signed`\n\ndeclared in `A`"
+          },
+          "range": {
+            "end": {
+              "character": 14,
+              "line": 9
+            },
+            "start": {
+              "character": 13,
+              "line": 9
+            }
+          }
+        }"#]].assert_eq(&c.show(&found));
     c.stop();
 }
 
 #[test]
 fn positions_in_the_encoding_that_was_agreed_on() {
     let text = "def entry_point(argv):\n    s = '𝄞ß'; return 'x'\n";
-    for (encoding, column) in [("utf-8", 26), ("utf-16", 23), ("utf-32", 22)] {
+    for (encoding, column) in [("utf-8", 18), ("utf-16", 15), ("utf-32", 14)] {
         let capabilities = json!({"general": {"positionEncodings": [encoding]}});
         let params = json!({"capabilities": capabilities});
         let mut c = Client::start_with(&[("main.py", text)], params);
         assert_eq!(c.heard[0]["positionEncoding"], encoding);
         c.open("main.py");
-        let position = json!({"line": 1, "character": column - 2});
+        let position = json!({"line": 1, "character": column});
         let uri = c.url("main.py");
         let params = json!({"textDocument": {"uri": uri}, "position": position});
         let id = c.ask("textDocument/hover", params);
         assert!(c.answer(id).get("error").is_none());
         // `return` is replaced by a syntax error at exactly its place.
         let range = json!({
-            "start": {"line": 1, "character": column - 9},
-            "end": {"line": 1, "character": column - 3},
+            "start": {"line": 1, "character": column},
+            "end": {"line": 1, "character": column + 6},
         });
         c.change("main.py", json!([{"range": range, "text": "return 1 +"}]));
         let text = c.wait("main.py", |d| d.to_string().contains("TP0303"));

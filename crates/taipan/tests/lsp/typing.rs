@@ -251,8 +251,14 @@ impl Typist {
             self.client.open_text(name, &text);
         }
         let wanted = said_by_check(&self.texts);
-        self.client
-            .wait_until(|c| said_by_server(c) == wanted, &wanted);
+        // Of a file that the program does not reach only its syntax is looked at.
+        let reached = wanted.iter().any(|w| w.contains(" shapes.py:"));
+        let same = |c: &Client| {
+            let mut said = said_by_server(c);
+            said.retain(|s| reached || !s.starts_with("TP0001 shapes.py:"));
+            said == wanted
+        };
+        self.client.wait_until(same, &wanted);
     }
 }
 
