@@ -120,7 +120,7 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
 #[salsa::tracked(returns(ref))]
 pub fn test_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let parsed = parse(db, file);
-    ModuleCodes::new(db, Origin::Test(file), &parsed, CodeKind::Module)
+    ModuleCodes::new(db, Origin::Test(file), &parsed, CodeKind::Module, |_| {})
 }
 
 /// Compiles a text that import-time code made.
