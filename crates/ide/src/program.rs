@@ -63,8 +63,14 @@ impl Workspace {
     pub(crate) fn alone(&self, db: &Database, file: File) -> Option<Program> {
         let path = file.path(db);
         let (_, options) = self.folders.iter().find(|(f, _)| path.starts_with(f))?;
-        (path.extension() == Some("py") && file.exists(db))
-            .then(|| db.program(path.clone(), options.path.clone(), options.step_limit))
+        (path.extension() == Some("py") && file.exists(db)).then(|| {
+            db.program(
+                path.clone(),
+                options.path.clone(),
+                options.step_limit,
+                false,
+            )
+        })
     }
 }
 

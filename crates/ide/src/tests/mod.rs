@@ -42,7 +42,7 @@ pub(crate) fn fixture(text: &str) -> Fixture {
         system.write(path, &text);
     }
     let db = Database::new(Arc::new(system));
-    let program = db.program("/main.py".into(), vec![], 10_000_000);
+    let program = db.program("/main.py".into(), vec![], 10_000_000, false);
     let (path, offset) = cursor.unwrap_or(("/main.py".to_owned(), 0));
     let file = db.files().get(&db, Utf8Path::new(&path));
     Fixture {
