@@ -113,6 +113,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
         .map(|p| Fault::problem(None, p))
         .collect();
     all.extend(slot_conflicts(warm));
+    all.extend(dispatch_problems(warm));
     all.extend(entry_point_result(db, roots, &warm.solver));
     let projector = warm.projector(crate::project::Naming::Program(db, roots));
     for spec in stable(&warm.solver, &warm.view.faults.functions) {
@@ -269,34 +270,72 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
         if name == last {
             continue;
         }
-        let log = &solver.store.slots[slot as usize].log;
-        let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let mut origins: Vec<Origin> = Vec::new();
-        for n in nodes {
-            let key = solver.store.nodes[n as usize].key.clone();
-            for (val, at) in solver.contributions(n, slot) {
-                let (place, from) = match key {
-                    NodeKey::Spec(s) => {
-                        let func = solver.store.specs[s as usize].func;
-                        (
-                            Some((func, at)),
-                            format!("in {}()", object_name(solver, func)),
-                        )
-                    }
-                    NodeKey::Root(_) => (None, "from outside the program".into()),
-                    NodeKey::Prebuilt(_) => (None, "in a prebuilt object".into()),
-                    NodeKey::Attr(..) => (None, "in a class or prebuilt instance".into()),
-                    _ => continue,
-                };
-                origins.push(Origin { val, place, from });
-            }
-        }
+        let key = solver.store.slots[slot as usize].key.clone();
+        let mut origins: Vec<Origin> = contributors(solver, &key)
+            .into_iter()
+            .map(|(place, val, from)| Origin { val, place, from })
+            .collect();
         origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
         let what = format!("{name} mixes");
         out.push(Fault::Conflict { what, origins });
         last = name;
+    }
+    out
+}
+
+/// What is wrong with calls of sets of methods, at each of the places that call them.
+fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
+    let mut out = Vec::new();
+    for n in &warm.view.faults.dispatches {
+        let solver = &mut warm.solver;
+        let (NodeKey::Dispatch(set, count), Some(state)) = (
+            solver.store.nodes[*n as usize].key.clone(),
+            solver.functions[*n as usize].clone(),
+        ) else {
+            continue;
+        };
+        for (place, _, _) in contributors(solver, &SlotKey::SetCalled(set, count)) {
+            for p in &state.problems {
+                let mut p = p.clone();
+                p.at = place.and_then(|(_, at)| at);
+                out.push(Fault::problem(place.map(|(f, _)| f), &p));
+            }
+        }
+    }
+    out
+}
+
+/// Who contributes to a slot: where, what, and in words.
+fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<(Place, Val, String)> {
+    let Some(slot) = solver.store.find_slot_ix(key) else {
+        return Vec::new();
+    };
+    let log = &solver.store.slots[slot as usize].log;
+    let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let mut out = Vec::new();
+    for n in nodes {
+        let node = solver.store.nodes[n as usize].key.clone();
+        if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i @ 1..)) = (&node, key) {
+            let passed = SlotKey::SetArg(*set, *count, i - 1);
+            out.extend(contributors(solver, &passed));
+            continue;
+        }
+        for (val, at) in solver.contributions(n, slot) {
+            let (place, from) = match node {
+                NodeKey::Spec(s) => {
+                    let func = solver.store.specs[s as usize].func;
+                    let from = format!("in {}()", object_name(solver, func));
+                    (Some((func, at)), from)
+                }
+                NodeKey::Root(_) => (None, "from outside the program".into()),
+                NodeKey::Prebuilt(_) => (None, "in a prebuilt object".into()),
+                NodeKey::Attr(..) => (None, "in a class or prebuilt instance".into()),
+                _ => continue,
+            };
+            out.push((place, val, from));
+        }
     }
     out
 }

@@ -244,7 +244,12 @@ impl Solver {
         loop {
             writes.sort_by_key(|w| w.0);
             let mut joiner = FactJoiner::new(&self.facts);
+            let first = out.is_empty();
             for (slot, val) in writes.drain(..) {
+                if first && out.last().is_none_or(|w| w.0 < slot) {
+                    out.push((slot, val));
+                    continue;
+                }
                 match out.binary_search_by_key(&slot, |w| w.0) {
                     Ok(i) => out[i].1 = out[i].1.join(&val, &mut joiner),
                     Err(i) => out.insert(i, (slot, val)),

@@ -12,12 +12,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use taipan_graph::ObjId;
 
-use crate::SiteId;
 use crate::val::{EdgeKind, Val};
+use crate::{Desc, SiteId};
 
 /// Index of a slot.
 pub(crate) type SlotIx = u32;
@@ -25,6 +26,8 @@ pub(crate) type SlotIx = u32;
 pub(crate) type NodeIx = u32;
 /// Index of a function with its specialisation.
 pub(crate) type SpecIx = u32;
+/// Index of a set of methods that is called.
+pub(crate) type SetIx = u32;
 /// Number of an evaluation.
 pub(crate) type Stamp = u32;
 
@@ -63,6 +66,20 @@ pub(crate) enum SlotKey {
     Custom(SiteId),
     /// Two sites meet.
     Edge(EdgeKind, SiteId, SiteId),
+    /// The methods that an attribute of instances of a class stands for, bound to it.
+    Bound(ObjId, Arc<str>),
+    /// A set of methods is called somewhere.
+    SetUsed(SetIx),
+    /// None of them is specialised by its arguments: call sites need not look at each.
+    SetPlain(SetIx),
+    /// Some are.
+    SetMixed(SetIx),
+    /// Such a set is called with so many arguments.
+    SetCalled(SetIx, u32),
+    /// With these.
+    SetArg(SetIx, u32, u32),
+    /// And answers this.
+    SetRet(SetIx, u32),
 }
 
 /// What a node computes.
@@ -82,6 +99,11 @@ pub(crate) enum NodeKey {
     Edge(EdgeKind, SiteId, SiteId),
     /// Calls of an `r_dict`'s functions.
     Custom(SiteId),
+    /// What a set of methods is like.
+    Set(SetIx),
+    /// Calls of all methods of a set: what call sites pass is put together first, so that
+    /// call sites and methods meet here and not each with each.
+    Dispatch(SetIx, u32),
 }
 
 /// A contribution.
@@ -167,6 +189,7 @@ pub(crate) struct Store {
     pub(crate) slots: Vec<Slot>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) specs: Vec<SpecKey>,
+    pub(crate) sets: IndexSet<Arc<[Desc]>, FxBuildHasher>,
     slot_ix: FxHashMap<SlotKey, SlotIx>,
     node_ix: FxHashMap<NodeKey, NodeIx>,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
@@ -202,6 +225,14 @@ impl Store {
         self.by_function.get(&func).map_or(&[], |s| s)
     }
 
+    /// The number of a set of methods.
+    pub(crate) fn set(&mut self, descs: &Arc<[Desc]>) -> SetIx {
+        match self.sets.get_index_of(descs) {
+            Some(i) => i as SetIx,
+            None => self.sets.insert_full(descs.clone()).0 as SetIx,
+        }
+    }
+
     /// The slot of that key. A slot that sets a node going brings its node with it.
     pub(crate) fn slot(&mut self, key: SlotKey) -> SlotIx {
         if let Some(i) = self.slot_ix.get(&key) {
@@ -221,6 +252,8 @@ impl Store {
             SlotKey::Seen(o) => Some(NodeKey::Prebuilt(*o)),
             SlotKey::Edge(k, a, b) => Some(NodeKey::Edge(*k, *a, *b)),
             SlotKey::Custom(s) => Some(NodeKey::Custom(*s)),
+            SlotKey::SetUsed(s) => Some(NodeKey::Set(*s)),
+            SlotKey::SetCalled(s, n) => Some(NodeKey::Dispatch(*s, *n)),
             _ => None,
         };
         self.slot_ix.insert(key, i);
@@ -234,6 +267,11 @@ impl Store {
     /// The slot of that key, if it has ever been used.
     pub(crate) fn find_slot(&self, key: &SlotKey) -> Option<&Slot> {
         self.slot_ix.get(key).map(|i| &self.slots[*i as usize])
+    }
+
+    /// The same, by its number.
+    pub(crate) fn find_slot_ix(&self, key: &SlotKey) -> Option<SlotIx> {
+        self.slot_ix.get(key).copied()
     }
 
     /// The current value of a slot.

@@ -259,6 +259,10 @@ impl Cx<'_> {
         {
             return self.forbidden(class, name);
         }
+        let bound = self.read(SlotKey::Bound(class, name.clone()));
+        if !bound.is_bottom() {
+            return Ok(bound);
+        }
         let v = self.read(SlotKey::Attr(class, name.clone()));
         if v.is_bottom() && self.is_declared(class, name)? {
             self.harmless = true;
@@ -376,7 +380,7 @@ impl Cx<'_> {
 
     /// Of the methods that an attribute stands for keeps those that an instance of a
     /// class can have, bound to it (RPython: `ClassDef.lookup_filter`).
-    fn lookup_filter(&mut self, class: ObjId, v: &Val) -> Known<Val> {
+    pub(super) fn lookup_filter(&mut self, class: ObjId, v: &Val) -> Known<Val> {
         let mut out = v.clone();
         let Some(at) = out.atoms.iter().position(|a| matches!(a, Atom::Pbc(_))) else {
             return Ok(out);

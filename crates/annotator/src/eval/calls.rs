@@ -29,6 +29,9 @@ impl Cx<'_> {
     fn call_atom(&mut self, atom: &Atom, args: Arguments) -> Known<Val> {
         match atom {
             Atom::Pbc(descs) => {
+                if let Some(result) = self.call_set(descs, &args) {
+                    return Ok(result);
+                }
                 let mut result = Val::default();
                 let outer = std::mem::replace(&mut self.short_calls, descs.len() > 1);
                 for d in descs.iter() {

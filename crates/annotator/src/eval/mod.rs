@@ -8,6 +8,7 @@ mod builtins;
 mod calls;
 mod constants;
 mod describe;
+mod dispatch;
 mod exceptions;
 mod function;
 mod lowlevel;
@@ -30,7 +31,7 @@ use taipan_interp::stable_id;
 use taipan_lltype::HelperArg;
 
 use crate::facts::{Facts, Known, Missing};
-use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store};
+use crate::store::{NodeIx, NodeKey, SetIx, SlotIx, SlotKey, SpecIx, Stamp, Store};
 use crate::val::{Atom, EdgeKind, Joiner, ListFlags, Step, Val};
 use crate::{ArgSource, Desc, InputType, SiteId};
 
@@ -96,6 +97,9 @@ pub(crate) struct FunctionState {
 pub(crate) struct OpRecord {
     /// The functions that it calls.
     pub(crate) calls: Vec<CallRecord>,
+    /// It calls a set of methods with so many arguments: the functions are those that
+    /// the set's own node calls.
+    pub(crate) family: Option<(SetIx, u32)>,
     /// It stands for `getattr(x, name)` and a call of the outcome.
     pub(crate) special: Option<(Arc<str>, Val)>,
 }
@@ -187,6 +191,8 @@ pub(crate) fn evaluate(
         NodeKey::Prebuilt(obj) => cx.prebuilt_node(obj)?,
         NodeKey::Edge(kind, a, b) => cx.edge_node(kind, a, b),
         NodeKey::Custom(site) => cx.custom_node(site)?,
+        NodeKey::Set(set) => cx.set_node(set)?,
+        NodeKey::Dispatch(set, count) => state = Some(cx.dispatch_node(set, count)?),
     }
     if cx.missing {
         return Err(Missing);

@@ -185,6 +185,15 @@ impl Cx<'_> {
                 }
             }
         }
+        // Methods are bound once for all who read them.
+        let all = self.read(here.clone());
+        if let [Atom::Pbc(descs)] = &all.atoms[..]
+            && descs.len() > 1
+            && descs.iter().any(|d| matches!(d, Desc::Method { .. }))
+        {
+            let bound = self.lookup_filter(class, &all)?;
+            self.write(SlotKey::Bound(class, name.clone()), bound);
+        }
         for base in info.chain.iter().skip(1) {
             if self
                 .read(SlotKey::AttrUsed(*base, name.clone()))

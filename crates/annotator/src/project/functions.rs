@@ -12,7 +12,7 @@ use crate::result::{
     CallInfo, DirectCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
 };
 use crate::solution::unreached;
-use crate::store::SpecIx;
+use crate::store::{NodeKey, SpecIx};
 use crate::val::{Atom, Val};
 use crate::{Desc, SomeValue};
 
@@ -90,7 +90,7 @@ impl Projector<'_> {
                 let at = (block, i as u32 + shift);
                 if let Some(OpRecord {
                     special: Some((name, method)),
-                    calls,
+                    ..
                 }) = record
                 {
                     let g = rewritten.get_or_insert_with(|| graph.clone());
@@ -124,13 +124,14 @@ impl Projector<'_> {
                     ops[place] = call;
                     ops.insert(place, getattr);
                     shift += 1;
-                    out.calls
-                        .insert((block, at.1 + 1), self.call_info(calls, method));
+                    out.calls.insert(
+                        (block, at.1 + 1),
+                        self.call_info(self.calls(record), method),
+                    );
                 } else if matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
-                    let empty = Vec::new();
-                    let calls = record.map_or(&empty, |r| &r.calls);
                     let callee = self.operand_val(&op.args[0], state);
-                    out.calls.insert(at, self.call_info(calls, &callee));
+                    out.calls
+                        .insert(at, self.call_info(self.calls(record), &callee));
                 }
             }
         }
@@ -140,6 +141,21 @@ impl Projector<'_> {
         match o {
             Operand::Var(v) => state.vars[v.index()].clone(),
             Operand::Const(_) => Val::event(),
+        }
+    }
+
+    /// The functions that an operation calls.
+    fn calls<'r>(&'r self, record: Option<&'r OpRecord>) -> &'r [CallRecord] {
+        let Some(record) = record else { return &[] };
+        let Some((set, count)) = record.family else {
+            return &record.calls;
+        };
+        let store = &self.solver.store;
+        let node = store.find_node(&NodeKey::Dispatch(set, count));
+        let state = node.and_then(|n| self.solver.functions.get(n as usize)?.as_deref());
+        match state.and_then(|s| s.ops.first()) {
+            Some((_, _, r)) => &r.calls,
+            None => &[],
         }
     }
 

@@ -67,6 +67,8 @@ struct NodeUses {
     reads: Vec<Read>,
     classes: ClassUses,
     sites: Vec<SiteId>,
+    /// Nodes of sets of methods that it calls.
+    dispatches: Vec<NodeIx>,
 }
 
 /// By node.
@@ -101,6 +103,8 @@ pub(crate) struct Faults {
     pub(crate) functions: BTreeSet<SpecIx>,
     /// Functions with operations that wait for ever.
     pub(crate) blocked: BTreeSet<SpecIx>,
+    /// Sets of methods whose calls have problems.
+    pub(crate) dispatches: BTreeSet<NodeIx>,
     /// Slots whose contributions have no common annotation.
     pub(crate) slots: BTreeSet<SlotIx>,
 }
@@ -133,6 +137,8 @@ pub(crate) struct View {
     pub(super) classes: Classes,
     called: BTreeMap<Called, SpecIx>,
     names: FxHashMap<SpecIx, Arc<str>>,
+    /// Who calls the methods of a set.
+    callers: FxHashMap<NodeIx, FxHashSet<NodeIx>>,
     pub(crate) faults: Faults,
     cache: Mutex<Cache>,
 }
@@ -149,6 +155,7 @@ impl View {
             classes: Classes::default(),
             called: BTreeMap::new(),
             names: FxHashMap::default(),
+            callers: FxHashMap::default(),
             faults: Faults::default(),
             cache: Mutex::default(),
         }
@@ -220,10 +227,8 @@ impl View {
         self.frozen.settle(&mut dirty);
         for (n, row) in self.families.settle(&solver.store, &mut dirty) {
             let uses = self.nodes.get(n);
-            if uses.is_some_and(|u| u.rows.contains(&(row, true)))
-                && let NodeKey::Spec(spec) = solver.store.nodes[n as usize].key
-            {
-                dirty.functions.insert(spec);
+            if uses.is_some_and(|u| u.rows.contains(&(row, true))) {
+                self.calls_look_different(solver, n, &mut dirty);
             }
         }
         self.follow_signatures(solver, &mut dirty);
@@ -335,6 +340,16 @@ impl View {
         }
     }
 
+    /// Calls in a function, or of a set of methods, may be resolved in another way.
+    fn calls_look_different(&self, solver: &Solver, n: NodeIx, dirty: &mut Dirty) {
+        let callers = self.callers.get(&n).into_iter().flatten();
+        for n in std::iter::once(&n).chain(callers) {
+            if let NodeKey::Spec(spec) = solver.store.nodes[*n as usize].key {
+                dirty.functions.insert(spec);
+            }
+        }
+    }
+
     fn node_looks_different(&mut self, solver: &Solver, n: NodeIx, dirty: &mut Dirty) {
         let NodeKey::Spec(spec) = solver.store.nodes[n as usize].key else {
             return;
@@ -369,11 +384,15 @@ impl View {
         new: Option<&FunctionState>,
         dirty: &mut Dirty,
     ) {
-        let NodeKey::Spec(spec) = solver.store.nodes[n as usize].key else {
-            dirty.faults = true;
-            return;
+        let spec = match solver.store.nodes[n as usize].key {
+            NodeKey::Spec(spec) => Some(spec),
+            NodeKey::Dispatch(..) => None,
+            _ => {
+                dirty.faults = true;
+                return;
+            }
         };
-        dirty.functions.insert(spec);
+        self.calls_look_different(solver, n, dirty);
         let uses = new.map(|state| Box::new(self.uses(solver, spec, state)));
         if let Some(uses) = &uses {
             for (row, _) in &uses.rows {
@@ -385,6 +404,9 @@ impl View {
             self.classes.add_uses(&uses.classes, n, dirty);
             for s in &uses.sites {
                 self.sites.add_user(*s, User::Node(n));
+            }
+            for d in &uses.dispatches {
+                self.callers.entry(*d).or_default().insert(n);
             }
         }
         let old = self.nodes.replace(n, uses);
@@ -407,8 +429,25 @@ impl View {
                     self.sites.remove_user(*s, User::Node(n));
                 }
             }
+            for d in &old.dispatches {
+                if !new.is_some_and(|u| u.dispatches.contains(d))
+                    && let Some(callers) = self.callers.get_mut(d)
+                {
+                    callers.remove(&n);
+                }
+            }
             self.classes.remove_uses(&old.classes, n, dirty);
         }
+        let Some(spec) = spec else {
+            let wrong = new.is_some_and(|s| !s.problems.is_empty());
+            let was = if wrong {
+                !self.faults.dispatches.insert(n)
+            } else {
+                self.faults.dispatches.remove(&n)
+            };
+            dirty.faults |= wrong || was;
+            return;
+        };
         let wrong = new.is_some_and(|s| !s.problems.is_empty() || s.vars.iter().any(is_conflict));
         let waits = new.is_some_and(|s| !s.blocked.is_empty());
         for (set, now) in [
@@ -424,7 +463,7 @@ impl View {
         }
     }
 
-    fn uses(&self, solver: &Solver, spec: SpecIx, state: &FunctionState) -> NodeUses {
+    fn uses(&self, solver: &Solver, spec: Option<SpecIx>, state: &FunctionState) -> NodeUses {
         let mut uses = NodeUses::default();
         let fewest = if self.helpers { 2 } else { 1 };
         for (_, _, record) in &state.ops {
@@ -435,6 +474,11 @@ impl View {
                     uses.rows.push(entry);
                 }
             }
+            if let Some((set, count)) = record.family
+                && let Some(n) = (solver.store).find_node(&NodeKey::Dispatch(set, count))
+            {
+                uses.dispatches.push(n);
+            }
             if let Some((_, v)) = &record.special {
                 v.sites(&mut uses.sites);
             }
@@ -444,8 +488,8 @@ impl View {
         }
         uses.sites.sort_unstable();
         uses.sites.dedup();
-        let func = solver.store.specs[spec as usize].func;
-        if let Ok(flow) = solver.facts.flow(func)
+        if let Some(spec) = spec
+            && let Ok(flow) = (solver.facts).flow(solver.store.specs[spec as usize].func)
             && let Ok(graph) = &flow.graph
             && !state.vars.is_empty()
         {
