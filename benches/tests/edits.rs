@@ -209,6 +209,9 @@ fn fixtures(dir: &Utf8Path, prefix: &str, out: &mut Files) {
 fn mutate(text: &str, rng: &mut Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..50 {
+        if lines.is_empty() {
+            break;
+        }
         let at = rng.usize(0..lines.len());
         let line = lines[at].clone();
         if line.trim().is_empty() || line.trim_start().starts_with('#') {

@@ -19,6 +19,7 @@ mod keys;
 mod model;
 mod project;
 mod queries;
+pub mod reads;
 mod result;
 mod solution;
 mod solver;
@@ -27,6 +28,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tracked;
 mod val;
 mod warm;
 

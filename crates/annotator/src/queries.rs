@@ -3,107 +3,137 @@
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic};
+use salsa::plumbing::AsId;
+use taipan_base::Db;
 use taipan_graph::ObjId;
 
+use crate::reads::{Step, note};
 use crate::result::{
     AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
 };
-use crate::solution::{solve, unreached};
-use crate::{Class, DictDef, Family, HelperKey, ListDef, Roots, Site, Spec, Target};
+use crate::{Class, DictDef, Family, ListDef, Roots, Site, Spec};
 
 /// The annotated graph of a function. Empty for a function that the roots do not
 /// reach.
-#[salsa::tracked(returns(clone))]
 pub fn annotation(db: &dyn Db, spec: Spec) -> Arc<FunctionAnnotation> {
-    let roots = spec.roots(db);
-    let (func, key) = (spec.func(db), spec.key(db));
-    solve(db, roots)
-        .ask(db, roots, |p| Some(p.function(p.called(func, key)?)))
-        .unwrap_or_else(|| Arc::new(unreached()))
+    note("annotation", spec.as_id());
+    crate::tracked::annotation(db, spec)
 }
 
 /// What callers see of a function: its argument and result annotations.
-#[salsa::tracked(returns(clone))]
 pub fn signature(db: &dyn Db, spec: Spec) -> Arc<Signature> {
-    let roots = spec.roots(db);
-    let (func, key) = (spec.func(db), spec.key(db));
-    let signature = solve(db, roots).ask(db, roots, |p| Some(p.signature(p.called(func, key)?)));
-    Arc::new(signature.unwrap_or_default())
+    note("signature", spec.as_id());
+    crate::tracked::signature(db, spec)
 }
 
 /// All functions that the roots reach, in a stable order.
-#[salsa::tracked(returns(clone))]
 pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
-    solve(db, roots).ask(db, roots, |p| {
-        let specs = p.view.called().map(|s| p.target(s));
-        specs
-            .filter_map(|t| match t {
-                Target::Spec(s) => Some(s),
-                Target::Helper(_) => None,
-            })
-            .collect()
-    })
+    note("specs_of", roots.as_id());
+    crate::tracked::specs_of(db, roots)
 }
 
 /// All classes in use, in a stable order.
-#[salsa::tracked(returns(clone))]
 pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
-    solve(db, roots).ask(db, roots, |p| p.class_list())
+    note("classes_of", roots.as_id());
+    crate::tracked::classes_of(db, roots)
 }
 
 /// A class: its place among the classes in use.
-#[salsa::tracked(returns(clone))]
 pub fn class_def(db: &dyn Db, class: Class) -> Arc<ClassDef> {
-    let roots = class.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.class(class.obj(db)))
+    note("class_def", class.as_id());
+    crate::tracked::class_def(db, class)
 }
 
 /// The attributes that a class declares.
-#[salsa::tracked(returns(clone))]
 pub fn class_attributes(db: &dyn Db, class: Class) -> Arc<ClassAttributes> {
-    let roots = class.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.attributes(class.obj(db)))
+    note("class_attributes", class.as_id());
+    crate::tracked::class_attributes(db, class)
 }
 
 /// What the lists of a creation site hold.
-#[salsa::tracked(returns(clone))]
 pub fn list_def(db: &dyn Db, site: Site) -> Arc<ListDef> {
-    let roots = site.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.list(site.id(db)))
+    note("list_def", site.as_id());
+    crate::tracked::list_def(db, site)
 }
 
 /// What the dicts of a creation site hold.
-#[salsa::tracked(returns(clone))]
 pub fn dict_def(db: &dyn Db, site: Site) -> Arc<DictDef> {
-    let roots = site.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.dict(site.id(db)))
+    note("dict_def", site.as_id());
+    crate::tracked::dict_def(db, site)
 }
 
 /// The functions that are called where this one is.
-#[salsa::tracked(returns(clone))]
 pub fn call_family(db: &dyn Db, family: Family) -> Arc<CallFamily> {
-    let roots = family.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.call_family(family.member(db)))
+    note("call_family", family.as_id());
+    crate::tracked::call_family(db, family)
 }
 
 /// The frozen instances whose attributes are read where those of this one are.
-#[salsa::tracked(returns(clone))]
 pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
-    let roots = family.roots(db);
-    solve(db, roots).ask(db, roots, |p| p.attr_family(family.member(db)))
+    note("attr_family", family.as_id());
+    crate::tracked::attr_family(db, family)
 }
 
-/// What is wrong with the program as seen from its roots: errors of flow graphs that
-/// are reached, and conflicts of annotations with the places that they come from.
-#[salsa::tracked(returns(clone))]
-pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
-    crate::diagnostics::collect(db, roots, &solve(db, roots))
+pub use crate::tracked::{annotate_helper, annotation_diagnostics};
+
+/// What annotation says may be different from what it said after an earlier run.
+pub struct Changes {
+    /// The run that this is up to.
+    pub run: u64,
+    /// Projections that may be different; none where that is not known: any may be.
+    pub steps: Option<Vec<Step>>,
 }
 
-/// The annotated graph of a prelude helper for low-level argument types. Calls of
-/// other helpers in it name them by [`crate::Target::Helper`].
-#[salsa::tracked(returns(clone))]
-pub fn annotate_helper(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
-    crate::helper::annotate(db, key)
+/// What changed since a run of the solver.
+pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
+    let solution = crate::solution::solve(db, roots);
+    let mut changes = Changes {
+        run: solution.run,
+        steps: None,
+    };
+    solution.read(|warm| {
+        let Some(updates) = run.and_then(|run| warm.changes_since(run)) else {
+            return;
+        };
+        let mut steps = Vec::new();
+        let mut push = |query, key| steps.push(Step { query, key });
+        let spec = |s: &u32| {
+            let key = &warm.solver.store.specs[*s as usize];
+            Spec::new(db, roots, key.func, key.key.clone())
+        };
+        for d in updates {
+            for s in &d.functions {
+                push("annotation", spec(s).as_id());
+            }
+            for s in &d.signatures {
+                push("signature", spec(s).as_id());
+            }
+            for c in &d.classes {
+                push("class_def", Class::new(db, roots, *c).as_id());
+            }
+            for c in &d.attributes {
+                push("class_attributes", Class::new(db, roots, *c).as_id());
+            }
+            for s in &d.lists {
+                push("list_def", Site::new(db, roots, *s).as_id());
+            }
+            for s in &d.dicts {
+                push("dict_def", Site::new(db, roots, *s).as_id());
+            }
+            for f in &d.call_families {
+                push("call_family", Family::new(db, roots, *f).as_id());
+            }
+            for o in &d.attr_families {
+                push("attr_family", Family::new(db, roots, *o).as_id());
+            }
+            if d.class_list {
+                push("classes_of", roots.as_id());
+            }
+            if d.order {
+                push("specs_of", roots.as_id());
+            }
+        }
+        changes.steps = Some(steps);
+    });
+    changes
 }

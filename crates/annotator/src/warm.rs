@@ -6,7 +6,9 @@
 //! image, and per file the codes of its functions. Which facts changed is found out
 //! here, by comparing.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -20,7 +22,7 @@ use taipan_interp::{
 
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
-use crate::project::{Naming, Projector, View};
+use crate::project::{Dirty, Naming, Projector, View};
 use crate::solver::Solver;
 use crate::store::{NodeIx, NodeKey};
 
@@ -29,10 +31,26 @@ pub(crate) struct Warm {
     pub(crate) solver: Solver,
     pub(crate) view: View,
     sources: Sources,
-    /// Number of the last update that changed anything.
+    /// Number of the last update that changed anything: no two in a process are the same.
     pub(crate) run: u64,
+    /// What the last updates changed, the newest last.
+    log: VecDeque<Update>,
     /// False while the solver's state is being changed: a panic leaves it unusable.
     pub(crate) consistent: bool,
+}
+
+/// What was changed by a run, from the one before.
+struct Update {
+    before: u64,
+    dirty: Dirty,
+}
+
+/// How many updates [`Warm`] remembers.
+const REMEMBERED: usize = 32;
+
+fn next_run() -> u64 {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    RUNS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// The codes of a file.
@@ -74,7 +92,8 @@ impl Warm {
             solver: Solver::new(facts, roots),
             view: View::new(helpers),
             sources: Sources::default(),
-            run: 0,
+            run: next_run(),
+            log: VecDeque::new(),
             consistent: true,
         }
     }
@@ -86,6 +105,16 @@ impl Warm {
             view: &self.view,
             naming,
         }
+    }
+
+    /// What changed since a run; none if that is not known any more.
+    pub(crate) fn changes_since(&self, run: u64) -> Option<impl Iterator<Item = &Dirty>> {
+        let first = if run == self.run {
+            self.log.len()
+        } else {
+            self.log.iter().position(|u| u.before == run)?
+        };
+        Some(self.log.iter().skip(first).map(|u| &u.dirty))
     }
 
     /// Takes in what changed in the program. Reads, as dependencies, all that the facts
@@ -199,7 +228,8 @@ impl Warm {
         let roots = std::mem::take(&mut self.solver.roots);
         self.solver = Solver::new(facts, roots);
         self.view = View::new(helpers);
-        self.run += 1;
+        self.log.clear();
+        self.run = next_run();
     }
 
     /// The nodes of functions.
@@ -227,7 +257,11 @@ impl Warm {
         let dirty = self.view.update(&mut self.solver);
         self.consistent = true;
         if !dirty.is_empty() {
-            self.run += 1;
+            let before = std::mem::replace(&mut self.run, next_run());
+            self.log.push_back(Update { before, dirty });
+            if self.log.len() > REMEMBERED {
+                self.log.pop_front();
+            }
         }
     }
 

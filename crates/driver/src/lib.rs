@@ -25,6 +25,7 @@ mod stages;
 mod targets;
 pub mod testing;
 mod timing;
+mod typing;
 mod value;
 pub mod watch;
 

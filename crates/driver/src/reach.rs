@@ -32,13 +32,43 @@ pub(crate) fn reachable(
     stage: GraphStage,
     entries: &[FuncSym],
 ) -> Reachable {
-    walk(db, roots, entries, |functions, statics| {
+    walk(db, roots, References::to(entries), |functions, statics| {
         let mut found = par_map(db, functions, |db, sym| {
             function_references(db, roots, stage, sym)
         });
         found.extend(par_map(db, statics, |db, sym| {
             data_references(db, roots, sym)
         }));
+        found
+    })
+}
+
+/// Looks again at functions and data that may have changed, as the RTyper makes them, and
+/// goes on to what they refer to that is not known yet.
+pub(crate) fn reachable_from(
+    db: &Database,
+    roots: Roots,
+    functions: Vec<FuncSym>,
+    statics: Vec<StaticSym>,
+    known_function: impl Fn(&FuncSym) -> bool,
+    known_data: impl Fn(&StaticSym) -> bool,
+) -> Reachable {
+    let first = References {
+        functions,
+        statics,
+        diagnostic: None,
+    };
+    walk(db, roots, first, |functions, statics| {
+        let mut found = par_map(db, functions, |db, sym| {
+            function_references(db, roots, GraphStage::Rtyped, sym)
+        });
+        found.extend(par_map(db, statics, |db, sym| {
+            data_references(db, roots, sym)
+        }));
+        for f in &mut found {
+            f.functions.retain(|f| !known_function(f));
+            f.statics.retain(|s| !known_data(s));
+        }
         found
     })
 }
@@ -50,7 +80,7 @@ pub(crate) fn reachable_here(
     stage: GraphStage,
     entries: &[FuncSym],
 ) -> Reachable {
-    walk(db, roots, entries, |functions, statics| {
+    walk(db, roots, References::to(entries), |functions, statics| {
         let functions = functions.iter();
         let functions = functions.map(|sym| function_references(db, roots, stage, sym));
         let statics = statics.iter().map(|sym| data_references(db, roots, sym));
@@ -62,7 +92,7 @@ pub(crate) fn reachable_here(
 fn walk(
     db: &dyn Db,
     roots: Roots,
-    entries: &[FuncSym],
+    first: References,
     look: impl Fn(&[FuncSym], &[StaticSym]) -> Vec<References>,
 ) -> Reachable {
     let mut out = Reachable::default();
@@ -82,10 +112,6 @@ fn walk(
             }
         }
         out.diagnostics.extend(found.diagnostic);
-    };
-    let first = References {
-        functions: entries.to_vec(),
-        ..References::default()
     };
     add(&mut out, first);
     let (mut f, mut s) = (0, 0);
@@ -108,6 +134,13 @@ struct References {
 }
 
 impl References {
+    fn to(entries: &[FuncSym]) -> References {
+        References {
+            functions: entries.to_vec(),
+            ..References::default()
+        }
+    }
+
     fn add(&mut self, r: Reference<'_>) {
         match r {
             Reference::Func(f) => self.functions.push(f.clone()),

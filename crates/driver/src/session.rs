@@ -5,9 +5,7 @@ use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange};
 
 use crate::ahead;
-use crate::compile::typer_diagnostic;
-use crate::reach::reachable;
-use crate::stages::{GraphStage, root_syms};
+use crate::typing::typing_diagnostics;
 use crate::{Database, InternalError, Timings};
 
 /// Why an operation did not succeed.
@@ -158,14 +156,6 @@ pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnos
 /// What is wrong from flow graphs to low-level graphs, as seen from some roots.
 pub(crate) fn compile_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
     taipan_annotator::annotation_diagnostics(db, roots).to_vec()
-}
-
-/// What cannot be typed in what the roots reach.
-fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
-    match root_syms(db, roots) {
-        Ok(entries) => reachable(db, roots, GraphStage::Rtyped, &entries).diagnostics,
-        Err(e) => vec![typer_diagnostic(e)],
-    }
 }
 
 /// Whether any is an error.

@@ -2,8 +2,12 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+mod tracked;
+
 use std::sync::Arc;
 
+use salsa::plumbing::AsId;
+use taipan_annotator::reads;
 use taipan_annotator::{
     Attribute, Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Spec,
 };
@@ -125,40 +129,15 @@ fn diagnostic(e: TyperError) -> Diagnostic {
 /// A function in low-level form. Depends on its own annotation, on the signatures of
 /// what it calls, and on the attributes, lists and dicts that it uses; never on
 /// another function's body.
-#[salsa::tracked(returns(clone))]
 pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
-    let result = match key.kind(db) {
-        FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
-        FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
-        FuncKeyKind::Synth(roots, sym) => {
-            let rt = RTyper::new(db, Universe::User(*roots));
-            crate::synth::build(&rt, sym).map_err(diagnostic)
-        }
-    };
-    outcome(result)
+    reads::note("rtyped_graph", key.as_id());
+    tracked::rtyped_graph(db, key)
 }
 
 /// The name of a function of the program, with its low-level type.
-#[salsa::tracked(returns(clone))]
 pub fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
-    let roots = spec.roots(db);
-    let rt = RTyper::new(db, Universe::User(roots));
-    let sig = taipan_annotator::signature(db, spec);
-    let mut args = Vec::with_capacity(sig.args.len());
-    for s in &sig.args {
-        args.push(rt.getrepr(s)?.lowleveltype());
-    }
-    let result = rt.getrepr(&sig.result)?.lowleveltype();
-    let func = spec.func(db);
-    let name = function_name(db, rt.program(), func);
-    Ok(FuncSym::new(
-        FuncKind::User {
-            func,
-            spec: spec.key(db).clone(),
-            name,
-        },
-        FuncType { args, result },
-    ))
+    reads::note("func_sym_of", spec.as_id());
+    tracked::func_sym_of(db, spec)
 }
 
 fn function_name(db: &dyn Db, program: Program, func: ObjId) -> Arc<str> {
@@ -204,17 +183,15 @@ pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
 }
 
 /// Contents of prebuilt data.
-#[salsa::tracked(returns(clone))]
 pub fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
-    let rt = RTyper::new(db, Universe::User(key.roots(db)));
-    outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
+    reads::note("static_data", key.as_id());
+    tracked::static_data(db, key)
 }
 
 /// Fields of a struct whose body is not inline.
-#[salsa::tracked(returns(clone))]
 pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
-    let rt = RTyper::new(db, Universe::User(key.roots(db)));
-    outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))
+    reads::note("struct_body", key.as_id());
+    tracked::struct_body(db, key)
 }
 
 /// `module.Class`.
@@ -231,25 +208,9 @@ pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
 }
 
 /// The base class as the annotator sees it; none directly below `object`.
-#[salsa::tracked(returns(copy))]
 pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
-    let obj = key.obj(db);
-    if let Universe::User(roots) = key.universe(db) {
-        let def = taipan_annotator::class_def(db, Class::new(db, roots, obj));
-        if !def.name.is_empty() {
-            return def.base;
-        }
-    }
-    if let Some(e) = builtin_exception(obj) {
-        return e.base.map(|b| named_id(&format!("exceptions.{b}")));
-    }
-    let program = key.universe(db).program(db);
-    let data = taipan_interp::object(db, Object::new(db, program, obj));
-    let Some(ObjData::Class(c)) = data.as_deref() else {
-        return None;
-    };
-    let object = named_id("__builtin__.object");
-    c.bases.first().copied().filter(|b| *b != object)
+    reads::note("class_base", key.as_id());
+    tracked::class_base(db, key)
 }
 
 /// The attributes that a class declares. Those of builtin exceptions are there in
@@ -273,24 +234,9 @@ pub(crate) fn class_attributes(db: &dyn Db, class: ClassKey) -> Arc<ClassAttribu
 }
 
 /// An attribute of instances of a class, looked up along its bases.
-#[salsa::tracked(returns(clone))]
 pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
-    let class = key.class(db);
-    let attrs = class_attributes(db, class);
-    if let Some(a) = attrs.attrs.get(&**key.name(db)) {
-        return Some(ClassAttr {
-            owner: class.obj(db),
-            value: a.value.clone(),
-            readonly: a.readonly,
-        });
-    }
-    let base = class_base(db, class)?;
-    let up = AttrKey::new(
-        db,
-        ClassKey::new(db, class.universe(db), base),
-        key.name(db),
-    );
-    class_attr(db, up)
+    reads::note("class_attr", key.as_id());
+    tracked::class_attr(db, key)
 }
 
 pub(crate) fn instance_struct(name: &str, class: ObjId) -> LLType {
@@ -310,17 +256,13 @@ pub(crate) fn vtable_struct(name: &str, class: ObjId) -> LLType {
 }
 
 /// `subclassrange_min` and `subclassrange_max` of a class.
-#[salsa::tracked(returns(copy))]
 pub fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
-    crate::exceptions::class_ranges(db, class.roots(db))
-        .get(&class.obj(db))
-        .copied()
-        .unwrap_or((0, 0))
+    reads::note("class_range", class.as_id());
+    tracked::class_range(db, class)
 }
 
 /// Whether a class in use has no subclasses in use.
-#[salsa::tracked(returns(copy))]
 pub fn is_leaf(db: &dyn Db, class: Class) -> bool {
-    let def = taipan_annotator::class_def(db, class);
-    !def.name.is_empty() && def.subclasses.is_empty()
+    reads::note("is_leaf", class.as_id());
+    tracked::is_leaf(db, class)
 }

@@ -13,7 +13,7 @@ mod helpers;
 mod index;
 mod values;
 
-pub(crate) use index::View;
+pub(crate) use index::{Dirty, View};
 #[cfg(test)]
 pub(crate) use values::Sites;
 pub(crate) use values::is_conflict;

@@ -1,0 +1,125 @@
+//! The queries themselves. Everyone asks for them through the functions in `queries`,
+//! which note it: see [`taipan_annotator::reads`].
+
+use salsa::plumbing::AsId;
+use taipan_annotator::reads::scope;
+
+use super::*;
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
+    scope(db, "rtyped_graph", key.as_id(), || {
+        let result = match key.kind(db) {
+            FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
+            FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
+            FuncKeyKind::Synth(roots, sym) => {
+                let rt = RTyper::new(db, Universe::User(*roots));
+                crate::synth::build(&rt, sym).map_err(diagnostic)
+            }
+        };
+        outcome(result)
+    })
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
+    scope(db, "func_sym_of", spec.as_id(), || {
+        let roots = spec.roots(db);
+        let rt = RTyper::new(db, Universe::User(roots));
+        let sig = taipan_annotator::signature(db, spec);
+        let mut args = Vec::with_capacity(sig.args.len());
+        for s in &sig.args {
+            args.push(rt.getrepr(s)?.lowleveltype());
+        }
+        let result = rt.getrepr(&sig.result)?.lowleveltype();
+        let func = spec.func(db);
+        let name = function_name(db, rt.program(), func);
+        Ok(FuncSym::new(
+            FuncKind::User {
+                func,
+                spec: spec.key(db).clone(),
+                name,
+            },
+            FuncType { args, result },
+        ))
+    })
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
+    scope(db, "static_data", key.as_id(), || {
+        let rt = RTyper::new(db, Universe::User(key.roots(db)));
+        outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
+    })
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
+    scope(db, "struct_body", key.as_id(), || {
+        let rt = RTyper::new(db, Universe::User(key.roots(db)));
+        outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))
+    })
+}
+
+#[salsa::tracked(returns(copy))]
+pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
+    scope(db, "class_base", key.as_id(), || {
+        let obj = key.obj(db);
+        if let Universe::User(roots) = key.universe(db) {
+            let def = taipan_annotator::class_def(db, Class::new(db, roots, obj));
+            if !def.name.is_empty() {
+                return def.base;
+            }
+        }
+        if let Some(e) = builtin_exception(obj) {
+            return e.base.map(|b| named_id(&format!("exceptions.{b}")));
+        }
+        let program = key.universe(db).program(db);
+        let data = taipan_interp::object(db, Object::new(db, program, obj));
+        let Some(ObjData::Class(c)) = data.as_deref() else {
+            return None;
+        };
+        let object = named_id("__builtin__.object");
+        c.bases.first().copied().filter(|b| *b != object)
+    })
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
+    scope(db, "class_attr", key.as_id(), || {
+        let class = key.class(db);
+        let attrs = class_attributes(db, class);
+        if let Some(a) = attrs.attrs.get(&**key.name(db)) {
+            return Some(ClassAttr {
+                owner: class.obj(db),
+                value: a.value.clone(),
+                readonly: a.readonly,
+            });
+        }
+        let base = class_base(db, class)?;
+        let up = AttrKey::new(
+            db,
+            ClassKey::new(db, class.universe(db), base),
+            key.name(db),
+        );
+        class_attr(db, up)
+    })
+}
+
+#[salsa::tracked(returns(copy))]
+pub(super) fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
+    scope(db, "class_range", class.as_id(), || {
+        crate::exceptions::class_ranges(db, class.roots(db))
+            .get(&class.obj(db))
+            .copied()
+            .unwrap_or((0, 0))
+    })
+}
+
+#[salsa::tracked(returns(copy))]
+pub(super) fn is_leaf(db: &dyn Db, class: Class) -> bool {
+    scope(db, "is_leaf", class.as_id(), || {
+        let def = taipan_annotator::class_def(db, class);
+        !def.name.is_empty() && def.subclasses.is_empty()
+    })
+}
