@@ -32,6 +32,10 @@ bench-watch:
     benches/watch-quill.py
     benches/watch-quill.py --hot
 
+# Speed: what edits of large programs cost
+bench-edits *SIZES:
+    cargo bench -p taipan-benches --bench edits -- {{SIZES}}
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

@@ -68,7 +68,7 @@ impl Workbench {
         let options = LoadOptions::default();
         let program = load(&self.db, &self.target, &options).expect("the target is there");
         let mut out = String::new();
-        for d in check(&self.db, program) {
+        for d in check(&self.db, program, &mut Timings::default()) {
             self.diagnostic(&d, &mut out);
         }
         if !out.is_empty() {
