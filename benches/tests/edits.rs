@@ -182,13 +182,13 @@ fn try_project(seed: u64, functions: usize, edits: u64, native: bool) {
 #[test]
 fn generated_programs() {
     for seed in 0..2 {
-        try_project(seed, 60, edits(10), false);
+        try_project(seed, 60, edits(6), false);
     }
 }
 
 #[test]
 fn generated_programs_down_to_machine_code() {
-    try_project(11, 30, edits(5), true);
+    try_project(11, 30, edits(3), true);
 }
 
 /// Texts of the fixtures by path.

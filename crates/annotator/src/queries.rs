@@ -7,7 +7,7 @@ use salsa::plumbing::AsId;
 use taipan_base::Db;
 use taipan_graph::ObjId;
 
-use crate::reads::{Step, note};
+use crate::reads::{Query, Step, note};
 use crate::result::{
     AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
 };
@@ -16,61 +16,61 @@ use crate::{Class, DictDef, Family, ListDef, Roots, Site, Spec};
 /// The annotated graph of a function. Empty for a function that the roots do not
 /// reach.
 pub fn annotation(db: &dyn Db, spec: Spec) -> Arc<FunctionAnnotation> {
-    note("annotation", spec.as_id());
+    note(Query::Annotation, spec.as_id());
     crate::tracked::annotation(db, spec)
 }
 
 /// What callers see of a function: its argument and result annotations.
 pub fn signature(db: &dyn Db, spec: Spec) -> Arc<Signature> {
-    note("signature", spec.as_id());
+    note(Query::Signature, spec.as_id());
     crate::tracked::signature(db, spec)
 }
 
 /// All functions that the roots reach, in a stable order.
 pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
-    note("specs_of", roots.as_id());
+    note(Query::SpecsOf, roots.as_id());
     crate::tracked::specs_of(db, roots)
 }
 
 /// All classes in use, in a stable order.
 pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
-    note("classes_of", roots.as_id());
+    note(Query::ClassesOf, roots.as_id());
     crate::tracked::classes_of(db, roots)
 }
 
 /// A class: its place among the classes in use.
 pub fn class_def(db: &dyn Db, class: Class) -> Arc<ClassDef> {
-    note("class_def", class.as_id());
+    note(Query::ClassDef, class.as_id());
     crate::tracked::class_def(db, class)
 }
 
 /// The attributes that a class declares.
 pub fn class_attributes(db: &dyn Db, class: Class) -> Arc<ClassAttributes> {
-    note("class_attributes", class.as_id());
+    note(Query::ClassAttributes, class.as_id());
     crate::tracked::class_attributes(db, class)
 }
 
 /// What the lists of a creation site hold.
 pub fn list_def(db: &dyn Db, site: Site) -> Arc<ListDef> {
-    note("list_def", site.as_id());
+    note(Query::ListDef, site.as_id());
     crate::tracked::list_def(db, site)
 }
 
 /// What the dicts of a creation site hold.
 pub fn dict_def(db: &dyn Db, site: Site) -> Arc<DictDef> {
-    note("dict_def", site.as_id());
+    note(Query::DictDef, site.as_id());
     crate::tracked::dict_def(db, site)
 }
 
 /// The functions that are called where this one is.
 pub fn call_family(db: &dyn Db, family: Family) -> Arc<CallFamily> {
-    note("call_family", family.as_id());
+    note(Query::CallFamily, family.as_id());
     crate::tracked::call_family(db, family)
 }
 
 /// The frozen instances whose attributes are read where those of this one are.
 pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
-    note("attr_family", family.as_id());
+    note(Query::AttrFamily, family.as_id());
     crate::tracked::attr_family(db, family)
 }
 
@@ -103,34 +103,34 @@ pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
         };
         for d in updates {
             for s in &d.functions {
-                push("annotation", spec(s).as_id());
+                push(Query::Annotation, spec(s).as_id());
             }
             for s in &d.signatures {
-                push("signature", spec(s).as_id());
+                push(Query::Signature, spec(s).as_id());
             }
             for c in &d.classes {
-                push("class_def", Class::new(db, roots, *c).as_id());
+                push(Query::ClassDef, Class::new(db, roots, *c).as_id());
             }
             for c in &d.attributes {
-                push("class_attributes", Class::new(db, roots, *c).as_id());
+                push(Query::ClassAttributes, Class::new(db, roots, *c).as_id());
             }
             for s in &d.lists {
-                push("list_def", Site::new(db, roots, *s).as_id());
+                push(Query::ListDef, Site::new(db, roots, *s).as_id());
             }
             for s in &d.dicts {
-                push("dict_def", Site::new(db, roots, *s).as_id());
+                push(Query::DictDef, Site::new(db, roots, *s).as_id());
             }
             for f in &d.call_families {
-                push("call_family", Family::new(db, roots, *f).as_id());
+                push(Query::CallFamily, Family::new(db, roots, *f).as_id());
             }
             for o in &d.attr_families {
-                push("attr_family", Family::new(db, roots, *o).as_id());
+                push(Query::AttrFamily, Family::new(db, roots, *o).as_id());
             }
             if d.class_list {
-                push("classes_of", roots.as_id());
+                push(Query::ClassesOf, roots.as_id());
             }
             if d.order {
-                push("specs_of", roots.as_id());
+                push(Query::SpecsOf, roots.as_id());
             }
         }
         changes.steps = Some(steps);

@@ -17,11 +17,54 @@ use std::sync::PoisonError;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::Db;
 
+/// A query on the way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Query {
+    /// `annotation`
+    Annotation,
+    /// `signature`
+    Signature,
+    /// `specs_of`
+    SpecsOf,
+    /// `classes_of`
+    ClassesOf,
+    /// `class_def`
+    ClassDef,
+    /// `class_attributes`
+    ClassAttributes,
+    /// `list_def`
+    ListDef,
+    /// `dict_def`
+    DictDef,
+    /// `call_family`
+    CallFamily,
+    /// `attr_family`
+    AttrFamily,
+    /// `rtyped_graph`
+    RtypedGraph,
+    /// `func_sym_of`
+    FuncSymOf,
+    /// `static_data`
+    StaticData,
+    /// `struct_body`
+    StructBody,
+    /// `class_base`
+    ClassBase,
+    /// `class_attr`
+    ClassAttr,
+    /// `class_range`
+    ClassRange,
+    /// `is_leaf`
+    IsLeaf,
+    /// `class_ranges`
+    ClassRanges,
+}
+
 /// A query with its key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Step {
-    /// The query: its name.
-    pub query: &'static str,
+    /// The query.
+    pub query: Query,
     /// Its key.
     pub key: salsa::Id,
 }
@@ -48,7 +91,7 @@ fn with_table<R>(db: &dyn Db, work: impl FnOnce(&mut Table) -> R) -> R {
 }
 
 /// A query is asked for.
-pub fn note(query: &'static str, key: salsa::Id) {
+pub fn note(query: Query, key: salsa::Id) {
     RUNNING.with_borrow_mut(|running| {
         if let Some(reads) = running.last_mut() {
             reads.push(Step { query, key });
@@ -57,7 +100,7 @@ pub fn note(query: &'static str, key: salsa::Id) {
 }
 
 /// Runs the body of a query. What it asks for replaces what it asked for the last time.
-pub fn scope<R>(db: &dyn Db, query: &'static str, key: salsa::Id, body: impl FnOnce() -> R) -> R {
+pub fn scope<R>(db: &dyn Db, query: Query, key: salsa::Id, body: impl FnOnce() -> R) -> R {
     /// Ends also where the body unwinds.
     struct Running;
     impl Drop for Running {
@@ -96,7 +139,7 @@ pub fn scope<R>(db: &dyn Db, query: &'static str, key: salsa::Id, body: impl FnO
 
 /// The keys of all runs of a query that read one of these steps, directly or through
 /// others; sorted.
-pub fn dependants(db: &dyn Db, steps: &[Step], query: &str) -> Vec<salsa::Id> {
+pub fn dependants(db: &dyn Db, steps: &[Step], query: Query) -> Vec<salsa::Id> {
     with_table(db, |table| {
         let mut seen: FxHashSet<Step> = steps.iter().copied().collect();
         let mut todo = steps.to_vec();

@@ -59,6 +59,9 @@ impl Joiner for FactJoiner<'_> {
     }
 }
 
+/// How often [`Solver::ascend`] takes back what it has outgrown.
+const PRUNINGS: usize = 16;
+
 /// What may have changed, with what it was.
 #[derive(Default)]
 pub(crate) struct Changed {
@@ -85,6 +88,8 @@ pub(crate) struct Solver {
     fact_readers: FxHashMap<ObjId, Vec<NodeIx>>,
     /// What each node asked for, sorted.
     facts_of: Vec<Vec<ObjId>>,
+    /// Nodes that contributed something which they do not any more.
+    outgrown: FxHashSet<NodeIx>,
     clock: Stamp,
     queue: VecDeque<NodeIx>,
     queued: Vec<bool>,
@@ -100,6 +105,7 @@ impl Solver {
             changed: Changed::default(),
             fact_readers: FxHashMap::default(),
             facts_of: Vec::new(),
+            outgrown: FxHashSet::default(),
             clock: 1,
             queue: VecDeque::new(),
             queued: Vec::new(),
@@ -290,6 +296,20 @@ impl Solver {
     /// Runs the worklist until it is empty or needs facts; answers what it needs. An
     /// empty answer means that the program is solved.
     pub(crate) fn ascend(&mut self) -> Vec<Request> {
+        // Where taking something back brings it about again there would be no end.
+        for _ in 0..PRUNINGS {
+            let wanted = self.climb();
+            if !wanted.is_empty() || self.outgrown.is_empty() {
+                return wanted;
+            }
+            self.prune();
+        }
+        let wanted = self.climb();
+        self.outgrown.clear();
+        wanted
+    }
+
+    fn climb(&mut self) -> Vec<Request> {
         let mut waiting = Vec::new();
         while let Some(n) = self.queue.pop_front() {
             self.queued[n as usize] = false;
@@ -321,7 +341,81 @@ impl Solver {
         }
     }
 
+    /// Whether a node contributed something before that it does not any more: a call of a
+    /// specialisation for a type that has become another one, of a method that turned out
+    /// to be overridden. All else only grows.
+    fn has_outgrown(&self, n: NodeIx, writes: &Writes) -> bool {
+        let mut joiner = FactJoiner::new(&self.facts);
+        let events = &self.store.nodes[n as usize].events;
+        events.iter().flat_map(|e| &e.1).any(|(slot, was)| {
+            self.is_judged(*slot) && !self.still_there(*slot, was, writes, &mut joiner)
+        })
+    }
+
+    /// Whether what a node contributes to a slot is part of the outcome by itself, so that
+    /// it must follow from the final state. What is exchanged between creation sites, and
+    /// by sets of methods, depends on the way there, but comes to the same.
+    fn is_judged(&self, slot: SlotIx) -> bool {
+        matches!(
+            self.store.slots[slot as usize].key,
+            SlotKey::Called(_)
+                | SlotKey::Arg(..)
+                | SlotKey::ClassUsed(_)
+                | SlotKey::Seen(_)
+                | SlotKey::AttrUsed(..)
+                | SlotKey::AttrSet(..)
+                | SlotKey::Attr(..)
+        )
+    }
+
+    fn still_there(
+        &self,
+        slot: SlotIx,
+        was: &Val,
+        writes: &Writes,
+        joiner: &mut FactJoiner<'_>,
+    ) -> bool {
+        match writes.binary_search_by_key(&slot, |w| w.0) {
+            Ok(i) => was.has_site() || *was == writes[i].1 || writes[i].1.contains(was, joiner),
+            Err(_) => false,
+        }
+    }
+
+    /// Takes back what nodes contributed on the way and do not any more, and what
+    /// followed from it.
+    fn prune(&mut self) {
+        let mut heap = BinaryHeap::new();
+        let mut nodes: Vec<NodeIx> = self.outgrown.drain().collect();
+        nodes.sort_unstable();
+        for n in nodes {
+            let now = self.clock + 1;
+            let Ok((writes, _)) = self.run(n, now) else {
+                continue;
+            };
+            for at in 0..self.store.nodes[n as usize].events.len() {
+                let t = self.store.nodes[n as usize].events[at].0;
+                let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
+                let mut joiner = FactJoiner::new(&self.facts);
+                let (kept, gone): (Writes, Writes) = old.into_iter().partition(|(slot, was)| {
+                    !self.is_judged(*slot) || self.still_there(*slot, was, &writes, &mut joiner)
+                });
+                self.store.nodes[n as usize].events[at].1 = kept;
+                for (slot, _) in gone {
+                    self.rewrite(n, t, at, slot, &mut heap);
+                }
+            }
+            // What is left of values that became others is added again.
+            self.enqueue(n);
+        }
+        self.recheck_all(heap);
+    }
+
     fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes) {
+        if self.has_outgrown(n, &writes) {
+            self.outgrown.insert(n);
+        } else {
+            self.outgrown.remove(&n);
+        }
         let mut joiner = FactJoiner::new(&self.facts);
         let mut event: Writes = Vec::new();
         let mut wake: Vec<NodeIx> = Vec::new();
@@ -364,6 +458,11 @@ impl Solver {
             }
             self.enqueue(n);
         }
+        self.recheck_all(heap);
+    }
+
+    /// Runs past evaluations again, in the order of their stamps.
+    fn recheck_all(&mut self, mut heap: BinaryHeap<Reverse<(Stamp, NodeIx)>>) {
         let mut last = None;
         while let Some(Reverse((t, n))) = heap.pop() {
             if last.replace((t, n)) == Some((t, n)) {

@@ -12,7 +12,8 @@ use std::sync::{Arc, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::plumbing::FromId;
-use taipan_annotator::{Changes, Roots, changes_since, reads};
+use taipan_annotator::reads::{Query, dependants};
+use taipan_annotator::{Changes, Roots, changes_since};
 use taipan_base::{Db, Diagnostic};
 use taipan_interp::{Image, image};
 use taipan_lltype::{FuncSym, StaticSym};
@@ -77,7 +78,7 @@ impl Sound {
             return Some(self);
         }
         let mut functions = Vec::new();
-        for id in reads::dependants(db, &steps, "rtyped_graph") {
+        for id in dependants(db, &steps, Query::RtypedGraph) {
             let key = FuncKey::from_id(id);
             let ours = match key.kind(db) {
                 FuncKeyKind::User(spec) => spec.roots(db) == roots,
@@ -88,7 +89,7 @@ impl Sound {
                 functions.extend(self.functions.get(&key).cloned());
             }
         }
-        let statics = reads::dependants(db, &steps, "static_data").into_iter();
+        let statics = dependants(db, &steps, Query::StaticData).into_iter();
         let statics = statics
             .map(StaticKey::from_id)
             .filter(|key| key.roots(db) == roots && self.statics.contains(key.sym(db)))

@@ -7,7 +7,7 @@ mod tracked;
 use std::sync::Arc;
 
 use salsa::plumbing::AsId;
-use taipan_annotator::reads;
+use taipan_annotator::reads::{self, Query};
 use taipan_annotator::{
     Attribute, Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Spec,
 };
@@ -130,13 +130,13 @@ fn diagnostic(e: TyperError) -> Diagnostic {
 /// what it calls, and on the attributes, lists and dicts that it uses; never on
 /// another function's body.
 pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
-    reads::note("rtyped_graph", key.as_id());
+    reads::note(Query::RtypedGraph, key.as_id());
     tracked::rtyped_graph(db, key)
 }
 
 /// The name of a function of the program, with its low-level type.
 pub fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
-    reads::note("func_sym_of", spec.as_id());
+    reads::note(Query::FuncSymOf, spec.as_id());
     tracked::func_sym_of(db, spec)
 }
 
@@ -184,13 +184,13 @@ pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
 
 /// Contents of prebuilt data.
 pub fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
-    reads::note("static_data", key.as_id());
+    reads::note(Query::StaticData, key.as_id());
     tracked::static_data(db, key)
 }
 
 /// Fields of a struct whose body is not inline.
 pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
-    reads::note("struct_body", key.as_id());
+    reads::note(Query::StructBody, key.as_id());
     tracked::struct_body(db, key)
 }
 
@@ -209,7 +209,7 @@ pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
 
 /// The base class as the annotator sees it; none directly below `object`.
 pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
-    reads::note("class_base", key.as_id());
+    reads::note(Query::ClassBase, key.as_id());
     tracked::class_base(db, key)
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn class_attributes(db: &dyn Db, class: ClassKey) -> Arc<ClassAttribu
 
 /// An attribute of instances of a class, looked up along its bases.
 pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
-    reads::note("class_attr", key.as_id());
+    reads::note(Query::ClassAttr, key.as_id());
     tracked::class_attr(db, key)
 }
 
@@ -257,12 +257,12 @@ pub(crate) fn vtable_struct(name: &str, class: ObjId) -> LLType {
 
 /// `subclassrange_min` and `subclassrange_max` of a class.
 pub fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
-    reads::note("class_range", class.as_id());
+    reads::note(Query::ClassRange, class.as_id());
     tracked::class_range(db, class)
 }
 
 /// Whether a class in use has no subclasses in use.
 pub fn is_leaf(db: &dyn Db, class: Class) -> bool {
-    reads::note("is_leaf", class.as_id());
+    reads::note(Query::IsLeaf, class.as_id());
     tracked::is_leaf(db, class)
 }

@@ -169,7 +169,9 @@ impl Cx<'_> {
         };
         let here = SlotKey::Attr(class, name.clone());
         let subclasses = self.class_set(SlotKey::SubClasses(class));
-        for c in info.chain.iter().skip(1).chain(subclasses.iter()) {
+        // The class itself is among both: its own value, which may hide those of its bases,
+        // must not come later than theirs.
+        for c in info.chain.iter().chain(subclasses.iter()) {
             if let Some(v) = self.class_source(*c, name)? {
                 self.write(here.clone(), v);
             }

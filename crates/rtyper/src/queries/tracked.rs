@@ -2,13 +2,13 @@
 //! which note it: see [`taipan_annotator::reads`].
 
 use salsa::plumbing::AsId;
-use taipan_annotator::reads::scope;
+use taipan_annotator::reads::{Query, scope};
 
 use super::*;
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
-    scope(db, "rtyped_graph", key.as_id(), || {
+    scope(db, Query::RtypedGraph, key.as_id(), || {
         let result = match key.kind(db) {
             FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
             FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
@@ -23,7 +23,7 @@ pub(super) fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
-    scope(db, "func_sym_of", spec.as_id(), || {
+    scope(db, Query::FuncSymOf, spec.as_id(), || {
         let roots = spec.roots(db);
         let rt = RTyper::new(db, Universe::User(roots));
         let sig = taipan_annotator::signature(db, spec);
@@ -47,7 +47,7 @@ pub(super) fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
-    scope(db, "static_data", key.as_id(), || {
+    scope(db, Query::StaticData, key.as_id(), || {
         let rt = RTyper::new(db, Universe::User(key.roots(db)));
         outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
     })
@@ -55,7 +55,7 @@ pub(super) fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
-    scope(db, "struct_body", key.as_id(), || {
+    scope(db, Query::StructBody, key.as_id(), || {
         let rt = RTyper::new(db, Universe::User(key.roots(db)));
         outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))
     })
@@ -63,7 +63,7 @@ pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
 
 #[salsa::tracked(returns(copy))]
 pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
-    scope(db, "class_base", key.as_id(), || {
+    scope(db, Query::ClassBase, key.as_id(), || {
         let obj = key.obj(db);
         if let Universe::User(roots) = key.universe(db) {
             let def = taipan_annotator::class_def(db, Class::new(db, roots, obj));
@@ -86,7 +86,7 @@ pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
-    scope(db, "class_attr", key.as_id(), || {
+    scope(db, Query::ClassAttr, key.as_id(), || {
         let class = key.class(db);
         let attrs = class_attributes(db, class);
         if let Some(a) = attrs.attrs.get(&**key.name(db)) {
@@ -108,7 +108,7 @@ pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
 
 #[salsa::tracked(returns(copy))]
 pub(super) fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
-    scope(db, "class_range", class.as_id(), || {
+    scope(db, Query::ClassRange, class.as_id(), || {
         crate::exceptions::class_ranges(db, class.roots(db))
             .get(&class.obj(db))
             .copied()
@@ -118,7 +118,7 @@ pub(super) fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
 
 #[salsa::tracked(returns(copy))]
 pub(super) fn is_leaf(db: &dyn Db, class: Class) -> bool {
-    scope(db, "is_leaf", class.as_id(), || {
+    scope(db, Query::IsLeaf, class.as_id(), || {
         let def = taipan_annotator::class_def(db, class);
         !def.name.is_empty() && def.subclasses.is_empty()
     })
