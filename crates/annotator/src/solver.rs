@@ -91,7 +91,8 @@ pub(crate) struct Solver {
     /// Nodes that contributed something which they do not any more.
     outgrown: FxHashSet<NodeIx>,
     clock: Stamp,
-    queue: VecDeque<NodeIx>,
+    /// What is to be evaluated, by [`Solver::urgency`].
+    queues: [VecDeque<NodeIx>; 3],
     queued: Vec<bool>,
 }
 
@@ -107,7 +108,7 @@ impl Solver {
             facts_of: Vec::new(),
             outgrown: FxHashSet::default(),
             clock: 1,
-            queue: VecDeque::new(),
+            queues: Default::default(),
             queued: Vec::new(),
         };
         for i in 0..s.roots.len() {
@@ -204,8 +205,30 @@ impl Solver {
             self.queued.resize(n as usize + 1, false);
         }
         if !std::mem::replace(&mut self.queued[n as usize], true) {
-            self.queue.push_back(n);
+            let urgency = self.urgency(n);
+            self.queues[urgency].push_back(n);
         }
+    }
+
+    /// Which nodes go first. The outcome is the same in any order, but what is known of
+    /// classes and attributes grows with every function that is looked into for the first
+    /// time, and makes work for those that have been. So: what belongs to no function,
+    /// then new functions, then all others again.
+    fn urgency(&self, n: NodeIx) -> usize {
+        match self.store.nodes[n as usize].key {
+            NodeKey::Spec(_) => match self.functions.get(n as usize) {
+                Some(Some(state)) if !state.vars.is_empty() => 2,
+                _ => 1,
+            },
+            NodeKey::Dispatch(..) => 1,
+            _ => 0,
+        }
+    }
+
+    fn next_queued(&mut self) -> Option<NodeIx> {
+        let n = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
+        self.queued[n as usize] = false;
+        Some(n)
     }
 
     /// Evaluates a node on the values as of a stamp, and notes which facts it depends on.
@@ -311,8 +334,7 @@ impl Solver {
 
     fn climb(&mut self) -> Vec<Request> {
         let mut waiting = Vec::new();
-        while let Some(n) = self.queue.pop_front() {
-            self.queued[n as usize] = false;
+        while let Some(n) = self.next_queued() {
             self.clock += 1;
             let t = self.clock;
             match self.run(n, t) {
@@ -470,9 +492,9 @@ impl Solver {
             }
             self.recheck(n, t, &mut heap);
         }
-        for i in 0..self.queue.len() {
-            let n = self.queue[i] as usize;
-            self.store.nodes[n].events.retain(|e| !e.1.is_empty());
+        for n in self.queues.iter().flatten() {
+            let node = &mut self.store.nodes[*n as usize];
+            node.events.retain(|e| !e.1.is_empty());
         }
     }
 
