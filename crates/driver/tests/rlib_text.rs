@@ -137,7 +137,6 @@ def span(text):
     m = re.search('a(b|c)*?d', text)
     if m is None: return 'none'
     return '%d %d %d' % (m.start(), m.end(), m.start(1))
-def parts(text): return '|'.join(re.split(r'\s*,\s*', text))
 def words(text): return '|'.join(re.findall(r'\b[a-z]\w*', text))
 def replaced(text): return re.sub(r'(\d)(\d)', r'\2<\g<1>>', text)
 def groups(text):
@@ -162,7 +161,6 @@ def pathological(n): return re.match('(?:a*)*b', 'a' * n) is None
         span('xxabcbd') == "2 7 5"
         span('ad') == "0 2 -1"
         span('abc') == "none"
-        parts('a , b,c') == "a|b|c"
         words('one Two three_3') == "one|three_3"
         replaced('12x345') == "2<1>x4<3>5"
         groups('-12.5') == "-|12|5|12"
@@ -179,6 +177,20 @@ def pathological(n): return re.match('(?:a*)*b', 'a' * n) is None
         full('a=1 ') == false
         pathological(12) == true
         "#,
+    );
+}
+
+#[test]
+fn splitting() {
+    check(
+        r"
+from rpython.rlib.rsre import rsre_re as re
+def parts(text): return '|'.join(re.split(r'\s*;\s*', text))
+",
+        "
+        parts('a ; b;c') == \"a|b|c\"
+        parts('abc') == \"abc\"
+        ",
     );
 }
 
