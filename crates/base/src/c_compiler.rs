@@ -7,13 +7,22 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// What a C program printed, or the messages of the compiler that refuses it.
 pub type CAnswer = Result<String, String>;
 
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has asked anything: then what it works out depends on more than
+/// the files of programs.
+pub fn asked_c_compiler() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
 /// Compiles a C program with these options, runs it, and answers what it prints.
 pub(crate) fn ask(source: &str, options: &[String]) -> CAnswer {
+    ASKED.store(true, Ordering::Relaxed);
     let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut h = rustc_hash::FxHasher::default();
     (&cc, source, options).hash(&mut h);

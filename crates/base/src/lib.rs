@@ -14,7 +14,7 @@ mod render;
 mod span;
 mod watch;
 
-pub use c_compiler::CAnswer;
+pub use c_compiler::{CAnswer, asked_c_compiler};
 pub use db::*;
 pub use diagnostic::*;
 pub use files::*;

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use taipan_lltype::{FuncKind, FuncSym, LLType, StaticSym};
 
 /// What a relocation refers to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum SymbolRef {
     /// A function with a graph.
     Func(FuncSym),
@@ -28,7 +29,7 @@ pub enum SymbolRef {
 }
 
 /// Code that connects a program with its surroundings.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Glue {
     /// C's `main`: hands its arguments and the program table to the runtime.
     Main,
@@ -52,7 +53,7 @@ impl SymbolRef {
 }
 
 /// How an address is written.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RelocKind {
     /// 32 bits, relative to the place itself: of code or data in the same image, or a
     /// call of an external function.
@@ -62,7 +63,7 @@ pub enum RelocKind {
 }
 
 /// A place to be filled with an address.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Reloc {
     /// Where, from the start of the code or data.
     pub offset: u64,
@@ -76,9 +77,10 @@ pub struct Reloc {
 
 /// The machine code of one function: position independent and complete but for its
 /// relocations.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct CompiledFunction {
     /// The code, with its constants.
+    #[serde(with = "serde_bytes")]
     pub code: Vec<u8>,
     /// In the order of their offsets.
     pub relocs: Vec<Reloc>,

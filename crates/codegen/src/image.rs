@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use taipan_lltype::{FuncSym, Program, StaticSym, foreign_symbol, round_up};
 
 use crate::abi::LOCATION_SIZE;
@@ -16,7 +17,7 @@ use crate::{
 pub const MAIN_SYMBOL: &str = "main";
 
 /// A section of an image.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum SectionId {
     /// Code.
     Text,
@@ -32,7 +33,7 @@ impl SectionId {
 }
 
 /// Where something lies.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Place {
     /// In which section.
     pub section: SectionId,
@@ -41,7 +42,7 @@ pub struct Place {
 }
 
 /// What a relocation of an image refers to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// A place in the image.
     Place(Place),
@@ -50,7 +51,7 @@ pub enum Target {
 }
 
 /// A place of an image to be filled with an address when the image gets one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct ImageReloc {
     /// Offset in its section.
     pub offset: u64,
@@ -63,16 +64,17 @@ pub struct ImageReloc {
 }
 
 /// Contents of a section.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Section {
     /// The bytes; their start is at a multiple of 16.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
     /// What is still open.
     pub relocs: Vec<ImageReloc>,
 }
 
 /// A function or object in an image, under a name for people and debuggers.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Symbol {
     /// Its name.
     pub name: String,
@@ -83,7 +85,10 @@ pub struct Symbol {
 }
 
 /// All code and data of a program.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+///
+/// Its serialized form is for running it as a whole: which function or object lies
+/// where is not written, but for the program table.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Image {
     /// By [`SectionId`].
     pub sections: [Section; 3],
@@ -92,9 +97,14 @@ pub struct Image {
     /// Names of functions and variables of the runtime and of C libraries.
     pub externals: Vec<Arc<str>>,
     /// The functions among them of libraries that the program brings.
+    #[serde(skip)]
     pub foreign: Vec<FuncSym>,
+    program_table: Option<Place>,
+    #[serde(skip)]
     functions: FxHashMap<FuncSym, Place>,
+    #[serde(skip)]
     statics: FxHashMap<StaticSym, Place>,
+    #[serde(skip)]
     others: FxHashMap<SymbolRef, Place>,
 }
 
@@ -114,6 +124,7 @@ impl Image {
         match symbol {
             SymbolRef::Func(f) => self.functions.get(f).copied(),
             SymbolRef::Static(s) => self.statics.get(s).copied(),
+            SymbolRef::ProgramTable => self.program_table,
             other => self.others.get(other).copied(),
         }
     }
@@ -300,7 +311,7 @@ impl Builder<'_> {
                 })?;
                 let object = program_table(entry, self.program)?;
                 Ok(self.add_data(&object, |image, place| {
-                    image.others.insert(symbol.clone(), place);
+                    image.program_table = Some(place);
                 }))
             }
             SymbolRef::Location(i) => {

@@ -5,15 +5,15 @@ use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program};
 use taipan_codegen::{CodegenError, Image, Lister, Listing};
-use taipan_codegen_cranelift::{
-    LoadedImage, call_function, link_executable, object_file, run_program,
-};
+use taipan_codegen_cranelift::{LoadedImage, call_function, object_file, run_program};
 use taipan_graph::ObjId;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
 use crate::ahead;
+use crate::answers::{Question, remember};
+use crate::link::link_with_cache;
 use crate::native::ImageUse;
 use crate::parallel::par_map;
 use crate::reach::reachable;
@@ -271,16 +271,16 @@ pub fn run(
     request: &RunRequest,
     timings: &mut Timings,
 ) -> Result<i32, Failure> {
-    let prepared = guarded(|| program(db, options, &request.target, timings))?;
-    let (roots, root) = prepared?;
     match request.engine {
         Engine::LLInterp => guarded(|| {
+            let program = load(db, &request.target, options)?;
+            let (roots, root) = typed_program(db, program, timings)?;
             timings.phase("execute", || {
                 interpret_program(db, roots, &root, &request.argv)
             })
         })?,
         Engine::Native => {
-            let image = guarded(|| native_image(db, roots, &root, ImageUse::Run, timings))??;
+            let image = guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
             let image = timings
                 .phase("load", || LoadedImage::new(image))
                 .map_err(|e| codegen_failure(&e))?;
@@ -303,10 +303,32 @@ pub(crate) fn compile_for_process(
     target: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<Image, Failure> {
-    guarded(|| {
-        let (roots, root) = program(db, options, target, timings)?;
-        native_image(db, roots, &root, ImageUse::Run, timings)
-    })?
+    guarded(|| program_image(db, options, target, ImageUse::Run, timings))?
+}
+
+/// The image of a program.
+fn program_image(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    usage: ImageUse,
+    timings: &mut Timings,
+) -> Result<Image, Failure> {
+    let program = load(db, target, options)?;
+    let question = Question {
+        what: match usage {
+            ImageUse::Build => "image_to_build",
+            _ => "image_to_run",
+        },
+        program,
+        options: &[],
+    };
+    // What C libraries do is known to them alone.
+    let keeps = |image: &Image| image.foreign.is_empty();
+    remember(db, &question, keeps, || {
+        let (roots, root) = typed_program(db, program, timings)?;
+        native_image(db, roots, &root, usage, timings)
+    })
 }
 
 /// As [`compile_for_process`], in parts that can be replaced.
@@ -318,7 +340,8 @@ pub(crate) fn list_for_process(
     timings: &mut Timings,
 ) -> Result<Listing, Failure> {
     guarded(|| {
-        let (roots, root) = program(db, options, target, timings)?;
+        let program = load(db, target, options)?;
+        let (roots, root) = typed_program(db, program, timings)?;
         compile_entries(db, roots, std::slice::from_ref(&root), timings);
         timings.phase("link", || {
             native::listing(db, roots, &root, lister).map_err(|e| codegen_failure(&e))
@@ -337,11 +360,12 @@ pub fn build(
 ) -> Result<(), Failure> {
     let image = guarded(|| build_image(db, options, target, timings))??;
     let object = image_object(&image, timings)?;
-    link(&image, &object, output, timings)
+    link(db, &image, &object, output, timings)
 }
 
 /// Makes an executable of an image and its object file.
 pub(crate) fn link(
+    db: &Database,
     image: &Image,
     object: &[u8],
     output: &Utf8Path,
@@ -349,7 +373,7 @@ pub(crate) fn link(
 ) -> Result<(), Failure> {
     timings
         .phase("link", || {
-            link_executable(object, &image.foreign, output.as_std_path())
+            link_with_cache(&db.cache(), object, &image.foreign, output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
@@ -373,8 +397,7 @@ pub(crate) fn build_image(
     target: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<Image, Failure> {
-    let (roots, root) = program(db, options, target, timings)?;
-    native_image(db, roots, &root, ImageUse::Build, timings)
+    program_image(db, options, target, ImageUse::Build, timings)
 }
 
 pub(crate) fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u8>, Failure> {
@@ -383,14 +406,12 @@ pub(crate) fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u
     })
 }
 
-/// Loads a program and types it.
-fn program(
+/// Types a program from its entry point on.
+fn typed_program(
     db: &Database,
-    options: &LoadOptions,
-    target: &Utf8Path,
+    program: Program,
     timings: &mut Timings,
 ) -> Result<(Roots, FuncSym), Failure> {
-    let program = load(db, target, options)?;
     timings.phase("parse", || ahead::compile_files(db, program));
     let roots = timings.phase("import", || {
         let found = import_diagnostics(db, program);

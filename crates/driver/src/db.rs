@@ -23,6 +23,8 @@ pub struct Database {
     log: QueryLog,
     programs: Arc<Mutex<BTreeMap<ProgramKey, Program>>>,
     done_ahead: Arc<Mutex<FxHashSet<Ahead>>>,
+    /// The revision in which it was made.
+    first: salsa::Revision,
 }
 
 /// What is done ahead of its being asked for.
@@ -71,7 +73,7 @@ impl Database {
         let log = QueryLog::default();
         let sink = log.clone();
         let storage = salsa::Storage::new(Some(Box::new(move |event| sink.record(&event))));
-        Database {
+        let mut db = Database {
             storage,
             system,
             files: Files::default(),
@@ -79,7 +81,15 @@ impl Database {
             log,
             programs: Arc::default(),
             done_ahead: Arc::default(),
-        }
+            first: salsa::Revision::max(),
+        };
+        db.first = salsa::plumbing::current_revision(&db);
+        db
+    }
+
+    /// Whether any input was changed since the database was made.
+    pub(crate) fn is_edited(&self) -> bool {
+        salsa::plumbing::current_revision(self) != self.first
     }
 
     /// The program with these inputs: always the same one for the same inputs.

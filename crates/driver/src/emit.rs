@@ -8,6 +8,7 @@ use taipan_graph::{Graph, ObjId, print_dot};
 use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
 
+use crate::answers::{Question, remember};
 use crate::compile::{find_function, typed, typer_failure};
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
@@ -89,6 +90,20 @@ fn emit_stage(
     timings: &mut Timings,
 ) -> Result<String, Failure> {
     let program = load(db, &request.file, options)?;
+    let question = Question {
+        what: "emit",
+        program,
+        options: &[&format!("{request:?}")],
+    };
+    remember(db, &question, |_| true, || stage_text(db, program, request, timings))
+}
+
+fn stage_text(
+    db: &Database,
+    program: Program,
+    request: &EmitRequest,
+    timings: &mut Timings,
+) -> Result<String, Failure> {
     if request.stage == Stage::Bytecode && request.func.is_none() {
         let file = db.files().get(db, program.target(db));
         return Ok(taipan_code::disassemble(

@@ -6,6 +6,7 @@
 //! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
 mod ahead;
+mod answers;
 mod cache;
 mod compile;
 mod config;
@@ -14,6 +15,7 @@ mod emit;
 mod explain;
 mod fault;
 mod keys;
+mod link;
 mod literal;
 mod log;
 mod names;

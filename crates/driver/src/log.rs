@@ -1,6 +1,6 @@
 //! Which queries ran and which were reused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ type Note = (String, String, QueryEvent);
 pub struct QueryCounts {
     /// Their functions ran.
     pub executed: usize,
-    /// Their old results were found to be still right.
+    /// Their old results were found to be still right, or came from the cache.
     pub reused: usize,
 }
 
@@ -81,6 +81,14 @@ impl QueryLog {
         }
     }
 
+    /// Notes that the result of a query came from the cache on disk.
+    pub(crate) fn record_restored(&self, query: &str, key: impl FnOnce() -> String) {
+        self.counters.reused.fetch_add(1, Ordering::Relaxed);
+        if self.on.load(Ordering::Relaxed) {
+            self.note(query, &key(), QueryEvent::Restored);
+        }
+    }
+
     pub(crate) fn record(&self, event: &salsa::Event) {
         let (entry, counter) = match event.kind {
             EventKind::WillExecute { database_key } => (
@@ -103,14 +111,15 @@ impl QueryLog {
     }
 
     /// Takes what was recorded: query name, key and event, in order of time; last what
-    /// is memoized outside of salsa.
+    /// is memoized outside of salsa. A query whose result was restored counts as that
+    /// only, though salsa executed it.
     /// `key_text` words the key of a query for people.
     pub fn take(
         &self,
         key_text: impl Fn(&str, salsa::Id) -> Option<String>,
     ) -> Vec<(String, String, QueryEvent)> {
-        self.take_entries()
-            .into_iter()
+        let entries = self.take_entries().into_iter();
+        let mut lines: Vec<Note> = entries
             .map(|(key, event)| {
                 // Attached databases print `name(Id(..))`.
                 let text = format!("{key:?}");
@@ -119,10 +128,18 @@ impl QueryLog {
                     .unwrap_or_else(|| id.strip_suffix(')').unwrap_or(id).to_owned());
                 (name.to_owned(), key, event)
             })
-            .chain(std::mem::take(
-                &mut *self.notes.lock().unwrap_or_else(|e| e.into_inner()),
-            ))
-            .collect()
+            .collect();
+        // Only now: wording keys may run queries, which make notes.
+        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(|e| e.into_inner()));
+        let restored: HashSet<(&str, &str)> = (notes.iter())
+            .filter(|(_, _, event)| *event == QueryEvent::Restored)
+            .map(|(name, key, _)| (&**name, &**key))
+            .collect();
+        lines.retain(|(name, key, event)| {
+            *event != QueryEvent::Executed || !restored.contains(&(&**name, &**key))
+        });
+        lines.extend(notes);
+        lines
     }
 
     /// Takes what was recorded, as salsa names it.

@@ -5,6 +5,7 @@ use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange};
 
 use crate::ahead;
+use crate::answers::{Question, remember_diagnostics};
 use crate::typing::typing_diagnostics;
 use crate::{Database, InternalError, Timings};
 
@@ -111,6 +112,15 @@ pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic>
 
 /// Everything that is wrong with a program, in the order of stages; warnings too.
 pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
+    let question = Question {
+        what: "check",
+        program,
+        options: &[],
+    };
+    remember_diagnostics(db, &question, || all_diagnostics(db, program, timings))
+}
+
+fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
     timings.phase("parse", || ahead::compile_files(db, program));
     let mut all = timings.phase("import", || import_diagnostics(db, program));
     // What is broken in one place must not hide what is wrong in another.

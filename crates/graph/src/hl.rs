@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
+use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Graph};
 
@@ -43,7 +44,7 @@ pub type FunctionGraph = Graph<HighLevel>;
 /// (module and name where there is one, allocation site and sequence number
 /// otherwise), so it is the same in every run and process. Its content is read
 /// through the projections of the `interp` crate.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ObjId(pub u64);
 
 impl fmt::Debug for ObjId {
@@ -53,7 +54,7 @@ impl fmt::Debug for ObjId {
 }
 
 /// Width and signedness of an integer type (RPython: the `r_int` family).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct IntKind {
     /// Whether negative values exist.
     pub signed: bool,
@@ -88,7 +89,7 @@ impl IntKind {
 }
 
 /// How arguments are passed in a `call_args` operation (RPython: `CallShape`).
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct CallShape {
     /// Number of positional arguments.
     pub positional: u32,
@@ -100,7 +101,7 @@ pub struct CallShape {
 
 /// A constant of a high-level graph. Immutable Python values stand for
 /// themselves; everything with identity is an image object.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Const {
     /// `None`
     None,
@@ -191,7 +192,9 @@ impl fmt::Display for Const {
 macro_rules! hl_ops {
     ($($variant:ident = $name:literal, $raises:literal, $pure:literal;)*) => {
         /// High-level operations, named as in RPython.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
+        )]
         pub enum HlOp { $(#[doc = concat!("`", $name, "`")] $variant,)* }
 
         impl HlOp {

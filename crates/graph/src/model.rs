@@ -3,17 +3,19 @@
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// What a graph's operations, constants and variable types are.
 pub trait Dialect: Copy + Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
     /// Operation names.
-    type Op: Copy + Eq + Hash + Debug + Display + Send + Sync;
+    type Op: Copy + Eq + Hash + Debug + Display + Send + Sync + Serialize + DeserializeOwned;
     /// Values of constants.
-    type Const: Clone + Eq + Hash + Debug + Display + Send + Sync;
+    type Const: Clone + Eq + Hash + Debug + Display + Send + Sync + Serialize + DeserializeOwned;
     /// What is known of every variable: nothing in [`crate::HighLevel`], the
     /// `concretetype` in the low-level dialect.
-    type Ty: Clone + Eq + Hash + Debug + Send + Sync;
+    type Ty: Clone + Eq + Hash + Debug + Send + Sync + Serialize + DeserializeOwned;
 
     /// Type of a constant.
     fn const_ty(c: &Self::Const) -> Self::Ty;
@@ -32,7 +34,7 @@ pub trait Dialect: Copy + Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 
 macro_rules! id {
     ($(#[$m:meta])* $name:ident) => {
         $(#[$m])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(pub u32);
         impl $name {
             /// The id as an index into its arena.
@@ -57,7 +59,8 @@ id!(
 );
 
 /// An operand: a variable or a constant (RPython: `Hlvalue`).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub enum Operand<D: Dialect> {
     /// A variable of the block.
     Var(VarId),
@@ -93,7 +96,8 @@ impl<D: Dialect> From<VarId> for Operand<D> {
 pub type Args<D> = SmallVec<[Operand<D>; 3]>;
 
 /// `result = op(args)` (RPython: `SpaceOperation`).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Operation<D: Dialect> {
     /// The operation.
     pub op: D::Op,
@@ -107,7 +111,8 @@ pub struct Operation<D: Dialect> {
 }
 
 /// What decides between a block's exits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub enum ExitSwitch<D: Dialect> {
     /// One exit at the most.
     None,
@@ -120,7 +125,8 @@ pub enum ExitSwitch<D: Dialect> {
 }
 
 /// The case in which a link is taken.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub enum ExitCase<D: Dialect> {
     /// The only exit, or the one without exception.
     None,
@@ -136,7 +142,8 @@ pub enum ExitCase<D: Dialect> {
 }
 
 /// An edge between blocks.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Link<D: Dialect> {
     /// Where it leads.
     pub target: BlockId,
@@ -178,7 +185,8 @@ impl<D: Dialect> Link<D> {
 /// A basic block. Every variable used in a block is one of its input arguments or
 /// the result of an earlier operation of the same block (SSI form: nothing is
 /// used across a link without being passed along it).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Block<D: Dialect> {
     /// Parameters, defined by the arguments of the incoming links.
     pub inputargs: Vec<VarId>,
@@ -209,7 +217,8 @@ impl<D: Dialect> Block<D> {
 }
 
 /// What is known of a variable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct VarData<D: Dialect> {
     /// A name for people, from the source where there is one; may be empty and
     /// need not be unique.
@@ -222,7 +231,8 @@ pub struct VarData<D: Dialect> {
 ///
 /// The return block has one input argument and no exits; the except block has two
 /// (exception class, exception instance) and no exits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Graph<D: Dialect> {
     /// A name for people, usually the function's.
     pub name: Box<str>,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation};
 
 use crate::{
@@ -52,7 +53,7 @@ pub type LLGraph = Graph<LowLevel>;
 pub type LLOperand = taipan_graph::Operand<LowLevel>;
 
 /// A constant of a low-level graph.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum LLConst {
     /// Of type Void: what it stands for, `None` where nothing is known or needed.
     Void(VoidConst),
@@ -78,7 +79,7 @@ pub enum LLConst {
 }
 
 /// What a Void constant stands for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum VoidConst {
     /// Nothing.
     None,
@@ -139,7 +140,7 @@ impl LLConst {
 pub struct FuncSym(Arc<FuncSymData>);
 
 /// Parts of a [`FuncSym`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct FuncSymData {
     /// What it is made from.
     pub kind: FuncKind,
@@ -148,7 +149,7 @@ pub struct FuncSymData {
 }
 
 /// What a function is made from.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FuncKind {
     /// A function of the program.
     User {
@@ -190,7 +191,7 @@ pub enum FuncKind {
 }
 
 /// One argument that a helper is specialised by.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum HelperArg {
     /// A run-time argument of this type.
     Type(LLType),
@@ -207,6 +208,10 @@ impl FuncSym {
     /// What it is made from.
     pub fn kind(&self) -> &FuncKind {
         &self.0.kind
+    }
+
+    pub(crate) fn data(&self) -> &FuncSymData {
+        &self.0
     }
 
     /// Its type.
@@ -238,7 +243,7 @@ impl fmt::Debug for FuncSym {
 
 /// The name of a prebuilt data object: what it is made from. Its contents come from
 /// [`crate::Program::static_data`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum StaticSym {
     /// The vtable of a class.
     Vtable(ObjId),

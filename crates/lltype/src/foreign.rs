@@ -4,12 +4,13 @@
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::IntKind;
 
 use crate::{FuncKind, FuncSym, FuncType, LLType, TypeKind};
 
 /// What the C compiler and the linker need to know of a library.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct CLibrary {
     /// Lines before all includes.
     pub pre_include_bits: Vec<String>,

@@ -20,6 +20,7 @@ mod layout;
 mod memory;
 mod ops;
 mod program;
+mod serial;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub use layout::*;
 pub use memory::*;
 pub use ops::*;
 pub use program::*;
+pub use serial::with_name_table;
 pub use table::*;
 pub use types::*;
 pub use value::*;

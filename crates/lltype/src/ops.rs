@@ -22,6 +22,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// No side effect and a result that depends on the operands only: may be folded,
 /// merged, moved and dropped.
 pub const FOLD: u8 = 1;
@@ -38,7 +40,7 @@ pub const OVF: u8 = FOLD | RAISE;
 
 /// A low-level operation. Arithmetic comes in families, named by the type of the
 /// first operand: `int_add`, `uint_add`, `float_add`, ...
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum LLOp {
     /// Arithmetic and comparison: family and operation.
     Num(NumFamily, NumOp),
@@ -49,7 +51,9 @@ pub enum LLOp {
 macro_rules! named {
     ($(#[$m:meta])* $ty:ident { $($v:ident = $n:literal,)* }) => {
         $(#[$m])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
+        )]
         pub enum $ty { $(#[doc = concat!("`", $n, "`")] $v,)* }
         impl $ty {
             /// All of them.
@@ -84,7 +88,9 @@ named! {
 macro_rules! plain_ops {
     ($($v:ident = $n:literal, $flags:expr;)*) => {
         /// Operations that are not arithmetic.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
+        )]
         pub enum PlainOp { $(#[doc = concat!("`", $n, "`")] $v,)* }
         impl PlainOp {
             /// All of them.

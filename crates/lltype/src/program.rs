@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{FuncSym, LLConst, LLGraph, LLType, StaticSym, StructBody, StructId, StructType};
 
 /// Resolves the names in low-level graphs. The driver implements it over queries;
@@ -70,7 +72,7 @@ impl Program for NoProgram {
 }
 
 /// A prebuilt object.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct StaticData {
     /// Its container type.
     pub ty: LLType,
@@ -81,7 +83,7 @@ pub struct StaticData {
 }
 
 /// Contents of a prebuilt object or of a part of it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum StaticValue {
     /// A primitive or a pointer.
     Const(LLConst),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::{IntKind, ObjId};
 
 use crate::FuncSym;
@@ -20,7 +21,7 @@ struct Interned {
 }
 
 /// What a type is.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum TypeKind {
     /// No value at run time; constants of this type carry what helpers are
     /// specialised by.
@@ -60,7 +61,7 @@ pub enum TypeKind {
 }
 
 /// A struct type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct StructType {
     /// For people; part of the identity of inline structs, as in lltype.
     pub name: Arc<str>,
@@ -71,7 +72,7 @@ pub struct StructType {
 }
 
 /// Where the fields of a struct type are found.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum StructId {
     /// Here.
     Inline(Arc<StructBody>),
@@ -87,7 +88,7 @@ pub enum StructId {
 }
 
 /// Fields of a struct.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct StructBody {
     /// In order. The last one may be an inlined array (variable-sized struct).
     pub fields: Vec<Field>,
@@ -100,7 +101,7 @@ pub struct StructBody {
 }
 
 /// What an ADT method is bound to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FuncOrName {
     /// A prelude helper, by `module.function`; specialised when called.
     Helper(Arc<str>),
@@ -111,7 +112,7 @@ pub enum FuncOrName {
 }
 
 /// A field of a struct.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Field {
     /// Its name; instance attributes are `inst_NAME`, tuple items `item0`...
     pub name: Arc<str>,
@@ -120,7 +121,7 @@ pub struct Field {
 }
 
 /// An array type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct ArrayType {
     /// `GcArray` rather than `Array`.
     pub gc: bool,
@@ -133,7 +134,7 @@ pub struct ArrayType {
 }
 
 /// A function type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct FuncType {
     /// Types of the arguments; Void ones are not passed at run time.
     pub args: Vec<LLType>,

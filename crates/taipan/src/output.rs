@@ -42,7 +42,13 @@ impl Context {
                 Some(folder) => folder.clone(),
                 None => default_cache_folder(target),
             };
-            db.set_cache(Cache::open(&folder, CacheLimits::default()));
+            let cache = Cache::open(&folder, CacheLimits::default());
+            // For tests of Taipan itself.
+            let cache = match std::env::var_os("TAIPAN_CACHE_VERIFY") {
+                Some(_) => cache.verifying(),
+                None => cache,
+            };
+            db.set_cache(cache);
         }
         if common.log_queries.is_some() {
             db.log().record_from_now();

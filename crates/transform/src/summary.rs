@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use taipan_graph::{BlockId, ExitSwitch, find_loops};
 use taipan_lltype::{FuncSym, GC, LLGraph, LLOp, PlainOp, Program};
 
@@ -31,7 +32,7 @@ pub trait Summaries {
 }
 
 /// What a graph does by itself, and whom it calls.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Weighted number of operations.
     pub size: u32,
@@ -51,7 +52,7 @@ pub struct Summary {
 }
 
 /// What calling a function may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Effects {
     /// It may raise.
     pub can_raise: bool,

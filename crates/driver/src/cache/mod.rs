@@ -25,6 +25,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -65,6 +66,8 @@ struct Inner {
     /// The folder of this build of Taipan.
     own: PathBuf,
     limits: CacheLimits,
+    /// Whether answers are worked out all the same and compared.
+    verify: bool,
     packs: Mutex<Arc<[Pack]>>,
     state: Mutex<State>,
 }
@@ -90,9 +93,24 @@ impl Cache {
             folder,
             own: own.into_std_path_buf(),
             limits,
+            verify: false,
             packs: Mutex::new(packs),
             state: Mutex::default(),
         })))
+    }
+
+    /// Makes whoever takes a value from the cache work it out all the same and panic
+    /// if it differs: for tests. Call this before the cache is shared.
+    pub fn verifying(mut self) -> Cache {
+        if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
+            inner.verify = true;
+        }
+        self
+    }
+
+    /// Whether values are to be compared with what they stand for.
+    pub fn verifies(&self) -> bool {
+        self.0.as_ref().is_some_and(|i| i.verify)
     }
 
     /// Whether it keeps anything at all.
@@ -210,6 +228,8 @@ fn write_pack(
     let mut file = tempfile::Builder::new()
         .prefix("new-")
         .suffix(".tmp")
+        // As the user's mask has it: others may share the folder.
+        .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     let mut writer = PackWriter::new(file.as_file_mut())?;
     fill(&mut writer)?;

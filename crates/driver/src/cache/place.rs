@@ -1,9 +1,7 @@
 //! Where caches live.
 
 use camino::{Utf8Path, Utf8PathBuf};
-
-/// Name of the default folder.
-const FOLDER: &str = ".taipan-cache";
+use taipan_base::CACHE_FOLDER;
 
 /// The default cache folder of a target: in its project's root, which is the nearest
 /// folder at or above it with `pyproject.toml` or `.git`, else in the target's folder.
@@ -17,7 +15,7 @@ pub fn default_cache_folder(target: &Utf8Path) -> Utf8PathBuf {
     let root = own
         .ancestors()
         .find(|f| f.join("pyproject.toml").is_file() || f.join(".git").exists());
-    root.unwrap_or(own).join(FOLDER)
+    root.unwrap_or(own).join(CACHE_FOLDER)
 }
 
 /// Makes a cache folder. One that is new is marked as such, for version control and

@@ -47,7 +47,7 @@ impl Rebuild {
         if linked.as_ref() == Some(&object) && self.output.exists() {
             return Ok(());
         }
-        link(&image, &object, &self.output, timings)?;
+        link(db, &image, &object, &self.output, timings)?;
         *linked = Some(object);
         Ok(())
     }

@@ -1,0 +1,265 @@
+//! Whole answers from the cache: what a command that ends needs, if no file that the
+//! answer depends on has changed.
+//!
+//! An answer depends on its question (command, options, target, search path) and on the
+//! contents of every file that was asked for, those that turned out to be missing
+//! included. Which files these are is itself an entry of the cache:
+//!
+//! ```text
+//! hash(target, path, limit)                        -> files to look at
+//! hash(that, their paths and contents)             -> further files, if any
+//! hash(that, their paths and contents, question)   -> the answer
+//! ```
+//!
+//! Every step is found by contents alone, so there is nothing to be out of date. Files
+//! are read, not only looked at: what matters is their text, whatever their time stamps
+//! say, and reading a whole program takes milliseconds.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::collections::HashSet;
+
+use camino::Utf8PathBuf;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
+
+use crate::{Database, Failure, Key, KeyHasher};
+
+/// Kind of the entries that list files.
+const FILES: &str = "files";
+
+/// What a command wants to know.
+pub(crate) struct Question<'a> {
+    /// The query that it stands for, for the log; also the kind of the cache entry.
+    pub(crate) what: &'static str,
+    /// The program it is about.
+    pub(crate) program: Program,
+    /// Whatever else the answer depends on.
+    pub(crate) options: &'a [&'a str],
+}
+
+/// The answer to a question: from the cache, else computed and kept. Diagnostics are
+/// answers too; other failures, and what `keeps` says no to, are not kept.
+pub(crate) fn remember<T: Serialize + DeserializeOwned>(
+    db: &Database,
+    question: &Question<'_>,
+    keeps: impl Fn(&T) -> bool,
+    compute: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let encode = |answer: &Result<T, Failure>| {
+        let answer = match answer {
+            Ok(value) if !keeps(value) => return None,
+            Ok(value) => Ok(value),
+            Err(Failure::Diagnostics(all)) => Err(StoredDiagnostics::new(db, all)),
+            Err(_) => return None,
+        };
+        postcard::to_stdvec(&answer).ok()
+    };
+    let decode = |bytes: &[u8]| {
+        let answer: Result<T, StoredDiagnostics> = postcard::from_bytes(bytes).ok()?;
+        Some(answer.map_err(|all| Failure::Diagnostics(all.restore(db))))
+    };
+    recall(db, question, compute, encode, decode)
+}
+
+/// The same for questions whose answers are diagnostics.
+pub(crate) fn remember_diagnostics(
+    db: &Database,
+    question: &Question<'_>,
+    compute: impl FnOnce() -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let encode = |all: &Vec<Diagnostic>| postcard::to_stdvec(&StoredDiagnostics::new(db, all)).ok();
+    let decode = |bytes: &[u8]| {
+        let stored: StoredDiagnostics = postcard::from_bytes(bytes).ok()?;
+        Some(stored.restore(db))
+    };
+    recall(db, question, compute, encode, decode)
+}
+
+/// Takes an answer from the cache, or computes and keeps it.
+///
+/// Only in a process that has not seen an edit: in one that stays, the database itself
+/// is faster, and answers to what is being typed are not worth keeping.
+fn recall<R>(
+    db: &Database,
+    question: &Question<'_>,
+    compute: impl FnOnce() -> R,
+    encode: impl Fn(&R) -> Option<Vec<u8>>,
+    decode: impl Fn(&[u8]) -> Option<R>,
+) -> R {
+    let cache = db.cache();
+    if !cache.is_on() || db.is_edited() {
+        return compute();
+    }
+    let (seen, at) = walk(db, question.program);
+    let stored = cache.get(question.what, answer_key(at, question));
+    if !cache.verifies()
+        && let Some(found) = stored.as_deref().and_then(decode)
+    {
+        let target = question.program.target(db).to_string();
+        db.log().record_restored(question.what, target);
+        return found;
+    }
+    let result = compute();
+    // Headers and compiler are not among the files.
+    let bytes = encode(&result).filter(|_| !taipan_base::asked_c_compiler());
+    if stored.is_some() {
+        assert!(stored == bytes, "the cached {} differs", question.what);
+    } else if let Some(bytes) = bytes {
+        let at = extend(db, seen, at);
+        cache.put(question.what, answer_key(at, question), bytes);
+    }
+    result
+}
+
+fn answer_key(at: Key, question: &Question<'_>) -> Key {
+    let mut h = KeyHasher::new("answer");
+    h.bytes(at.as_bytes());
+    for o in question.options {
+        h.text(o);
+    }
+    h.finish()
+}
+
+/// Hash of what there is at a path.
+#[salsa::tracked(returns(copy))]
+fn contents_key(db: &dyn Db, file: File) -> Key {
+    match file.contents(db) {
+        FileContents::Text(t) => Key::of(t.as_bytes()),
+        other => KeyHasher::new("no text")
+            .text(&format!("{other:?}"))
+            .finish(),
+    }
+}
+
+/// Follows the lists of files from the program on as far as they go. Answers the files
+/// seen, and the hash of their contents.
+fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
+    let mut h = KeyHasher::new("program");
+    h.text(program.target(db).as_str());
+    h.number(program.path(db).len() as u64);
+    for p in program.path(db) {
+        h.text(p.as_str());
+    }
+    h.number(program.step_limit(db));
+    let mut at = h.finish();
+    let mut seen = HashSet::new();
+    let cache = db.cache();
+    while let Some(paths) = (cache.get(FILES, at))
+        .and_then(|bytes| postcard::from_bytes::<Vec<Utf8PathBuf>>(&bytes).ok())
+    {
+        at = step(db, at, &paths);
+        seen.extend(paths);
+    }
+    (seen, at)
+}
+
+/// The hash after looking at some more files.
+fn step(db: &Database, at: Key, paths: &[Utf8PathBuf]) -> Key {
+    let mut h = KeyHasher::new("files");
+    h.bytes(at.as_bytes());
+    for p in paths {
+        let file = db.files().get(db, p);
+        h.text(p.as_str()).bytes(contents_key(db, file).as_bytes());
+    }
+    h.finish()
+}
+
+/// Writes down which files were asked for beyond those seen on the way to `at`.
+fn extend(db: &Database, seen: HashSet<Utf8PathBuf>, at: Key) -> Key {
+    let more: Vec<Utf8PathBuf> = db
+        .files()
+        .known()
+        .into_iter()
+        .map(|(path, _)| path)
+        // What ships with the binary is as it is.
+        .filter(|p| !p.starts_with(taipan_base::SHIPPED) && !seen.contains(p))
+        .collect();
+    match postcard::to_stdvec(&more) {
+        Ok(bytes) if !more.is_empty() => {
+            db.cache().put(FILES, at, bytes);
+            step(db, at, &more)
+        }
+        _ => at,
+    }
+}
+
+/// A place by path.
+type StoredSpan = (Utf8PathBuf, u32, u32);
+
+/// A diagnostic by content.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StoredDiagnostic {
+    code: String,
+    is_error: bool,
+    message: String,
+    primary: Option<StoredSpan>,
+    label: String,
+    notes: Vec<(Option<StoredSpan>, String)>,
+    help: Option<String>,
+}
+
+/// Diagnostics as the cache has them.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StoredDiagnostics(Vec<StoredDiagnostic>);
+
+impl StoredDiagnostics {
+    fn new(db: &dyn Db, all: &[Diagnostic]) -> StoredDiagnostics {
+        let span = |s: Span| -> StoredSpan {
+            let path = s.file.path(db).clone();
+            (path, s.range.start, s.range.end)
+        };
+        let stored = all.iter().map(|d| StoredDiagnostic {
+            code: d.code.to_owned(),
+            is_error: d.severity == Severity::Error,
+            message: d.message.clone(),
+            primary: d.primary.map(span),
+            label: d.label.clone(),
+            notes: (d.notes.iter())
+                .map(|n| (n.span.map(span), n.message.clone()))
+                .collect(),
+            help: d.help.clone(),
+        });
+        StoredDiagnostics(stored.collect())
+    }
+
+    /// The diagnostics.
+    fn restore(self, db: &dyn Db) -> Vec<Diagnostic> {
+        let span = |(path, start, end): StoredSpan| Span {
+            file: db.files().get(db, &path),
+            range: TextRange::new(start, end),
+        };
+        let restored = self.0.into_iter().map(|d| Diagnostic {
+            code: static_code(d.code),
+            severity: if d.is_error {
+                Severity::Error
+            } else {
+                Severity::Warning
+            },
+            message: d.message,
+            primary: d.primary.map(span),
+            label: d.label,
+            notes: (d.notes.into_iter())
+                .map(|(at, message)| Note {
+                    span: at.map(span),
+                    message,
+                })
+                .collect(),
+            help: d.help,
+        });
+        restored.collect()
+    }
+}
+
+/// Codes are constants of the compiler: a restored one lives as long. There are few.
+fn static_code(code: String) -> &'static str {
+    static CODES: std::sync::Mutex<Vec<&'static str>> = std::sync::Mutex::new(Vec::new());
+    let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(known) = codes.iter().find(|c| **c == code) {
+        return known;
+    }
+    let new: &'static str = code.leak();
+    codes.push(new);
+    new
+}

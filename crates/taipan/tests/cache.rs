@@ -1,0 +1,250 @@
+//! What a second process takes over from the first: the answer must be the same, and
+//! never an old one.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Target file below fixtures/programs, and arguments of a short run.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("richards.py", &["1"]),
+    ("wordcount.py", &["50"]),
+    ("raising.py", &["60"]),
+    ("lisp.py", &["1"]),
+    ("quill/targetquill.py", &["quill/demo/closures.ql"]),
+];
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/programs")
+}
+
+/// A program and a cache in a folder of their own.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Project {
+        let p = Project {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        for (path, text) in files {
+            p.write(path, text);
+        }
+        p
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// `taipan COMMAND OPTIONS... ARGS...` here.
+    fn taipan(&self, command: &str, options: &[&str], args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .current_dir(self.dir.path())
+            .arg(command)
+            .args(options)
+            .args(args)
+            .output()
+            .unwrap()
+    }
+
+    /// The same with and without the cache, which must not differ; how the first went,
+    /// and the queries whose results came from the cache.
+    fn compare(&self, command: &str, args: &[&str]) -> (Output, Vec<String>) {
+        let cold = self.taipan(command, &["--no-cache"], args);
+        let log = self.path("queries.log");
+        let logging = ["--log-queries", log.to_str().unwrap()];
+        let cached = self.taipan(command, &logging, args);
+        assert_same(&cold, &cached);
+        (cached, restored(&log))
+    }
+}
+
+fn assert_same(a: &Output, b: &Output) {
+    let text = |o: &Output| {
+        format!(
+            "{:?}\n--- stdout\n{}\n--- stderr\n{}",
+            o.status.code(),
+            String::from_utf8_lossy(&o.stdout),
+            String::from_utf8_lossy(&o.stderr)
+        )
+    };
+    assert_eq!(text(a), text(b));
+}
+
+/// Names of the queries that a log says were restored.
+fn restored(log: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in std::fs::read_to_string(log).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if line["event"] == "restored" {
+            names.push(line["query"].as_str().unwrap().to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn a_second_process_answers_from_the_cache() {
+    let cache = tempfile::tempdir().unwrap();
+    let out = cache.path().join("program");
+    for (target, args) in PROGRAMS {
+        let project = Project {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        let log = project.path("queries.log");
+        let target = programs().join(target);
+        let target = target.to_str().unwrap();
+        let commands: &[(&str, &str, Vec<&str>)] = &[
+            ("check", "check", vec![target]),
+            ("run", "image_to_run", [&[target][..], args].concat()),
+            (
+                "build",
+                "image_to_build",
+                vec![target, "-o", out.to_str().unwrap()],
+            ),
+            ("emit", "emit", vec!["gc", target]),
+        ];
+        for (command, query, args) in commands {
+            let options = [
+                "--cache-dir",
+                cache.path().to_str().unwrap(),
+                "--log-queries",
+                log.to_str().unwrap(),
+            ];
+            let fixtures = |options: &[&str]| {
+                Command::new(env!("CARGO_BIN_EXE_taipan"))
+                    .current_dir(programs())
+                    .env("TAIPAN_CACHE_VERIFY", "1")
+                    .arg(command)
+                    .args(options)
+                    .args(args)
+                    .output()
+                    .unwrap()
+            };
+            let cold = fixtures(&options);
+            let executable = std::fs::read(&out).ok();
+            let _ = std::fs::remove_file(&out);
+            // Worked out all the same, and compared inside.
+            assert_same(&cold, &fixtures(&options));
+            let _ = std::fs::remove_file(&out);
+            let second = project.taipan(command, &options, args);
+            assert_eq!(cold.status.code(), second.status.code());
+            assert_eq!(restored(&log), [*query], "{command} {target}");
+            if *command != "run" {
+                assert_same(&cold, &second);
+            }
+            assert_eq!(executable, std::fs::read(&out).ok());
+        }
+    }
+}
+
+const MAIN: &str = "
+from lib import helper
+
+def entry_point(argv):
+    print helper(len(argv))
+    return 0
+";
+
+#[test]
+fn every_edit_is_noticed() {
+    let p = Project::new(&[
+        ("pyproject.toml", ""),
+        ("main.py", MAIN),
+        ("lib.py", "def helper(n):\n    return n + 1\n"),
+    ]);
+    let ran = |answer: &str, from_cache: bool| {
+        let (out, restored) = p.compare("run", &["main.py"]);
+        assert_eq!(String::from_utf8_lossy(&out.stdout), answer);
+        assert_eq!(restored.contains(&"image_to_run".to_owned()), from_cache);
+    };
+    ran("2\n", false);
+    ran("2\n", true);
+    p.write("lib.py", "def helper(n):\n    return n + 2\n");
+    ran("3\n", false);
+    // The same length, within the resolution of any clock.
+    p.write("lib.py", "def helper(n):\n    return n + 3\n");
+    ran("4\n", false);
+    p.write("lib.py", "def helper(n):\n    return n + 1\n");
+    ran("2\n", true);
+    // A package goes before a module: a file that was looked for and not found.
+    p.write("lib/__init__.py", "def helper(n):\n    return 'package'\n");
+    ran("package\n", false);
+    std::fs::remove_dir_all(p.path("lib")).unwrap();
+    ran("2\n", true);
+    p.write("lib.py", "import more\ndef helper(n):\n    return more.N\n");
+    p.write("more.py", "N = 7\n");
+    ran("7\n", false);
+    p.write("more.py", "N = 8\n");
+    ran("8\n", false);
+    std::fs::rename(p.path("lib.py"), p.path("lib2.py")).unwrap();
+    let (out, _) = p.compare("run", &["main.py"]);
+    assert_eq!(out.status.code(), Some(1));
+    let (again, restored) = p.compare("run", &["main.py"]);
+    assert_same(&out, &again);
+    assert!(restored.contains(&"image_to_run".to_owned()));
+    std::fs::rename(p.path("lib2.py"), p.path("lib.py")).unwrap();
+    ran("8\n", true);
+    std::fs::remove_dir_all(p.path(".taipan-cache")).unwrap();
+    ran("8\n", false);
+}
+
+#[test]
+fn diagnostics_are_restored_with_their_places() {
+    let text = "
+def f(n):
+    if n > 3:
+        return 'text'
+    return n
+
+def entry_point(argv):
+    return f(len(argv)) + 1
+";
+    let p = Project::new(&[("main.py", text)]);
+    for format in ["text", "json", "sarif"] {
+        let (first, _) = p.compare("check", &["--format", format, "main.py"]);
+        let (second, restored) = p.compare("check", &["--format", format, "main.py"]);
+        assert_eq!(first.status.code(), Some(1));
+        assert_same(&first, &second);
+        assert_eq!(restored, ["check"]);
+    }
+    // The same program elsewhere in the file: what is found moves along.
+    p.write("main.py", &format!("\n\n{text}"));
+    p.compare("check", &["main.py"]);
+}
+
+#[test]
+fn options_belong_to_the_question() {
+    let p = Project::new(&[
+        ("main.py", MAIN),
+        ("a/lib.py", "def helper(n):\n    return 1\n"),
+        ("b/lib.py", "def helper(n):\n    return 2\n"),
+    ]);
+    for _ in 0..2 {
+        for (path, answer) in [("a", "1\n"), ("b", "2\n")] {
+            let (out, _) = p.compare("run", &["--path", path, "main.py"]);
+            assert_eq!(String::from_utf8_lossy(&out.stdout), answer);
+        }
+    }
+}
+
+#[test]
+fn commands_work_where_nothing_can_be_written() {
+    let p = Project::new(&[
+        ("main.py", MAIN),
+        ("lib.py", "def helper(n):\n    return n\n"),
+        ("file", ""),
+    ]);
+    for dir in ["file", "/proc/nothing", "/dev/null/x"] {
+        let out = p.taipan("run", &["--cache-dir", dir], &["main.py"]);
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "1\n");
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    }
+}
