@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 
-use crate::{Files, System};
+use crate::{ArtifactStore, Files, System};
 
 /// The one database trait of the compiler. Crates above add queries, never traits.
 #[salsa::db]
@@ -27,6 +27,11 @@ pub trait Db: salsa::Database {
     /// A handle of its own on the same database. What is asked through it is no
     /// dependency of the query that runs: see [`aside`].
     fn fork(&self) -> Box<dyn Db>;
+
+    /// Results that outlive the process, where they are kept.
+    fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        None
+    }
 }
 
 /// Runs work on a handle of its own, so that what it asks is no dependency of the query

@@ -178,6 +178,8 @@ impl System for OsSystem {
         // What is not UTF-8 could not be written in a program either.
         let mut all: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            // What is meant for Taipan is none of the program's business.
+            .filter(|(k, _)| !k.starts_with("TAIPAN"))
             .collect();
         all.sort();
         all

@@ -5,6 +5,7 @@
 //! the compiler goes through [`System`]. Queries never log: what they have to say
 //! is a value in their result.
 
+mod artifacts;
 mod c_compiler;
 mod db;
 mod diagnostic;
@@ -14,6 +15,7 @@ mod render;
 mod span;
 mod watch;
 
+pub use artifacts::{ArtifactStore, Artifacts};
 pub use c_compiler::{CAnswer, asked_c_compiler};
 pub use db::*;
 pub use diagnostic::*;

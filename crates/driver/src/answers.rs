@@ -24,10 +24,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
 
+use taipan_interp::ModuleName;
+
 use crate::{Database, Failure, Key, KeyHasher};
 
 /// Kind of the entries that list files.
 const FILES: &str = "files";
+
+/// Stands among the files for the environment, which import time sees in `os.environ`.
+const ENVIRONMENT: &str = "<environment>";
 
 /// What a command wants to know.
 pub(crate) struct Question<'a> {
@@ -97,8 +102,8 @@ fn recall<R>(
     if !cache.verifies()
         && let Some(found) = stored.as_deref().and_then(decode)
     {
-        let target = question.program.target(db).to_string();
-        db.log().record_restored(question.what, target);
+        db.log()
+            .record_restored(question.what, || question.program.target(db).to_string());
         return found;
     }
     let result = compute();
@@ -107,7 +112,7 @@ fn recall<R>(
     if stored.is_some() {
         assert!(stored == bytes, "the cached {} differs", question.what);
     } else if let Some(bytes) = bytes {
-        let at = extend(db, seen, at);
+        let at = extend(db, question.program, seen, at);
         cache.put(question.what, answer_key(at, question), bytes);
     }
     result
@@ -131,6 +136,14 @@ fn contents_key(db: &dyn Db, file: File) -> Key {
             .text(&format!("{other:?}"))
             .finish(),
     }
+}
+
+fn environment_key(db: &dyn Db) -> Key {
+    let mut h = KeyHasher::new("environment");
+    for (name, value) in db.system().environment() {
+        h.text(&name).text(&value);
+    }
+    h.finish()
 }
 
 /// Follows the lists of files from the program on as far as they go. Answers the files
@@ -160,21 +173,27 @@ fn step(db: &Database, at: Key, paths: &[Utf8PathBuf]) -> Key {
     let mut h = KeyHasher::new("files");
     h.bytes(at.as_bytes());
     for p in paths {
-        let file = db.files().get(db, p);
-        h.text(p.as_str()).bytes(contents_key(db, file).as_bytes());
+        let contents = if p == ENVIRONMENT {
+            environment_key(db)
+        } else {
+            contents_key(db, db.files().get(db, p))
+        };
+        h.text(p.as_str()).bytes(contents.as_bytes());
     }
     h.finish()
 }
 
 /// Writes down which files were asked for beyond those seen on the way to `at`.
-fn extend(db: &Database, seen: HashSet<Utf8PathBuf>, at: Key) -> Key {
-    let more: Vec<Utf8PathBuf> = db
-        .files()
-        .known()
-        .into_iter()
-        .map(|(path, _)| path)
-        // What ships with the binary is as it is.
-        .filter(|p| !p.starts_with(taipan_base::SHIPPED) && !seen.contains(p))
+fn extend(db: &Database, program: Program, seen: HashSet<Utf8PathBuf>, at: Key) -> Key {
+    let files = db.files().known().into_iter().map(|(path, _)| path);
+    // What ships with the binary is as it is.
+    let files = files.filter(|p| !p.starts_with(taipan_base::SHIPPED));
+    let posix = ModuleName::new(db, program, "posix");
+    let environment = taipan_interp::module_named(db, posix)
+        .is_some()
+        .then(|| ENVIRONMENT.into());
+    let more: Vec<Utf8PathBuf> = (files.chain(environment))
+        .filter(|p| !seen.contains(p))
         .collect();
     match postcard::to_stdvec(&more) {
         Ok(bytes) if !more.is_empty() => {

@@ -450,10 +450,10 @@ pub(crate) fn compile_entries(
     let functions = timings.phase("optimize", || {
         let typed = reachable(db, roots, GraphStage::Rtyped, entries).functions;
         par_map(db, &typed, |db, f| {
-            crate::stages::simplified(db, LLFunction::new(db, roots, f.clone()));
+            crate::stages::simplified_summary(db, LLFunction::new(db, roots, f.clone()));
         });
         par_map(db, &typed, |db, f| {
-            crate::stages::optimized(db, LLFunction::new(db, roots, f.clone()));
+            crate::stages::optimized_summary(db, LLFunction::new(db, roots, f.clone()));
         });
         // Fewer than before: what was inlined everywhere is gone.
         reachable(db, roots, GraphStage::Optimized, entries).functions

@@ -1,15 +1,15 @@
 //! The database.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::Utf8PathBuf;
 use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
-use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
+use taipan_base::{ArtifactStore, Artifacts, Db, Files, OsSystem, Program, System, WarmState};
 
 use crate::stages::CodeMode;
-use crate::{Cache, QueryEvent, QueryLog};
+use crate::{Cache, Key, QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -20,6 +20,8 @@ pub struct Database {
     system: Arc<dyn System>,
     files: Files,
     warm: WarmState,
+    cache: Arc<OnceLock<Cache>>,
+    artifacts: Artifacts,
     log: QueryLog,
     programs: Arc<Mutex<BTreeMap<ProgramKey, Program>>>,
     done_ahead: Arc<Mutex<FxHashSet<Ahead>>>,
@@ -59,6 +61,10 @@ impl Db for Database {
     fn fork(&self) -> Box<dyn Db> {
         Box::new(self.clone())
     }
+
+    fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        self.artifacts.store()
+    }
 }
 
 impl Default for Database {
@@ -78,6 +84,8 @@ impl Database {
             system,
             files: Files::default(),
             warm: WarmState::default(),
+            cache: Arc::default(),
+            artifacts: Artifacts::default(),
             log,
             programs: Arc::default(),
             done_ahead: Arc::default(),
@@ -106,15 +114,17 @@ impl Database {
             .or_insert_with(|| Program::builder(target, path, steps).tests(tests).new(self))
     }
 
-    /// Gives the database a cache on disk. It starts without.
+    /// Gives the database a cache on disk, once: it starts without.
     pub fn set_cache(&self, cache: Cache) {
-        let slot = self.warm.slot(CACHE);
-        *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(Box::new(cache));
+        if self.cache.set(cache.clone()).is_ok() && cache.is_on() {
+            let log = self.log.clone();
+            self.artifacts.set(Box::new(KeptInCache { cache, log }));
+        }
     }
 
-    /// The cache on disk.
+    /// The cache on disk; one that is off if none was given.
     pub fn cache(&self) -> Cache {
-        cache_of(self)
+        self.cache.get().cloned().unwrap_or_default()
     }
 
     /// Whether this was not asked before: what is done ahead is done once. After an edit
@@ -144,14 +154,26 @@ impl Database {
     }
 }
 
-/// Slot of the cache in the database's warm state: what queries take from it is a pure
-/// function of its key.
-const CACHE: &str = "cache";
+/// The cache as queries see it.
+struct KeptInCache {
+    cache: Cache,
+    log: QueryLog,
+}
 
-/// The cache on disk, for queries.
-pub(crate) fn cache_of(db: &dyn Db) -> Cache {
-    let slot = db.warm().slot(CACHE);
-    let cache = slot.lock().unwrap_or_else(|e| e.into_inner());
-    let cache = cache.as_ref().and_then(|c| c.downcast_ref::<Cache>());
-    cache.cloned().unwrap_or_default()
+impl ArtifactStore for KeptInCache {
+    fn get(&self, kind: &str, key: &[u8]) -> Option<Vec<u8>> {
+        self.cache.get(kind, Key::of(key))
+    }
+
+    fn put(&self, kind: &str, key: &[u8], value: Vec<u8>) {
+        self.cache.put(kind, Key::of(key), value);
+    }
+
+    fn restored(&self, query: &'static str, key: &dyn Fn() -> String) {
+        self.log.record_restored(query, key);
+    }
+
+    fn verifies(&self) -> bool {
+        self.cache.verifies()
+    }
 }

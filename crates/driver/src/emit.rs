@@ -297,8 +297,8 @@ fn lowlevel(
                 None => None,
             },
             Stage::Optimized => stages::optimized(db, key),
-            Stage::Exceptions => stages::exceptions(db, key),
-            _ => stages::gc(db, key),
+            Stage::Exceptions => stages::exceptions(db, key).map(|t| t.graph),
+            _ => stages::gc(db, key).map(|t| t.graph),
         };
         let Some(graph) = graph else { continue };
         out.push_str(&match request.stage {

@@ -27,6 +27,7 @@ mod stages;
 mod targets;
 pub mod testing;
 mod timing;
+mod traces;
 mod typing;
 mod value;
 pub mod watch;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{Db, File, LineIndex};
+use taipan_base::{ArtifactStore, Db, File, LineIndex};
 use taipan_code::code_spans;
 use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, SymbolRef,
@@ -15,7 +15,8 @@ use taipan_codegen_cranelift::{FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
-use crate::stages::{GraphStage, LLFunction, StageProgram, gc};
+use crate::stages::{GraphStage, LLFunction, StageProgram, gc, optimized_key, search_of};
+use crate::traces::{Recorder, Search, keep, search, start};
 
 thread_local! {
     /// Making one costs more than compiling a small function.
@@ -45,13 +46,45 @@ pub fn machine_code(
     db: &dyn Db,
     f: LLFunction,
 ) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
-    let program = StageProgram::new(db, f.roots(db), GraphStage::Gc);
     let sym = f.sym(db);
-    let graph = gc(db, f)
+    let kept = search_of(db, f, kept_code);
+    let verifies = db.artifacts().is_some_and(ArtifactStore::verifies);
+    if let Some(code) = kept.found()
+        && !verifies
+    {
+        if let Some(store) = db.artifacts() {
+            store.restored(MACHINE_CODE, &|| sym.name().to_owned());
+        }
+        return Ok(code.clone());
+    }
+    let traced = gc(db, f)
         .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
-    with_compiler(|c| c.compile(&program, sym, &graph))
+    let recorder = Recorder::new(db, f.roots(db), &traced.asked);
+    let code = with_compiler(|c| c.compile(&recorder, sym, &traced.graph))
         .map(Arc::new)
-        .map_err(Arc::new)
+        .map_err(Arc::new)?;
+    if let Some(found) = kept.found() {
+        assert!(*found == code, "the cached machine code differs");
+    }
+    keep(
+        db,
+        f.roots(db),
+        MACHINE_CODE,
+        kept,
+        recorder.asked(),
+        &*code,
+    );
+    Ok(code)
+}
+
+const MACHINE_CODE: &str = "machine_code";
+
+/// What is kept of [`machine_code`]. It says all that was asked since the optimised
+/// graph, so the graphs between the two need not be made.
+#[salsa::tracked]
+fn kept_code(db: &dyn Db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
+    let start = optimized_key(db, f).and_then(|input| start(db, MACHINE_CODE, f.sym(db), input));
+    search(db, f.roots(db), MACHINE_CODE, start)
 }
 
 /// Cranelift's form of a function, or its machine code, as text.

@@ -9,7 +9,7 @@ use taipan_rtyper::{StaticKey, func_key, static_data};
 
 use crate::Database;
 use crate::parallel::par_map;
-use crate::stages::{GraphStage, StageProgram, rtyped};
+use crate::stages::{GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped};
 
 /// What a program consists of at a stage.
 #[derive(Default)]
@@ -153,6 +153,13 @@ fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncS
     let mut out = References::default();
     if let Some(Err(d)) = rtyped(db, roots, sym) {
         out.diagnostic = Some(d);
+    } else if stage == GraphStage::Optimized {
+        // May be known without the graph.
+        let key = LLFunction::new(db, roots, sym.clone());
+        if let Some(mentioned) = optimized_mentions(db, key) {
+            out.functions.extend(mentioned.functions.iter().cloned());
+            out.statics.extend(mentioned.statics.iter().cloned());
+        }
     } else if let Some(graph) = StageProgram::new(db, roots, stage).graph(sym) {
         graph_references(&graph, &mut |r| out.add(r));
     }

@@ -9,8 +9,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
+use taipan_codegen::{Reference, graph_references};
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId,
 };
@@ -18,6 +20,11 @@ use taipan_rtyper::{
     RtypedProgram, Typed, TyperError, entry_sym, func_key, func_sym_of, rtyped_graph,
 };
 use taipan_transform::{Effects, Summaries, Summary};
+
+use crate::Key;
+use crate::traces::{
+    Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
+};
 
 /// What is wanted of code. Without one, the fastest.
 #[salsa::input(singleton, debug)]
@@ -29,7 +36,7 @@ pub struct CodeMode {
     pub replaceable: bool,
 }
 
-fn code_is_replaceable(db: &dyn Db) -> bool {
+pub(crate) fn code_is_replaceable(db: &dyn Db) -> bool {
     CodeMode::try_get(db).is_some_and(|m| m.replaceable(db))
 }
 
@@ -82,7 +89,7 @@ impl Program for StageProgram<'_> {
         match self.stage {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
             GraphStage::Optimized => optimized(self.db, key),
-            GraphStage::Gc => gc(self.db, key),
+            GraphStage::Gc => Some(gc(self.db, key)?.graph),
         }
     }
 
@@ -104,12 +111,13 @@ impl Program for StageProgram<'_> {
 }
 
 /// What passes may ask, answered by the queries here.
-struct QuerySummaries<'db> {
+pub(crate) struct QuerySummaries<'db> {
     program: StageProgram<'db>,
 }
 
 impl<'db> QuerySummaries<'db> {
-    fn new(db: &'db dyn Db, roots: Roots) -> Self {
+    /// The answers about the program with these roots.
+    pub(crate) fn new(db: &'db dyn Db, roots: Roots) -> Self {
         QuerySummaries {
             program: StageProgram::new(db, roots, GraphStage::Optimized),
         }
@@ -159,36 +167,178 @@ pub(crate) fn rtyped(
     Some(rtyped_graph(db, func_key(db, roots, f)?))
 }
 
+/// What an earlier process left of a stage's graph: enough for all who do not read the
+/// graph itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct KeptGraph {
+    /// The hash of the graph, under which it is kept.
+    key: Key,
+    summary: Arc<Summary>,
+    mentioned: Arc<Mentioned>,
+}
+
+impl KeptGraph {
+    fn new(key: Key, graph: &LLGraph) -> KeptGraph {
+        KeptGraph {
+            key,
+            summary: Arc::new(taipan_transform::summary(graph)),
+            mentioned: Arc::new(Mentioned::of(graph)),
+        }
+    }
+}
+
+/// The functions and prebuilt data that a graph mentions, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Mentioned {
+    pub(crate) functions: Vec<FuncSym>,
+    pub(crate) statics: Vec<StaticSym>,
+}
+
+impl Mentioned {
+    fn of(graph: &LLGraph) -> Mentioned {
+        let mut out = Mentioned::default();
+        graph_references(graph, &mut |r| match r {
+            Reference::Func(f) => out.functions.push(f.clone()),
+            Reference::Static(s) => out.statics.push(s.clone()),
+        });
+        out
+    }
+}
+
+/// The graph of a stage: the kept one, or what `make` makes, which is then kept.
+fn restore_or_make(
+    db: &dyn Db,
+    f: LLFunction,
+    stage: &'static str,
+    kept: &Search<Arc<KeptGraph>>,
+    make: impl FnOnce(&Recorder<'_>) -> Option<LLGraph>,
+) -> Option<Arc<LLGraph>> {
+    let roots = f.roots(db);
+    let recorder = Recorder::new(db, roots, &[]);
+    let Some(store) = db.artifacts() else {
+        return make(&recorder).map(Arc::new);
+    };
+    if let Some(found) = kept.found() {
+        let graph = kept_graph(store, found.key);
+        if let Some(graph) = graph
+            && !store.verifies()
+        {
+            store.restored(stage, &|| f.sym(db).name().to_owned());
+            return Some(Arc::new(graph));
+        }
+        let graph = make(&recorder)?;
+        let now = KeptGraph::new(content_key(&graph).unwrap_or(found.key), &graph);
+        assert!(now == **found, "the cached {stage} differs");
+        return Some(Arc::new(graph));
+    }
+    let graph = make(&recorder)?;
+    if let Search::Missing(_) = kept
+        && let Some(key) = keep_graph(store, &graph)
+    {
+        let result = KeptGraph::new(key, &graph);
+        keep(db, roots, stage, kept, recorder.asked(), result);
+    }
+    Some(Arc::new(graph))
+}
+
+/// The answer of a query that searches the cache, if there is one.
+pub(crate) fn search_of<T>(
+    db: &dyn Db,
+    f: LLFunction,
+    query: impl Fn(&dyn Db, LLFunction) -> &Search<T>,
+) -> &Search<T> {
+    match db.artifacts() {
+        Some(_) => query(db, f),
+        None => &Search::Off,
+    }
+}
+
+/// The hash of the RTyper's graph of a function.
+#[salsa::tracked(returns(copy))]
+fn rtyped_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
+    content_key(&*rtyped(db, f.roots(db), f.sym(db))?.ok()?)
+}
+
+/// What is kept of [`simplified`].
+#[salsa::tracked]
+fn kept_simplified(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+    let start = rtyped_key(db, f).and_then(|input| start(db, SIMPLIFIED, f.sym(db), input));
+    search(db, f.roots(db), SIMPLIFIED, start)
+}
+
+const SIMPLIFIED: &str = "simplified";
+
 /// A function simplified by itself: what callers inline. None where there is no graph.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn simplified(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
-    let program = StageProgram::new(db, f.roots(db), GraphStage::Optimized);
-    Some(Arc::new(taipan_transform::simplify_graph(&graph, &program)))
+    let kept = search_of(db, f, kept_simplified);
+    restore_or_make(db, f, SIMPLIFIED, kept, |r| {
+        let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+        Some(taipan_transform::simplify_graph(&graph, r))
+    })
+}
+
+/// The hash of a simplified function.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn simplified_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
+    match search_of(db, f, kept_simplified) {
+        Search::Found(kept) => Some(kept.key),
+        _ => content_key(&*simplified(db, f)?),
+    }
 }
 
 /// Summary of a simplified function.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn simplified_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summary>> {
-    Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?)))
+    match search_of(db, f, kept_simplified) {
+        Search::Found(kept) => Some(kept.summary.clone()),
+        _ => Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?))),
+    }
 }
+
+/// What is kept of [`optimized`].
+#[salsa::tracked]
+fn kept_optimized(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+    let start = simplified_key(db, f).and_then(|input| start(db, OPTIMIZED, f.sym(db), input));
+    search(db, f.roots(db), OPTIMIZED, start)
+}
+
+const OPTIMIZED: &str = "optimized";
 
 /// A function with its callees inlined, optimised.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn optimized(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let graph = simplified(db, f)?;
-    let summaries = QuerySummaries::new(db, f.roots(db));
-    Some(Arc::new(taipan_transform::optimize(
-        f.sym(db),
-        &graph,
-        &summaries,
-    )))
+    let kept = search_of(db, f, kept_optimized);
+    restore_or_make(db, f, OPTIMIZED, kept, |r| {
+        let graph = simplified(db, f)?;
+        Some(taipan_transform::optimize(f.sym(db), &graph, r))
+    })
+}
+
+/// The hash of an optimised function.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn optimized_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
+    match search_of(db, f, kept_optimized) {
+        Search::Found(kept) => Some(kept.key),
+        _ => content_key(&*optimized(db, f)?),
+    }
 }
 
 /// Summary of an optimised function.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn optimized_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summary>> {
-    Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?)))
+    match search_of(db, f, kept_optimized) {
+        Search::Found(kept) => Some(kept.summary.clone()),
+        _ => Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?))),
+    }
+}
+
+/// What an optimised function mentions.
+pub(crate) fn optimized_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
+    match search_of(db, f, kept_optimized) {
+        Search::Found(kept) => Some(kept.mentioned.clone()),
+        _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
+    }
 }
 
 /// Effects of all functions of a program. Read through [`function_effects`].
@@ -232,23 +382,43 @@ pub(crate) fn function_effects(db: &dyn Db, f: LLFunction) -> Effects {
         .unwrap_or(ANYTHING)
 }
 
+/// A graph with all that was asked on the way to it from the optimised one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Traced {
+    pub(crate) graph: Arc<LLGraph>,
+    pub(crate) asked: Arc<[Question]>,
+}
+
+impl Traced {
+    fn new(db: &dyn Db, graph: LLGraph, recorder: Recorder<'_>) -> Traced {
+        let asked = match db.artifacts() {
+            Some(_) => recorder.asked().into(),
+            None => Arc::default(),
+        };
+        Traced {
+            graph: Arc::new(graph),
+            asked,
+        }
+    }
+}
+
 /// A function after the exception transform.
 #[salsa::tracked(returns(clone))]
-pub(crate) fn exceptions(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+pub(crate) fn exceptions(db: &dyn Db, f: LLFunction) -> Option<Traced> {
     let graph = optimized(db, f)?;
-    let own = function_effects(db, f);
-    let summaries = QuerySummaries::new(db, f.roots(db));
-    Some(Arc::new(taipan_transform::exception_transform(
-        &graph, own, &summaries,
-    )))
+    let recorder = Recorder::new(db, f.roots(db), &[]);
+    let own = recorder.effects(f.sym(db));
+    let graph = taipan_transform::exception_transform(&graph, own, &recorder);
+    Some(Traced::new(db, graph, recorder))
 }
 
 /// A function after the GC transform.
 #[salsa::tracked(returns(clone))]
-pub(crate) fn gc(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let graph = exceptions(db, f)?;
-    let summaries = QuerySummaries::new(db, f.roots(db));
-    Some(Arc::new(taipan_transform::gc_transform(&graph, &summaries)))
+pub(crate) fn gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    let before = exceptions(db, f)?;
+    let recorder = Recorder::new(db, f.roots(db), &before.asked);
+    let graph = taipan_transform::gc_transform(&before.graph, &recorder);
+    Some(Traced::new(db, graph, recorder))
 }
 
 /// The function that a program starts with: the entry wrapper, or the function that

@@ -38,7 +38,7 @@ pub use layout::*;
 pub use memory::*;
 pub use ops::*;
 pub use program::*;
-pub use serial::with_name_table;
+pub use serial::{from_bytes, to_bytes};
 pub use table::*;
 pub use types::*;
 pub use value::*;

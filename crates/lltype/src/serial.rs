@@ -1,15 +1,14 @@
 //! The serialized form of types and function names.
 //!
 //! A graph mentions the same few types and functions over and over, and a type may be a
-//! tree of hundreds of fields. Within [`with_name_table`] each is written once, and by
-//! number from then on. The numbers follow the order of first mention, so equal values
+//! tree of hundreds of fields. Within a value each is written once, and by number from then on. The numbers follow the order of first mention, so equal values
 //! have equal bytes, in every process.
 
 use std::cell::RefCell;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::consts::FuncSymData;
@@ -48,8 +47,18 @@ thread_local! {
     static TABLE: RefCell<Option<Table>> = const { RefCell::new(None) };
 }
 
+/// The serialized form of a value. None for what cannot be serialized.
+pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Option<Vec<u8>> {
+    with_name_table(|| postcard::to_stdvec(value)).ok()
+}
+
+/// The value of a serialized form; none for bytes that are none.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    with_name_table(|| postcard::from_bytes(bytes)).ok()
+}
+
 /// Runs `work`, which writes or reads one value, with a table of its own.
-pub fn with_name_table<R>(work: impl FnOnce() -> R) -> R {
+fn with_name_table<R>(work: impl FnOnce() -> R) -> R {
     /// Puts the outer table back, whatever happens.
     struct Restore(Option<Table>);
     impl Drop for Restore {

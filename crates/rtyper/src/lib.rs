@@ -20,6 +20,7 @@ mod dispatch;
 mod error;
 mod exceptions;
 mod hop;
+mod kept;
 mod layout;
 mod llops;
 mod pairs;

@@ -20,6 +20,7 @@ use taipan_lltype::{
 };
 
 use crate::exceptions::{builtin_exception, forced_attributes};
+use crate::kept::kept;
 use crate::rtyper::helper_arg_type;
 use crate::{RTyper, Typed, TyperError, Universe};
 
@@ -150,6 +151,10 @@ fn function_name(db: &dyn Db, program: Program, func: ObjId) -> Arc<str> {
 /// The name of a prelude helper, with the type that annotating it gives.
 #[salsa::tracked(returns(clone))]
 pub fn helper_sym_of(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
+    kept(db, "helper_sym_of", key, || helper_sym(db, key))
+}
+
+fn helper_sym(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
     let rt = RTyper::new(db, Universe::Prelude(key.prelude(db)));
     let annotation = taipan_annotator::annotate_helper(db, key);
     if let Some(d) = &annotation.broken {

@@ -6,10 +6,7 @@ use std::process::{Command, Output};
 
 /// Target file below fixtures/programs, and arguments of a short run.
 const PROGRAMS: &[(&str, &[&str])] = &[
-    ("richards.py", &["1"]),
-    ("wordcount.py", &["50"]),
     ("raising.py", &["60"]),
-    ("lisp.py", &["1"]),
     ("quill/targetquill.py", &["quill/demo/closures.ql"]),
 ];
 

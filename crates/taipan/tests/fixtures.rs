@@ -35,12 +35,29 @@ fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/programs")
 }
 
-fn taipan(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taipan"))
+/// The cache of all runs here.
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures-cache");
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+});
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command
         .current_dir(programs())
         .arg(args[0])
-        .arg("--no-cache")
-        .args(&args[1..])
+        .arg("--cache-dir")
+        .arg(&*CACHE)
+        .args(&args[1..]);
+    command
+}
+
+/// Works out everything although the cache may have it, and fails where that differs
+/// from what an earlier process left.
+fn taipan(args: &[&str]) -> Output {
+    command(args)
+        .env("TAIPAN_CACHE_VERIFY", "1")
         .output()
         .expect("taipan runs")
 }
@@ -53,13 +70,14 @@ fn outcome(o: &Output) -> (String, Option<i32>) {
     )
 }
 
-/// What each program does as machine code in memory; run once for all tests.
+/// What each program does as machine code in memory; run once for all tests. A program
+/// that is run again comes from the cache.
 static NATIVE: LazyLock<Vec<Output>> = LazyLock::new(|| {
     PROGRAMS
         .iter()
         .map(|(target, args)| {
             let all: Vec<&str> = ["run", target].iter().chain(*args).copied().collect();
-            taipan(&all)
+            command(&all).output().expect("taipan runs")
         })
         .collect()
 });

@@ -11,7 +11,9 @@ pub(super) fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
     scope(db, Query::RtypedGraph, key.as_id(), || {
         let result = match key.kind(db) {
             FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
-            FuncKeyKind::Helper(helper) => crate::specialize::helper_graph(db, *helper),
+            FuncKeyKind::Helper(helper) => kept(db, "rtyped_graph", *helper, || {
+                crate::specialize::helper_graph(db, *helper)
+            }),
             FuncKeyKind::Synth(roots, sym) => {
                 let rt = RTyper::new(db, Universe::User(*roots));
                 crate::synth::build(&rt, sym).map_err(diagnostic)
