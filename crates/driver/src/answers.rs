@@ -23,7 +23,6 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
-
 use taipan_interp::ModuleName;
 
 use crate::{Database, Failure, Key, KeyHasher};

@@ -280,7 +280,8 @@ pub fn run(
             })
         })?,
         Engine::Native => {
-            let image = guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
+            let image =
+                guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
             let image = timings
                 .phase("load", || LoadedImage::new(image))
                 .map_err(|e| codegen_failure(&e))?;

@@ -95,7 +95,12 @@ fn emit_stage(
         program,
         options: &[&format!("{request:?}")],
     };
-    remember(db, &question, |_| true, || stage_text(db, program, request, timings))
+    remember(
+        db,
+        &question,
+        |_| true,
+        || stage_text(db, program, request, timings),
+    )
 }
 
 fn stage_text(

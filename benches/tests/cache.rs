@@ -1,0 +1,64 @@
+//! Databases that share a cache folder answer as one without a cache does, whatever was
+//! edited between them.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use fastrand::Rng;
+use taipan_base::{MemorySystem, System, render_json};
+use taipan_benches::{EditKind, Flaw, Project};
+use taipan_driver::{
+    Cache, CacheLimits, Database, LoadOptions, Timings, check, compile_native, load,
+};
+
+/// Diagnostics, and the object file or why there is none, as a new process finds them.
+fn answers(project: &Project, cache: Option<&Utf8Path>) -> (String, Result<Vec<u8>, String>) {
+    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
+    for (path, text) in project.files() {
+        system.write(format!("/{path}"), text);
+    }
+    let db = Database::new(system as Arc<dyn System>);
+    if let Some(folder) = cache {
+        db.set_cache(Cache::open(folder, CacheLimits::default()));
+    }
+    let target = Utf8PathBuf::from(format!("/{}", Project::TARGET));
+    let options = LoadOptions::default();
+    let program = load(&db, &target, &options).expect("the target is there");
+    let found = check(&db, program, &mut Timings::default());
+    let object = compile_native(&db, &options, &target, &mut Timings::default());
+    db.cache().flush().expect("the cache can be written");
+    (
+        render_json(&db, &found).to_string(),
+        object.map_err(|_| "it cannot be compiled".to_owned()),
+    )
+}
+
+/// `TAIPAN_CACHE_EDITS` says how many edits to try.
+#[test]
+fn a_shared_cache_changes_no_answer() {
+    let number = |name: &str, default| {
+        let given = std::env::var(name).ok().and_then(|n| n.parse().ok());
+        given.unwrap_or(default)
+    };
+    let edits = number("TAIPAN_CACHE_EDITS", 6);
+    let seed = number("TAIPAN_CACHE_SEED", 11);
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Utf8Path::from_path(folder.path()).unwrap();
+    let mut project = Project::generate(seed, number("TAIPAN_CACHE_FUNCTIONS", 20) as usize);
+    let mut rng = Rng::with_seed(seed);
+    assert_eq!(answers(&project, Some(folder)), answers(&project, None));
+    for i in 0..edits {
+        let kind = match i % 6 {
+            // What was there before is found again.
+            2 | 5 => EditKind::Revert,
+            4 => EditKind::Flaw(Flaw::ALL[rng.usize(..Flaw::ALL.len())]),
+            _ => EditKind::VALID[rng.usize(..EditKind::VALID.len())],
+        };
+        let Some(edit) = project.edit(kind, &mut rng) else {
+            continue;
+        };
+        let cached = answers(&project, Some(folder));
+        let fresh = answers(&project, None);
+        assert!(cached == fresh, "after edit {i}, {kind:?} of {}", edit.what);
+    }
+}
