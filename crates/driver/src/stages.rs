@@ -233,16 +233,16 @@ fn restore_or_make(
         return Some(Arc::new(graph));
     }
     let graph = make(&recorder)?;
-    // Simplifying a graph is little more than reading one.
-    let key = match stage {
-        SIMPLIFIED => content_key(&graph),
-        _ => keep_graph(store, &graph),
-    };
-    if let Search::Missing(_) = kept
-        && let Some(key) = key
-    {
-        let result = KeptGraph::new(key, &graph);
-        keep(db, roots, stage, kept, recorder.asked(), result);
+    if let Search::Missing(_) = kept {
+        // Simplifying a graph is little more than reading one.
+        let key = match stage {
+            SIMPLIFIED => content_key(&graph),
+            _ => keep_graph(store, &graph),
+        };
+        if let Some(key) = key {
+            let result = KeptGraph::new(key, &graph);
+            keep(db, roots, stage, kept, recorder.asked(), result);
+        }
     }
     Some(Arc::new(graph))
 }
