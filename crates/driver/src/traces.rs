@@ -35,8 +35,8 @@ use taipan_rtyper::{LayoutKey, StaticKey, static_data, struct_body};
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::stages::{
-    GraphStage, LLFunction, QuerySummaries, StageProgram, code_is_replaceable, function_effects, simplified_key,
-    simplified_summary,
+    GraphStage, LLFunction, QuerySummaries, StageProgram, code_is_replaceable, function_effects,
+    simplified_key, simplified_summary,
 };
 use crate::{Key, KeyHasher};
 
