@@ -85,9 +85,9 @@ fn one_body() {
             simplified main.helper              because rtyped_graph main.helper changed
             simplified_summary main.helper      because simplified main.helper changed (same result)
             optimized main.entry_point          because simplified main.helper changed
+            optimized_summary main.entry_point  because optimized main.entry_point changed (same result)
             optimized main.helper               because simplified main.helper changed
             optimized_summary main.helper       because optimized main.helper changed (same result)
-            optimized_summary main.entry_point  because optimized main.entry_point changed (same result)
             program_effects /main.py            because optimized main.helper changed
             exceptions main.entry_point         because optimized main.entry_point changed
             gc main.entry_point                 because exceptions main.entry_point changed
@@ -130,7 +130,7 @@ fn a_result_of_another_type() {
             simplified_summary main.entry_point  because simplified main.entry_point changed
             optimized main.entry_point           because simplified main.entry_point changed
             optimized_summary main.entry_point   because optimized main.entry_point changed
-            program_effects /main.py             because optimized_summary main.entry_point changed
+            program_effects /main.py             because optimized rstr.ll_slice changed
             exceptions main.entry_point          because optimized main.entry_point changed
             gc main.entry_point                  because exceptions main.entry_point changed
             machine_code main.entry_point        because gc main.entry_point changed
