@@ -32,6 +32,17 @@ impl std::fmt::Display for InternalError {
 
 impl std::error::Error for InternalError {}
 
+/// The place of a panic that another thread had.
+const ELSEWHERE: &str = "another thread";
+
+impl InternalError {
+    /// Whether this is only word of what happened on another thread: that it was
+    /// cancelled while this one waited for it, or that it failed and says so itself.
+    pub fn is_elsewhere(&self) -> bool {
+        self.location == ELSEWHERE
+    }
+}
+
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static LAST: RefCell<Option<InternalError>> = const { RefCell::new(None) };
@@ -84,7 +95,7 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
                     .map(|s| (*s).to_owned())
                     .or_else(|| payload.downcast_ref::<String>().cloned())
                     .unwrap_or_else(|| "a worker thread panicked".to_owned()),
-                location: "another thread".to_owned(),
+                location: ELSEWHERE.to_owned(),
                 queries: Vec::new(),
             })
     })

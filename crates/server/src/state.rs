@@ -48,6 +48,7 @@ enum Outcome<T> {
 fn run<T>(work: impl FnOnce() -> T) -> Outcome<T> {
     match Cancelled::catch(AssertUnwindSafe(|| guarded(work))) {
         Ok(Ok(value)) => Outcome::Done(value),
+        Ok(Err(fault)) if fault.is_elsewhere() => Outcome::Cancelled(Cancelled::PropagatedPanic),
         Ok(Err(fault)) => Outcome::Fault(fault),
         Err(cancelled) => Outcome::Cancelled(cancelled),
     }
@@ -556,9 +557,8 @@ impl<'c> Server<'c> {
             Outcome::Cancelled(_) if pending.cancelled => {
                 error(ErrorCode::RequestCanceled, "cancelled by the client")
             }
-            Outcome::Cancelled(Cancelled::PropagatedPanic) => {
-                error(ErrorCode::InternalError, "another request failed")
-            }
+            // What this request waited for was cancelled under another one, or failed
+            // there: then it fails here as well when it is tried again.
             Outcome::Cancelled(_) => {
                 let same = pending.document.as_ref().is_none_or(|(path, version)| {
                     self.documents.get(path).map(|d| d.version) == *version
