@@ -40,7 +40,7 @@ use crate::tokens::SentTokens;
 /// How work on a snapshot ended.
 enum Outcome<T> {
     Done(T),
-    Cancelled(Cancelled),
+    Cancelled,
     Fault(InternalError),
 }
 
@@ -48,9 +48,9 @@ enum Outcome<T> {
 fn run<T>(work: impl FnOnce() -> T) -> Outcome<T> {
     match Cancelled::catch(AssertUnwindSafe(|| guarded(work))) {
         Ok(Ok(value)) => Outcome::Done(value),
-        Ok(Err(fault)) if fault.is_elsewhere() => Outcome::Cancelled(Cancelled::PropagatedPanic),
+        Ok(Err(fault)) if fault.is_elsewhere() => Outcome::Cancelled,
         Ok(Err(fault)) => Outcome::Fault(fault),
-        Err(cancelled) => Outcome::Cancelled(cancelled),
+        Err(_) => Outcome::Cancelled,
     }
 }
 
@@ -554,12 +554,12 @@ impl<'c> Server<'c> {
                 self.log(MessageType::ERROR, &fault.to_string())?;
                 error(ErrorCode::InternalError, &fault.to_string())
             }
-            Outcome::Cancelled(_) if pending.cancelled => {
+            Outcome::Cancelled if pending.cancelled => {
                 error(ErrorCode::RequestCanceled, "cancelled by the client")
             }
             // What this request waited for was cancelled under another one, or failed
             // there: then it fails here as well when it is tried again.
-            Outcome::Cancelled(_) => {
+            Outcome::Cancelled => {
                 let same = pending.document.as_ref().is_none_or(|(path, version)| {
                     self.documents.get(path).map(|d| d.version) == *version
                         && !self.stale.files.contains(path)
