@@ -119,7 +119,36 @@ class Source(object):
                   if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
         if not target:
             return None
-        todo = [(func.__name__, None)]
+        keep = self.closure([(func.__name__, None)], available, known, call_line,
+                            {func.__name__: target[0]})
+        return self.assemble(func, keep, known, available)
+
+    def cut_test(self, func, rewrite):
+        """Text of a module that defines a whole test, `rewrite` having had its lines;
+        None where it takes arguments or `rewrite` gives nothing."""
+        st = self.test_around(func.__code__.co_firstlineno)
+        if st is None or st.node.name != func.__name__ or st.node.decorator_list:
+            return None
+        lines = rewrite(st.lines)
+        if lines is None:
+            return None
+        args = func.__code__.co_varnames[:func.__code__.co_argcount]
+        if args and (args != ('self',) or 'self' in st.used):
+            return None
+        if args:
+            lines = [lines[0].replace('(self)', '()')] + lines[1:]
+        tree = ast.parse('\n'.join(lines))
+        st.lines = lines
+        st.used = names_in(tree)
+        available = [other for other in self.statements(self.tree.body, len(self.lines) + 1)
+                     if other.first != st.first]
+        keep = self.closure([(n, st) for n in sorted(st.used)], available, {}, 1 << 30, {})
+        keep.add(st)
+        available.append(st)
+        return self.assemble(func, keep, {}, available)
+
+    def closure(self, todo, available, known, call_line, targets):
+        """The statements that names and what they use need."""
         seen = set()
         keep = set()
         while todo:
@@ -128,12 +157,12 @@ class Source(object):
                 continue
             seen.add(name)
             for st in self.that_bind(name, available, call_line):
-                if st.defines() and func.__name__ in st.bound:
-                    st = target[0]
+                if st.defines() and name in targets:
+                    st = targets[name]
                 if st not in keep:
                     keep.add(st)
                     todo += [(n, st) for n in st.used]
-        return self.assemble(func, keep, known, available)
+        return keep
 
     def local_statements(self, test, call_line):
         out = []
@@ -197,13 +226,31 @@ class Source(object):
         return '\n'.join(out) + '\n'
 
 
-def cut(func, call_line, sources={}):
-    """Text of a module with a function as it was called, and the test file's stem; None
-    where it cannot be cut out."""
+def source_of(func, sources={}):
+    """The test file that a function is in."""
     filename = func.__code__.co_filename
     if filename.endswith('.pyc'):
         filename = filename[:-1]
     if filename not in sources:
         sources[filename] = Source(filename)
-    text = sources[filename].cut(func, call_line)
-    return text and (text, os.path.splitext(os.path.basename(filename))[0])
+    return sources[filename]
+
+
+def stem_of(source):
+    return os.path.splitext(os.path.basename(source.filename))[0]
+
+
+def cut(func, call_line):
+    """Text of a module with a function as it was called, and the test file's stem; None
+    where it cannot be cut out."""
+    source = source_of(func)
+    text = source.cut(func, call_line)
+    return text and (text, stem_of(source))
+
+
+def cut_test(func, rewrite):
+    """Text of a module with a whole test, its lines rewritten, and the test file's stem;
+    None where it cannot be cut out."""
+    source = source_of(func)
+    text = source.cut_test(func, rewrite)
+    return text and (text, stem_of(source))

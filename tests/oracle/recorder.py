@@ -15,10 +15,14 @@ import types
 
 import cutter
 import describe
+import plain as plain_python
 
 OUT = os.environ['TAIPAN_CASES']
+# Of one function that a test calls with ever other values, so many are enough.
+MOST_PER_FUNCTION = 30
 current = [None]
 counter = [0]
+per_function = {}
 
 
 def literal(x):
@@ -100,9 +104,17 @@ def record(func, args, outcome, kind, call_line):
 
 def write(func, case, call_line):
     found = cutter.cut(func, call_line)
-    if found is None:
+    if found is not None:
+        write_module(found[0], found[1], func.__name__, case)
+
+
+def write_module(text, stem, func, case):
+    """Writes down a case and its module, unless the module does not define the function
+    in plain Python."""
+    made = per_function.setdefault((stem, current[0], text), [0])
+    if made[0] >= MOST_PER_FUNCTION:
         return
-    text, stem = found
+    made[0] += 1
     name = '%s_%s_%d.py' % (stem, current[0] or 'x', counter[0])
     counter[0] += 1
     name = name.replace('[', '_').replace(']', '_').replace('/', '_').replace(' ', '_')
@@ -113,11 +125,13 @@ def write(func, case, call_line):
     space = {'__name__': 'case'}
     try:
         exec compile(text, path, 'exec') in space
-        assert missing(space[func.__name__], space) == set()
+        assert missing(space[func], space) == set()
+        if case['kind'] == 'test':
+            space[func]()
     except Exception:
         os.unlink(path)
         return
-    case.update(id=name[:-3], file=path, func=func.__name__, test=current[0])
+    case.update(id=name[:-3], file=path, func=func, test=current[0])
     with open(os.path.join(OUT, 'cases.jsonl'), 'a') as f:
         f.write(json.dumps(case, encoding='latin-1') + '\n')
 
@@ -146,6 +160,27 @@ def global_reads(code):
                 yield op, code.co_names[arg]
 
 
+def record_call(call, spelling, outcome):
+    """Writes down a call that a test made in plain Python."""
+    stem = 'test_' + call.home.rsplit('.', 1)[1]
+    try:
+        write_module(call.module(spelling), stem, 'case',
+                     {'args': call.literals, 'expect': outcome, 'kind': 'plain'})
+    except (TypeError, ValueError, IOError):
+        pass
+
+
+def record_test(func):
+    """Writes down a whole test that is plain Python."""
+    try:
+        found = cutter.cut_test(func, plain_python.as_rpython)
+        if found is not None:
+            write_module(found[0], found[1], func.__name__,
+                         {'args': [], 'expect': {'ok': None}, 'kind': 'test'})
+    except (SyntaxError, TypeError, ValueError, IOError):
+        pass
+
+
 def record_annotation(func, inputs, result, call_line):
     """Writes down what the annotator says of a function's result; None is an error."""
     try:
@@ -171,9 +206,31 @@ def caller_line():
     return 1 << 30
 
 
+calls = plain_python.Calls(record_call)
+
+
+def plain_test(item):
+    """The function of a test that runs library code as plain Python."""
+    if 'plain' not in os.environ.get('TAIPAN_KINDS', ''):
+        return None
+    func = getattr(getattr(item, 'obj', None), '__func__', getattr(item, 'obj', None))
+    if isinstance(func, types.FunctionType) and not plain_python.translates(func):
+        return func
+    return None
+
+
 def pytest_runtest_setup(item):
     current[0] = item.name
     cutter.test_class[0] = getattr(item, 'cls', None)
+    if plain_test(item) is not None:
+        calls.start()
+
+
+def pytest_runtest_teardown(item):
+    calls.stop()
+    func = plain_test(item)
+    if func is not None:
+        record_test(func)
 
 
 def pytest_configure(config):

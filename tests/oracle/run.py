@@ -18,7 +18,11 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ["rpython/%s/test" % f for f in
-           ("annotator", "rtyper", "translator/backendopt", "translator/c", "rlib")]
+           ("annotator", "rtyper", "rtyper/lltypesystem", "translator/backendopt",
+            "translator/c", "rlib", "rlib/rsre", "rlib/rstrategies", "rlib/rstruct",
+            "rlib/unicodedata")]
+# What is recorded of the tests of a folder besides what is interpreted and compiled.
+KINDS = [("/annotator/", "annotator"), ("/rlib/", "plain")]
 # Hours each, or they test the toolchain's own machinery.
 SKIP = ("test_newgc", "test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy", "test_extfunc",
         "test_rvmprof", "test_rsocket", "test_rcpu", "test_dlltool", "test_symboltable")
@@ -35,7 +39,8 @@ def default_tests(pypy):
             path = os.path.join(folder, name)
             with open(os.path.join(pypy, path), encoding="latin-1") as f:
                 text = f.read()
-            if any(w in text for w in ("interpret", "compile(", "build_types")):
+            if "/rlib" in folder or any(
+                    w in text for w in ("interpret", "compile(", "build_types")):
                 yield path
 
 
@@ -45,7 +50,7 @@ def record(args):
                PYTHONDONTWRITEBYTECODE="1")
     python = os.environ.get("PYTHON2", "python2.7")
     for test in args.tests or default_tests(args.pypy):
-        env["TAIPAN_KINDS"] = "annotator" if "/annotator/" in test else ""
+        env["TAIPAN_KINDS"] = next((k for f, k in KINDS if f in test), "")
         try:
             subprocess.call(
                 [python, "pytest.py", "-p", "recorder", "-q", "--assert=plain", test],
