@@ -47,7 +47,8 @@ class Calls(object):
     def event(self, frame, event, arg):
         if event == 'call':
             caller = frame.f_back
-            if caller is None or not frame.f_globals.get('__name__', '').startswith(PREFIX):
+            name = frame.f_globals.get('__name__', '')
+            if caller is None or not name.startswith(PREFIX) or '.test.' in name:
                 return
             home = caller.f_globals.get('__name__') or ''
             if home.rsplit('.', 1)[-1].startswith('test_'):
@@ -85,7 +86,8 @@ class Call(object):
         self.target = target
         self.values = values
         self.spellings = [s for s, _ in args]
-        self.literals = [l for _, l in args]
+        self.literals = [l for s, l in args if '%s' in s]
+        self.called = ', '.join([l for _, l in args])
 
     @staticmethod
     def of(frame):
@@ -107,7 +109,7 @@ class Call(object):
         return None
 
     def text(self):
-        return '%s.%s(%s)' % (self.home, self.target, ', '.join(self.literals))
+        return '%s.%s(%s)' % (self.home, self.target, self.called)
 
     def again(self):
         value = sys.modules[self.home]
