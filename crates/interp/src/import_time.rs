@@ -242,10 +242,17 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         }
     }
     let mut seen: FxHashSet<(Ref, taipan_code::ImportDesc)> = FxHashSet::default();
+    // A module that fails is run again by every import of it, and so are those that it
+    // imports and that fail: each file counts once, and so does each failure.
+    let mut files = FxHashSet::default();
+    let mut tried = FxHashSet::default();
     let mut at = 0;
     while at < it.files.len() {
         let file = it.files[at];
         at += 1;
+        if !files.insert(file) {
+            continue;
+        }
         let path = file.path(it.db);
         if path.starts_with("<taipan>/lib_python") {
             continue;
@@ -262,6 +269,9 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
             continue;
         }
         for name in replacing_modules(it.db, file) {
+            if !tried.insert(*name) {
+                continue;
+            }
             if let Err(e) = it.load(name) {
                 let problem = diagnose(it, &e);
                 failed.push(((*name).into(), problem));

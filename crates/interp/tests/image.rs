@@ -327,6 +327,26 @@ fn import_cycle() {
 }
 
 #[test]
+fn a_module_that_fails_and_imports_itself_later() {
+    let db = TestDb::with_fixture(
+        "
+        #- /main.py
+        def f():
+            import helper
+        #- /helper.py
+        import sys
+        sys.modules['another name'] = sys.modules['helper']
+        def g():
+            import helper
+        raise ValueError('not today')
+        ",
+    );
+    let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
+    // It ends.
+    assert!(image_diagnostics(&db, program).is_empty());
+}
+
+#[test]
 fn missing_target() {
     let db = TestDb::default();
     let program = db.program();

@@ -113,6 +113,9 @@ impl Interp<'_> {
                 return Err(Unwind::Stop(Fatal::StepLimit));
             }
             self.steps -= 1;
+            if self.heap.len() > HEAP_LIMIT {
+                return Err(Unwind::Stop(Fatal::HeapLimit));
+            }
             match step(self, code, frame) {
                 Step::Continue => {}
                 Step::Return(v) => return Ok(Outcome::Return(v)),
@@ -122,9 +125,6 @@ impl Interp<'_> {
                     self.add_traceback(&v, id, frame.pc, again);
                     if let Err((t, v)) = unwind(code, frame, t.clone(), v.clone()) {
                         return Err(Unwind::Raise(t, v));
-                    }
-                    if self.heap.len() > HEAP_LIMIT {
-                        return Err(Unwind::Stop(Fatal::HeapLimit));
                     }
                     self.exc_info = Some((t, v));
                 }
