@@ -129,6 +129,16 @@ pub(crate) struct ClassInfo {
     mro: Vec<ObjId>,
 }
 
+impl ClassInfo {
+    /// The function `__del__` of the class itself.
+    pub(crate) fn finalizer(&self) -> Option<ObjId> {
+        match self.dict.get("__del__") {
+            Some(Const::Obj(f)) => Some(*f),
+            _ => None,
+        }
+    }
+}
+
 impl Facts {
     /// What was asked for in vain since the last call.
     pub(crate) fn take_wanted(&self) -> Vec<Request> {
@@ -373,7 +383,7 @@ impl Facts {
     /// that is marked in the same way.
     fn has_light_finalizer(&self, info: &ClassInfo, mro: &[ObjId]) -> Known<bool> {
         const MARK: &str = "_must_be_light_finalizer_";
-        let Some(Const::Obj(finalizer)) = info.dict.get("__del__") else {
+        let Some(finalizer) = info.finalizer() else {
             return Ok(true);
         };
         let mut marked = false;
@@ -383,7 +393,7 @@ impl Facts {
                 .is_some_and(|c| c.get(MARK).is_some());
         }
         Ok(!marked
-            || match self.object(*finalizer)?.as_deref() {
+            || match self.object(finalizer)?.as_deref() {
                 Some(ObjData::Function(f)) => f.get(MARK).is_some(),
                 _ => true,
             })

@@ -58,6 +58,8 @@ pub enum Query {
     IsLeaf,
     /// `class_ranges`
     ClassRanges,
+    /// `destructor`
+    Destructor,
 }
 
 /// A query with its key.

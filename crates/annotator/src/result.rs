@@ -179,6 +179,8 @@ pub struct ClassDef {
     pub subclasses: Vec<ObjId>,
     /// `instantiate` is called on a PBC of several classes with this one.
     pub generic_instantiate: bool,
+    /// The function `__del__` of this class itself.
+    pub finalizer: Option<ObjId>,
 }
 
 /// The attributes of a class in use.

@@ -19,13 +19,18 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
     }
     words[4] = l.gc_pointers.len() as u32;
     words[5] = item_pointers.len() as u32;
+    let destructor = program.destructor(ty);
+    words[7] = match &destructor {
+        Some(f) if !program.is_light_destructor(f) => 1,
+        _ => 0,
+    };
     let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let finalizer = bytes.len() as u64;
     bytes.resize(TYPE_INFO_SIZE, 0);
     for offset in l.gc_pointers.iter().chain(item_pointers) {
         bytes.extend((*offset as u32).to_le_bytes());
     }
-    let relocs = program.destructor(ty).map(|f| Reloc {
+    let relocs = destructor.map(|f| Reloc {
         offset: finalizer,
         kind: RelocKind::Abs64,
         target: SymbolRef::function(&f),

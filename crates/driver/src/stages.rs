@@ -14,7 +14,7 @@ use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{Reference, graph_references};
 use taipan_lltype::{
-    FuncKind, FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId,
+    FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
 };
 use taipan_rtyper::{
     RtypedProgram, Typed, TyperError, entry_sym, func_key, func_sym_of, rtyped_graph,
@@ -99,6 +99,14 @@ impl Program for StageProgram<'_> {
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
         self.rtyped.struct_body(s)
+    }
+
+    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
+        self.rtyped.destructor(ty)
+    }
+
+    fn is_light_destructor(&self, f: &FuncSym) -> bool {
+        light_finalizer(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }
 
     fn exception_vtable(&self, name: &str) -> StaticSym {
@@ -345,6 +353,15 @@ pub(crate) fn optimized_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Menti
         Search::Found(kept) => Some(kept.mentioned.clone()),
         _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
     }
+}
+
+/// Whether the collector may call a finalizer by itself.
+#[salsa::tracked(returns(copy))]
+fn light_finalizer(db: &dyn Db, f: LLFunction) -> bool {
+    let roots = f.roots(db);
+    taipan_transform::is_light_finalizer(f.sym(db), &mut |f| {
+        optimized(db, LLFunction::new(db, roots, f.clone()))
+    })
 }
 
 /// Effects of all functions of a program. Read through [`function_effects`].

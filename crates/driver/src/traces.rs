@@ -28,8 +28,7 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db};
 use taipan_lltype::{
-    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId, from_bytes,
-    to_bytes,
+    FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
 use taipan_rtyper::{LayoutKey, StaticKey, static_data, struct_body};
 use taipan_transform::{Effects, Summaries, Summary};
@@ -57,8 +56,6 @@ pub(crate) enum Question {
     ExceptionVtable(Box<str>),
     /// [`Program::exception_instance`]
     ExceptionInstance(Box<str>),
-    /// [`Program::destructor`]
-    Destructor(LLType),
 }
 
 /// The hash of a value's content.
@@ -98,7 +95,6 @@ fn answer(db: &dyn Db, roots: Roots, question: &Question) -> Option<Key> {
         Question::StaticData(s) => static_data_key(db, StaticKey::new(db, roots, s)),
         Question::ExceptionVtable(name) => content_key(&program().exception_vtable(name)),
         Question::ExceptionInstance(name) => content_key(&program().exception_instance(name)),
-        Question::Destructor(ty) => content_key(&program().destructor(*ty)),
     }
 }
 
@@ -281,11 +277,6 @@ impl Program for Recorder<'_> {
     fn exception_instance(&self, name: &str) -> StaticSym {
         self.note(Question::ExceptionInstance(name.into()));
         self.inner.program().exception_instance(name)
-    }
-
-    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
-        self.note(Question::Destructor(ty));
-        self.inner.program().destructor(ty)
     }
 }
 

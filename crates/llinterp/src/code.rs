@@ -126,6 +126,10 @@ pub(crate) enum Inst {
         zero: bool,
         dst: u32,
     },
+    /// Notes a new object that has a destructor.
+    Finalize {
+        p: Opnd,
+    },
     /// An allocation that may find the nursery full.
     Nursery {
         ty: u32,
@@ -210,6 +214,8 @@ pub(crate) struct Handler {
 pub(crate) struct Code {
     pub(crate) graph: Arc<LLGraph>,
     pub(crate) slots: u32,
+    /// The slot of each variable of the graph.
+    pub(crate) slot_of: Vec<u32>,
     /// Slots of the arguments and their types.
     pub(crate) args: Vec<(u32, LLType)>,
     pub(crate) result: LLType,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
     Access, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, Memory, NumFamily, NumOp,
-    PlainOp, TypeKind, VOID, VoidConst, is_conversion, round_up,
+    PlainOp, TypeKind, VOID, VoidConst, has_destructor, is_conversion, round_up,
 };
 
 use crate::code::{
@@ -30,6 +30,7 @@ pub(crate) fn decode(graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
         .collect();
     let code = Code {
         slots,
+        slot_of,
         args,
         result: *graph.ty(graph.returnvar()),
         graph,
@@ -47,7 +48,6 @@ pub(crate) fn decode(graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
     let mut d = Decoder {
         code,
         heap,
-        slot_of,
         constant_ids: FxHashMap::default(),
         place: (BlockId(0), 0),
     };
@@ -68,7 +68,6 @@ fn is_wide(ty: LLType) -> bool {
 struct Decoder<'a, 'p> {
     code: Code,
     heap: &'a mut Heap<'p>,
-    slot_of: Vec<u32>,
     constant_ids: FxHashMap<(u64, u64), u32>,
     place: (BlockId, u32),
 }
@@ -207,7 +206,7 @@ impl Decoder<'_, '_> {
     // Operands.
 
     fn slot(&self, v: VarId) -> u32 {
-        self.slot_of[v.index()]
+        self.code.slot_of[v.index()]
     }
 
     fn scratch(&mut self) -> u32 {
@@ -666,6 +665,9 @@ impl Decoder<'_, '_> {
             zero,
             dst,
         });
+        if has_destructor(op) {
+            self.emit(Inst::Finalize { p: Opnd(dst) });
+        }
         Ok(())
     }
 

@@ -14,6 +14,16 @@ pub struct Host {
 }
 
 impl Host {
+    /// Writes to stderr, or keeps it.
+    pub(crate) fn complain(&mut self, text: &str) {
+        match &mut self.captured {
+            Some([_, err]) => err.extend(text.as_bytes()),
+            None => {
+                taipan_runtime::os::write_all(2, text.as_bytes());
+            }
+        }
+    }
+
     /// Keeps what is written to stdout and stderr.
     pub fn capturing() -> Host {
         Host {

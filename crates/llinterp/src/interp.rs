@@ -69,7 +69,7 @@ impl fmt::Display for LLError {
 impl std::error::Error for LLError {}
 
 /// What stops the loop; places are added on the way out.
-enum Stop {
+pub(crate) enum Stop {
     Raise(Addr, Addr),
     Heap(HeapError),
     Text(String),
@@ -87,11 +87,11 @@ enum Callee {
     External(FuncSym),
 }
 
-struct Frame {
-    code: Rc<Code>,
-    base: usize,
+pub(crate) struct Frame {
+    pub(crate) code: Rc<Code>,
+    pub(crate) base: usize,
     /// The call that is under way, or the instruction being executed.
-    pc: usize,
+    pub(crate) pc: usize,
     /// Slot of the caller that takes the result.
     dst: u32,
     roots: usize,
@@ -108,11 +108,13 @@ pub struct LLInterpreter<'p> {
     /// How many calls and jumps may be executed, if limited.
     pub fuel: Option<u64>,
     callees: FxHashMap<u32, Rc<Callee>>,
-    regs: Vec<u64>,
-    frames: Vec<Frame>,
-    roots: Vec<Addr>,
+    pub(crate) regs: Vec<u64>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) roots: Vec<Addr>,
     /// `rpy_exc` of graphs after the exception transform.
-    exc: (Addr, Addr),
+    pub(crate) exc: (Addr, Addr),
+    /// Finalizers are being called: a collection meanwhile calls no more of them.
+    pub(crate) finalizing: bool,
     exceptions: FxHashMap<&'static str, (Addr, Addr)>,
     thread_locals: FxHashMap<u64, u64>,
     ticks: u64,
@@ -131,6 +133,7 @@ impl<'p> LLInterpreter<'p> {
             frames: Vec::new(),
             roots: Vec::new(),
             exc: (0, 0),
+            finalizing: false,
             exceptions: FxHashMap::default(),
             thread_locals: FxHashMap::default(),
             ticks: 0,
@@ -163,7 +166,7 @@ impl<'p> LLInterpreter<'p> {
         result
     }
 
-    fn eval_callee(&mut self, id: u32, args: &[LLValue]) -> Result<LLValue, Stop> {
+    pub(crate) fn eval_callee(&mut self, id: u32, args: &[LLValue]) -> Result<LLValue, Stop> {
         let callee = self.callee(id)?;
         let words: Vec<i128> = args.iter().map(|a| a.word()).collect();
         match &*callee {
@@ -544,7 +547,7 @@ impl<'p> LLInterpreter<'p> {
                     let length = get!(length);
                     let ty = code.types[ty as usize];
                     if self.heap.wants_collection() {
-                        self.collect();
+                        check!(self.collect(pc));
                     }
                     match self.heap.malloc(ty, length, zero) {
                         Ok(a) => set!(dst, a),
@@ -552,6 +555,7 @@ impl<'p> LLInterpreter<'p> {
                         Err(e) => check!(Err(e)),
                     }
                 }
+                Inst::Finalize { p } => self.heap.register(0, get!(p)),
                 Inst::Nursery { ty, full, dst } => {
                     // Both ways are as good here; graphs are tested by taking both.
                     self.ticks += 1;
@@ -586,7 +590,10 @@ impl<'p> LLInterpreter<'p> {
                 Inst::Other { op, args, ty, dst } => {
                     let words: Vec<u64> = code.list(args).iter().map(|o| get!(*o)).collect();
                     let ty = code.types[ty as usize];
-                    let v = check!(self.other(op, &words, ty));
+                    let v = match op {
+                        PlainOp::GcCollect => check!(self.collect(pc).map(|()| 0)),
+                        _ => check!(self.other(op, &words, ty)),
+                    };
                     set!(dst, v);
                 }
                 Inst::Goto { link } => jump!(link),
@@ -751,11 +758,6 @@ impl<'p> LLInterpreter<'p> {
             .wrapping_add(index.wrapping_mul(s.step)))
     }
 
-    fn collect(&mut self) {
-        let words = self.regs.iter().chain(&self.roots).copied();
-        self.heap.collect(words.chain([self.exc.0, self.exc.1]));
-    }
-
     /// Operations that are not worth an instruction of their own.
     fn other(&mut self, op: PlainOp, args: &[u64], ty: LLType) -> Result<u64, Stop> {
         use PlainOp::*;
@@ -779,7 +781,8 @@ impl<'p> LLInterpreter<'p> {
             WeakrefCreate => return Ok(self.heap.weakref_create(arg(0))),
             WeakrefDeref => return Ok(self.heap.weakref_deref(arg(0))?),
             GcIdentityhash | GcId => return Ok(arg(0) >> 32),
-            GcCollect => self.collect(),
+            GcFqRegister => self.heap.register(arg(0), arg(1)),
+            GcFqNextDead => return Ok(self.heap.next_dead(arg(0))),
             GcEnterRootsFrame => self.roots.resize(self.roots.len() + arg(0) as usize, 0),
             GcLeaveRootsFrame => {
                 let n = self.roots.len().saturating_sub(arg(0) as usize);
@@ -850,7 +853,7 @@ impl<'p> LLInterpreter<'p> {
     }
 }
 
-fn func_id(addr: Addr) -> u32 {
+pub(crate) fn func_id(addr: Addr) -> u32 {
     (addr >> 32) as u32 & !CONSTANT
 }
 

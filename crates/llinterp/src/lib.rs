@@ -10,6 +10,7 @@
 //! the runtime's own, so native code and the interpreter agree.
 
 mod code;
+mod collect;
 mod decode;
 mod externals;
 mod interp;

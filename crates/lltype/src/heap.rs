@@ -7,9 +7,13 @@
 //! memory that was never written, casts to a type that the object does not have.
 //! Prebuilt data gets its address at once and its contents at the first access.
 
+mod finalize;
+
 use std::fmt;
 use std::sync::Arc;
 
+use finalize::Finalizers;
+pub use finalize::Trigger;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -96,6 +100,7 @@ pub struct Heap<'p> {
     casts: FxHashMap<(LLType, LLType), bool>,
     allocated: usize,
     collect_at: usize,
+    finalizers: Finalizers,
 }
 
 impl<'p> Heap<'p> {
@@ -118,6 +123,7 @@ impl<'p> Heap<'p> {
             casts: FxHashMap::default(),
             allocated: 0,
             collect_at: 256 << 20,
+            finalizers: Finalizers::default(),
         }
     }
 
@@ -525,49 +531,36 @@ impl<'p> Heap<'p> {
     /// Frees GC objects that are not reachable from prebuilt data, raw memory and the
     /// given words, which need not be pointers.
     pub fn collect(&mut self, roots: impl Iterator<Item = u64>) {
-        let mut todo: Vec<usize> = Vec::new();
-        let push = |objects: &mut Vec<Object>, todo: &mut Vec<usize>, word: u64| {
-            let i = (word >> 32) as usize;
-            if let Some(o) = objects.get_mut(i)
-                && matches!(o.state, State::Gc | State::Weak)
-                && !o.marked
-            {
-                o.marked = true;
-                todo.push(i);
-            }
-        };
-        for word in roots {
-            push(&mut self.objects, &mut todo, word);
-        }
+        let mut todo: Vec<usize> = roots.map(|w| (w >> 32) as usize).collect();
+        todo.extend(self.waiting());
         for i in 0..self.objects.len() {
             if matches!(self.objects[i].state, State::Static | State::Raw(_)) {
-                for word in self.gc_words(i) {
-                    push(&mut self.objects, &mut todo, word);
-                }
+                todo.extend(self.gc_words(i).iter().map(|w| (w >> 32) as usize));
             }
         }
-        while let Some(i) = todo.pop() {
-            if matches!(self.objects[i].state, State::Gc) {
-                for word in self.gc_words(i) {
-                    push(&mut self.objects, &mut todo, word);
-                }
-            }
-        }
+        self.mark_from(todo);
+        self.finalize_dead();
         self.sweep();
+    }
+
+    /// Marks the objects of these numbers, where there are such, and what they refer to.
+    fn mark_from(&mut self, mut todo: Vec<usize>) {
+        while let Some(i) = todo.pop() {
+            match self.objects.get_mut(i) {
+                Some(o) if matches!(o.state, State::Gc | State::Weak) && !o.marked => {
+                    o.marked = true;
+                    if matches!(o.state, State::Weak) {
+                        continue;
+                    }
+                    todo.extend(self.gc_words(i).iter().map(|w| (w >> 32) as usize));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn sweep(&mut self) {
         let mut live = 0;
-        for i in 0..self.objects.len() {
-            if matches!(self.objects[i].state, State::Weak) {
-                let target = Access::W64.decode(&self.objects[i].data[WEAK_TARGET..]);
-                let dead = (self.objects.get((target >> 32) as usize))
-                    .is_some_and(|o| matches!(o.state, State::Gc) && !o.marked);
-                if dead {
-                    self.objects[i].data[WEAK_TARGET..].fill(0);
-                }
-            }
-        }
         for (i, o) in self.objects.iter_mut().enumerate() {
             match o.state {
                 State::Gc | State::Weak if !o.marked => {

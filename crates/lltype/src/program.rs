@@ -4,7 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FuncSym, LLConst, LLGraph, LLType, StaticSym, StructBody, StructId, StructType};
+use taipan_graph::Operation;
+
+use crate::{
+    FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, PlainOp, StaticSym, StructBody,
+    StructId, StructType, VoidConst,
+};
 
 /// Resolves the names in low-level graphs. The driver implements it over queries;
 /// tests over tables.
@@ -33,11 +38,28 @@ pub trait Program {
 
     /// What runs when an object of this GC container type dies (RPython: the
     /// destructor attached to the runtime type information, from `__del__`). It takes
-    /// the object, allocates nothing and keeps the object nowhere.
+    /// the object. Asked once all code is there; for passes see [`has_destructor`].
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {
         let _ = ty;
         None
     }
+
+    /// Whether a destructor is light: it allocates nothing, touches no other object of
+    /// the heap and keeps its own nowhere.
+    fn is_light_destructor(&self, f: &FuncSym) -> bool {
+        let _ = f;
+        false
+    }
+}
+
+/// Whether an allocation is of a type with a destructor: the function is then its last
+/// operand, so that it is found by those who look for what a graph refers to.
+pub fn has_destructor(op: &Operation<LowLevel>) -> bool {
+    op.op == PlainOp::Malloc.into()
+        && matches!(
+            op.args.last(),
+            Some(LLOperand::Const(LLConst::Void(VoidConst::Func(_))))
+        )
 }
 
 /// No program at all, for types that say everything themselves. Structs of others have

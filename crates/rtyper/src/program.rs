@@ -3,13 +3,16 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use taipan_annotator::Roots;
+use taipan_annotator::{Class, Roots};
 use taipan_base::{Db, Diagnostic};
 use taipan_lltype::{
-    FuncSym, LLGraph, Program, StaticData, StaticSym, StaticValue, StructBody, StructId, VOID,
+    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
+    TypeKind, VOID,
 };
 
-use crate::queries::{LayoutKey, StaticKey, func_key, rtyped_graph, static_data, struct_body};
+use crate::queries::{
+    LayoutKey, StaticKey, destructor, func_key, rtyped_graph, static_data, struct_body,
+};
 use crate::{RTyper, Universe};
 
 /// The functions and data of a program as the RTyper leaves them. What cannot be
@@ -84,6 +87,19 @@ impl Program for RtypedProgram<'_> {
                 self.note(&d);
                 Arc::default()
             }
+        }
+    }
+
+    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
+        let TypeKind::Struct(s) = ty.kind() else {
+            return None;
+        };
+        match &s.id {
+            StructId::Instance(class) => {
+                let class = Class::new(self.db, self.roots, *class);
+                destructor(self.db, class).ok().flatten()
+            }
+            _ => None,
         }
     }
 

@@ -271,3 +271,10 @@ pub fn is_leaf(db: &dyn Db, class: Class) -> bool {
     reads::note(Query::IsLeaf, class.as_id());
     tracked::is_leaf(db, class)
 }
+
+/// What runs when an instance of a class in use dies: its `__del__` or that of a base
+/// class.
+pub fn destructor(db: &dyn Db, class: Class) -> Typed<Option<FuncSym>> {
+    reads::note(Query::Destructor, class.as_id());
+    tracked::destructor(db, class)
+}

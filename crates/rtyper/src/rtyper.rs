@@ -320,6 +320,16 @@ impl<'a> RTyper<'a> {
         }
     }
 
+    /// What runs when an instance of this class dies.
+    pub(crate) fn destructor(&self, class: ObjId) -> Typed<Option<FuncSym>> {
+        match self.universe {
+            Universe::User(roots) => {
+                queries::destructor(self.db, Class::new(self.db, roots, class))
+            }
+            Universe::Prelude(_) => Ok(None),
+        }
+    }
+
     /// Whether instances are made of this class through its vtable.
     pub(crate) fn needs_instantiate(&self, class: ObjId) -> Typed<bool> {
         let def = taipan_annotator::class_def(self.db, Class::new(self.db, self.roots()?, class));

@@ -71,6 +71,21 @@ pub unsafe fn report_uncaught() {
     }
 }
 
+/// Reports the current exception, if there is one, on stderr as one that a finalizer
+/// raised, and forgets it.
+///
+/// # Safety
+/// The program's static data is still mapped.
+pub(crate) unsafe fn report_ignored() {
+    // SAFETY: by contract.
+    if let Some(name) = unsafe { current_exception_name() } {
+        os::write_all(2, b"exception raised by a finalizer, ignored: ");
+        os::write_all(2, name);
+        os::write_all(2, b"\n");
+        clear_exception();
+    }
+}
+
 fn print_fatal(message: &[u8]) {
     os::write_all(2, b"Fatal RPython error: ");
     os::write_all(2, message);

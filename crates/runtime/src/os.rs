@@ -41,7 +41,7 @@ pub fn write(fd: i64, s: &mut [u8]) -> i64 {
 }
 
 /// As [`write`], of constant text.
-pub(crate) fn write_all(fd: c_int, mut s: &[u8]) -> i64 {
+pub fn write_all(fd: c_int, mut s: &[u8]) -> i64 {
     let len = s.len() as i64;
     while !s.is_empty() {
         // SAFETY: the slice is valid for its length.

@@ -249,8 +249,9 @@ impl Roots {
         }
         let frame = self.frame(g);
         let saved = self.saved_at_entry(g);
+        let dominators = Dominators::new(g);
         for b in g.reachable() {
-            self.rewrite(g, b, &saved.at_entry[&b]);
+            self.rewrite(g, b, &saved.at_entry[&b], dominators.dominates(frame, b));
         }
         let empty = self.uninitialized(g, frame);
         for (link, saves) in saved.on_links {
@@ -443,8 +444,8 @@ impl Roots {
         saved.insert(v);
     }
 
-    /// Saves and restores the roots of one block.
-    fn rewrite(&self, g: &mut LLGraph, b: BlockId, entry: &FxHashSet<VarId>) {
+    /// Saves and restores the roots of one block, in which the frame is there or not.
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, entry: &FxHashSet<VarId>, framed: bool) {
         let Some(places) = self.places.get(&b) else {
             return;
         };
@@ -479,6 +480,10 @@ impl Roots {
                     at,
                 ));
             }
+            if framed && op.op == PlainOp::GcCollect.into() {
+                let roots = collecting.map_or(&[][..], |(_, roots)| roots);
+                self.forget_others(g, roots, &mut new, at);
+            }
             let last = canraise && i + 1 == count;
             if last {
                 // An overflow check: nothing may follow it.
@@ -501,6 +506,21 @@ impl Roots {
         }
         for link in &mut block.exits {
             rename(&mut link.args, &names);
+        }
+    }
+
+    /// Clears the slots that hold none of these roots: who asks for a collection counts
+    /// on what is not needed any more being found dead.
+    fn forget_others(
+        &self,
+        g: &mut LLGraph,
+        roots: &[VarId],
+        new: &mut Vec<Operation<LowLevel>>,
+        at: u32,
+    ) {
+        let taken: FxHashSet<u32> = roots.iter().map(|v| self.slots[v]).collect();
+        for slot in (0..self.size).filter(|s| !taken.contains(s)) {
+            clear_slot(g, slot, new, at);
         }
     }
 
@@ -592,15 +612,20 @@ impl Roots {
         let result = g.new_var("", *VOID);
         let mut first = vec![operation(PlainOp::GcEnterRootsFrame, [size()], result, 0)];
         for slot in empty {
-            let result = g.new_var("", *VOID);
-            let args = [
-                constant(LLConst::signed(i64::from(*slot))),
-                constant(LLConst::Null(*GCREF)),
-            ];
-            first.push(operation(PlainOp::GcSaveRoot, args, result, 0));
+            clear_slot(g, *slot, &mut first, 0);
         }
         g.block_mut(frame).operations.splice(0..0, first);
     }
+}
+
+/// Makes a slot hold nothing.
+fn clear_slot(g: &mut LLGraph, slot: u32, new: &mut Vec<Operation<LowLevel>>, at: u32) {
+    let result = g.new_var("", *VOID);
+    let args = [
+        constant(LLConst::signed(i64::from(slot))),
+        constant(LLConst::Null(*GCREF)),
+    ];
+    new.push(operation(PlainOp::GcSaveRoot, args, result, at));
 }
 
 fn rename(args: &mut [LLOperand], names: &FxHashMap<VarId, VarId>) {

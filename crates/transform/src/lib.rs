@@ -23,6 +23,7 @@ mod calls;
 mod cse;
 mod division;
 mod exceptions;
+mod finalizer;
 mod fold;
 mod gc;
 mod inline;
@@ -37,6 +38,7 @@ mod switch;
 mod tests;
 
 pub use exceptions::exception_transform;
+pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;
 pub use optimize::{optimize, simplify_graph};
 pub use summary::{Effects, Summaries, Summary, effects, summary};

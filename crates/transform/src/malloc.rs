@@ -16,21 +16,22 @@ use taipan_graph::{
     BlockId, Operation, Substitution, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
 };
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, TypeKind, VoidConst,
+    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
+    has_destructor,
 };
 
 use crate::ssa::{constant, type_of, zero};
 
 /// Removes what can be removed. Answers whether there was anything.
-pub(crate) fn remove_mallocs(g: &mut LLGraph, program: &dyn Program) -> bool {
-    if !has_candidates(g, program) {
+pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
+    if !has_candidates(g) {
         return false;
     }
     remove_identical_vars_ssa(g);
     let mut changed = false;
     // Removing one object may free another one that it held.
     for _ in 0..4 {
-        let found = candidates(g, program);
+        let found = candidates(g);
         let mut removed = false;
         for (b, v) in found {
             if let Some(aliases) = confined(g, v) {
@@ -47,27 +48,24 @@ pub(crate) fn remove_mallocs(g: &mut LLGraph, program: &dyn Program) -> bool {
     changed
 }
 
-fn is_candidate(op: &Operation<LowLevel>, program: &dyn Program) -> bool {
+fn is_candidate(op: &Operation<LowLevel>) -> bool {
     op.op == PlainOp::Malloc.into()
         && matches!(op.args.first(), Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t))))
-            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)) && program.destructor(*t).is_none())
+            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)))
+        && !has_destructor(op)
 }
 
-fn has_candidates(g: &LLGraph, program: &dyn Program) -> bool {
+fn has_candidates(g: &LLGraph) -> bool {
     g.blocks
         .iter()
         .flat_map(|b| &b.operations)
-        .any(|op| is_candidate(op, program))
+        .any(|op| is_candidate(op))
 }
 
-fn candidates(g: &LLGraph, program: &dyn Program) -> Vec<(BlockId, VarId)> {
+fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId)> {
     let mut found = Vec::new();
     for b in g.reachable() {
-        let ops = g
-            .block(b)
-            .operations
-            .iter()
-            .filter(|op| is_candidate(op, program));
+        let ops = g.block(b).operations.iter().filter(|op| is_candidate(op));
         found.extend(ops.map(|op| (b, op.result)));
     }
     found

@@ -15,7 +15,8 @@
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOperand, LowLevel, OBJECT_VTABLE, PlainOp, Program, VoidConst, layout,
+    LLConst, LLGraph, LLOperand, LowLevel, OBJECT_VTABLE, PlainOp, Program, VoidConst,
+    has_destructor, layout,
 };
 
 use crate::ssa::operation;
@@ -26,11 +27,10 @@ const MAX_SIZE: u64 = 128;
 /// Whether an operation allocates an object that can be allocated in this way.
 fn is_simple(op: &Operation<LowLevel>, program: &dyn Program) -> bool {
     op.op == PlainOp::Malloc.into()
+        && !has_destructor(op)
         && match op.args.first() {
             Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t)))) => {
-                t.is_gc_container()
-                    && program.destructor(*t).is_none()
-                    && layout(*t, program).size <= MAX_SIZE
+                t.is_gc_container() && layout(*t, program).size <= MAX_SIZE
             }
             _ => false,
         }

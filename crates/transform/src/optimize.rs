@@ -33,7 +33,7 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     tidy(&mut g, program);
     merge_common(&mut g, program);
     tidy(&mut g, program);
-    if remove_mallocs(&mut g, program) {
+    if remove_mallocs(&mut g) {
         tidy(&mut g, program);
         merge_common(&mut g, program);
         tidy(&mut g, program);

@@ -138,10 +138,10 @@ impl Cx<'_> {
             self.signal(SlotKey::ClassUsed(*base));
             self.write(SlotKey::SubClasses(*base), Val::pbc(Desc::Class(class)));
         }
-        if let Some(Const::Obj(f)) = info.dict.get("__del__") {
+        if let Some(f) = info.finalizer() {
             let me = Val::instance(class);
             let args = Arguments::positional(vec![(ArgSource::Instance, me)]);
-            self.call_desc(&Desc::Function(*f), args)?;
+            self.call_desc(&Desc::Function(f), args)?;
         }
         if let Some(names) = forced_attributes(&info.name) {
             for (name, v) in names {

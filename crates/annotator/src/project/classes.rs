@@ -128,11 +128,18 @@ fn is_class(facts: &Facts, o: ObjId) -> bool {
 /// A class by its name, which tells the order.
 type Named = (Arc<str>, ObjId);
 
+/// What a class says of itself.
+struct Def {
+    name: Arc<str>,
+    base: Option<ObjId>,
+    finalizer: Option<ObjId>,
+}
+
 /// All classes in use.
 #[derive(Default)]
 pub(super) struct Classes {
     used: BTreeSet<Named>,
-    defs: FxHashMap<ObjId, (Arc<str>, Option<ObjId>)>,
+    defs: FxHashMap<ObjId, Def>,
     below: FxHashMap<ObjId, BTreeSet<Named>>,
     /// Attributes that are used on instances of a class, and the classes on whose
     /// instances one is used.
@@ -145,7 +152,7 @@ pub(super) struct Classes {
 impl Classes {
     /// Puts a class among those in use, or takes it away.
     pub(super) fn set_used(&mut self, class: ObjId, used: bool, facts: &Facts, dirty: &mut Dirty) {
-        if let Some((name, base)) = self.defs.remove(&class) {
+        if let Some(Def { name, base, .. }) = self.defs.remove(&class) {
             if let Some(below) = base.and_then(|b| self.below.get_mut(&b)) {
                 below.remove(&(name.clone(), class));
             }
@@ -153,7 +160,12 @@ impl Classes {
             self.used.remove(&(name, class));
         }
         if used && let Ok(Some(info)) = facts.class(class) {
-            self.defs.insert(class, (info.name.clone(), info.base));
+            let def = Def {
+                name: info.name.clone(),
+                base: info.base,
+                finalizer: info.finalizer(),
+            };
+            self.defs.insert(class, def);
             if let Some(base) = info.base {
                 let below = self.below.entry(base).or_default();
                 below.insert((info.name.clone(), class));
@@ -245,15 +257,16 @@ impl Projector<'_> {
     pub(crate) fn class(&self, class: ObjId) -> Arc<ClassDef> {
         let classes = &self.view.classes;
         let project = || {
-            let Some((name, base)) = classes.defs.get(&class) else {
+            let Some(def) = classes.defs.get(&class) else {
                 return ClassDef::default();
             };
             let below = classes.below.get(&class).into_iter().flatten();
             ClassDef {
-                name: name.clone(),
-                base: *base,
+                name: def.name.clone(),
+                base: def.base,
                 subclasses: below.map(|(_, c)| *c).collect(),
                 generic_instantiate: classes.generic.contains_key(&class),
+                finalizer: def.finalizer,
             }
         };
         self.view.cached(|c| &mut c.classes, class, project)

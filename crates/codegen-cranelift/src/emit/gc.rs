@@ -52,6 +52,14 @@ impl Emitter<'_, '_> {
             GcCollect => {
                 self.call_runtime("rpy_gc_collect", &[], None);
             }
+            GcFqRegister => {
+                let args = [self.arg_value(op, 0)?, self.arg_value(op, 1)?];
+                self.call_runtime("rpy_gc_fq_register", &args, None);
+            }
+            GcFqNextDead => {
+                let trigger = self.arg_value(op, 0)?;
+                return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[trigger], Some(PTR)));
+            }
             GcIdentityhash | GcId => {
                 let obj = self.arg_value(op, 0)?;
                 let name = match p {

@@ -8,7 +8,7 @@ use taipan_codegen::abi::{LARGE_OBJECT, state};
 use taipan_graph::{Operation, VarId};
 use taipan_lltype::{
     LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VarLayout, VoidConst,
-    round_up,
+    has_destructor, round_up,
 };
 
 use super::{Bad, Emitter, PTR};
@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
                     return self.malloc_nursery(*ty, &l, op.result).map(Some);
                 }
                 match (gc, length) {
-                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op.result))),
+                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op))),
                     (true, Some(n)) => self.malloc_varsize(*ty, &l, n, op).map(Some),
                     (false, n) => self.malloc_raw(&l, n, zero).map(Some),
                 }
@@ -96,15 +96,15 @@ impl Emitter<'_, '_> {
     }
 
     /// An object of fixed size, cleared.
-    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, object: VarId) -> Value {
+    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE_CLEAR && self.program.destructor(ty).is_none();
+        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op);
         if self.in_cold_block || !inline {
             let p = self.call_runtime("rpy_gc_malloc_fixed", &[info], Some(PTR));
             return p.unwrap_or(info);
         }
-        self.malloc_inline(info, size, object)
+        self.malloc_inline(info, size, op.result)
     }
 
     /// An object of known size, cleared. The nursery's free pointer is bumped inline.

@@ -118,6 +118,8 @@ impl Emitter<'_, '_> {
             RawLoad | RawStore | GcLoadIndexed | GcStoreIndexed | RawMemclear | RawMemset
             | RawMemcopy | RawMemmove => return self.raw_memory(p, op),
             GcCollect
+            | GcFqRegister
+            | GcFqNextDead
             | GcIdentityhash
             | GcId
             | GcCanMove

@@ -22,7 +22,7 @@ fn numbers_agree() {
         offset_of!(TypeInfo, pointers),
         offset_of!(TypeInfo, item_pointers),
         offset_of!(TypeInfo, kind),
-        offset_of!(TypeInfo, reserved),
+        offset_of!(TypeInfo, heavy_finalizer),
     ];
     assert_eq!(fields, [0, 4, 8, 12, 16, 20, 24, 28]);
     assert_eq!(offset_of!(TypeInfo, finalizer), 32);

@@ -118,7 +118,7 @@ fn list_of(r: &Repr) -> Typed<&ListRepr> {
 }
 
 /// A low-level function as an argument that a helper is specialised by.
-fn fn_operand(f: FuncSym) -> LLOperand {
+pub(crate) fn fn_operand(f: FuncSym) -> LLOperand {
     Operand::Const(LLConst::Void(VoidConst::Func(f)))
 }
 

@@ -125,3 +125,16 @@ pub(super) fn is_leaf(db: &dyn Db, class: Class) -> bool {
         !def.name.is_empty() && def.subclasses.is_empty()
     })
 }
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn destructor(db: &dyn Db, class: Class) -> Typed<Option<FuncSym>> {
+    scope(db, Query::Destructor, class.as_id(), || {
+        let roots = class.roots(db);
+        let def = taipan_annotator::class_def(db, class);
+        match (def.finalizer, def.base) {
+            (Some(f), _) => super::func_sym_of(db, Spec::new(db, roots, f, "")).map(Some),
+            (None, Some(base)) => super::destructor(db, Class::new(db, roots, base)),
+            (None, None) => Ok(None),
+        }
+    })
+}

@@ -10,6 +10,7 @@ use taipan_lltype::{
     BOOL, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym,
 };
 
+use crate::containers::fn_operand;
 use crate::hop::{cfield, cflavor_gc, ctype};
 use crate::queries::ClassAttr;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -122,11 +123,11 @@ impl InstanceRepr {
         let class = self
             .class
             .ok_or_else(|| TyperError::new("object() cannot be made"))?;
-        let v = llops.genop(
-            PlainOp::Malloc,
-            [ctype(rt.instance_type(self.class)), cflavor_gc()],
-            self.ty,
-        );
+        let mut args = vec![ctype(rt.instance_type(self.class)), cflavor_gc()];
+        // Its address is in the type information; here it is for those who look for all
+        // functions of a program.
+        args.extend(rt.destructor(class)?.map(fn_operand));
+        let v = llops.genop(PlainOp::Malloc, args, self.ty);
         let vtable = LLConst::Static(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
         let root = cast_pointer(llops, v.clone(), OBJECT.ptr());
         llops.genop_void(

@@ -4,7 +4,7 @@
 
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
 use super::large::mark_card;
-use super::{LARGE_OBJECT, gc};
+use super::{LARGE_OBJECT, finalize, gc};
 use crate::exc;
 use crate::state::state;
 
@@ -17,7 +17,7 @@ static WEAKREF_INFO: TypeInfo = TypeInfo {
     pointers: 0,
     item_pointers: 0,
     kind: WEAKREF,
-    reserved: 0,
+    heavy_finalizer: 0,
     finalizer: None,
     reserved2: 0,
 };
@@ -31,7 +31,24 @@ static WEAKREF_INFO: TypeInfo = TypeInfo {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_malloc_slow(size: usize) -> usize {
     // SAFETY: by contract.
-    unsafe { gc().allocate_in_nursery(size) }
+    unsafe { allocate_in_nursery(size) }
+}
+
+/// Memory in the nursery. Afterwards the program has been called back about dead
+/// objects if need be.
+unsafe fn allocate_in_nursery(size: usize) -> usize {
+    // SAFETY: by contract of the callers.
+    unsafe {
+        loop {
+            let obj = gc().allocate_in_nursery(size);
+            if !gc().finalizers.pending() {
+                return obj;
+            }
+            // The program allocates, so the memory is given back meanwhile.
+            gc().give_back(obj);
+            finalize::call_back();
+        }
+    }
 }
 
 /// A zeroed object of fixed size: of any size, and with a finalizer if its type has
@@ -45,12 +62,7 @@ pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
     unsafe {
         let obj = allocate(info, info.fixed_size as usize, true);
         if info.finalizer.is_some() {
-            let gc = gc();
-            if gc.is_young(obj) {
-                gc.young_with_finalizer.push(obj);
-            } else {
-                gc.old_with_finalizer.push(obj);
-            }
+            gc().created_with_finalizer(obj, info);
         }
         obj
     }
@@ -92,7 +104,7 @@ unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
         if size <= (*s).nursery_top - obj {
             (*s).nursery_free = obj + size;
         } else {
-            obj = gc().allocate_in_nursery(size);
+            obj = allocate_in_nursery(size);
         }
         let clear = if zero { size } else { info.fixed_size as usize };
         core::ptr::write_bytes(obj as *mut u8, 0, clear);
@@ -107,13 +119,9 @@ unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
 unsafe fn allocate_large(info: &'static TypeInfo, size: usize) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
-        let gc = gc();
-        if gc.stress || gc.old_bytes() + size > gc.threshold {
-            gc.collect_for_space(0);
-            if gc.old_bytes() + size > gc.threshold {
-                gc.major_collection();
-                gc.threshold = gc.threshold.max(gc.old_bytes() + size);
-            }
+        gc().make_room_for_large(size);
+        if gc().finalizers.pending() {
+            finalize::call_back();
         }
         make_large(info, size)
     }
@@ -207,7 +215,34 @@ pub unsafe extern "C" fn rpy_gc_writebarrier_array(obj: usize, index: usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_collect() {
     // SAFETY: by contract.
-    unsafe { gc().collect() }
+    unsafe {
+        gc().collect();
+        if gc().finalizers.pending() {
+            finalize::call_back();
+        }
+    }
+}
+
+/// Puts an object into the care of a finalizer queue: it comes out of
+/// [`rpy_gc_fq_next_dead`] when nothing else refers to it any more. The queue is known
+/// by the function that is called when objects died.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_fq_register(trigger: usize, obj: usize) {
+    // SAFETY: by contract.
+    unsafe { gc().register(trigger, obj) }
+}
+
+/// The object of a finalizer queue that died first, or null.
+///
+/// # Safety
+/// Always safe to call from the mutator thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_fq_next_dead(trigger: usize) -> usize {
+    // SAFETY: by contract.
+    unsafe { gc().next_dead(trigger).unwrap_or(0) }
 }
 
 /// A number that no other live object has, the same as long as the object lives.
@@ -301,6 +336,8 @@ pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
         rpy_gc_writebarrier_array as *const u8,
     );
     out("rpy_gc_collect", rpy_gc_collect as *const u8);
+    out("rpy_gc_fq_register", rpy_gc_fq_register as *const u8);
+    out("rpy_gc_fq_next_dead", rpy_gc_fq_next_dead as *const u8);
     out("rpy_gc_id", rpy_gc_id as *const u8);
     out("rpy_gc_identityhash", rpy_gc_identityhash as *const u8);
     out("rpy_gc_can_move", rpy_gc_can_move as *const u8);

@@ -42,10 +42,12 @@ pub struct TypeInfo {
     pub item_pointers: u32,
     /// [`PLAIN`] or [`WEAKREF`].
     pub kind: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Not 0 if the finalizer may do anything: then the object is kept alive once more
+    /// and the finalizer called after the collection. A light one allocates nothing,
+    /// touches no other object of the heap and keeps the object nowhere.
+    pub heavy_finalizer: u32,
     /// Called with the address of a dead object (`__del__`), before its memory is
-    /// used again. It allocates nothing and keeps the object nowhere.
+    /// used again.
     pub finalizer: Option<unsafe extern "C" fn(usize)>,
     /// Zero.
     pub reserved2: usize,

@@ -1,8 +1,8 @@
 //! Major collections: marking of the old generation while the nursery is empty.
 
 use super::header::{MARKED, OUTSIDE, TypeInfo};
-use super::minor::finalize;
 use super::old;
+use super::shadow::ShadowTable;
 use super::{GROWTH_PERCENT, Gc, Obj};
 use crate::state::state;
 
@@ -13,7 +13,6 @@ impl Gc {
         // static objects that were written to.
         unsafe {
             self.old.start_marking();
-            let mut live_small = 0;
             for slot in self.root_stack_slots() {
                 self.mark(*slot);
             }
@@ -22,24 +21,10 @@ impl Gc {
                 let obj = self.static_roots.as_slice()[i];
                 self.mark_pointers(obj);
             }
-            while let Some(obj) = self.gray.pop() {
-                if *(obj as *const usize) & OUTSIDE == 0 {
-                    live_small += TypeInfo::of(obj).size_of(obj);
-                }
-                self.mark_pointers(obj);
-            }
-            self.finish_old_with_finalizer();
-            self.old_weakrefs.retain_map(|weakref| {
-                let target = (weakref + 8) as *mut usize;
-                if !is_marked(weakref) {
-                    return None;
-                }
-                if !is_marked(*target) {
-                    *target = 0;
-                    return None;
-                }
-                Some(weakref)
-            });
+            self.mark_waiting();
+            let mut live_small = self.drain_marked();
+            live_small += self.finish_old_with_finalizer();
+            self.finish_old_light();
             self.large.sweep();
             let live = live_small + self.large.bytes;
             self.threshold = (live / 100 * GROWTH_PERCENT).max(self.nursery_size * 4);
@@ -49,7 +34,7 @@ impl Gc {
     }
 
     #[inline]
-    unsafe fn mark(&mut self, obj: Obj) {
+    pub(super) unsafe fn mark(&mut self, obj: Obj) {
         if obj == 0 {
             return;
         }
@@ -76,23 +61,44 @@ impl Gc {
         unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.mark(*slot)) }
     }
 
-    unsafe fn finish_old_with_finalizer(&mut self) {
-        self.old_with_finalizer.retain_map(|obj| {
-            // SAFETY: the list holds objects of the old generation, whose memory is
-            // intact until the sweep.
+    /// Marks everything that marked objects refer to. Answers the size of the objects
+    /// in the blocks among them.
+    pub(super) unsafe fn drain_marked(&mut self) -> usize {
+        let mut small = 0;
+        while let Some(obj) = self.gray.pop() {
+            // SAFETY: gray objects are valid.
             unsafe {
-                if is_marked(obj) {
-                    return Some(obj);
+                if *(obj as *const usize) & OUTSIDE == 0 {
+                    small += TypeInfo::of(obj).size_of(obj);
                 }
-                finalize(obj);
-                None
+                self.mark_pointers(obj);
+            }
+        }
+        small
+    }
+
+    /// Clears the weak references to what is dead, though a finalizer may still get to
+    /// see it. Those in `revived` live on as well as what is marked.
+    pub(super) unsafe fn finish_old_weakrefs(&mut self, revived: &ShadowTable) {
+        self.old_weakrefs.retain_map(|weakref| {
+            // SAFETY: the list holds weak references of the old generation.
+            unsafe {
+                let target = (weakref + 8) as *mut usize;
+                if !is_marked(weakref) && revived.get(weakref).is_none() {
+                    return None;
+                }
+                if !is_marked(*target) {
+                    *target = 0;
+                    return None;
+                }
+                Some(weakref)
             }
         });
     }
 }
 
 /// Whether an old or static object was reached.
-unsafe fn is_marked(obj: Obj) -> bool {
+pub(super) unsafe fn is_marked(obj: Obj) -> bool {
     // SAFETY: by contract of the caller.
     let header = unsafe { *(obj as *const usize) };
     if header & OUTSIDE != 0 {

@@ -16,6 +16,7 @@ impl Gc {
                 self.visit_young(slot);
             }
             self.visit_young((&raw mut (*state()).exc_value).cast());
+            self.keep_young_with_finalizer();
             while let Some(obj) = self.remembered.pop() {
                 *(obj as *mut usize) |= TRACK;
                 self.visit_young_pointers(obj);
@@ -27,7 +28,7 @@ impl Gc {
             }
             self.drain_young();
             self.finish_young_weakrefs();
-            self.finish_young_with_finalizer();
+            self.finish_young_light();
             self.shadows.clear();
             if self.stress {
                 let used = (*state()).nursery_free - self.allocation_start;
@@ -38,14 +39,14 @@ impl Gc {
     }
 
     /// Where an object of the nursery moved to; none if it is dead.
-    unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
+    pub(super) unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
         // SAFETY: by contract of the caller.
         let header = unsafe { *(obj as *const usize) };
         (header & MARKED != 0).then_some(header & !MARKED)
     }
 
     #[inline]
-    unsafe fn visit_young(&mut self, slot: *mut usize) {
+    pub(super) unsafe fn visit_young(&mut self, slot: *mut usize) {
         // SAFETY: `slot` holds null or a valid object.
         unsafe {
             let obj = *slot;
@@ -134,28 +135,6 @@ impl Gc {
                     self.old_weakrefs.push(weakref);
                 }
             }
-        }
-    }
-
-    unsafe fn finish_young_with_finalizer(&mut self) {
-        while let Some(obj) = self.young_with_finalizer.pop() {
-            // SAFETY: the list holds objects in the nursery.
-            unsafe {
-                match self.moved_to(obj) {
-                    Some(to) => self.old_with_finalizer.push(to),
-                    None => finalize(obj),
-                }
-            }
-        }
-    }
-}
-
-/// Calls the finalizer of a dead object.
-pub(super) unsafe fn finalize(obj: Obj) {
-    // SAFETY: the object's memory is intact, and finalizers keep to their contract.
-    unsafe {
-        if let Some(finalizer) = TypeInfo::of(obj).finalizer {
-            finalizer(obj);
         }
     }
 }

@@ -19,6 +19,7 @@
 //! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`).
 
 pub mod api;
+mod finalize;
 pub mod header;
 mod large;
 mod major;
@@ -33,6 +34,7 @@ pub use header::TypeInfo;
 use crate::memory::{Stack, map, unmap};
 use crate::state::state;
 use crate::{os, sys};
+use finalize::Finalizers;
 use large::LargeSpace;
 use old::OldSpace;
 use shadow::ShadowTable;
@@ -74,8 +76,7 @@ pub(crate) struct Gc {
     shadows: ShadowTable,
     young_weakrefs: Stack<Obj>,
     old_weakrefs: Stack<Obj>,
-    young_with_finalizer: Stack<Obj>,
-    old_with_finalizer: Stack<Obj>,
+    finalizers: Finalizers,
     threshold: usize,
     stress: bool,
     /// Completed collections, for tests and statistics.
@@ -97,8 +98,7 @@ static mut GC: Gc = Gc {
     shadows: ShadowTable::new(),
     young_weakrefs: Stack::new(),
     old_weakrefs: Stack::new(),
-    young_with_finalizer: Stack::new(),
-    old_with_finalizer: Stack::new(),
+    finalizers: Finalizers::new(),
     threshold: 0,
     stress: false,
     minor_collections: 0,
@@ -179,11 +179,10 @@ pub unsafe fn teardown() {
             &mut gc.gray,
             &mut gc.young_weakrefs,
             &mut gc.old_weakrefs,
-            &mut gc.young_with_finalizer,
-            &mut gc.old_with_finalizer,
         ] {
             stack.release();
         }
+        gc.finalizers.release();
         gc.shadows.release();
         crate::exc::clear_exception();
     }
@@ -242,6 +241,33 @@ impl Gc {
                 (*s).nursery_top = (*s).nursery_free;
             }
             at
+        }
+    }
+
+    /// Undoes the last allocation in the nursery.
+    unsafe fn give_back(&mut self, at: usize) {
+        // SAFETY: nobody knows of that memory yet.
+        unsafe {
+            let s = state();
+            (*s).nursery_free = at;
+            if self.stress {
+                (*s).nursery_top = at;
+            }
+        }
+    }
+
+    /// Collects if a large object of that size would let the old generation grow too
+    /// far.
+    unsafe fn make_room_for_large(&mut self, size: usize) {
+        // SAFETY: called by the mutator; the caller's roots are on the shadow stack.
+        unsafe {
+            if self.stress || self.old_bytes() + size > self.threshold {
+                self.collect_for_space(0);
+                if self.old_bytes() + size > self.threshold {
+                    self.major_collection();
+                    self.threshold = self.threshold.max(self.old_bytes() + size);
+                }
+            }
         }
     }
 

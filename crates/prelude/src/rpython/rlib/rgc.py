@@ -6,7 +6,9 @@ here of them is what they do while a program loads.
 import gc
 
 from rpython.rlib.objectmodel import not_rpython, specialize, we_are_translated
-from rpython.rtyper.lltypesystem import lltype
+from rpython.rtyper.annlowlevel import (
+    cast_gcref_to_instance, cast_instance_to_gcref, llhelper)
+from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.rtyper.lltypesystem.lloperation import llop
 
 
@@ -117,6 +119,64 @@ def needs_write_barrier(obj):
 @specialize.argtype(0)
 def may_ignore_finalizer(obj):
     pass
+
+
+class FinalizerQueue(object):
+    """Hands out objects that died. Subclasses give `Class`, what objects it is for
+    (None for any GCREF), and `finalizer_trigger`, which is called after a collection
+    that put some into it.
+    """
+    Class = None
+
+    def _freeze_(self):
+        return True
+
+    def finalizer_trigger(self):
+        pass
+
+    @specialize.arg(0)
+    def register_finalizer(self, obj):
+        if self.Class is None:
+            ref = obj
+        else:
+            assert isinstance(obj, self.Class)
+            ref = cast_instance_to_gcref(obj)
+        if we_are_translated():
+            llop.gc_fq_register(lltype.Void, _queue_of(self), ref)
+        else:
+            _watch(self, obj)
+
+    @specialize.arg(0)
+    def next_dead(self):
+        if we_are_translated():
+            ref = llop.gc_fq_next_dead(llmemory.GCREF, _queue_of(self))
+            if self.Class is None:
+                return ref
+            return cast_gcref_to_instance(self.Class, ref)
+        return _next_watched(self)
+
+# The collector knows a queue by the address of what it calls.
+_TRIGGER = lltype.Ptr(lltype.FuncType([], lltype.Void))
+
+@specialize.memo()
+def _trigger_of(queue):
+    def finalizer_trigger():
+        queue.finalizer_trigger()
+    return finalizer_trigger
+
+@specialize.arg(0)
+def _queue_of(queue):
+    return llmemory.cast_ptr_to_adr(llhelper(_TRIGGER, _trigger_of(queue)))
+
+# While a program loads, nothing dies.
+
+@not_rpython
+def _watch(queue, obj):
+    pass
+
+@not_rpython
+def _next_watched(queue):
+    return None
 
 @specialize.argtype(0)
 def ll_write_final_null_char(s):
