@@ -59,7 +59,7 @@ fn has_candidates(g: &LLGraph) -> bool {
     g.blocks
         .iter()
         .flat_map(|b| &b.operations)
-        .any(|op| is_candidate(op))
+        .any(is_candidate)
 }
 
 fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId)> {

@@ -41,7 +41,7 @@ const fn info(fixed_size: u32, pointers: u32) -> TypeInfo {
         pointers,
         item_pointers: 0,
         kind: 0,
-        reserved: 0,
+        heavy_finalizer: 0,
         finalizer: None,
         reserved2: 0,
     }
@@ -75,6 +75,28 @@ static MORTAL: TypeInfo = TypeInfo {
     finalizer: Some(count_finalized),
     ..info(16, 0)
 };
+
+/// header, value, another object
+static PHOENIX: WithOffsets<1> = WithOffsets(
+    TypeInfo {
+        heavy_finalizer: 1,
+        finalizer: Some(note_and_allocate),
+        ..info(24, 1)
+    },
+    [16],
+);
+static NOTED: AtomicUsize = AtomicUsize::new(0);
+/// Notes the values in the order of the calls, as decimal digits.
+unsafe extern "C" fn note_and_allocate(obj: usize) {
+    NOTED.store(
+        NOTED.load(Ordering::Relaxed) * 10 + get(obj, 1),
+        Ordering::Relaxed,
+    );
+    node(0, 0, 0);
+}
+unsafe extern "C" fn trigger() {
+    NOTED.fetch_add(1000, Ordering::Relaxed);
+}
 
 fn get(obj: usize, word: usize) -> usize {
     unsafe { *(obj as *const usize).add(word) }
@@ -333,5 +355,59 @@ fn finalizers_run_once() {
     unsafe { rpy_gc_collect() };
     unsafe { rpy_gc_collect() };
     assert_eq!(FINALIZED.load(Ordering::Relaxed), 110);
+    assert_eq!(get(*root(kept), 1), 1);
+}
+
+#[test]
+fn heavy_finalizers_run_after_collections() {
+    let _heap = Heap::new(64 << 10, false);
+    NOTED.store(0, Ordering::Relaxed);
+    let make = |value, other| {
+        let slot = push(other);
+        let obj = unsafe { rpy_gc_malloc_fixed(&PHOENIX.0) };
+        set(obj, 1, value);
+        set(obj, 2, *root(slot));
+        pop();
+        obj
+    };
+    let last = make(3, 0);
+    let middle = make(2, last);
+    make(1, middle);
+    make(4, 0);
+    let circle = push(make(9, 0));
+    let other = make(8, *root(circle));
+    set_pointer(*root(circle), 2, other);
+    pop();
+    for order in [14, 142, 1423, 1423] {
+        unsafe { rpy_gc_collect() };
+        assert_eq!(NOTED.load(Ordering::Relaxed), order);
+    }
+}
+
+#[test]
+fn finalizer_queues() {
+    let _heap = Heap::new(64 << 10, false);
+    NOTED.store(0, Ordering::Relaxed);
+    let queue = trigger as *const () as usize;
+    let kept = push(node(1, 0, 0));
+    unsafe {
+        rpy_gc_fq_register(queue, *root(kept));
+        rpy_gc_fq_register(queue, node(2, 0, 0));
+        let held = push(node(3, 0, 0));
+        let holder = node(4, *root(held), 0);
+        rpy_gc_fq_register(queue, holder);
+        rpy_gc_fq_register(queue, pop());
+        assert_eq!(rpy_gc_fq_next_dead(queue), 0);
+        rpy_gc_collect();
+        assert_eq!(NOTED.load(Ordering::Relaxed), 1000);
+        assert_eq!(get(rpy_gc_fq_next_dead(queue), 1), 2);
+        let holder = rpy_gc_fq_next_dead(queue);
+        assert_eq!((get(holder, 1), get(get(holder, 2), 1)), (4, 3));
+        assert_eq!(rpy_gc_fq_next_dead(queue), 0);
+        rpy_gc_collect();
+        assert_eq!(get(rpy_gc_fq_next_dead(queue), 1), 3);
+        rpy_gc_collect();
+        assert_eq!(rpy_gc_fq_next_dead(queue), 0);
+    }
     assert_eq!(get(*root(kept), 1), 1);
 }
