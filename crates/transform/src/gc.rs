@@ -17,7 +17,8 @@
 //! collect. Every root has a slot of the frame, the same along links where possible;
 //! it is saved when its slot does not hold it yet (before a loop, if the loop would)
 //! and read back at its first use
-//! after the collection. The frame is entered in the innermost block outside loops
+//! after the collection; blocks that do not use it before the next one leave it in its
+//! slot. The frame is entered in the innermost block outside loops
 //! that dominates all of that, and left where control leaves what that block
 //! dominates, so ways around it cost nothing.
 //!
@@ -28,6 +29,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
     BlockId, Dominators, ExitSwitch, Link, LinkId, Loop, Operation, VarId, entry_map, find_loops,
+    transform_dead_op_vars,
 };
 use taipan_lltype::{GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID};
 
@@ -42,6 +44,7 @@ pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     insert_barriers(&mut g, s);
     split_mallocs(&mut g, s.program());
     Roots::new(&g, s).insert(&mut g);
+    transform_dead_op_vars(&mut g);
     g.compact();
     g
 }
@@ -249,9 +252,11 @@ impl Roots {
         }
         let frame = self.frame(g);
         let saved = self.saved_at_entry(g);
+        let resident = self.resident(g, &saved);
         let dominators = Dominators::new(g);
         for b in g.reachable() {
-            self.rewrite(g, b, &saved.at_entry[&b], dominators.dominates(frame, b));
+            let framed = dominators.dominates(frame, b);
+            self.rewrite(g, b, &saved, &resident, framed);
         }
         let empty = self.uninitialized(g, frame);
         for (link, saves) in saved.on_links {
@@ -345,6 +350,61 @@ impl Roots {
                 Some(v) => before.remove(&v),
                 None => return Saved { at_entry, on_links },
             };
+        }
+    }
+
+    /// Input arguments that stay in their slots: those which are there whichever way
+    /// control came, and which no way from there uses before the next collection that
+    /// they survive. Links pass nothing for them.
+    fn resident(&self, g: &LLGraph, saved: &Saved) -> FxHashSet<VarId> {
+        let order = g.reachable();
+        let mut needed: FxHashSet<VarId> = FxHashSet::default();
+        for b in &order {
+            let last = *b == g.returnblock || *b == g.exceptblock;
+            let inputs = g.block(*b).inputargs.iter();
+            needed.extend(inputs.filter(|v| last || !saved.at_entry[b].contains(v)));
+        }
+        for (link, saves) in &saved.on_links {
+            needed.extend(
+                saves
+                    .iter()
+                    .filter_map(|(_, i)| g.link(*link).args[*i].as_var()),
+            );
+        }
+        loop {
+            let before = needed.len();
+            for b in order.iter().rev() {
+                self.needed_by(g, *b, &mut needed);
+            }
+            if needed.len() == before {
+                break;
+            }
+        }
+        let all = order.iter().flat_map(|b| &saved.at_entry[b]);
+        all.filter(|v| !needed.contains(v)).copied().collect()
+    }
+
+    /// Adds the input arguments of a block that are used there, or passed on to where
+    /// they are, before they are among the roots of an operation.
+    fn needed_by(&self, g: &LLGraph, b: BlockId, needed: &mut FxHashSet<VarId>) {
+        let block = g.block(b);
+        let mut safe: FxHashSet<VarId> = FxHashSet::default();
+        let mut places = self.places.get(&b).into_iter().flatten().peekable();
+        for (i, op) in block.operations.iter().enumerate() {
+            needed.extend(used(&op.args).filter(|v| !safe.contains(v)));
+            if let Some((_, roots)) = places.next_if(|(place, _)| *place == i) {
+                safe.extend(roots);
+            }
+        }
+        for link in &block.exits {
+            for (a, v) in link.args.iter().zip(&g.block(link.target).inputargs) {
+                if let Some(a) = a.as_var()
+                    && needed.contains(v)
+                    && !safe.contains(&a)
+                {
+                    needed.insert(a);
+                }
+            }
         }
     }
 
@@ -445,15 +505,22 @@ impl Roots {
     }
 
     /// Saves and restores the roots of one block, in which the frame is there or not.
-    fn rewrite(&self, g: &mut LLGraph, b: BlockId, entry: &FxHashSet<VarId>, framed: bool) {
-        let Some(places) = self.places.get(&b) else {
-            return;
-        };
+    fn rewrite(
+        &self,
+        g: &mut LLGraph,
+        b: BlockId,
+        known: &Saved,
+        resident: &FxHashSet<VarId>,
+        framed: bool,
+    ) {
+        let entry = &known.at_entry[&b];
+        self.pass_nothing(g, b, known, resident);
+        let places = self.places.get(&b).map_or(&[][..], Vec::as_slice);
         let mut saved = entry.clone();
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut new = Vec::with_capacity(operations.len() * 2);
         // Roots to be read back, and what the others are called now.
-        let mut stale: FxHashSet<VarId> = FxHashSet::default();
+        let mut stale: FxHashSet<VarId> = entry.intersection(resident).copied().collect();
         let mut names: FxHashMap<VarId, VarId> = FxHashMap::default();
         let mut places = places.iter().peekable();
         let canraise = g.block(b).canraise();
@@ -506,6 +573,29 @@ impl Roots {
         }
         for link in &mut block.exits {
             rename(&mut link.args, &names);
+        }
+    }
+
+    /// Takes what stays in slots out of the links of a block, but for what is saved on
+    /// the way.
+    fn pass_nothing(
+        &self,
+        g: &mut LLGraph,
+        b: BlockId,
+        known: &Saved,
+        resident: &FxHashSet<VarId>,
+    ) {
+        for exit in 0..g.block(b).exits.len() {
+            let id = LinkId { source: b, exit };
+            let on_link = known.on_links.iter().find(|(link, _)| *link == id);
+            for i in 0..g.link(id).args.len() {
+                let to = g.block(g.link(id).target).inputargs[i];
+                let saves = on_link.is_some_and(|(_, saves)| saves.iter().any(|s| s.1 == i));
+                if resident.contains(&to) && !saves {
+                    let nothing = constant(LLConst::Null(*g.ty(to)));
+                    g.link_mut(id).args[i] = nothing;
+                }
+            }
         }
     }
 

@@ -74,7 +74,7 @@ fn roots_and_barriers_are_inserted() {
             c_20: Bool = int_gt(i_17, 0)
             switch c_20
                 False: block4(pair1_18)
-                True: block5(i_17, pair1_18, last_19)
+                True: block5(i_17, last_19)
         block4(pair3_21: *GcStruct pair):
             a_22: *GcStruct node = getfield(pair3_21, .a)
             b_23: *GcStruct node = getfield(pair3_21, .b)
@@ -84,17 +84,17 @@ fn roots_and_barriers_are_inserted() {
             x_27: Signed = int_add(v_25, w_26)
             v28: Void = gc_leave_roots_frame(2)
             goto return(x_27)
-        block5(i2_29: Signed, pair2_30: *GcStruct pair, last2_31: *GcArray of Signed):
-            j_32: Signed = int_sub(i2_29, 1)
-            new_33: *GcStruct node = direct_call(&make, j_32, last2_31)
-            pair2_34: *GcStruct pair = gc_restore_root(0)
-            v35: Void = gc_writebarrier(pair2_34)
-            u3_36: Void = setfield(pair2_34, .b, new_33)
-            u4_37: Void = setfield(pair2_34, .a, new_33)
-            last2_38: *GcArray of Signed = gc_restore_root(1)
-            goto block3(j_32, pair2_34, last2_38)
-        return(result_39: Signed)
-        except(etype_40: *Struct object_vtable, evalue_41: *GcStruct object)
+        block5(i2_29: Signed, last2_30: *GcArray of Signed):
+            j_31: Signed = int_sub(i2_29, 1)
+            new_32: *GcStruct node = direct_call(&make, j_31, last2_30)
+            pair2_33: *GcStruct pair = gc_restore_root(0)
+            v34: Void = gc_writebarrier(pair2_33)
+            u3_35: Void = setfield(pair2_33, .b, new_32)
+            u4_36: Void = setfield(pair2_33, .a, new_32)
+            last2_37: *GcArray of Signed = gc_restore_root(1)
+            goto block3(j_31, pair2_33, last2_37)
+        return(result_38: Signed)
+        except(etype_39: *Struct object_vtable, evalue_40: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }
@@ -137,6 +137,76 @@ fn the_frame_is_only_where_it_is_needed() {
             goto return(w_8)
         return(result_10: Signed)
         except(etype_11: *Struct object_vtable, evalue_12: *GcStruct object)
+    "#]]
+    .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
+}
+
+#[test]
+fn a_loop_that_does_not_use_a_root_leaves_it_in_its_slot() {
+    let p = Pipeline::new(
+        "
+    struct node = GcStruct { value: Signed }
+    func make = synth 'make' (): func(Signed) -> *GcStruct node
+    graph make
+    block0(n: Signed):
+        p: *GcStruct node = malloc(<type GcStruct node>, <gc>)
+        u0: Void = setfield(p, .value, n)
+        goto return(p)
+    return(q: *GcStruct node)
+    except(etype: *Struct object_vtable, evalue: *GcStruct object)
+    graph f
+    block0(n: Signed):
+        kept: *GcStruct node = direct_call(&make, n)
+        goto block1(n, kept)
+    block1(i: Signed, kept1: *GcStruct node):
+        c: Bool = int_gt(i, 0)
+        switch c
+            False: block3(kept1)
+            True: block2(i, kept1)
+    block2(i2: Signed, kept2: *GcStruct node):
+        other: *GcStruct node = direct_call(&make, i2)
+        v: Signed = getfield(other, .value)
+        j: Signed = int_sub(v, 1)
+        goto block1(j, kept2)
+    block3(kept3: *GcStruct node):
+        last: *GcStruct node = direct_call(&make, 3)
+        a: Signed = getfield(kept3, .value)
+        b: Signed = getfield(last, .value)
+        x: Signed = int_add(a, b)
+        goto return(x)
+    END",
+    );
+    assert_eq!(p.run(&[5]), "8");
+    expect![[r#"
+        struct node = GcStruct { value: Signed, }
+        func make = synth 'make' (): func(Signed) -> *GcStruct node
+        graph f
+        block0(n_0: Signed):
+            v1: Void = gc_enter_roots_frame(1)
+            v2: Void = gc_save_root(0, null *GcOpaque GCREF)
+            kept_3: *GcStruct node = direct_call(&make, n_0)
+            v4: Void = gc_save_root(0, kept_3)
+            goto block1(n_0)
+        block1(i_5: Signed):
+            c_6: Bool = int_gt(i_5, 0)
+            switch c_6
+                False: block2()
+                True: block3(i_5)
+        block2():
+            last_7: *GcStruct node = direct_call(&make, 3)
+            kept3_8: *GcStruct node = gc_restore_root(0)
+            a_9: Signed = getfield(kept3_8, .value)
+            b_10: Signed = getfield(last_7, .value)
+            x_11: Signed = int_add(a_9, b_10)
+            v12: Void = gc_leave_roots_frame(1)
+            goto return(x_11)
+        block3(i2_13: Signed):
+            other_14: *GcStruct node = direct_call(&make, i2_13)
+            v_15: Signed = getfield(other_14, .value)
+            j_16: Signed = int_sub(v_15, 1)
+            goto block1(j_16)
+        return(result_17: Signed)
+        except(etype_18: *Struct object_vtable, evalue_19: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }
