@@ -57,7 +57,7 @@ pub(crate) type R<T = Value> = Result<T, Unwind<Value, Fatal>>;
 /// A Python function may call this deep.
 const DEPTH_LIMIT: usize = 1000;
 /// Objects that the heap may hold.
-const HEAP_LIMIT: usize = 40_000_000;
+const HEAP_LIMIT: usize = 20_000_000;
 
 /// The part of the interpreter's state that the image keeps.
 #[derive(Clone, Debug)]
