@@ -39,6 +39,40 @@ def mixed(n):
 }
 
 #[test]
+fn functions_of_c_that_are_instructions() {
+    check(
+        "
+import math
+def inf(): return 1e200 * 1e200
+def sqrt(x):
+    try: return math.sqrt(x)
+    except ValueError: return -1.0
+def special():
+    nan = inf() - inf()
+    root = sqrt(nan)
+    return root != root and sqrt(inf()) == inf() and sqrt(-inf()) == -1.0
+def zero(x): return math.copysign(1.0, sqrt(x * 0.0)), math.copysign(3.0, x)
+def fabs(x): return math.fabs(x), math.copysign(1.0, math.fabs(x * 0.0))
+def steps(x): return math.floor(x), math.ceil(x)
+def big(): return math.floor(1e300) == 1e300 and math.ceil(-inf()) == -inf()
+",
+        "
+        sqrt(2.0) == 1.4142135623730951
+        sqrt(0.0) == 0.0
+        sqrt(-1.0) == -1.0
+        sqrt(5e-324) == 2.2227587494850775e-162
+        special() == true
+        zero(-1.0) == [-1.0,-3.0]
+        fabs(-2.5) == [2.5,1.0]
+        steps(2.5) == [2.0,3.0]
+        steps(-2.5) == [-3.0,-2.0]
+        steps(2251799813685249.5) == [2251799813685249.0,2251799813685250.0]
+        big() == true
+        ",
+    );
+}
+
+#[test]
 fn floats() {
     check(
         "

@@ -55,6 +55,9 @@ impl Emitter<'_, '_> {
     fn call(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
         if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f {
             let values = self.call_args(f.ty(), args)?;
+            if let Some(result) = self.instruction_of(f, &values) {
+                return Ok(Some(result));
+            }
             let f = self.function(f)?;
             let call = self.b.ins().call(f, &values);
             return Ok(self.b.inst_results(call).first().copied());
@@ -70,6 +73,23 @@ impl Emitter<'_, '_> {
         let sig = self.b.import_signature(sig);
         let call = self.b.ins().call_indirect(sig, address, &values);
         Ok(self.b.inst_results(call).first().copied())
+    }
+
+    /// The result of a C function that the machine has an instruction for: a call would
+    /// cost all floating-point registers.
+    fn instruction_of(&mut self, f: &FuncSym, args: &[Value]) -> Option<Value> {
+        let SymbolRef::External(name) = SymbolRef::function(f) else {
+            return None;
+        };
+        match (&*name, args) {
+            ("sqrt", [x]) => Some(self.b.ins().sqrt(*x)),
+            ("fabs", [x]) => Some(self.b.ins().fabs(*x)),
+            ("floor", [x]) => Some(self.b.ins().floor(*x)),
+            ("ceil", [x]) => Some(self.b.ins().ceil(*x)),
+            ("trunc", [x]) => Some(self.b.ins().trunc(*x)),
+            ("copysign", [x, y]) => Some(self.b.ins().fcopysign(*x, *y)),
+            _ => None,
+        }
     }
 
     /// The arguments that are passed; the list of targets at the end of an indirect
