@@ -366,3 +366,41 @@ def refused():
         ",
     );
 }
+
+#[test]
+fn signals() {
+    check(
+        "
+import os
+from rpython.rlib import rsignal
+def noted(count):
+    rsignal.pypysig_setflag(rsignal.SIGUSR2)
+    seen = [rsignal.pypysig_poll()]
+    for i in range(count):
+        os.kill(os.getpid(), rsignal.SIGUSR2)
+        seen.append(rsignal.pypysig_poll())
+    seen.append(rsignal.pypysig_poll())
+    rsignal.pypysig_ignore(rsignal.SIGUSR2)
+    os.kill(os.getpid(), rsignal.SIGUSR2)
+    seen.append(rsignal.pypysig_poll())
+    return seen
+def written():
+    r, w = os.pipe()
+    rsignal.pypysig_set_wakeup_fd(w, False)
+    rsignal.pypysig_setflag(rsignal.SIGUSR2)
+    os.kill(os.getpid(), rsignal.SIGUSR2)
+    number = ord(os.read(r, 10)[0])
+    assert rsignal.pypysig_set_wakeup_fd(-1, False) == w
+    return number == rsignal.SIGUSR2 and rsignal.pypysig_poll() == number
+def impossible():
+    try: rsignal.pypysig_setflag(1000)
+    except OSError as e: return e.errno
+    return 0
+",
+        "
+        noted(2) == [-1,12,12,-1,-1]
+        written() == true
+        impossible() == 22
+        ",
+    );
+}

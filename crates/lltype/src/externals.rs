@@ -121,6 +121,8 @@ externals! {
     rpy_os_getgid() -> Signed, "getgid()";
     rpy_os_getegid() -> Signed, "getegid()";
     rpy_os_urandom(Str) -> Signed, "fills s with random bytes: its length or -errno";
+    rpy_os_saved_errno() -> Signed, "the errno of the last function here that failed, or what was set since";
+    rpy_os_set_saved_errno(Signed) -> Void, "sets what rpy_os_saved_errno() answers";
     rpy_os_exit(Signed) -> Void, "_exit(code)";
     rpy_fatal(Str) -> Void, "prints the message to stderr and aborts";
     // The C library's files, which are known by their addresses.
@@ -149,6 +151,12 @@ externals! {
     rpy_net_shutdown(Signed, Signed) -> Signed, "shutdown(fd, how): 0 or -errno";
     rpy_net_set_option(Signed, Signed, Signed, Signed) -> Signed, "setsockopt of an int: 0 or -errno";
     rpy_net_port(Signed) -> Signed, "port that a socket is bound to, or -errno";
+    // Signals.
+    rpy_signal_set(Signed, Signed) -> Signed, "what a signal does from now on, 0 the default, 1 nothing, 2 it is noted: 0 or -errno";
+    rpy_signal_poll() -> Signed, "a signal that was noted and is now forgotten, or -1";
+    rpy_signal_push(Signed) -> Void, "notes a signal as if it had arrived";
+    rpy_signal_wakeup_fd(Signed) -> Signed, "where numbers of signals are written as well: the fd before, or -1";
+    rpy_signal_wakeup_errno() -> Signed, "why that failed last, or 0";
     // Time.
     rpy_time_time() -> Float, "seconds since the epoch";
     rpy_time_clock() -> Float, "CPU seconds of the process";

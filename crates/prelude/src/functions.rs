@@ -147,6 +147,8 @@ functions! {
     "os.unsetenv" = "rposix.ll_os_unsetenv", (Str) -> None, "OSError";
     "os.urandom" = "rposix.ll_os_urandom", (Int) -> Str, "OSError";
     "os.write" = "rposix.ll_os_write", (Int, Str) -> Nonneg, "OSError";
+    "rpython.rlib._rposix_c.get_saved_errno" = "rposix.ll_get_saved_errno", () -> Int, "";
+    "rpython.rlib._rposix_c.set_saved_errno" = "rposix.ll_set_saved_errno", (Int) -> None, "";
     "rpython.rlib.debug.fatalerror" = "rclass.ll_fatalerror", (Str) -> None, "";
     "rpython.rlib.debug.fatalerror_notb" = "rclass.ll_fatalerror", (Str) -> None, "";
     "rpython.rlib.rfile._close" = "rfile.ll_file_close", (Int) -> Int, "IOError";
@@ -178,6 +180,13 @@ functions! {
     "rpython.rlib.rposix._waitpid" = "rposix.ll_waitpid", (Int, Int) -> Int, "OSError";
     "rpython.rlib.rposix_stat._fd_fields" = "rposix.ll_fstat_fields", (Int) -> Str, "OSError";
     "rpython.rlib.rposix_stat._fields" = "rposix.ll_stat_fields", (Str, Bool) -> Str, "OSError";
+    "rpython.rlib.rsignal.pypysig_default" = "rsignal.ll_default", (Int) -> None, "OSError";
+    "rpython.rlib.rsignal.pypysig_get_wakeup_fd_write_errno" = "rsignal.ll_wakeup_errno", () -> Int, "";
+    "rpython.rlib.rsignal.pypysig_ignore" = "rsignal.ll_ignore", (Int) -> None, "OSError";
+    "rpython.rlib.rsignal.pypysig_poll" = "rsignal.ll_poll", () -> Int, "";
+    "rpython.rlib.rsignal.pypysig_pushback" = "rsignal.ll_push", (Int) -> None, "";
+    "rpython.rlib.rsignal.pypysig_set_wakeup_fd" = "rsignal.ll_wakeup_fd", (Int, Bool) -> Int, "";
+    "rpython.rlib.rsignal.pypysig_setflag" = "rsignal.ll_note", (Int) -> None, "OSError";
     "rpython.rlib.rsocket._accept" = "rsocket.ll_net_accept", (Int) -> Int, "OSError";
     "rpython.rlib.rsocket._bind" = "rsocket.ll_net_bind", (Int, Str, Int) -> Int, "OSError";
     "rpython.rlib.rsocket._connect" = "rsocket.ll_net_connect", (Int, Str, Int) -> Int, "OSError";

@@ -4,7 +4,7 @@
 //! `rpy_` are the C library's own.
 
 use crate::string::RpyString;
-use crate::{files, float, net, os, process, stdio};
+use crate::{files, float, net, os, process, signals, stdio};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -202,6 +202,13 @@ externals! {
         rpy_net_shutdown = net::shutdown, (fd: i64, how: i64) -> i64;
         rpy_net_set_option = net::set_option, (fd: i64, level: i64, option: i64, value: i64) -> i64;
         rpy_net_port = net::port, (fd: i64) -> i64;
+        rpy_os_saved_errno = os::saved_errno, () -> i64;
+        rpy_os_set_saved_errno = os::set_saved_errno, (number: i64) -> ();
+        rpy_signal_set = signals::set, (number: i64, what: i64) -> i64;
+        rpy_signal_poll = signals::poll, () -> i64;
+        rpy_signal_push = signals::push, (number: i64) -> ();
+        rpy_signal_wakeup_fd = signals::wakeup_fd, (fd: i64) -> i64;
+        rpy_signal_wakeup_errno = signals::wakeup_errno, () -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
         rpy_fatal = os::fatal, (message: Str) -> ();
         rpy_time_time = os::time, () -> f64;

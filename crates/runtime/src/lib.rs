@@ -23,6 +23,7 @@ mod memory;
 pub mod net;
 pub mod os;
 pub mod process;
+pub mod signals;
 pub mod start;
 pub mod state;
 pub mod stdio;

@@ -3,6 +3,7 @@
 
 use core::ffi::{c_char, c_int};
 use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::sys::{self, Timespec, errno};
 
@@ -33,6 +34,16 @@ pub(crate) fn with_c_string(name: &[u8], f: impl FnOnce(*const c_char) -> i64) -
 /// The result, or minus the `errno`.
 pub(crate) fn checked(result: i64) -> i64 {
     if result < 0 { -errno() } else { result }
+}
+
+/// The errno of the last function that failed, or what was set since.
+pub fn saved_errno() -> i64 {
+    sys::SAVED_ERRNO.load(Relaxed)
+}
+
+/// Sets what [`saved_errno`] answers.
+pub fn set_saved_errno(number: i64) {
+    sys::SAVED_ERRNO.store(number, Relaxed);
 }
 
 /// `write` of all bytes: their number.

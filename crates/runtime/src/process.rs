@@ -119,9 +119,16 @@ pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
 
 /// `kill`
 pub fn kill(pid: i64, signal: i64) -> i64 {
+    let signal = signal as c_int;
     // SAFETY: at worst there is no such process or signal, which is an error.
     checked(i64::from(unsafe {
-        sys::kill(pid as c_int, signal as c_int)
+        // What a program sends to itself has arrived when this returns, even where the
+        // process has threads besides the program's.
+        if pid == i64::from(sys::getpid()) && signal != 0 {
+            sys::raise(signal)
+        } else {
+            sys::kill(pid as c_int, signal)
+        }
     }))
 }
 

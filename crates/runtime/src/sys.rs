@@ -1,6 +1,7 @@
 //! The C library's functions, as far as the runtime needs them.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 #[repr(C)]
 #[derive(Default)]
@@ -149,6 +150,7 @@ unsafe extern "C" {
         env: *const *const c_char,
     ) -> c_int;
     pub(crate) fn kill(pid: c_int, signal: c_int) -> c_int;
+    pub(crate) fn raise(signal: c_int) -> c_int;
     pub(crate) fn system(command: *const c_char) -> c_int;
     pub(crate) fn getppid() -> c_int;
     pub(crate) fn getuid() -> u32;
@@ -158,8 +160,14 @@ unsafe extern "C" {
     pub(crate) fn getrandom(p: *mut u8, n: usize, flags: u32) -> isize;
 }
 
+/// The last error number that [`errno`] answered, or that the program has set: it can
+/// ask for it later.
+pub(crate) static SAVED_ERRNO: AtomicI64 = AtomicI64::new(0);
+
 /// The error number of the last failed call.
 pub(crate) fn errno() -> c_long {
     // SAFETY: the C library's per-thread location is always valid.
-    c_long::from(unsafe { *__errno_location() })
+    let errno = c_long::from(unsafe { *__errno_location() });
+    SAVED_ERRNO.store(errno, Relaxed);
+    errno
 }

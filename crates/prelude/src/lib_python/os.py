@@ -23,6 +23,32 @@ SEEK_END = 2
 error = OSError
 
 
+# What these functions of the system are asked for, as Linux numbers it.
+
+sysconf_names = {
+    'SC_ARG_MAX': 0, 'SC_CHILD_MAX': 1, 'SC_CLK_TCK': 2, 'SC_NGROUPS_MAX': 3, 'SC_OPEN_MAX': 4,
+    'SC_STREAM_MAX': 5, 'SC_TZNAME_MAX': 6, 'SC_JOB_CONTROL': 7, 'SC_SAVED_IDS': 8,
+    'SC_REALTIME_SIGNALS': 9, 'SC_PRIORITY_SCHEDULING': 10, 'SC_TIMERS': 11,
+    'SC_ASYNCHRONOUS_IO': 12, 'SC_PRIORITIZED_IO': 13, 'SC_SYNCHRONIZED_IO': 14,
+    'SC_FSYNC': 15, 'SC_MAPPED_FILES': 16, 'SC_MEMLOCK': 17, 'SC_VERSION': 29,
+    'SC_PAGESIZE': 30, 'SC_PAGE_SIZE': 30, 'SC_LINE_MAX': 43, 'SC_IOV_MAX': 60,
+    'SC_THREADS': 67, 'SC_GETPW_R_SIZE_MAX': 70, 'SC_LOGIN_NAME_MAX': 71,
+    'SC_TTY_NAME_MAX': 72, 'SC_NPROCESSORS_CONF': 83, 'SC_NPROCESSORS_ONLN': 84,
+    'SC_PHYS_PAGES': 85, 'SC_AVPHYS_PAGES': 86, 'SC_ATEXIT_MAX': 87,
+    'SC_HOST_NAME_MAX': 180,
+}
+pathconf_names = {
+    'PC_LINK_MAX': 0, 'PC_MAX_CANON': 1, 'PC_MAX_INPUT': 2, 'PC_NAME_MAX': 3, 'PC_PATH_MAX': 4,
+    'PC_PIPE_BUF': 5, 'PC_CHOWN_RESTRICTED': 6, 'PC_NO_TRUNC': 7, 'PC_VDISABLE': 8,
+    'PC_SYNC_IO': 9, 'PC_ASYNC_IO': 10, 'PC_PRIO_IO': 11, 'PC_FILESIZEBITS': 13,
+}
+confstr_names = {
+    'CS_PATH': 0, 'CS_GNU_LIBC_VERSION': 2, 'CS_GNU_LIBPTHREAD_VERSION': 3,
+    'CS_LFS_CFLAGS': 1000, 'CS_LFS64_CFLAGS': 1004, 'CS_XBS5_LP64_OFF64_CFLAGS': 1108,
+    'CS_XBS5_LP64_OFF64_LDFLAGS': 1109,
+}
+
+
 class _Environ(object):
     """The environment: a dict of its own while a program is imported, the process's in
     translated code."""

@@ -13,7 +13,8 @@ from taipan_lowlevel import (
     rpy_os_symlink, rpy_os_link, rpy_os_chmod, rpy_os_utime, rpy_os_umask,
     rpy_os_environ, rpy_os_putenv, rpy_os_unsetenv, rpy_os_fork, rpy_os_waitpid,
     rpy_os_execve, rpy_os_kill, rpy_os_system, rpy_os_getppid, rpy_os_getuid,
-    rpy_os_geteuid, rpy_os_getgid, rpy_os_getegid, rpy_os_urandom)
+    rpy_os_geteuid, rpy_os_getgid, rpy_os_getegid, rpy_os_urandom, rpy_os_saved_errno,
+    rpy_os_set_saved_errno)
 from taipan_prelude.rstr import ll_slice
 
 FIRST_GUESS = 1024
@@ -181,6 +182,12 @@ def ll_os_chmod(path, mode):
 
 def ll_utime(path, accessed, modified):
     checked(rpy_os_utime(path, accessed, modified))
+
+def ll_get_saved_errno():
+    return rpy_os_saved_errno()
+
+def ll_set_saved_errno(number):
+    rpy_os_set_saved_errno(number)
 
 def ll_os_umask(mask):
     return rpy_os_umask(mask)

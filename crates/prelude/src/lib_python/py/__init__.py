@@ -25,6 +25,15 @@ class LocalPath(object):
     def readlines(self):
         return open(self.strpath).readlines()
 
+    @staticmethod
+    def sysfind(name):
+        """The program of that name on the search path; import-time code starts none."""
+        for folder in os.environ.get('PATH', os.defpath).split(os.pathsep):
+            found = os.path.join(folder, name)
+            if os.path.isfile(found):
+                return LocalPath(found)
+        return None
+
     @property
     def basename(self):
         return os.path.basename(self.strpath)
@@ -101,4 +110,12 @@ path = _Path()
 
 
 class builtin(object):
+    """Builtins that old versions of Python lack."""
+    set = set
+    frozenset = frozenset
+    sorted = sorted
+    reversed = reversed
+    enumerate = enumerate
+    bytes = str
+    text = unicode
     print_ = staticmethod(lambda *args: sys.stdout.write(' '.join(map(str, args)) + '\n'))

@@ -7,17 +7,10 @@ declared with `save_err`.
 import os
 
 from rpython.rlib import rposix_stat
+from rpython.rlib._rposix_c import *
 from rpython.rlib.rstring import StringBuilder, assert_str0
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
-
-_saved = lltype.malloc(rffi.LONGP.TO, 1, flavor='raw', immortal=True, zero=True)
-
-def get_saved_errno():
-    return _saved[0]
-
-def set_saved_errno(errno):
-    _saved[0] = errno
 
 get_saved_alterrno = get_saved_errno
 set_saved_alterrno = set_saved_errno

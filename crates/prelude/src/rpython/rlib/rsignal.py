@@ -1,22 +1,65 @@
-"""Signals, which are left to what the system does by default."""
+"""Signals: programs say which to note, and ask with pypysig_poll() which have arrived. The
+compiler knows the functions by name."""
+from signal import (
+    NSIG, SIG_DFL, SIG_IGN, SIGABRT, SIGALRM, SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGHUP, SIGILL,
+    SIGINT, SIGIO, SIGKILL, SIGPIPE, SIGPROF, SIGPWR, SIGQUIT, SIGSEGV, SIGSTOP, SIGSYS, SIGTERM,
+    SIGTRAP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH, SIGXCPU,
+    SIGXFSZ)
 
-SIGINT = 2
-SIGTERM = 15
-NSIG = 65
+from rpython.rlib.objectmodel import not_rpython
+from rpython.rtyper.lltypesystem import lltype, rffi
+
+ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF = 0, 1, 2
+
+_TIMEVAL = rffi.CStruct('timeval', ('tv_sec', rffi.LONG), ('tv_usec', rffi.LONG))
+itimerval = rffi.CStruct('itimerval', ('it_interval', _TIMEVAL), ('it_value', _TIMEVAL))
+itimervalP = rffi.CArrayPtr(itimerval)
+
+c_raise = rffi.llexternal('raise', [rffi.INT], rffi.INT)
+c_alarm = rffi.llexternal('alarm', [rffi.UINT], rffi.UINT)
+c_pause = rffi.llexternal('pause', [], rffi.INT)
+c_setitimer = rffi.llexternal('setitimer', [rffi.INT, itimervalP, itimervalP], rffi.INT,
+                              save_err=rffi.RFFI_SAVE_ERRNO)
+c_getitimer = rffi.llexternal('getitimer', [rffi.INT, itimervalP], rffi.INT)
+_c_strsignal = rffi.llexternal('strsignal', [rffi.INT], rffi.CCHARP)
 
 
+def strsignal(signum):
+    """What a signal means, None if nobody knows."""
+    text = _c_strsignal(signum)
+    if not text:
+        return None
+    return rffi.charp2str(text)
+
+
+@not_rpython
 def pypysig_poll():
     """The number of a signal that has arrived, or -1."""
     return -1
 
-
+@not_rpython
 def pypysig_setflag(signum):
     """Notes the signal from now on."""
 
-
+@not_rpython
 def pypysig_default(signum):
-    pass
+    """The signal does what it does by default."""
 
-
+@not_rpython
 def pypysig_ignore(signum):
-    pass
+    """The signal does nothing."""
+
+@not_rpython
+def pypysig_pushback(signum):
+    """Notes a signal as if it had arrived."""
+
+@not_rpython
+def pypysig_set_wakeup_fd(fd, with_nul_byte):
+    """The number of a signal that arrives is written there as well, -1 for nowhere; answers
+    where it was written before."""
+    return -1
+
+@not_rpython
+def pypysig_get_wakeup_fd_write_errno():
+    """Why writing it failed last, or 0."""
+    return 0
