@@ -233,6 +233,8 @@ impl Step {
 pub(crate) enum WeakClass {
     /// This one or a subclass.
     Of(ObjId),
+    /// None: all of them are gone.
+    Gone,
     /// Classes without common base.
     Conflict,
 }
@@ -726,6 +728,8 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
             x[1].join(&y[1], j),
             x[2].join(&y[2], j),
         ])),
+        (Atom::WeakRef(WeakClass::Gone), Atom::WeakRef(x))
+        | (Atom::WeakRef(x), Atom::WeakRef(WeakClass::Gone)) => Atom::WeakRef(*x),
         (Atom::WeakRef(WeakClass::Of(x)), Atom::WeakRef(WeakClass::Of(y))) => Atom::WeakRef(
             j.common_base(*x, *y)
                 .map_or(WeakClass::Conflict, WeakClass::Of),

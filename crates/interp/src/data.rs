@@ -49,6 +49,8 @@ pub enum ObjData {
     StaticMethod(Const),
     /// `classmethod(f)`
     ClassMethod(Const),
+    /// A weak reference, and what it refers to: None where that is gone.
+    WeakRef(Const),
     /// `property(fget, fset, fdel)`, None where left out
     Property {
         /// Getter.
@@ -133,7 +135,7 @@ impl ObjData {
                 im_self.iter().for_each(&mut *f);
                 f(im_func);
             }
-            ObjData::StaticMethod(c) | ObjData::ClassMethod(c) => f(c),
+            ObjData::StaticMethod(c) | ObjData::ClassMethod(c) | ObjData::WeakRef(c) => f(c),
             ObjData::Property { fget, fset, fdel } => [fget, fset, fdel].into_iter().for_each(f),
             ObjData::Cell(c) => c.iter().for_each(f),
             ObjData::Builtin { im_self, .. } => im_self.iter().for_each(f),

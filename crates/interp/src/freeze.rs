@@ -330,6 +330,7 @@ impl<'a> Freezer<'a> {
             Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => self.table(r),
             Kind::StaticMethod(f) => ObjData::StaticMethod(self.constant(f)),
             Kind::ClassMethod(f) => ObjData::ClassMethod(self.constant(f)),
+            Kind::WeakRef(v) => ObjData::WeakRef(self.constant(v)),
             Kind::Property(p) => ObjData::Property {
                 fget: self.constant(&p[0]),
                 fset: self.constant(&p[1]),

@@ -85,6 +85,15 @@ fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
             name: name.rsplit('.').next().unwrap_or(name).into(),
             of: Arc::new(immutablevalue(rt, s)?),
         },
+        ObjData::WeakRef(target) => SomeKind::WeakRef {
+            class: match target {
+                Const::Obj(o) => match &*rt.object(*o)? {
+                    ObjData::Instance(i) => Some(i.class),
+                    _ => None,
+                },
+                _ => None,
+            },
+        },
         ObjData::Builtin { name, .. } => SomeKind::Builtin((**name).into()),
         ObjData::LLType(t) => SomeKind::LLType(*t),
         ObjData::LLPtr { ty, .. } => match ty.pointee() {

@@ -68,6 +68,9 @@ fn container(
 
 fn object(rt: &RTyper<'_>, sym: &StaticSym, obj: ObjId, ty: LLType) -> Typed<StaticData> {
     let data = rt.object(obj)?;
+    if let ObjData::WeakRef(target) = &*data {
+        return crate::reprs::prebuilt_weakref(rt, target);
+    }
     if let ObjData::LLContainer { ty, .. } = &*data {
         return Ok(StaticData {
             ty: *ty,

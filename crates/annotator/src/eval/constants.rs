@@ -8,7 +8,7 @@ use super::Cx;
 use super::builtins::is_known_builtin;
 use crate::facts::Known;
 use crate::store::SlotKey;
-use crate::val::{Atom, Val};
+use crate::val::{Atom, Val, WeakClass};
 use crate::{Desc, SiteId};
 
 /// Creation site of a prebuilt list or dict.
@@ -117,12 +117,22 @@ impl Cx<'_> {
                 Atom::Slice(parts.into()).into()
             }
             ObjData::Module { .. } => Val::pbc(Desc::Frozen(id)).with_const(here),
-            ObjData::LLType(t) => super::lowlevel::ll_type_val(*t),
+            ObjData::LLType(t) => super::lowlevel::ll_type_val(*t).with_const(here),
             ObjData::LLPtr { ty, to } => {
                 if let LLTarget::Object(o) | LLTarget::Part(o, _) = to {
                     self.signal(SlotKey::Seen(*o));
                 }
                 super::lowlevel::lltype_to_annotation(*ty).with_const(here)
+            }
+            ObjData::WeakRef(Const::None) => {
+                Val::from(Atom::WeakRef(WeakClass::Gone)).with_const(here)
+            }
+            ObjData::WeakRef(target) => {
+                let target = self.const_val(target)?;
+                match self.make_weakref(&[target]) {
+                    v if v.is_bottom() => v,
+                    v => v.with_const(here),
+                }
             }
             ObjData::Cell(Some(c)) => self.const_val(c)?,
             ObjData::Cell(None)
@@ -182,7 +192,9 @@ impl Cx<'_> {
                 _ => {}
             }
         }
-        if self.facts.lookup(data.class, "__call__")?.is_some() {
+        if self.facts.lookup(data.class, "__call__")?.is_some()
+            && !self.is_virtual_ref_class(data.class)?
+        {
             return Ok(self.problem_help(
                 "TP0314",
                 "a prebuilt instance with a __call__ method is not RPython",
@@ -191,6 +203,15 @@ impl Cx<'_> {
         }
         self.signal(SlotKey::Seen(id));
         Ok(self.instance(data.class)?.with_const(here))
+    }
+
+    /// Whether a class is that of the virtual references of `rlib.jit`.
+    pub(super) fn is_virtual_ref_class(&mut self, class: ObjId) -> Known<bool> {
+        Ok(self
+            .facts
+            .class(class)?
+            .as_deref()
+            .is_some_and(|c| &*c.name == "rpython.rlib.jit.DirectVRef"))
     }
 
     /// Whether a class is that of prebuilt `r_dict`s.

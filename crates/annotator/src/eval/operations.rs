@@ -75,6 +75,12 @@ impl Cx<'_> {
                 .special_call(object.val(), &name, &args[1..])
                 .map(Local::from);
         }
+        if op == HlOp::SimpleCall && self.is_virtual_ref(args[0].val())? {
+            let name: Arc<str> = "__call__".into();
+            return self
+                .special_call(args[0].val(), &name, &args[1..])
+                .map(Local::from);
+        }
         let v = |i: usize| args[i].val();
         Ok(match op {
             HlOp::SimpleCall => {
@@ -126,6 +132,15 @@ impl Cx<'_> {
                     .into(),
             },
         })
+    }
+
+    /// Whether a value is one of the virtual references of `rlib.jit`, the only instances
+    /// that RPython can call.
+    fn is_virtual_ref(&mut self, v: &Val) -> Known<bool> {
+        match v.single() {
+            Some(Atom::Instance(Some(class))) => self.is_virtual_ref_class(*class),
+            _ => Ok(false),
+        }
     }
 
     /// A special method of an instance: `getattr` and a call of what it gives.

@@ -207,6 +207,7 @@ impl Sites {
             },
             Atom::Property => SomeKind::Builtin("__builtin__.property".into()),
             Atom::WeakRef(WeakClass::Conflict) => SomeKind::Conflict,
+            Atom::WeakRef(WeakClass::Gone) => SomeKind::WeakRef { class: None },
             Atom::WeakRef(WeakClass::Of(c)) => SomeKind::WeakRef { class: Some(*c) },
             Atom::Ptr(t) => SomeKind::Ptr(*t),
             Atom::Interior { parent, path, to } => SomeKind::InteriorPtr {

@@ -31,6 +31,8 @@ pub use ptr::{
 };
 pub use weakref::WeakRefRepr;
 
+pub(crate) use weakref::prebuilt_weakref;
+
 pub(crate) use class::{getclsfield, vtable_repr};
 pub(crate) use float::{comparison, const_as_float};
 pub(crate) use instance::class_of_instance;

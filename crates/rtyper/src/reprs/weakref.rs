@@ -1,9 +1,14 @@
 //! Weak references to instances (RPython: `rweakref.py`).
 
-use taipan_lltype::{GCREF, LLOperand, LLType, PlainOp};
+use taipan_graph::Const;
+use taipan_interp::ObjData;
+use taipan_lltype::{
+    Field, GCREF, LLConst, LLOperand, LLType, OBJECT, PlainOp, StaticData, StaticSym, StaticValue,
+    StructBody,
+};
 
 use crate::reprs::InstanceRepr;
-use crate::{Hop, LLOps, RType, Repr, ReprMethods, Typed};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// A weak reference: an object of the collector's.
 #[derive(Debug)]
@@ -18,6 +23,20 @@ impl ReprMethods for WeakRefRepr {
         "a weak reference".into()
     }
 
+    /// A prebuilt one refers strongly to its target, which is prebuilt, too, and lives for
+    /// ever; one whose target is gone is null.
+    fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+        if let Const::Obj(o) = c
+            && let ObjData::WeakRef(target) = &*rt.object(*o)?
+        {
+            return Ok(match target {
+                Const::None => LLConst::Null(*GCREF),
+                _ => LLConst::Static(StaticSym::Object(*o, prebuilt_type()), *GCREF),
+            });
+        }
+        Err(TyperError::internal("a weak reference that is none"))
+    }
+
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
         let r = hop.args_r[0].clone();
         let v = hop.inputarg(&r, 0)?;
@@ -30,6 +49,30 @@ impl ReprMethods for WeakRefRepr {
         let v = hop.gendirectcall("rmodel.ll_weakref_deref", [ty, v])?;
         hop.convert_result(v, &root).map(Some)
     }
+}
+
+/// The container of prebuilt weak references, laid out like those of the collector's.
+fn prebuilt_type() -> LLType {
+    LLType::gc_struct(
+        "weakref",
+        StructBody {
+            fields: vec![Field {
+                name: "target".into(),
+                ty: OBJECT.ptr(),
+            }],
+            ..StructBody::default()
+        },
+    )
+}
+
+/// The contents of a prebuilt weak reference to that object.
+pub(crate) fn prebuilt_weakref(rt: &RTyper<'_>, target: &Const) -> Typed<StaticData> {
+    let target = rt.convert_const_to(target, OBJECT.ptr())?;
+    Ok(StaticData {
+        ty: prebuilt_type(),
+        value: StaticValue::Struct(vec![StaticValue::Const(target)]),
+        readonly: false,
+    })
 }
 
 /// `weakref.ref(x)`

@@ -80,6 +80,15 @@ fn hex(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::str(&format!("{sign}0x{lead}.{mantissa:013x}p{e:+}")))
 }
 
+/// `float.__getformat__(kind)`: how floats of that C type are laid out.
+fn getformat(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "__getformat__", 1, 1)?;
+    match &*it.bytes_of(&args.pos[0])? {
+        b"double" | b"float" => Ok(Value::bytes(b"IEEE, little-endian")),
+        _ => it.value_error("__getformat__() argument 1 must be 'double' or 'float'"),
+    }
+}
+
 fn fromhex(it: &mut Interp, args: Args<'_>) -> R {
     let text = match args.get(1) {
         Some(v) => it.name_of(v, "fromhex argument")?,
@@ -186,4 +195,5 @@ number_methods!(
     Builtin::method("float.as_integer_ratio", as_integer_ratio),
     Builtin::method("float.hex", hex),
     Builtin::class_method("float.fromhex", fromhex),
+    Builtin::static_method("float.__getformat__", getformat),
 );

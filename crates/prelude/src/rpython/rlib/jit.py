@@ -1,7 +1,7 @@
 """Hints to the just-in-time compiler. Without one they mean nothing: the decorators
 mark functions, and the functions give back what they get."""
 from rpython.rlib.nonconst import NonConstant
-from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.objectmodel import not_rpython, specialize, we_are_translated
 from rpython.rlib.unroll import unrolling_iterable
 
 
@@ -146,26 +146,32 @@ class InvalidVirtualRef(Exception):
     pass
 
 class DirectVRef(object):
+    """A reference that has its object; calling it gives the object. While a program loads
+    it checks what a just-in-time compiler would rely on."""
+
     def __init__(self, x):
         self._x = x
         self._state = 'non-forced'
 
     def __call__(self):
-        if self._state == 'invalid':
-            raise InvalidVirtualRef
-        self._state = 'forced'
+        if not we_are_translated():
+            if self._state == 'invalid':
+                raise InvalidVirtualRef
+            self._state = 'forced'
         return self._x
 
     @property
     def virtual(self):
+        if we_are_translated():
+            return False
         return self._state == 'non-forced'
 
     def _finish(self):
-        if self._state == 'non-forced':
-            self._state = 'invalid'
+        if not we_are_translated():
+            if self._state == 'non-forced':
+                self._state = 'invalid'
 
-class DirectJitVRef(DirectVRef):
-    pass
+DirectJitVRef = DirectVRef
 
 @specialize.argtype(0)
 def virtual_ref(x):

@@ -8,6 +8,12 @@ import weakref
 from rpython.rlib.objectmodel import compute_unique_id, specialize
 
 
+ref = weakref.ref
+
+dead_ref = weakref.ref(None)
+"""A weak reference whose object is gone."""
+
+
 def has_weakref_support():
     return True
 
