@@ -142,3 +142,150 @@ def outside(n):
         ",
     );
 }
+
+#[test]
+fn virtual_references() {
+    check(
+        "
+from rpython.rlib import jit
+class Frame(object):
+    def __init__(self, n): self.n, self.back = n, jit.vref_None
+class Context(object):
+    top = jit.vref_None
+def enter(ec, frame):
+    frame.back = ec.top
+    ec.top = jit.virtual_ref(frame)
+def leave(ec, frame):
+    ref = ec.top
+    ec.top = frame.back
+    jit.virtual_ref_finish(ref, frame)
+def frames(n):
+    ec = Context()
+    outer, inner = Frame(n), Frame(n + 1)
+    enter(ec, outer)
+    enter(ec, inner)
+    top = ec.top()
+    back = top.back()
+    seen = top.n * 10 + back.n
+    assert not ec.top.virtual
+    leave(ec, inner)
+    leave(ec, outer)
+    return seen if ec.top() is None else -1
+",
+        "
+        frames(3) == 43
+        ",
+    );
+}
+
+#[test]
+fn lists_that_forget() {
+    check(
+        "
+import weakref
+from rpython.rlib import rgc, rrawarray
+from rpython.rlib.rshrinklist import AbstractShrinkList
+from rpython.rlib.rweaklist import RWeakListMixin
+from rpython.rlib.rweakref import dead_ref
+from rpython.rtyper.lltypesystem import lltype, rffi
+class A(object):
+    n = 5
+class Handles(RWeakListMixin):
+    def __init__(self): self.initialize()
+class Even(AbstractShrinkList):
+    def must_keep(self, x): return x % 2 == 0
+prebuilt = A()
+refs = [weakref.ref(prebuilt), dead_ref]
+def handles():
+    l, a = Handles(), A()
+    first = l.add_handle(a)
+    for i in range(10): l.add_handle(A())
+    rgc.collect()
+    alive = 0
+    for r in l.get_all_handles():
+        if r() is not None: alive += 1
+    return [first, l.fetch_handle(first) is a, alive, l.fetch_handle(99) is None]
+def prebuilt_refs(i):
+    a = refs[i]()
+    return -1 if a is None else a.n
+def shrunk():
+    l = Even()
+    for i in range(40): l.append(i)
+    return len(l.items())
+def copied():
+    buf = lltype.malloc(rffi.CArray(lltype.Signed), 3, flavor='raw')
+    rrawarray.copy_list_to_raw_array([1, 2, 3], buf)
+    l = []
+    rrawarray.populate_list_from_raw_array(l, buf, 2)
+    lltype.free(buf, flavor='raw')
+    return l
+",
+        "
+        handles() == [3,1,1,1]
+        prebuilt_refs(0) == 5
+        prebuilt_refs(1) == -1
+        shrunk() == 32
+        copied() == [1,2]
+        ",
+    );
+}
+
+#[test]
+fn functions_on_dicts_and_lists() {
+    check(
+        "
+from rpython.rlib.objectmodel import *
+class Odd(Exception): pass
+def key_hash(n):
+    if n == 13: raise Odd
+    return n
+def key_eq(a, b): return a == b
+def caught(n):
+    d = r_dict(key_eq, key_hash)
+    d[1] = 5
+    try: return d[n]
+    except KeyError: return -1
+    except Odd: return -2
+def set(n):
+    d = r_dict(key_eq, key_hash)
+    try: d[n] = 1
+    except Odd: return -2
+    return len(d)
+def backwards(n):
+    d = {n: 1, n + 1: 2, n + 2: 3}
+    del d[n + 1]
+    return [k for k in reversed_dict(d)]
+def moved(n):
+    d = {n: 1, n + 1: 2, n + 2: 3}
+    move_to_end(d, n)
+    move_to_end(d, n + 2, last=False)
+    return d.keys()
+def room(n):
+    l = [n]
+    for i in range(n): l.append(i)
+    return list_get_physical_size(l) >= len(l)
+def fixed(n): return list_get_physical_size([n, n])
+def option(): return fetch_translated_config().translation.continuation
+def cleaned(n):
+    d, total = {n: 1}, 0
+    try:
+        for k, v in d.iteritems(): total += k * v
+    finally:
+        total += 100
+    return total
+",
+        "
+        caught(1) == 5
+        caught(2) == -1
+        caught(13) == -2
+        set(13) == -2
+        set(3) == 1
+        backwards(5) == [7,5]
+        moved(5) == [7,6,5]
+        room(9) == true
+        fixed(1) == 2
+        option() == false
+        cleaned(7) == 107
+        ",
+    );
+}

@@ -436,16 +436,18 @@ fn bound_arguments(f: &FuncSym) -> Vec<LLOperand> {
 pub(crate) fn call_llfunc(hop: &Hop<'_>, f: &FuncSym) -> RType {
     let params = &f.ty().args;
     let bound = bound_arguments(f);
-    if params.len() - bound.len() + 1 != hop.nb_args() {
+    let own = params.len() - bound.len();
+    let given = hop.nb_args() - 1;
+    // The frozen self of a method that stands for a function is Void.
+    let frozen = own.saturating_sub(given);
+    if own < given || params[..frozen].iter().any(|t| !t.is_void()) {
         return Err(TyperError::new(format!(
-            "{} takes {} arguments, not {}",
+            "{} takes {own} arguments, not {given}",
             f.name(),
-            params.len() - bound.len(),
-            hop.nb_args() - 1
         )));
     }
-    let mut args = Vec::with_capacity(params.len());
-    for (i, t) in params[..params.len() - bound.len()].iter().enumerate() {
+    let mut args = vec![crate::hop::cvoid(); frozen];
+    for (i, t) in params[frozen..own].iter().enumerate() {
         args.push(operand(hop, i + 1, &hop.rt.lltype_repr(*t))?);
     }
     args.extend(bound);

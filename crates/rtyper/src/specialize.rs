@@ -307,6 +307,12 @@ impl<'a> Specializer<'a> {
                 env.interior.insert(op.result, i);
             }
             env.low.insert(op.result, v);
+            // What never gives a value ends the block: the annotator has not looked at the
+            // rest.
+            if !last && self.ann.var(op.result).kind == SomeKind::Impossible {
+                dead = true;
+                break;
+            }
         }
         if llops.raising() == Raising::Unknown && !caught.is_empty() {
             llops.set_raising(llops.last_raising());

@@ -362,6 +362,9 @@ impl Cx<'_> {
         {
             answer = Some(false);
         }
+        if let (Some(Atom::LLType(s)), Some(Atom::LLType(t))) = (a.single(), b.single()) {
+            answer = Some(s == t);
+        }
         let mut knows: Knows = Default::default();
         for (src, tgt) in [(y, x), (x, y)] {
             self.bind_is(src, tgt, &mut knows)?;

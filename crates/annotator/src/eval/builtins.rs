@@ -83,7 +83,6 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "delitem_with_hash",
             "delitem_if_value_is",
             "move_to_end",
-            "fetch_translated_config",
             "revdb_flag_io_disabled",
             "revdb_enabled",
         ],
@@ -271,7 +270,7 @@ impl Cx<'_> {
         }
     }
 
-    fn make_weakref(&mut self, args: &[Val]) -> Val {
+    pub(super) fn make_weakref(&mut self, args: &[Val]) -> Val {
         match args {
             [v] if !v.none => match v.single() {
                 Some(Atom::Instance(Some(c))) => Atom::WeakRef(WeakClass::Of(*c)).into(),
@@ -575,7 +574,6 @@ impl Cx<'_> {
                 "keepalive_until_here"
                 | "free_non_gc_object"
                 | "resizelist_hint"
-                | "fetch_translated_config"
                 | "prepare_dict_update",
             ) => {
                 if func == "resizelist_hint"
@@ -616,8 +614,10 @@ impl Cx<'_> {
                 | "delitem_if_value_is"
                 | "move_to_end",
             ) => {
-                let rest = Arguments::positional(args.positional[1..].to_vec());
-                self.call_method(&first, func, rest)?
+                let mut rest = args.positional[1..].to_vec();
+                // `last=` of move_to_end() is the only parameter that callers name.
+                rest.extend(args.keywords.iter().map(|(_, s, v)| (s.clone(), v.clone())));
+                self.call_method(&first, func, Arguments::positional(rest))?
             }
             ("debug", "ll_assert_not_none") => first.non_none(),
             ("debug", "make_sure_not_resized") => {

@@ -7,7 +7,7 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{FunctionData, ObjData};
 
 use super::args::Arguments;
-use super::lowlevel::{annotation_to_lltype, lltype_to_annotation, type_text};
+use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::{CallRecord, Cx};
 use crate::facts::{FuncInfo, Known};
 use crate::special::Specialization;
@@ -44,6 +44,7 @@ impl Cx<'_> {
             Atom::Builtin(name) => self.call_builtin(name, args),
             Atom::BuiltinMethod { name, of } => self.call_method(of, name, args),
             Atom::WeakRef(WeakClass::Of(c)) => Ok(self.instance(*c)?.or_none()),
+            Atom::WeakRef(WeakClass::Gone) => Ok(Val::none()),
             Atom::Ptr(t) => Ok(self.call_pointer(*t, &args)),
             Atom::LLFunc(f) => Ok(lltype_to_annotation(f.ty().result)),
             Atom::AdtMeth { ptr, name } => self.call_adt_method(*ptr, name, args),
@@ -265,7 +266,7 @@ impl Cx<'_> {
         }
         match v.single() {
             Some(Atom::LLType(t)) => Some(type_text(*t)),
-            Some(Atom::LLFunc(f)) => Some(format!("{}: {}", f.name(), type_text(f.ptr_type()))),
+            Some(Atom::LLFunc(f)) => Some(func_text(f)),
             Some(Atom::Pbc(descs)) if !v.none => match &descs[..] {
                 [
                     Desc::Method {

@@ -71,6 +71,13 @@ pub(crate) fn type_text(t: LLType) -> String {
     }
 }
 
+/// Text of a function that tells it from all others, which may have the same name.
+pub(crate) fn func_text(f: &FuncSym) -> String {
+    let mut h = FxHasher::default();
+    f.hash(&mut h);
+    format!("{}#{:x}", f.name(), h.finish())
+}
+
 /// An attribute of a type: `.TO` of a pointer type, `.OF` of an array type.
 pub(crate) fn type_attribute(t: LLType, name: &str) -> Val {
     let of = match (name, t.kind()) {

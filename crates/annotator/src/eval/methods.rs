@@ -276,7 +276,7 @@ impl Cx<'_> {
                 self.write(key, k.clone());
                 self.read(value)
             }
-            ("delitem_with_hash", [k, _]) | ("move_to_end", [k, _]) => {
+            ("delitem_with_hash", [k, _]) | ("move_to_end", [k] | [k, _]) => {
                 self.write(key, k.clone());
                 Val::none()
             }

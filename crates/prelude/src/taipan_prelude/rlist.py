@@ -74,10 +74,13 @@ def clear_items(l, start, stop):
 # Growing and shrinking.
 
 def resize_ge(l, size):
-    """Makes room for more items: a quarter more than asked for, so that appending
-    costs constant time on average."""
+    """Makes room for more items: some more than asked for, so that appending costs
+    constant time on average."""
     if len(l.items) < size:
-        reallocate(l, size + llop.int_rshift(Signed, size, 2) + 4)
+        if size < 9:
+            reallocate(l, size + 3)
+        else:
+            reallocate(l, size + llop.int_rshift(Signed, size, 2) + 4)
     l.length = size
 
 def resize_le(l, size):
@@ -106,6 +109,9 @@ def ll_set_maxlength(l, n):
     """Hint: the list will have n items at the most."""
     if n > len(l.items):
         reallocate(l, n)
+
+def ll_get_maxlength(l):
+    return len(l.items)
 
 def ll_list2fixed(LIST, l):
     """The items of a list that is complete, as a list of fixed length."""

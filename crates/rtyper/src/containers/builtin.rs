@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use taipan_graph::Const;
-use taipan_lltype::VOID;
+use taipan_lltype::{SIGNED, VOID};
 use taipan_prelude::{Default, Function, Kind};
 
 use super::list::{ListKind, ListRepr, rtype_range};
@@ -28,7 +28,9 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     Some(match name {
         "__builtin__.zip" => rtype_zip(hop),
         "__builtin__.range" | "__builtin__.xrange" => rtype_range(hop),
-        "__builtin__.enumerate" | "__builtin__.reversed" => super::iter::newiter(hop),
+        "__builtin__.enumerate"
+        | "__builtin__.reversed"
+        | "rpython.rlib.objectmodel.reversed_dict" => super::iter::newiter(hop),
         "__builtin__.dict" => super::dict::rtype_newdict(hop),
         "__builtin__.tuple" if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
             hop.inputarg(&hop.r_result, 0).map(Some)
@@ -36,6 +38,7 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "__builtin__.list" if hop.nb_args() == 0 => super::list::rtype_newlist(hop),
         "rpython.rlib.objectmodel.newlist_hint" => newlist_hint(hop),
         "rpython.rlib.objectmodel.resizelist_hint" => resizelist_hint(hop),
+        "rpython.rlib.objectmodel.list_get_physical_size" => list_get_physical_size(hop),
         "rpython.rlib.objectmodel.prepare_dict_update" => {
             hop.exception_cannot_occur().map(|()| Some(cvoid()))
         }
@@ -175,6 +178,18 @@ fn resizelist_hint(hop: &Hop<'_>) -> RType {
         args,
         *VOID,
     )))
+}
+
+/// For how many items a list has room.
+fn list_get_physical_size(hop: &Hop<'_>) -> RType {
+    let r = hop.args_r[0].clone();
+    if super::list_of(&r)?.kind != ListKind::Resizable {
+        return r.methods().rtype_len(hop);
+    }
+    let v = hop.inputarg(&r, 0)?;
+    hop.exception_cannot_occur()?;
+    let helper = "rlist.ll_get_maxlength";
+    Ok(Some(hop.llops.gendirectcall_to(helper, [v], *SIGNED)))
 }
 
 /// Hints on the lists of comprehensions: how long they may become, and that they are

@@ -56,7 +56,7 @@ fn custom_functions(
 ) -> Typed<(FuncSym, FuncSym)> {
     let one = |s: &SomeValue| {
         if let SomeKind::Pbc { descs, .. } = &s.kind
-            && let [Desc::Function(f)] = descs[..]
+            && let [Desc::Function(f) | Desc::FrozenMethod { func: f, .. }] = descs[..]
         {
             let f = rt.underlying_function(f)?;
             let spec = Spec::new(rt.db, rt.roots()?, f, "");
@@ -69,7 +69,13 @@ fn custom_functions(
     };
     let (eq, hash) = (one(eq)?, one(hash)?);
     let k = key.lowleveltype();
-    if eq.ty().args != [k, k] || hash.ty().args != [k] {
+    let takes = |f: &FuncSym, keys: &[LLType]| {
+        // In front of them, the self of a frozen method is Void.
+        let args = &f.ty().args;
+        let (frozen, rest) = args.split_at(args.len().saturating_sub(keys.len()));
+        rest == keys && frozen.len() <= 1 && frozen.iter().all(|t| t.is_void())
+    };
+    if !takes(&eq, &[k, k]) || !takes(&hash, &[k]) {
         return Err(TyperError::new(format!(
             "the functions of an r_dict take something else than its keys, {}",
             key.methods().describe()
@@ -211,7 +217,10 @@ impl DictRepr {
     }
 
     fn maybe_key_error(&self, hop: &Hop<'_>) -> Typed<()> {
-        hop.has_implicit_exception("KeyError")?;
+        // The functions of an `r_dict` may raise anything.
+        if self.custom.is_none() {
+            hop.has_implicit_exception("KeyError")?;
+        }
         hop.exception_is_here()
     }
 }

@@ -27,6 +27,8 @@ pub enum IterKind {
     Values(Arc<DictRepr>),
     /// The pairs of keys and values of a dict.
     Items(Arc<DictRepr>),
+    /// The keys of a dict, from the last one.
+    ReversedKeys(Arc<DictRepr>),
     /// Keys and their hashes.
     KeysWithHash(Arc<DictRepr>),
     /// Keys, values and the hashes of the keys.
@@ -88,6 +90,7 @@ impl IterRepr {
             IterKind::Keys(d)
             | IterKind::Values(d)
             | IterKind::Items(d)
+            | IterKind::ReversedKeys(d)
             | IterKind::KeysWithHash(d)
             | IterKind::ItemsWithHash(d) => {
                 structure("dictiter", &[("dict", d.ty.ptr()), ("index", *SIGNED)])
@@ -106,6 +109,7 @@ impl IterRepr {
             (Repr::List(l), "reversed") if !matches!(l.kind, ListKind::Range(_)) => {
                 IterKind::ReversedList(l.clone())
             }
+            (Repr::Dict(d), "reversed") => IterKind::ReversedKeys(d.clone()),
             (Repr::Iter(i), "") => return Ok((**i).clone()),
             (r, "enumerate") => IterKind::Enumerate(Arc::new(Self::over(r, "")?)),
             (Repr::List(l), "") => IterKind::List(l.clone()),
@@ -183,6 +187,7 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
         | IterKind::Items(_)
         | IterKind::KeysWithHash(_)
         | IterKind::ItemsWithHash(_) => call("rdict.ll_dictiter", vec![v]),
+        IterKind::ReversedKeys(_) => call("rdict.ll_revdictiter", vec![v]),
         IterKind::Tuple(l) => {
             let mut items = Vec::new();
             for i in 0..tuple_items(r)?.len() {
@@ -226,6 +231,9 @@ impl ReprMethods for IterRepr {
     fn rtype_next(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Iter(Arc::new(self.clone())), 0)?;
         hop.has_implicit_exception("StopIteration")?;
+        if self.over_dict() {
+            hop.has_implicit_exception("RuntimeError")?;
+        }
         let chain = self.chain(hop, v);
         hop.exception_is_here()?;
         self.next(hop, &chain, &hop.r_result).map(Some)
@@ -233,6 +241,19 @@ impl ReprMethods for IterRepr {
 }
 
 impl IterRepr {
+    /// Whether a dict is behind it: to RPython, looking for the next item may then raise
+    /// RuntimeError, too.
+    fn over_dict(&self) -> bool {
+        match &self.kind {
+            IterKind::Enumerate(inner) => inner.over_dict(),
+            IterKind::List(_)
+            | IterKind::Tuple(_)
+            | IterKind::ReversedList(_)
+            | IterKind::Text(_) => false,
+            _ => true,
+        }
+    }
+
     /// The iterator and those inside it; behind one over a range, the step.
     fn chain(&self, hop: &Hop<'_>, v: LLOperand) -> Vec<LLOperand> {
         let mut chain = vec![v.clone()];
@@ -281,6 +302,11 @@ impl IterRepr {
             }
             IterKind::Keys(d) => {
                 let n = dict_next(hop, &v);
+                let key = dict_key(hop, d, v, n);
+                llops.convertvar(key, &d.key, result)
+            }
+            IterKind::ReversedKeys(d) => {
+                let n = llops.gendirectcall_to("rdict.ll_revdictnext", [v.clone()], *SIGNED);
                 let key = dict_key(hop, d, v, n);
                 llops.convertvar(key, &d.key, result)
             }

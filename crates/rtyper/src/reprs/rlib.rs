@@ -48,7 +48,6 @@ fn objectmodel(function: &str, hop: &Hop<'_>) -> Option<RType> {
             returns(hop, cbool(false))
         }
         "keepalive_until_here" => keepalive(hop),
-        "fetch_translated_config" => returns(hop, cvoid()),
         "compute_hash" => hop.args_r.first()?.clone().methods().rtype_hash(hop),
         "compute_identity_hash" => identity(hop, PlainOp::GcIdentityhash),
         "compute_unique_id" | "current_object_addr_as_int" => identity(hop, PlainOp::GcId),

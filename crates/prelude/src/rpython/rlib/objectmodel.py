@@ -143,7 +143,26 @@ def is_annotation_constant(thing):
 def keepalive_until_here(*values):
     pass
 
+class _Options(object):
+    """Options of a translation."""
+
+    def __init__(self, **options):
+        self.__dict__.update(options)
+
+    def _freeze_(self):
+        return True
+
+# What the original toolchain would be told for a program that is compiled here.
+_translated_config = _Options(translation=_Options(
+    gc='incminimark', gcrootfinder='shadowstack', gctransformer='framework', backend='c',
+    type_system='lltype', thread=False, sandbox=False, jit=False, jit_backend='auto',
+    continuation=False, rweakref=True, reverse_debugger=False, rpython_translate=True,
+    split_gc_address_space=False, taggedpointers=False, withsmallfuncsets=0, verbose=False))
+
 def fetch_translated_config():
+    """The options of the translation, None while a program loads."""
+    if we_are_translated():
+        return _translated_config
     return None
 
 def revdb_flag_io_disabled():
