@@ -1,10 +1,62 @@
-"""Declared argument types as an object, for `_annenforceargs_`."""
+"""Declared types as annotations."""
+import types
+
+from rpython.annotator.model import (
+    SomeBool, SomeDict, SomeFloat, SomeInstance, SomeInteger, SomeList, SomeObject, SomeString,
+    SomeTuple, SomeType, SomeUnicodeString, s_None)
 
 
 class Sig(object):
+    """Declared argument types as an object, for `_annenforceargs_`."""
+
     def __init__(self, *argtypes):
         self.argtypes = argtypes
 
 
 class SignatureError(Exception):
     pass
+
+
+def annotation(t, bookkeeper=None):
+    """The annotation that a type, a low-level type, or a container of one means."""
+    from rpython.rtyper.llannotation import lltype_to_annotation
+    from rpython.rtyper.lltypesystem import lltype
+    if isinstance(t, SomeObject):
+        return t
+    elif isinstance(t, lltype.LowLevelType):
+        return lltype_to_annotation(t)
+    elif isinstance(t, list):
+        _only_one(t)
+        return SomeList(annotation(t[0], bookkeeper))
+    elif isinstance(t, tuple):
+        return SomeTuple([annotation(item, bookkeeper) for item in t])
+    elif isinstance(t, dict):
+        _only_one(t)
+        return SomeDict(annotation(t.keys()[0], bookkeeper),
+                        annotation(t.values()[0], bookkeeper))
+    elif t is None:
+        return s_None
+    return annotationoftype(t, bookkeeper)
+
+def _only_one(t):
+    if len(t) > 1:
+        raise TypeError("Cannot specify multiple types in a %s (try using tuple)" % type(t))
+
+def annotationoftype(t, bookkeeper=None):
+    """The annotation of all objects of a type."""
+    assert isinstance(t, (type, types.ClassType))
+    if t is bool:
+        return SomeBool()
+    elif t is int:
+        return SomeInteger()
+    elif t is float:
+        return SomeFloat()
+    elif issubclass(t, str):
+        return SomeString()
+    elif t is unicode:
+        return SomeUnicodeString()
+    elif t is type(None):
+        return s_None
+    elif t is type:
+        return SomeType()
+    return SomeInstance(t)

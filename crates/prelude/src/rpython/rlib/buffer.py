@@ -1,4 +1,9 @@
 """Things that are read, and some written, like strings of bytes."""
+from rpython.rlib.longlong2float import (
+    float2longlong, longlong2float, singlefloat2uint, uint2singlefloat)
+from rpython.rlib.objectmodel import specialize
+from rpython.rlib.rarithmetic import intmask, r_uint
+from rpython.rtyper.lltypesystem import lltype, rffi
 
 
 class CannotRead(Exception):
@@ -33,6 +38,10 @@ class Buffer(object):
         chars = [self.getitem(start + i * step) for i in range(size)]
         return ''.join(chars)
 
+    def __getslice__(self, start, stop):
+        stop = min(stop, self.getlength())
+        return self.getslice(start, 1, max(stop - start, 0))
+
     def setitem(self, index, char):
         raise NotImplementedError
 
@@ -47,6 +56,41 @@ class Buffer(object):
         for i in range(start, start + count):
             self.setitem(i, '\x00')
 
+    @specialize.ll_and_arg(1)
+    def typed_read(self, TP, byte_offset):
+        """A number of a low-level type, the lowest byte first."""
+        size = rffi.sizeof(TP)
+        _check_room(self, byte_offset, size)
+        bits = r_uint(0)
+        for i in range(size - 1, -1, -1):
+            bits = (bits << 8) | r_uint(ord(self.getitem(byte_offset + i)))
+        if TP is lltype.Float:
+            return longlong2float(intmask(bits))
+        elif TP is lltype.SingleFloat:
+            return uint2singlefloat(bits)
+        else:
+            return rffi.cast(TP, bits)
+
+    @specialize.ll_and_arg(1)
+    def typed_write(self, TP, byte_offset, value):
+        if self.readonly:
+            raise CannotWrite
+        size = rffi.sizeof(TP)
+        _check_room(self, byte_offset, size)
+        if TP is lltype.Float:
+            bits = r_uint(float2longlong(value))
+        elif TP is lltype.SingleFloat:
+            bits = r_uint(singlefloat2uint(value))
+        else:
+            bits = rffi.cast(lltype.Unsigned, value)
+        for i in range(size):
+            self.setitem(byte_offset + i, chr(intmask(bits & r_uint(255))))
+            bits >>= 8
+
+    def get_raw_address(self):
+        """The bytes in memory: ValueError where they may move."""
+        raise ValueError("no raw buffer")
+
     def releasebuffer(self):
         pass
 
@@ -54,7 +98,65 @@ class Buffer(object):
         return False
 
 
-class StringBuffer(Buffer):
+def _check_room(buffer, offset, size):
+    if offset < 0 or offset + size > buffer.getlength():
+        raise IndexError
+
+
+class RawBuffer(Buffer):
+    """Base of those whose bytes do not move."""
+
+    def get_raw_address(self):
+        raise NotImplementedError
+
+
+class RawByteBuffer(RawBuffer):
+    """Zeroes in raw memory at first, which lives as long as the program."""
+
+    def __init__(self, n):
+        self._length = n
+        self._raw = lltype.malloc(rffi.CCHARP.TO, n, flavor='raw', zero=True)
+        self.readonly = False
+
+    def getlength(self):
+        return self._length
+
+    def getitem(self, index):
+        return self._raw[index]
+
+    def setitem(self, index, char):
+        self._raw[index] = char
+
+    def get_raw_address(self):
+        return self._raw
+
+
+class LLBuffer(RawBuffer):
+    """Characters behind a pointer."""
+
+    def __init__(self, raw_cdata, size):
+        self.raw_cdata = raw_cdata
+        self.size = size
+        self.readonly = False
+
+    def getlength(self):
+        return self.size
+
+    def getitem(self, index):
+        return self.raw_cdata[index]
+
+    def setitem(self, index, char):
+        self.raw_cdata[index] = char
+
+    def get_raw_address(self):
+        return self.raw_cdata
+
+
+class GCBuffer(Buffer):
+    """Base of those whose bytes are on the heap."""
+
+
+class StringBuffer(GCBuffer):
 
     def __init__(self, value):
         self.value = value
@@ -78,7 +180,7 @@ class StringBuffer(Buffer):
         return Buffer.getslice(self, start, step, size)
 
 
-class ByteBuffer(Buffer):
+class ByteBuffer(GCBuffer):
     """Zeroes at first."""
 
     def __init__(self, n):

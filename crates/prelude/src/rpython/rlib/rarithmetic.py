@@ -299,8 +299,11 @@ def most_neg_value_of(tp):
 def most_pos_value_of(tp):
     return most_pos_value_of_same_type(tp(0))
 
-def is_signed_integer_type(tp):
-    return tp is int or tp.SIGNED
+def is_signed_integer_type(TYPE):
+    """Whether a low-level type is one of integers with a sign."""
+    from rpython.rtyper.lltypesystem import rffi, lltype
+    return isinstance(TYPE, lltype.Number) and not rffi.size_and_sign(TYPE)[1] and (
+        TYPE not in (lltype.Float, lltype.SingleFloat, lltype.LongFloat, lltype.Bool))
 specialize.memo()(is_signed_integer_type)
 
 def highest_bit(n):
@@ -349,8 +352,15 @@ def check_support_int128():
     return True
 
 @specialize.argtype(0)
+@specialize.argtype(0)
 def byteswap(arg):
-    """The bytes of an integer in the other order."""
+    """The bytes of a number in the other order."""
+    if isinstance(arg, float):
+        from rpython.rlib.longlong2float import float2longlong, longlong2float
+        return longlong2float(byteswap(float2longlong(arg)))
+    if isinstance(arg, r_singlefloat):
+        from rpython.rlib.longlong2float import singlefloat2uint, uint2singlefloat
+        return uint2singlefloat(_reversed_bytes(singlefloat2uint(arg), 32))
     for cls, bits, least, most in _other_types:
         if isinstance(arg, cls):
             return cls(_reversed_bytes(r_uint(arg), bits))
@@ -379,14 +389,17 @@ def _fits_int32(r):
 
 OVF_DIGITS = 19
 
-def string_to_int(s, base=10, allow_underscores=False, no_implicit_octal=False):
+def string_to_int(s, base=10, allow_underscores=False, no_implicit_octal=False,
+                  max_str_digits=0, disallow_whitespace_after_sign=False):
     """The integer that s spells: blanks around, a sign, a prefix that goes with the
     base. ParseStringError if it spells none, ParseStringOverflowError if it is too
     big."""
     from rpython.rlib.rstring import NumberStringParser, ParseStringOverflowError
     p = NumberStringParser(s, s, base, 'int',
                            allow_underscores=allow_underscores,
-                           no_implicit_octal=no_implicit_octal)
+                           no_implicit_octal=no_implicit_octal,
+                           max_str_digits=max_str_digits,
+                           disallow_whitespace_after_sign=disallow_whitespace_after_sign)
     base = p.base
     result = 0
     while True:

@@ -1,5 +1,6 @@
 """Floats: text, rounding, special values."""
 import math
+from math import acosh, asinh, atanh, copysign, expm1, isinf, isnan, log1p
 
 from rpython.rlib.objectmodel import not_rpython
 
@@ -16,6 +17,8 @@ DBL_MIN_EXP = -1021
 DBL_MIN_10_EXP = -307
 FLT_RADIX = 2
 FLT_MANT_DIG = 24
+
+_SIGN_BIT = -0x7fffffffffffffff - 1
 
 INVALID_MSG = "could not convert string to float"
 
@@ -68,6 +71,31 @@ def rstring_to_float(s):
 
 def isfinite(x):
     return x - x == 0.0
+
+def to_ulps(x):
+    """A number such that those of neighbouring floats are neighbours."""
+    from rpython.rlib.longlong2float import float2longlong
+    n = float2longlong(x)
+    if n < 0:
+        n = ~(n ^ _SIGN_BIT)
+    return n
+
+def ulps_check(expected, got, ulps=20):
+    """None if two floats are at most so many floats apart, else text that says how many."""
+    error = to_ulps(got) - to_ulps(expected)
+    if abs(error) <= ulps:
+        return None
+    return "error = %d ulps; permitted error = %d ulps" % (error, ulps)
+
+def acc_check(expected, got, rel_err=2e-15, abs_err=5e-323):
+    """None if two floats are close enough, else text that says how far they are apart."""
+    if isinf(expected) and got == expected:
+        return None
+    error = got - expected
+    permitted = max(abs_err, rel_err * abs(expected))
+    if abs(error) < permitted:
+        return None
+    return "error = %f; permitted error = %f" % (error, permitted)
 
 def round_away(x):
     """To the nearest integer, halves away from zero."""

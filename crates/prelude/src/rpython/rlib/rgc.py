@@ -96,6 +96,26 @@ def isenabled():
 
 # Objects are never pinned: who asks for it has to copy.
 
+@specialize.ll()
+def ll_arrayclear(array):
+    """Sets all items of a low-level array to zero or NULL."""
+    ITEM = lltype.typeOf(array).TO.OF
+    if isinstance(ITEM, lltype.Ptr):
+        ll_arrayfill(array, lltype.nullptr(ITEM.TO))
+    else:
+        ll_arrayfill(array, lltype.cast_primitive(ITEM, 0))
+
+def _contains_gcptr(TP):
+    """Whether the collector has to look into values of a type."""
+    if isinstance(TP, lltype.Struct):
+        for name in TP._names:
+            if _contains_gcptr(getattr(TP, name)):
+                return True
+        return False
+    if isinstance(TP, lltype.FixedSizeArray):
+        return _contains_gcptr(TP.OF)
+    return isinstance(TP, lltype.Ptr) and TP.TO._gckind == 'gc'
+
 @specialize.argtype(0)
 def pin(obj):
     return False
@@ -194,38 +214,60 @@ def get_stats(stat_no):
     return 0
 
 
-# Looking around in the heap is not possible.
+# Looking around in the heap is not possible: programs that can do without compile, and
+# find out when they ask for the roots.
+
+NULL_GCREF = lltype.nullptr(llmemory.GCREF.TO)
+_NO_ROOTS = "the roots of the heap are not known"
 
 def has_gcflag_extra():
     return False
 
-@not_rpython
 def get_gcflag_extra(gcref):
-    raise NotImplementedError
+    return False
 
-@not_rpython
 def toggle_gcflag_extra(gcref):
-    raise NotImplementedError
+    raise NotImplementedError(_NO_ROOTS)
 
-@not_rpython
+def clear_gcflag_extra(fromlist):
+    raise NotImplementedError(_NO_ROOTS)
+
 def get_rpy_roots():
-    raise NotImplementedError
+    """The objects that globals and active functions refer to, as GCREFs."""
+    if we_are_translated():
+        roots = [NULL_GCREF]
+        if roots:
+            raise NotImplementedError(_NO_ROOTS)
+        return roots
+    raise NotImplementedError(_NO_ROOTS)
 
-@not_rpython
 def get_rpy_referents(gcref):
-    raise NotImplementedError
+    """The objects that one refers to."""
+    return get_rpy_roots()
 
-@not_rpython
 def get_rpy_memory_usage(gcref):
-    raise NotImplementedError
+    return -1
 
-@not_rpython
 def get_rpy_type_index(gcref):
-    raise NotImplementedError
+    return -1
 
-@not_rpython
+def cast_gcref_to_int(gcref):
+    return lltype.cast_ptr_to_int(gcref)
+
+def dump_rpy_heap(fd):
+    return False
+
+def get_typeids_z():
+    return ''
+
+@specialize.arg(0)
 def try_cast_gcref_to_instance(Class, gcref):
-    raise NotImplementedError
+    """The instance of a class that a GCREF is, None if it is of another one. The GCREF must
+    be an instance of some class."""
+    instance = cast_gcref_to_instance(object, gcref)
+    if isinstance(instance, Class):
+        return instance
+    return None
 
 def assert_no_more_gcflags():
     pass

@@ -1,5 +1,7 @@
 """SipHash-2-4 (Aumasson and Bernstein) of byte strings."""
-from rpython.rlib.rarithmetic import r_uint64
+import os
+
+from rpython.rlib.rarithmetic import intmask, r_uint64
 
 
 def _rotated(x, b):
@@ -62,9 +64,57 @@ def siphash24_with_key(s, k0, k1=0):
     return state.v0 ^ state.v1 ^ state.v2 ^ state.v3
 
 
+def _siphash24(addr_in, size, SZ=1):
+    """The hash of so many characters at an address."""
+    chars = [addr_in.char[i] for i in range(size)]
+    return siphash24(''.join(chars))
+
+
+def ll_hash_string_siphash24(ll_s):
+    """The hash of a string or unicode string, 0 for an empty one."""
+    chars = ll_s.chars
+    length = len(chars)
+    if length == 0:
+        return 0
+    return intmask(siphash24(''.join([chr(ord(chars[i])) for i in range(length)])))
+
+
 def siphash24(s):
     """The same under the program's own key."""
     return siphash24_with_key(s, seed.k0, seed.k1)
+
+
+def select_random_seed(s):
+    """Takes the key from 16 characters."""
+    key = [r_uint64(0), r_uint64(0)]
+    for i in range(15, -1, -1):
+        key[i >> 3] = (key[i >> 3] << 8) | r_uint64(ord(s[i]))
+    seed.k0, seed.k1 = key[0], key[1]
+
+
+def initialize_from_env():
+    """Takes the key from the variable PYTHONHASHSEED: a number, or 'random'."""
+    text = os.environ.get('PYTHONHASHSEED')
+    if text is None or text == '' or text == 'random':
+        select_random_seed(os.urandom(16))
+        return
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0 or number > 4294967295:
+        os.write(2, "%s: PYTHONHASHSEED must be \"random\" or an integer in range "
+                 "[0; 4294967295]\n" % (text,))
+        os._exit(1)
+    x = r_uint64(number)
+    chars = []
+    for i in range(16):
+        # The generator that CPython uses here.
+        x = (x * r_uint64(214013) + r_uint64(2531011)) & r_uint64(0xffffffff)
+        chars.append(chr(intmask((x >> 16) & r_uint64(255))))
+    if number == 0:
+        chars = ['\x00'] * 16
+    select_random_seed(''.join(chars))
 
 
 def enable_siphash24():

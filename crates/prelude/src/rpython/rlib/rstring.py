@@ -182,8 +182,10 @@ def count(value, other, start, end):
 def _search(value, other, start, end, mode):
     """Where other, a string or a buffer, is found between start and end in value,
     another one, or how often; -1 or 0 if it is not."""
-    value = _text_of(value)
-    other = _text_of(other)
+    return _search_normal(_text_of(value), _text_of(other), start, end, mode)
+
+@specialize.argtype(0, 1)
+def _search_normal(value, other, start, end, mode):
     if start < 0:
         start = 0
     if end > len(value):
@@ -200,6 +202,8 @@ def _search(value, other, start, end, mode):
 def _text_of(value):
     if isinstance(value, str) or isinstance(value, unicode):
         return value
+    if isinstance(value, list):
+        return ''.join(value)
     return value.as_str()
 
 def strip_spaces(s):
@@ -237,9 +241,9 @@ class NumberStringParser:
     """Takes blanks, sign and prefix off and hands out the digits."""
 
     def __init__(self, s, literal, base, fname, allow_underscores=False,
-                 no_implicit_octal=False, start=0, end=-1):
+                 no_implicit_octal=False, start=0, end=-1, max_str_digits=0,
+                 disallow_whitespace_after_sign=False):
         self.fname = fname
-        self.literal = literal
         self.original_base = base
         self.allow_underscores = allow_underscores
         if end == -1:
@@ -255,8 +259,9 @@ class NumberStringParser:
                 start += 1
             elif s[start] == '+':
                 start += 1
-            while start < end and s[start] == ' ':
-                start += 1
+            if not disallow_whitespace_after_sign:
+                while start < end and _isspace(s[start]):
+                    start += 1
         letter = '\x00'
         if start + 1 < end and s[start] == '0':
             letter = s[start + 1]
@@ -270,12 +275,16 @@ class NumberStringParser:
         if base == 0:
             if prefixed != 0:
                 base = prefixed
-            elif start < end and s[start] == '0' and not no_implicit_octal:
-                base = 8
+            elif start < end and s[start] == '0':
+                # Without octal numbers only zeroes may follow.
+                base = 1 if no_implicit_octal else 8
             else:
                 base = 10
         elif base < 2 or base > 36:
-            raise InvalidBaseError("%s() base must be >= 2 and <= 36" % fname)
+            raise InvalidBaseError("%s() base must be >= 2 and <= 36, or 0" % fname)
+        if start < end and s[start] == '_':
+            self.start = self.i = start
+            self.error()
         if prefixed == base:
             start += 2
             if allow_underscores and start < end and s[start] == '_':
@@ -287,10 +296,14 @@ class NumberStringParser:
         self.end = end
         if start >= end:
             self.error()
+        if max_str_digits > 0:
+            digits = end - start - s.count('_')
+            if digits > max_str_digits:
+                raise MaxDigitsError(digits)
 
     def error(self):
-        raise ParseStringError("invalid literal for %s() with base %d: '%s'" % (
-            self.fname, self.original_base, self.literal))
+        raise ParseStringError("invalid literal for %s() with base %d" % (
+            self.fname, self.original_base))
 
     def rewind(self):
         self.i = self.start

@@ -83,12 +83,17 @@ class ThreadLocalReference(object):
     def set(self, value):
         self._value = value
 
+    @staticmethod
+    def automatic_keepalive(config):
+        """Whether the collector keeps the instance alive by itself."""
+        return True
+
 
 def ThreadLocalField(FIELDTYPE, fieldname, loop_invariant=False):
     """A place for a low-level value."""
     class ThreadLocalField(object):
         def __init__(self):
-            self._value = None
+            self._value = FIELDTYPE._defl()
 
         def getraw(self):
             return self._value

@@ -6,6 +6,6 @@ def init_urandom():
     return None
 
 
-def urandom(context, n, signal_checker=None):
+def urandom(n, signal_checker=None):
     """That many random bytes."""
     return os.urandom(n)

@@ -151,6 +151,14 @@ def _starts_sequence(s, pos, stop, allow_surrogates):
 
 def check_utf8(s, allow_surrogates, start=0, stop=-1):
     """Number of code points. CheckError where it is not well-formed."""
+    result = _check_utf8(s, allow_surrogates, start, stop)
+    if result < 0:
+        raise CheckError(~result)
+    return result
+
+
+def _check_utf8(s, allow_surrogates, start, stop):
+    """Number of code points, or the complement of the place where it is not well-formed."""
     if stop < 0:
         stop = len(s)
     pos = start
@@ -158,7 +166,7 @@ def check_utf8(s, allow_surrogates, start=0, stop=-1):
     while pos < stop:
         width = _starts_sequence(s, pos, stop, allow_surrogates)
         if width == 0:
-            raise CheckError(pos)
+            return ~pos
         pos += width
         count += 1
     return count

@@ -526,12 +526,17 @@ class BufferingOutputStream(_Layer):
         return self.base.tell() + self.buflen
 
     def write(self, data):
-        if data == '':
-            return
-        self.buf.append(data)
-        self.buflen += len(data)
-        if self.buflen >= self.bufsize:
+        room = self.bufsize - self.buflen
+        if self.buflen > 0 and len(data) >= room:
+            assert room >= 0
+            self.buf.append(data[:room])
             self.flush_buffers()
+            data = data[room:]
+        if len(data) >= self.bufsize:
+            self.do_write(data)
+        elif data != '':
+            self.buf.append(data)
+            self.buflen += len(data)
 
     def read(self, n):
         self.flush_buffers()
@@ -604,7 +609,7 @@ class TextCRLFFilter(_Layer):
         self.lfbuffer = ''
 
     def read(self, n):
-        data = self.lfbuffer + self.base.read(n)
+        data = self.lfbuffer + self.base.read(max(n - len(self.lfbuffer), 0))
         self.lfbuffer = ''
         if data.endswith('\r'):
             c = self.base.read(1)

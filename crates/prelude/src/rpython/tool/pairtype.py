@@ -8,6 +8,49 @@ objects.
 """
 
 
+class DoubleDispatchRegistry(object):
+    """Values for pairs of classes, which hold for subclasses too."""
+
+    def __init__(self):
+        self._registry = {}
+
+    def __getitem__(self, classes):
+        first, second = classes
+        for c1 in first.__mro__:
+            for c2 in second.__mro__:
+                if (c1, c2) in self._registry:
+                    return self._registry[c1, c2]
+        raise KeyError(classes)
+
+    def __setitem__(self, classes, value):
+        self._registry[classes] = value
+
+
+def doubledispatch(func):
+    """A function of two arguments that others are registered for, by their classes."""
+    return DoubleDispatchFunction(func)
+
+
+class DoubleDispatchFunction(object):
+
+    def __init__(self, func):
+        self._registry = DoubleDispatchRegistry()
+        self._default = func
+
+    def __call__(self, arg1, arg2, *args, **kwds):
+        try:
+            func = self._registry[type(arg1), type(arg2)]
+        except KeyError:
+            func = self._default
+        return func(arg1, arg2, *args, **kwds)
+
+    def register(self, cls1, cls2):
+        def decorator(func):
+            self._registry[cls1, cls2] = func
+            return func
+        return decorator
+
+
 class extendabletype(type):
     """The metaclass of classes that `class __extend__(C)` adds to."""
 

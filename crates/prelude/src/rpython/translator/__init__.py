@@ -1,0 +1,9 @@
+import os
+import sys
+
+cdir = '/translator/c'
+for _folder in sys.path:
+    # C sources are only in a checkout of the original toolchain.
+    _folder = os.path.join(_folder, 'rpython/translator/c')
+    if os.path.isdir(_folder):
+        cdir = _folder

@@ -10,6 +10,7 @@ from rpython.rlib.rarithmetic import intmask, widen
 from rpython.rlib.rstring import StringBuilder, UnicodeBuilder, assert_str0
 from rpython.rtyper.annlowlevel import llhelper
 from rpython.rtyper.lltypesystem import llmemory, lltype
+from rpython.translator.platform import platform
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 from _llmalloc import cast, int_type, sizeof, offsetof
 
@@ -25,6 +26,7 @@ USHORT = UINT16_T = int_type(False, 16)
 INT = INT32_T = PID_T = int_type(True, 32)
 UINT = UINT32_T = MODE_T = UID_T = GID_T = int_type(False, 32)
 INT_real = INT
+UINT_real = UINT
 INT64_T = lltype.Signed
 UINT64_T = lltype.Unsigned
 __INT128_T = lltype.SignedLongLongLong
@@ -45,9 +47,14 @@ r_uchar = rarithmetic.r_uint8
 r_short = rarithmetic.r_int16
 r_ushort = rarithmetic.r_uint16
 r_int = r_int_real = rarithmetic.r_int32
-r_uint = rarithmetic.r_uint32
+r_uint = r_uint_real = rarithmetic.r_uint32
+r_singlefloat = rarithmetic.r_singlefloat
 r_long = r_longlong = r_ssize_t = r_time_t = rarithmetic.r_int64
 r_ulong = r_ulonglong = r_size_t = rarithmetic.r_uint64
+
+platform.numbertype_to_rclass = {
+    SIGNEDCHAR: r_signedchar, UINT8_T: r_uchar, SHORT: r_short, USHORT: r_ushort, INT: r_int,
+    UINT: r_uint, LONG: int, ULONG: r_ulong}
 
 @not_rpython
 def size_and_sign(TYPE):
@@ -97,6 +104,7 @@ def CCallback(args, result):
 CCHARP = CONST_CCHARP = CArrayPtr(lltype.Char)
 CWCHARP = CONST_CWCHARP = CArrayPtr(lltype.UniChar)
 CCHARPP = CONST_CCHARPP = CArrayPtr(CCHARP)
+CWCHARPP = CArrayPtr(CWCHARP)
 VOIDP = CONST_VOIDP = CArrayPtr(lltype.Char)
 VOIDPP = CArrayPtr(VOIDP)
 UCHARP = CArrayPtr(UCHAR)
@@ -251,8 +259,18 @@ def _wrapper(name, args, result, funcptr, elidable, save_err):
     wrapper._elidable_function_ = bool(elidable)
     return wrapper
 
+def llexternal_use_eci(compilation_info):
+    """A function that does nothing, but makes the C compiler see the information."""
+    eci = compilation_info.merge(ExternalCompilationInfo(
+        post_include_bits=['static void taipan_nothing(void) { }\n']))
+    return llexternal('taipan_nothing', [], lltype.Void, compilation_info=eci, _nowrapper=True)
+
 def _identifier(name):
-    return ''.join([c if c.isalnum() else '_' for c in name])
+    name = ''.join([c if c.isalnum() else '_' for c in name])
+    if name in ('raise', 'exec', 'print', 'yield', 'assert', 'import', 'del', 'pass'):
+        # A word of Python that C may have as a function.
+        return name + '_'
+    return name
 
 @not_rpython
 def CExternVariable(TYPE, name, eci, c_type=None, sandboxsafe=False, declare_as_extern=True):
@@ -368,6 +386,52 @@ def unicode2wchararray(s, array, maxsize):
         i += 1
     return n
 
+def wcharpsize2utf8(w, size):
+    """The first characters behind a pointer, encoded."""
+    from rpython.rlib.rutf8 import unichr_as_utf8_append
+    b = StringBuilder(size)
+    i = 0
+    while i < size:
+        unichr_as_utf8_append(b, ord(w[i]), True)
+        i += 1
+    return b.build()
+
+def wcharp2utf8(w):
+    """A wide C string encoded, and its length in characters."""
+    n = 0
+    while w[n] != u'\x00':
+        n += 1
+    return wcharpsize2utf8(w, n), n
+
+def wcharp2utf8n(w, maxlen):
+    n = 0
+    while n < maxlen and w[n] != u'\x00':
+        n += 1
+    return wcharpsize2utf8(w, n), n
+
+def utf82wcharp(utf8, utf8len, track_allocation=True):
+    """An encoded text of so many characters as a wide C string."""
+    from rpython.rlib.rutf8 import codepoint_at_pos, next_codepoint_pos
+    array = lltype.malloc(CWCHARP.TO, utf8len + 1, flavor='raw')
+    pos = 0
+    i = 0
+    while i < utf8len:
+        array[i] = unichr(codepoint_at_pos(utf8, pos))
+        pos = next_codepoint_pos(utf8, pos)
+        i += 1
+    array[utf8len] = u'\x00'
+    return array
+
+def str2rawmem(s, ptr, offset, size):
+    """Copies part of a byte string to raw memory."""
+    i = 0
+    while i < size:
+        ptr[i] = s[offset + i]
+        i += 1
+
+def str2constcharp(s):
+    return str2charp(s)
+
 def liststr2charpp(l):
     """A copy of a list of byte strings as a C array that ends in NULL."""
     n = len(l)
@@ -460,6 +524,18 @@ class scoped_unicode2wcharp:
     def __init__(self, value):
         if value is not None:
             self.buf = unicode2wcharp(value)
+        else:
+            self.buf = lltype.nullptr(CWCHARP.TO)
+    def __enter__(self):
+        return self.buf
+    def __exit__(self, *args):
+        if self.buf:
+            free_wcharp(self.buf)
+
+class scoped_utf82wcharp:
+    def __init__(self, value, unicode_len):
+        if value is not None:
+            self.buf = utf82wcharp(value, unicode_len)
         else:
             self.buf = lltype.nullptr(CWCHARP.TO)
     def __enter__(self):

@@ -360,3 +360,15 @@ def checkcompiles(expression, c_header_source, include_dirs=None):
 def memory_alignment():
     """The largest alignment that the members of a struct need."""
     return 16
+
+def configure_external_library(name, eci, configurations, symbol=None, _cache={}):
+    """The information itself: libraries are where the C compiler looks for them."""
+    return eci
+
+def verify_eci(eci):
+    """CompilationError unless a program with that information compiles and links."""
+    class CConfig:
+        _compilation_info_ = eci
+        WORKS = Works()
+    if not configure(CConfig)['WORKS']:
+        raise CompilationError("not compiling: %r" % (eci,))
