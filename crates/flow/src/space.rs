@@ -717,7 +717,7 @@ impl ObjectSpace for FlowSpace<'_> {
     fn exec(
         &mut self,
         _: &Code,
-        _: &Frame<Value>,
+        _: &mut Frame<Value>,
         _: &Value,
         _: &Value,
         _: &Value,

@@ -203,11 +203,12 @@ pub trait ObjectSpace: Sized {
     /// End of a `print`.
     fn print_newline(&mut self, file: Option<&Self::Value>) -> Answer<Self, ()>;
 
-    /// `exec source in globals, locals`, None where left out.
+    /// `exec source in globals, locals`, None where left out: then it sets locals of the
+    /// frame.
     fn exec(
         &mut self,
         code: &Code,
-        frame: &Frame<Self::Value>,
+        frame: &mut Frame<Self::Value>,
         source: &Self::Value,
         globals: &Self::Value,
         locals: &Self::Value,
@@ -231,7 +232,8 @@ pub struct Frame<V> {
     pub consts: Arc<[V]>,
     /// The globals, in whatever form the space keeps them.
     pub globals: V,
-    /// The dict of local names of module, class and exec bodies.
+    /// The dict of local names of module, class and exec bodies, and of functions after
+    /// an `exec` that may have added some.
     pub names: Option<V>,
 }
 
@@ -691,7 +693,8 @@ fn execute<S: ObjectSpace>(
             frame.drop_n(1);
         }
         Instr::Exec => {
-            space.exec(code, frame, frame.top(2), frame.top(1), frame.top(0))?;
+            let [source, globals, locals] = [2, 1, 0].map(|n| frame.top(n).clone());
+            space.exec(code, frame, &source, &globals, &locals)?;
             frame.drop_n(3);
         }
     }

@@ -607,7 +607,7 @@ impl ObjectSpace for Interp<'_> {
     fn exec(
         &mut self,
         code: &Code,
-        frame: &Frame<Value>,
+        frame: &mut Frame<Value>,
         source: &Value,
         globals: &Value,
         locals: &Value,

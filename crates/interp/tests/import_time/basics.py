@@ -125,3 +125,14 @@ except AssertionError as e:
     print 'assert', e
 print [].__len__(), (5).__add__(3), 'abc'.__contains__('b'), {}.__class__, int.__name__
 print `1 + 1`, 0777, 0xff, 1 <> 2
+def executed(n):
+    exec "def twice(x): return x * 2\nn = n + 1\nother = [n]"
+    return twice(n), n, other, sorted(locals().keys())
+print executed(4)
+def executed_again(n):
+    exec "m = n"
+    n = 7
+    exec "m = m + n; k = m"
+    return n, k
+print executed_again(5)
+print float.__getformat__('double')

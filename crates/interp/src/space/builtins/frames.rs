@@ -20,7 +20,10 @@ pub(crate) fn wants_frame(name: &str) -> bool {
 
 /// The dict of a frame's local names; a copy where they are fast locals.
 fn locals_of(it: &mut Interp, code: &Code, frame: &Frame<Value>) -> Ref {
-    if let Some(Value::Ref(names)) = frame.names {
+    let own = frame.names.as_ref().and_then(Value::as_ref);
+    if let Some(names) = own
+        && code.kind != CodeKind::Function
+    {
         return names;
     }
     let mut names: Vec<(Box<str>, Value)> = Vec::new();
@@ -39,7 +42,14 @@ fn locals_of(it: &mut Interp, code: &Code, frame: &Frame<Value>) -> Ref {
             names.push((n.clone(), v.clone()));
         }
     }
-    it.namespace(names)
+    let Some(own) = own else {
+        return it.namespace(names);
+    };
+    let d = it.heap.the_dict_mut(own);
+    for (n, v) in names {
+        d.set_str(&n, v);
+    }
+    own
 }
 
 /// Calls a builtin that looks at the frame.
@@ -75,7 +85,7 @@ pub(crate) fn call(
 pub(crate) fn exec(
     it: &mut Interp,
     code: &Code,
-    frame: &Frame<Value>,
+    frame: &mut Frame<Value>,
     source: &Value,
     globals: &Value,
     locals: &Value,
@@ -91,12 +101,31 @@ pub(crate) fn exec(
         (Value::Ref(g), Value::Ref(l)) => (*g, *l),
         (Value::Ref(g), _) => (*g, *g),
         _ => match frame.globals {
-            Value::Ref(g) => (g, locals_of(it, code, frame)),
+            Value::Ref(g) => {
+                let names = locals_of(it, code, frame);
+                execute(it, source, g, names)?;
+                if code.kind == CodeKind::Function {
+                    keep_locals(it, code, frame, names);
+                }
+                return Ok(());
+            }
             _ => return Ok(()),
         },
     };
     execute(it, source, globals, names)?;
     Ok(())
+}
+
+/// Makes what an `exec` in a function has set its locals: those that the function knows
+/// of in their places, others by name.
+fn keep_locals(it: &mut Interp, code: &Code, frame: &mut Frame<Value>, names: Ref) {
+    let d = it.heap.the_dict_mut(names);
+    for (n, v) in code.locals.iter().zip(&mut frame.locals) {
+        if let Some(set) = d.get_str(n) {
+            *v = Some(set.clone());
+        }
+    }
+    frame.names = Some(Value::Ref(names));
 }
 
 fn need_dict(it: &mut Interp, globals: Ref) -> R<()> {
