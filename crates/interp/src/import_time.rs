@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{Db, Diagnostic, File, Program, Span};
-use taipan_code::{CodeId, Origin};
+use taipan_code::{CodeId, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
 use crate::freeze::{Freezer, reachable};
@@ -230,8 +230,9 @@ fn call_target(it: &mut Interp, target: &Value) -> R {
     it.call(target, &[driver, args])
 }
 
-/// Loads what function bodies import. Modules of the original toolchain that are
-/// found along the path stay out: their functions are for another translator.
+/// Loads what function bodies import. Of modules of the original toolchain that are
+/// found along the path only imports of shipped modules count: the rest of what their
+/// functions import is for another translator.
 fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
     // What the flow space makes calls of, for print statements and builtin functions.
@@ -241,7 +242,7 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
             failed.push((name.into(), problem));
         }
     }
-    let mut seen: FxHashSet<(Ref, taipan_code::ImportDesc)> = FxHashSet::default();
+    let mut seen: FxHashSet<(Ref, ImportDesc)> = FxHashSet::default();
     // A module that fails is run again by every import of it, and so are those that it
     // imports and that fail: each file counts once, and so does each failure.
     let mut files = FxHashSet::default();
@@ -265,9 +266,6 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         let Some(module) = module else { continue };
         let name = it.module_name(module);
         let foreign = name.starts_with("rpython.") && !path.starts_with(taipan_base::SHIPPED);
-        if foreign {
-            continue;
-        }
         for name in replacing_modules(it.db, file) {
             if !tried.insert(*name) {
                 continue;
@@ -279,7 +277,7 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         }
         let globals = it.heap.attrs(module);
         for (_, desc) in taipan_code::function_imports(it.db, file).iter() {
-            if !seen.insert((module, desc.clone())) {
+            if !seen.insert((module, desc.clone())) || foreign && !of_shipped(desc) {
                 continue;
             }
             if let Err(e) = it.import_statement(globals, desc) {
@@ -289,6 +287,19 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         }
     }
     failed
+}
+
+/// Whether an import is of nothing but shipped modules of the `rpython` package. Functions
+/// of other modules of that package, which come from a checkout of the original
+/// toolchain, import all of the toolchain, if one lets them.
+fn of_shipped(desc: &ImportDesc) -> bool {
+    let file = |name: &str, end: &str| {
+        taipan_prelude::shipped(&format!("{}{end}", name.replace('.', "/"))).is_some()
+    };
+    let name = &*desc.name;
+    file(name, ".py")
+        || file(name, "/__init__.py")
+            && (desc.from.iter().flatten()).all(|n| file(&format!("{name}.{n}"), ".py"))
 }
 
 /// Shipped modules of functions that stand for builtin ones which the functions of a

@@ -1,5 +1,6 @@
 """Locks. Translated programs have one thread, so that waiting for a lock that is taken
 would never end: it raises."""
+import time
 
 from rpython.rlib.objectmodel import not_rpython
 
@@ -34,6 +35,8 @@ class Lock(object):
         """`timeout` in microseconds, negative: for ever."""
         if self.acquire(timeout < 0):
             return RPY_LOCK_ACQUIRED
+        # Nobody will release it meanwhile.
+        time.sleep(float(timeout) / 1000000.0)
         return RPY_LOCK_FAILURE
 
     def release(self):
