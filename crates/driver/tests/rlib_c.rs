@@ -136,7 +136,7 @@ def level(n): packed('', n)
 def sums(s): return rzlib.crc32(s) == rzlib.crc32(s[2:], rzlib.crc32(s[:2]))
 ",
         r#"
-        there_and_back('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab') == [1,1,1,1]
+        there_and_back('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab') == [true,true,true,true]
         piece(5) == "helloFalse"
         piece(50) == "hello, worldTrue"
         broken() == "Error -3 while decompressing data: incorrect header check"
