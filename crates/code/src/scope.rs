@@ -385,21 +385,8 @@ impl Collector<'_> {
             self.expr(*d);
         }
         self.open(ScopeNode::Function(id), ast.name(def.name));
-        for (i, p) in def.params.positional.iter().enumerate() {
-            match p {
-                Param::Name(n) => self.bind(*n),
-                // Takes the place of the parameter among the variables.
-                Param::Tuple(_) => {
-                    let hidden = self.hidden(i);
-                    self.bind(hidden);
-                }
-            }
-        }
-        for n in [def.params.varargs, def.params.varkeywords]
-            .into_iter()
-            .flatten()
-        {
-            self.bind(n);
+        for (i, name) in def.params.names().enumerate() {
+            self.param(i, name);
         }
         for p in &def.params.positional {
             if let Param::Tuple(t) = p {
@@ -411,6 +398,20 @@ impl Collector<'_> {
             FunctionBody::Expr(e) => self.expr(*e),
         }
         self.close();
+    }
+
+    /// Binds a parameter. One without a name of its own (a tuple, or a name that an
+    /// earlier one has, which is an error) has a hidden one in its place among the
+    /// variables.
+    fn param(&mut self, index: usize, name: Option<Name>) {
+        let before = self.scope().bound.len();
+        if let Some(n) = name {
+            self.bind(n);
+        }
+        if self.scope().bound.len() == before {
+            let hidden = self.hidden(index);
+            self.bind(hidden);
+        }
     }
 
     /// The name `.0`, `.1`, ...

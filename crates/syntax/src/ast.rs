@@ -412,6 +412,25 @@ pub enum Param {
     Tuple(ExprId),
 }
 
+impl Param {
+    /// Its name; a tuple has none.
+    pub fn name(&self) -> Option<Name> {
+        match self {
+            Param::Name(n) => Some(*n),
+            Param::Tuple(_) => None,
+        }
+    }
+}
+
+impl Params {
+    /// The names of all parameters in their order, `*args` and `**kwargs` last.
+    pub fn names(&self) -> impl Iterator<Item = Option<Name>> {
+        let positional = self.positional.iter().map(Param::name);
+        let rest = [self.varargs, self.varkeywords].into_iter().flatten();
+        positional.chain(rest.map(Some))
+    }
+}
+
 /// A class definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Class {

@@ -24,6 +24,21 @@ fn missing_colon() {
 }
 
 #[test]
+fn parameters_of_one_name() {
+    check_errors(
+        r#"
+        def f(a, b, a): pass
+        def g(a, (b, c), *a): pass
+        def h(a): pass
+        "#,
+        expect![[r#"
+            1:13 this parameter's name is used twice [a]
+            2:18 this parameter's name is used twice [*a]
+            <module> f g h"#]],
+    );
+}
+
+#[test]
 fn unclosed_bracket() {
     check_errors(
         r#"

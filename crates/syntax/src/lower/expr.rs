@@ -497,15 +497,13 @@ impl<'t> Lowerer<'_, 't> {
                 _ => {}
             }
         }
+        params.positional = positional.into();
         let mut seen = FxHashSet::default();
-        for (p, span) in positional.iter().zip(&spans) {
-            if let Param::Name(name) = p
-                && !seen.insert(*name)
-            {
+        for (name, span) in params.names().zip(&spans) {
+            if name.is_some_and(|n| !seen.insert(n)) {
                 self.error(*span, "this parameter's name is used twice");
             }
         }
-        params.positional = positional.into();
         params.defaults = defaults.into();
         (params, spans)
     }
