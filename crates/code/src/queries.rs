@@ -178,26 +178,22 @@ pub fn code_spans(db: &dyn Db, id: CodeId) -> Arc<CodeSpans> {
 /// import time may read it.
 #[salsa::tracked(returns(clone))]
 pub fn function_imports(db: &dyn Db, file: File) -> Arc<Vec<(CodeId, ImportDesc)>> {
-    let codes = module_codes(db, file);
-    let mut out = Vec::new();
-    for body in &codes.bodies {
-        let code = body.code(db);
-        if code.kind == CodeKind::Function {
-            out.extend(code.imports.iter().map(|i| (body.id(db), i.clone())));
-        }
-    }
-    Arc::new(out)
+    // One dependency, where each body's own would be looked at in every revision.
+    let codes = module_codes(db, file).codes.list(db);
+    let functions = codes.iter().filter(|(_, c)| c.kind == CodeKind::Function);
+    let imports = functions.flat_map(|(id, c)| c.imports.iter().map(|i| (*id, i.clone())));
+    Arc::new(imports.collect())
 }
 
 /// All names of globals and attributes that the functions of a file mention. Import
 /// time reads projections of it only.
 #[salsa::tracked(returns(ref))]
 pub fn function_names(db: &dyn Db, file: File) -> BTreeSet<Box<str>> {
-    let codes = module_codes(db, file);
-    let functions = (codes.bodies.iter())
-        .map(|body| body.code(db))
-        .filter(|code| code.kind == CodeKind::Function);
-    functions.flat_map(|code| code.names.to_vec()).collect()
+    let codes = module_codes(db, file).codes.list(db);
+    let functions = (codes.iter()).filter(|(_, code)| code.kind == CodeKind::Function);
+    functions
+        .flat_map(|(_, code)| code.names.to_vec())
+        .collect()
 }
 
 /// The code of a module's body.
