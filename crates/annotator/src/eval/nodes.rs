@@ -171,8 +171,10 @@ impl Cx<'_> {
         let subclasses = self.class_set(SlotKey::SubClasses(class));
         // The class itself is among both: its own value, which may hide those of its bases,
         // must not come later than theirs.
+        let mut sources = Val::default();
         for c in info.chain.iter().chain(subclasses.iter()) {
             if let Some(v) = self.class_source(*c, name)? {
+                sources = self.join(&sources, &v);
                 self.write(here.clone(), v);
             }
         }
@@ -187,8 +189,10 @@ impl Cx<'_> {
                 }
             }
         }
-        // Methods are bound once for all who read them.
+        // Methods are bound once for all who read them. What is written above counts, so
+        // that a method that is overridden is never bound on the way.
         let all = self.read(here.clone());
+        let all = self.join(&all, &sources);
         if let [Atom::Pbc(descs)] = &all.atoms[..]
             && descs.len() > 1
             && descs.iter().any(|d| matches!(d, Desc::Method { .. }))
