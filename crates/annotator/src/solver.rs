@@ -366,6 +366,8 @@ impl Solver {
     /// Whether a node contributed something before that it does not any more: a call of a
     /// specialisation for a type that has become another one, of a method that turned out
     /// to be overridden. All else only grows.
+    /// What it passes on through sets of methods counts only when these have been looked
+    /// at: [`Solver::prune`] does.
     fn has_outgrown(&self, n: NodeIx, writes: &Writes) -> bool {
         let mut joiner = FactJoiner::new(&self.facts);
         let events = &self.store.nodes[n as usize].events;
@@ -403,32 +405,67 @@ impl Solver {
         }
     }
 
+    /// The nodes of the sets of methods that an evaluation calls, as far as they have not
+    /// outgrown anything themselves.
+    fn sets_called(&self, writes: &Writes) -> Vec<NodeIx> {
+        let keys = writes.iter().map(|w| &self.store.slots[w.0 as usize].key);
+        let sets = keys.filter_map(|key| match key {
+            SlotKey::SetCalled(set, n) => self.store.find_node(&NodeKey::Dispatch(*set, *n)),
+            _ => None,
+        });
+        sets.filter(|n| !self.outgrown.contains(n)).collect()
+    }
+
+    /// Whether sets of methods contribute it: a method that was called by itself, as long
+    /// as it was the only one, is called as one of a set now. Whoever calls the set passes
+    /// it at least what it passed to the method.
+    fn passed_on(
+        &self,
+        sets: &[NodeIx],
+        slot: SlotIx,
+        was: &Val,
+        joiner: &mut FactJoiner<'_>,
+    ) -> bool {
+        sets.iter().any(|n| {
+            let now = self.store.nodes[*n as usize].before(Stamp::MAX, slot);
+            was.has_site() && !now.is_bottom() || now.contains(was, joiner)
+        })
+    }
+
     /// Takes back what nodes contributed on the way and do not any more, and what
     /// followed from it.
     fn prune(&mut self) {
         let mut heap = BinaryHeap::new();
-        let mut nodes: Vec<NodeIx> = self.outgrown.drain().collect();
+        let mut nodes: Vec<NodeIx> = self.outgrown.iter().copied().collect();
         nodes.sort_unstable();
         for n in nodes {
             let now = self.clock + 1;
             let Ok((writes, _)) = self.run(n, now) else {
                 continue;
             };
+            let sets = self.sets_called(&writes);
+            let mut pruned = false;
             for at in 0..self.store.nodes[n as usize].events.len() {
                 let t = self.store.nodes[n as usize].events[at].0;
                 let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
                 let mut joiner = FactJoiner::new(&self.facts);
                 let (kept, gone): (Writes, Writes) = old.into_iter().partition(|(slot, was)| {
-                    !self.is_judged(*slot) || self.still_there(*slot, was, &writes, &mut joiner)
+                    !self.is_judged(*slot)
+                        || self.still_there(*slot, was, &writes, &mut joiner)
+                        || self.passed_on(&sets, *slot, was, &mut joiner)
                 });
                 self.store.nodes[n as usize].events[at].1 = kept;
+                pruned |= !gone.is_empty();
                 for (slot, _) in gone {
                     self.rewrite(n, t, at, slot, &mut heap);
                 }
             }
             // What is left of values that became others is added again.
-            self.enqueue(n);
+            if pruned {
+                self.enqueue(n);
+            }
         }
+        self.outgrown.clear();
         self.recheck_all(heap);
     }
 
