@@ -84,6 +84,15 @@ pub struct Changes {
     pub steps: Option<Vec<Step>>,
 }
 
+/// Whether the roots reach a function. Notes no dependency: for whoever looks at changes.
+pub fn is_called(db: &dyn Db, spec: Spec) -> bool {
+    let roots = spec.roots(db);
+    let solution = crate::solution::solve(db, roots);
+    solution.ask(db, roots, |p| {
+        p.called(spec.func(db), spec.key(db)).is_some()
+    })
+}
+
 /// What changed since a run of the solver.
 pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
     let solution = crate::solution::solve(db, roots);

@@ -11,6 +11,7 @@ use taipan_interp::{Name, Object, module_global, named_id, object};
 use crate::eval::Root;
 use crate::facts::Facts;
 use crate::project::{Naming, Projector};
+use crate::reads::apart;
 use crate::result::{FunctionAnnotation, Signature};
 use crate::warm::Warm;
 use crate::{InputType, RootSet, Roots};
@@ -111,6 +112,11 @@ fn place(db: &dyn Db, roots: Roots) -> Shared {
 /// Annotates the program. Everyone reads the outcome through projections.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Solution {
+    // Whoever asks depends on projections of the outcome, not on what it is made from.
+    apart(|| solve_program(db, roots))
+}
+
+fn solve_program(db: &dyn Db, roots: Roots) -> Solution {
     let program = roots.program(db);
     let calls = root_calls(db, roots);
     let state = place(db, roots);

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::plumbing::FromId;
 use taipan_base::{Db, File, Program, aside};
 use taipan_code::{Code, CodeId, file_codes};
 use taipan_flow::{FlowResult, flow_graph};
@@ -23,6 +24,7 @@ use taipan_interp::{
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
 use crate::project::{Dirty, Naming, Projector, View};
+use crate::reads::{Query, dependants, image_changes};
 use crate::solver::Solver;
 use crate::store::{NodeIx, NodeKey};
 
@@ -131,24 +133,25 @@ impl Warm {
         let mut changes = Changes::default();
         let now = image(db, program);
         let mut suspects: Vec<ObjId> = Vec::new();
-        if !(self.sources.image.as_ref()).is_some_and(|old| Arc::ptr_eq(old, now)) {
-            changes.image = Some(now.clone());
-            suspects.extend(facts.graphs.keys());
-            for (id, old) in &facts.objects {
-                let new = match now.objects.get(id) {
-                    Some(new) => Some(new.clone()),
-                    None => aside(db, |db| object(db, Object::new(db, program, *id)).clone()),
-                };
-                if new != *old {
-                    changes.objects.push((*id, new));
+        match self.sources.image.as_ref() {
+            Some(old) if Arc::ptr_eq(old, now) => {}
+            Some(old) => {
+                changes.image = Some(now.clone());
+                let differences = image_changes(db, program, old, now);
+                self.object_changes(db, program, now, &differences.objects, &mut changes);
+                for (key, old) in &facts.globals {
+                    let new = now.globals.get(&key.0).and_then(|g| g.get(&key.1));
+                    if new != old.as_ref() {
+                        changes.globals.push((key.clone(), new.cloned()));
+                    }
                 }
+                let graphs = dependants(db, &differences.steps, Query::FlowGraph);
+                let functions = graphs.into_iter().map(Function::from_id);
+                let ours = functions.filter(|f| f.program(db) == program);
+                suspects.extend(ours.map(|f| f.obj(db)));
+                suspects.retain(|f| facts.graphs.contains_key(f));
             }
-            for (key, old) in &facts.globals {
-                let new = now.globals.get(&key.0).and_then(|g| g.get(&key.1));
-                if new != old.as_ref() {
-                    changes.globals.push((key.clone(), new.cloned()));
-                }
-            }
+            None => changes.image = Some(now.clone()),
         }
         for (file, source) in &self.sources.files {
             let codes = file_codes(db, *file);
@@ -176,6 +179,43 @@ impl Warm {
             }
         }
         changes
+    }
+
+    /// Takes in objects of a new image, as far as anyone asked for them, and what their
+    /// classes are made of now.
+    fn object_changes(
+        &self,
+        db: &dyn Db,
+        program: Program,
+        image: &Image,
+        changed: &[ObjId],
+        changes: &mut Changes,
+    ) {
+        let facts = &self.solver.facts;
+        let mut seen: FxHashSet<ObjId> = FxHashSet::default();
+        let known = changed.iter().filter(|id| facts.objects.contains_key(id));
+        let mut queue: Vec<ObjId> = known.copied().collect();
+        while let Some(id) = queue.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let new = match image.objects.get(&id) {
+                Some(new) => Some(new.clone()),
+                None => aside(db, |db| object(db, Object::new(db, program, id)).clone()),
+            };
+            // What a class looks like depends on what is in it.
+            if let Some(ObjData::Class(c)) = new.as_deref() {
+                let mut parts = Vec::new();
+                new.iter()
+                    .for_each(|d| d.for_each_const(&mut |c| objects_in(c, false, &mut parts)));
+                let parts = parts
+                    .into_iter()
+                    .map(|(id, _)| id)
+                    .chain(c.mro.iter().copied());
+                queue.extend(parts.filter(|id| !facts.objects.contains_key(id)));
+            }
+            changes.objects.push((id, new));
+        }
     }
 
     fn apply(&mut self, changes: Changes) {

@@ -12,9 +12,10 @@ use std::sync::{Arc, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::plumbing::FromId;
-use taipan_annotator::reads::{Query, dependants};
-use taipan_annotator::{Changes, Roots, changes_since};
+use taipan_annotator::reads::{Query, dependants, image_changes};
+use taipan_annotator::{Changes, Roots, changes_since, is_called};
 use taipan_base::{Db, Diagnostic};
+use taipan_graph::ObjId;
 use taipan_interp::{Image, image};
 use taipan_lltype::{FuncSym, StaticSym};
 use taipan_rtyper::{FuncKey, FuncKeyKind, StaticKey, func_key};
@@ -43,11 +44,10 @@ pub(crate) fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic>
         Err(e) => return vec![typer_diagnostic(e)],
     };
     let image = image(db, roots.program(db)).clone();
-    let sound = with_programs(db, |all| all.remove(&roots))
-        .filter(|s| s.entries == entries && Arc::ptr_eq(&s.image, &image));
+    let sound = with_programs(db, |all| all.remove(&roots)).filter(|s| s.entries == entries);
     let changes = changes_since(db, roots, sound.as_ref().map(|s| s.run));
     let run = changes.run;
-    let sound = match sound.and_then(|s| s.after(db, roots, changes)) {
+    let sound = match sound.and_then(|s| s.after(db, roots, &image, changes)) {
         Some(sound) => sound,
         None => {
             let all = reachable(db, roots, GraphStage::Rtyped, &entries);
@@ -71,9 +71,23 @@ pub(crate) fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic>
 
 impl Sound {
     /// The program after some changes, if it is still sound.
-    fn after(mut self, db: &Database, roots: Roots, changes: Changes) -> Option<Sound> {
+    fn after(
+        mut self,
+        db: &Database,
+        roots: Roots,
+        image: &Arc<Image>,
+        changes: Changes,
+    ) -> Option<Sound> {
         self.run = changes.run;
-        let steps = changes.steps?;
+        let mut steps = changes.steps?;
+        let mut gone = FxHashSet::default();
+        if !Arc::ptr_eq(&self.image, image) {
+            let changes = image_changes(db, roots.program(db), &self.image, image);
+            steps.extend(changes.steps);
+            gone.extend(changes.objects);
+            gone.retain(|o| !image.objects.contains_key(o));
+            self.image = image.clone();
+        }
         if steps.is_empty() {
             return Some(self);
         }
@@ -81,20 +95,33 @@ impl Sound {
         for id in dependants(db, &steps, Query::RtypedGraph) {
             let key = FuncKey::from_id(id);
             let ours = match key.kind(db) {
-                FuncKeyKind::User(spec) => spec.roots(db) == roots,
+                FuncKeyKind::User(spec) if spec.roots(db) == roots => {
+                    // Nothing refers to it any more.
+                    if !is_called(db, *spec) {
+                        self.functions.remove(&key);
+                    }
+                    true
+                }
+                FuncKeyKind::User(_) | FuncKeyKind::Helper(_) => false,
                 FuncKeyKind::Synth(r, _) => *r == roots,
-                FuncKeyKind::Helper(_) => false,
             };
             if ours {
                 functions.extend(self.functions.get(&key).cloned());
             }
         }
         let statics = dependants(db, &steps, Query::StaticData).into_iter();
-        let statics = statics
+        let statics: Vec<StaticSym> = statics
             .map(StaticKey::from_id)
             .filter(|key| key.roots(db) == roots && self.statics.contains(key.sym(db)))
             .map(|key| key.sym(db).clone())
             .collect();
+        // What referred to objects that are gone has changed as well.
+        let (statics, gone): (Vec<_>, Vec<_>) = statics
+            .into_iter()
+            .partition(|s| object_of(s).is_none_or(|o| !gone.contains(&o)));
+        for s in &gone {
+            self.statics.remove(s);
+        }
         let known = |f: &FuncSym| match func_key(db, roots, f) {
             Some(key) => self.functions.contains_key(&key),
             None => true,
@@ -116,6 +143,15 @@ impl Sound {
             }
         }
         self.statics.extend(all.statics);
+    }
+}
+
+/// The image object that a piece of data is made of.
+fn object_of(sym: &StaticSym) -> Option<ObjId> {
+    match sym {
+        StaticSym::Object(o, _) | StaticSym::Part(o, ..) | StaticSym::Vtable(o) => Some(*o),
+        StaticSym::Within(root, _) => object_of(root),
+        _ => None,
     }
 }
 

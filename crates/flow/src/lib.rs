@@ -30,13 +30,17 @@ pub use text::{flow_text, name_objects, object_names};
 
 use std::sync::Arc;
 
+use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, Span};
+use taipan_interp::reads::{Query, scope};
 use taipan_interp::{Function, ObjData, Object, object};
 
 /// The flow graph of a function of the image.
 #[salsa::tracked]
 pub fn flow_graph(db: &dyn Db, func: Function) -> Arc<FlowResult> {
-    Arc::new(build::build_flow(db, func.program(db), func.obj(db)))
+    scope(db, Query::FlowGraph, func.as_id(), || {
+        Arc::new(build::build_flow(db, func.program(db), func.obj(db)))
+    })
 }
 
 /// What [`flow_graph`] found wrong, with its place in the source.

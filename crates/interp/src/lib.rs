@@ -16,6 +16,7 @@ mod engine;
 mod freeze;
 mod import_time;
 mod queries;
+pub mod reads;
 mod space;
 mod synthetic;
 mod testing;

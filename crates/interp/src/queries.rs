@@ -4,12 +4,16 @@
 //! read changes. Everyone reads it through the queries here, which compare, so that
 //! a change in one object re-runs only the readers of that object.
 
+mod tracked;
+
 use std::sync::Arc;
 
+use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, File, FileContents, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
+use crate::reads::{Query, note};
 use crate::synthetic::synthetic;
 use crate::{ObjData, Tests};
 
@@ -92,54 +96,36 @@ pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {
 }
 
 /// The content of an object; None for an id that is not in the image (any more).
-#[salsa::tracked]
-pub fn object(db: &dyn Db, key: Object) -> Option<Arc<ObjData>> {
-    find(db, key.program(db), key.obj(db))
-}
-
-/// An object of the image or one that the flow space made.
-fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
-    let found = image(db, program).objects.get(&id).cloned();
-    found.or_else(|| synthetic(db, id))
+pub fn object(db: &dyn Db, key: Object) -> &Option<Arc<ObjData>> {
+    note(Query::Object, key.as_id());
+    tracked::object(db, key)
 }
 
 /// A global of a module.
-#[salsa::tracked]
-pub fn module_global(db: &dyn Db, key: Name) -> Option<Const> {
-    let image = image(db, key.program(db));
-    image
-        .globals
-        .get(&key.obj(db))?
-        .get(&**key.name(db))
-        .cloned()
+pub fn module_global(db: &dyn Db, key: Name) -> &Option<Const> {
+    note(Query::ModuleGlobal, key.as_id());
+    tracked::module_global(db, key)
 }
 
 /// A class attribute, found along the method resolution order: the class that has
 /// it, and its value.
-#[salsa::tracked]
-pub fn class_attr(db: &dyn Db, key: Name) -> Option<(ObjId, Const)> {
-    let program = key.program(db);
-    let class = find(db, program, key.obj(db))?;
-    let ObjData::Class(class) = &*class else {
-        return None;
-    };
-    class
-        .mro
-        .iter()
-        .find_map(|c| match &*find(db, program, *c)? {
-            ObjData::Class(d) => Some((*c, d.get(key.name(db))?.clone())),
-            _ => None,
-        })
+pub fn class_attr(db: &dyn Db, key: Name) -> &Option<(ObjId, Const)> {
+    note(Query::ImageClassAttr, key.as_id());
+    tracked::class_attr(db, key)
 }
 
 /// The module of that name, or why an import inside a function body failed. None if
 /// nothing imported it.
-#[salsa::tracked]
-pub fn module_named(db: &dyn Db, key: ModuleName) -> Option<Result<ObjId, Box<Diagnostic>>> {
-    image(db, key.program(db))
-        .modules
-        .get(&**key.name(db))
-        .cloned()
+pub fn module_named(db: &dyn Db, key: ModuleName) -> &Option<Result<ObjId, Box<Diagnostic>>> {
+    note(Query::ModuleNamed, key.as_id());
+    tracked::module_named(db, key)
+}
+
+/// An object of the image or one that the flow space made.
+fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
+    note(Query::Object, Object::new(db, program, id).as_id());
+    let found = image(db, program).objects.get(&id).cloned();
+    found.or_else(|| synthetic(db, id))
 }
 
 /// The target module.

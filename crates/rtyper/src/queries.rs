@@ -200,16 +200,9 @@ pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
 }
 
 /// `module.Class`.
-#[salsa::tracked(returns(clone))]
 pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
-    if let Some(e) = builtin_exception(key.obj(db)) {
-        return format!("exceptions.{}", e.name).into();
-    }
-    let program = key.universe(db).program(db);
-    match taipan_interp::object(db, Object::new(db, program, key.obj(db))).as_deref() {
-        Some(ObjData::Class(c)) => format!("{}.{}", c.module, c.name).into(),
-        _ => format!("{:?}", key.obj(db)).into(),
-    }
+    reads::note(Query::ClassName, key.as_id());
+    tracked::class_name(db, key)
 }
 
 /// The base class as the annotator sees it; none directly below `object`.

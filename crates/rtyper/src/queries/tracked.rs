@@ -63,6 +63,20 @@ pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
     })
 }
 
+#[salsa::tracked(returns(clone))]
+pub(super) fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
+    scope(db, Query::ClassName, key.as_id(), || {
+        if let Some(e) = builtin_exception(key.obj(db)) {
+            return format!("exceptions.{}", e.name).into();
+        }
+        let program = key.universe(db).program(db);
+        match taipan_interp::object(db, Object::new(db, program, key.obj(db))).as_deref() {
+            Some(ObjData::Class(c)) => format!("{}.{}", c.module, c.name).into(),
+            _ => format!("{:?}", key.obj(db)).into(),
+        }
+    })
+}
+
 #[salsa::tracked(returns(copy))]
 pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
     scope(db, Query::ClassBase, key.as_id(), || {

@@ -1,10 +1,12 @@
-//! Who asked for which projection, directly or through queries of later stages.
+//! Who asked for which projection of the image or of annotation, directly or through
+//! queries of later stages.
 //!
 //! Salsa knows that too, but can only be asked from the other end: whether something is
 //! still right, at the price of looking at all that it was made from. After an edit of a
-//! large program that is too much to ask of every function. So the queries between
-//! annotation and low-level graphs note here what they read; the solver says which
-//! projections an edit may have changed; and only what hangs on these is asked for again.
+//! large program that is too much to ask of every function. So flow graphs, and the
+//! queries between annotation and low-level graphs, note here what they read. Two images
+//! are compared ([`image_changes`]), the solver says which projections an edit may have
+//! changed; and only what hangs on these is asked for again.
 //!
 //! A query on that way calls [`note`] where it is asked for and runs its body in
 //! [`scope`]. One that does not hides what it reads: results behind it would be taken
@@ -12,14 +14,28 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::Db;
+use salsa::plumbing::AsId;
+use taipan_base::{Db, Program};
+use taipan_graph::ObjId;
+
+use crate::{Image, ModuleName, Name, Object};
 
 /// A query on the way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Query {
+    /// `object`
+    Object,
+    /// `module_global`
+    ModuleGlobal,
+    /// `class_attr` of the image
+    ImageClassAttr,
+    /// `module_named`
+    ModuleNamed,
+    /// `flow_graph`
+    FlowGraph,
     /// `annotation`
     Annotation,
     /// `signature`
@@ -48,6 +64,8 @@ pub enum Query {
     StaticData,
     /// `struct_body`
     StructBody,
+    /// `class_name`
+    ClassName,
     /// `class_base`
     ClassBase,
     /// `class_attr`
@@ -137,6 +155,78 @@ pub fn scope<R>(db: &dyn Db, query: Query, key: salsa::Id, body: impl FnOnce() -
         table.reads.insert(step, reads.into());
     });
     result
+}
+
+/// Runs something whose reads are nobody's: what asks for it depends on its answer alone.
+pub fn apart<R>(body: impl FnOnce() -> R) -> R {
+    let outer = RUNNING.take();
+    /// Puts back what was running, also where the body unwinds.
+    struct Outer(Vec<Vec<Step>>);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            RUNNING.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _outer = Outer(outer);
+    body()
+}
+
+/// How one image of a program differs from an earlier one.
+#[derive(Default)]
+pub struct ImageChanges {
+    /// Objects that are others, new or gone; sorted.
+    pub objects: Vec<ObjId>,
+    /// Their projections, and those of names in modules, that are others.
+    pub steps: Vec<Step>,
+}
+
+/// Compares two images of a program.
+pub fn image_changes(db: &dyn Db, program: Program, old: &Image, new: &Image) -> ImageChanges {
+    let mut changes = ImageChanges::default();
+    let differ = |id: &&ObjId| match (old.objects.get(*id), new.objects.get(*id)) {
+        (Some(a), Some(b)) => !Arc::ptr_eq(a, b) && a != b,
+        _ => true,
+    };
+    let gone = old
+        .objects
+        .keys()
+        .filter(|id| !new.objects.contains_key(id));
+    let objects = new.objects.keys().chain(gone).filter(differ);
+    changes.objects = objects.copied().collect();
+    changes.objects.sort_unstable();
+    for id in &changes.objects {
+        let key = Object::new(db, program, *id).as_id();
+        changes.steps.push(Step {
+            query: Query::Object,
+            key,
+        });
+    }
+    let modules: FxHashSet<&ObjId> = old.globals.keys().chain(new.globals.keys()).collect();
+    for module in modules {
+        let (was, is) = (old.globals.get(module), new.globals.get(module));
+        let names = was.into_iter().chain(is).flat_map(|g| g.keys());
+        let changed: Vec<&Box<str>> = names
+            .filter(|n| was.and_then(|g| g.get(*n)) != is.and_then(|g| g.get(*n)))
+            .collect();
+        for name in changed {
+            let key = Name::new(db, program, *module, name.clone()).as_id();
+            changes.steps.push(Step {
+                query: Query::ModuleGlobal,
+                key,
+            });
+        }
+    }
+    let names = old.modules.keys().chain(new.modules.keys());
+    for name in names.filter(|n| old.modules.get(*n) != new.modules.get(*n)) {
+        let key = ModuleName::new(db, program, name.clone()).as_id();
+        changes.steps.push(Step {
+            query: Query::ModuleNamed,
+            key,
+        });
+    }
+    changes.steps.sort_unstable();
+    changes.steps.dedup();
+    changes
 }
 
 /// The keys of all runs of a query that read one of these steps, directly or through
