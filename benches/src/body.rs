@@ -124,6 +124,7 @@ impl<'a> Body<'a> {
         match f.role {
             Role::Rise => self.rise(),
             Role::Fall => self.fall(),
+            Role::Landing => self.landing(),
             Role::Shore => self.shore(),
             Role::Special => self.special(),
             Role::Label => self.label(),
@@ -461,15 +462,21 @@ impl<'a> Body<'a> {
 
     fn shore(&mut self) {
         let f = self.function;
-        let (fall, rises) = f.calls.split_last().expect("a shore has calls");
         self.line(1, "low = ctx.fuel & 7");
-        for rise in rises {
+        let given = if f.general { "low - 9" } else { "low" };
+        for fall in &f.calls {
+            let call = self.call(*fall, given);
+            self.line(1, call);
+        }
+        self.line(1, "return n");
+    }
+
+    fn landing(&mut self) {
+        self.line(1, "low = ctx.fuel & 7");
+        for rise in &self.function.calls {
             let call = self.call(*rise, "low");
             self.line(1, format!("ctx.note({call})"));
         }
-        let given = if f.general { "low - 9" } else { "low" };
-        let call = self.call(*fall, given);
-        self.line(1, call);
         self.line(1, "return n");
     }
 }

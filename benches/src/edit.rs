@@ -329,9 +329,7 @@ impl Project {
             EditKind::DeleteFunction => {
                 // A table may not become empty, and roots of ripples stay.
                 let in_table = |id: FunctionId| self.modules.iter().any(|m| m.table.contains(&id));
-                let plain = |f: &Function| {
-                    !f.role.is_method() && !matches!(f.role, Role::Rise | Role::Fall | Role::Shore)
-                };
+                let plain = |f: &Function| !f.role.is_method() && !f.role.ripples();
                 let id = (0..20)
                     .filter_map(|_| self.any_function(rng, plain))
                     .find(|id| !in_table(*id))?;

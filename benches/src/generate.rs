@@ -11,7 +11,9 @@ const PACKAGE: usize = 270;
 /// Ripples that a project gets if it is large enough.
 const DEPTHS: &[usize] = &[10, 100, 500];
 /// How many relays a function of a ripple has.
-pub(crate) const FAN: usize = 4;
+const FAN: usize = 4;
+/// How many functions of a ripple are called from one place.
+const LANDING: usize = 16;
 /// Functions per module of a ripple.
 const RIPPLE_MODULE: usize = 25;
 
@@ -249,12 +251,15 @@ impl Project {
             falls[i] = id;
         }
         let module = self.module(package, format!("{folder}.shore"), ModuleKind::Ripple);
+        let leaves = (rises.iter().enumerate()).filter(|(i, _)| i * FAN + 1 >= depth);
+        let leaves: Vec<FunctionId> = leaves.map(|(_, id)| *id).collect();
+        for (i, leaves) in leaves.chunks(LANDING).enumerate() {
+            let name = format!("landing_{depth}_{i}");
+            let landing = self.function(module, name, Role::Landing, rng);
+            self.functions[landing].calls = leaves.to_vec();
+        }
         let shore = self.function(module, format!("shore_{depth}"), Role::Shore, rng);
-        self.functions[shore].calls = (rises.iter().enumerate())
-            .filter(|(i, _)| i * FAN + 1 >= depth)
-            .map(|(_, id)| *id)
-            .chain([falls[0]])
-            .collect();
+        self.functions[shore].calls = vec![falls[0]];
         self.ripples.push(Ripple {
             depth,
             source: rises[0],

@@ -66,7 +66,9 @@ pub(crate) enum Role {
     Rise,
     /// `(ctx, n)`: passes its argument on to its callees.
     Fall,
-    /// Of a ripple: calls the rises and falls from outside.
+    /// Of a ripple: calls some rises that no other rise calls.
+    Landing,
+    /// Of a ripple: calls the first fall.
     Shore,
 }
 
@@ -80,10 +82,12 @@ impl Role {
 
     /// Whether calls to others can stand in the body.
     pub(crate) fn calls_others(self) -> bool {
-        !matches!(
-            self,
-            Role::Label | Role::Special | Role::Rise | Role::Fall | Role::Shore | Role::Real
-        )
+        !matches!(self, Role::Label | Role::Special | Role::Real) && !self.ripples()
+    }
+
+    /// Whether it is part of a ripple.
+    pub(crate) fn ripples(self) -> bool {
+        matches!(self, Role::Rise | Role::Fall | Role::Landing | Role::Shore)
     }
 }
 

@@ -230,7 +230,7 @@ def drive_{number}(ctx, n):
             };
             for f in &self.modules[id].functions {
                 let f = &self.functions[*f];
-                if f.role == Role::Shore {
+                if matches!(f.role, Role::Landing | Role::Shore) {
                     let _ = writeln!(out, "from {} import {}", module.name, f.name);
                     let _ = writeln!(calls, "    {},", f.name);
                 }

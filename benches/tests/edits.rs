@@ -171,7 +171,8 @@ fn try_project(seed: u64, functions: usize, edits: u64, native: bool) {
         let (a, b) = (warm.artifacts(native), fresh.artifacts(native));
         assert!(
             a == b,
-            "seed {seed}, edit {n}: {:?} of {}\n{}",
+            "TAIPAN_EDITS_SEED={}: program {seed}, edit {n}: {:?} of {}\n{}",
+            number("TAIPAN_EDITS_SEED", 0),
             edit.kind,
             edit.what,
             difference(&a, &b)
@@ -189,6 +190,51 @@ fn generated_programs() {
 #[test]
 fn generated_programs_down_to_machine_code() {
     try_project(11, 30, edits(3), true);
+}
+
+/// A method that overrides another one goes and comes back: the one below it was bound to
+/// the class meanwhile, and must not stay so.
+#[test]
+fn an_override_goes_and_comes_back() {
+    const OVERRIDE: &str = "    def execute(self):\n        return 2\n";
+    let program = format!(
+        "\
+class Base(object):
+    def execute(self):
+        return 1
+
+class Left(Base):
+    def other(self):
+        return 5
+{OVERRIDE}
+class Right(Base):
+    def execute(self):
+        return 3
+
+def run(c):
+    return c.execute()
+
+def left(c):
+    return c.execute() + c.other()
+
+def entry_point(argv):
+    total = left(Left())
+    for c in [Base(), Left(), Right()]:
+        total += run(c)
+    print total
+    return 0
+"
+    );
+    let without = program.replace(OVERRIDE, "");
+    let file = "main.py".to_owned();
+    let mut warm = Workbench::new(&Files::from([(file.clone(), program.clone())]), &file);
+    warm.artifacts(false);
+    for text in [without, program] {
+        warm.write(&[(file.clone(), text.clone())]);
+        let fresh = Workbench::new(&Files::from([(file.clone(), text)]), &file);
+        let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
+        assert!(a == b, "{}", difference(&a, &b));
+    }
 }
 
 /// Texts of the fixtures by path.
@@ -274,7 +320,8 @@ fn fixtures_under_random_edits() {
             let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
             assert!(
                 a == b,
-                "{target}, edit {n} of {file}\n{}\n{}",
+                "TAIPAN_EDITS_SEED={}: {target}, edit {n} of {file}\n{}\n{}",
+                number("TAIPAN_EDITS_SEED", 0),
                 line_difference(&files[&file], &text),
                 difference(&a, &b)
             );
