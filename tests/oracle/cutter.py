@@ -3,12 +3,29 @@
 Python 2.7. The result is the text of a module that defines the function at top level.
 """
 import ast
-import os
+import symtable
 import sys
+import types
+
+from rpython.rlib import rarithmetic
 
 
 def names_in(node):
     return set(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def used_by(node, lines):
+    """The names that a statement takes from around it."""
+    try:
+        tables = [symtable.symtable('\n'.join(lines) + '\n', '?', 'exec')]
+    except SyntaxError:
+        return names_in(node)
+    names = set(s.get_name() for s in tables[0].get_symbols())
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names.update(s.get_name() for s in table.get_symbols() if s.is_global())
+    return names
 
 
 def bound_by(node):
@@ -26,11 +43,32 @@ def bound_by(node):
             if isinstance(n, ast.Name):
                 names.add(n.id)
     # ... and so is `a.append(1)`
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        n = node.value.func
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
-            names.add(n.value.id)
+    for n in ast.walk(node):
+        if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
+            n = n.value.func
+            if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
+                names.add(n.value.id)
     return names
+
+
+def free_variables(func, seen=()):
+    """Values of the free variables of a function and of functions among them."""
+    values = {}
+    for name, cell in zip(func.__code__.co_freevars, func.__closure__ or ()):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(values[name], types.FunctionType) and values[name] not in seen:
+            inner = free_variables(values[name], seen + (func,))
+            values.update((n, v) for n, v in inner.items() if n not in values)
+    return values
+
+
+def is_plain(value):
+    if type(value) is tuple:
+        return all(is_plain(v) for v in value)
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def first_line(node):
@@ -38,7 +76,7 @@ def first_line(node):
 
 
 def dedent(part):
-    margin = min(len(l) - len(l.lstrip()) for l in part if l.strip())
+    margin = min([len(l) - len(l.lstrip()) for l in part if l.strip()] or [0])
     return [l[margin:] for l in part]
 
 
@@ -51,7 +89,9 @@ class Statement(object):
         self.last = last
         self.lines = lines
         self.bound = bound_by(node)
-        self.used = names_in(node)
+        self.used = used_by(node, lines)
+        # Statements of tests come after those of the module, which may be further down.
+        self.local = False
 
     def defines(self):
         return isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
@@ -69,6 +109,7 @@ class Source(object):
         with open(filename) as f:
             self.lines = f.read().split('\n')
         self.tree = ast.parse('\n'.join(self.lines))
+        self.future = [l for l in self.lines if l.startswith('from __future__')]
 
     def statements(self, body, end):
         """The statements of a body that ends before line `end`."""
@@ -103,9 +144,9 @@ class Source(object):
             text = text.replace(attribute, meaning)
         return text.split('\n')
 
-    def cut(self, func, call_line):
-        """Text of a module that defines a live function, called at `call_line`; None
-        where its definition is not found."""
+    def cut(self, func, call_line, besides):
+        """Text of a module that defines a live function, called at `call_line`, and
+        further names; None where its definition is not found."""
         code = func.__code__
         test = self.test_around(code.co_firstlineno)
         if test is not None and test.node.name == func.__name__:
@@ -119,7 +160,7 @@ class Source(object):
                   if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
         if not target:
             return None
-        keep = self.closure([(func.__name__, None)], available, known, call_line,
+        keep = self.closure([(name, None) for name in [func.__name__] + besides], available, known, call_line,
                             {func.__name__: target[0]})
         return self.assemble(func, keep, known, available)
 
@@ -166,9 +207,10 @@ class Source(object):
 
     def local_statements(self, test, call_line):
         out = []
-        for st in self.statements(test.node.body, test.last):
+        for st in self.flattened(test.node.body, test.last):
             if st.first > call_line:
                 break
+            st.local = True
             if not isinstance(st.node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
                                         ast.Assign, ast.AugAssign, ast.Expr, ast.For)):
                 continue
@@ -180,6 +222,16 @@ class Source(object):
             st.lines = lines
             out.append(st)
         return out
+
+    def flattened(self, body, end):
+        """The statements of a body, and functions and classes that loops and the like
+        in it define."""
+        for st in self.statements(body, end):
+            yield st
+            if isinstance(st.node, (ast.For, ast.With, ast.If)):
+                for inner in self.flattened(st.node.body, st.last):
+                    if inner.defines():
+                        yield inner
 
     def that_bind(self, name, available, call_line):
         """Statements that make a name: of several definitions the last one before the
@@ -193,21 +245,21 @@ class Source(object):
         return all_of_them
 
     def known_values(self, func):
-        """Free variables with plain values: loops of a test bind them anew each time."""
+        """Free variables with plain values, as source text: loops of a test bind them
+        anew each time."""
         known = {}
-        for name, cell in zip(func.__code__.co_freevars, func.__closure__ or ()):
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            if value is None or type(value) in (bool, int, float, str):
-                known[name] = value
+        for name, value in free_variables(func).items():
+            if is_plain(value):
+                known[name] = '%s = %r' % (name, value)
+            elif isinstance(value, type) and value.__module__ in ('__builtin__', 'exceptions'):
+                known[name] = '%s = %s' % (name, value.__name__)
+            elif isinstance(value, type) and vars(rarithmetic).get(value.__name__) is value:
+                known[name] = 'from rpython.rlib.rarithmetic import %s as %s' % (
+                    value.__name__, name)
         return known
 
     def assemble(self, func, keep, known, available):
-        out = []
-        for name in sorted(known):
-            out.append('%s = %r' % (name, known[name]))
+        out = self.future + [known[name] for name in sorted(known) if name != func.__name__]
         bound = set(known)
         for st in available:
             bound |= st.bound
@@ -217,10 +269,14 @@ class Source(object):
         # What star imports bring.
         for name in sorted(used - bound):
             value = func.__globals__.get(name)
+            if isinstance(value, types.ModuleType) and '.' in value.__name__:
+                out.append('from %s import %s as %s' % (
+                    tuple(value.__name__.rsplit('.', 1)) + (name,)))
+                continue
             home = getattr(value, '__module__', None)
             if home and home.startswith('rpython.') and hasattr(sys.modules.get(home), name):
                 out.append('from %s import %s' % (home, name))
-        for st in sorted(keep, key=lambda st: st.first):
+        for st in sorted(keep, key=lambda st: (st.local, st.first)):
             out += st.lines
             out.append('')
         return '\n'.join(out) + '\n'
@@ -236,21 +292,13 @@ def source_of(func, sources={}):
     return sources[filename]
 
 
-def stem_of(source):
-    return os.path.splitext(os.path.basename(source.filename))[0]
-
-
-def cut(func, call_line):
-    """Text of a module with a function as it was called, and the test file's stem; None
-    where it cannot be cut out."""
-    source = source_of(func)
-    text = source.cut(func, call_line)
-    return text and (text, stem_of(source))
+def cut(func, call_line, besides):
+    """Text of a module with a function as it was called, and further names; None where
+    it cannot be cut out."""
+    return source_of(func).cut(func, call_line, besides)
 
 
 def cut_test(func, rewrite):
-    """Text of a module with a whole test, its lines rewritten, and the test file's stem;
-    None where it cannot be cut out."""
-    source = source_of(func)
-    text = source.cut_test(func, rewrite)
-    return text and (text, stem_of(source))
+    """Text of a module with a whole test, its lines rewritten; None where it cannot be
+    cut out."""
+    return source_of(func).cut_test(func, rewrite)

@@ -2,7 +2,8 @@
 
 Python 2.7, inside a pypy checkout.
 """
-from rpython.annotator import model
+from rpython.annotator.classdesc import ClassDesc
+from rpython.annotator.description import FunctionDesc
 from rpython.rlib import rarithmetic
 
 
@@ -13,7 +14,7 @@ class Unknown(Exception):
 def text(s, depth=0):
     """The text of an annotation; Unknown where it has none."""
     if depth > 6:
-        raise Unknown
+        raise Unknown('depth')
     name = type(s).__name__
     handler = HANDLERS.get(name)
     if handler is None:
@@ -30,19 +31,21 @@ def const(s):
     if not s.is_constant():
         return None
     value = s.const
-    if value is None or isinstance(value, (bool, int, long, float, str)):
-        return 'const=%r' % (value,)
-    raise Unknown
+    if isinstance(value, rarithmetic.base_int):
+        value = int(value)
+    if value is None or isinstance(value, (bool, int, long, float, str, unicode)):
+        return 'const=%s' % repr(value).rstrip('L')
+    raise Unknown('constant %s' % type(value).__name__)
 
 
 def integer(s, depth):
     kind = rarithmetic.normalizedinttype(s.knowntype)
-    if kind is int:
+    if kind in (int, rarithmetic.r_int):
         kind = None
     elif kind in (rarithmetic.r_uint, rarithmetic.r_longlonglong, rarithmetic.r_ulonglonglong):
         kind = kind.__name__
     else:
-        raise Unknown
+        raise Unknown('integer %s' % kind.__name__)
     return with_flags('SomeInteger', [s.nonneg and 'nonneg', kind, const(s)])
 
 
@@ -72,9 +75,23 @@ def tuple_(s, depth):
 
 
 def instance(s, depth):
-    if s.classdef is None or s.is_constant():
-        raise Unknown
+    if s.classdef is None:
+        raise Unknown('object')
     return with_flags('SomeInstance', [s.classdef.shortname, s.can_be_None and 'can_be_None'])
+
+
+def pbc(s, depth):
+    names = []
+    for desc in s.descriptions:
+        if not isinstance(desc, (FunctionDesc, ClassDesc)):
+            raise Unknown('SomePBC of %s' % type(desc).__name__)
+        names.append(desc.pyobj.__name__)
+    return with_flags('SomePBC', ['|'.join(sorted(names)), s.can_be_None and 'can_be_None'])
+
+
+def iterator(s, depth):
+    variant = s.variant[0] if s.variant else None
+    return with_flags('SomeIterator[%s]' % text(s.s_container, depth), [variant])
 
 
 HANDLERS = {
@@ -87,9 +104,14 @@ HANDLERS = {
         'SomeUnicodeString', [s.can_be_None and 'can_be_None', const(s)]),
     'SomeUnicodeCodePoint': simple('SomeUnicodeCodePoint'),
     'SomeList': list_,
-    'SomeDict': dict_,
+    'SomeOrderedDict': dict_,
+    'SomeByteArray': lambda s, depth: with_flags(
+        'SomeByteArray', [s.can_be_None and 'can_be_None', const(s)]),
+    'SomeSingleFloat': simple('SomeSingleFloat'),
     'SomeTuple': tuple_,
     'SomeInstance': instance,
+    'SomePBC': pbc,
+    'SomeIterator': iterator,
     'SomeNone': lambda s, depth: 'SomeNone',
     'SomeImpossibleValue': lambda s, depth: 'SomeImpossibleValue',
 }

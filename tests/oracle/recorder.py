@@ -1,28 +1,38 @@
 """A pytest plugin for a pypy checkout, run by CPython 2.7: turns the calls that its
 rtyping tests make into cases for `taipan call`.
 
-Every `interpret(f, args)` of a test becomes a line of JSON in $TAIPAN_CASES/cases.jsonl
-and a module with the function and the names that it needs, cut out of the test's
-source. With TAIPAN_KINDS=annotator so does every `build_types(f, inputs)`. Nothing of it
+Every graph that a test has the low-level interpreter evaluate becomes a line of JSON in
+$TAIPAN_CASES/cases.jsonl and a module with the function and the names that it needs, cut
+out of the test's source. With TAIPAN_KINDS=annotator so does every `build_types(f, inputs)`. Nothing of it
 is kept in this repository. See run.py.
 """
 import __builtin__
 import dis
 import json
 import os
+import re
+import signal
 import sys
 import types
 
 import cutter
 import describe
 import plain as plain_python
+from rpython.rlib import rarithmetic
 
 OUT = os.environ['TAIPAN_CASES']
 # Of one function that a test calls with ever other values, so many are enough.
 MOST_PER_FUNCTION = 30
+# Of a function that is compiled to C, before plain Python stands for that.
+SECONDS = 30
+# The running test, and its file: `rtyper/test_rstr`.
 current = [None]
+suite = ['']
+# What comes out of the running test is known to be wrong.
+garbage = [False]
 counter = [0]
 per_function = {}
+recorded = set()
 
 
 def literal(x):
@@ -90,48 +100,99 @@ def plain(x):
     return UNKNOWN
 
 
-def record(func, args, outcome, kind, call_line):
+def outcome(value):
+    """What is expected of a case that gives this value."""
+    address = isinstance(value, str) and re.search('0x[0-9a-f]{6}', value)
+    return {'any': True} if value is UNKNOWN or address else {'ok': value}
+
+
+def record(func, args, expect, kind, call_line):
     """Writes a case down if the function can be cut out of its test."""
-    try:
-        if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
-            return
-        texts = [literal(a) for a in args]
-        if None not in texts:
-            write(func, {'args': texts, 'expect': outcome, 'kind': kind}, call_line)
-    except (SyntaxError, IOError, TypeError, ValueError):
-        pass
+    if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
+        return lost(func, 'no named function')
+    kinds = [made_from(a) for a in args]
+    if any(kinds):
+        args = [int(a) if k else a for a, k in zip(args, kinds)]
+    texts = [literal(a) for a in args]
+    if None in texts:
+        return lost(func, 'an argument that has no literal')
+    case = {'args': texts, 'expect': expect, 'kind': kind}
+    if any(kinds):
+        case['made_from'] = kinds
+    # Tests of flags of the translation interpret the same thing again.
+    key = (func.__code__.co_firstlineno, repr(case), call_line)
+    if key not in recorded:
+        recorded.add(key)
+        write(func, case, call_line)
+
+
+def made_from(x):
+    """The name of the class of an integer that has no literal, or None."""
+    if isinstance(x, rarithmetic.base_int) and type(x) is not rarithmetic.r_int:
+        if type(x).__name__.startswith('r_') and hasattr(rarithmetic, type(x).__name__):
+            return type(x).__name__
+    return None
+
+
+def through_literals(func, kinds):
+    """A function that takes literals and makes the real arguments of them."""
+    names = ['a%d' % i for i in range(len(kinds))]
+    args = ['rarithmetic.%s(%s)' % (k, n) if k else n for k, n in zip(kinds, names)]
+    return """
+from rpython.rlib import rarithmetic
+def through_literals(%s):
+    return %s(%s)
+""" % (', '.join(names), func.__name__, ', '.join(args))
+
+
+def lost(func, why):
+    """Notes a call that makes no case, and why: for whoever mends the recorder."""
+    with open(os.path.join(OUT, 'lost.txt'), 'a') as f:
+        f.write('%s %s %s: %s\n' % (suite[0], current[0], getattr(func, '__name__', func), why))
 
 
 def write(func, case, call_line):
-    found = cutter.cut(func, call_line)
-    if found is not None:
-        write_module(found[0], found[1], func.__name__, case)
+    if garbage[0]:
+        return
+    try:
+        besides = re.findall(r'SomeInstance\((\w+)', ' '.join(case['args']))
+        text = cutter.cut(func, call_line, besides)
+    except (SyntaxError, IOError, TypeError, ValueError) as e:
+        return lost(func, 'cannot be cut: %r' % (e,))
+    if text is None:
+        return lost(func, 'its definition is not found')
+    name = func.__name__
+    if 'made_from' in case:
+        text += through_literals(func, case.pop('made_from'))
+        name = 'through_literals'
+    write_module(text, suite[0], name, case)
 
 
-def write_module(text, stem, func, case):
+def write_module(text, home, name, case):
     """Writes down a case and its module, unless the module does not define the function
     in plain Python."""
-    made = per_function.setdefault((stem, current[0], text), [0])
+    made = per_function.setdefault((home, current[0], re.sub('[0-9]', '', text)), [0])
     if made[0] >= MOST_PER_FUNCTION:
         return
     made[0] += 1
-    name = '%s_%s_%d.py' % (stem, current[0] or 'x', counter[0])
+    id = '%s-%s-%d' % (home.replace('/', '-'), current[0] or 'x', counter[0])
     counter[0] += 1
-    name = name.replace('[', '_').replace(']', '_').replace('/', '_').replace(' ', '_')
-    path = os.path.join(OUT, name)
+    id = re.sub('[^A-Za-z0-9_]', '_', id)
+    path = os.path.join(OUT, id + '.py')
     with open(path, 'w') as f:
         f.write(text)
     # The cut must define the function in plain Python too, and need nothing else.
     space = {'__name__': 'case'}
     try:
-        exec compile(text, path, 'exec') in space
-        assert missing(space[func], space) == set()
+        exec compile(text, path, 'exec', 0, True) in space
+        absent = missing(space[name], space)
+        assert not absent, sorted(absent)
         if case['kind'] == 'test':
-            space[func]()
-    except Exception:
-        os.unlink(path)
-        return
-    case.update(id=name[:-3], file=path, func=func, test=current[0])
+            space[name]()
+    except Exception as e:
+        os.rename(path, path + '.lost')
+        return lost(space.get(name), 'the cut %s is not whole: %r' % (id, e))
+    case.update(id=id, file=path, func=name, test=current[0], suite=home)
     with open(os.path.join(OUT, 'cases.jsonl'), 'a') as f:
         f.write(json.dumps(case, encoding='latin-1') + '\n')
 
@@ -162,9 +223,9 @@ def global_reads(code):
 
 def record_call(call, spelling, outcome):
     """Writes down a call that a test made in plain Python."""
-    stem = 'test_' + call.home.rsplit('.', 1)[1]
+    home = 'rlib/test_' + call.home.rsplit('.', 1)[1]
     try:
-        write_module(call.module(spelling), stem, 'case',
+        write_module(call.module(spelling), home, 'case',
                      {'args': call.literals, 'expect': outcome, 'kind': 'plain'})
     except (TypeError, ValueError, IOError):
         pass
@@ -173,9 +234,9 @@ def record_call(call, spelling, outcome):
 def record_test(func):
     """Writes down a whole test that is plain Python."""
     try:
-        found = cutter.cut_test(func, plain_python.as_rpython)
-        if found is not None:
-            write_module(found[0], found[1], func.__name__,
+        text = cutter.cut_test(func, plain_python.as_rpython)
+        if text is not None:
+            write_module(text, suite[0], func.__name__,
                          {'args': [], 'expect': {'ok': None}, 'kind': 'test'})
     except (SyntaxError, TypeError, ValueError, IOError):
         pass
@@ -184,19 +245,19 @@ def record_test(func):
 def record_annotation(func, inputs, result, call_line):
     """Writes down what the annotator says of a function's result; None is an error."""
     try:
-        if isinstance(func, types.FunctionType) and func.__name__ != '<lambda>':
-            texts = [describe.text(s) for s in inputs]
-            expect = {'error': True}
-            if result is not None:
-                expect = {'annotation': describe.text(result)}
-            case = {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}
-            write(func, case, call_line)
-    except (describe.Unknown, SyntaxError, IOError, TypeError, ValueError):
-        pass
+        texts = [describe.text(s) for s in inputs]
+        expect = {'error': True}
+        if result is not None:
+            expect = {'annotation': describe.text(result)}
+    except describe.Unknown as e:
+        return lost(func, 'an annotation without words: %s' % e)
+    if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
+        return lost(func, 'no named function')
+    write(func, {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}, call_line)
 
 
 def caller_line():
-    """The line of the innermost frame that is in a test file."""
+    """The line of the innermost frame that is in the function of a test."""
     frame = sys._getframe(1)
     while frame is not None:
         name = os.path.basename(frame.f_code.co_filename)
@@ -221,6 +282,9 @@ def plain_test(item):
 
 def pytest_runtest_setup(item):
     current[0] = item.name
+    garbage[0] = 'xfail' in item.keywords
+    folder, name = os.path.split(str(item.fspath))
+    suite[0] = '%s/%s' % (os.path.basename(os.path.dirname(folder)), name[:-3])
     cutter.test_class[0] = getattr(item, 'cls', None)
     if plain_test(item) is not None:
         calls.start()
@@ -234,57 +298,95 @@ def pytest_runtest_teardown(item):
 
 
 def pytest_configure(config):
-    cases = os.path.join(OUT, 'cases.jsonl')
-    if os.path.exists(cases):
-        # Names of cases go on from earlier test files.
-        with open(cases) as f:
-            counter[0] = sum(1 for _ in f)
-
+    from rpython.annotator import model
+    from rpython.annotator.annrpython import RPythonAnnotator
+    from rpython.rtyper.error import TyperError
+    from rpython.rtyper.llinterp import LLException, LLInterpreter
     from rpython.rtyper.test import test_llinterp as t
+    from rpython.translator.c.test import test_genc
 
-    plain_interpret = t.interpret
-    plain_raises = t.interpret_raises
+    plain_eval = LLInterpreter.eval_graph
+    running = []
 
-    def interpret(func, values, *args, **kwds):
-        result = plain_interpret(func, values, *args, **kwds)
+    def eval_graph(self, graph, args=(), recursive=False):
+        """What the low-level interpreter is asked from outside."""
+        func = getattr(graph, 'func', None)
+        if running or recursive or func is None:
+            return plain_eval(self, graph, args, recursive)
+        kind, values = 'interpret', args
+        if stands_for[0]:
+            kind, func, values = stands_for[0]
+        running.append(graph)
+        try:
+            result = plain_eval(self, graph, args, recursive)
+        except LLException as e:
+            try:
+                name = self.find_exception(e).__name__
+            except ValueError:
+                name = type_name(e)
+            if name:
+                record(func, values, {'raises': name}, kind, caller_line())
+            raise
+        finally:
+            running.pop()
         value = plain(result)
-        record(func, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'interpret',
+        record(func, values, outcome(value), kind,
                caller_line())
         return result
 
-    def interpret_raises(exc, func, values, *args, **kwds):
-        result = plain_raises(exc, func, values, *args, **kwds)
-        record(func, values, {'raises': exc.__name__}, 'interpret', caller_line())
-        return result
+    LLInterpreter.eval_graph = eval_graph
 
-    t.interpret = interpret
-    t.interpret_raises = interpret_raises
+    plain_get = t.get_interpreter
 
-    from rpython.translator.c.test import test_genc
+    def get_interpreter(func, values, *args, **kwds):
+        """What is rejected before it runs."""
+        try:
+            return plain_get(func, values, *args, **kwds)
+        except (model.AnnotatorError, TyperError):
+            record(func, values, {'error': True}, 'interpret', caller_line())
+            raise
+
+    t.get_interpreter = get_interpreter
+
+    # The function for which the interpreter runs, if a test compiles it to C.
+    stands_for = [None]
 
     def compile(fn, argtypes, *args, **kwds):
-        """Stands for the C build: the Python function itself, recorded."""
+        """Stands for the C build: the low-level interpreter, or the Python function."""
         def call(*values, **keywords):
             expected = keywords.get('expected_exception_name')
+            stands_for[0] = 'c', fn, values
+            signal.alarm(SECONDS)
             try:
+                result = plain_interpret(fn, [convert(v, a) for v, a in zip(values, argtypes)])
+            except LLException:
+                if expected is None:
+                    raise
+                return None
+            except Exception:
+                # It does not know everything that C can do, and is slow.
                 result = fn(*values)
-            except Exception as e:
-                if expected is not None:
-                    record(fn, values, {'raises': type(e).__name__}, 'c', caller_line())
-                    return None
-                # What the test does not expect is a failure of the stand-in: plain
-                # Python has no addresses and no C functions.
-                result = plain_interpret(fn, list(values))
+                value = plain(result)
+                record(fn, values, outcome(value), 'c',
+                       caller_line())
+            finally:
+                signal.alarm(0)
+                stands_for[0] = None
             value = plain(result)
-            record(fn, values, {'any': True} if value is UNKNOWN else {'ok': value}, 'c',
-                   caller_line())
-            return result
+            return result if value is UNKNOWN else value
         return call
 
-    test_genc.compile = compile
+    def convert(value, kind):
+        if kind is str and value is not None:
+            return BaseRtypingTest.string_to_ll(value)
+        return kind(value)
 
-    from rpython.annotator import model
-    from rpython.annotator.annrpython import RPythonAnnotator
+    def plain_interpret(fn, values):
+        interp, graph = plain_get(fn, values)
+        return interp.eval_graph(graph, values)
+
+    test_genc.compile = compile
+    from rpython.rtyper.test.tool import BaseRtypingTest
 
     plain_build = RPythonAnnotator.build_types
 
@@ -302,3 +404,18 @@ def pytest_configure(config):
 
     if 'annotator' in os.environ.get('TAIPAN_KINDS', ''):
         RPythonAnnotator.build_types = build_types
+
+
+def too_slow(*_):
+    raise RuntimeError('the low-level interpreter takes too long')
+
+
+signal.signal(signal.SIGALRM, too_slow)
+
+
+def type_name(exception):
+    """The name of the class of a low-level exception that Python does not have."""
+    try:
+        return ''.join(exception.args[0].name.chars).rstrip('\0')
+    except AttributeError:
+        return None
