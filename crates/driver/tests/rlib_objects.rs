@@ -289,3 +289,25 @@ def cleaned(n):
         ",
     );
 }
+
+#[test]
+fn functions_made_at_import_time() {
+    check(
+        "
+import new
+from rpython.tool.sourcetools import compile2, func_renamer, func_with_new_name
+def g(n, k=3): return n + k
+h = func_with_new_name(g, 'h')
+@func_renamer('other')
+def k(n): return n * 2
+d = {}
+exec compile2('def made(x): return x - 1') in d
+made = new.function(d['made'].func_code, {}, 'minus')
+names = h.__name__ + k.__name__ + made.__name__
+def f(n): return h(n) + k(n) * 10 + made(n) * 100, names
+",
+        r#"
+        f(4) == [387,"hotherminus"]
+        "#,
+    );
+}

@@ -1,0 +1,35 @@
+"""Functions made at import time: from source text, or under another name."""
+
+import types
+
+
+def func_with_new_name(func, newname, globals=None):
+    """A copy of a function with another name, and perhaps other globals."""
+    if globals is None:
+        globals = func.func_globals
+    f = types.FunctionType(func.func_code, globals, newname, func.func_defaults,
+                           func.func_closure)
+    f.func_dict.update(func.func_dict)
+    return f
+
+
+def func_renamer(newname):
+    """Decorator: a copy of the function with that name."""
+    def decorate(func):
+        return func_with_new_name(func, newname)
+    return decorate
+
+
+def compile2(source, filename='', mode='exec', flags=0, dont_inherit=0):
+    """compile(), where everything but the source may be left out."""
+    return compile(source, filename or '<source>', mode)
+
+
+def nice_repr_for_func(fn, name=None):
+    """`(module:line)name`"""
+    if name is None:
+        name = getattr(fn, '__name__', 'UNKNOWN')
+    module = getattr(fn, '__module__', None) or '?'
+    code = getattr(fn, 'func_code', None)
+    line = code.co_firstlineno if code is not None else -1
+    return '(%s:%d)%s' % (module, line, name)
