@@ -30,6 +30,7 @@ UINT_real = UINT
 INT64_T = lltype.Signed
 UINT64_T = lltype.Unsigned
 __INT128_T = lltype.SignedLongLongLong
+__UINT128_T = lltype.UnsignedLongLongLong
 NLINK_T = lltype.Unsigned
 WCHAR_T = lltype.UniChar
 CHAR = UCHAR = lltype.Char
@@ -59,7 +60,8 @@ platform.numbertype_to_rclass = {
 @not_rpython
 def size_and_sign(TYPE):
     """Number of bytes, and whether it is unsigned."""
-    unsigned = TYPE in (UINT8_T, USHORT, UINT, ULONG, lltype.Char, lltype.UniChar, lltype.Bool)
+    unsigned = TYPE in (UINT8_T, USHORT, UINT, ULONG, __UINT128_T,
+                        lltype.Char, lltype.UniChar, lltype.Bool)
     return sizeof(TYPE), unsigned or isinstance(TYPE, lltype.Ptr)
 
 # ____________________________________________________________ structures and pointers
