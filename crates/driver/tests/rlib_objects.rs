@@ -311,3 +311,30 @@ def f(n): return h(n) + k(n) * 10 + made(n) * 100, names
         "#,
     );
 }
+
+#[test]
+fn marshalled_values() {
+    check(
+        "
+from rpython.rlib.rmarshal import get_marshaller, get_unmarshaller
+TYPE = [(int, str, {int: float}, bool)]
+dump, load = get_marshaller(TYPE), get_unmarshaller(TYPE)
+dump_int, load_str = get_marshaller(int), get_unmarshaller(str)
+def codes(n):
+    buf = []
+    dump_int(buf, n)
+    return [ord(c) for c in buf]
+def there_and_back(n):
+    buf = []
+    dump(buf, [(n, 'x' * n, {n: 0.5}, n > 2), (-n, '', {}, False)])
+    number, s, d, b = load(''.join(buf))[0]
+    return [number, len(s), int(d[n] * 10.0), int(b)]
+def wrong(): return load_str('i\\x05\\x00\\x00\\x00')
+",
+        "
+        codes(258) == [73,2,1,0,0,0,0,0,0]
+        there_and_back(3) == [3,3,5,1]
+        wrong() raises ValueError
+        ",
+    );
+}
