@@ -1,6 +1,7 @@
 //! Import time as a whole: runs the target module, asks for the entry point, loads
 //! what function bodies import, and freezes what is left.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R, World};
+use crate::thaw::Thaw;
 use crate::{ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.
@@ -470,24 +472,31 @@ pub(crate) fn call(
         Box::new(Diagnostic::error(
             "TP0212",
             None,
-            "the function is not in the image",
+            "the function or an argument is not in the image",
         ))
     };
     let thawed = image.thawed.as_ref().ok_or_else(lost)?;
     let mut it = Interp::over(db, program, thawed.world.clone());
-    let callee = thaw(thawed, image, &Const::Obj(func)).ok_or_else(lost)?;
+    let mut thaw = Thaw::new(thawed, image);
+    let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
     let mut values = Vec::new();
     for a in args {
-        values.push(thaw(thawed, image, a).ok_or_else(lost)?);
+        values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
     }
     let v = it
         .call(&callee, &values)
         .map_err(|e| Box::new(diagnose(&it, &e)))?;
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
-    let mut frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &thawed.ids);
+    let mut ids = Cow::Borrowed(&thawed.ids);
+    if !thaw.built.is_empty() {
+        let built = thaw.built.iter().map(|(id, r)| (*r, *id));
+        ids.to_mut().extend(built);
+    }
+    let mut frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &ids);
     frozen.extend(&thawed.frozen);
-    let mut freezer = Freezer::new(db, &it.heap, scope, &thawed.ids, &frozen);
+    frozen.extend(&thaw.frozen);
+    let mut freezer = Freezer::new(db, &it.heap, scope, &ids, &frozen);
     freezer.freeze(std::slice::from_ref(&v));
     let c = freezer.constant(&v);
     for (id, data) in freezer.objects {
@@ -496,42 +505,4 @@ pub(crate) fn call(
         }
     }
     Ok(c)
-}
-
-/// A constant as a value of the heap.
-fn thaw(thawed: &Thawed, image: &Image, c: &Const) -> Option<Value> {
-    Some(match c {
-        Const::None => Value::None,
-        Const::Bool(b) => Value::Bool(*b),
-        Const::Int(i) => Value::Int(*i),
-        Const::RInt(_, v) => Value::int_or_long((*v).into()),
-        Const::Long(l) => Value::Long(l.clone()),
-        Const::Float(f) => Value::Float(f64::from_bits(*f)),
-        Const::Str(s) => Value::Str(s.clone()),
-        Const::Unicode(u) => Value::Unicode(u.clone()),
-        Const::Tuple(t) => {
-            let items: Option<Vec<Value>> = t.iter().map(|x| thaw(thawed, image, x)).collect();
-            Value::tuple(items?)
-        }
-        Const::Obj(id) => match thawed.refs.get(id) {
-            Some(r) => Value::Ref(*r),
-            None => match &**image.objects.get(id)? {
-                ObjData::Method {
-                    im_self,
-                    im_func,
-                    im_class,
-                } => Value::Method(Arc::new(crate::space::value::Method {
-                    func: thaw(thawed, image, im_func)?,
-                    slf: match im_self {
-                        Some(s) => Some(thaw(thawed, image, s)?),
-                        None => None,
-                    },
-                    class: *thawed.refs.get(im_class)?,
-                })),
-                _ => return None,
-            },
-        },
-        Const::SingleFloat(b) => Value::Float(f64::from(f32::from_bits(*b))),
-        Const::Shape(_) => return None,
-    })
 }

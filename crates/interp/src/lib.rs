@@ -20,6 +20,7 @@ pub mod reads;
 mod space;
 mod synthetic;
 mod testing;
+mod thaw;
 
 pub use data::*;
 pub use engine::*;
