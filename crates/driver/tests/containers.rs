@@ -468,3 +468,52 @@ def g():
         ",
     );
 }
+
+#[test]
+fn containers_that_contain_themselves() {
+    check(
+        "
+def nested(n):
+    l = []
+    while n > 0:
+        l = [l]
+        n -= 1
+    depth = 0
+    while l:
+        l = l[0]
+        depth += 1
+    return depth
+def grown(n):
+    l = []
+    l.append(l)
+    for i in range(n): l.append([])
+    last = l.pop()
+    l[0] = last
+    return len(l), len(l[0]), l[0] is last
+def dicts(key):
+    d = {}
+    d['self'] = d
+    d['other'] = {}
+    return len(d[key]) * 10 + len(d['self']['self'])
+def both(n):
+    l = []
+    d = {1: l}
+    l.append(d)
+    l[0][n] = []
+    return len(d), len(l[0][1][0])
+def pairs(n):
+    l = []
+    for i in range(n): l.append((i, l))
+    return l[2][1][1][0]
+",
+        "
+        nested(0) == 0
+        nested(5) == 5
+        grown(3) == [3,0,true]
+        dicts('other') == 2
+        dicts('self') == 22
+        both(2) == [2,2]
+        pairs(4) == 1
+        ",
+    );
+}

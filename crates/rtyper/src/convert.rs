@@ -242,6 +242,12 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
             },
         },
         TypeKind::Opaque { .. } => match c {
+            Const::Obj(o) if matches!(&*rt.object(*o)?, ObjData::List(_) | ObjData::Dict(_)) => {
+                Err(TyperError::with_code(
+                    "TP0410",
+                    "a list or dict that is there before the program runs contains itself",
+                ))
+            }
             // A frozen instance of which nothing is read.
             Const::Obj(o) => unrelated(rt, *o, ty),
             _ => Err(mismatch(c, ty)),

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use taipan_graph::{Const, IntKind};
 use taipan_lltype::{FuncSym, LLConst, LLType};
 
-use crate::containers::{BuilderRepr, DictRepr, IterRepr, ListRepr, SliceRepr, TupleRepr};
+use crate::containers::{
+    BuilderRepr, DictRepr, IterRepr, ListRepr, RecursiveRepr, SliceRepr, TupleRepr,
+};
 use crate::reprs::{
     AdtMethRepr, BuiltinMethodRepr, ClassesPbcRepr, FrozenMethodRepr, FrozenPbcRepr, FunctionRepr,
     FunctionsPbcRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, MethodsPbcRepr, PtrRepr,
@@ -46,6 +48,8 @@ pub enum Repr {
     List(Arc<ListRepr>),
     /// Dicts.
     Dict(Arc<DictRepr>),
+    /// A list or dict as part of itself.
+    Recursive(RecursiveRepr),
     /// Tuples.
     Tuple(Arc<TupleRepr>),
     /// Iterators.
@@ -295,6 +299,7 @@ impl Repr {
             Repr::ByteArray => &containers::ByteArrayRepr,
             Repr::List(r) => &**r,
             Repr::Dict(r) => &**r,
+            Repr::Recursive(r) => r,
             Repr::Tuple(r) => &**r,
             Repr::Iter(r) => &**r,
             Repr::Builder(r) => r,

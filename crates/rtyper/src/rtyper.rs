@@ -2,10 +2,13 @@
 //! program (RPython: `RPythonTyper`).
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_annotator::{Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Target};
+use taipan_annotator::{
+    Class, ClassAttributes, HelperKey, Roots, SiteId, SomeKind, SomeValue, Target,
+};
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Name, ObjData, Object, named_id};
@@ -48,6 +51,8 @@ pub struct RTyper<'a> {
     pub universe: Universe,
     reprs: RefCell<FxHashMap<SomeValue, Repr>>,
     in_progress: RefCell<Vec<ObjId>>,
+    /// The containers of the cycle inside of which a Repr is being made.
+    inside: RefCell<BTreeSet<SiteId>>,
 }
 
 /// Says that a Repr is being made, until dropped.
@@ -67,6 +72,7 @@ impl<'a> RTyper<'a> {
             universe,
             reprs: RefCell::default(),
             in_progress: RefCell::default(),
+            inside: RefCell::default(),
         }
     }
 
@@ -88,12 +94,33 @@ impl<'a> RTyper<'a> {
 
     /// The representation of values with this annotation.
     pub fn getrepr(&self, s: &SomeValue) -> Typed<Repr> {
+        use SomeKind::{Dict, List, Tuple};
+        // Parts of a container of a cycle look otherwise than elsewhere.
+        if !self.inside.borrow().is_empty()
+            && matches!(s.kind, List { .. } | Dict { .. } | Tuple(_))
+        {
+            return self.makerepr(s);
+        }
         if let Some(r) = self.reprs.borrow().get(s) {
             return Ok(r.clone());
         }
-        let r = self.makerepr(s)?;
+        let r = self.inside(BTreeSet::new(), || self.makerepr(s))?;
         self.reprs.borrow_mut().insert(s.clone(), r.clone());
         Ok(r)
+    }
+
+    /// Makes Reprs of what is inside of a container of a cycle.
+    pub(crate) fn inside<T>(&self, cycle: BTreeSet<SiteId>, make: impl FnOnce() -> T) -> T {
+        let outer = self.inside.replace(cycle);
+        let result = make();
+        self.inside.replace(outer);
+        result
+    }
+
+    /// Whether a Repr is being made of what is inside of a container that contains those
+    /// of this site and is contained in them.
+    pub(crate) fn is_inside(&self, site: SiteId) -> bool {
+        self.inside.borrow().contains(&site)
     }
 
     fn makerepr(&self, s: &SomeValue) -> Typed<Repr> {

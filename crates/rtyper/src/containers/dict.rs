@@ -9,6 +9,7 @@ use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
 };
 
+use super::recursive::{self, RecursiveRepr};
 use super::{eq_operand, hash_operand};
 use crate::hop::{csigned, ctype};
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -28,13 +29,18 @@ pub struct DictRepr {
 
 /// The Repr of the dicts of a creation site.
 pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+    if rt.is_inside(site) {
+        return Ok(Repr::Recursive(RecursiveRepr { site, dict: true }));
+    }
     let _guard = rt.enter(
         ObjId(site.0),
         "a dict contains itself: its type is not finite",
     )?;
     let def = taipan_annotator::dict_def(rt.db, Site::new(rt.db, rt.roots()?, site));
-    let key = rt.getrepr(&def.key)?;
-    let value = rt.getrepr(&def.value)?;
+    let cycle = recursive::cycle(rt, site, vec![def.key.clone(), def.value.clone()])?;
+    let (key, value) = rt.inside(cycle, || {
+        Ok((rt.getrepr(&def.key)?, rt.getrepr(&def.value)?))
+    })?;
     let custom = match &def.custom {
         None => None,
         Some(fns) => Some(custom_functions(rt, &fns.0, &fns.1, &key)?),

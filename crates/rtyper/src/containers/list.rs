@@ -15,6 +15,7 @@ use taipan_lltype::{
 };
 
 use super::eq_operand;
+use super::recursive::{self, RecursiveRepr};
 use crate::hop::{SliceKind, cfield, cflavor_gc, csigned, ctype};
 use crate::reprs::is_nonneg;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
@@ -43,12 +44,17 @@ pub struct ListRepr {
 
 /// The Repr of the lists of a creation site.
 pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+    if rt.is_inside(site) {
+        return Ok(Repr::Recursive(RecursiveRepr { site, dict: false }));
+    }
     let _guard = rt.enter(
         ObjId(site.0),
         "a list contains itself: its type is not finite",
     )?;
     let def = taipan_annotator::list_def(rt.db, Site::new(rt.db, rt.roots()?, site));
-    Ok(Repr::List(Arc::new(of_def(rt, &def)?)))
+    let cycle = recursive::cycle(rt, site, vec![def.item.clone()])?;
+    let repr = rt.inside(cycle, || of_def(rt, &def))?;
+    Ok(Repr::List(Arc::new(repr)))
 }
 
 fn of_def(rt: &RTyper<'_>, def: &ListDef) -> Typed<ListRepr> {

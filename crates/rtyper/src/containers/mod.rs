@@ -11,6 +11,7 @@ mod dict;
 mod format;
 mod iter;
 mod list;
+mod recursive;
 mod show;
 mod statics;
 mod text;
@@ -35,6 +36,7 @@ pub(crate) use bytearray::of_length as bytearray_of_length;
 pub use dict::{DictRepr, dict_repr, rtype_newdict};
 pub use iter::{IterRepr, iterator_repr};
 pub use list::{ListRepr, list_repr, rtype_newlist};
+pub use recursive::RecursiveRepr;
 pub(crate) use show::{gen_instance_show, gen_tuple_show};
 pub use statics::{convert_const, static_data};
 pub use text::{CharacterRepr, TextRepr};
@@ -99,6 +101,9 @@ pub fn conversion(
     from: &Repr,
     to: &Repr,
 ) -> Option<Typed<LLOperand>> {
+    if let Some(result) = recursive::recursive_conversion(llops, v.clone(), from, to) {
+        return Some(result);
+    }
     match from {
         Repr::List(_) => list::list_conversion(llops, v, from, to),
         Repr::Tuple(_) => tuple::tuple_conversion(llops, v, from, to),
