@@ -514,6 +514,86 @@ def pairs(n):
         dicts('self') == 22
         both(2) == [2,2]
         pairs(4) == 1
+fn quotient_and_remainder() {
+    check(
+        "
+from rpython.rlib.rarithmetic import intmask, r_uint
+def f(a, b): return divmod(a, b)
+def caught(a, b):
+    try: q, r = divmod(a, b)
+    except ZeroDivisionError: return 'zero'
+    return '%d %d' % (q, r)
+def unsigned(a, b):
+    q, r = divmod(r_uint(a), r_uint(b))
+    return intmask(q), intmask(r)
+def small(a): return divmod(a & 255, 10)
+",
+        "
+        f(17, 5) == [3,2]
+        f(-17, 5) == [-4,3]
+        f(17, -5) == [-4,-3]
+        caught(-1, 7) == \"-1 6\"
+        caught(1, 0) == \"zero\"
+        unsigned(100, 7) == [14,2]
+        small(259) == [0,3]
+        ",
+    );
+}
+
+#[test]
+fn dicts_are_iterated_where_everything_is_caught() {
+    check(
+        "
+def f(n):
+    d = {'a': 1, 'b': n}
+    t = 0
+    try:
+        for k in d: t += d[k]
+        for k, v in d.iteritems(): t += v
+    finally:
+        t += 1
+    return t
+",
+        "
+        f(5) == 13
+        ",
+    );
+}
+
+#[test]
+fn searches_in_nested_loops() {
+    // Each search is a loop in the loop, and all want the length of the text.
+    check(
+        "
+from rpython.rlib.rarithmetic import intmask
+class Stop(Exception):
+    def __init__(self, n): self.n = n
+class State(object): pass
+state = State()
+def step0(a, b): return ' x '.find('Green')
+def step1(a, b): return a
+def step2(a, b):
+    return '17'.find('-3'[:b & 7] if '-3'.endswith('a') else '17'.replace('a', 'bc')[:20])
+STEPS = [step0, step1, step2]
+def f(n):
+    state.total = 0
+    a = STEPS[n % 3](n, 3)
+    s = '%d' % intmask(-a)
+    for i in range(a & 7, -2, -2):
+        state.total ^= s.rfind('a')
+        if a ^ a == i & i:
+            try:
+                a = {s: i, 'red': i}[s]
+            except Stop as e:
+                state.total ^= e.n
+        elif (0.0 if 'a' in s else 0.1) != 1.5:
+            if i == a and i > a: continue
+    return state.total * 100 + a
+",
+        "
+        f(1) == 1
+        f(3) == -101
+        f(5) == -100
         ",
     );
 }

@@ -83,13 +83,23 @@ pub(crate) fn hoist_invariants(g: &mut LLGraph, program: &dyn Program) {
     // Inner loops first: what leaves them may go on out of the outer ones.
     let mut loops = find_loops(g);
     loops.sort_by_key(|l| l.blocks.len());
-    for l in loops {
-        hoist(g, &l, program);
+    for i in 0..loops.len() {
+        let Some(place) = hoist(g, &loops[i], program) else {
+            continue;
+        };
+        // A new block on the way into a loop belongs to the loops around it.
+        let header = loops[i].header;
+        for outer in &mut loops[i + 1..] {
+            if outer.header != header && outer.contains(header) {
+                outer.blocks.push(place);
+            }
+        }
     }
     ssa_to_ssi(g);
 }
 
-fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) {
+/// Answers the block in front of the loop that it made, if it made one.
+fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
     let inside: FxHashSet<BlockId> = l.blocks.iter().copied().collect();
     let entries = entry_map(g);
     let outside: Vec<LinkId> = (entries[l.header.index()].iter())
@@ -97,7 +107,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) {
         .copied()
         .collect();
     let [entry] = outside[..] else {
-        return;
+        return None;
     };
     let mut defined: FxHashSet<VarId> = FxHashSet::default();
     let mut written: Vec<Kind> = Vec::new();
@@ -152,13 +162,12 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) {
         }
     }
     if hoisted.is_empty() {
-        return;
+        return None;
     }
-    let place = match g.block(entry.source).exits.len() {
-        1 => entry.source,
-        _ => preheader(g, entry),
-    };
+    let made = (g.block(entry.source).exits.len() > 1).then(|| preheader(g, entry));
+    let place = made.unwrap_or(entry.source);
     g.block_mut(place).operations.append(&mut hoisted);
+    made
 }
 
 /// A block on the way into a loop. In SSA form it needs no input arguments.

@@ -7,6 +7,7 @@ use taipan_lltype::{
     SIGNED, TypeKind, UNICHAR,
 };
 
+use crate::containers::{newtuple, tuple_items};
 use crate::hop::cbool;
 use crate::reprs::float::comparison;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -281,6 +282,7 @@ pub fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::FloorDivOvf | HlOp::DivOvf => call_helper(hop, "py_div", true, true),
         HlOp::Mod => call_helper(hop, "py_mod", true, false),
         HlOp::ModOvf => call_helper(hop, "py_mod", true, true),
+        HlOp::DivMod => divmod(hop),
         HlOp::LShiftOvf => call_helper(hop, "lshift", false, true),
         HlOp::TrueDiv => truediv(hop),
         HlOp::Pow => power(hop),
@@ -403,6 +405,34 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
     }
     let v = hop.llops.gendirectcall_to(&name, args, r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
+}
+
+/// Quotient and remainder. Only the division looks whether the divisor is zero.
+fn divmod(hop: &Hop<'_>) -> RType {
+    let Some(r) = tuple_items(&hop.r_result)?.first().cloned() else {
+        return Err(TyperError::internal("divmod gives an empty tuple"));
+    };
+    let family = match &r {
+        Repr::Int(r) => r.family()?,
+        _ => NumFamily::Int,
+    };
+    let zer = if hop.has_implicit_exception("ZeroDivisionError")? {
+        "_zer"
+    } else {
+        ""
+    };
+    let args = hop.inputargs([&r, &r])?;
+    match zer {
+        "" => hop.exception_cannot_occur()?,
+        _ => hop.exception_is_here()?,
+    }
+    let ty = r.lowleveltype();
+    let call = |f: &str, zer: &str| {
+        let name = format!("rint.ll_{}_py_{f}{zer}", family.name());
+        hop.llops.gendirectcall_to(&name, args.clone(), ty)
+    };
+    let items = vec![call("div", zer), call("mod", "")];
+    newtuple(hop.llops, &hop.r_result, items).map(Some)
 }
 
 fn truediv(hop: &Hop<'_>) -> RType {
