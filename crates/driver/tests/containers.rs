@@ -514,6 +514,11 @@ def pairs(n):
         dicts('self') == 22
         both(2) == [2,2]
         pairs(4) == 1
+        ",
+    );
+}
+
+#[test]
 fn quotient_and_remainder() {
     check(
         "
