@@ -248,6 +248,7 @@ impl System for MemorySystem {
 pub struct Files(
     Arc<Mutex<HashMap<Utf8PathBuf, File>>>,
     Arc<OnceLock<Program>>,
+    Arc<Mutex<HashMap<Program, BTreeSet<Utf8PathBuf>>>>,
 );
 
 impl Files {
@@ -268,6 +269,30 @@ impl Files {
             .new(db);
         map.insert(path.to_owned(), file);
         file
+    }
+
+    /// The file at an absolute path, asked for by what a program executes while it is
+    /// compiled.
+    pub fn get_for(&self, db: &dyn Db, program: Program, path: &Utf8Path) -> File {
+        let mut asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
+        let paths = asked.entry(program).or_default();
+        if !paths.contains(path) {
+            paths.insert(path.to_owned());
+        }
+        drop(asked);
+        self.get(db, path)
+    }
+
+    /// The files that a program has asked for, in any revision.
+    pub fn asked_by(&self, program: Program) -> BTreeSet<Utf8PathBuf> {
+        let asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
+        asked.get(&program).cloned().unwrap_or_default()
+    }
+
+    /// Whether any program has asked for what is at a path, in any revision.
+    pub fn is_asked(&self, path: &Utf8Path) -> bool {
+        let asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
+        asked.values().any(|paths| paths.contains(path))
     }
 
     /// The program of the `ll_*` helpers: it has no entry point and its image is that

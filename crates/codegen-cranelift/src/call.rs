@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_codegen::{CodegenError, Glue, SymbolRef};
+use taipan_codegen::{CodegenError, Glue, Place, SymbolRef};
 use taipan_lltype::{
     Addr, FuncSym, HeapError, LLType, LLValue, Layout, Memory, Program, STR, TypeKind, UNICODE,
     layout,
@@ -105,24 +105,39 @@ pub fn call_function<T>(
         let values = arguments(&mut memory).map_err(error)?;
         let given = f.ty().args.iter().zip(values).filter(|(t, _)| !t.is_void());
         let slots: Vec<i128> = given.map(|(_, v)| v.word()).collect();
-        let mut word = 0i128;
-        // SAFETY: the trampoline reads one slot per argument and writes one; the heap is
-        // set up for this thread.
-        let raised = unsafe {
-            let trampoline: extern "C" fn(*const i128, *mut i128) = std::mem::transmute(trampoline);
-            trampoline(slots.as_ptr(), &raw mut word);
-            current_exception()
-        };
-        exc::clear_exception();
-        let value = match raised {
-            Some(raised) => Err(raised),
-            None => Ok(LLValue::from_word(
-                in_register(word, f.ty().result),
-                f.ty().result,
-            )),
-        };
+        // SAFETY: it is the trampoline of a function that takes these arguments; the heap
+        // is set up for this thread.
+        let value = unsafe { enter(trampoline, &slots) }
+            .map(|word| LLValue::from_word(in_register(word, f.ty().result), f.ty().result));
         Ok(result(&mut memory, value))
     })
+}
+
+/// Calls a function without arguments by its trampoline, which lies there in the image.
+/// What it returns is not looked at.
+pub fn call_trampoline(image: &LoadedImage, at: Place) -> Result<(), RaisedException> {
+    with_heap(stack_left(), || {
+        // SAFETY: by the contract it is a trampoline that reads no arguments; the heap is
+        // set up for this thread.
+        unsafe { enter(image.address(at), &[]) }.map(|_| ())
+    })
+}
+
+/// The outcome of a trampoline: the slot that it writes, or the exception.
+///
+/// # Safety
+/// The trampoline is one of a loaded image and reads that many slots. The heap is set
+/// up for this thread.
+unsafe fn enter(trampoline: usize, arguments: &[i128]) -> Result<i128, RaisedException> {
+    let mut word = 0i128;
+    // SAFETY: by contract.
+    let raised = unsafe {
+        let trampoline: extern "C" fn(*const i128, *mut i128) = std::mem::transmute(trampoline);
+        trampoline(arguments.as_ptr(), &raw mut word);
+        current_exception()
+    };
+    exc::clear_exception();
+    raised.map_or(Ok(word), Err)
 }
 
 /// How much of this thread's stack is left.

@@ -22,7 +22,9 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use call::{NativeMemory, RaisedException, TracebackPlace, call_function, call_roots};
+pub use call::{
+    NativeMemory, RaisedException, TracebackPlace, call_function, call_roots, call_trampoline,
+};
 pub use compiler::{FunctionCompiler, compile_all};
 pub use elf::object_file;
 pub use hot::{HotProgram, Obstacle};

@@ -7,7 +7,7 @@
 
 use std::ptr;
 
-use taipan_codegen::{CodegenError, Image, SymbolRef};
+use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 
 use crate::foreign;
 use crate::place::{PAGE, Placement};
@@ -70,7 +70,12 @@ impl LoadedImage {
 
     /// The address of a function or object of the image.
     pub fn symbol(&self, symbol: &SymbolRef) -> Option<usize> {
-        self.image.place(symbol).map(|p| self.placement.address(p))
+        self.image.place(symbol).map(|p| self.address(p))
+    }
+
+    /// The address of a place of the image.
+    pub(crate) fn address(&self, place: Place) -> usize {
+        self.placement.address(place)
     }
 }
 

@@ -82,9 +82,6 @@ pub(crate) fn remember_diagnostics(
 }
 
 /// Takes an answer from the cache, or computes and keeps it.
-///
-/// Only in a process that has not seen an edit: in one that stays, the database itself
-/// is faster, and answers to what is being typed are not worth keeping.
 fn recall<R>(
     db: &Database,
     question: &Question<'_>,
@@ -92,15 +89,16 @@ fn recall<R>(
     encode: impl Fn(&R) -> Option<Vec<u8>>,
     decode: impl Fn(&[u8]) -> Option<R>,
 ) -> R {
-    let cache = db.cache();
-    if !cache.is_on() || db.is_edited() {
+    if !db.takes_answers() {
         return compute();
     }
+    let cache = db.cache();
     let (seen, at) = walk(db, question.program);
     let stored = cache.get(question.what, answer_key(at, question));
     if !cache.verifies()
         && let Some(found) = stored.as_deref().and_then(decode)
     {
+        db.note_answer();
         db.log()
             .record_restored(question.what, || question.program.target(db).to_string());
         return found;
@@ -155,6 +153,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         h.text(p.as_str());
     }
     h.number(program.step_limit(db));
+    h.number(u64::from(program.tests(db)));
     let mut at = h.finish();
     let mut seen = HashSet::new();
     let cache = db.cache();
@@ -184,7 +183,8 @@ fn step(db: &Database, at: Key, paths: &[Utf8PathBuf]) -> Key {
 
 /// Writes down which files were asked for beyond those seen on the way to `at`.
 fn extend(db: &Database, program: Program, seen: HashSet<Utf8PathBuf>, at: Key) -> Key {
-    let files = db.files().known().into_iter().map(|(path, _)| path);
+    // Every query ran at most once so far, and in this process: nothing is missing.
+    let files = db.files().asked_by(program).into_iter();
     // What ships with the binary is as it is.
     let files = files.filter(|p| !p.starts_with(taipan_base::SHIPPED));
     let posix = ModuleName::new(db, program, "posix");
@@ -220,10 +220,10 @@ struct StoredDiagnostic {
 
 /// Diagnostics as the cache has them.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct StoredDiagnostics(Vec<StoredDiagnostic>);
+pub(crate) struct StoredDiagnostics(Vec<StoredDiagnostic>);
 
 impl StoredDiagnostics {
-    fn new(db: &dyn Db, all: &[Diagnostic]) -> StoredDiagnostics {
+    pub(crate) fn new(db: &dyn Db, all: &[Diagnostic]) -> StoredDiagnostics {
         let span = |s: Span| -> StoredSpan {
             let path = s.file.path(db).clone();
             (path, s.range.start, s.range.end)
@@ -243,7 +243,7 @@ impl StoredDiagnostics {
     }
 
     /// The diagnostics.
-    fn restore(self, db: &dyn Db) -> Vec<Diagnostic> {
+    pub(crate) fn restore(self, db: &dyn Db) -> Vec<Diagnostic> {
         let span = |(path, start, end): StoredSpan| Span {
             file: db.files().get(db, &path),
             range: TextRange::new(start, end),

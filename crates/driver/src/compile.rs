@@ -17,8 +17,11 @@ use crate::link::link_with_cache;
 use crate::native::ImageUse;
 use crate::parallel::par_map;
 use crate::reach::reachable;
-use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
+use crate::session::{
+    compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
+};
 use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
+use crate::typing::{sound_functions, typing_diagnostics};
 use crate::value::{to_json, to_lowlevel};
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
 
@@ -133,11 +136,11 @@ pub(crate) fn typed_entries(
     }
     timings.phase("rtype", || {
         let entries = root_syms(db, roots).map_err(typer_failure)?;
-        let all = reachable(db, roots, GraphStage::Rtyped, &entries);
-        if all.diagnostics.is_empty() {
+        let wrong = typing_diagnostics(db, roots);
+        if wrong.is_empty() {
             Ok(entries)
         } else {
-            Err(Failure::Diagnostics(all.diagnostics))
+            Err(Failure::Diagnostics(wrong))
         }
     })
 }
@@ -419,7 +422,7 @@ fn typed_program(
         if has_errors(&found) {
             return Err(Failure::Diagnostics(found));
         }
-        Ok(entry_roots(db, program)?)
+        entry_roots(db, program).map_err(|d| placed(db, program, d).into())
     })?;
     timings.phase("flow", || ahead::flow_graphs(db, roots));
     let root = typed(db, roots, timings)?;
@@ -449,7 +452,10 @@ pub(crate) fn compile_entries(
     timings: &mut Timings,
 ) -> Vec<FuncSym> {
     let functions = timings.phase("optimize", || {
-        let typed = reachable(db, roots, GraphStage::Rtyped, entries).functions;
+        let typed = match sound_functions(db, roots) {
+            Some(all) => all,
+            None => reachable(db, roots, GraphStage::Rtyped, entries).functions,
+        };
         par_map(db, &typed, |db, f| {
             crate::stages::simplified_summary(db, LLFunction::new(db, roots, f.clone()));
         });

@@ -1,6 +1,7 @@
 //! The database.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::Utf8PathBuf;
@@ -25,8 +26,18 @@ pub struct Database {
     log: QueryLog,
     programs: Arc<Mutex<BTreeMap<ProgramKey, Program>>>,
     done_ahead: Arc<Mutex<FxHashSet<Ahead>>>,
+    answers: Arc<Answers>,
     /// The revision in which it was made.
     first: salsa::Revision,
+}
+
+/// Whole answers from the cache on disk.
+#[derive(Default)]
+struct Answers {
+    /// Some were taken.
+    taken: AtomicBool,
+    /// No more are taken or kept.
+    left: AtomicBool,
 }
 
 /// What is done ahead of its being asked for.
@@ -89,15 +100,34 @@ impl Database {
             log,
             programs: Arc::default(),
             done_ahead: Arc::default(),
+            answers: Arc::default(),
             first: salsa::Revision::max(),
         };
         db.first = salsa::plumbing::current_revision(&db);
         db
     }
 
-    /// Whether any input was changed since the database was made.
-    pub(crate) fn is_edited(&self) -> bool {
-        salsa::plumbing::current_revision(self) != self.first
+    /// Whether whole answers are taken from the cache on disk, and kept: until an input
+    /// is changed. In a process that stays, the database itself is faster, and answers
+    /// to what is being typed are not worth keeping.
+    pub(crate) fn takes_answers(&self) -> bool {
+        self.cache().is_on()
+            && salsa::plumbing::current_revision(self) == self.first
+            && !self.answers.left.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a whole answer came from the cache: what it was made from is not in
+    /// the database.
+    pub(crate) fn note_answer(&self) {
+        self.answers.taken.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on everything is worked out in the database. Answers whether there is
+    /// something to work out: an answer of the cache was taken before, and this was not
+    /// said yet.
+    pub(crate) fn leave_answers(&self) -> bool {
+        let first = !self.answers.left.swap(true, Ordering::Relaxed);
+        first && self.answers.taken.load(Ordering::Relaxed)
     }
 
     /// The program with these inputs: always the same one for the same inputs.

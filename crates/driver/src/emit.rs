@@ -12,7 +12,9 @@ use crate::answers::{Question, remember};
 use crate::compile::{find_function, typed, typer_failure};
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
-use crate::session::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load};
+use crate::session::{
+    compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
+};
 use crate::stages::{self, GraphStage, LLFunction, root_sym};
 use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
 
@@ -178,7 +180,7 @@ fn roots(
                     .into()),
             }
         }),
-        (None, None) => Ok(entry_roots(db, program)?),
+        (None, None) => entry_roots(db, program).map_err(|d| placed(db, program, d).into()),
     }
 }
 

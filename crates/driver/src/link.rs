@@ -1,6 +1,6 @@
 //! Executables from object files.
 
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::{env, fs, io};
 
@@ -21,6 +21,7 @@ pub(crate) fn link_with_cache(
     foreign: &[FuncSym],
     output: &Utf8Path,
 ) -> io::Result<()> {
+    let folder = folder_of(output)?;
     // Without knowing the compiler, and all files that it reads, nothing can be kept.
     let compiler = c_compiler().filter(|_| cache.is_on() && foreign.is_empty());
     let Some(compiler) = compiler else {
@@ -31,7 +32,7 @@ pub(crate) fn link_with_cache(
         .text(&compiler)
         .finish();
     if let Some(executable) = cache.get(EXECUTABLE, key) {
-        return write(output, &executable);
+        return write(folder, output, &executable);
     }
     link_executable(object, foreign, output.as_std_path())?;
     if let Ok(executable) = fs::read(output) {
@@ -40,18 +41,34 @@ pub(crate) fn link_with_cache(
     Ok(())
 }
 
-/// Writes an executable file, as a new one: an old one may be running.
-fn write(output: &Utf8Path, executable: &[u8]) -> io::Result<()> {
-    match fs::remove_file(output) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
+/// The folder in which an executable is to be put together and then take its place.
+fn folder_of(output: &Utf8Path) -> io::Result<&Utf8Path> {
+    let folder = match output.parent() {
+        Some(p) if p != "" => p,
+        _ => Utf8Path::new("."),
+    };
+    if !folder.is_dir() {
+        let text = format!("there is no folder {folder}");
+        return Err(io::Error::new(io::ErrorKind::NotFound, text));
     }
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o777)
-        .open(output)?;
-    io::Write::write_all(&mut file, executable)
+    // What takes the place of a device is no device any more.
+    match fs::symlink_metadata(output) {
+        Ok(m) if !m.is_file() && !m.is_symlink() => {
+            Err(io::Error::other("it is there and no file"))
+        }
+        _ => Ok(folder),
+    }
+}
+
+/// Writes an executable file. Whoever looks at it sees the one of before or the new one.
+fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".taipan-link-")
+        .permissions(fs::Permissions::from_mode(0o777))
+        .tempfile_in(folder)?;
+    io::Write::write_all(&mut file, executable)?;
+    file.persist(output)?;
+    Ok(())
 }
 
 /// Which C compiler links, as far as its file tells.

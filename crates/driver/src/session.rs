@@ -144,7 +144,7 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
 }
 
 /// The code of syntax errors.
-const SYNTAX: &str = "TP0001";
+pub(crate) const SYNTAX: &str = "TP0001";
 
 /// What is wrong up to the end of import time.
 pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
@@ -174,7 +174,7 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 }
 
 /// A diagnostic without a place gets the target file's first line.
-fn placed(db: &Database, program: Program, mut d: Diagnostic) -> Diagnostic {
+pub(crate) fn placed(db: &Database, program: Program, mut d: Diagnostic) -> Diagnostic {
     if d.primary.is_none() {
         let file = db.files().get(db, program.target(db));
         let end = file.text(db).lines().next().map_or(0, str::len);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::WatchOptions;
-use taipan_driver::watch::{Answer, Watch, WatchEvent};
+use taipan_driver::watch::{Answer, Job, Watch, WatchEvent};
 use taipan_driver::{Database, LoadOptions, Timings, check, guarded, has_errors, load};
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ impl Bench {
         let watch = Watch::start(
             Database::default(),
             WatchOptions::default(),
-            Arc::new(work),
+            Job::new(Arc::new(work)),
             report,
         );
         Bench {

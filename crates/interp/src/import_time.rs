@@ -58,7 +58,7 @@ pub(crate) struct Thawed {
 pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     let mut image = Image::default();
     let path = program.target(db);
-    let file = db.files().get(db, path);
+    let file = db.files().get_for(db, program, path);
     if let Some(problem) = unreadable(db, file) {
         image.diagnostics.push(problem);
         return image;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_base::{File, Program};
-use taipan_driver::{Config, ConfigFile, Database, LoadOptions, find_config, find_targets, load};
+use taipan_base::{File, OsSystem, Program};
+use taipan_driver::{
+    Config, ConfigFile, Database, LoadOptions, Past, find_config, find_targets, load,
+};
 
 use crate::settings::Settings;
 
@@ -97,11 +99,16 @@ fn options(folder: &Utf8Path, config: &Config, settings: &Settings) -> LoadOptio
     options
 }
 
+/// What is looked through for targets is no input of the database: it may be large.
+fn disk() -> OsSystem {
+    OsSystem::new(&[])
+}
+
 /// Configured targets: files, and what folders hold.
 fn search(paths: impl Iterator<Item = Utf8PathBuf>, loaded: &mut Loaded) -> Vec<Utf8PathBuf> {
     let mut out = Vec::new();
     for path in paths {
-        match find_targets(&[path]) {
+        match find_targets(&Past(&disk()), &[path]) {
             Ok(found) => out.extend(found),
             Err(e) => loaded.problems.push(format!("{e:?}")),
         }
@@ -111,7 +118,7 @@ fn search(paths: impl Iterator<Item = Utf8PathBuf>, loaded: &mut Loaded) -> Vec<
 
 /// The targets in a folder. Takes its time in a big one.
 pub(crate) fn search_folder(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut found = find_targets(&[folder.to_owned()]).unwrap_or_default();
+    let mut found = find_targets(&Past(&disk()), &[folder.to_owned()]).unwrap_or_default();
     found.truncate(MOST_FOUND);
     found
 }

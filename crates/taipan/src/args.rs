@@ -31,6 +31,16 @@ pub(crate) enum Command {
     Lsp,
 }
 
+/// More threads than this are a slip: each takes address space for deep recursion.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=MOST_THREADS) => Ok(n),
+        _ => Err(format!("it takes a number from 1 to {MOST_THREADS}")),
+    }
+}
+
 /// Options that all commands share.
 #[derive(Clone, Args)]
 pub(crate) struct Common {
@@ -47,7 +57,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "DIR")]
     pub(crate) cache_dir: Option<Utf8PathBuf>,
     /// Worker threads; all cores by default.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// A further folder to import from (also the variable TAIPANPATH).
     #[arg(long, value_name = "DIR")]
@@ -259,6 +269,8 @@ pub(crate) enum WatchCommand {
     Run(WatchRunArgs),
     /// Keep an executable up to date.
     Build(BuildArgs),
+    /// Run the tests that a change can affect.
+    Test(TestArgs),
 }
 
 #[derive(Args)]
@@ -296,7 +308,12 @@ pub(crate) struct TestArgs {
     #[arg(long = "maxfail", value_name = "N")]
     pub(crate) max_failures: Option<usize>,
     /// Seconds that a test may run.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        allow_negative_numbers = true
+    )]
     pub(crate) timeout: f64,
     /// Do not run again what has not changed, even if it reads files or the clock.
     #[arg(long)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use taipan_driver::{CallOutcome, CallRequest, Failure, call as call_function, parse_literal};
 
 use crate::args::{CallArgs, Engine};
-use crate::output::Context;
+use crate::output::{Context, tell, written};
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
@@ -22,8 +22,7 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         Some(file) => batch(args, file, context, answers),
         None => single(args, context, answers),
     };
-    context.finish(&args.common);
-    code
+    context.finish(&args.common, code)
 }
 
 /// Where answers go: standard output. Where programs read it, what the called function
@@ -43,7 +42,7 @@ impl Answers {
         Ok(Answers(Some(saved.into())))
     }
 
-    /// Writes a line at once. An error means that nobody reads along any more.
+    /// Writes a line at once.
     fn line(&mut self, line: &impl Display) -> std::io::Result<()> {
         match &mut self.0 {
             Some(out) => writeln!(out, "{line}"),
@@ -84,23 +83,19 @@ fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
         request.and_then(|r| call_function(&context.db, &context.load, &r, &mut context.timings));
     if args.json {
         let (line, code) = answer(&outcome);
-        if answers.line(&line.to_string()).is_err() {
-            return 2;
-        }
+        let written = written(answers.line(&line.to_string()));
         if let Err(f) = &outcome {
             context.fail(f);
         }
-        return code;
+        return code.max(written);
     }
     match outcome {
-        Ok(CallOutcome::Returned(v)) => {
-            i32::from(answers.line(&taipan_driver::python_text(&v)).is_err()) * 2
-        }
+        Ok(CallOutcome::Returned(v)) => written(answers.line(&taipan_driver::python_text(&v))),
         Ok(CallOutcome::Raised { class, traceback }) => {
             for frame in traceback.iter().rev() {
-                eprintln!("  in {frame}");
+                tell(&format!("  in {frame}\n"));
             }
-            eprintln!("{class}");
+            tell(&format!("{class}\n"));
             1
         }
         // That it could not be compiled is the caller's fault here, not the program's.
@@ -139,13 +134,13 @@ fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context, mut answers: A
         }
     };
     let mut worst = 0;
-    for line in BufReader::new(input).lines() {
+    for line in BufReader::new(input).split(b'\n') {
         let line = match line {
-            Ok(l) if l.trim().is_empty() => continue,
+            Ok(l) if l.trim_ascii().is_empty() => continue,
             Ok(l) => l,
             Err(e) => return context.fail(&Failure::Usage(format!("{file}: {e}"))),
         };
-        let (mut out, code) = match serde_json::from_str::<Value>(&line) {
+        let (mut out, code) = match serde_json::from_slice::<Value>(&line) {
             Ok(case) => {
                 let outcome = request(&case, args).and_then(|r| {
                     call_function(&context.db, &context.load, &r, &mut context.timings)
@@ -163,8 +158,8 @@ fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context, mut answers: A
         }
         worst = worst.max(code);
         // One string, so that a reader never sees half a line.
-        if answers.line(&out.to_string()).is_err() {
-            return 2;
+        if let Err(e) = answers.line(&out.to_string()) {
+            return worst.max(written(Err(e)));
         }
     }
     worst

@@ -3,12 +3,12 @@
 use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, render_json, render_sarif};
 use taipan_driver::{
-    Config, Database, Explainer, Failure, LoadOptions, Timings, check as check_program,
+    Config, Database, Explainer, Failure, LoadOptions, Reader, Timings, check as check_program,
     find_targets, guarded, has_errors, load,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
-use crate::output::{Context, diagnostics_text, exit_code};
+use crate::output::{Context, diagnostics_text, exit_code, put, tell};
 
 /// How many lines of explanation are worth reading.
 const VERBOSE_LINES: usize = 60;
@@ -19,29 +19,35 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
         context.db.log().record_from_now();
     }
     let code = check_all(args, context);
-    context.finish(&args.common);
+    let code = context.finish(&args.common, code);
     if args.verbose {
-        eprint!(
-            "{}",
-            Explainer::default().round(&context.db).text(VERBOSE_LINES)
-        );
+        tell(&Explainer::default().round(&context.db).text(VERBOSE_LINES));
     }
     code
 }
 
 fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
     let Context {
-        db, load, timings, ..
+        db,
+        load,
+        config,
+        timings,
     } = context;
-    let checked = check_targets(targets(args, &context.config), db, load, timings);
+    let checked = check_targets(targets(args, db, config), db, load, timings);
     for f in &checked.failures {
         context.fail(f);
     }
-    match args.format {
-        CheckFormat::Text => context.print(&checked.found),
-        format => println!("{}", rendered(format, &context.db, &checked.found)),
-    }
-    checked.exit_code()
+    let code = match args.format {
+        CheckFormat::Text => {
+            context.print(&checked.found);
+            0
+        }
+        format => put(&format!(
+            "{}\n",
+            rendered(format, &context.db, &checked.found)
+        )),
+    };
+    checked.exit_code().max(code)
 }
 
 /// What checking some targets gave.
@@ -96,13 +102,17 @@ pub(crate) fn rendered(format: CheckFormat, db: &Database, found: &[Diagnostic])
 
 /// The target files that the arguments stand for; without arguments the configured
 /// targets, else this folder.
-pub(crate) fn targets(args: &CheckArgs, config: &Config) -> Result<Vec<Utf8PathBuf>, Failure> {
+pub(crate) fn targets(
+    args: &CheckArgs,
+    reader: &dyn Reader,
+    config: &Config,
+) -> Result<Vec<Utf8PathBuf>, Failure> {
     let configured = &config.targets;
     if !args.paths.is_empty() {
-        find_targets(&args.paths)
+        find_targets(reader, &args.paths)
     } else if !configured.is_empty() {
-        find_targets(configured)
+        find_targets(reader, configured)
     } else {
-        find_targets(&[".".into()])
+        find_targets(reader, &[".".into()])
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use taipan_driver::{EmitRequest, Failure, Stage as DriverStage};
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
-use crate::output::Context;
+use crate::output::{Context, put};
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
     let context = Context::once(&args.common, Some(args.function.as_str().into()));
@@ -13,8 +13,7 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
         Ok(stage) => print(args, stage, context),
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common);
-    code
+    context.finish(&args.common, code)
 }
 
 fn stage(stage: Stage) -> Result<DriverStage, Failure> {
@@ -49,25 +48,19 @@ fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {
     };
     let json = args.format == EmitFormat::Json;
     match taipan_driver::emit(&context.db, &context.load, &request, &mut context.timings) {
-        Ok(text) if request.result_only => {
-            println!("{}", json!({"annotation": text}));
-            0
-        }
-        Ok(text) if json => {
-            println!("{}", json!({"stage": stage.name(), "text": text}));
-            0
-        }
-        Ok(text) => {
-            print!("{text}");
-            0
-        }
+        Ok(text) if request.result_only => put(&format!("{}\n", json!({"annotation": text}))),
+        Ok(text) if json => put(&format!(
+            "{}\n",
+            json!({"stage": stage.name(), "text": text})
+        )),
+        Ok(text) => put(&text),
         Err(Failure::Diagnostics(all)) if json => {
             let text = all
                 .first()
                 .map_or(String::new(), |d| format!("[{}] {}", d.code, d.message));
-            println!("{}", json!({"error": text}));
+            let code = put(&format!("{}\n", json!({"error": text})));
             context.print(&all);
-            1
+            code.max(1)
         }
         Err(f) => context.fail(&f),
     }

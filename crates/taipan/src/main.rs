@@ -53,6 +53,10 @@ fn main() -> ExitCode {
         Command::Watch(a) => watch::launcher(a),
         _ => None,
     };
+    if matches!(cli.command, Command::Watch(_) | Command::Lsp) {
+        // The launcher, and the program that it starts, have the pages that they like.
+        small_pages();
+    }
     let worker = std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || match cli.command {
@@ -68,7 +72,7 @@ fn main() -> ExitCode {
     let code = match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) | Err(_) => {
-            eprintln!("taipan: internal error: the main thread failed");
+            output::tell("taipan: internal error: the main thread failed\n");
             2
         }
     };
@@ -78,8 +82,8 @@ fn main() -> ExitCode {
 
 /// Asks for pages of the usual size. The allocator advises the kernel to use huge ones,
 /// most of each of which stays empty: a small program would take half as much memory
-/// again, and clearing the pages a fifth of the time of a large one. Not for commands
-/// that run the user's program in this process.
+/// again, and clearing the pages a fifth of the time of a large one, or a tenth of an
+/// edit. Not for commands that run the user's program in this process.
 fn small_pages() {
     // SAFETY: changes how the kernel maps this process's memory, never what is in it.
     // Where the kernel knows no such setting, nothing happens.
@@ -92,7 +96,7 @@ fn lsp() -> i32 {
     match taipan_server::serve_stdio() {
         Ok(()) => 0,
         Err(e) => {
-            eprintln!("taipan: {e}");
+            output::tell(&format!("taipan: {e}\n"));
             2
         }
     }

@@ -1,7 +1,7 @@
 //! What all commands share: options into a database, failures into text and codes.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal, Write as _, stderr, stdout};
 
 use camino::Utf8Path;
 use taipan_base::{Diagnostic, Severity, render_text};
@@ -81,37 +81,66 @@ impl Context {
     }
 
     /// Prints what `--timings` and `--log-queries` ask for, and keeps what later
-    /// processes can use.
-    pub(crate) fn finish(&self, common: &Common) {
+    /// processes can use. Answers the exit code of a command that came to `code`.
+    pub(crate) fn finish(&self, common: &Common, code: i32) -> i32 {
         // A cache that cannot be written is only slower.
         if let Err(e) = self.db.cache().flush() {
             tracing::warn!("cache not written: {e}");
         }
         if common.timings {
-            eprint!("{}", self.timings.table());
+            tell(&self.timings.table());
         }
         let Some(file) = &common.log_queries else {
-            return;
+            return code;
         };
         let mut text = String::new();
         for (query, key, event) in self.db.take_log() {
             let line = serde_json::json!({"query": query, "key": key, "event": event.name()});
             let _ = writeln!(text, "{line}");
         }
-        if let Err(e) = std::fs::write(file, text) {
-            eprintln!("taipan: cannot write {file}: {e}");
+        match std::fs::write(file, text) {
+            Ok(()) => code,
+            Err(e) => {
+                tell(&format!("taipan: cannot write {file}: {e}\n"));
+                code.max(2)
+            }
         }
     }
 
     /// Prints diagnostics for people.
     pub(crate) fn print(&self, diagnostics: &[Diagnostic]) {
-        eprint!("{}", diagnostics_text(&self.db, diagnostics, color()));
+        tell(&diagnostics_text(&self.db, diagnostics, color()));
     }
 
     /// Prints a failure; answers the exit code.
     pub(crate) fn fail(&self, failure: &Failure) -> i32 {
-        eprint!("{}", failure_text(&self.db, failure, color()));
+        tell(&failure_text(&self.db, failure, color()));
         exit_code(failure)
+    }
+}
+
+/// Writes for people, to standard error. If that is closed or full, there is no place
+/// to say so.
+pub(crate) fn tell(text: &str) {
+    let _ = stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes for programs, to standard output, at once. Answers the exit code.
+pub(crate) fn put(text: &str) -> i32 {
+    let mut out = stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// The exit code of something that was written to standard output.
+pub(crate) fn written(done: std::io::Result<()>) -> i32 {
+    match done {
+        Ok(()) => 0,
+        // Who reads along has seen enough.
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => 0,
+        Err(e) => {
+            tell(&format!("taipan: standard output: {e}\n"));
+            2
+        }
     }
 }
 

@@ -37,8 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         Ok(code) => code,
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common);
-    code
+    context.finish(&args.common, code)
 }
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
@@ -59,8 +58,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Ok(()) => 0,
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common);
-    code
+    context.finish(&args.common, code)
 }
 
 /// The executable that is to be made.

@@ -1,7 +1,7 @@
 //! What bad input gets: a diagnostic with its place, the right exit code, no panic.
 
 use std::fmt::Write as _;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -60,6 +60,126 @@ fn files_that_cannot_be_read() {
         2,
         &["bytes.py", "UTF-8"],
     );
+}
+
+#[test]
+fn programs_without_an_entry_point_are_named() {
+    let case = Case::new(&[("empty.py", "")]);
+    for command in ["check", "run", "build"] {
+        expect(&case.taipan(&[command, "empty.py"]), 1, &["empty.py:1"]);
+    }
+}
+
+#[test]
+fn readers_that_go_away() {
+    let case = Case::new(&[
+        ("main.py", ENTRY),
+        ("test_it.py", "def test_it():\n    assert 1 == 1\n"),
+    ]);
+    let run = |args: &[&str], stdout: Stdio, stderr: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(case.dir.path()).args(args);
+        command.stdout(stdout).stderr(stderr).output().unwrap()
+    };
+    // A pipe that nobody reads.
+    let gone = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let full = || Stdio::from(std::fs::File::create("/dev/full").unwrap());
+    for args in [
+        &["emit", "bytecode", "main.py"][..],
+        &[
+            "emit",
+            "annotations",
+            "main.py:entry_point",
+            "--format",
+            "json",
+        ],
+        &["check", "--format", "json", "main.py"],
+        &["check", "--format", "sarif", "main.py"],
+        &["call", "--json", "main.py:entry_point", "['x']"],
+        &["call", "main.py:entry_point", "['x']"],
+        &["test", "test_it.py"],
+        &["test", "--json", "test_it.py"],
+    ] {
+        // Who reads along has seen enough.
+        expect(&run(args, gone(), Stdio::piped()), 0, &[]);
+        expect(&run(args, full(), Stdio::piped()), 2, &["standard output"]);
+        let o = run(args, Stdio::piped(), gone());
+        assert_eq!(o.status.code(), Some(0), "{args:?}");
+        let o = run(args, Stdio::piped(), full());
+        assert_eq!(o.status.code(), Some(0), "{args:?}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written() {
+    let case = Case::new(&[("main.py", ENTRY)]);
+    std::fs::create_dir(case.dir.path().join("folder")).unwrap();
+    std::os::unix::net::UnixListener::bind(case.dir.path().join("socket")).unwrap();
+    for (output, mentions) in [
+        ("nowhere/program", "there is no folder nowhere"),
+        ("folder", "folder"),
+        ("socket", "socket"),
+    ] {
+        let o = case.taipan(&["build", "main.py", "-o", output]);
+        expect(&o, 2, &[mentions]);
+        assert!(!String::from_utf8_lossy(&o.stderr).contains(".taipan-link"));
+    }
+    let o = case.taipan(&["check", "--log-queries", "nowhere/log", "main.py"]);
+    expect(&o, 2, &["cannot write nowhere/log"]);
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let case = Case::new(&[("main.py", ENTRY)]);
+    for threads in ["0", "100000", "-1", "many"] {
+        let o = case.taipan(&["check", "--threads", threads, "main.py"]);
+        expect(&o, 2, &["--threads"]);
+    }
+    for timeout in ["0", "-1", "inf", "soon"] {
+        let o = case.taipan(&["test", "--timeout", timeout, "main.py"]);
+        expect(&o, 2, &["--timeout"]);
+    }
+}
+
+#[test]
+fn folders_with_odd_entries() {
+    use std::os::unix::ffi::OsStrExt;
+    let case = Case::new(&[
+        ("main.py", ENTRY),
+        ("test_it.py", "def test_it():\n    pass\n"),
+    ]);
+    let at = |name: &str| case.dir.path().join(name);
+    // Links that lead in circles, to nothing, and a name that is no UTF-8.
+    std::os::unix::fs::symlink(".", at("again")).unwrap();
+    std::os::unix::fs::symlink("self.py", at("self.py")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("test_gone.py")).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"test_\xff.py");
+    std::fs::write(case.dir.path().join(name), "x = \n").unwrap();
+    // Nobody writes to it: reading it would never end.
+    let pipe = std::ffi::CString::new(at("test_pipe.py").to_str().unwrap()).unwrap();
+    // SAFETY: the name is a text that ends in zero.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    expect(&case.taipan(&["check", "."]), 0, &[]);
+    let o = case.taipan(&["test", "."]);
+    expect(&o, 0, &[]);
+    assert!(String::from_utf8_lossy(&o.stdout).contains("1 passed"));
+}
+
+#[test]
+fn lines_of_a_batch_that_are_no_text() {
+    let case = Case::new(&[("main.py", ENTRY)]);
+    let good = br#"{"file": "main.py", "func": "entry_point", "args": [["x"]], "id": 7}"#;
+    let lines = [&b"not json"[..], b"\xff\xfe", b"[1]", good].join(&b'\n');
+    std::fs::write(case.dir.path().join("batch"), lines).unwrap();
+    let o = case.taipan(&["call", "--batch", "batch"]);
+    expect(&o, 2, &[]);
+    let out = String::from_utf8(o.stdout).unwrap();
+    assert_eq!(out.lines().count(), 4, "{out}");
+    assert_eq!(out.lines().last(), Some(r#"{"id":7,"ok":0}"#));
 }
 
 #[test]

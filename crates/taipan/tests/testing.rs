@@ -561,11 +561,12 @@ fn a_file_that_cannot_be_imported_harms_no_other() {
     let ran = p.test(&["--no-cache"]);
     assert_eq!(ran.code, 1);
     for part in [
-        "collected 3 items / 1 error / 1 skipped",
+        "collected 3 items / 2 errors / 1 skipped",
         "ERROR collecting test_b.py",
         "No module named nothing_like_this",
+        "ERROR collecting test_c.py",
         "test_c has a syntax error",
-        "1 failed, 2 passed, 1 skipped, 1 error",
+        "1 failed, 2 passed, 1 skipped, 2 errors",
     ] {
         assert!(ran.stdout.contains(part), "{part}\n{}", ran.stdout);
     }
@@ -709,6 +710,73 @@ def test_reads():
             "test_lib.py::test_reads restored",
         ]
     );
+}
+
+/// A second process compiles nothing of the files whose tests cannot come out
+/// differently, as far as the contents of files tell.
+#[test]
+fn a_second_process_compiles_what_has_changed() {
+    let p = Project::new(&[
+        ("lib.py", "def twice(n):\n    return n + n\n"),
+        ("other.py", "def thrice(n):\n    return n * 3\n"),
+        (
+            "test_lib.py",
+            "from lib import twice\n\ndef test_lib():\n    \
+             assert twice(len('a b c'.split(' '))) == 6\n",
+        ),
+        (
+            "test_other.py",
+            "import os\nfrom other import thrice\ntry:\n    from extra import size\n\
+             except ImportError:\n    size = 9\n\ndef test_other():\n    \
+             assert thrice(len('a b c'.split(' '))) == size\n\ndef test_fails():\n    assert thrice(2) == 7\n\n\
+             def test_reads():\n    assert os.getcwd() != ''\n",
+        ),
+    ]);
+    let log = p.dir.path().join("log");
+    let ran = || {
+        let ran = p.test(&["--log-queries", log.to_str().unwrap()]);
+        let text = std::fs::read_to_string(&log).unwrap();
+        let mut compiled: Vec<String> = text
+            .lines()
+            .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap())
+            .filter(|v| v["query"] == "flow_graph" && v["event"] == "executed")
+            .filter_map(|v| Some(v["key"].as_str()?.split('.').next()?.to_owned()))
+            .filter(|module| !module.starts_with('_') && module != "pytest")
+            .collect();
+        compiled.sort();
+        compiled.dedup();
+        (ran.stdout.lines().last().unwrap().to_owned(), compiled)
+    };
+    let (last, compiled) = ran();
+    assert!(last.contains("1 failed, 3 passed"), "{last}");
+    assert!(compiled.contains(&"test_lib".to_owned()), "{compiled:?}");
+    // What failed, and what asks the system, runs again: its code is at hand.
+    let (last, compiled) = ran();
+    assert!(last.contains("1 failed, 1 passed, 2 unchanged"), "{last}");
+    assert_eq!(compiled, [""; 0]);
+    p.edit("lib.py", "n + n", "n * 7 - n * 5");
+    let (last, compiled) = ran();
+    assert!(last.contains("1 failed, 2 passed, 1 unchanged"), "{last}");
+    assert!(!compiled.contains(&"test_other".to_owned()), "{compiled:?}");
+    assert!(compiled.contains(&"lib".to_owned()), "{compiled:?}");
+    // A file that was looked for and not found, and now is there.
+    p.write("extra.py", "size = 8\n");
+    let (last, _) = ran();
+    assert!(last.contains("2 failed, 1 passed, 1 unchanged"), "{last}");
+}
+
+/// Where a part of a file is no Python, the rest counts, and the part is told of.
+#[test]
+fn what_is_no_python_is_an_error() {
+    let p = Project::new(&[
+        ("test_bad.py", "def test_good():\n    pass\n\nx = = 1\n"),
+        ("test_good.py", "def test_good():\n    pass\n"),
+    ]);
+    let ran = p.test(&[]);
+    assert_eq!(ran.code, 1);
+    for part in ["test_bad.py:4", "ERROR test_bad.py", "2 passed, 1 error"] {
+        assert!(ran.stdout.contains(part), "{part}\n{}", ran.stdout);
+    }
 }
 
 /// What happened to outcomes, from a log of queries.

@@ -323,12 +323,141 @@ fn check_on_a_terminal() {
     assert_eq!(w.exit_code(), Some(0));
 }
 
+const TESTS: &str = "\
+from lib import value
+
+def test_value():
+    n = len('a b'.split(' '))
+    assert value(n) >= 10 * n
+
+def test_alone():
+    assert len('a b c'.split(' ')) == 3
+";
+
+#[test]
+fn test_runs_what_a_change_can_affect() {
+    let dir = project(&[("test_it.py", TESTS), ("lib.py", LIB), ("notes.txt", "")]);
+    let mut w = Watched::start(&dir, &["test"]);
+    w.tells("2 passed in");
+    w.tells("watching");
+    w.save("lib.py", "def value(n):\n    return n * 11\n");
+    w.tells("changed: lib.py");
+    w.tells("1 passed, 1 unchanged in");
+    // A failure is explained, and told of again until it is mended.
+    w.save("lib.py", "def value(n):\n    return n * 9\n");
+    w.tells("1 failed, 1 unchanged in");
+    w.tells("assert 18 >= 20");
+    w.save("test_it.py", &format!("# A comment.\n{TESTS}"));
+    w.tells("1 failed, 1 unchanged in");
+    // Back to what is known.
+    w.save("lib.py", LIB);
+    w.tells("2 unchanged in");
+    // Test files come and go.
+    w.save("test_more.py", "def test_more():\n    assert 1 + 1 == 2\n");
+    w.tells("1 passed, 2 unchanged in");
+    fs::remove_file(dir.path().join("test_more.py")).unwrap();
+    w.tells("2 unchanged in");
+    // What is no Python, and what cannot be compiled.
+    w.save("lib.py", "def value(n:\n");
+    w.tells("error[TP0001]");
+    w.tells("ERROR test_it.py");
+    w.save("lib.py", "def value(n):\n    return n.nothing\n");
+    w.tells("1 failed, 1 unchanged in");
+    w.tells("The test cannot be compiled");
+    w.save("lib.py", LIB);
+    w.tells("2 unchanged in");
+    assert!(!w.everything().contains('\x1b'));
+}
+
+#[test]
+fn test_on_a_terminal() {
+    let dir = project(&[("test_it.py", TESTS), ("lib.py", LIB)]);
+    let mut w = Watched::start_on_terminal(&dir, &["test", "-v", "test_it.py"]);
+    w.shows("2 passed in");
+    w.shows("test_it.py::test_alone");
+    w.shows("r re-run · a run all · q quit");
+    w.press("r");
+    w.shows("2 unchanged in");
+    w.press("a");
+    w.shows("2 passed in");
+    w.press("q");
+    assert_eq!(w.exit_code(), Some(0));
+}
+
+#[test]
+fn test_in_a_format_for_programs() {
+    let dir = project(&[("test_it.py", TESTS), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["test", "--json", "-k", "value"]);
+    w.prints("\"id\":\"test_it.py::test_value\"");
+    w.prints("\"unchanged\":false");
+    w.save("lib.py", &format!("# A comment.\n{LIB}"));
+    w.prints("\"unchanged\":true");
+}
+
+/// A test that is running when its code is changed is ended, whatever it was at. What
+/// tests leave in the folder is no reason to run them again.
+#[test]
+fn test_does_not_wait_for_what_is_outdated() {
+    let text = "\
+import os
+
+def test_it():
+    os.write(os.open('started', os.O_WRONLY | os.O_CREAT, 0644), 'x')
+    while True:
+        pass
+";
+    let dir = project(&[("test_it.py", "def test_it():\n    pass\n")]);
+    let mut w = Watched::start(&dir, &["test"]);
+    w.tells("1 passed in");
+    w.save("test_it.py", text);
+    while !dir.path().join("started").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    w.save("test_it.py", "def test_it():\n    assert 1 == 1\n");
+    w.tells("1 passed in");
+    assert!(!w.everything().contains("failed"), "{}", w.everything());
+}
+
+/// The first answer comes from the cache, and what it leaves out of the database is made
+/// behind it: the first edit runs what it affects and no more.
+#[test]
+fn an_answer_from_the_cache_is_followed_by_the_work() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["check", "main.py"]);
+    w.tells("no errors");
+    w.signal(libc::SIGTERM);
+    w.exit_code();
+    let mut w = Watched::start(&dir, &["check", "main.py"]);
+    // Files were read, and no stage ran.
+    w.tells(" queries\n");
+    w.tells("no errors");
+    w.save("lib.py", "def value(n):\n    return n.nothing\n");
+    w.tells("there are errors");
+    w.save("lib.py", LIB);
+    w.tells("no errors");
+}
+
+#[test]
+fn check_finds_new_targets_in_a_folder() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["check", "."]);
+    w.tells("no errors");
+    w.save(
+        "other.py",
+        "def entry_point(argv):\n    return argv.nothing\n",
+    );
+    w.tells("other.py:2");
+}
+
 #[test]
 fn wrong_usage() {
     let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
     for args in [
         &["run", "--engine", "llinterp", "main.py"][..],
         &["check", "--log-queries", "log", "main.py"],
+        &["test", "--engine", "llinterp"],
+        &["test", "-k", "and"],
+        &["test", "missing.py"],
         &["nonsense"],
     ] {
         let mut w = Watched::start(&dir, args);

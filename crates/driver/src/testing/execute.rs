@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_code::explanation as field;
-use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_function};
+use taipan_codegen::Place;
+use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -62,25 +63,25 @@ struct Raised {
     frames: Vec<(String, String, u64)>,
 }
 
-/// Runs a test by its machine code, in a child.
-pub(super) fn run_native(db: &Database, roots: Roots, image: &LoadedImage, runner: &FuncSym) {
-    let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let called = call_function(
-        &program,
-        image,
-        runner,
-        |_| Ok(Vec::new()),
-        |_, result| result.map(|_| ()),
-    );
-    match called {
-        Ok(Ok(())) => record(kind::RETURNED, b""),
-        Ok(Err(raised)) => record_exception(raised),
-        Err(e) => record(kind::BROKEN, e.to_string().as_bytes()),
+/// What is said of a test that is not in the program which it should be in.
+const LOST: &[u8] = b"there is no code for it";
+
+/// Runs a test by its machine code, in a child. Looks at no database: another thread of
+/// the parent may be at work on it, of which the child sees half.
+pub(super) fn run_native(image: &LoadedImage, entry: Option<&Place>) {
+    match entry.map(|at| call_trampoline(image, *at)) {
+        Some(Ok(())) => record(kind::RETURNED, b""),
+        Some(Err(raised)) => record_exception(raised),
+        None => record(kind::BROKEN, LOST),
     }
 }
 
-/// Runs a test in the interpreter of graphs, in a child.
-pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: &FuncSym) {
+/// Runs a test in the interpreter of graphs, in a child. No other thread of the parent
+/// may be at work on the database.
+pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncSym>) {
+    let Some(runner) = runner else {
+        return record(kind::BROKEN, LOST);
+    };
     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
     let mut interp = LLInterpreter::new(&program);
     match interp.eval(runner, Vec::new()) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::Failure;
+use crate::folders::{Reader, clean, files_below};
 
 /// A test file with the tests of it that are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,7 +48,10 @@ fn is_skipped_folder(name: &str) -> bool {
 
 /// The test files that arguments stand for: `file.py`, `file.py::TestX::test_y`, or
 /// folders. Without arguments, this folder.
-pub(super) fn find(arguments: &[Utf8PathBuf]) -> Result<Vec<TestFile>, Failure> {
+pub(super) fn find(
+    reader: &dyn Reader,
+    arguments: &[Utf8PathBuf],
+) -> Result<Vec<TestFile>, Failure> {
     let here = [Utf8PathBuf::from(".")];
     let arguments = if arguments.is_empty() {
         &here[..]
@@ -60,17 +64,16 @@ pub(super) fn find(arguments: &[Utf8PathBuf]) -> Result<Vec<TestFile>, Failure> 
             Some((path, name)) => (Utf8Path::new(path), Some(name)),
             None => (argument.as_path(), None),
         };
-        let mut found = Vec::new();
-        if path.is_dir() {
+        let found = if path.is_dir() {
             if name.is_some() {
                 return Err(Failure::Usage(format!("{argument}: {path} is a folder")));
             }
-            search(path, &mut found, 0).map_err(|e| Failure::Usage(format!("{path}: {e}")))?;
+            files_below(reader, path, &|n| !is_skipped_folder(n), &is_test_file)?
         } else if path.exists() {
-            found.push(clean(path));
+            vec![clean(path)]
         } else {
             return Err(Failure::Usage(format!("{path}: no such file or folder")));
-        }
+        };
         for path in found {
             add(&mut out, path, name);
         }
@@ -93,34 +96,6 @@ fn add(out: &mut Vec<TestFile>, path: Utf8PathBuf, name: Option<&str>) {
             }
         }
     }
-}
-
-fn search(folder: &Utf8Path, out: &mut Vec<Utf8PathBuf>, depth: u32) -> std::io::Result<()> {
-    // Deep enough for any source tree; symbolic links may make cycles.
-    if depth > 32 {
-        return Ok(());
-    }
-    let mut entries: Vec<_> = folder.read_dir_utf8()?.collect::<Result<_, _>>()?;
-    // Files before folders, as pytest has them.
-    entries.sort_by_key(|e| (e.path().is_dir(), e.file_name().to_owned()));
-    for entry in entries {
-        if entry.path().is_dir() {
-            if !is_skipped_folder(entry.file_name()) {
-                search(entry.path(), out, depth + 1)?;
-            }
-        } else if is_test_file(entry.file_name()) {
-            out.push(clean(entry.path()));
-        }
-    }
-    Ok(())
-}
-
-/// Without `.` parts.
-fn clean(path: &Utf8Path) -> Utf8PathBuf {
-    let parts = path.components();
-    parts
-        .filter(|c| !matches!(c, camino::Utf8Component::CurDir))
-        .collect()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::Db;
 use taipan_codegen::{Reloc, RelocKind, SymbolRef, static_object, type_info_object};
@@ -25,7 +26,7 @@ use crate::native::machine_code;
 use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
 
 /// The hash of everything that a test reaches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     /// The hash.
     pub(crate) hash: [u8; 16],

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! files ─► import time ─► tests ─► group ─► machine code ─► fingerprint ─┬─► known: not run
-//!                                                                       └─► child process
+//! └──────────── of an unchanged file from the cache ──────────────────┘ └─► child process
 //! ```
 //!
 //! The outcome of a test is a function of its [`fingerprint`]: a hash of the machine
@@ -12,6 +12,8 @@
 //! code it has changed, and no others. A test that may ask the system for something (a
 //! file, the time, the environment) is always run, unless it is to be trusted.
 
+mod code;
+mod collect;
 mod execute;
 mod files;
 mod fingerprint;
@@ -22,16 +24,12 @@ mod report;
 mod select;
 mod words;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use taipan_base::{Db, File, LineIndex, Program};
+use taipan_base::{Db, File, LineIndex};
 use taipan_code::{CodeId, Origin};
-use taipan_codegen_cranelift::LoadedImage;
-use taipan_graph::ObjId;
-use taipan_interp::{ObjData, Object, TestItem, Tests};
-use taipan_lltype::FuncSym;
 
 pub use report::{
     CollectError, Collected, Comparison, Explanation, TestFailure, TestFrame, TestOutcome,
@@ -39,15 +37,11 @@ pub use report::{
 };
 pub use select::Selection;
 
-use crate::compile::codegen_failure;
-use crate::native::ImageUse;
-use crate::parallel::par_map;
-use crate::session::load_tests;
-use crate::stages::LLFunction;
-use crate::{Database, Engine, Failure, LoadOptions, QueryEvent, Timings, guarded, native};
+use crate::{Database, Engine, Failure, LoadOptions, QueryEvent, Reader, Timings};
+use code::{Code, Runner};
+use collect::{Case, Module, Test, collect};
 use execute::{Execution, Position};
-use fingerprint::{Fingerprint, test_fingerprint};
-use group::Group;
+use fingerprint::Fingerprint;
 use history::{History, Known};
 use process::Pool;
 
@@ -99,22 +93,6 @@ impl Default for TestOptions {
     }
 }
 
-/// A test that was chosen.
-struct Case {
-    id: String,
-    file: String,
-    item: TestItem,
-    line: u32,
-}
-
-/// The chosen tests of one file.
-struct Module {
-    program: Program,
-    cases: Vec<Case>,
-    /// They are all that the file has.
-    whole: bool,
-}
-
 /// Looks for tests and runs those that have to be run. Fails only where the options
 /// are wrong; whatever is wrong with tests is in the report.
 ///
@@ -158,97 +136,21 @@ pub fn run(
     Ok(report)
 }
 
-/// Looks for the tests that the options choose.
-fn collect(
-    db: &Database,
-    options: &TestOptions,
-    history: &History,
-) -> Result<(Vec<Module>, Collected), Failure> {
-    let files = files::find(&options.paths)?;
-    let found = par_map(db, &files, |db, file| {
-        guarded(|| {
-            let program = load_tests(db, &file.path, &options.load)?;
-            let tests = taipan_interp::tests(db, program).clone();
-            Ok((program, tests))
-        })
-    });
-    let only: BTreeSet<String> = match options.last_failed {
-        true => history.last_failed(),
-        false => BTreeSet::new(),
-    };
-    let mut out = Collected::default();
-    let mut modules = Vec::new();
-    for (file, found) in files.iter().zip(found) {
-        let path = file.path.to_string();
-        let (program, tests) = found.map_err(Failure::from).and_then(|r| r)?;
-        let items = match &*tests {
-            Tests::Found(items) => items,
-            Tests::Skipped(reason) => {
-                out.skipped.push((path, reason.to_string()));
-                continue;
-            }
-            Tests::Failed(_) => {
-                out.errors.push(CollectError {
-                    file: path,
-                    diagnostics: crate::session::import_diagnostics(db, program),
-                });
-                continue;
-            }
-        };
-        let mut cases = Vec::new();
-        let mut names = BTreeSet::new();
-        for item in items.iter().filter(|i| file.wants(&i.name)) {
-            let id = format!("{path}::{}", item.name);
-            names.insert(&item.name);
-            let keywords: Vec<&str> = (item.keywords.iter().map(|k| &**k))
-                .chain([&*item.name, file.path.file_name().unwrap_or("")])
-                .collect();
-            let selected = options.select.as_ref().is_none_or(|s| s.matches(&keywords))
-                && (only.is_empty() || only.contains(&id));
-            if !selected {
-                out.deselected += 1;
-                continue;
-            }
-            out.ids.push(id.clone());
-            cases.push(Case {
-                id,
-                file: path.clone(),
-                line: line_of(db, program, item.func),
-                item: item.clone(),
-            });
-        }
-        if let Some(name) = file.names.iter().flatten().find(|n| {
-            let one = files::TestFile {
-                path: file.path.clone(),
-                names: Some(BTreeSet::from([(*n).clone()])),
-            };
-            !names.iter().any(|name| one.wants(name))
-        }) {
-            return Err(Failure::Usage(format!("{path}: there is no test {name}")));
-        }
-        if !cases.is_empty() {
-            modules.push(Module {
-                program,
-                whole: cases.len() == items.len(),
-                cases,
-            });
-        }
-    }
-    Ok((modules, out))
+/// The files that tests are looked for in.
+pub fn test_files(reader: &dyn Reader, options: &TestOptions) -> Result<Vec<Utf8PathBuf>, Failure> {
+    let found = files::find(reader, &options.paths)?;
+    Ok(found.into_iter().map(|f| f.path).collect())
 }
 
-/// The line of a function's definition, from 1; 0 if unknown.
-fn line_of(db: &Database, program: Program, func: ObjId) -> u32 {
-    let data = taipan_interp::object(db, Object::new(db, program, func)).as_deref();
-    let Some(ObjData::Function(data)) = data else {
-        return 0;
+/// Compiles the tests that a run would have to look at, and runs none.
+pub fn warm_up(db: &Database, options: &TestOptions) {
+    // What goes wrong is said by the next run.
+    let Ok((modules, _)) = collect(db, options, &History::new(db)) else {
+        return;
     };
-    let Some(file) = data.code.file(db) else {
-        return 0;
-    };
-    let at = taipan_code::code_spans(db, data.code).name.start;
-    let text = file.text(db);
-    LineIndex::new(text).line_column(text, at).0
+    for m in &modules {
+        let _ = Code::new(db, m, options.engine).plan(&mut Timings::default());
+    }
 }
 
 /// A run while it goes on.
@@ -262,12 +164,21 @@ struct Run<'a> {
     failures: usize,
 }
 
+/// A case, and what its outcome depends on, if that can be told.
+type Planned = (usize, Option<Fingerprint>);
+
 /// What the tests of a module come to, by case; results go out in order.
 struct Pending<'a> {
     file: File,
     cases: &'a [Case],
     done: Vec<Option<TestResult>>,
     next: usize,
+}
+
+impl Pending<'_> {
+    fn is_over(&self) -> bool {
+        self.next == self.cases.len()
+    }
 }
 
 impl Run<'_> {
@@ -277,7 +188,7 @@ impl Run<'_> {
             .is_some_and(|n| self.failures >= n)
     }
 
-    /// Compiles and runs the tests of a file.
+    /// Runs the tests of a file that have to be run.
     fn module(&mut self, module: &Module) -> Result<(), Failure> {
         let target = module.program.target(self.db);
         let mut pending = Pending {
@@ -286,46 +197,40 @@ impl Run<'_> {
             done: vec![None; module.cases.len()],
             next: 0,
         };
-        let mut by_runner: HashMap<ObjId, Vec<usize>> = HashMap::new();
-        let mut runners = Vec::new();
         for (i, c) in module.cases.iter().enumerate() {
-            if let Some(problem) = &c.item.problem {
-                let failure = TestFailure::NotRun(problem.to_string());
-                self.finish(&mut pending, i, plain(TestOutcome::Failed(failure)), false);
-            } else if let Some(reason) = &c.item.skip {
-                let outcome = TestOutcome::Skipped(reason.to_string());
-                self.finish(&mut pending, i, plain(outcome), false);
-            } else if let Some(runner) = c.item.runner {
-                let all = by_runner.entry(runner).or_default();
-                if all.is_empty() {
-                    runners.push(runner);
-                }
-                all.push(i);
-            }
+            let outcome = if let Some(problem) = &c.test.problem {
+                TestOutcome::Failed(TestFailure::NotRun(problem.clone()))
+            } else if let Some(reason) = &c.test.skip {
+                TestOutcome::Skipped(reason.clone())
+            } else {
+                continue;
+            };
+            self.finish(&mut pending, i, plain(outcome), false);
         }
-        if self.is_over() {
+        if self.is_over() || pending.is_over() {
             return Ok(());
         }
-        let groups = group::compile(
-            self.db,
-            module.program,
-            &runners,
-            module.whole,
-            self.timings,
-        );
-        for (runner, problems) in groups.broken {
-            for i in &by_runner[&runner] {
-                let failure = TestFailure::NotCompiled(problems.clone());
-                let outcome = TestOutcome::Failed(failure);
-                self.finish(&mut pending, *i, plain(outcome), false);
-            }
+        let mut code = Code::new(self.db, module, self.options.engine);
+        let mut plan = code.plan(self.timings)?;
+        for (i, problems) in plan.take_broken(self.db) {
+            let failure = TestFailure::NotCompiled(problems);
+            let outcome = TestOutcome::Failed(failure);
+            self.finish(&mut pending, i, plain(outcome), false);
         }
-        for g in &groups.groups {
-            let cases = g
-                .runners
-                .iter()
-                .flat_map(|r| by_runner[r].iter().map(|i| (*r, *i)));
-            self.group(g, cases.collect(), &mut pending)?;
+        for (n, tests) in plan.groups.iter().enumerate() {
+            let waiting = self.look_up(tests, &mut pending);
+            if self.is_over() {
+                break;
+            }
+            if waiting.is_empty() {
+                continue;
+            }
+            let cases: Vec<usize> = waiting.iter().map(|(i, _)| *i).collect();
+            let runner = code.runner(n, &cases, self.timings)?;
+            let mut timings = std::mem::take(self.timings);
+            let outcome = timings.phase("execute", || self.execute(&runner, waiting, &mut pending));
+            *self.timings = timings;
+            outcome?;
             if self.is_over() {
                 break;
             }
@@ -333,26 +238,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs the tests of a group that have to be run.
-    fn group(
-        &mut self,
-        group: &Group,
-        cases: Vec<(ObjId, usize)>,
-        pending: &mut Pending<'_>,
-    ) -> Result<(), Failure> {
-        let mut waiting: Vec<(usize, FuncSym, Option<Fingerprint>)> = Vec::new();
-        for (runner, i) in cases {
-            let Some(sym) = group::runner_sym(self.db, group.roots, runner) else {
-                continue;
-            };
-            let fingerprint = match self.options.engine {
-                Engine::Native => guarded(|| {
-                    let key = LLFunction::new(self.db, group.roots, sym.clone());
-                    self.timings
-                        .phase("compare", || test_fingerprint(self.db, key))
-                })?,
-                Engine::LLInterp => None,
-            };
+    /// Takes known outcomes; answers the tests that have to be run.
+    fn look_up(&mut self, tests: &[Planned], pending: &mut Pending<'_>) -> Vec<Planned> {
+        let mut waiting = Vec::new();
+        for &(i, fingerprint) in tests {
             let fingerprint = fingerprint.filter(|f| self.options.trust || !f.asks_system);
             let id = &pending.cases[i].id;
             let known = match fingerprint {
@@ -367,47 +256,17 @@ impl Run<'_> {
             self.db.log().note(OUTCOME, id, event);
             match known {
                 Some(Known::Warm(e) | Known::Stored(e)) => self.finish(pending, i, e, true),
-                None => waiting.push((i, sym, fingerprint)),
+                None => waiting.push((i, fingerprint)),
             }
         }
-        if waiting.is_empty() || self.is_over() {
-            return Ok(());
-        }
-        let image = self.image(group, &waiting)?;
-        let mut timings = std::mem::take(self.timings);
-        let outcome = timings.phase("execute", || {
-            self.execute(group, image.as_ref(), waiting, pending)
-        });
-        *self.timings = timings;
-        outcome
-    }
-
-    /// The machine code of a group in memory; none if it is to be interpreted.
-    fn image(
-        &mut self,
-        group: &Group,
-        tests: &[(usize, FuncSym, Option<Fingerprint>)],
-    ) -> Result<Option<LoadedImage>, Failure> {
-        if self.options.engine == Engine::LLInterp {
-            return Ok(None);
-        }
-        let entries: Vec<FuncSym> = tests.iter().map(|(_, f, _)| f.clone()).collect();
-        self.timings.phase("load", || {
-            guarded(|| {
-                let image = native::image(self.db, group.roots, &entries, ImageUse::Call)
-                    .map_err(|e| codegen_failure(&e))?;
-                let loaded = LoadedImage::new(image).map_err(|e| codegen_failure(&e))?;
-                Ok(Some(loaded))
-            })?
-        })
+        waiting
     }
 
     /// Runs tests in child processes.
     fn execute(
         &mut self,
-        group: &Group,
-        image: Option<&LoadedImage>,
-        waiting: Vec<(usize, FuncSym, Option<Fingerprint>)>,
+        runner: &Runner,
+        waiting: Vec<Planned>,
         pending: &mut Pending<'_>,
     ) -> Result<(), Failure> {
         let db = self.db;
@@ -415,23 +274,20 @@ impl Run<'_> {
         let mut waiting = waiting.into_iter();
         let mut fingerprints = HashMap::new();
         loop {
+            // The database's owner may want to change inputs; what runs is outdated then.
+            salsa::Database::unwind_if_revision_cancelled(db);
             while pool.len() < self.options.jobs.max(1) && !self.is_over() {
-                let Some((i, sym, fingerprint)) = waiting.next() else {
+                let Some((i, fingerprint)) = waiting.next() else {
                     break;
                 };
                 fingerprints.insert(i, fingerprint);
-                let started = pool.start(i, || match image {
-                    Some(image) => execute::run_native(db, group.roots, image, &sym),
-                    None => execute::run_interpreted(db, group.roots, &sym),
-                });
-                started.map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))?;
+                (pool.start(i, || runner.run(db, i)))
+                    .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))?;
             }
             if pool.len() == 0 {
                 return Ok(());
             }
             let Some((i, ended)) = pool.next(Duration::from_millis(100)) else {
-                // The database's owner may want to change inputs.
-                salsa::Database::unwind_if_revision_cancelled(db);
                 continue;
             };
             let execution = execute::interpret(ended, self.options.timeout);
@@ -466,7 +322,7 @@ impl Run<'_> {
         unchanged: bool,
     ) {
         let case = &pending.cases[i];
-        let outcome = expected(&case.item, execution.outcome);
+        let outcome = expected(&case.test, execution.outcome);
         let mut traceback = execution.traceback;
         let failed = execution
             .position
@@ -480,7 +336,7 @@ impl Run<'_> {
         pending.done[i] = Some(TestResult {
             id: case.id.clone(),
             file: case.file.clone(),
-            name: case.item.name.to_string(),
+            name: case.test.name.clone(),
             line: case.line,
             outcome,
             traceback,
@@ -508,16 +364,16 @@ fn plain(outcome: TestOutcome) -> Execution {
 }
 
 /// What an outcome means for a test that is expected to fail.
-fn expected(item: &TestItem, outcome: TestOutcome) -> TestOutcome {
-    let Some(reason) = &item.xfail else {
+fn expected(test: &Test, outcome: TestOutcome) -> TestOutcome {
+    let Some(reason) = &test.xfail else {
         return outcome;
     };
     match outcome {
-        TestOutcome::Failed(_) => TestOutcome::ExpectedFailure(reason.to_string()),
-        TestOutcome::Passed if item.strict => {
+        TestOutcome::Failed(_) => TestOutcome::ExpectedFailure(reason.clone()),
+        TestOutcome::Passed if test.strict => {
             TestOutcome::Failed(TestFailure::Said(format!("[XPASS(strict)] {reason}")))
         }
-        TestOutcome::Passed => TestOutcome::UnexpectedPass(reason.to_string()),
+        TestOutcome::Passed => TestOutcome::UnexpectedPass(reason.clone()),
         other => other,
     }
 }

@@ -18,12 +18,12 @@ mod rerun;
 mod runner;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
-use taipan_base::{Batch, Db, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_base::{Batch, Db, FileContents, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
 
 use crate::{Database, InternalError, QueryEvent, Timings, guarded};
 
@@ -35,6 +35,64 @@ pub use taipan_codegen_cranelift::Obstacle;
 
 /// What is repeated. It compiles and reports; it never waits for anybody.
 pub type Work<T> = dyn Fn(&Database, &mut Timings) -> T + Send + Sync;
+
+/// Work, and what a watch has to know about it.
+pub struct Job<T> {
+    work: Arc<Work<T>>,
+    warm_up: Arc<dyn Fn(&Database) + Send + Sync>,
+    concerned: Arc<Concerned>,
+}
+
+/// Whether work comes to something else where only listings of folders have changed.
+type Concerned = dyn Fn(&Database) -> bool + Send + Sync;
+
+impl<T> Job<T> {
+    /// Work that is to be done again after every change.
+    pub fn new(work: Arc<Work<T>>) -> Job<T> {
+        Job {
+            work,
+            warm_up: Arc::new(|_| ()),
+            concerned: Arc::new(|_| true),
+        }
+    }
+
+    /// Has something done once, behind the first answer, if that came from the cache on
+    /// disk: the database knows nothing then, and the first edit would take as long as
+    /// everything. It makes what rounds make, shows nothing, and may be cancelled.
+    pub fn warming_up(mut self, work: impl Fn(&Database) + Send + Sync + 'static) -> Job<T> {
+        self.warm_up = Arc::new(work);
+        self
+    }
+
+    /// Has it passed over that something comes or goes in folders which no program asked
+    /// for, unless `concerned` says that it matters.
+    pub fn if_concerned(
+        mut self,
+        concerned: impl Fn(&Database) -> bool + Send + Sync + 'static,
+    ) -> Job<T> {
+        self.concerned = Arc::new(concerned);
+        self
+    }
+}
+
+/// What was chosen from folders that are searched: what comes and goes in them matters
+/// only if another choice results.
+pub struct Choice<T>(Mutex<T>);
+
+impl<T: PartialEq> Choice<T> {
+    /// The choice before the first change.
+    pub fn new(chosen: T) -> Choice<T> {
+        Choice(Mutex::new(chosen))
+    }
+
+    /// Whether this is another choice than last time.
+    pub fn differs(&self, chosen: T) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let differs = *last != chosen;
+        *last = chosen;
+        differs
+    }
+}
 
 /// What the owner of a watch is told.
 pub enum WatchEvent<T> {
@@ -89,11 +147,13 @@ pub struct Watch<T> {
     /// When the change was noticed, and when the inputs were set, that the next answer
     /// is about.
     since: Option<(Instant, Instant)>,
+    concerned: Arc<Concerned>,
     _outcome: std::marker::PhantomData<fn() -> T>,
 }
 
+/// What the worker is asked for: a round by its number, or to warm up.
 struct Request {
-    number: u64,
+    number: Option<u64>,
     db: Database,
 }
 
@@ -105,7 +165,7 @@ impl<T: Send + 'static> Watch<T> {
     pub fn start(
         db: Database,
         options: WatchOptions,
-        work: Arc<Work<T>>,
+        job: Job<T>,
         report: impl Fn(WatchEvent<T>) + Clone + Send + 'static,
     ) -> std::io::Result<Watch<T>> {
         db.log().record_from_now();
@@ -115,7 +175,7 @@ impl<T: Send + 'static> Watch<T> {
         std::thread::Builder::new()
             .name("worker".to_owned())
             .stack_size(STACK)
-            .spawn(move || worker(&inbox, &*work, &report))?;
+            .spawn(move || worker(&inbox, &*job.work, &*job.warm_up, &report))?;
         let mut watch = Watch {
             db,
             watcher,
@@ -124,6 +184,7 @@ impl<T: Send + 'static> Watch<T> {
             busy: false,
             changed: Vec::new(),
             since: None,
+            concerned: job.concerned,
             _outcome: std::marker::PhantomData,
         };
         watch.rerun();
@@ -186,6 +247,9 @@ impl<T: Send + 'static> Watch<T> {
         if self.take_up(&new, Instant::now()) {
             return None;
         }
+        if self.db.leave_answers() {
+            self.request(None);
+        }
         let (first, set) = self.since.take().unwrap_or((round.end, round.end));
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort();
@@ -199,7 +263,11 @@ impl<T: Send + 'static> Watch<T> {
     }
 
     fn take_up(&mut self, paths: &[Utf8PathBuf], first: Instant) -> bool {
-        let changed = sync(&mut self.db, paths);
+        let mut paths = paths.to_vec();
+        if paths.iter().any(|p| self.is_mere_listing(p)) && !(self.concerned)(&self.db) {
+            paths.retain(|p| !self.is_mere_listing(p));
+        }
+        let changed = sync(&mut self.db, &paths);
         if changed.is_empty() {
             return false;
         }
@@ -208,36 +276,58 @@ impl<T: Send + 'static> Watch<T> {
         true
     }
 
+    /// Whether it is a folder that was only searched for files.
+    fn is_mere_listing(&self, path: &Utf8Path) -> bool {
+        let contents = self.db.files().get(&self.db, path).contents(&self.db);
+        matches!(contents, FileContents::Directory(_)) && !self.db.files().is_asked(path)
+    }
+
     fn begin(&mut self, first: Instant) {
         self.round += 1;
         self.busy = true;
         self.since.get_or_insert((first, Instant::now()));
+        self.request(Some(self.round));
+    }
+
+    fn request(&self, number: Option<u64>) {
+        let db = self.db.clone();
         // The worker lives as long as the sender.
-        let _ = self.requests.send(Request {
-            number: self.round,
-            db: self.db.clone(),
-        });
+        let _ = self.requests.send(Request { number, db });
     }
 }
 
-fn worker<T>(inbox: &Receiver<Request>, work: &Work<T>, report: &dyn Fn(WatchEvent<T>)) {
+fn worker<T>(
+    inbox: &Receiver<Request>,
+    work: &Work<T>,
+    warm_up: &dyn Fn(&Database),
+    report: &dyn Fn(WatchEvent<T>),
+) {
     while let Ok(Request { number, db }) = inbox.recv() {
         let mut timings = Timings::counting(db.log());
         let done = salsa::Cancelled::catch(AssertUnwindSafe(|| {
+            let Some(number) = number else {
+                // Whatever goes wrong, the next round says it.
+                let _ = guarded(|| warm_up(&db));
+                return None;
+            };
             let outcome = guarded(|| work(&db, &mut timings));
             let end = Instant::now();
-            Round {
+            Some(Round {
                 number,
                 outcome,
                 log: db.log().take_entries(),
                 timings,
                 end,
-            }
+            })
         }));
+        if number.is_none() {
+            db.log().take_entries();
+        }
         // Before anybody is told: who sets inputs waits for this.
         drop(db);
         match done {
-            Ok(round) => report(WatchEvent::Finished(round)),
+            Ok(Some(round)) => report(WatchEvent::Finished(round)),
+            Ok(None) => {}
             // What cancelled it asks for the next round.
             Err(salsa::Cancelled::PendingWrite | salsa::Cancelled::Local) => {}
             Err(other) => resume_unwind(Box::new(other)),

@@ -51,4 +51,10 @@ impl Rebuild {
         *linked = Some(object);
         Ok(())
     }
+
+    /// Makes what [`Rebuild::build`] needs for the next edit.
+    pub fn warm_up(&self, db: &Database) {
+        // What goes wrong is said by whoever needs the program.
+        let _ = build_image(db, &self.load, &self.target, &mut Timings::default());
+    }
 }

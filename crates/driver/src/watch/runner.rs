@@ -55,6 +55,12 @@ impl Preparation {
         *slot() = lister;
         Ok(Prepared::Parts(Arc::new(listing)))
     }
+
+    /// Makes what [`Preparation::prepare`] needs for the next edit.
+    pub fn warm_up(&self, db: &Database) {
+        // What goes wrong is said by whoever needs the program.
+        let _ = compile_for_process(db, &self.load, &self.target, &mut Timings::default());
+    }
 }
 
 /// What became of new code, or of the wish to run again.

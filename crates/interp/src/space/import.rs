@@ -65,8 +65,13 @@ impl Interp<'_> {
         parts.join(".")
     }
 
+    /// What there is at an absolute path; the answer of import time depends on it.
+    pub(crate) fn file_at(&self, path: &Utf8Path) -> File {
+        self.db.files().get_for(self.db, self.program, path)
+    }
+
     fn exists(&self, path: &Utf8Path) -> Option<File> {
-        let file = self.db.files().get(self.db, path);
+        let file = self.file_at(path);
         crate::queries::is_file(self.db, file).then_some(file)
     }
 

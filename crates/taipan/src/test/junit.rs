@@ -16,7 +16,7 @@ const PLAIN: Style = Style {
 };
 
 /// Writes a report to a file: a suite per test file.
-pub(super) fn write(db: &Database, report: &TestReport, file: &Utf8Path) -> std::io::Result<()> {
+pub(crate) fn write(db: &Database, report: &TestReport, file: &Utf8Path) -> std::io::Result<()> {
     let mut xml = Report::new("taipan test");
     xml.set_time(report.duration);
     let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();

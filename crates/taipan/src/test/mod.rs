@@ -1,41 +1,45 @@
 //! `taipan test`
 
 mod failure;
-mod junit;
+pub(crate) mod junit;
 mod terminal;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use camino::Utf8Path;
 use serde_json::json;
 use taipan_base::render_json;
-use taipan_driver::Failure;
 use taipan_driver::testing::{
-    Collected, Selection, TestFailure, TestOptions, TestOutcome, TestReport, TestReporter,
-    TestResult, run,
+    CollectError, Collected, Selection, TestFailure, TestOptions, TestOutcome, TestReport,
+    TestReporter, TestResult, run,
 };
+use taipan_driver::{Database, Failure};
 
 use crate::args::{Engine, TestArgs};
-use crate::output::Context;
-use terminal::{Style, Terminal};
+use crate::output::{Context, put};
+use terminal::Terminal;
+pub(crate) use terminal::{Style, details, lines, summary};
 
 pub(crate) fn test(args: &TestArgs) -> i32 {
-    let target = args.paths.first().map(|p| {
-        let file = p.as_str().split("::").next().unwrap_or_default();
-        Utf8Path::new(file)
-    });
-    let context = &mut Context::new(&args.common, target);
+    let context = &mut Context::new(&args.common, target(args));
     let code = match options(args, context) {
         Ok(options) => run_tests(args, &options, context),
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common);
-    code
+    context.finish(&args.common, code)
+}
+
+/// What the project is found by: the first file or folder that is named.
+pub(crate) fn target(args: &TestArgs) -> Option<&Utf8Path> {
+    args.paths.first().map(|p| {
+        let file = p.as_str().split("::").next().unwrap_or_default();
+        Utf8Path::new(file)
+    })
 }
 
 /// The options of a run, as the driver wants them.
-fn options(args: &TestArgs, context: &Context) -> Result<TestOptions, Failure> {
+pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions, Failure> {
     let select = match &args.select {
         Some(text) => Some(
             Selection::parse(text)
@@ -76,34 +80,37 @@ fn run_tests(args: &TestArgs, options: &TestOptions, context: &mut Context) -> i
         color: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         verbosity: i32::from(args.verbose) - i32::from(args.quiet),
     };
-    let report = if args.json {
-        run(&context.db, options, &mut context.timings, &mut JsonLines)
+    let (report, written) = if args.json {
+        let mut lines = JsonLines::default();
+        let report = run(&context.db, options, &mut context.timings, &mut lines);
+        if let Ok(report) = &report {
+            for e in &report.collected.errors {
+                lines.print(&error_line(&context.db, e));
+            }
+        }
+        (report, lines.code)
     } else {
         let mut terminal = Terminal::new(style, options);
         let report = run(&context.db, options, &mut context.timings, &mut terminal);
-        report.inspect(|report| terminal.finish(&context.db, options, report))
+        if let Ok(report) = &report {
+            terminal.finish(&context.db, options, report);
+        }
+        (report, terminal.code())
     };
     let report = match report {
         Ok(report) => report,
         Err(f) => return context.fail(&f),
     };
-    if args.json {
-        for e in &report.collected.errors {
-            let diagnostics = render_json(&context.db, &e.diagnostics);
-            let line = json!({"file": e.file, "outcome": "error", "diagnostics": diagnostics});
-            print_line(&line.to_string());
-        }
-    }
     if let Some(file) = &args.junit_xml
         && let Err(e) = junit::write(&context.db, &report, file)
     {
         return context.fail(&Failure::Usage(format!("{file}: {e}")));
     }
-    exit_code(&report)
+    exit_code(&report).max(written)
 }
 
 /// 1 where anything failed; 2 where there was nothing to do, which is hardly meant.
-fn exit_code(report: &TestReport) -> i32 {
+pub(crate) fn exit_code(report: &TestReport) -> i32 {
     let found = &report.collected;
     if report.failures() > 0 {
         1
@@ -114,48 +121,81 @@ fn exit_code(report: &TestReport) -> i32 {
     }
 }
 
-/// Prints a line; whoever reads along may have gone.
-fn print_line(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+/// One line of JSON per test.
+#[derive(Default)]
+struct JsonLines {
+    /// The exit code, if something could not be written.
+    code: i32,
 }
 
-/// One line of JSON per test.
-struct JsonLines;
+impl JsonLines {
+    fn print(&mut self, line: &str) {
+        // Once is enough to say that it cannot be written.
+        if self.code == 0 {
+            self.code = put(&format!("{line}\n"));
+        }
+    }
+}
 
 impl TestReporter for JsonLines {
     fn collected(&mut self, collected: &Collected) {
         for (file, reason) in &collected.skipped {
-            print_line(&json!({"file": file, "outcome": "skipped", "reason": reason}).to_string());
+            self.print(&skipped_line(file, reason));
         }
     }
 
     fn finished(&mut self, r: &TestResult) {
-        let (outcome, reason) = match &r.outcome {
-            TestOutcome::Passed => ("passed", None),
-            TestOutcome::Failed(f) => ("failed", Some(details(f))),
-            TestOutcome::Skipped(why) => ("skipped", Some(why.clone())),
-            TestOutcome::ExpectedFailure(why) => ("xfailed", Some(why.clone())),
-            TestOutcome::UnexpectedPass(why) => ("xpassed", Some(why.clone())),
-        };
-        let frames: Vec<_> = (r.traceback.iter())
-            .map(|f| json!({"file": f.file, "line": f.line, "function": f.function}))
-            .collect();
-        let line = json!({
-            "id": r.id,
-            "file": r.file,
-            "line": r.line,
-            "outcome": outcome,
-            "unchanged": r.unchanged,
-            "seconds": r.duration.as_secs_f64(),
-            "reason": reason,
-            "traceback": frames,
-            "output": String::from_utf8_lossy(&r.output),
-        });
-        print_line(&line.to_string());
+        self.print(&result_line(r));
     }
 }
 
+/// All lines of a report.
+pub(crate) fn json_lines(db: &Database, report: &TestReport) -> Vec<String> {
+    let found = &report.collected;
+    let skipped = found.skipped.iter().map(|(f, why)| skipped_line(f, why));
+    let results = report.results.iter().map(result_line);
+    let errors = found.errors.iter().map(|e| error_line(db, e));
+    skipped.chain(results).chain(errors).collect()
+}
+
+/// A file that skips itself.
+fn skipped_line(file: &str, reason: &str) -> String {
+    json!({"file": file, "outcome": "skipped", "reason": reason}).to_string()
+}
+
+/// A file that cannot be imported.
+fn error_line(db: &Database, e: &CollectError) -> String {
+    let diagnostics = render_json(db, &e.diagnostics);
+    json!({"file": e.file, "outcome": "error", "diagnostics": diagnostics}).to_string()
+}
+
+/// A test.
+fn result_line(r: &TestResult) -> String {
+    let (outcome, reason) = match &r.outcome {
+        TestOutcome::Passed => ("passed", None),
+        TestOutcome::Failed(f) => ("failed", Some(reason(f))),
+        TestOutcome::Skipped(why) => ("skipped", Some(why.clone())),
+        TestOutcome::ExpectedFailure(why) => ("xfailed", Some(why.clone())),
+        TestOutcome::UnexpectedPass(why) => ("xpassed", Some(why.clone())),
+    };
+    let frames: Vec<_> = (r.traceback.iter())
+        .map(|f| json!({"file": f.file, "line": f.line, "function": f.function}))
+        .collect();
+    json!({
+        "id": r.id,
+        "file": r.file,
+        "line": r.line,
+        "outcome": outcome,
+        "unchanged": r.unchanged,
+        "seconds": r.duration.as_secs_f64(),
+        "reason": reason,
+        "traceback": frames,
+        "output": String::from_utf8_lossy(&r.output),
+    })
+    .to_string()
+}
+
 /// All that a failure says, without places.
-fn details(f: &TestFailure) -> String {
+fn reason(f: &TestFailure) -> String {
     f.lines().join("\n")
 }

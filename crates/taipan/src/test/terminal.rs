@@ -2,7 +2,6 @@
 //! with their sources, a summary.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use taipan_driver::Database;
 use taipan_driver::testing::{
@@ -10,16 +9,17 @@ use taipan_driver::testing::{
 };
 
 use super::failure;
+use crate::output::put;
 
 /// Width of the lines.
 const WIDTH: usize = 80;
 
 /// How things are printed.
 #[derive(Clone, Copy)]
-pub(super) struct Style {
-    pub(super) color: bool,
+pub(crate) struct Style {
+    pub(crate) color: bool,
     /// Number of `-v` minus number of `-q`.
-    pub(super) verbosity: i32,
+    pub(crate) verbosity: i32,
 }
 
 /// Colours by their codes.
@@ -59,6 +59,8 @@ pub(super) struct Terminal {
     done: usize,
     /// The file whose line is open, and the length of the line.
     line: Option<(String, usize)>,
+    /// The exit code, if something could not be written.
+    code: i32,
 }
 
 impl Terminal {
@@ -78,13 +80,20 @@ impl Terminal {
             total: 0,
             done: 0,
             line: None,
+            code: 0,
         }
     }
 
-    fn print(&self, text: &str) {
-        let mut out = std::io::stdout().lock();
-        // Whoever reads along may have gone.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    /// The exit code, as far as writing is concerned.
+    pub(super) fn code(&self) -> i32 {
+        self.code
+    }
+
+    fn print(&mut self, text: &str) {
+        // Once is enough to say that it cannot be written.
+        if self.code == 0 {
+            self.code = put(text);
+        }
     }
 
     fn close_line(&mut self) {
@@ -105,42 +114,17 @@ impl Terminal {
     pub(super) fn finish(&mut self, db: &Database, options: &TestOptions, report: &TestReport) {
         self.close_line();
         let style = self.style;
-        let mut out = String::new();
-        let errors = &report.collected.errors;
-        if !errors.is_empty() {
-            out += &format!("\n{}\n", style.rule('=', "ERRORS"));
-            for e in errors {
-                out += &failure::collect_error(db, style, e);
-            }
-        }
-        let failed: Vec<_> = report
-            .results
-            .iter()
-            .filter(|r| r.outcome.is_failure())
-            .collect();
-        if !failed.is_empty() {
-            out += &format!("\n{}\n", style.rule('=', "FAILURES"));
-            for r in &failed {
-                out += &failure::section(db, style, r);
-            }
-        }
-        if !(failed.is_empty() && errors.is_empty()) && style.verbosity > -2 {
-            out += &format!("\n{}\n", style.rule('=', "short test summary info"));
-            for e in errors {
-                let _ = writeln!(out, "{} {}", style.paint(color::RED, "ERROR"), e.file);
-            }
-            for r in &failed {
-                let word = style.paint(color::RED, "FAILED");
-                if let TestOutcome::Failed(f) = &r.outcome {
-                    let _ = writeln!(out, "{word} {} - {}", r.id, f.headline());
-                }
-            }
-        }
-        if report.stopped {
-            let stop = format!("stopping after {} failures", report.failures());
-            out += &format!("{}\n", style.rule('!', &stop));
-        }
-        out += &summary(style, options, report);
+        let mut out = details(db, style, report);
+        let code = match report.failures() {
+            0 => color::GREEN,
+            _ => color::RED,
+        };
+        let text = summary(options, report);
+        let line = match style.verbosity {
+            v if v < 0 => text,
+            _ => style.rule('=', &text),
+        };
+        let _ = write!(out, "\n{}\n", style.paint(code, &line));
         self.print(&out);
     }
 }
@@ -176,21 +160,14 @@ impl TestReporter for Terminal {
 
     fn finished(&mut self, r: &TestResult) {
         self.done += 1;
-        let (letter, word, code) = marks(r);
+        let (letter, _, code) = marks(r);
         if self.style.verbosity > 0 {
-            let unchanged = if r.unchanged { " (unchanged)" } else { "" };
-            let reason = match &r.outcome {
-                TestOutcome::Skipped(why) | TestOutcome::ExpectedFailure(why)
-                    if !why.is_empty() =>
-                {
-                    format!(" ({why})")
-                }
-                _ => String::new(),
+            let plain = Style {
+                color: false,
+                ..self.style
             };
-            let text = format!("{} {word}{reason}{unchanged}", r.id);
-            let length = text.chars().count();
-            let word = self.style.paint(code, word);
-            self.print(&format!("{} {word}{reason}{unchanged}", r.id));
+            let length = result_line(plain, r).chars().count();
+            self.print(&result_line(self.style, r));
             self.line = Some((r.file.clone(), length));
             self.close_line();
             return;
@@ -220,6 +197,69 @@ impl TestReporter for Terminal {
     }
 }
 
+/// What went wrong, with sources.
+pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> String {
+    let mut out = String::new();
+    let errors = &report.collected.errors;
+    if !errors.is_empty() {
+        out += &format!("\n{}\n", style.rule('=', "ERRORS"));
+        for e in errors {
+            out += &failure::collect_error(db, style, e);
+        }
+    }
+    let failed: Vec<_> = report
+        .results
+        .iter()
+        .filter(|r| r.outcome.is_failure())
+        .collect();
+    if !failed.is_empty() {
+        out += &format!("\n{}\n", style.rule('=', "FAILURES"));
+        for r in &failed {
+            out += &failure::section(db, style, r);
+        }
+    }
+    if !(failed.is_empty() && errors.is_empty()) && style.verbosity > -2 {
+        out += &format!("\n{}\n", style.rule('=', "short test summary info"));
+        for e in errors {
+            let _ = writeln!(out, "{} {}", style.paint(color::RED, "ERROR"), e.file);
+        }
+        for r in &failed {
+            let word = style.paint(color::RED, "FAILED");
+            if let TestOutcome::Failed(f) = &r.outcome {
+                let _ = writeln!(out, "{word} {} - {}", r.id, f.headline());
+            }
+        }
+    }
+    if report.stopped {
+        let stop = format!("stopping after {} failures", report.failures());
+        out += &format!("{}\n", style.rule('!', &stop));
+    }
+    out
+}
+
+/// The result of each test, or its name if none ran.
+pub(crate) fn lines(style: Style, report: &TestReport) -> Vec<String> {
+    match report.results.is_empty() {
+        true => report.collected.ids.clone(),
+        false => (report.results.iter())
+            .map(|r| result_line(style, r))
+            .collect(),
+    }
+}
+
+/// A test, and what became of it.
+fn result_line(style: Style, r: &TestResult) -> String {
+    let (_, word, code) = marks(r);
+    let reason = match &r.outcome {
+        TestOutcome::Skipped(why) | TestOutcome::ExpectedFailure(why) if !why.is_empty() => {
+            format!(" ({why})")
+        }
+        _ => String::new(),
+    };
+    let unchanged = if r.unchanged { " (unchanged)" } else { "" };
+    format!("{} {}{reason}{unchanged}", r.id, style.paint(code, word))
+}
+
 /// Letter, word and colour of a result.
 fn marks(r: &TestResult) -> (&'static str, &'static str, u8) {
     match &r.outcome {
@@ -232,8 +272,8 @@ fn marks(r: &TestResult) -> (&'static str, &'static str, u8) {
     }
 }
 
-/// The last line: counts and time.
-fn summary(style: Style, options: &TestOptions, report: &TestReport) -> String {
+/// Counts and time in a line.
+pub(crate) fn summary(options: &TestOptions, report: &TestReport) -> String {
     let collected = &report.collected;
     let mut parts = Vec::new();
     let mut add = |n: usize, what: &str| {
@@ -265,18 +305,9 @@ fn summary(style: Style, options: &TestOptions, report: &TestReport) -> String {
     } else if parts.is_empty() || collected.ids.is_empty() && errors == 0 && skipped == 0 {
         parts.insert(0, "no tests ran".to_owned());
     }
-    let text = format!(
+    format!(
         "{} in {:.2}s",
         parts.join(", "),
         report.duration.as_secs_f64()
-    );
-    let code = match report.failures() {
-        0 => color::GREEN,
-        _ => color::RED,
-    };
-    let line = match style.verbosity {
-        v if v < 0 => text,
-        _ => style.rule('=', &text),
-    };
-    format!("\n{}\n", style.paint(code, &line))
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_driver::watch::{Answer, Rebuild, Work};
+use taipan_driver::watch::{Answer, Job, Rebuild};
 use taipan_driver::{Database, Failure};
 
 use super::{Shown, Task};
@@ -28,9 +28,10 @@ impl Task for Build {
         format!("build {} -o {}", self.0.target(), self.0.output())
     }
 
-    fn work(&mut self) -> Arc<Work<Self::Outcome>> {
-        let rebuild = self.0.clone();
-        Arc::new(move |db, timings| rebuild.build(db, timings))
+    fn job(&mut self) -> Job<Self::Outcome> {
+        let (rebuild, warm) = (self.0.clone(), self.0.clone());
+        Job::new(Arc::new(move |db, timings| rebuild.build(db, timings)))
+            .warming_up(move |db| warm.warm_up(db))
     }
 
     fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use taipan_driver::watch::{Answer, Work};
-use taipan_driver::{Config, Database, LoadOptions, has_errors};
+use taipan_base::Db;
+use taipan_driver::watch::{Answer, Choice, Job, Work};
+use taipan_driver::{Config, Database, LoadOptions, Past, Reader, Timings, has_errors};
 
 use super::{Shown, Task};
 use crate::args::{CheckArgs, CheckFormat};
@@ -34,9 +35,20 @@ impl Task for Check {
         format!("check {}", paths.join(" "))
     }
 
-    fn work(&mut self) -> Arc<Work<Checked>> {
+    fn job(&mut self) -> Job<Checked> {
         let (args, load, config) = (self.args.clone(), self.load.clone(), self.config.clone());
-        Arc::new(move |db, timings| check_targets(targets(&args, &config), db, &load, timings))
+        let chosen = move |reader: &dyn Reader| targets(&args, reader, &config);
+        let work = {
+            let chosen = chosen.clone();
+            move |db: &Database, timings: &mut Timings| {
+                check_targets(chosen(db), db, &load, timings)
+            }
+        };
+        let work: Arc<Work<Checked>> = Arc::new(work);
+        let choice = Choice::new(None);
+        Job::new(work.clone())
+            .warming_up(move |db| drop(work(db, &mut Timings::default())))
+            .if_concerned(move |db| choice.differs(chosen(&Past(db.system())).ok()))
     }
 
     fn show(&mut self, db: &Database, answer: &mut Answer<Checked>) -> Shown {

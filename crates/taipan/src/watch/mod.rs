@@ -9,17 +9,17 @@ mod report;
 mod run;
 mod screen;
 mod terminal;
+mod test;
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use taipan_base::WatchOptions;
-use taipan_driver::watch::{Answer, Ended, Input, Launcher, Watch, WatchEvent, Work};
+use taipan_driver::watch::{Answer, Ended, Input, Job, Launcher, Watch, WatchEvent};
 use taipan_driver::{Database, InternalError};
 
 use crate::args::{Common, WatchArgs, WatchCommand};
-use crate::output::Context;
+use crate::output::{Context, tell};
 use screen::Screen;
 use terminal::Terminal;
 
@@ -31,8 +31,8 @@ trait Task {
     /// The command line in short.
     fn title(&self) -> String;
 
-    /// The work of a round.
-    fn work(&mut self) -> Arc<Work<Self::Outcome>>;
+    /// What is repeated.
+    fn job(&mut self) -> Job<Self::Outcome>;
 
     /// Takes up what an answer brings.
     fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown;
@@ -48,6 +48,17 @@ trait Task {
     fn ended(&mut self, db: &Database, ended: Ended) -> Option<Shown> {
         let _ = (db, ended);
         None
+    }
+
+    /// Keys of its own, as the footer tells of them.
+    fn keys(&self) -> &'static str {
+        ""
+    }
+
+    /// Takes a key of its own; answers whether the work is to be done again for it.
+    fn key(&mut self, key: char) -> bool {
+        let _ = key;
+        false
     }
 
     /// Whether typed lines can be given to the program.
@@ -141,6 +152,13 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
                 Err(f) => context.fail(&f),
             }
         }
+        WatchCommand::Test(a) => {
+            let mut context = Context::new(&a.common, crate::test::target(a));
+            match test::Test::new(a, &mut context) {
+                Ok(task) => session(args, &a.common, context, |_| Ok(task)),
+                Err(f) => context.fail(&f),
+            }
+        }
         WatchCommand::Run(a) => {
             let context = Context::new(&a.run.common, Some(&a.run.target));
             let Some(launcher) = launcher else { return 2 };
@@ -164,7 +182,7 @@ fn session<T: Task>(
     task: impl FnOnce(&Sender<Event<T::Outcome>>) -> std::io::Result<T>,
 ) -> i32 {
     if common.log_queries.is_some() {
-        eprintln!("taipan: --log-queries is for commands that run once");
+        tell("taipan: --log-queries is for commands that run once\n");
         return 2;
     }
     let (sender, events) = channel();
@@ -176,8 +194,12 @@ fn session<T: Task>(
         };
         let report = sender.clone();
         let report = move |e| drop(report.send(Event::Watch(e)));
-        let watch = Watch::start(context.db, options, task.work(), report)?;
-        let screen = Screen::new(task.title(), terminal.has_keys(), task.takes_input());
+        let watch = Watch::start(context.db, options, task.job(), report)?;
+        let screen = Screen::new(
+            task.title(),
+            terminal.has_keys().then(|| task.keys()),
+            task.takes_input(),
+        );
         Ok(Session {
             task,
             watch,
@@ -197,7 +219,7 @@ fn session<T: Task>(
             code
         }
         Err(e) => {
-            eprintln!("taipan: cannot watch: {e}");
+            tell(&format!("taipan: cannot watch: {e}\n"));
             2
         }
     }
@@ -307,6 +329,10 @@ impl<T: Task> Session<T> {
             (KeyCode::Char('i'), None) if self.task.takes_input() => {
                 self.typed = Some(String::new());
                 self.screen.typed(Some(""));
+            }
+            (KeyCode::Char(c), None) if self.task.key(c) => {
+                self.watch.rerun();
+                self.screen.working();
             }
             _ => {}
         }

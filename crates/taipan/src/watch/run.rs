@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use taipan_driver::watch::{
-    Answer, End, Ended, Launcher, Obstacle, Preparation, Prepared, Runner, Step, Work,
+    Answer, End, Ended, Job, Launcher, Obstacle, Preparation, Prepared, Runner, Step,
 };
 use taipan_driver::{Database, Failure};
 
@@ -93,9 +93,12 @@ impl Task for Run {
         format!("run {}", self.preparation.target)
     }
 
-    fn work(&mut self) -> Arc<Work<Self::Outcome>> {
-        let preparation = self.preparation.clone();
-        Arc::new(move |db, timings| preparation.prepare(db, timings))
+    fn job(&mut self) -> Job<Self::Outcome> {
+        let (preparation, warm) = (self.preparation.clone(), self.preparation.clone());
+        Job::new(Arc::new(move |db, timings| {
+            preparation.prepare(db, timings)
+        }))
+        .warming_up(move |db| warm.warm_up(db))
     }
 
     fn show(&mut self, db: &Database, answer: &mut Answer<Self::Outcome>) -> Shown {

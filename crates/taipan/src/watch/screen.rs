@@ -15,7 +15,8 @@ pub(super) struct Screen {
     /// Whether there is a screen that can be cleared.
     clears: bool,
     color: bool,
-    keys: bool,
+    /// If there are keys, those of the task.
+    keys: Option<&'static str>,
     input: bool,
     /// What stands on the screen, to draw it again.
     last: Option<Page>,
@@ -33,7 +34,7 @@ struct Page {
 }
 
 impl Screen {
-    pub(super) fn new(title: String, keys: bool, input: bool) -> Screen {
+    pub(super) fn new(title: String, keys: Option<&'static str>, input: bool) -> Screen {
         let clears = stderr().is_terminal();
         Screen {
             title,
@@ -101,8 +102,10 @@ impl Screen {
 
     fn footer(&self, watching: &str) -> String {
         let mut out = watching.to_owned();
-        if self.keys {
-            out.push_str(" · r re-run · q quit");
+        if let Some(keys) = self.keys {
+            out.push_str(" · r re-run");
+            out.push_str(keys);
+            out.push_str(" · q quit");
             if self.input {
                 out.push_str(" · i input");
             }

@@ -34,7 +34,7 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(sink(it, name));
     }
     let path = it.absolute(&name);
-    let file = it.db.files().get(it.db, &path);
+    let file = it.file_at(&path);
     match file.contents(it.db) {
         FileContents::Text(t) => {
             let f = FileObject {

@@ -194,7 +194,7 @@ pub(crate) fn execfile(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "execfile", 1, 3)?;
     let name = it.name_of(&args.pos[0], "file name")?;
     let path = it.absolute(&name);
-    let file = it.db.files().get(it.db, &path);
+    let file = it.file_at(&path);
     if !crate::queries::is_file(it.db, file) {
         return it.raise(ty::IO_ERROR, format!("No such file or directory: '{name}'"));
     }

@@ -19,25 +19,25 @@ fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> 
 
 fn exists(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "exists")?;
-    let f = it.db.files().get(it.db, &p);
+    let f = it.file_at(&p);
     Ok(Value::Bool(*file_state(it.db, f) != FileState::Missing))
 }
 
 fn isfile(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isfile")?;
-    let f = it.db.files().get(it.db, &p);
+    let f = it.file_at(&p);
     Ok(Value::Bool(is_file(it.db, f)))
 }
 
 fn isdir(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isdir")?;
-    let f = it.db.files().get(it.db, &p);
+    let f = it.file_at(&p);
     Ok(Value::Bool(*file_state(it.db, f) == FileState::Directory))
 }
 
 fn listdir(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "listdir")?;
-    let f = it.db.files().get(it.db, &p);
+    let f = it.file_at(&p);
     match f.contents(it.db) {
         FileContents::Directory(names) => {
             let names = names.iter().map(|n| Value::str(n)).collect();

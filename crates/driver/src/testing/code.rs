@@ -1,0 +1,250 @@
+//! The tests of a file as code: which of them are one program, what each depends on,
+//! and the machine code of those that are to be run. From the cache where nothing that
+//! this depends on has changed: then nothing of the file is compiled.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use taipan_annotator::Roots;
+use taipan_base::Diagnostic;
+use taipan_codegen::{Glue, Image, Place, SymbolRef};
+use taipan_codegen_cranelift::LoadedImage;
+use taipan_graph::ObjId;
+use taipan_lltype::FuncSym;
+
+use super::collect::{Module, runners};
+use super::execute;
+use super::fingerprint::{Fingerprint, test_fingerprint};
+use super::group::{self, Groups, runner_sym};
+use crate::answers::{Question, StoredDiagnostics, remember};
+use crate::compile::codegen_failure;
+use crate::native::ImageUse;
+use crate::stages::LLFunction;
+use crate::{Database, Engine, Failure, Timings, guarded, native};
+
+/// What is known of the tests of a file when they have been compiled. Tests are numbers
+/// of cases.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// Tests that are one program, each with what it depends on, if that can be told.
+    pub(super) groups: Vec<Vec<(usize, Option<Fingerprint>)>>,
+    broken: Vec<(Vec<usize>, StoredDiagnostics)>,
+}
+
+impl Plan {
+    /// Tests that cannot be compiled, with what is wrong.
+    pub(super) fn take_broken(&mut self, db: &Database) -> Vec<(usize, Vec<Diagnostic>)> {
+        let broken = std::mem::take(&mut self.broken).into_iter();
+        broken
+            .flat_map(|(cases, problems)| {
+                let problems = problems.restore(db);
+                cases.into_iter().map(move |i| (i, problems.clone()))
+            })
+            .collect()
+    }
+}
+
+/// The machine code of tests, not placed yet.
+#[derive(Serialize, Deserialize)]
+struct TestImage {
+    image: Image,
+    /// Where each test is entered.
+    entries: Vec<(usize, Place)>,
+}
+
+/// What runs tests of a group in child processes.
+pub(super) enum Runner {
+    /// Their machine code.
+    Native(LoadedImage, HashMap<usize, Place>),
+    /// Their graphs.
+    Interpreted(Roots, HashMap<usize, FuncSym>),
+}
+
+impl Runner {
+    /// Runs a test, in a child.
+    pub(super) fn run(&self, db: &Database, case: usize) {
+        match self {
+            Runner::Native(image, entries) => execute::run_native(image, entries.get(&case)),
+            Runner::Interpreted(roots, syms) => {
+                execute::run_interpreted(db, *roots, syms.get(&case));
+            }
+        }
+    }
+}
+
+/// The tests of a file, compiled when somebody needs them.
+pub(super) struct Code<'a> {
+    db: &'a Database,
+    module: &'a Module,
+    engine: Engine,
+    compiled: Option<Compiled>,
+}
+
+struct Compiled {
+    groups: Groups,
+    /// The tests that a function runs.
+    by_runner: HashMap<ObjId, Vec<usize>>,
+}
+
+impl Compiled {
+    /// The tests of a group with their functions.
+    fn cases(&self, db: &Database, group: usize) -> Vec<(usize, FuncSym)> {
+        let group = &self.groups.groups[group];
+        let mut out = Vec::new();
+        for runner in &group.runners {
+            if let Some(sym) = runner_sym(db, group.roots, *runner) {
+                out.extend(self.by_runner[runner].iter().map(|i| (*i, sym.clone())));
+            }
+        }
+        out
+    }
+}
+
+impl<'a> Code<'a> {
+    pub(super) fn new(db: &'a Database, module: &'a Module, engine: Engine) -> Code<'a> {
+        Code {
+            db,
+            module,
+            engine,
+            compiled: None,
+        }
+    }
+
+    /// Which tests there are to run, and what they depend on.
+    pub(super) fn plan(&mut self, timings: &mut Timings) -> Result<Plan, Failure> {
+        if self.engine == Engine::LLInterp {
+            return self.make_plan(timings);
+        }
+        let db = self.db;
+        let names = self.names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let question = Question {
+            what: "test_plan",
+            program: self.module.program,
+            options: &names,
+        };
+        guarded(|| remember(db, &question, |_| true, || self.make_plan(timings)))?
+    }
+
+    /// What runs some tests of a group of the plan.
+    pub(super) fn runner(
+        &mut self,
+        group: usize,
+        cases: &[usize],
+        timings: &mut Timings,
+    ) -> Result<Runner, Failure> {
+        let db = self.db;
+        if self.engine == Engine::LLInterp {
+            let compiled = self.compiled(timings);
+            let roots = compiled.groups.groups[group].roots;
+            let syms = compiled.cases(db, group).into_iter().collect();
+            return Ok(Runner::Interpreted(roots, syms));
+        }
+        let mut options = self.names();
+        options.push(format!("group {group}"));
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let question = Question {
+            what: "test_image",
+            program: self.module.program,
+            options: &options,
+        };
+        // What a later process takes over is for whichever of them it has to run.
+        let wanted = (!db.takes_answers()).then_some(cases);
+        // What C libraries do is known to them alone.
+        let keeps = |i: &TestImage| i.image.foreign.is_empty();
+        guarded(|| {
+            let image = remember(db, &question, keeps, || {
+                self.make_image(group, wanted, timings)
+            })?;
+            let loaded = timings.phase("load", || LoadedImage::new(image.image));
+            let loaded = loaded.map_err(|e| codegen_failure(&e))?;
+            Ok(Runner::Native(loaded, image.entries.into_iter().collect()))
+        })?
+    }
+
+    /// Which tests were chosen, for the cache.
+    fn names(&self) -> Vec<String> {
+        match self.module.whole {
+            true => vec!["all".to_owned()],
+            false => {
+                let names = self.module.cases.iter().map(|c| c.test.name.clone());
+                std::iter::once("some".to_owned()).chain(names).collect()
+            }
+        }
+    }
+
+    fn compiled(&mut self, timings: &mut Timings) -> &Compiled {
+        let (db, module) = (self.db, self.module);
+        self.compiled.get_or_insert_with(|| {
+            let known = runners(db, module.program);
+            let mut by_runner: HashMap<ObjId, Vec<usize>> = HashMap::new();
+            let mut order = Vec::new();
+            for (i, case) in module.cases.iter().enumerate() {
+                let test = &case.test;
+                if test.problem.is_some() || test.skip.is_some() {
+                    continue;
+                }
+                if let Some(runner) = known.get(test.number).copied().flatten() {
+                    let all = by_runner.entry(runner).or_default();
+                    if all.is_empty() {
+                        order.push(runner);
+                    }
+                    all.push(i);
+                }
+            }
+            let groups = group::compile(db, module.program, &order, module.whole, timings);
+            Compiled { groups, by_runner }
+        })
+    }
+
+    fn make_plan(&mut self, timings: &mut Timings) -> Result<Plan, Failure> {
+        let (db, engine) = (self.db, self.engine);
+        let compiled = self.compiled(timings);
+        let mut groups = Vec::new();
+        for (n, group) in compiled.groups.groups.iter().enumerate() {
+            let mut cases = Vec::new();
+            for (i, sym) in compiled.cases(db, n) {
+                let key = LLFunction::new(db, group.roots, sym);
+                let fingerprint = match engine {
+                    Engine::Native => timings.phase("compare", || test_fingerprint(db, key)),
+                    Engine::LLInterp => None,
+                };
+                cases.push((i, fingerprint));
+            }
+            groups.push(cases);
+        }
+        let broken = compiled.groups.broken.iter().map(|(runner, problems)| {
+            let cases = compiled.by_runner[runner].clone();
+            (cases, StoredDiagnostics::new(db, problems))
+        });
+        Ok(Plan {
+            groups,
+            broken: broken.collect(),
+        })
+    }
+
+    /// The code of some tests of a group, or of all.
+    fn make_image(
+        &mut self,
+        group: usize,
+        wanted: Option<&[usize]>,
+        timings: &mut Timings,
+    ) -> Result<TestImage, Failure> {
+        let db = self.db;
+        let compiled = self.compiled(timings);
+        let mut cases = compiled.cases(db, group);
+        cases.retain(|(i, _)| wanted.is_none_or(|w| w.contains(i)));
+        let roots = compiled.groups.groups[group].roots;
+        let entries: Vec<FuncSym> = cases.iter().map(|(_, f)| f.clone()).collect();
+        let image = timings
+            .phase("link", || {
+                native::image(db, roots, &entries, ImageUse::Call)
+            })
+            .map_err(|e| codegen_failure(&e))?;
+        let place = |f: FuncSym| image.place(&SymbolRef::Glue(Glue::Trampoline(f)));
+        let entries = (cases.into_iter())
+            .filter_map(|(i, f)| Some((i, place(f)?)))
+            .collect();
+        Ok(TestImage { image, entries })
+    }
+}
