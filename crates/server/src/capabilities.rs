@@ -2,8 +2,9 @@
 
 use lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CompletionOptions, FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams,
-    InlayHintOptions, InlayHintServerCapabilities, OneOf, PositionEncodingKind, RenameOptions,
+    CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities,
+    FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams, InlayHintOptions,
+    InlayHintServerCapabilities, OneOf, PositionEncodingKind, RenameOptions,
     SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensLegend,
     SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability,
     TextDocumentSyncKind, TextDocumentSyncOptions, WorkDoneProgressOptions,
@@ -23,6 +24,10 @@ pub(crate) struct Client {
     pub(crate) watching: bool,
     /// Answers `workspace/configuration`.
     pub(crate) configuration: bool,
+    /// Asks for diagnostics; they are not sent unasked then.
+    pub(crate) pulls: bool,
+    /// Can be told to ask for diagnostics again.
+    pub(crate) refreshes: bool,
     /// Shows related places of a diagnostic.
     pub(crate) related: bool,
     /// Shows Markdown in hovers.
@@ -58,6 +63,10 @@ impl Client {
                 .and_then(|w| w.did_change_watched_files?.dynamic_registration)
                 .unwrap_or(false),
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
+            pulls: text.is_some_and(|t| t.diagnostic.is_some()),
+            refreshes: workspace
+                .and_then(|w| w.diagnostic.as_ref()?.refresh_support)
+                .unwrap_or(false),
             related: text
                 .and_then(|t| t.publish_diagnostics.as_ref()?.related_information)
                 .unwrap_or(false),
@@ -119,6 +128,13 @@ pub(crate) fn server(client: &Client) -> ServerCapabilities {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
             ..CodeActionOptions::default()
         })),
+        diagnostic_provider: client.pulls.then(|| {
+            DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                inter_file_dependencies: true,
+                workspace_diagnostics: true,
+                ..DiagnosticOptions::default()
+            })
+        }),
         ..ServerCapabilities::default()
     }
 }

@@ -23,6 +23,7 @@ mod documents;
 mod handlers;
 mod pool;
 mod projects;
+mod pull;
 mod settings;
 mod shipped;
 mod snapshot;
@@ -48,8 +49,12 @@ pub fn serve_stdio() -> Result<(), Error> {
 /// Serves a client until it says `exit`.
 pub fn serve(connection: &Connection) -> Result<(), Error> {
     let (id, params) = connection.initialize_start()?;
+    // `lsp_types` has another name for it than the protocol.
+    let refresh = params.pointer("/capabilities/workspace/diagnostics/refreshSupport");
+    let refreshes = refresh.and_then(serde_json::Value::as_bool) == Some(true);
     let params: InitializeParams = serde_json::from_value(params)?;
-    let client = capabilities::Client::new(&params);
+    let mut client = capabilities::Client::new(&params);
+    client.refreshes |= refreshes;
     let answer = serde_json::json!({
         "capabilities": capabilities::server(&client),
         "serverInfo": {"name": "taipan", "version": env!("CARGO_PKG_VERSION")},

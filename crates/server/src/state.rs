@@ -11,13 +11,13 @@ use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
     DidOpenTextDocument, Notification as _,
 };
-use lsp_types::request::{RegisterCapability, WorkspaceConfiguration};
+use lsp_types::request::{RegisterCapability, WorkspaceConfiguration, WorkspaceDiagnosticRefresh};
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWatchedFilesRegistrationOptions, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, FileSystemWatcher, GlobPattern, InitializeParams, MessageType,
-    NumberOrString, PublishDiagnosticsParams, Registration, RegistrationParams,
+    NumberOrString, PublishDiagnosticsParams, Registration, RegistrationParams, Url,
 };
 use salsa::{CancellationToken, Cancelled, Database as _};
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ use crate::documents::Documents;
 use crate::handlers::{self, Refusal};
 use crate::pool::Pool;
 use crate::projects::{Project, load_all, search_folder};
+use crate::pull::Pull;
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::tokens::SentTokens;
@@ -103,8 +104,12 @@ pub(crate) struct Server<'c> {
     stale: Stale,
     pending: HashMap<RequestId, Pending>,
     published: Findings,
+    /// Requests for diagnostics that wait for the check of the present state.
+    pulls: Vec<Pull>,
     /// Counts the states that were checked.
     revision: u64,
+    /// The last state whose check is over.
+    checked: u64,
     workers: Pool,
     checker: Pool,
     sender: Sender<Task>,
@@ -158,7 +163,9 @@ impl<'c> Server<'c> {
             },
             pending: HashMap::new(),
             published: Findings::new(),
+            pulls: Vec::new(),
             revision: 0,
+            checked: 0,
             workers: Pool::new("taipan worker", threads.clamp(2, 4)),
             checker: Pool::new("taipan checker", 1),
             sender,
@@ -267,6 +274,18 @@ impl<'c> Server<'c> {
     }
 
     fn client_request(&mut self, request: Request) -> Result<(), Error> {
+        if let Some(pull) = Pull::read(&request.id, &request.method, &request.params) {
+            return match pull {
+                Ok(pull) => {
+                    self.pulls.push(pull);
+                    self.answer_pulls()
+                }
+                Err(e) => {
+                    let code = ErrorCode::InvalidParams as i32;
+                    self.respond(Response::new_err(request.id, code, e.to_string()))
+                }
+            };
+        }
         if handlers::find(&request.method).is_none() {
             let message = format!("unknown request {}", request.method);
             let code = ErrorCode::MethodNotFound as i32;
@@ -387,6 +406,11 @@ impl<'c> Server<'c> {
                 if let Some(pending) = self.pending.get_mut(&id) {
                     pending.cancelled = true;
                     pending.token.cancel();
+                } else if let Some(at) = self.pulls.iter().position(|p| p.id == id) {
+                    self.pulls.remove(at);
+                    let code = ErrorCode::RequestCanceled as i32;
+                    let text = "cancelled by the client".to_owned();
+                    self.respond(Response::new_err(id, code, text))?;
                 }
             }
             _ => {}
@@ -504,11 +528,17 @@ impl<'c> Server<'c> {
             Task::Answered(id, outcome) => self.answered(id, outcome),
             Task::Checked(revision, outcome) => match outcome {
                 Outcome::Done(findings) if revision == self.revision => {
+                    self.checked = revision;
                     self.publish(findings)?;
+                    self.answer_pulls()?;
                     self.end_progress()
                 }
                 Outcome::Fault(fault) if revision == self.revision => {
                     self.log(MessageType::ERROR, &fault.to_string())?;
+                    for pull in std::mem::take(&mut self.pulls) {
+                        let code = ErrorCode::InternalError as i32;
+                        self.respond(Response::new_err(pull.id, code, fault.to_string()))?;
+                    }
                     self.end_progress()
                 }
                 // There is a newer one under way.
@@ -575,8 +605,29 @@ impl<'c> Server<'c> {
         self.respond(response)
     }
 
-    /// Tells the client what has changed since the last time.
+    /// Answers what was asked about the present state, if that has been checked.
+    fn answer_pulls(&mut self) -> Result<(), Error> {
+        if self.checked != self.revision {
+            return Ok(());
+        }
+        for pull in std::mem::take(&mut self.pulls) {
+            let version = |url: &Url| self.documents.get(&path_of(url)).map(|d| d.version);
+            let result = pull.answer(&self.published, version)?;
+            self.respond(Response::new_ok(pull.id, result))?;
+        }
+        Ok(())
+    }
+
+    /// Tells the client what has changed since the last time, or only that it has to ask.
     fn publish(&mut self, mut findings: Findings) -> Result<(), Error> {
+        if self.client.pulls {
+            let changed = self.published != findings;
+            self.published = findings;
+            if changed && self.client.refreshes {
+                self.request::<WorkspaceDiagnosticRefresh>(())?;
+            }
+            return Ok(());
+        }
         // Of open documents the client hears even that nothing is wrong.
         for (path, document) in self.documents.iter() {
             let url = url_of(path).unwrap_or_else(|| document.url.clone());

@@ -252,6 +252,61 @@ fn the_first_analysis_shows_progress() {
 }
 
 #[test]
+fn diagnostics_can_be_asked_for() {
+    let capabilities = json!({
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": true}},
+    });
+    let params = json!({"capabilities": capabilities});
+    let library = "def half(n):\n    return n // 2\n";
+    let main = "from lib import half\ndef entry_point(argv):\n    return half(len(argv))\n";
+    let mut c = Client::start_with(&[("main.py", main), ("lib.py", library)], params);
+    c.wait_heard(|m| m["diagnosticProvider"]["interFileDependencies"] == true);
+    c.open("main.py");
+    c.open("lib.py");
+    let document = |c: &Client, name: &str, old: Value| json!({"textDocument": {"uri": c.url(name)}, "previousResultId": old});
+    let codes = |report: &Value| -> Vec<String> {
+        let items = report["items"].as_array().unwrap().iter();
+        items
+            .map(|d| d["code"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let params = document(&c, "main.py", Value::Null);
+    let first = c.request("textDocument/diagnostic", params);
+    assert_eq!(first["kind"], "full");
+    assert_eq!(codes(&first), [""; 0]);
+    let params = document(&c, "main.py", first["resultId"].clone());
+    let same = c.request("textDocument/diagnostic", params);
+    assert_eq!(
+        same,
+        json!({"kind": "unchanged", "resultId": first["resultId"]})
+    );
+    // The answer is about the text with the edits before the request, in other files too.
+    c.replace("lib.py", "n // 2", 0, "'text'");
+    let params = document(&c, "lib.py", Value::Null);
+    let wrong = c.request("textDocument/diagnostic", params);
+    let params = json!({"previousResultIds": [{"uri": c.url("main.py"), "value": "old"}]});
+    let all = c.request("workspace/diagnostic", params);
+    let told: Vec<(&str, Vec<String>)> = (all["items"].as_array().unwrap().iter())
+        .map(|r| (r["uri"].as_str().unwrap(), codes(r)))
+        .collect();
+    let count = told.iter().map(|(_, codes)| codes.len()).sum::<usize>();
+    assert!(count > 0 && codes(&wrong).len() <= count, "{told:?}");
+    assert!(
+        told.iter().any(|(uri, _)| uri.ends_with("/main.py")),
+        "{told:?}"
+    );
+    c.replace("lib.py", "'text'", 0, "n // 3");
+    let params = document(&c, "main.py", Value::Null);
+    let mended = c.request("textDocument/diagnostic", params);
+    assert_eq!(codes(&mended), [""; 0]);
+    c.wait_heard(|m| m["method"] == "workspace/diagnostic/refresh");
+    // Nothing comes unasked.
+    assert!(c.diagnostics.is_empty());
+    c.stop();
+}
+
+#[test]
 fn requests_can_be_cancelled_and_outdated() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
