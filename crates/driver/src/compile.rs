@@ -21,7 +21,7 @@ use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
 use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
-use crate::typing::{sound_functions, typing_diagnostics};
+use crate::typing::typing_diagnostics;
 use crate::value::{to_json, to_lowlevel};
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
 
@@ -452,10 +452,7 @@ pub(crate) fn compile_entries(
     timings: &mut Timings,
 ) -> Vec<FuncSym> {
     let functions = timings.phase("optimize", || {
-        let typed = match sound_functions(db, roots) {
-            Some(all) => all,
-            None => reachable(db, roots, GraphStage::Rtyped, entries).functions,
-        };
+        let typed = reachable(db, roots, GraphStage::Rtyped, entries).functions;
         par_map(db, &typed, |db, f| {
             crate::stages::simplified_summary(db, LLFunction::new(db, roots, f.clone()));
         });

@@ -123,12 +123,17 @@ pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diag
 fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
     timings.phase("parse", || ahead::compile_files(db, program));
     let mut all = timings.phase("import", || import_diagnostics(db, program));
-    // What is broken in one place must not hide what is wrong in another.
-    if all
-        .iter()
-        .all(|d| d.severity == Severity::Warning || d.code == SYNTAX)
-    {
+    // What is broken in one place must not hide what is wrong in another. Where import
+    // time ended in a statement, names that it defines are missing: that is told once.
+    let ended = (all.iter()).any(|d| d.severity == Severity::Error && d.code != SYNTAX);
+    if !ended || taipan_interp::target_module(db, program).is_some() {
         match entry_roots(db, program) {
+            Ok(roots) if ended => {
+                let mut more = compile_diagnostics(db, roots);
+                more.retain(|d| !MISSING.contains(&d.code));
+                all.extend(more);
+            }
+            Err(_) if ended => {}
             Ok(roots) => {
                 timings.phase("flow", || ahead::flow_graphs(db, roots));
                 all.extend(timings.phase("annotate", || compile_diagnostics(db, roots)));
@@ -142,6 +147,9 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
     }
     dedup(all)
 }
+
+/// Codes of what a function says whose names are missing, or have a syntax error.
+const MISSING: &[&str] = &["TP0222", "TP0223", "TP0227", taipan_flow::SYNTAX_ERROR];
 
 /// The code of syntax errors.
 pub(crate) const SYNTAX: &str = "TP0001";

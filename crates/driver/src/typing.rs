@@ -69,17 +69,6 @@ pub(crate) fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic>
     Vec::new()
 }
 
-/// The functions of a program in which nothing is wrong, in no order that means anything,
-/// and perhaps some that it no longer has. None if [`typing_diagnostics`] were not asked
-/// for in this revision, or there are some.
-pub(crate) fn sound_functions(db: &Database, roots: Roots) -> Option<Vec<FuncSym>> {
-    let run = changes_since(db, roots, None).run;
-    with_programs(db, |all| {
-        let sound = all.get(&roots).filter(|s| s.run == run)?;
-        Some(sound.functions.values().cloned().collect())
-    })
-}
-
 impl Sound {
     /// The program after some changes, if it is still sound.
     fn after(

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::{Db, Diagnostic, File, Program, Span};
+use taipan_base::{Db, Diagnostic, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
 use crate::freeze::{Freezer, reachable};
+use crate::left_out::{LeftOut, MOST_LEFT_OUT};
 use crate::queries::{FileState, file_state};
 use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
@@ -54,22 +55,49 @@ pub(crate) struct Thawed {
     pub(crate) frozen: FxHashSet<Ref>,
 }
 
-/// Runs a program's import time.
+/// Runs a program's import time. What ends it is told; so that the rest of the program
+/// is known all the same, it runs once more without the statement that did. Not where
+/// tests are looked for: they mean nothing then.
 pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
+    let mut left_out = LeftOut::default();
+    let (first, mut failed) = attempt(db, program, &left_out);
+    if program.tests(db) {
+        return first;
+    }
+    for _ in 0..MOST_LEFT_OUT {
+        if !failed.is_some_and(|at| left_out.add(db, at)) {
+            break;
+        }
+        let (mut image, next) = attempt(db, program, &left_out);
+        if image.target.is_some() {
+            let more = std::mem::replace(&mut image.diagnostics, first.diagnostics);
+            image.diagnostics.extend(more);
+            return image;
+        }
+        failed = next;
+    }
+    first
+}
+
+/// One run, and the statement of a module that ended it.
+fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> (Image, Option<(CodeId, u32)>) {
     let mut image = Image::default();
     let path = program.target(db);
     let file = db.files().get_for(db, program, path);
     if let Some(problem) = unreadable(db, file) {
         image.diagnostics.push(problem);
-        return image;
+        return (image, None);
     }
     let mut it = Interp::new(db, program);
+    it.left_out = left_out.clone();
     let name = it.target_name();
+    let mut ended_in = None;
     let target = match load_target(&mut it, &name, file) {
         Ok(m) => Some(m),
         Err(e) => {
             image.tests = testing::failure(&it, &e);
             image.diagnostics.push(diagnose(&it, &e));
+            ended_in = failed_statement(&it, &e);
             None
         }
     };
@@ -148,7 +176,25 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         refs,
         frozen,
     });
-    image
+    (image, ended_in)
+}
+
+/// Where in the body of one of the user's modules an exception came through, innermost.
+fn failed_statement(it: &Interp, e: &Unwind<Value, Fatal>) -> Option<(CodeId, u32)> {
+    let Unwind::Raise(_, Value::Ref(r)) = e else {
+        return None;
+    };
+    let Kind::Exception(e) = it.heap.kind(*r) else {
+        return None;
+    };
+    let is_module = |f: &&TracebackEntry| match f.code.origin(it.db) {
+        Origin::File(file) => {
+            **f.code.qualname(it.db) == *"<module>" && !file.path(it.db).starts_with(SHIPPED)
+        }
+        Origin::Test(_) | Origin::Text(_) => false,
+    };
+    let frame = e.traceback.iter().find(is_module)?;
+    Some((frame.code, frame.pc))
 }
 
 fn unreadable(db: &dyn Db, file: File) -> Option<Diagnostic> {

@@ -15,6 +15,7 @@ mod data;
 mod engine;
 mod freeze;
 mod import_time;
+mod left_out;
 mod queries;
 pub mod reads;
 mod space;

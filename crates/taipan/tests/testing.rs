@@ -769,7 +769,10 @@ fn a_second_process_compiles_what_has_changed() {
 #[test]
 fn what_is_no_python_is_an_error() {
     let p = Project::new(&[
-        ("test_bad.py", "def test_good():\n    pass\n\nx = = 1\n"),
+        (
+            "test_bad.py",
+            "def test_good():\n    pass\n\ndef helper(:\n    pass\n",
+        ),
         ("test_good.py", "def test_good():\n    pass\n"),
     ]);
     let ran = p.test(&[]);

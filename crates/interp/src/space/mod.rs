@@ -38,6 +38,7 @@ use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
 
 use crate::Unwind;
+use crate::left_out::LeftOut;
 use dict::Dict;
 use heap::{Heap, Ref};
 use value::Value;
@@ -124,6 +125,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) files: Vec<taipan_base::File>,
     /// Where all bodies stood when a limit was hit, innermost first.
     pub(crate) last_stack: Vec<(CodeId, u32)>,
+    /// Statements that are passed over.
+    pub(crate) left_out: LeftOut,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 
@@ -165,6 +168,7 @@ impl<'db> Interp<'db> {
             random: 0x2545_f491_4f6c_dd1d,
             files: Vec::new(),
             last_stack: Vec::new(),
+            left_out: LeftOut::default(),
             bodies: FxHashMap::default(),
         }
     }

@@ -27,7 +27,7 @@ impl Interp<'_> {
         if let Some(b) = self.bodies.get(&id) {
             return b.clone();
         }
-        let code = taipan_code::code(self.db, id);
+        let code = self.left_out.apply(id, taipan_code::code(self.db, id));
         let consts = code.consts.iter().map(constant).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
             Some(i) => i,

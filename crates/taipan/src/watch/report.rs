@@ -43,10 +43,9 @@ pub(super) fn watching(files: usize, mode: &WatchMode) -> String {
 }
 
 fn files(paths: &[Utf8PathBuf], here: Option<&Utf8Path>) -> String {
-    let short = |p: &Utf8PathBuf| {
-        here.and_then(|h| p.strip_prefix(h).ok())
-            .unwrap_or(p)
-            .to_string()
+    let short = |p: &Utf8PathBuf| match here.and_then(|h| p.strip_prefix(h).ok()) {
+        Some(here) if here == "" => ".".to_owned(),
+        other => other.unwrap_or(p).to_string(),
     };
     let most = match paths.len() {
         n if n <= MOST_FILES => n,
@@ -114,6 +113,7 @@ mod tests {
         let here = Some(Utf8Path::new("/p"));
         assert_eq!(files(&paths[..3], here), "a.py, q/b.py, /c.py");
         assert_eq!(files(&paths, here), "a.py, q/b.py and 2 more");
+        assert_eq!(files(&["/p".into()], here), ".");
     }
 
     #[test]

@@ -111,3 +111,42 @@ fn a_file_that_no_target_reaches() {
     assert_eq!(names, ["f", "g"]);
     c.stop();
 }
+
+#[test]
+fn an_exception_at_import_time_leaves_the_rest_known() {
+    let library = "\
+class A(object):
+    pass
+
+def double(n):
+    return n * 2
+
+def entry_point(argv):
+    return double(len(argv))
+";
+    let mut c = Client::start(&[("main.py", library)]);
+    c.open("main.py");
+    c.wait_codes("main.py", &[]);
+    c.replace(
+        "main.py",
+        "class A",
+        0,
+        "import nothing_like_this\n\nclass A",
+    );
+    c.wait_codes("main.py", &["TP0201"]);
+    let known = c.at("textDocument/hover", "main.py", "double", 1);
+    assert!(text(&known).contains("SomeInteger"), "{known}");
+    // What is wrong elsewhere is told as well, what follows from it is not.
+    let name = "nothing_like_this.x";
+    c.replace(
+        "main.py",
+        "pass",
+        0,
+        &format!("pass\n\ndef unknown():\n    return {name}"),
+    );
+    let call = "double(len(argv))";
+    c.replace("main.py", call, 0, &format!("{call} + unknown()"));
+    c.replace("main.py", "n * 2", 0, "n.nothing");
+    c.wait_codes("main.py", &["TP0201", "TP0301"]);
+    c.stop();
+}

@@ -110,6 +110,8 @@ fn diagnostics_follow_the_text() {
 fn hover_over_the_wire() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
+    // The folder has been searched for targets.
+    c.wait_codes("main.py", &[]);
     let found = c.at("textDocument/hover", "main.py", "x\n", 1);
     expect![[r#"
         {
