@@ -32,6 +32,22 @@ bench-watch:
     benches/watch-quill.py
     benches/watch-quill.py --hot
 
+# Speed: what a second process saves
+bench-cache *SIZES:
+    cargo build --release -p taipan -p taipan-benches
+    benches/cache.sh {{SIZES}}
+
+# Speed: incremental tests (beside pytest with CPython 2.7 and a pypy checkout in PYPY)
+bench-tests:
+    cargo build --release
+    benches/tests.sh
+
+# Speed: how long an editor waits in a generated program, beside ty and pyrefly if they are on PATH
+bench-lsp SIZE:
+    cargo build --release -p taipan -p taipan-benches
+    target/release/generate --functions {{SIZE}} target/bench-lsp
+    benches/lsp-latency.py target/bench-lsp 'target/release/taipan lsp' 'ty server' 'pyrefly lsp'
+
 # Speed: what edits of large programs cost
 bench-edits *SIZES:
     cargo bench -p taipan-benches --bench edits -- {{SIZES}}

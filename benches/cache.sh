@@ -19,18 +19,17 @@ measure() {
     local label=$1
     shift
     python3 - "$label" "${RUNS:-5}" "$@" <<'PY'
-import os, statistics, subprocess, sys, time
+import resource, statistics, subprocess, sys, time
 label, runs, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 cpu, wall = [], []
 for _ in range(runs):
-    before, start = os.times(), time.time()
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    after = os.times()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         sys.exit(done.stderr.decode())
     wall.append(time.time() - start)
-    cpu.append(after.children_user + after.children_system
-               - before.children_user - before.children_system)
+    cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 print("  %-34s %8.3f s CPU %8.3f s wall" % (label, statistics.median(cpu), statistics.median(wall)))
 PY
 }

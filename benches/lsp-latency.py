@@ -10,9 +10,11 @@ the diagnostics, and of requests right after an edit.
 """
 
 import json
+import os
 import pathlib
 import re
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,10 +23,15 @@ import time
 ROUNDS = 15
 
 
+def absolute(command):
+    """The command, wherever it is started."""
+    return [os.path.abspath(shutil.which(command[0])), *command[1:]]
+
+
 class Client:
     def __init__(self, command, root):
         self.process = subprocess.Popen(
-            shlex.split(command), cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            absolute(shlex.split(command)), cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
         self.next = 0
@@ -80,6 +87,10 @@ def main():
         path = root / args[1]
         args = args[2:]
     for command in args:
+        program = shlex.split(command)[0]
+        if not shutil.which(program):
+            print(f"{command}: there is no {program}")
+            continue
         print(f"{command}, {path.relative_to(root)}")
         measure_server(command, root, path)
 
