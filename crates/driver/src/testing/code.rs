@@ -55,7 +55,7 @@ struct TestImage {
 /// What runs tests of a group in child processes.
 pub(super) enum Runner {
     /// Their machine code.
-    Native(LoadedImage, HashMap<usize, Place>),
+    Native(Box<LoadedImage>, HashMap<usize, Place>),
     /// Their graphs.
     Interpreted(Roots, HashMap<usize, FuncSym>),
 }
@@ -158,7 +158,8 @@ impl<'a> Code<'a> {
             })?;
             let loaded = timings.phase("load", || LoadedImage::new(image.image));
             let loaded = loaded.map_err(|e| codegen_failure(&e))?;
-            Ok(Runner::Native(loaded, image.entries.into_iter().collect()))
+            let entries = image.entries.into_iter().collect();
+            Ok(Runner::Native(Box::new(loaded), entries))
         })?
     }
 
