@@ -204,14 +204,13 @@ impl Warm {
                 None => aside(db, |db| object(db, Object::new(db, program, id)).clone()),
             };
             // What a class looks like depends on what is in it.
-            if let Some(ObjData::Class(c)) = new.as_deref() {
+            if let Some(data) = &new
+                && let ObjData::Class(class) = &**data
+            {
                 let mut parts = Vec::new();
-                new.iter()
-                    .for_each(|d| d.for_each_const(&mut |c| objects_in(c, false, &mut parts)));
-                let parts = parts
-                    .into_iter()
-                    .map(|(id, _)| id)
-                    .chain(c.mro.iter().copied());
+                data.for_each_const(&mut |c| objects_in(c, false, &mut parts));
+                let parts = parts.into_iter().map(|(id, _)| id);
+                let parts = parts.chain(class.mro.iter().copied());
                 queue.extend(parts.filter(|id| !facts.objects.contains_key(id)));
             }
             changes.objects.push((id, new));

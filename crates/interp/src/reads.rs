@@ -205,10 +205,8 @@ pub fn image_changes(db: &dyn Db, program: Program, old: &Image, new: &Image) ->
     for module in modules {
         let (was, is) = (old.globals.get(module), new.globals.get(module));
         let names = was.into_iter().chain(is).flat_map(|g| g.keys());
-        let changed: Vec<&Box<str>> = names
-            .filter(|n| was.and_then(|g| g.get(*n)) != is.and_then(|g| g.get(*n)))
-            .collect();
-        for name in changed {
+        let differs = |name: &str| was.and_then(|g| g.get(name)) != is.and_then(|g| g.get(name));
+        for name in names.filter(|n| differs(n)) {
             let key = Name::new(db, program, *module, name.clone()).as_id();
             changes.steps.push(Step {
                 query: Query::ModuleGlobal,
