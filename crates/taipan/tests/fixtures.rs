@@ -23,6 +23,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("huffman.py", &["100"]),
     ("graphs.py", &["6"]),
     ("scanner.py", &["2"]),
+    ("grammar.py", &[]),
     ("files.py", &[]),
     ("quill/targetquill.py", &[]),
     ("quill/targetquill.py", &["quill/demo/closures.ql"]),
