@@ -21,7 +21,7 @@ from rpython.rlib.parsing.tree import Nonterminal
 KEEP, DROP, REPLACE, SPLICE = ' ', '[', '<', '>'
 
 _TOKEN = re.compile(r'''
-    (?P<skip> [ \t\r\n]+ | \#[^\n]*\n? )
+    (?P<skip> \s+ | \#[^\n]*\n? )
   | (?P<terminal> _*[A-Z][A-Z_]* )
   | (?P<nonterminal> [a-z_][a-z0-9_]* )
   | (?P<quote> "(?:\\.|[^"\\])*" | '"' )
