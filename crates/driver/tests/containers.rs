@@ -602,3 +602,20 @@ def f(n):
         ",
     );
 }
+
+#[test]
+fn a_comprehension_that_never_iterates() {
+    check(
+        "
+def g(l):
+    l.append(4)
+    return l.pop()
+def f(k): return g([n ^ k for n in range(0)])
+def h(k): return len([n ^ k for n in range(0)])
+",
+        "
+        f(3) == 4
+        h(3) == 0
+        ",
+    );
+}

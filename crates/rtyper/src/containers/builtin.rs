@@ -204,6 +204,12 @@ pub(super) fn list_hint(list: &ListRepr, hop: &Hop<'_>) -> RType {
             hop.llops
                 .gendirectcall_to("rlist.ll_list2fixed", args, result.ty.ptr())
         }
+        // Nothing is ever appended: no iteration is reached.
+        (ListKind::Fixed, ListKind::Resizable) => {
+            let args = [ctype(result.ty), v];
+            hop.llops
+                .gendirectcall_to("rlist.ll_copy", args, result.ty.ptr())
+        }
         _ => v,
     };
     Ok(Some(v))

@@ -42,6 +42,9 @@ class State(object):
 state = State()
 state.calls = 400
 state.total = 0
+# Values that are no constants for the compiler.
+state.zero = 0
+state.empty = ''
 NUMBERS = [3, -1, 4, 1, -5, 9]
 WORDS = ['red', '', 'green', 'a b', '12']
 AGES = {'red': 1, 'a': 2, '': 3}
@@ -429,7 +432,7 @@ impl Writer {
                 let y = self.name();
                 let (a, b) = (self.expr(Ints, 1), self.expr(Strs, 1));
                 (
-                    format!("for {x}, {y} in zip({a}, {b}):"),
+                    format!("for {x}, {y} in zip(NUMBERS + {a}, {b}):"),
                     vec![(x, Int), (y, Str)],
                 )
             }
@@ -572,25 +575,41 @@ impl Writer {
         let (a, b) = (self.int(2), self.int(2));
         let (e, class) = match self.rng.u8(..8) {
             0 => (
-                format!("ovfcheck((state.total ^ {a}) + {b})"),
+                format!("ovfcheck((state.zero ^ {a}) + {b})"),
                 "OverflowError",
             ),
             1 => (
-                format!("ovfcheck((state.total ^ {a}) * {b})"),
+                format!("ovfcheck((state.zero ^ {a}) * {b})"),
                 "OverflowError",
             ),
             2 => (
-                format!("ovfcheck((state.total ^ {a}) - {b})"),
+                format!("ovfcheck((state.zero ^ {a}) - {b})"),
                 "OverflowError",
             ),
-            3 => (format!("({a} & 0xffff) // {b}"), "ZeroDivisionError"),
-            4 => (format!("({a} & 0xffff) % {b}"), "ZeroDivisionError"),
-            5 => (format!("{}[{a}]", self.expr(Ints, 1)), "IndexError"),
+            3 => (
+                format!("({a} & 0xffff) // ({b} ^ state.zero)"),
+                "ZeroDivisionError",
+            ),
+            4 => (
+                format!("({a} & 0xffff) % ({b} ^ state.zero)"),
+                "ZeroDivisionError",
+            ),
+            5 => (
+                format!("{}[{a} ^ state.zero]", self.expr(Ints, 1)),
+                "IndexError",
+            ),
             6 => (
-                format!("{}[{}]", self.expr(Dict, 1), self.expr(Str, 1)),
+                format!(
+                    "{}[{} + state.empty]",
+                    self.expr(Dict, 1),
+                    self.expr(Str, 1)
+                ),
                 "KeyError",
             ),
-            _ => (format!("int({})", self.expr(Str, 1)), "ValueError"),
+            _ => (
+                format!("int({} + state.empty)", self.expr(Str, 1)),
+                "ValueError",
+            ),
         };
         self.block("try:", |w| w.line(&format!("{v} = {e}")));
         self.block(&format!("except {class}:"), |w| {
