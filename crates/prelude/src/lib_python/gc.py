@@ -1,23 +1,16 @@
 """The collector. Nothing is ever collected at import time."""
-from rpython.rlib.objectmodel import we_are_translated
 
 
 def collect(generation=2):
-    if we_are_translated():
-        from rpython.rlib import rgc
-        rgc.collect()
+    pass
 
 
 def enable():
-    if we_are_translated():
-        from rpython.rlib import rgc
-        rgc.enable()
+    pass
 
 
 def disable():
-    if we_are_translated():
-        from rpython.rlib import rgc
-        rgc.disable()
+    pass
 
 
 def isenabled():
