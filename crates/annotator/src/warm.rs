@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::plumbing::FromId;
 use taipan_base::{Db, File, Program, aside};
-use taipan_code::{Code, CodeId, file_codes};
+use taipan_code::{Code, CodeId, file_codes, test_file_codes};
 use taipan_flow::{FlowResult, flow_graph};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
@@ -154,7 +154,7 @@ impl Warm {
             None => changes.image = Some(now.clone()),
         }
         for (file, source) in &self.sources.files {
-            let codes = file_codes(db, *file);
+            let codes = codes_of(db, program, *file);
             if !Arc::ptr_eq(&codes, &source.codes) {
                 suspects.extend(source.changed(&codes));
                 changes.files.push((*file, codes));
@@ -339,11 +339,19 @@ impl Warm {
         }
         for (file, code, func) in new {
             let source = self.sources.files.entry(file).or_insert_with(|| Source {
-                codes: file_codes(db, file),
+                codes: codes_of(db, program, file),
                 functions: Vec::new(),
             });
             source.functions.push((code, func));
         }
+    }
+}
+
+/// The codes of a file as a program has them: a test module has codes of its own.
+fn codes_of(db: &dyn Db, program: Program, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
+    match program.tests(db) && file.path(db) == program.target(db) {
+        true => test_file_codes(db, file),
+        false => file_codes(db, file),
     }
 }
 

@@ -164,6 +164,12 @@ pub fn file_codes(db: &dyn Db, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
     module_codes(db, file).codes.list(db)
 }
 
+/// The same of a file as a test module.
+#[salsa::tracked(returns(clone))]
+pub fn test_file_codes(db: &dyn Db, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
+    test_codes(db, file).codes.list(db)
+}
+
 /// Where the parts of a code stand.
 #[salsa::tracked(returns(clone))]
 pub fn code_spans(db: &dyn Db, id: CodeId) -> Arc<CodeSpans> {

@@ -366,6 +366,16 @@ fn test_runs_what_a_change_can_affect() {
     w.tells("The test cannot be compiled");
     w.save("lib.py", LIB);
     w.tells("2 unchanged in");
+    // Tests themselves: a body, and one with another import.
+    w.save("test_it.py", &TESTS.replace("== 3", "== 4"));
+    w.tells("1 failed, 1 unchanged in");
+    w.tells("assert 3 == 4");
+    let other = TESTS.replace("== 3", "== 5");
+    w.save("test_it.py", &format!("import os\n{other}"));
+    w.tells("1 failed, 1 unchanged in");
+    w.tells("assert 3 == 5");
+    w.save("test_it.py", TESTS);
+    w.tells("2 unchanged in");
     assert!(!w.everything().contains('\x1b'));
 }
 
@@ -410,9 +420,7 @@ def test_it():
     let mut w = Watched::start(&dir, &["test"]);
     w.tells("1 passed in");
     w.save("test_it.py", text);
-    while !dir.path().join("started").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    watching::wait_for_file(&dir.path().join("started"));
     w.save("test_it.py", "def test_it():\n    assert 1 == 1\n");
     // The same code as at first.
     w.tells("1 unchanged in");

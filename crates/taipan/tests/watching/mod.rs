@@ -246,3 +246,12 @@ pub(crate) fn wait_until_gone(pid: i32) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[track_caller]
+pub(crate) fn wait_for_file(path: &std::path::Path) {
+    let end = Instant::now() + PATIENCE;
+    while !path.exists() {
+        assert!(Instant::now() < end, "there is no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
