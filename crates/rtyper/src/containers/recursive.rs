@@ -95,10 +95,10 @@ fn reachable(rt: &RTyper<'_>, mut todo: Vec<SomeValue>) -> Typed<BTreeMap<SiteId
     let mut out = BTreeMap::new();
     while let Some(s) = todo.pop() {
         match &s.kind {
-            SomeKind::List { site, .. } | SomeKind::Dict { site, .. } => {
-                if out.insert(*site, s.clone()).is_none() {
-                    todo.extend(content(rt, &s)?);
-                }
+            SomeKind::List { site, .. } | SomeKind::Dict { site, .. }
+                if out.insert(*site, s.clone()).is_none() =>
+            {
+                todo.extend(content(rt, &s)?);
             }
             SomeKind::Tuple(items) => todo.extend(items.iter().cloned()),
             _ => {}
