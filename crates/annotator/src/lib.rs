@@ -20,6 +20,7 @@ mod model;
 mod project;
 mod queries;
 mod result;
+mod retract;
 mod solution;
 mod solver;
 mod special;

@@ -1,15 +1,10 @@
 //! The worklist: evaluates nodes until nothing changes, and mends its state after an
 //! edit instead of starting over.
 //!
-//! An edit re-runs the contributions of the edited functions, each on the values
-//! that slots had before its stamp, and keeps what old and new have in common. Where
-//! that changes what a slot held as of some stamp, the readers' contributions of
-//! later stamps are run again in the same way. What survives is justified by older
-//! entries alone, so nothing holds itself up in a cycle and results shrink back.
-//! Then the ordinary ascending worklist adds what is missing, with fresh stamps.
+//! An edit takes back what no longer follows (`retract`); then the ordinary ascending
+//! worklist adds what is missing, with fresh stamps.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +13,7 @@ use taipan_graph::ObjId;
 use crate::SiteId;
 use crate::eval::{Evaluation, FunctionState, evaluate};
 use crate::facts::{Facts, Known, Request};
-use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes, as_of};
+use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes};
 use crate::val::{EdgeKind, Joiner, Val};
 
 /// A join that knows the classes and notes which sites meet.
@@ -73,6 +68,8 @@ pub(crate) struct Changed {
     pub(crate) touched: FxHashSet<NodeIx>,
     /// Classes that look different.
     pub(crate) classes: Vec<ObjId>,
+    /// Slots whose values may mean something else, since classes stand elsewhere.
+    pub(crate) restated: Vec<SlotIx>,
 }
 
 /// The solver's state.
@@ -90,7 +87,7 @@ pub(crate) struct Solver {
     facts_of: Vec<Vec<ObjId>>,
     /// Nodes that contributed something which they do not any more.
     outgrown: FxHashSet<NodeIx>,
-    clock: Stamp,
+    pub(crate) clock: Stamp,
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 3],
     queued: Vec<bool>,
@@ -166,7 +163,7 @@ impl Solver {
         let nodes: Vec<NodeIx> = (edited.into_iter())
             .map(|i| self.store.node(NodeKey::Root(i as u32)))
             .collect();
-        self.retract(&nodes);
+        self.retract(&nodes, &FxHashSet::default());
     }
 
     fn enqueue_root(&mut self, i: usize) {
@@ -200,7 +197,8 @@ impl Solver {
         record.calls.first()?.target
     }
 
-    fn enqueue(&mut self, n: NodeIx) {
+    /// Schedules a node.
+    pub(crate) fn enqueue(&mut self, n: NodeIx) {
         if self.queued.len() <= n as usize {
             self.queued.resize(n as usize + 1, false);
         }
@@ -232,9 +230,15 @@ impl Solver {
     }
 
     /// Evaluates a node on the values as of a stamp, and notes which facts it depends on.
-    fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
+    pub(crate) fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
         self.facts.record();
         let result = self.evaluate(n, t);
+        self.note_facts(n);
+        result
+    }
+
+    /// Notes that a node depends on what was asked for since [`Facts::record`].
+    pub(crate) fn note_facts(&mut self, n: NodeIx) {
         if self.facts_of.len() <= n as usize {
             self.facts_of.resize_with(n as usize + 1, Vec::new);
         }
@@ -245,7 +249,6 @@ impl Solver {
                 self.fact_readers.entry(fact).or_default().push(n);
             }
         }
-        result
     }
 
     /// The nodes that asked for one of these objects.
@@ -325,7 +328,9 @@ impl Solver {
             if !wanted.is_empty() || self.outgrown.is_empty() {
                 return wanted;
             }
-            self.prune();
+            let mut nodes: Vec<NodeIx> = self.outgrown.drain().collect();
+            nodes.sort_unstable();
+            self.prune(&nodes);
         }
         let wanted = self.climb();
         self.outgrown.clear();
@@ -379,7 +384,7 @@ impl Solver {
     /// Whether what a node contributes to a slot is part of the outcome by itself, so that
     /// it must follow from the final state. What is exchanged between creation sites, and
     /// by sets of methods, depends on the way there, but comes to the same.
-    fn is_judged(&self, slot: SlotIx) -> bool {
+    pub(crate) fn is_judged(&self, slot: SlotIx) -> bool {
         matches!(
             self.store.slots[slot as usize].key,
             SlotKey::Called(_)
@@ -392,7 +397,7 @@ impl Solver {
         )
     }
 
-    fn still_there(
+    pub(crate) fn still_there(
         &self,
         slot: SlotIx,
         was: &Val,
@@ -405,76 +410,14 @@ impl Solver {
         }
     }
 
-    /// The nodes of the sets of methods that an evaluation calls, as far as they have not
-    /// outgrown anything themselves.
-    fn sets_called(&self, writes: &Writes) -> Vec<NodeIx> {
-        let keys = writes.iter().map(|w| &self.store.slots[w.0 as usize].key);
-        let sets = keys.filter_map(|key| match key {
-            SlotKey::SetCalled(set, n) => self.store.find_node(&NodeKey::Dispatch(*set, *n)),
-            _ => None,
-        });
-        sets.filter(|n| !self.outgrown.contains(n)).collect()
-    }
-
-    /// Whether sets of methods contribute it: a method that was called by itself, as long
-    /// as it was the only one, is called as one of a set now. Whoever calls the set passes
-    /// it at least what it passed to the method.
-    fn passed_on(
-        &self,
-        sets: &[NodeIx],
-        slot: SlotIx,
-        was: &Val,
-        joiner: &mut FactJoiner<'_>,
-    ) -> bool {
-        sets.iter().any(|n| {
-            let now = self.store.nodes[*n as usize].before(Stamp::MAX, slot);
-            was.has_site() && !now.is_bottom() || now.contains(was, joiner)
-        })
-    }
-
-    /// Takes back what nodes contributed on the way and do not any more, and what
-    /// followed from it.
-    fn prune(&mut self) {
-        let mut heap = BinaryHeap::new();
-        let mut nodes: Vec<NodeIx> = self.outgrown.iter().copied().collect();
-        nodes.sort_unstable();
-        for n in nodes {
-            let now = self.clock + 1;
-            let Ok((writes, _)) = self.run(n, now) else {
-                continue;
-            };
-            let sets = self.sets_called(&writes);
-            let mut pruned = false;
-            for at in 0..self.store.nodes[n as usize].events.len() {
-                let t = self.store.nodes[n as usize].events[at].0;
-                let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
-                let mut joiner = FactJoiner::new(&self.facts);
-                let (kept, gone): (Writes, Writes) = old.into_iter().partition(|(slot, was)| {
-                    !self.is_judged(*slot)
-                        || self.still_there(*slot, was, &writes, &mut joiner)
-                        || self.passed_on(&sets, *slot, was, &mut joiner)
-                });
-                self.store.nodes[n as usize].events[at].1 = kept;
-                pruned |= !gone.is_empty();
-                for (slot, _) in gone {
-                    self.rewrite(n, t, at, slot, &mut heap);
-                }
-            }
-            // What is left of values that became others is added again.
-            if pruned {
-                self.enqueue(n);
-            }
-        }
-        self.outgrown.clear();
-        self.recheck_all(heap);
-    }
-
     fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes) {
         if self.has_outgrown(n, &writes) {
             self.outgrown.insert(n);
         } else {
             self.outgrown.remove(&n);
         }
+        // What it adds up to can depend on more classes than the evaluation itself.
+        self.facts.record();
         let mut joiner = FactJoiner::new(&self.facts);
         let mut event: Writes = Vec::new();
         let mut wake: Vec<NodeIx> = Vec::new();
@@ -502,145 +445,17 @@ impl Solver {
         if !event.is_empty() {
             self.store.nodes[n as usize].events.push((t, event));
         }
+        self.note_facts(n);
         for r in wake {
             self.enqueue(r);
         }
     }
 
-    /// Takes back what no longer follows after the functions of these nodes changed,
-    /// and schedules what has to be added. [`Solver::ascend`] must follow.
-    pub(crate) fn retract(&mut self, edited: &[NodeIx]) {
-        let mut heap: BinaryHeap<Reverse<(Stamp, NodeIx)>> = BinaryHeap::new();
-        for &n in edited {
-            for (t, _) in &self.store.nodes[n as usize].events {
-                heap.push(Reverse((*t, n)));
-            }
-            self.enqueue(n);
-        }
-        self.recheck_all(heap);
-    }
-
-    /// Runs past evaluations again, in the order of their stamps.
-    fn recheck_all(&mut self, mut heap: BinaryHeap<Reverse<(Stamp, NodeIx)>>) {
-        let mut last = None;
-        while let Some(Reverse((t, n))) = heap.pop() {
-            if last.replace((t, n)) == Some((t, n)) {
-                continue;
-            }
-            self.recheck(n, t, &mut heap);
-        }
+    /// Drops evaluations of which nothing is left. Those that lost something are queued.
+    pub(crate) fn forget_empty_events(&mut self) {
         for n in self.queues.iter().flatten() {
             let node = &mut self.store.nodes[*n as usize];
             node.events.retain(|e| !e.1.is_empty());
-        }
-    }
-
-    /// Runs one past evaluation again and keeps what is still justified of it.
-    fn recheck(&mut self, n: NodeIx, t: Stamp, heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>) {
-        let events = &self.store.nodes[n as usize].events;
-        let Ok(at) = events.binary_search_by_key(&t, |e| e.0) else {
-            return;
-        };
-        // Where facts are missing nothing is known to follow: it is added again when
-        // they are there.
-        let writes = self.run(n, t).map(|r| r.0).unwrap_or_default();
-        self.enqueue(n);
-        let mut joiner = FactJoiner::new(&self.facts);
-        let old = std::mem::take(&mut self.store.nodes[n as usize].events[at].1);
-        let mut kept: Writes = Vec::new();
-        let mut dirty: Vec<SlotIx> = Vec::new();
-        for (slot, was) in old {
-            let before = self.store.nodes[n as usize].before(t, slot);
-            let now = match writes.binary_search_by_key(&slot, |w| w.0) {
-                Ok(i) => before.join(&writes[i].1, &mut joiner),
-                Err(_) => before.clone(),
-            };
-            let common = was.meet(&now, &mut joiner);
-            let keep = !common.is_bottom() && common != *before;
-            if common != was || !keep {
-                dirty.push(slot);
-            }
-            if keep {
-                kept.push((slot, common));
-            }
-        }
-        self.store.nodes[n as usize].events[at].1 = kept;
-        if !dirty.is_empty() {
-            for (later, _) in &self.store.nodes[n as usize].events[at + 1..] {
-                heap.push(Reverse((*later, n)));
-            }
-        }
-        for slot in dirty {
-            self.rewrite(n, t, at, slot, heap);
-        }
-    }
-
-    /// Puts a changed contribution into the log of its slot and follows the readers
-    /// whose values as of their stamps change.
-    fn rewrite(
-        &mut self,
-        n: NodeIx,
-        t: Stamp,
-        at: usize,
-        slot: SlotIx,
-        heap: &mut BinaryHeap<Reverse<(Stamp, NodeIx)>>,
-    ) {
-        let kept = &self.store.nodes[n as usize].events[at].1;
-        let val = kept
-            .binary_search_by_key(&slot, |w| w.0)
-            .ok()
-            .map(|i| kept[i].1.clone());
-        let mut joiner = FactJoiner::new(&self.facts);
-        let s = &mut self.store.slots[slot as usize];
-        let i = s.log.partition_point(|e| e.stamp < t);
-        match val {
-            Some(v) => s.log[i].val = v,
-            None => {
-                s.log.remove(i);
-            }
-        }
-        let old = s.history.clone();
-        s.history.retain(|h| h.0 < t);
-        let mut current = s.current().clone();
-        for e in &s.log[i..] {
-            let now = current.join(&e.val, &mut joiner);
-            if now != current {
-                s.history.push((e.stamp, now.clone()));
-                current = now;
-            }
-        }
-        if s.history == old {
-            return;
-        }
-        let was = old.last().map(|h| h.1.clone()).unwrap_or_default();
-        let moved = was != *s.current();
-        if moved {
-            self.changed.slots.entry(slot).or_insert(was);
-        }
-        let s = &self.store.slots[slot as usize];
-        let mut follow = |r: NodeIx| {
-            for (later, _) in self.store.nodes[r as usize].events.iter().rev() {
-                if *later <= t {
-                    break;
-                }
-                if as_of(&old, *later) != s.as_of(*later) {
-                    heap.push(Reverse((*later, r)));
-                }
-            }
-        };
-        for &r in &s.readers {
-            follow(r);
-        }
-        // Whoever contributes lists depends on the list that was there before.
-        for e in &s.log {
-            if e.val.has_site() {
-                follow(e.node);
-            }
-        }
-        if moved {
-            for r in s.readers.clone() {
-                self.enqueue(r);
-            }
         }
     }
 

@@ -9,7 +9,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{FuncSym, LLType};
@@ -444,6 +444,24 @@ impl Val {
         })
     }
 
+    /// Whether joining it with something may come out in another way where one of these
+    /// classes stands elsewhere among the others.
+    pub(crate) fn depends_on_classes(&self, classes: &FxHashSet<ObjId>) -> bool {
+        let in_val = |v: &Val| v.depends_on_classes(classes);
+        self.atoms.iter().any(|a| match a {
+            Atom::Instance(Some(c)) | Atom::WeakRef(WeakClass::Of(c)) => classes.contains(c),
+            Atom::Exception(all) => all.iter().any(|c| classes.contains(c)),
+            Atom::Pbc(descs) => descs.iter().any(|d| match d {
+                Desc::Method { self_class, .. } => self_class.is_some_and(|c| classes.contains(&c)),
+                _ => false,
+            }),
+            Atom::Tuple(items) => items.iter().any(in_val),
+            Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => in_val(of),
+            Atom::Slice(parts) => parts.iter().any(in_val),
+            _ => false,
+        })
+    }
+
     /// The sites of lists and dicts in it.
     pub(crate) fn sites(&self, out: &mut Vec<SiteId>) {
         for a in &self.atoms {
@@ -706,13 +724,7 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
             all.dedup();
             Atom::Exception(all.into())
         }
-        (Atom::Pbc(x), Atom::Pbc(y)) => {
-            let mut all: Vec<Desc> = x.iter().chain(y.iter()).cloned().collect();
-            all.sort();
-            all.dedup();
-            simplify_methods(&mut all, j);
-            Atom::Pbc(all.into())
-        }
+        (Atom::Pbc(x), Atom::Pbc(y)) => join_pbcs(x, y, j),
         (Atom::Iterator { variant, of: x }, Atom::Iterator { of: y, .. }) => Atom::Iterator {
             variant,
             of: Arc::new(x.join(y, j)),
@@ -746,43 +758,59 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
     }
 }
 
-/// Of methods that differ in the class of self only, keeps the most general ones, so
-/// that a more general receiver gives a more general set.
-fn simplify_methods(descs: &mut Vec<Desc>, j: &mut dyn Joiner) {
-    let methods: Vec<Desc> = descs
-        .iter()
-        .filter(|d| {
-            matches!(
-                d,
-                Desc::Method {
-                    self_class: Some(_),
-                    ..
-                }
-            )
-        })
-        .cloned()
-        .collect();
-    if methods.len() < 2 {
-        return;
+/// The members of both sets.
+fn join_pbcs(x: &Arc<[Desc]>, y: &Arc<[Desc]>, j: &mut dyn Joiner) -> Atom {
+    // Large sets mostly meet members of their own.
+    for (all, part) in [(x, y), (y, x)] {
+        if part.len() <= all.len() && part.iter().all(|d| all.binary_search(d).is_ok()) {
+            return Atom::Pbc(all.clone());
+        }
     }
-    descs.retain(|d| {
-        let Desc::Method {
-            func,
-            origin,
-            self_class: Some(class),
-            name,
-        } = d
-        else {
-            return true;
-        };
-        !methods.iter().any(|m| match m {
+    let mut all: Vec<Desc> = Vec::with_capacity(x.len() + y.len());
+    let (mut a, mut b) = (&x[..], &y[..]);
+    while let (Some(p), Some(q)) = (a.first(), b.first()) {
+        let order = p.cmp(q);
+        all.push(if order.is_le() { p } else { q }.clone());
+        a = &a[usize::from(order.is_le())..];
+        b = &b[usize::from(order.is_ge())..];
+    }
+    all.extend(a.iter().chain(b).cloned());
+    Atom::Pbc(most_general(all, j).into())
+}
+
+/// Of methods that differ in the class of self only, keeps the most general ones, so
+/// that a more general receiver gives a more general set. Takes and answers sorted
+/// members: such methods stand side by side.
+fn most_general(descs: Vec<Desc>, j: &mut dyn Joiner) -> Vec<Desc> {
+    fn bound(d: &Desc) -> Option<(ObjId, ObjId, ObjId, &Arc<str>)> {
+        match d {
             Desc::Method {
-                func: f,
-                origin: o,
-                self_class: Some(c),
-                name: n,
-            } => f == func && o == origin && n == name && c != class && j.is_subclass(*class, *c),
-            _ => false,
-        })
-    });
+                func,
+                origin,
+                self_class: Some(class),
+                name,
+            } => Some((*func, *origin, *class, name)),
+            _ => None,
+        }
+    }
+    let same = |a: &Desc, b: &Desc| match (bound(a), bound(b)) {
+        (Some((f, o, ..)), Some((g, p, ..))) => f == g && o == p,
+        _ => false,
+    };
+    if !descs.windows(2).any(|w| same(&w[0], &w[1])) {
+        return descs;
+    }
+    let mut kept = Vec::with_capacity(descs.len());
+    for run in descs.chunk_by(same) {
+        let mut general = |d: &Desc| {
+            let Some((_, _, class, name)) = bound(d) else {
+                return true;
+            };
+            !run.iter().filter_map(bound).any(|(_, _, other, n)| {
+                n == name && other != class && j.is_subclass(class, other)
+            })
+        };
+        kept.extend(run.iter().filter(|d| general(d)).cloned());
+    }
+    kept
 }

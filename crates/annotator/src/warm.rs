@@ -241,12 +241,10 @@ impl Warm {
                 changed.push(f);
             }
         }
+        let mut moved = FxHashSet::default();
         if !changes.objects.is_empty() {
             let reshaped = facts.set_objects(changes.objects);
-            if !reshaped.hierarchy.is_empty() {
-                self.start_over();
-                return;
-            }
+            moved = reshaped.hierarchy;
             changed.extend(&reshaped.classes);
             self.solver.changed.classes.extend(reshaped.classes);
         }
@@ -254,21 +252,10 @@ impl Warm {
         nodes.extend(self.solver.readers_of(&changed));
         nodes.sort_unstable();
         nodes.dedup();
-        if !nodes.is_empty() {
+        if !nodes.is_empty() || !moved.is_empty() {
             self.solver.changed.touched.extend(&nodes);
-            self.solver.retract(&nodes);
+            self.solver.retract(&nodes, &moved);
         }
-    }
-
-    /// Forgets what was solved, not the facts.
-    fn start_over(&mut self) {
-        let facts = std::mem::take(&mut self.solver.facts);
-        let helpers = facts.helper_mode;
-        let roots = std::mem::take(&mut self.solver.roots);
-        self.solver = Solver::new(facts, roots);
-        self.view = View::new(helpers);
-        self.log.clear();
-        self.run = next_run();
     }
 
     /// The nodes of functions.

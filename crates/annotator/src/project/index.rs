@@ -192,6 +192,7 @@ impl View {
             slots,
             touched,
             classes,
+            restated,
         } = std::mem::take(&mut solver.changed);
         let mut dirty = Dirty::default();
         for n in &touched {
@@ -206,6 +207,9 @@ impl View {
             if *solver.store.slots[slot as usize].current() != old {
                 self.slot_changed(solver, slot, &old, &mut dirty);
             }
+        }
+        for slot in restated {
+            self.slot_looks_different(solver, slot, &mut dirty);
         }
         let mut nodes: Vec<_> = nodes.into_iter().collect();
         nodes.sort_unstable_by_key(|n| n.0);

@@ -442,7 +442,7 @@ fn edits_give_what_a_solve_from_scratch_gives() {
                 .filter(|s| warm.store.specs[*s as usize].func == func_id(i))
                 .filter_map(|s| warm.store.find_node(&NodeKey::Spec(s)))
                 .collect();
-            warm.retract(&nodes);
+            warm.retract(&nodes, &Default::default());
             world.solve(&mut warm);
             let mut cold = Solver::new(Facts::default(), roots());
             world.solve(&mut cold);
