@@ -4,8 +4,8 @@
 //! here it gives up the current evaluation with [`Missing`]; the query fetches what
 //! was asked for and lets it go on.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use indexmap::IndexSet;
@@ -48,28 +48,25 @@ pub(crate) struct Facts {
     functions: RwLock<FxHashMap<ObjId, Arc<FuncInfo>>>,
     shapes: RwLock<FxHashMap<ObjId, Arc<Shape>>>,
     wanted: Mutex<IndexSet<Request>>,
-    touched: Touched,
     /// Helpers of the prelude are specialised by low-level types whatever their tags.
     pub(crate) helper_mode: bool,
 }
 
-/// The objects that were asked for while an evaluation is being recorded.
-#[derive(Default)]
-struct Touched {
-    on: AtomicBool,
-    list: Mutex<Vec<ObjId>>,
+thread_local! {
+    /// The objects that were asked for while an evaluation is being recorded. The solver
+    /// works on one thread; others look at the outcome and record nothing.
+    static TOUCHED: RefCell<Option<Vec<ObjId>>> = const { RefCell::new(None) };
 }
 
-impl Touched {
-    fn add(&self, id: ObjId) {
-        if self.on.load(Ordering::Relaxed) {
-            let mut list = lock(&self.list);
-            // The same few are asked for again and again.
-            if !list.iter().rev().take(8).any(|o| *o == id) {
-                list.push(id);
-            }
+fn touch(id: ObjId) {
+    TOUCHED.with_borrow_mut(|list| {
+        // The same few are asked for again and again.
+        if let Some(list) = list
+            && !list.iter().rev().take(8).any(|o| *o == id)
+        {
+            list.push(id);
         }
-    }
+    });
 }
 
 /// Nothing here can be left half-way by a panic.
@@ -151,16 +148,15 @@ impl Facts {
             .collect()
     }
 
-    /// Begins to note which objects are asked for.
+    /// Begins to note which objects are asked for on this thread.
     pub(crate) fn record(&self) {
-        self.touched.on.store(true, Ordering::Relaxed);
+        TOUCHED.set(Some(Vec::new()));
     }
 
     /// The objects asked for since [`Facts::record`], sorted: themselves, or as classes,
     /// functions, modules with globals, functions called while compiling.
     pub(crate) fn recorded(&self) -> Vec<ObjId> {
-        self.touched.on.store(false, Ordering::Relaxed);
-        let mut list = std::mem::take(&mut *lock(&self.touched.list));
+        let mut list = TOUCHED.take().unwrap_or_default();
         list.sort_unstable();
         list.dedup();
         list
@@ -172,7 +168,7 @@ impl Facts {
     }
 
     pub(crate) fn object(&self, id: ObjId) -> Known<Option<Arc<ObjData>>> {
-        self.touched.add(id);
+        touch(id);
         match self.objects.get(&id) {
             Some(o) => Ok(o.clone()),
             None => self.want(Request::Object(id)),
@@ -196,7 +192,7 @@ impl Facts {
     }
 
     pub(crate) fn memo(&self, func: ObjId, args: &[Const]) -> Known<Result<Const, String>> {
-        self.touched.add(func);
+        touch(func);
         match self.memos.get(&(func, args.to_vec())) {
             Some(r) => Ok(r.clone()),
             None => self.want(Request::Memo(func, args.to_vec())),
@@ -204,7 +200,7 @@ impl Facts {
     }
 
     pub(crate) fn global(&self, module: ObjId, name: &str) -> Known<Option<Const>> {
-        self.touched.add(module);
+        touch(module);
         match self.globals.get(&(module, name.into())) {
             Some(g) => Ok(g.clone()),
             None => self.want(Request::Global(module, name.into())),
@@ -260,7 +256,7 @@ impl Facts {
 
     /// A function; None if the object is something else.
     pub(crate) fn function(&self, id: ObjId) -> Known<Option<Arc<FuncInfo>>> {
-        self.touched.add(id);
+        touch(id);
         if let Some(f) = get(&self.functions, id) {
             return Ok(Some(f));
         }
@@ -285,7 +281,7 @@ impl Facts {
 
     /// A class; None if the object is something else.
     pub(crate) fn class(&self, id: ObjId) -> Known<Option<Arc<ClassInfo>>> {
-        self.touched.add(id);
+        touch(id);
         if let Some(c) = get(&self.classes, id) {
             return Ok(Some(c));
         }

@@ -115,17 +115,19 @@ impl Solver {
     }
 
     /// Takes back what nodes contributed on the way and do not any more, and what
-    /// followed from it.
-    pub(crate) fn prune(&mut self, outgrown: &[NodeIx]) {
+    /// followed from it. Answers whether there was anything of the kind.
+    pub(crate) fn prune(&mut self, outgrown: &[NodeIx]) -> bool {
         let now = self.clock + 1;
         let writes: Vec<_> = (outgrown.iter())
             .filter_map(|n| Some((*n, self.run(*n, now).ok()?.0)))
             .collect();
         let mut retraction = Retraction::new(self);
+        let mut any = false;
         for (n, writes) in writes {
-            retraction.prune(n, &writes, outgrown);
+            any |= retraction.prune(n, &writes, outgrown);
         }
         retraction.run();
+        any
     }
 }
 
@@ -168,29 +170,39 @@ impl<'s> Retraction<'s> {
         self.solver.forget_empty_events();
     }
 
-    /// Takes back what a node does not contribute any more.
-    fn prune(&mut self, n: NodeIx, writes: &Writes, outgrown: &[NodeIx]) {
+    /// Takes back what a node does not contribute any more. Answers whether there was
+    /// anything of the kind.
+    fn prune(&mut self, n: NodeIx, writes: &Writes, outgrown: &[NodeIx]) -> bool {
         let sets = self.sets_called(writes, outgrown);
-        let mut pruned = false;
-        for at in 0..self.solver.store.nodes[n as usize].events.len() {
-            let (t, old) = &mut self.solver.store.nodes[n as usize].events[at];
-            let (t, old) = (*t, std::mem::take(old));
-            let mut joiner = FactJoiner::new(&self.solver.facts);
-            let (kept, gone): (Writes, Writes) = old.into_iter().partition(|(slot, was)| {
-                !self.solver.is_judged(*slot)
+        let mut gone: Vec<(Stamp, SlotIx)> = Vec::new();
+        let mut joiner = FactJoiner::new(&self.solver.facts);
+        for (t, event) in &self.solver.store.nodes[n as usize].events {
+            for (slot, was) in event {
+                let stays = !self.solver.is_judged(*slot)
                     || (self.solver).still_there(*slot, was, writes, &mut joiner)
-                    || self.passed_on(&sets, *slot, was, &mut joiner)
-            });
-            self.solver.store.nodes[n as usize].events[at].1 = kept;
-            pruned |= !gone.is_empty();
-            for (slot, _) in gone {
-                self.replace(slot, t, None);
+                    || self.passed_on(&sets, *slot, was, &mut joiner);
+                if !stays {
+                    gone.push((*t, *slot));
+                }
             }
         }
+        let mut slots: Vec<SlotIx> = gone.iter().map(|g| g.1).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots.retain(|slot| self.solver.take_back(n, *slot));
+        gone.retain(|(_, slot)| slots.binary_search(slot).is_ok());
+        let node = &mut self.solver.store.nodes[n as usize];
+        for (t, event) in &mut node.events {
+            event.retain(|(slot, _)| gone.binary_search(&(*t, *slot)).is_err());
+        }
+        for (t, slot) in &gone {
+            self.replace(*slot, *t, None);
+        }
         // What is left of values that became others is added again.
-        if pruned {
+        if !gone.is_empty() {
             self.solver.enqueue(n);
         }
+        !gone.is_empty()
     }
 
     /// The nodes of the sets of methods that an evaluation calls, as far as they have not

@@ -54,8 +54,14 @@ impl Joiner for FactJoiner<'_> {
     }
 }
 
-/// How often [`Solver::ascend`] takes back what it has outgrown.
-const PRUNINGS: usize = 16;
+/// How often [`Solver::ascend`] takes back the same thing: where that brings it about
+/// again there would be no end.
+const PRUNINGS: u8 = 2;
+
+/// Whether a contribution holds what another one did.
+fn holds(now: &Val, was: &Val, joiner: &mut FactJoiner<'_>) -> bool {
+    was.has_site() || was == now || now.contains(was, joiner)
+}
 
 /// What may have changed, with what it was.
 #[derive(Default)]
@@ -87,9 +93,11 @@ pub(crate) struct Solver {
     facts_of: Vec<Vec<ObjId>>,
     /// Nodes that contributed something which they do not any more.
     outgrown: FxHashSet<NodeIx>,
+    /// How often a node's contribution to a slot was taken back for that.
+    taken_back: FxHashMap<(NodeIx, SlotIx), u8>,
     pub(crate) clock: Stamp,
     /// What is to be evaluated, by [`Solver::urgency`].
-    queues: [VecDeque<NodeIx>; 3],
+    queues: [VecDeque<NodeIx>; 4],
     queued: Vec<bool>,
 }
 
@@ -104,6 +112,7 @@ impl Solver {
             fact_readers: FxHashMap::default(),
             facts_of: Vec::new(),
             outgrown: FxHashSet::default(),
+            taken_back: FxHashMap::default(),
             clock: 1,
             queues: Default::default(),
             queued: Vec::new(),
@@ -211,14 +220,17 @@ impl Solver {
     /// Which nodes go first. The outcome is the same in any order, but what is known of
     /// classes and attributes grows with every function that is looked into for the first
     /// time, and makes work for those that have been. So: what belongs to no function,
-    /// then new functions, then all others again.
+    /// then new functions, then all that looks at many of these again: attributes, which
+    /// go over all subclasses and prebuilt instances, and functions.
     fn urgency(&self, n: NodeIx) -> usize {
-        match self.store.nodes[n as usize].key {
+        let node = &self.store.nodes[n as usize];
+        match node.key {
             NodeKey::Spec(_) => match self.functions.get(n as usize) {
-                Some(Some(state)) if !state.vars.is_empty() => 2,
+                Some(Some(state)) if !state.vars.is_empty() => 3,
                 _ => 1,
             },
             NodeKey::Dispatch(..) => 1,
+            NodeKey::Attr(..) if !node.events.is_empty() => 2,
             _ => 0,
         }
     }
@@ -243,7 +255,11 @@ impl Solver {
             self.facts_of.resize_with(n as usize + 1, Vec::new);
         }
         let known = &mut self.facts_of[n as usize];
-        for fact in self.facts.recorded() {
+        let recorded = self.facts.recorded();
+        if *known == recorded {
+            return;
+        }
+        for fact in recorded {
             if let Err(at) = known.binary_search(&fact) {
                 known.insert(at, fact);
                 self.fact_readers.entry(fact).or_default().push(n);
@@ -322,19 +338,18 @@ impl Solver {
     /// Runs the worklist until it is empty or needs facts; answers what it needs. An
     /// empty answer means that the program is solved.
     pub(crate) fn ascend(&mut self) -> Vec<Request> {
-        // Where taking something back brings it about again there would be no end.
-        for _ in 0..PRUNINGS {
+        loop {
             let wanted = self.climb();
-            if !wanted.is_empty() || self.outgrown.is_empty() {
+            if !wanted.is_empty() {
                 return wanted;
             }
             let mut nodes: Vec<NodeIx> = self.outgrown.drain().collect();
             nodes.sort_unstable();
-            self.prune(&nodes);
+            if nodes.is_empty() || !self.prune(&nodes) {
+                self.taken_back.clear();
+                return wanted;
+            }
         }
-        let wanted = self.climb();
-        self.outgrown.clear();
-        wanted
     }
 
     fn climb(&mut self) -> Vec<Request> {
@@ -405,9 +420,37 @@ impl Solver {
         joiner: &mut FactJoiner<'_>,
     ) -> bool {
         match writes.binary_search_by_key(&slot, |w| w.0) {
-            Ok(i) => was.has_site() || *was == writes[i].1 || writes[i].1.contains(was, joiner),
-            Err(_) => false,
+            Ok(i) => holds(&writes[i].1, was, joiner),
+            Err(_) => self.moved_up(slot, was, writes, joiner),
         }
+    }
+
+    /// Whether it concerns an attribute of a class whose instances turned out to be those
+    /// of a base class, on which the same attribute is used now: it is common to both, and
+    /// nothing is seen of it in the subclass.
+    fn moved_up(
+        &self,
+        slot: SlotIx,
+        was: &Val,
+        writes: &Writes,
+        joiner: &mut FactJoiner<'_>,
+    ) -> bool {
+        let (class, above): (_, fn(ObjId, &Arc<str>) -> SlotKey) =
+            match &self.store.slots[slot as usize].key {
+                SlotKey::AttrUsed(c, n) => ((c, n), |c, n| SlotKey::AttrUsed(c, n.clone())),
+                SlotKey::AttrSet(c, n) => ((c, n), |c, n| SlotKey::AttrSet(c, n.clone())),
+                SlotKey::Attr(c, n) => ((c, n), |c, n| SlotKey::Attr(c, n.clone())),
+                _ => return false,
+            };
+        let (class, name) = class;
+        let Ok(Some(info)) = self.facts.class(*class) else {
+            return false;
+        };
+        info.chain.iter().skip(1).any(|base| {
+            let slot = self.store.find_slot_ix(&above(*base, name));
+            let at = slot.and_then(|s| writes.binary_search_by_key(&s, |w| w.0).ok());
+            at.is_some_and(|i| holds(&writes[i].1, was, joiner))
+        })
     }
 
     fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes) {
@@ -457,6 +500,13 @@ impl Solver {
             let node = &mut self.store.nodes[*n as usize];
             node.events.retain(|e| !e.1.is_empty());
         }
+    }
+
+    /// Whether a contribution may be taken back once more.
+    pub(crate) fn take_back(&mut self, n: NodeIx, slot: SlotIx) -> bool {
+        let times = self.taken_back.entry((n, slot)).or_default();
+        *times += 1;
+        *times <= PRUNINGS
     }
 
     /// Counts contributions that do not follow from what was there before them: none,

@@ -65,7 +65,7 @@ impl Cx<'_> {
                 self_class: Some(class),
                 name,
             } => {
-                let me = self.instance(*class)?;
+                let me = self.known_instance(*class)?;
                 let copy = self.mixin_copy(*origin, name)?;
                 let args = args.prepend(ArgSource::Receiver, me);
                 self.call_function(desc, *func, &copy, args)

@@ -332,10 +332,8 @@ impl Cx<'_> {
 
     /// A class is in use from here on.
     pub(crate) fn use_class(&mut self, class: ObjId) -> Known<()> {
-        if let Some(info) = self.facts.class(class)? {
-            if let Some(p) = &info.problem {
-                self.problem("TP0312", &**p);
-            }
+        self.known_instance(class)?;
+        if self.facts.class(class)?.is_some() {
             self.signal(SlotKey::ClassUsed(class));
         }
         Ok(())
@@ -344,6 +342,16 @@ impl Cx<'_> {
     /// Instances of a class.
     pub(crate) fn instance(&mut self, class: ObjId) -> Known<Val> {
         self.use_class(class)?;
+        Ok(Val::instance(class))
+    }
+
+    /// The same where there are such instances: whoever made them has their class in use.
+    pub(crate) fn known_instance(&mut self, class: ObjId) -> Known<Val> {
+        if let Some(info) = self.facts.class(class)?
+            && let Some(p) = &info.problem
+        {
+            self.problem("TP0312", &**p);
+        }
         Ok(Val::instance(class))
     }
 
