@@ -214,7 +214,8 @@ impl<'s> Retraction<'s> {
             SlotKey::SetCalled(set, n) => store.find_node(&NodeKey::Dispatch(*set, *n)),
             _ => None,
         });
-        sets.filter(|n| outgrown.binary_search(n).is_err()).collect()
+        sets.filter(|n| outgrown.binary_search(n).is_err())
+            .collect()
     }
 
     /// Whether sets of methods contribute it: a method that was called by itself, as long

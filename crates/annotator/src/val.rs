@@ -806,9 +806,9 @@ fn most_general(descs: Vec<Desc>, j: &mut dyn Joiner) -> Vec<Desc> {
             let Some((_, _, class, name)) = bound(d) else {
                 return true;
             };
-            !run.iter().filter_map(bound).any(|(_, _, other, n)| {
-                n == name && other != class && j.is_subclass(class, other)
-            })
+            !run.iter()
+                .filter_map(bound)
+                .any(|(_, _, other, n)| n == name && other != class && j.is_subclass(class, other))
         };
         kept.extend(run.iter().filter(|d| general(d)).cloned());
     }
