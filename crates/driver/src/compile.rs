@@ -452,11 +452,8 @@ pub(crate) fn compile_entries(
     timings: &mut Timings,
 ) -> Vec<FuncSym> {
     let functions = timings.phase("optimize", || {
-        let typed = reachable(db, roots, GraphStage::Rtyped, entries).functions;
-        par_map(db, &typed, |db, f| {
-            crate::stages::simplified_summary(db, LLFunction::new(db, roots, f.clone()));
-        });
-        par_map(db, &typed, |db, f| {
+        let simplified = reachable(db, roots, GraphStage::Simplified, entries).functions;
+        par_map(db, &simplified, |db, f| {
             crate::stages::optimized_summary(db, LLFunction::new(db, roots, f.clone()));
         });
         // Fewer than before: what was inlined everywhere is gone.

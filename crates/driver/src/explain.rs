@@ -203,8 +203,10 @@ const STAGES: &[&[&str]] = &[
     &["rtyped_graph"],
     &["simplified"],
     &["simplified_summary"],
+    &["simplified_mentions"],
     &["optimized"],
     &["optimized_summary"],
+    &["optimized_mentions"],
     &["program_effects"],
     &["function_effects"],
     &["exceptions"],
@@ -262,8 +264,16 @@ fn subject(db: &dyn Db, name: &str, id: Id) -> Option<String> {
             FuncKeyKind::User(spec) => function(spec.roots(db).program(db), spec.func(db)),
             _ => None,
         },
-        "simplified" | "simplified_summary" | "optimized" | "optimized_summary" | "exceptions"
-        | "gc" | "function_effects" | "machine_code" => {
+        "simplified"
+        | "simplified_summary"
+        | "simplified_mentions"
+        | "optimized"
+        | "optimized_summary"
+        | "optimized_mentions"
+        | "exceptions"
+        | "gc"
+        | "function_effects"
+        | "machine_code" => {
             let key = LLFunction::from_id(id);
             sym(key.roots(db), key.sym(db))
         }
@@ -293,8 +303,10 @@ fn held(db: &dyn Db, name: &str, id: Id) -> Option<Held> {
         "rtyped_graph" => hold(taipan_rtyper::rtyped_graph(db, FuncKey::from_id(id))),
         "simplified" => hold(stages::simplified(db, LLFunction::from_id(id))),
         "simplified_summary" => hold(stages::simplified_summary(db, LLFunction::from_id(id))),
+        "simplified_mentions" => hold(stages::simplified_mentions(db, LLFunction::from_id(id))),
         "optimized" => hold(stages::optimized(db, LLFunction::from_id(id))),
         "optimized_summary" => hold(stages::optimized_summary(db, LLFunction::from_id(id))),
+        "optimized_mentions" => hold(stages::optimized_mentions(db, LLFunction::from_id(id))),
         "function_effects" => hold(stages::function_effects(db, LLFunction::from_id(id))),
         "exceptions" => hold(stages::exceptions(db, LLFunction::from_id(id))),
         "gc" => hold(stages::gc(db, LLFunction::from_id(id))),

@@ -69,8 +69,18 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             FuncKeyKind::Helper(key) => helper(*key),
             FuncKeyKind::Synth(_, sym) => sym.name().to_owned(),
         },
-        "simplified" | "simplified_summary" | "optimized" | "optimized_summary" | "exceptions"
-        | "gc" | "function_effects" | "machine_code" | "kept_simplified" | "kept_optimized"
+        "simplified"
+        | "simplified_summary"
+        | "simplified_mentions"
+        | "optimized"
+        | "optimized_summary"
+        | "optimized_mentions"
+        | "exceptions"
+        | "gc"
+        | "function_effects"
+        | "machine_code"
+        | "kept_simplified"
+        | "kept_optimized"
         | "kept_code" => LLFunction::from_id(id).sym(db).name().to_owned(),
         _ => return None,
     })

@@ -9,7 +9,9 @@ use taipan_rtyper::{StaticKey, func_key, static_data};
 
 use crate::Database;
 use crate::parallel::par_map;
-use crate::stages::{GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped};
+use crate::stages::{
+    GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped, simplified_mentions,
+};
 
 /// What a program consists of at a stage.
 #[derive(Default)]
@@ -151,15 +153,20 @@ impl References {
 
 fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncSym) -> References {
     let mut out = References::default();
+    // May be known without the graph.
+    let key = LLFunction::new(db, roots, sym.clone());
+    let mentioned = match stage {
+        GraphStage::Simplified => simplified_mentions(db, key),
+        GraphStage::Optimized => optimized_mentions(db, key),
+        GraphStage::Rtyped | GraphStage::Gc => None,
+    };
+    if let Some(mentioned) = mentioned {
+        out.functions.extend(mentioned.functions.iter().cloned());
+        out.statics.extend(mentioned.statics.iter().cloned());
+        return out;
+    }
     if let Some(Err(d)) = rtyped(db, roots, sym) {
         out.diagnostic = Some(d);
-    } else if stage == GraphStage::Optimized {
-        // May be known without the graph.
-        let key = LLFunction::new(db, roots, sym.clone());
-        if let Some(mentioned) = optimized_mentions(db, key) {
-            out.functions.extend(mentioned.functions.iter().cloned());
-            out.statics.extend(mentioned.statics.iter().cloned());
-        }
     } else if let Some(graph) = StageProgram::new(db, roots, stage).graph(sym) {
         graph_references(&graph, &mut |r| out.add(r));
     }

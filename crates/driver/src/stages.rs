@@ -56,6 +56,8 @@ pub struct LLFunction {
 pub(crate) enum GraphStage {
     /// As the RTyper made them.
     Rtyped,
+    /// Simplified by itself: what callers inline.
+    Simplified,
     /// Optimised.
     Optimized,
     /// With roots and write barriers.
@@ -88,6 +90,7 @@ impl Program for StageProgram<'_> {
         let key = LLFunction::new(self.db, self.roots, f.clone());
         match self.stage {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
+            GraphStage::Simplified => simplified(self.db, key),
             GraphStage::Optimized => optimized(self.db, key),
             GraphStage::Gc => Some(gc(self.db, key)?.graph),
         }
@@ -310,6 +313,15 @@ pub(crate) fn simplified_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summa
     }
 }
 
+/// What a simplified function mentions.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn simplified_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
+    match search_of(db, f, kept_simplified) {
+        Search::Found(kept) => Some(kept.mentioned.clone()),
+        _ => Some(Arc::new(Mentioned::of(&*simplified(db, f)?))),
+    }
+}
+
 /// What is kept of [`optimized`].
 #[salsa::tracked]
 fn kept_optimized(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
@@ -348,6 +360,7 @@ pub(crate) fn optimized_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summar
 }
 
 /// What an optimised function mentions.
+#[salsa::tracked(returns(clone))]
 pub(crate) fn optimized_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
     match search_of(db, f, kept_optimized) {
         Search::Found(kept) => Some(kept.mentioned.clone()),

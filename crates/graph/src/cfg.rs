@@ -14,8 +14,16 @@ pub struct LinkId {
 /// The links into every block (RPython: `mkentrymap`), by block index; links from
 /// unreachable blocks are left out. In the order of [`Graph::reachable`].
 pub fn entry_map<D: Dialect>(graph: &Graph<D>) -> Vec<Vec<LinkId>> {
+    entry_map_of(graph, &graph.reachable())
+}
+
+/// The same for who knows the reachable blocks, in their order.
+pub(crate) fn entry_map_of<D: Dialect>(
+    graph: &Graph<D>,
+    reachable: &[BlockId],
+) -> Vec<Vec<LinkId>> {
     let mut map = vec![Vec::new(); graph.blocks.len()];
-    for source in graph.reachable() {
+    for source in reachable.iter().copied() {
         for (exit, link) in graph.block(source).exits.iter().enumerate() {
             map[link.target.index()].push(LinkId { source, exit });
         }
@@ -41,7 +49,7 @@ impl Dominators {
         for (i, b) in order.iter().enumerate() {
             position[b.index()] = i;
         }
-        let entries = entry_map(graph);
+        let entries = entry_map_of(graph, &order);
         let mut this = Dominators {
             idom: vec![None; graph.blocks.len()],
             position,

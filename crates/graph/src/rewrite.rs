@@ -11,14 +11,19 @@ pub type Substitution<D> = FxHashMap<VarId, Operand<D>>;
 impl<D: Dialect> Block<D> {
     /// Replaces uses (not definitions) of variables.
     pub fn substitute(&mut self, map: &Substitution<D>) {
-        if map.is_empty() {
-            return;
+        if !map.is_empty() {
+            self.substitute_by(|v| map.get(&v).cloned());
         }
+    }
+
+    /// The same, with what stands in for a variable answered by a function; none where
+    /// the variable stays.
+    pub fn substitute_by(&mut self, new: impl Fn(VarId) -> Option<Operand<D>>) {
         let replace = |o: &mut Operand<D>| {
             if let Operand::Var(v) = o
-                && let Some(new) = map.get(v)
+                && let Some(new) = new(*v)
             {
-                *o = new.clone();
+                *o = new;
                 return true;
             }
             false
@@ -129,7 +134,8 @@ impl<D: Dialect> Graph<D> {
             blocks.iter().copied().zip(copies.iter().copied()).collect();
         let mut renamed = FxHashMap::default();
         for b in blocks {
-            for v in self.block(*b).definitions() {
+            let definitions: Vec<VarId> = self.block(*b).definitions().collect();
+            for v in definitions {
                 let copy = self.copy_var(v);
                 renamed.insert(v, copy);
             }
@@ -212,20 +218,18 @@ impl<D: Dialect> Graph<D> {
 impl<D: Dialect> Block<D> {
     /// Variables that the block defines: input arguments, results, exception variables
     /// of its links.
-    pub fn definitions(&self) -> Vec<VarId> {
-        let mut all = self.inputargs.clone();
-        all.extend(self.operations.iter().map(|op| op.result));
-        for link in &self.exits {
-            all.extend(link.last_exception);
-            all.extend(link.last_exc_value);
-        }
-        all
+    pub fn definitions(&self) -> impl Iterator<Item = VarId> + '_ {
+        let results = self.operations.iter().map(|op| op.result);
+        let on_links = (self.exits.iter()).flat_map(|l| [l.last_exception, l.last_exc_value]);
+        (self.inputargs.iter().copied())
+            .chain(results)
+            .chain(on_links.flatten())
     }
 
     /// Variables that the block uses without defining them, in order of first use:
     /// none in SSI form.
     pub fn free_variables(&self) -> Vec<VarId> {
-        let mut seen: rustc_hash::FxHashSet<VarId> = self.definitions().into_iter().collect();
+        let mut seen: rustc_hash::FxHashSet<VarId> = self.definitions().collect();
         let mut free = Vec::new();
         let mut used = |o: &Operand<D>| {
             if let Operand::Var(v) = o

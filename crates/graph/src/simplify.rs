@@ -4,10 +4,13 @@
 //! They keep a graph in SSI form, except that [`remove_identical_vars_ssa`] leaves
 //! SSA form, which [`ssa_to_ssi`] mends. None renumbers: see [`Graph::compact`].
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
-    BlockId, Dialect, ExitSwitch, Graph, LinkId, Operand, Operation, Substitution, VarId, entry_map,
+    BlockId, Dialect, ExitSwitch, Graph, LinkId, Operand, Operation, Substitution, VarId,
+    cfg::entry_map_of,
 };
 
 /// Cleans up after a pass: dead operations and variables, constant switches, empty
@@ -167,7 +170,7 @@ pub fn transform_dead_op_vars_with<D: Dialect>(
             .operations
             .retain(|_| keep.next().unwrap_or(true));
     }
-    remove_inputargs(graph, |_, v| !read[v.index()]);
+    remove_inputargs(graph, &blocks, |v| !read[v.index()]);
 }
 
 /// What variables are made from: needed if they are. Lists of all variables in one
@@ -209,43 +212,38 @@ impl Sources {
 
 /// Removes input arguments (never those of start, return and except block) and what
 /// links pass for them.
-pub fn remove_inputargs<D: Dialect>(
+fn remove_inputargs<D: Dialect>(
     graph: &mut Graph<D>,
-    mut remove: impl FnMut(BlockId, VarId) -> bool,
+    reachable: &[BlockId],
+    remove: impl Fn(VarId) -> bool,
 ) {
     let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
-    let blocks = graph.reachable();
-    let mut doomed: FxHashMap<BlockId, Vec<bool>> = FxHashMap::default();
-    for b in &blocks {
-        if fixed.contains(b) {
-            continue;
-        }
-        let flags: Vec<bool> = graph
-            .block(*b)
-            .inputargs
-            .iter()
-            .map(|v| remove(*b, *v))
-            .collect();
-        if flags.contains(&true) {
-            doomed.insert(*b, flags);
+    // No flags: all stay.
+    let mut doomed: Vec<Vec<bool>> = vec![Vec::new(); graph.blocks.len()];
+    let mut any = false;
+    for b in reachable.iter().filter(|b| !fixed.contains(b)) {
+        let inputargs = &graph.block(*b).inputargs;
+        if inputargs.iter().any(|v| remove(*v)) {
+            doomed[b.index()] = inputargs.iter().map(|v| remove(*v)).collect();
+            any = true;
         }
     }
-    if doomed.is_empty() {
+    if !any {
         return;
     }
-    for b in &blocks {
-        if let Some(flags) = doomed.get(b) {
-            retain(&mut graph.block_mut(*b).inputargs, flags);
-        }
-        for link in &mut graph.block_mut(*b).exits {
-            if let Some(flags) = doomed.get(&link.target) {
-                retain(&mut link.args, flags);
-            }
+    for b in reachable {
+        let block = graph.block_mut(*b);
+        retain(&mut block.inputargs, &doomed[b.index()]);
+        for link in &mut block.exits {
+            retain(&mut link.args, &doomed[link.target.index()]);
         }
     }
 }
 
 fn retain<T>(items: &mut Vec<T>, doomed: &[bool]) {
+    if doomed.is_empty() {
+        return;
+    }
     let mut flags = doomed.iter();
     items.retain(|_| !flags.next().copied().unwrap_or(false));
 }
@@ -255,49 +253,26 @@ fn retain<T>(items: &mut Vec<T>, doomed: &[bool]) {
 /// of the blocks that dominate them.
 pub fn remove_identical_vars_ssa<D: Dialect>(graph: &mut Graph<D>) {
     let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
-    let entries = entry_map(graph);
     let order = graph.reachable();
     let mut values = Values::new(graph, &order);
-    // What each link passes, as numbers of values.
-    let mut passed: Vec<Vec<Vec<u32>>> = vec![Vec::new(); graph.blocks.len()];
-    for b in &order {
-        let exits = &graph.block(*b).exits;
-        passed[b.index()] = (exits.iter())
-            .map(|l| l.args.iter().map(|a| values.number(a)).collect())
-            .collect();
-    }
+    let passed = Passed::new(graph, &order, &mut values);
+    let mut phis = Phis::default();
     let mut found = false;
     loop {
         let mut progress = false;
         for b in order.iter().filter(|b| !fixed.contains(b)) {
-            let mut phis: FxHashMap<Vec<u32>, VarId> = FxHashMap::default();
+            phis.clear();
             for (i, v) in graph.block(*b).inputargs.iter().enumerate() {
                 if values.same[v.index()] != v.0 {
                     continue;
                 }
-                let mut unique = Some(None);
-                let mut column = Vec::new();
-                for l in &entries[b.index()] {
-                    let a = values.resolve(passed[l.source.index()][l.exit][i]);
-                    column.push(a);
-                    if a != v.0 {
-                        unique = match unique {
-                            Some(None) => Some(Some(a)),
-                            Some(Some(u)) if u == a => unique,
-                            _ => None,
-                        };
-                    }
-                }
-                if let Some(Some(a)) = unique
-                    && !values.is_on_link(a)
-                {
+                let same = match passed.only_value(*b, i, v.0, &mut values) {
+                    Some(a) if !values.is_on_link(a) => Some(a),
+                    _ => phis.find_or_add(*v, passed.column(*b, i), &mut values),
+                };
+                if let Some(a) = same {
                     values.same[v.index()] = a;
                     progress = true;
-                } else if let Some(w) = phis.get(&column) {
-                    values.same[v.index()] = w.0;
-                    progress = true;
-                } else {
-                    phis.insert(column, *v);
                 }
             }
         }
@@ -309,16 +284,107 @@ pub fn remove_identical_vars_ssa<D: Dialect>(graph: &mut Graph<D>) {
     if !found {
         return;
     }
-    let mut resolved: Substitution<D> = Substitution::default();
-    for v in order.iter().flat_map(|b| &graph.block(*b).inputargs) {
-        let value = values.resolve(v.0);
-        if value != v.0 {
-            resolved.insert(*v, values.operand(value));
-        }
+    // From here on, one step leads to the value that stands for another one.
+    for v in 0..values.same.len() as u32 {
+        values.resolve(v);
     }
-    remove_inputargs(graph, |_, v| resolved.contains_key(&v));
+    let gone = |v: VarId| values.same[v.index()] != v.0;
+    remove_inputargs(graph, &order, gone);
     for b in order {
-        graph.block_mut(b).substitute(&resolved);
+        graph
+            .block_mut(b)
+            .substitute_by(|v| gone(v).then(|| values.operand(values.same[v.index()])));
+    }
+}
+
+/// What links pass, as numbers of values.
+struct Passed {
+    /// The arguments of all links, one link after the other.
+    args: Vec<u32>,
+    /// For every block, where the arguments of the links to it start.
+    links: Vec<Vec<u32>>,
+}
+
+impl Passed {
+    fn new<D: Dialect>(graph: &Graph<D>, order: &[BlockId], values: &mut Values<D>) -> Self {
+        let mut this = Passed {
+            args: Vec::new(),
+            links: vec![Vec::new(); graph.blocks.len()],
+        };
+        for link in order.iter().flat_map(|b| &graph.block(*b).exits) {
+            this.links[link.target.index()].push(this.args.len() as u32);
+            this.args.extend(link.args.iter().map(|a| values.number(a)));
+        }
+        this
+    }
+
+    /// What the links to a block pass for its input argument of that index.
+    fn column(&self, b: BlockId, index: usize) -> impl Iterator<Item = u32> + Clone + '_ {
+        (self.links[b.index()].iter()).map(move |start| self.args[*start as usize + index])
+    }
+
+    /// The value that all links pass, but for those that pass the argument itself.
+    fn only_value<D: Dialect>(
+        &self,
+        b: BlockId,
+        index: usize,
+        itself: u32,
+        values: &mut Values<D>,
+    ) -> Option<u32> {
+        let mut unique = None;
+        for a in self.column(b, index) {
+            let a = values.resolve(a);
+            if a != itself && *unique.get_or_insert(a) != a {
+                return None;
+            }
+        }
+        unique
+    }
+}
+
+/// The input arguments of one block, by what links pass for them.
+#[derive(Default)]
+struct Phis {
+    /// The last one whose column has this hash.
+    last: FxHashMap<u64, usize>,
+    /// Each with the one before it of the same hash, and where its column starts.
+    all: Vec<(VarId, Option<usize>, usize)>,
+    columns: Vec<u32>,
+}
+
+impl Phis {
+    fn clear(&mut self) {
+        self.last.clear();
+        self.all.clear();
+        self.columns.clear();
+    }
+
+    /// The earlier argument for which all links pass the same as for `v`; if there is
+    /// none, `v` is added.
+    fn find_or_add<D: Dialect>(
+        &mut self,
+        v: VarId,
+        column: impl Iterator<Item = u32>,
+        values: &mut Values<D>,
+    ) -> Option<u32> {
+        let start = self.columns.len();
+        self.columns.extend(column.map(|a| values.resolve(a)));
+        let (before, column) = self.columns.split_at(start);
+        let mut hasher = FxHasher::default();
+        column.hash(&mut hasher);
+        let hash = hasher.finish();
+        let mut at = self.last.get(&hash).copied();
+        while let Some(i) = at {
+            let (w, previous, from) = self.all[i];
+            if before[from..from + column.len()] == *column {
+                self.columns.truncate(start);
+                return Some(w.0);
+            }
+            at = previous;
+        }
+        let previous = self.last.insert(hash, self.all.len());
+        self.all.push((v, previous, start));
+        None
     }
 }
 
@@ -434,11 +500,13 @@ pub fn ssa_to_ssi<D: Dialect>(graph: &mut Graph<D>) {
     if pending.is_empty() {
         return;
     }
-    let entries = entry_map(graph);
-    let mut renamed: Vec<Substitution<D>> = vec![Substitution::default(); graph.blocks.len()];
+    let entries = entry_map_of(graph, &order);
+    let mut seen: FxHashSet<(BlockId, VarId)> = FxHashSet::default();
+    // What is passed to a block, and its name there.
+    let mut renamed: Vec<Vec<(VarId, VarId)>> = vec![Vec::new(); graph.blocks.len()];
     while let Some((b, v)) = pending.pop() {
         let known = |b: BlockId| defined_in[v.index()] == Some(b);
-        if b == graph.startblock || known(b) || renamed[b.index()].contains_key(&v) {
+        if b == graph.startblock || known(b) || !seen.insert((b, v)) {
             continue;
         }
         for LinkId { source, .. } in &entries[b.index()] {
@@ -447,14 +515,21 @@ pub fn ssa_to_ssi<D: Dialect>(graph: &mut Graph<D>) {
             }
         }
         let w = graph.copy_var(v);
-        renamed[b.index()].insert(v, w.into());
+        renamed[b.index()].push((v, w));
         graph.block_mut(b).inputargs.push(w);
         for link in &entries[b.index()] {
             graph.link_mut(*link).args.push(v.into());
         }
     }
-    for (b, map) in renamed.iter().enumerate() {
-        graph.block_mut(BlockId(b as u32)).substitute(map);
+    let mut name: Vec<Option<VarId>> = vec![None; graph.vars.len()];
+    for (b, pairs) in renamed.iter().enumerate().filter(|(_, p)| !p.is_empty()) {
+        for (v, w) in pairs {
+            name[v.index()] = Some(*w);
+        }
+        graph.blocks[b].substitute_by(|v| name[v.index()].map(Operand::Var));
+        for (v, _) in pairs {
+            name[v.index()] = None;
+        }
     }
 }
 

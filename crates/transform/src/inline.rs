@@ -58,6 +58,8 @@ pub(crate) fn inline_calls(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
         inliner.block(g, b, &own, &mut pending);
     }
     if inliner.changed {
+        // Much of what was copied is not reached any more: later passes need not carry it.
+        g.compact();
         ssa_to_ssi(g);
         cleanup(g);
     }
