@@ -47,7 +47,7 @@ impl Default for WatchOptions {
         WatchOptions {
             poll: false,
             interval: Duration::from_millis(250),
-            settle: Duration::from_millis(4),
+            settle: Duration::from_millis(2),
             limit: Duration::from_millis(500),
         }
     }
