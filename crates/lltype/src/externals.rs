@@ -142,15 +142,6 @@ externals! {
     rpy_file_tell(Signed) -> Signed, "ftell(file): position or -errno";
     rpy_file_fileno(Signed) -> Signed, "fileno(file): fd or -errno";
     // Sockets.
-    rpy_net_socket(Signed, Signed, Signed) -> Signed, "socket(family, kind, protocol): fd or -errno";
-    rpy_net_connect(Signed, Str, Signed) -> Signed, "connect(fd, port of host): 0, -errno, or -10000 if there is no such host";
-    rpy_net_bind(Signed, Str, Signed) -> Signed, "bind(fd, port of host, '' for any): as rpy_net_connect";
-    rpy_net_listen(Signed, Signed) -> Signed, "listen(fd, backlog): 0 or -errno";
-    rpy_net_accept(Signed) -> Signed, "accept(fd): fd or -errno";
-    rpy_net_send(Signed, Str) -> Signed, "send(fd, s): bytes sent or -errno";
-    rpy_net_shutdown(Signed, Signed) -> Signed, "shutdown(fd, how): 0 or -errno";
-    rpy_net_set_option(Signed, Signed, Signed, Signed) -> Signed, "setsockopt of an int: 0 or -errno";
-    rpy_net_port(Signed) -> Signed, "port that a socket is bound to, or -errno";
     // Signals.
     rpy_signal_set(Signed, Signed) -> Signed, "what a signal does from now on, 0 the default, 1 nothing, 2 it is noted: 0 or -errno";
     rpy_signal_poll() -> Signed, "a signal that was noted and is now forgotten, or -1";

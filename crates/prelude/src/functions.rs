@@ -187,15 +187,6 @@ functions! {
     "rpython.rlib.rsignal.pypysig_pushback" = "rsignal.ll_push", (Int) -> None, "";
     "rpython.rlib.rsignal.pypysig_set_wakeup_fd" = "rsignal.ll_wakeup_fd", (Int, Bool) -> Int, "";
     "rpython.rlib.rsignal.pypysig_setflag" = "rsignal.ll_note", (Int) -> None, "OSError";
-    "rpython.rlib.rsocket._accept" = "rsocket.ll_net_accept", (Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._bind" = "rsocket.ll_net_bind", (Int, Str, Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._connect" = "rsocket.ll_net_connect", (Int, Str, Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._listen" = "rsocket.ll_net_listen", (Int, Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._port" = "rsocket.ll_net_port", (Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._send" = "rsocket.ll_net_send", (Int, Str) -> Int, "OSError";
-    "rpython.rlib.rsocket._set_option" = "rsocket.ll_net_set_option", (Int, Int, Int, Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._shutdown" = "rsocket.ll_net_shutdown", (Int, Int) -> Int, "OSError";
-    "rpython.rlib.rsocket._socket" = "rsocket.ll_net_socket", (Int, Int, Int) -> Int, "OSError";
     "rpython.rlib.rtime._clock_ns" = "rposix.ll_clock_ns", (Int) -> Int, "OSError";
     "time.clock" = "rposix.ll_time_clock", () -> Float, "";
     "time.sleep" = "rposix.ll_time_sleep", (Float) -> None, "";

@@ -4,7 +4,7 @@
 //! `rpy_` are the C library's own.
 
 use crate::string::RpyString;
-use crate::{files, float, net, os, process, signals, stdio};
+use crate::{files, float, os, process, signals, stdio};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -193,15 +193,6 @@ externals! {
         rpy_file_seek = stdio::seek, (file: i64, pos: i64, how: i64) -> i64;
         rpy_file_tell = stdio::tell, (file: i64) -> i64;
         rpy_file_fileno = stdio::fileno, (file: i64) -> i64;
-        rpy_net_socket = net::socket, (family: i64, kind: i64, protocol: i64) -> i64;
-        rpy_net_connect = net::connect, (fd: i64, host: Str, port: i64) -> i64;
-        rpy_net_bind = net::bind, (fd: i64, host: Str, port: i64) -> i64;
-        rpy_net_listen = net::listen, (fd: i64, backlog: i64) -> i64;
-        rpy_net_accept = net::accept, (fd: i64) -> i64;
-        rpy_net_send = net::send, (fd: i64, s: Str) -> i64;
-        rpy_net_shutdown = net::shutdown, (fd: i64, how: i64) -> i64;
-        rpy_net_set_option = net::set_option, (fd: i64, level: i64, option: i64, value: i64) -> i64;
-        rpy_net_port = net::port, (fd: i64) -> i64;
         rpy_os_saved_errno = os::saved_errno, () -> i64;
         rpy_os_set_saved_errno = os::set_saved_errno, (number: i64) -> ();
         rpy_signal_set = signals::set, (number: i64, what: i64) -> i64;

@@ -20,7 +20,6 @@ pub mod files;
 pub mod float;
 pub mod gc;
 mod memory;
-pub mod net;
 pub mod os;
 pub mod process;
 pub mod signals;

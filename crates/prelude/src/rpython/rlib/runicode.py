@@ -13,6 +13,16 @@ What the handler gives goes into the result, and work continues at `pos`.
 """
 import sys
 
+from rpython.rlib._runicode_errors import (
+    default_unicode_error_decode, default_unicode_error_encode)
+from rpython.rlib._runicode_escapes import (
+    ERROR_CHAR, decode_charmap, encode_charmap, hexdigits, hexescape,
+    make_unicode_escape_function, raw_unicode_escape_helper,
+    raw_unicode_escape_helper_unicode, str_decode_raw_unicode_escape,
+    str_decode_unicode_escape, str_decode_unicode_internal, str_decode_utf_7,
+    unicode_encode_decimal, unicode_encode_raw_unicode_escape, unicode_encode_unicode_escape,
+    unicode_encode_unicode_internal, unicode_encode_utf_7)
+from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rstring import StringBuilder, UnicodeBuilder
 
 MAXUNICODE = 0x10ffff
@@ -27,24 +37,6 @@ code_to_unichr = unichr
 
 def is_narrow_host():
     return False
-
-
-# Error handlers.
-
-def default_unicode_error_decode(errors, encoding, msg, s, startingpos, endingpos):
-    if errors == 'replace':
-        return u'\ufffd', endingpos
-    if errors == 'ignore':
-        return u'', endingpos
-    raise UnicodeDecodeError(encoding, s, startingpos, endingpos, msg)
-
-
-def default_unicode_error_encode(errors, encoding, msg, u, startingpos, endingpos):
-    if errors == 'replace':
-        return u'?', None, endingpos
-    if errors == 'ignore':
-        return u'', None, endingpos
-    raise UnicodeEncodeError(encoding, u, startingpos, endingpos, msg)
 
 
 # UTF-8.
@@ -261,25 +253,28 @@ def str_decode_utf_16_helper(s, size, errors, final=True, errorhandler=None,
             if not final:
                 break
             text, pos = errorhandler(errors, public_encoding_name, 'truncated data', s,
-                                     pos, size)
+                                     pos, len(s))
             result.append(text)
-            continue
+            if size - pos < 2:
+                break
         code = _unit(s, pos, 2, big)
         pos += 2
         if not 0xd800 <= code < 0xe000:
             result.append(unichr(code))
-            continue
-        if code >= 0xdc00:
-            text, pos = errorhandler(errors, public_encoding_name, 'illegal encoding', s,
-                                     pos - 2, pos)
-            result.append(text)
             continue
         if size - pos < 2:
             pos -= 2
             if not final:
                 break
             text, pos = errorhandler(errors, public_encoding_name,
-                                     'unexpected end of data', s, pos, size)
+                                     'unexpected end of data', s, pos, len(s))
+            result.append(text)
+            if size - pos < 2:
+                break
+            continue
+        if code >= 0xdc00:
+            text, pos = errorhandler(errors, public_encoding_name, 'illegal encoding', s,
+                                     pos - 2, pos)
             result.append(text)
             continue
         low = _unit(s, pos, 2, big)
@@ -378,24 +373,26 @@ def str_decode_utf_32_helper(s, size, errors, final=True, errorhandler=None,
             if not final:
                 break
             text, pos = errorhandler(errors, public_encoding_name, 'truncated data', s,
-                                     pos, size)
+                                     pos, len(s))
             result.append(text)
             if size - pos < 4:
                 break
             continue
         code = _unit(s, pos, 4, big)
-        if 0xd800 <= code < 0xe000 and not allow_surrogates:
+        if code >= 0x110000:
             text, pos = errorhandler(errors, public_encoding_name,
-                                     'code point in surrogate code point range', s, pos,
-                                     pos + 4)
+                                     'codepoint not in range(0x110000)', s, pos, len(s))
             result.append(text)
-        elif code > 0x10ffff:
+            continue
+        if not allow_surrogates and 0xd800 <= code <= 0xdffff:
+            # More than halves of pairs; and the character itself comes, too, behind what
+            # the handler gives. So it is in RPython.
             text, pos = errorhandler(errors, public_encoding_name,
-                                     'codepoint not in range(0x110000)', s, pos, pos + 4)
+                                     'code point in surrogate code point '
+                                     'range(0xd800, 0xe000)', s, pos, len(s))
             result.append(text)
-        else:
-            result.append(unichr(code))
-            pos += 4
+        result.append(unichr(code))
+        pos += 4
     return result.build(), pos, order
 
 
@@ -521,3 +518,50 @@ def unicode_encode_latin_1(p, size, errors, errorhandler=None):
 
 def unicode_encode_ascii(p, size, errors, errorhandler=None):
     return unicode_encode_ucs1_helper(p, size, errors, errorhandler, 128)
+
+
+# One text per character, as a table says; Latin-1 without one.
+
+@specialize.argtype(5)
+def str_decode_charmap(s, size, errors, final=False, errorhandler=None, mapping=None):
+    if mapping is None:
+        return str_decode_latin_1(s, size, errors, final, errorhandler)
+    return decode_charmap(s, size, errors, final, errorhandler, mapping)
+
+
+@specialize.argtype(4)
+def unicode_encode_charmap(s, size, errors, errorhandler=None, mapping=None):
+    if mapping is None:
+        return unicode_encode_latin_1(s, size, errors, errorhandler)
+    return encode_charmap(s, size, errors, errorhandler, mapping)
+
+
+# Under the names and with the rules of Python 3: no halves of pairs.
+
+def _with_names(bits, helper, encoder):
+    def variant(byteorder, name):
+        encoding = 'utf-%d-%s' % (bits, name)
+
+        def decode(s, size, errors, final=True, errorhandler=None):
+            text, pos, _ = helper(s, size, errors, final, errorhandler, byteorder, encoding)
+            return text, pos
+
+        def encode(s, size, errors, errorhandler=None, allow_surrogates=True):
+            return encoder(s, size, errors, errorhandler, allow_surrogates, byteorder,
+                           encoding)
+        return decode, encode
+    return variant('native', BYTEORDER2), variant('big', 'be'), variant('little', 'le')
+
+
+def _utf_32_without_halves(s, size, errors, final, errorhandler, byteorder, encoding):
+    return str_decode_utf_32_helper(s, size, errors, final, errorhandler, byteorder,
+                                    encoding, False)
+
+((py3k_str_decode_utf_16, py3k_unicode_encode_utf_16),
+ (py3k_str_decode_utf_16_be, py3k_unicode_encode_utf_16_be),
+ (py3k_str_decode_utf_16_le, py3k_unicode_encode_utf_16_le),
+ ) = _with_names(16, str_decode_utf_16_helper, unicode_encode_utf_16_helper)
+((py3k_str_decode_utf_32, py3k_unicode_encode_utf_32),
+ (py3k_str_decode_utf_32_be, py3k_unicode_encode_utf_32_be),
+ (py3k_str_decode_utf_32_le, py3k_unicode_encode_utf_32_le),
+ ) = _with_names(32, _utf_32_without_halves, unicode_encode_utf_32_helper)

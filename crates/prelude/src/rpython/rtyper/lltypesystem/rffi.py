@@ -33,7 +33,8 @@ __INT128_T = lltype.SignedLongLongLong
 __UINT128_T = lltype.UnsignedLongLongLong
 NLINK_T = lltype.Unsigned
 WCHAR_T = lltype.UniChar
-CHAR = UCHAR = lltype.Char
+CHAR = lltype.Char
+UCHAR = UINT8_T
 DOUBLE = lltype.Float
 FLOAT = lltype.SingleFloat
 LONGDOUBLE = lltype.LongFloat
