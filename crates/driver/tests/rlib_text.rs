@@ -276,3 +276,105 @@ def by_array(n):
         ",
     );
 }
+
+#[test]
+fn spelled_out_codecs() {
+    check(
+        "
+from rpython.rlib.runicode import *
+from rpython.rlib.runicode import unicode_encode_unicode_escape as escaped
+class Names(object):
+    def call(self, name):
+        if name == 'SPACE': return 32
+        return -1
+names = Names()
+TABLE = {'a': u'xy', 'b': u'\\u1234'}
+BACK = {u'x': 'AB', u'y': 'C'}
+def shown(u): return escaped(u, len(u), 'strict')
+def utf_7(s, final):
+    u, pos = str_decode_utf_7(s, len(s), 'replace', final)
+    return shown(u) + ' ' + str(pos)
+def escape(s):
+    u, pos = str_decode_unicode_escape(s, len(s), 'replace', True, None, names)
+    return shown(u)
+def raw(s): return shown(str_decode_raw_unicode_escape(s, len(s), 'replace', True)[0])
+def table(s): return shown(str_decode_charmap(s, len(s), 'ignore', True, None, TABLE)[0])
+def to_7(u): return unicode_encode_utf_7(u, len(u), 'strict')
+def to_raw(u): return unicode_encode_raw_unicode_escape(u, len(u), 'strict')
+def to_table(u): return unicode_encode_charmap(u, len(u), 'ignore', None, BACK)
+def to_digits(u): return unicode_encode_decimal(u, len(u), 'ignore')
+def internal(u):
+    s = unicode_encode_unicode_internal(u, len(u), 'strict')
+    return shown(str_decode_unicode_internal(s, len(s), 'strict')[0])
+def wide(s):
+    u, pos = str_decode_utf_16_be(s, len(s), 'replace', True)
+    return shown(u) + ' ' + str(pos)
+def strict(u):
+    try: return py3k_unicode_encode_utf_16_le(u, len(u), 'strict', None, False)
+    except UnicodeEncodeError: return 'refused'
+",
+        r#"
+        utf_7('a+AGE-b+-+2D3cAA', True) == "aab+\\U0001f400 16"
+        utf_7('x+AG', False) == "x 1"
+        utf_7('x+AG', True) == "x\\ufffd 4"
+        utf_7('+A.x', True) == "\\ufffdx 4"
+        escape('\\n\\x41\\u1234\\7\\0123\\N{SPACE}\\N{X}\\x4') == "\\nA\\u1234\\x07\\n3 \\ufffd\\ufffd"
+        raw('\\u0041\\\\u0041\\x') == "A\\\\\\\\u0041\\\\x"
+        table('abc') == "xy\\u1234"
+        to_7(u'xy+z\u1234\U00012345-a') == "xy+-z+EjTYCN9F--a"
+        to_raw(u'\xe9\u1234') == "é\\u1234"
+        to_table(u'xyz') == "ABC"
+        to_digits(u'\u0663\xa0a\u4000') == "3 a"
+        internal(u'a\U00012345') == "a\\U00012345"
+        wide('\xdc\0') == "\\ufffd 2"
+        wide('\xd8\0\0a') == "\\ufffda 4"
+        strict(u'\ud800') == "refused"
+        "#,
+    );
+}
+
+#[test]
+fn patterns_in_the_format_of_sre() {
+    check(
+        "
+from rpython.rlib.rsre.rsre_char import MAXREPEAT
+from rpython.rlib.rsre.rsre_constants import *
+from rpython.rlib.rsre.rsre_core import CompiledPattern, Error, StrMatchContext, search, specializectx
+@specializectx
+def piece(ctx, start, end):
+    if isinstance(ctx, StrMatchContext): return ctx._string[start:end]
+    return 'unicode'
+def found(code, text):
+    try: ctx = search(CompiledPattern(code, 0), text)
+    except Error as e: return e.msg
+    if ctx is None: return ''
+    start, end = ctx.span(0)
+    assert 0 <= start <= end
+    return piece(ctx, start, end) + ' '.join([str(i) for i in ctx.flatten_marks()])
+# (ab|c)*x
+LOOP = [OPCODE_REPEAT, 21, 0, MAXREPEAT, OPCODE_MARK, 0, OPCODE_BRANCH, 7, OPCODE_LITERAL, 97,
+        OPCODE_LITERAL, 98, OPCODE_JUMP, 7, 5, OPCODE_LITERAL, 99, OPCODE_JUMP, 2, 0,
+        OPCODE_MARK, 1, OPCODE_MAX_UNTIL, OPCODE_LITERAL, 120, OPCODE_SUCCESS]
+def loop(text): return found(LOOP, text)
+# [^a-c0]+?$
+def negated(text):
+    return found([OPCODE_MIN_REPEAT_ONE, 13, 1, MAXREPEAT, OPCODE_IN, 8, OPCODE_NEGATE, OPCODE_RANGE,
+                  97, 99, OPCODE_LITERAL, 48, OPCODE_FAILURE, OPCODE_SUCCESS, OPCODE_AT, AT_END,
+                  OPCODE_SUCCESS], text)
+# the same letter twice, not in front of a digit
+def doubled(text):
+    return found([OPCODE_MARK, 0, OPCODE_IN, 11, OPCODE_CHARSET, 0, 0, 0, 0x7fffffe, 0, 0, 0, 0,
+                  OPCODE_FAILURE, OPCODE_MARK, 1, OPCODE_GROUPREF, 0, OPCODE_ASSERT_NOT, 8, 0,
+                  OPCODE_IN, 4, OPCODE_CATEGORY, CATEGORY_DIGIT, OPCODE_FAILURE, OPCODE_SUCCESS,
+                  OPCODE_SUCCESS], text)
+def wrong(op): return found([op, 0], 'x')
+",
+        r#"
+        loop('-abcabx') == "abcabx1 7 4 6"
+        loop('abc') == ""
+        negated('xa-yz') == "-yz2 5"
+        doubled('xx1 yy') == "yy4 6 4 5"
+        wrong(11) == "unknown operation of a regular expression"
+        "#,
+    );
+}

@@ -7,6 +7,35 @@ of pending runs fall at least like Fibonacci numbers (Tim Peters' invariant).
 MIN_RUN = 24
 
 
+def merge_compute_minrun(n):
+    """How long runs of a list of `n` items should be, for merges of equal sizes: up to 64,
+    and such that their number is at most a power of two."""
+    rest = 0
+    while n >= 64:
+        rest |= n & 1
+        n >>= 1
+    return n + rest
+
+
+def powerloop(s1, n1, n2, n):
+    """The power of the first of two neighbouring runs, of `n1` items from `s1` on and of
+    `n2`, in a list of `n` items (Munro and Wild): how many binary digits tell their
+    middles, as fractions of the list, apart."""
+    assert s1 >= 0 and n1 >= 1 and n2 >= 1 and s1 + n1 + n2 <= n
+    # Doubled, middles are integers.
+    first = 2 * s1 + n1
+    second = first + n1 + n2
+    power = 1
+    while first >= n or second < n:
+        if first >= n:
+            first -= n
+            second -= n
+        first <<= 1
+        second <<= 1
+        power += 1
+    return power
+
+
 def make_timsort_class(getitem=None, setitem=None, length=None,
                        getitem_slice=None, lt=None):
     """A class with sort(); the functions say how to reach the items and how to

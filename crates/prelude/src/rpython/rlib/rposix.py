@@ -8,6 +8,8 @@ import os
 
 from rpython.rlib import rposix_stat
 from rpython.rlib._rposix_c import *
+from rpython.rlib._rposix_linux import *
+from rpython.rlib.rposix_scandir import DIRENT, DIRENTP, DIRP, fdlistdir
 from rpython.rlib.rstring import StringBuilder, assert_str0
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
@@ -53,11 +55,16 @@ def lseek(fd, pos, how):
 
 
 def dup(fd, inheritable=True):
-    return os.dup(fd)
+    copy = os.dup(fd)
+    if not inheritable:
+        set_inheritable(copy, False)
+    return copy
 
 
 def dup2(fd, newfd, inheritable=True):
     os.dup2(fd, newfd)
+    if not inheritable:
+        set_inheritable(newfd, False)
 
 
 def ftruncate(fd, length):
@@ -237,6 +244,8 @@ def listdir(path):
 
 def pipe(flags=0):
     """The descriptors to read from and to write to."""
+    if flags:
+        return pipe2(flags)
     fds = _pipe()
     return fds & 0xffffffff, fds >> 32
 

@@ -9,6 +9,16 @@ from signal import (
 from rpython.rlib.objectmodel import not_rpython
 from rpython.rtyper.lltypesystem import lltype, rffi
 
+signal_names = ['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL',
+                'SIGINT', 'SIGIO', 'SIGKILL', 'SIGPIPE', 'SIGPROF', 'SIGPWR', 'SIGQUIT',
+                'SIGSEGV', 'SIGSTOP', 'SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN',
+                'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM', 'SIGWINCH', 'SIGXCPU',
+                'SIGXFSZ']
+signal_values = {}
+for _name in signal_names:
+    signal_values[globals()[_name]] = None
+SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK = 0, 1, 2
+
 ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF = 0, 1, 2
 
 _TIMEVAL = rffi.CStruct('timeval', ('tv_sec', rffi.LONG), ('tv_usec', rffi.LONG))

@@ -2,6 +2,17 @@
 
 import types
 
+PY_IDENTIFIER = ''.join([chr(i) if chr(i).isalnum() else '_' for i in range(256)])
+PY_IDENTIFIER_MAX = 120
+
+
+def valid_identifier(stuff):
+    """A name that is spelled like some object."""
+    stuff = str(stuff).translate(PY_IDENTIFIER)
+    if not stuff or '0' <= stuff[0] <= '9':
+        stuff = '_' + stuff
+    return stuff[:PY_IDENTIFIER_MAX]
+
 
 def func_with_new_name(func, newname, globals=None):
     """A copy of a function with another name, and perhaps other globals."""

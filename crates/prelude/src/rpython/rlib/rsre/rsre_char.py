@@ -1,9 +1,21 @@
 """Kinds of characters, given by their codes."""
+from rpython.rlib.rsre._code import CATEGORY, RANGE_EITHER_CASE
 from rpython.rlib.rsre.rsre_constants import *
 
 MAGIC = 20031017
 CODESIZE = 4
-MAXGROUPS = MAXREPEAT / 2
+MAXREPEAT = 2 ** 32 - 1
+MAXGROUPS = 2 ** 31 - 1
+
+# One of the modules of rpython.rlib.unicodedata, where a program has chosen one. Without
+# it, case and words are known of Latin-1, and every code beyond it is a letter.
+unicodedb = None
+
+
+def set_unicode_db(newunicodedb):
+    """Says where to look characters up; while loading."""
+    global unicodedb
+    unicodedb = newunicodedb
 
 
 def getlower_ascii(char_ord):
@@ -18,20 +30,68 @@ def getupper_ascii(char_ord):
     return char_ord
 
 
-def getlower(char_ord, flags):
-    if flags & SRE_FLAG_UNICODE and 0xc0 <= char_ord <= 0xde and char_ord != 0xd7:
+# The locale is "C".
+getlower_locale, getupper_locale = getlower_ascii, getupper_ascii
+
+
+def getlower_unicode(char_ord):
+    if char_ord < 128:
+        return getlower_ascii(char_ord)
+    if unicodedb is not None:
+        try:
+            return unicodedb.tolower(char_ord)
+        except KeyError:
+            return char_ord
+    if 0xc0 <= char_ord <= 0xde and char_ord != 0xd7:
         return char_ord + 32
+    return char_ord
+
+
+def getupper_unicode(char_ord):
+    if char_ord < 128:
+        return getupper_ascii(char_ord)
+    if unicodedb is not None:
+        try:
+            return unicodedb.toupper_full(char_ord)[0]
+        except KeyError:
+            return char_ord
+    if 0xe0 <= char_ord <= 0xfe and char_ord != 0xf7:
+        return char_ord - 32
+    return char_ord
+
+
+def getlower(char_ord, flags):
+    if flags & SRE_FLAG_UNICODE and not flags & SRE_FLAG_LOCALE:
+        return getlower_unicode(char_ord)
     return getlower_ascii(char_ord)
 
 
 def getupper(char_ord, flags):
-    if flags & SRE_FLAG_UNICODE and 0xe0 <= char_ord <= 0xfe and char_ord != 0xf7:
-        return char_ord - 32
+    if flags & SRE_FLAG_UNICODE and not flags & SRE_FLAG_LOCALE:
+        return getupper_unicode(char_ord)
     return getupper_ascii(char_ord)
+
+
+def iscased_ascii(char_ord):
+    return 0x41 <= char_ord <= 0x5a or 0x61 <= char_ord <= 0x7a
+
+
+def iscased_unicode(char_ord):
+    """Whether it changes in lower or upper case."""
+    return char_ord != getlower_unicode(char_ord) or char_ord != getupper_unicode(char_ord)
 
 
 def is_digit(code):
     return 0x30 <= code <= 0x39
+
+
+def is_uni_digit(code):
+    if unicodedb is not None:
+        try:
+            return unicodedb.isdecimal(code)
+        except KeyError:
+            return False
+    return is_digit(code)
 
 
 def is_space(code):
@@ -39,6 +99,11 @@ def is_space(code):
 
 
 def is_uni_space(code):
+    if unicodedb is not None:
+        try:
+            return unicodedb.isspace(code)
+        except KeyError:
+            return False
     return (is_space(code) or 0x1c <= code <= 0x1f or code == 0x85 or code == 0xa0 or
             code == 0x1680 or code == 0x180e or 0x2000 <= code <= 0x200a or
             code == 0x2028 or code == 0x2029 or code == 0x202f or code == 0x205f or
@@ -51,47 +116,72 @@ def is_word(code):
 
 
 def is_uni_word(code):
-    """All letters of Latin-1, and every code beyond it."""
+    if unicodedb is not None:
+        try:
+            return unicodedb.isalnum(code) or code == 0x5f
+        except KeyError:
+            return False
     return (is_word(code) or code == 0xaa or code == 0xb5 or code == 0xba or
-            0xc0 <= code != 0xd7 and code != 0xf7)
+            0xc0 <= code < 0x110000 and code != 0xd7 and code != 0xf7)
+
+
+def is_loc_alnum(code):
+    return is_word(code) and code != 0x5f
+
+
+is_loc_word = is_word
 
 
 def is_linebreak(code):
     return code == 0x0a
 
 
+def is_uni_linebreak(code):
+    if unicodedb is not None:
+        try:
+            return unicodedb.islinebreak(code)
+        except KeyError:
+            return False
+    return (0x0a <= code <= 0x0d or 0x1c <= code <= 0x1e or code == 0x85 or
+            code == 0x2028 or code == 0x2029)
+
+
 def category_dispatch(category_code, char_code):
-    """Whether a character is of a category."""
-    if category_code == CATEGORY_DIGIT or category_code == CATEGORY_UNI_DIGIT:
-        return is_digit(char_code)
-    if category_code == CATEGORY_NOT_DIGIT or category_code == CATEGORY_UNI_NOT_DIGIT:
-        return not is_digit(char_code)
-    if category_code == CATEGORY_SPACE:
-        return is_space(char_code)
-    if category_code == CATEGORY_NOT_SPACE:
-        return not is_space(char_code)
-    if category_code == CATEGORY_WORD:
-        return is_word(char_code)
-    if category_code == CATEGORY_NOT_WORD:
-        return not is_word(char_code)
-    if category_code == CATEGORY_UNI_SPACE:
-        return is_uni_space(char_code)
-    if category_code == CATEGORY_UNI_NOT_SPACE:
-        return not is_uni_space(char_code)
-    if category_code == CATEGORY_UNI_WORD:
-        return is_uni_word(char_code)
-    return not is_uni_word(char_code)
+    """Whether a character is of a category; those with odd numbers are the opposites."""
+    kind = category_code & ~1
+    if kind == CATEGORY_DIGIT:
+        result = is_digit(char_code)
+    elif kind == CATEGORY_SPACE:
+        result = is_space(char_code)
+    elif kind == CATEGORY_WORD or kind == CATEGORY_LOC_WORD:
+        result = is_word(char_code)
+    elif kind == CATEGORY_LINEBREAK:
+        result = is_linebreak(char_code)
+    elif kind == CATEGORY_UNI_DIGIT:
+        result = is_uni_digit(char_code)
+    elif kind == CATEGORY_UNI_SPACE:
+        result = is_uni_space(char_code)
+    elif kind == CATEGORY_UNI_WORD:
+        result = is_uni_word(char_code)
+    elif kind == CATEGORY_UNI_LINEBREAK:
+        result = is_uni_linebreak(char_code)
+    else:
+        return False
+    return result != (category_code & 1 != 0)
 
 
-def check_charset(pattern, ppos, char_code):
+def check_charset(pattern, ppos, char_code, flags=0):
     """Whether a character is in the set that an IN operation has at `ppos`."""
     negate = pattern[ppos] != 0
     at = ppos + 2
     for _ in range(pattern[ppos + 1]):
-        if pattern[at] == 0:
-            found = pattern[at + 1] <= char_code <= pattern[at + 2]
+        kind, low, high = pattern[at], pattern[at + 1], pattern[at + 2]
+        if kind == CATEGORY:
+            found = category_dispatch(low, char_code)
         else:
-            found = category_dispatch(pattern[at + 1], char_code)
+            found = low <= char_code <= high
+            if kind == RANGE_EITHER_CASE and not found:
+                found = low <= getupper(char_code, flags) <= high
         if found:
             return not negate
         at += 3

@@ -1,43 +1,34 @@
-"""The code of regular expressions: what `rpy` makes and `rsre_core` runs.
-
-A pattern is a list of numbers, operation by operation; targets are places in it.
-
-    SUCCESS
-    LITERAL c, NOT_LITERAL c, ANY, ANY_ALL      one character; ANY is not a newline
-    LITERAL_IGNORE c, NOT_LITERAL_IGNORE c      c is in lower case
-    IN, IN_IGNORE skip negate count (kind a b)* one character in a set, of ranges from a
-                                                to b (kind 0) and of categories a (kind 1);
-                                                the next operation is `skip` further on
-    MARK n                                      notes the position
-    JUMP target
-    SPLIT first second                          tries one way, then the other
-    AT where
-    GROUPREF n, GROUPREF_IGNORE n               what group n matched
-    GROUPREF_EXISTS n otherwise                 goes on if group n matched, else there
-    ASSERT back next, ASSERT_NOT back next      matches what follows `back` characters
-                                                before here, and goes on at `next`
-    REPEAT_ONE min max next                     the operation that follows, which is of one
-    MIN_REPEAT_ONE min max next                 character, as often or as rarely as possible
-    LOOP_START register                         notes the position
-    LOOP_CHECK register out                     leaves a loop that matched nothing
-"""
+"""The numbers of the `sre` module of Python 2: what programs build patterns of, see
+`_sre_format`."""
 
 MAXREPEAT = 2147483647
+V37 = V311 = False
 
-(OPCODE_SUCCESS, OPCODE_LITERAL, OPCODE_LITERAL_IGNORE, OPCODE_NOT_LITERAL,
- OPCODE_NOT_LITERAL_IGNORE, OPCODE_ANY, OPCODE_ANY_ALL, OPCODE_IN, OPCODE_IN_IGNORE,
- OPCODE_MARK, OPCODE_JUMP, OPCODE_SPLIT, OPCODE_AT, OPCODE_GROUPREF,
- OPCODE_GROUPREF_IGNORE, OPCODE_GROUPREF_EXISTS, OPCODE_ASSERT, OPCODE_ASSERT_NOT,
- OPCODE_REPEAT_ONE, OPCODE_MIN_REPEAT_ONE, OPCODE_LOOP_START,
- OPCODE_LOOP_CHECK) = range(22)
+(OPCODE_FAILURE, OPCODE_SUCCESS, OPCODE_ANY, OPCODE_ANY_ALL, OPCODE_ASSERT, OPCODE_ASSERT_NOT,
+ OPCODE_AT, OPCODE_BRANCH, OPCODE_CALL, OPCODE_CATEGORY, OPCODE_CHARSET, OPCODE_BIGCHARSET,
+ OPCODE_GROUPREF, OPCODE_GROUPREF_EXISTS, OPCODE_GROUPREF_IGNORE, OPCODE_IN,
+ OPCODE_IN_IGNORE, OPCODE_INFO, OPCODE_JUMP, OPCODE_LITERAL, OPCODE_LITERAL_IGNORE,
+ OPCODE_MARK, OPCODE_MAX_UNTIL, OPCODE_MIN_UNTIL, OPCODE_NOT_LITERAL,
+ OPCODE_NOT_LITERAL_IGNORE, OPCODE_NEGATE, OPCODE_RANGE, OPCODE_REPEAT, OPCODE_REPEAT_ONE,
+ OPCODE_SUBPATTERN, OPCODE_MIN_REPEAT_ONE, OPCODE27_RANGE_IGNORE) = range(33)
 
-(AT_BEGINNING, AT_BEGINNING_LINE, AT_BEGINNING_STRING, AT_BOUNDARY, AT_NON_BOUNDARY,
- AT_END, AT_END_LINE, AT_END_STRING, AT_UNI_BOUNDARY, AT_UNI_NON_BOUNDARY) = range(10)
+ATCODES = {}
+for _i, _name in enumerate([
+        'AT_BEGINNING', 'AT_BEGINNING_LINE', 'AT_BEGINNING_STRING', 'AT_BOUNDARY',
+        'AT_NON_BOUNDARY', 'AT_END', 'AT_END_LINE', 'AT_END_STRING', 'AT_LOC_BOUNDARY',
+        'AT_LOC_NON_BOUNDARY', 'AT_UNI_BOUNDARY', 'AT_UNI_NON_BOUNDARY']):
+    ATCODES[_name] = _i
+globals().update(ATCODES)
 
-(CATEGORY_DIGIT, CATEGORY_NOT_DIGIT, CATEGORY_SPACE, CATEGORY_NOT_SPACE,
- CATEGORY_WORD, CATEGORY_NOT_WORD, CATEGORY_UNI_DIGIT, CATEGORY_UNI_NOT_DIGIT,
- CATEGORY_UNI_SPACE, CATEGORY_UNI_NOT_SPACE, CATEGORY_UNI_WORD,
- CATEGORY_UNI_NOT_WORD) = range(12)
+CHCODES = {}
+for _i, _name in enumerate(['DIGIT', 'SPACE', 'WORD', 'LINEBREAK', 'LOC_WORD', 'UNI_DIGIT',
+                            'UNI_SPACE', 'UNI_WORD', 'UNI_LINEBREAK']):
+    CHCODES['CATEGORY_' + _name] = 2 * _i
+    CHCODES['CATEGORY_' + _name.replace('LOC_', 'LOC_NOT_').replace('UNI_', 'UNI_NOT_')
+            if '_' in _name else 'CATEGORY_NOT_' + _name] = 2 * _i + 1
+globals().update(CHCODES)
+
+SRE_INFO_PREFIX, SRE_INFO_LITERAL, SRE_INFO_CHARSET = 1, 2, 4
 
 SRE_FLAG_TEMPLATE = 1
 SRE_FLAG_IGNORECASE = 2

@@ -1,4 +1,4 @@
-"""Matching: runs the code of `rsre_constants` over a text.
+"""Matching: runs the code of `_code` over a text.
 
 A match context holds a text and the range to look at; after a match it holds what was
 found. Where there are several ways the machine notes a Choice and takes the first; when
@@ -8,12 +8,9 @@ import sys
 
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rsre import rsre_char
+from rpython.rlib.rsre._code import *
+from rpython.rlib.rsre._sre_format import Error, from_sre
 from rpython.rlib.rsre.rsre_constants import *
-
-
-class Error(Exception):
-    def __init__(self, msg):
-        self.msg = msg
 
 
 class EndOfString(Exception):
@@ -24,8 +21,11 @@ class CompiledPattern(object):
     """Code, and the flags that it was made with."""
     _immutable_fields_ = ['pattern[*]', 'flags']
 
-    def __init__(self, pattern, flags):
-        self.pattern = pattern
+    def __init__(self, pattern, flags, own=False):
+        """`pattern` is in the format of Python's `sre`, or our own."""
+        if not own:
+            pattern = from_sre(pattern)
+        self.pattern = pattern[:]
         self.flags = flags
 
     def pat(self, index):
@@ -67,6 +67,11 @@ class Choice(object):
         self.lazy = lazy
         self.marks = marks
         self.prev = prev
+
+
+def specializectx(func):
+    """Decorator: the function is a different one for each class of contexts."""
+    return specialize.argtype(0)(func)
 
 
 # Contexts.
@@ -191,21 +196,24 @@ def _one(ctx, pattern, pc, ptr):
     """Whether the operation of one character at `pc` takes the one at `ptr`."""
     op = pattern.pattern[pc]
     c = ctx.str(ptr)
-    if op == OPCODE_LITERAL:
+    if op == OP_LITERAL:
         return c == pattern.pattern[pc + 1]
-    if op == OPCODE_ANY:
+    if op == OP_ANY:
         return c != 10
-    if op == OPCODE_ANY_ALL:
+    if op == OP_ANY_ALL:
         return True
-    if op == OPCODE_IN:
+    if op == OP_IN:
         return rsre_char.check_charset(pattern.pattern, pc + 2, c)
-    if op == OPCODE_NOT_LITERAL:
+    if op == OP_IN_LOWER:
+        return rsre_char.check_charset(pattern.pattern, pc + 2,
+                                       rsre_char.getlower(c, pattern.flags), pattern.flags)
+    if op == OP_NOT_LITERAL:
         return c != pattern.pattern[pc + 1]
-    if op == OPCODE_LITERAL_IGNORE:
+    if op == OP_LITERAL_IGNORE:
         return rsre_char.getlower(c, pattern.flags) == pattern.pattern[pc + 1]
-    if op == OPCODE_NOT_LITERAL_IGNORE:
+    if op == OP_NOT_LITERAL_IGNORE:
         return rsre_char.getlower(c, pattern.flags) != pattern.pattern[pc + 1]
-    # OPCODE_IN_IGNORE: either case is in the set, or in what it leaves out.
+    # OP_IN_IGNORE: either case is in the set, or in what it leaves out.
     low = rsre_char.getlower(c, pattern.flags)
     if pattern.pattern[pc + 2] == 0:
         return (rsre_char.check_charset(pattern.pattern, pc + 2, low) or
@@ -219,9 +227,9 @@ def _one(ctx, pattern, pc, ptr):
 def _width_of(pattern, pc):
     """Length of an operation of one character."""
     op = pattern.pattern[pc]
-    if op == OPCODE_IN or op == OPCODE_IN_IGNORE:
+    if op == OP_IN or op == OP_IN_IGNORE or op == OP_IN_LOWER:
         return pattern.pattern[pc + 1]
-    if op == OPCODE_ANY or op == OPCODE_ANY_ALL:
+    if op == OP_ANY or op == OP_ANY_ALL:
         return 1
     return 2
 
@@ -249,28 +257,28 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
     while True:
         op = code[pc]
         ok = True
-        if op == OPCODE_SUCCESS:
+        if op == OP_SUCCESS:
             if partial or not ctx.fullmatch_only or ptr == end:
                 assert ptr >= 0
                 ctx.match_end = ptr
                 ctx.match_marks = marks
                 return True
             ok = False
-        elif op <= OPCODE_IN_IGNORE:
+        elif op <= OP_IN_LOWER:
             if ptr < end and _one(ctx, pattern, pc, ptr):
                 ptr += 1
                 pc += _width_of(pattern, pc)
             else:
                 ok = False
-        elif op == OPCODE_MARK:
+        elif op == OP_MARK:
             marks = Mark(code[pc + 1], ptr, marks)
             pc += 2
-        elif op == OPCODE_JUMP:
+        elif op == OP_JUMP:
             pc = code[pc + 1]
-        elif op == OPCODE_SPLIT:
+        elif op == OP_SPLIT:
             choice = Choice(code[pc + 2], ptr, -1, -1, marks, choice)
             pc = code[pc + 1]
-        elif op == OPCODE_REPEAT_ONE:
+        elif op == OP_REPEAT_ONE:
             limit = _limit(ptr, code[pc + 2], end)
             at = ptr
             while at < limit and _one(ctx, pattern, pc + 4, at):
@@ -281,7 +289,7 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             if at > least:
                 choice = Choice(pc, at, least, -1, marks, choice)
             ptr = at
-        elif op == OPCODE_MIN_REPEAT_ONE:
+        elif op == OP_MIN_REPEAT_ONE:
             least = code[pc + 1]
             limit = _limit(ptr, code[pc + 2], end)
             at = ptr
@@ -292,36 +300,36 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
                 choice = Choice(code[pc + 3], at, limit, pc + 4, marks, choice)
             ptr = at
             pc = code[pc + 3]
-        elif op == OPCODE_AT:
+        elif op == OP_AT:
             ok = sre_at(ctx, code[pc + 1], ptr)
             pc += 2
-        elif op == OPCODE_GROUPREF or op == OPCODE_GROUPREF_IGNORE:
+        elif op == OP_GROUPREF or op == OP_GROUPREF_IGNORE:
             group = code[pc + 1]
             stop = find_mark(marks, 2 * group - 1)
             start = find_mark(marks, 2 * group - 2)
             ok = stop >= 0 and _same(ctx, pattern, start, stop, ptr,
-                                     op == OPCODE_GROUPREF_IGNORE)
+                                     op == OP_GROUPREF_IGNORE)
             ptr += stop - start
             pc += 2
-        elif op == OPCODE_GROUPREF_EXISTS:
+        elif op == OP_GROUPREF_EXISTS:
             if find_mark(marks, 2 * code[pc + 1] - 1) >= 0:
                 pc += 3
             else:
                 pc = code[pc + 2]
-        elif op == OPCODE_ASSERT:
+        elif op == OP_ASSERT:
             start = ptr - code[pc + 1]
             ok = start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True)
             if ok:
                 marks = ctx.match_marks
             pc = code[pc + 2]
-        elif op == OPCODE_ASSERT_NOT:
+        elif op == OP_ASSERT_NOT:
             start = ptr - code[pc + 1]
             ok = not (start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True))
             pc = code[pc + 2]
-        elif op == OPCODE_LOOP_START:
+        elif op == OP_LOOP_START:
             marks = Mark(-1 - code[pc + 1], ptr, marks)
             pc += 2
-        elif op == OPCODE_LOOP_CHECK:
+        elif op == OP_LOOP_CHECK:
             if find_mark(marks, -1 - code[pc + 1]) == ptr:
                 pc = code[pc + 2]
             else:
@@ -375,7 +383,8 @@ def sre_at(ctx, where, ptr):
     wide = where == AT_UNI_BOUNDARY or where == AT_UNI_NON_BOUNDARY
     before = ptr > 0 and _in_word(ctx.str(ptr - 1), wide)
     after = ptr < ctx.end and _in_word(ctx.str(ptr), wide)
-    negate = where == AT_NON_BOUNDARY or where == AT_UNI_NON_BOUNDARY
+    negate = (where == AT_NON_BOUNDARY or where == AT_LOC_NON_BOUNDARY or
+              where == AT_UNI_NON_BOUNDARY)
     if ctx.end == 0:
         # An empty text has no boundaries, nor places that are none.
         return False
@@ -400,7 +409,7 @@ def match_context(ctx, pattern):
 def search_context(ctx, pattern):
     """Looks for a match from `ctx.match_start` on, which moves there."""
     literal = -1
-    if pattern.pattern[0] == OPCODE_LITERAL:
+    if pattern.pattern[0] == OP_LITERAL:
         literal = pattern.pattern[1]
     start = ctx.match_start
     while start <= ctx.end:

@@ -7,7 +7,7 @@ def get_code(regexp, flags=0, allargs=False):
     """The code of a regular expression. With `allargs` also its flags and (number of
     groups, their numbers by name, their names by number)."""
     tree, groups, names, flags = parse(regexp, flags)
-    code = CompiledPattern(sre_compile.code_of(tree, flags), flags)
+    code = CompiledPattern(sre_compile.code_of(tree, flags), flags, True)
     if not allargs:
         return code
     by_number = [None] * (groups + 1)

@@ -1,6 +1,7 @@
-"""From the trees of `sre_parse` to the code of `rsre_constants`."""
+"""From the trees of `sre_parse` to the code of `_code`."""
 from rpython.rlib.rsre.rpy.sre_constants import error
 from rpython.rlib.rsre.rsre_char import getlower
+from rpython.rlib.rsre._code import *
 from rpython.rlib.rsre.rsre_constants import *
 
 
@@ -29,15 +30,15 @@ class Compiler(object):
 
     def compile_literal(self, tree):
         if self.ignore:
-            self.emit(OPCODE_LITERAL_IGNORE, getlower(tree[1], self.flags))
+            self.emit(OP_LITERAL_IGNORE, getlower(tree[1], self.flags))
         else:
-            self.emit(OPCODE_LITERAL, tree[1])
+            self.emit(OP_LITERAL, tree[1])
 
     def compile_any(self, tree):
         if self.flags & SRE_FLAG_DOTALL:
-            self.emit(OPCODE_ANY_ALL)
+            self.emit(OP_ANY_ALL)
         else:
-            self.emit(OPCODE_ANY)
+            self.emit(OP_ANY)
 
     def compile_in(self, tree):
         _, negate, items = tree
@@ -45,32 +46,32 @@ class Compiler(object):
             if not negate:
                 self.compile_literal(('literal', items[0][1]))
             elif self.ignore:
-                self.emit(OPCODE_NOT_LITERAL_IGNORE, getlower(items[0][1], self.flags))
+                self.emit(OP_NOT_LITERAL_IGNORE, getlower(items[0][1], self.flags))
             else:
-                self.emit(OPCODE_NOT_LITERAL, items[0][1])
+                self.emit(OP_NOT_LITERAL, items[0][1])
             return
-        opcode = OPCODE_IN_IGNORE if self.ignore else OPCODE_IN
+        opcode = OP_IN_IGNORE if self.ignore else OP_IN
         self.emit(opcode, 4 + 3 * len(items), int(negate), len(items))
         for item in items:
             self.emit(*item)
 
     def compile_at(self, tree):
-        self.emit(OPCODE_AT, tree[1])
+        self.emit(OP_AT, tree[1])
 
     def compile_ref(self, tree):
-        self.emit(OPCODE_GROUPREF_IGNORE if self.ignore else OPCODE_GROUPREF, tree[1])
+        self.emit(OP_GROUPREF_IGNORE if self.ignore else OP_GROUPREF, tree[1])
 
     def compile_group(self, tree):
-        self.emit(OPCODE_MARK, 2 * tree[1] - 2)
+        self.emit(OP_MARK, 2 * tree[1] - 2)
         self.compile(tree[2])
-        self.emit(OPCODE_MARK, 2 * tree[1] - 1)
+        self.emit(OP_MARK, 2 * tree[1] - 1)
 
     def compile_branch(self, tree):
         ends = []
         for item in tree[1][:-1]:
             second = self.split(True)
             self.compile(item)
-            ends.append(self.emit(OPCODE_JUMP, 0))
+            ends.append(self.emit(OP_JUMP, 0))
             self.here(second)
         self.compile(tree[1][-1])
         for end in ends:
@@ -80,15 +81,15 @@ class Compiler(object):
         """Goes on here, first or second; answers the place of the other way's target."""
         at = len(self.code)
         if inside_first:
-            self.emit(OPCODE_SPLIT, at + 3, 0)
+            self.emit(OP_SPLIT, at + 3, 0)
             return at + 2
-        self.emit(OPCODE_SPLIT, 0, at + 3)
+        self.emit(OP_SPLIT, 0, at + 3)
         return at + 1
 
     def compile_repeat(self, tree):
         _, least, most, greedy, item = tree
         if self.is_simple(item):
-            opcode = OPCODE_REPEAT_ONE if greedy else OPCODE_MIN_REPEAT_ONE
+            opcode = OP_REPEAT_ONE if greedy else OP_MIN_REPEAT_ONE
             following = self.emit(opcode, least, most, 0)
             self.compile(item)
             self.here(following)
@@ -100,10 +101,10 @@ class Compiler(object):
             self.registers += 1
             start = len(self.code)
             out = self.split(greedy)
-            self.emit(OPCODE_LOOP_START, register)
+            self.emit(OP_LOOP_START, register)
             self.compile(item)
-            check = self.emit(OPCODE_LOOP_CHECK, register, 0)
-            self.emit(OPCODE_JUMP, start)
+            check = self.emit(OP_LOOP_CHECK, register, 0)
+            self.emit(OP_JUMP, start)
             self.here(out)
             self.here(check)
             return
@@ -128,16 +129,16 @@ class Compiler(object):
             if low != high:
                 raise error("look-behind requires fixed-width pattern")
             back = low
-        following = self.emit(OPCODE_ASSERT_NOT if negate else OPCODE_ASSERT, back, 0)
+        following = self.emit(OP_ASSERT_NOT if negate else OP_ASSERT, back, 0)
         self.compile(item)
-        self.emit(OPCODE_SUCCESS)
+        self.emit(OP_SUCCESS)
         self.here(following)
 
     def compile_exists(self, tree):
         _, number, yes, no = tree
-        otherwise = self.emit(OPCODE_GROUPREF_EXISTS, number, 0)
+        otherwise = self.emit(OP_GROUPREF_EXISTS, number, 0)
         self.compile(yes)
-        end = self.emit(OPCODE_JUMP, 0)
+        end = self.emit(OP_JUMP, 0)
         self.here(otherwise)
         self.compile(no)
         self.here(end)
@@ -168,5 +169,5 @@ def width(tree):
 def code_of(tree, flags):
     compiler = Compiler(flags)
     compiler.compile(tree)
-    compiler.emit(OPCODE_SUCCESS)
+    compiler.emit(OP_SUCCESS)
     return compiler.code

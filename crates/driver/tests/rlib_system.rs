@@ -1,0 +1,254 @@
+//! What of `rpython.rlib` talks to the system through the C library: sockets, mapped
+//! files, terminals, the rarer calls of rposix.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn sockets() {
+    check(
+        "
+from rpython.rlib import rsocket
+from rpython.rlib.rsocket import *
+HOST = '127.0.0.1'
+def timeouts():
+    a, b = socketpair()
+    a.settimeout(0.01)
+    try: a.recv(1)
+    except SocketTimeout as e: return e.get_msg()
+    return 'data'
+def packets(text):
+    r, s = RSocket(AF_INET, SOCK_DGRAM), RSocket(AF_INET, SOCK_DGRAM)
+    r.bind(INETAddress('', 0))
+    to = INETAddress(HOST, r.getsockname().get_port())
+    with rffi.scoped_str2charp(text) as p:
+        s.sendto(p, len(text), 0, to)
+    got, sender = r.recvfrom(100)
+    assert isinstance(sender, INETAddress)
+    return got + ' ' + sender.get_host()
+def messages():
+    a, b = socketpair()
+    a.sendmsg(['abc', 'def'], [(SOL_SOCKET, SCM_RIGHTS, '\\0\\0\\0\\0')])
+    text, control, flags, sender = b.recvmsg(10, CMSG_SPACE(4))
+    return text + str(len(control)) + str(len(control[0][2]))
+def places():
+    u = UNIXAddress('/tmp/no/such/socket')
+    try: RSocket(AF_UNIX).connect(u)
+    except CSocketError as e: return u.get_path() + ' ' + str(e.errno)
+    return ''
+def numbers():
+    long = inet_ntop(AF_INET6, inet_pton(AF_INET6, '0:0::1'))
+    return inet_ntoa(inet_aton('127.1')) + ' ' + long + ' ' + str(INET6Address('::1', 80).get_port())
+def wrong():
+    try: inet_aton('nowhere')
+    except RSocketError as e: return e.get_msg()
+    return ''
+def options():
+    s = RSocket()
+    s.setsockopt_int(SOL_SOCKET, SO_REUSEADDR, 1)
+    return s.getsockopt_int(SOL_SOCKET, SO_TYPE) + 10 * s.getsockopt_int(SOL_SOCKET, SO_REUSEADDR)
+",
+        r#"
+        timeouts() == "timed out"
+        packets('hey') == "hey 127.0.0.1"
+        messages() == "abcdef14"
+        places() == "/tmp/no/such/socket 2"
+        numbers() == "127.0.0.1 ::1 80"
+        wrong() == "illegal IP address string passed to inet_aton"
+        options() == 11
+        "#,
+    );
+}
+
+#[test]
+fn mapped_files() {
+    check(
+        "
+import os
+from rpython.rlib import rmmap
+def file(text):
+    name = '/tmp/taipan-rmmap-' + str(os.getpid())
+    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0600)
+    os.unlink(name)
+    os.write(fd, text)
+    return fd
+def reads():
+    m = rmmap.mmap(file('one\\ntwo\\nlast'), 0, access=rmmap.ACCESS_READ)
+    parts = [m.readline(), m.read(2), m.read_byte(), m.read()]
+    m.seek(-4, 2)
+    parts.append(m.readline() + str(m.tell()))
+    parts.append(str(m.find('o', 0, 12)) + str(m.find('o', 1, 12)) + str(m.find('o', 0, -5, True)))
+    try: m.check_writeable()
+    except rmmap.RTypeError: parts.append('read only')
+    m.close()
+    try: m.check_valid()
+    except rmmap.RValueError as e: parts.append(e.message)
+    return ','.join(parts)
+def writes():
+    fd = file('hello world')
+    m = rmmap.mmap(fd, 11)
+    m.write('HE')
+    m.setitem(-1, '!')
+    m.move(6, 0, 4)
+    m.flush()
+    m.resize(5000)
+    m.setslice(11, 'more')
+    m.close()
+    os.lseek(fd, 0, 0)
+    return os.read(fd, 15)
+def refused(how):
+    fd = file('x')
+    try:
+        if how == 0: rmmap.mmap(fd, 2)
+        elif how == 1: rmmap.mmap(fd, -1)
+        elif how == 2: rmmap.mmap(fd, 1, access=9)
+        else: rmmap.mmap(fd, 1).write('xy')
+    except rmmap.RValueError as e: return e.message
+    except rmmap.RTypeError as e: return e.message
+    return ''
+def plain():
+    m = rmmap.mmap(-1, 8192)
+    m.setitem(8191, 'x')
+    m.madvise(rmmap.MADV_NORMAL, 0, 8192)
+    return m.getslice(8190, 2)
+",
+        r#"
+        reads() == "one\n,tw,o,\nlast,last12,066,read only,mmap closed or invalid"
+        writes() == "HEllo HEll!more"
+        refused(0) == "mmap length is greater than file size"
+        refused(1) == "memory mapped size must be positive"
+        refused(2) == "mmap invalid access parameter."
+        refused(3) == "data out of range"
+        plain() == "\u0000x"
+        "#,
+    );
+}
+
+#[test]
+fn terminals_and_folders() {
+    check(
+        "
+import os
+from rpython.rlib import rposix, rposix_environ, rposix_scandir, rtermios
+def echo():
+    master, slave = rposix.openpty()
+    a = rtermios.tcgetattr(slave)
+    chars = a[6]
+    chars[rtermios.VINTR] = 'x'
+    rtermios.tcsetattr(slave, rtermios.TCSANOW,
+                       (a[0], a[1], a[2], a[3] & ~rtermios.ECHO, a[4], a[5], chars))
+    b = rtermios.tcgetattr(slave)
+    return b[6][rtermios.VINTR] + str(b[3] & rtermios.ECHO) + str(a[4] == b[4])
+def no_terminal():
+    try: rtermios.tcgetattr(-1)
+    except OSError as e: return e.errno
+    return 0
+def entries():
+    name = '/tmp/taipan-scandir-' + str(os.getpid())
+    os.mkdir(name, 0700)
+    os.mkdir(name + '/d', 0700)
+    found = []
+    dirp = rposix_scandir.opendir(name, len(name))
+    while True:
+        entry = rposix_scandir.nextentry(dirp)
+        if not entry: break
+        if rposix_scandir.get_known_type(entry) == rposix_scandir.DT_DIR:
+            found.append(len(rposix_scandir.get_name_bytes(entry)))
+    rposix_scandir.closedir(dirp)
+    names = rposix.fdlistdir(os.open(name, os.O_RDONLY, 0))
+    os.rmdir(name + '/d')
+    os.rmdir(name)
+    total = 0
+    for n in found: total += n
+    return str(total) + names[0] + str(len(names))
+def environment():
+    rposix_environ.r_putenv('TAIPAN_OWN', 'val')
+    value = rposix_environ.r_getenv('TAIPAN_OWN')
+    rposix_environ.r_unsetenv('TAIPAN_OWN')
+    assert value is not None
+    return value + str(rposix_environ.r_getenv('TAIPAN_OWN') is None)
+",
+        "
+        echo() == \"x0True\"
+        no_terminal() == 9
+        entries() == \"4d1\"
+        environment() == \"valTrue\"
+        ",
+    );
+}
+
+#[test]
+fn rarer_calls() {
+    check(
+        "
+import os
+from rpython.rlib import rposix
+def attributes():
+    try: rposix.getxattr('/tmp/no/such/file', 'user.x')
+    except OSError as e: return e.errno
+    return 0
+def copied(no_offset):
+    r, w = rposix.pipe()
+    fd = rposix.memfd_create('taipan', 0)
+    os.write(fd, 'some text')
+    if no_offset:
+        os.lseek(fd, 2, 0)
+        n = rposix.sendfile_no_offset(w, fd, 4)
+    else:
+        n = rposix.sendfile(w, fd, 5, 100)
+    return os.read(r, n)
+def ended():
+    pid = os.fork()
+    if pid == 0: os._exit(7)
+    pid, status = rposix.waitpid(pid, 0)
+    if rposix.WIFEXITED(status) and not rposix.WIFSIGNALED(status):
+        return rposix.WEXITSTATUS(status)
+    return -1
+def inherited():
+    fd = rposix.dup(1, False)
+    before = rposix.get_inheritable(fd)
+    rposix.set_inheritable(fd, True)
+    return not before and rposix.get_inheritable(fd)
+def policy():
+    return rposix.sched_getscheduler(0) == rposix.SCHED_OTHER
+",
+        "
+        attributes() == 2
+        copied(True) == \"me t\"
+        copied(False) == \"text\"
+        ended() == 7
+        inherited() == true
+        policy() == true
+        ",
+    );
+}
+
+#[test]
+fn locale_and_numbers() {
+    check(
+        "
+from rpython.rlib import listsort, rcomplex, rlocale
+from rpython.rtyper.lltypesystem import rffi
+def point(): return rffi.charp2str(rlocale.localeconv().c_decimal_point)
+def names(): return rlocale.nl_langinfo(rlocale.MON_1) + rlocale.nl_langinfo(rlocale.DAY_7)
+def unknown():
+    try: return rlocale.nl_langinfo(77)
+    except ValueError: return 'no'
+def arccosine(x, y): return rcomplex.c_acos(x, y)[1]
+def exponential(x, y): return rcomplex.c_exp(x, y)[0]
+def power(s1, n1, n2, n): return listsort.powerloop(s1, n1, n2, n)
+",
+        "
+        point() == \".\"
+        names() == \"JanuarySaturday\"
+        unknown() == \"no\"
+        arccosine(-1.0000000000000002, 0.0) == -2.1073424255447017e-08
+        exponential(709.5, 1.0) == 7.324256464912185e307
+        exponential(800.0, 0.0) raises OverflowError
+        power(67, 61, 24443, 47459) == 2
+        power(16397, 8763, 3147, 54647) == 4
+        power(7476670949763812641, 15, 19, 7961970244178677455) == 57
+        ",
+    );
+}
