@@ -378,3 +378,31 @@ def wrong(op): return found([op, 0], 'x')
         "#,
     );
 }
+
+#[test]
+fn words_of_unicode() {
+    check(
+        r"
+import gc
+from rpython.rlib import rgc
+from rpython.rlib.rstring import rsplit, split
+def words(s, most): return '|'.join(split(s, None, most, 1))
+def last_words(s, most): return '|'.join(rsplit(s, None, most, 1))
+def wide(u): return len(split(u))
+def collector():
+    gc.disable()
+    off = rgc.isenabled()
+    rgc.enable()
+    return gc.isenabled() and not off
+",
+        r#"
+        words('b\xe1\x9a\x80b  c ', -1) == "b|b|c"
+        words(' a b c ', 1) == "a|b c "
+        last_words(' a b\xe3\x80\x80c d', 2) == " a b|c|d"
+        last_words('a b c ', 1) == "a b|c"
+        last_words(' a b', 0) == " a b"
+        wide(u'a\u3000b c') == 3
+        collector() == true
+        "#,
+    );
+}

@@ -490,8 +490,13 @@ impl Decoder<'_, '_> {
             | DebugCatchException
             | DebugReraiseTraceback
             | DebugPrint => {}
-            JitIsVirtual | GcCanMove => {
+            JitIsVirtual => {
                 let a = self.constant(0);
+                self.emit(Inst::Move { a, dst });
+            }
+            GcCanMove => {
+                // Objects stay where they are here, but new ones move as machine code.
+                let a = self.constant(1);
                 self.emit(Inst::Move { a, dst });
             }
             GcWritebarrierBeforeCopy => {

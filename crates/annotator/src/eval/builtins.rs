@@ -149,7 +149,7 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "raw_malloc_usage",
         ],
         "rpython.rtyper.lltypesystem.rffi" => &["make", "CArray", "CArrayPtr"],
-        "rpython.rlib.rgc" => &["collect", "enable", "disable", "can_move"],
+        "rpython.rlib.rgc" => &["collect", "can_move"],
         "rpython.rtyper.annlowlevel" => &[
             "llstr",
             "hlstr",
@@ -678,7 +678,7 @@ impl Cx<'_> {
             ("rstring", "is_none_or_str") => Val::bool_(),
             ("longlong2float", "float2longlong") => Val::signed(),
             ("longlong2float", "longlong2float") => Atom::Float.into(),
-            ("rgc", "collect" | "enable" | "disable") => Val::none(),
+            ("rgc", "collect") => Val::none(),
             ("rgc", "can_move") => Val::bool_(),
             _ => return Ok(None),
         }))

@@ -1,4 +1,13 @@
-"""The collector. Nothing is ever collected at import time."""
+"""The collector. Nothing is ever collected at import time.
+
+A program can switch automatic collections off; that is noted, and they go on.
+"""
+
+
+class _State(object):
+    enabled = True
+
+_state = _State()
 
 
 def collect(generation=2):
@@ -6,12 +15,12 @@ def collect(generation=2):
 
 
 def enable():
-    pass
+    _state.enabled = True
 
 
 def disable():
-    pass
+    _state.enabled = False
 
 
 def isenabled():
-    return True
+    return _state.enabled

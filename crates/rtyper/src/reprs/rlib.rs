@@ -107,7 +107,6 @@ fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
 fn rgc(function: &str, hop: &Hop<'_>) -> Option<RType> {
     Some(match function {
         "collect" => gc_collect(hop),
-        "enable" | "disable" => returns(hop, cvoid()),
         "can_move" => match crate::calls::low_arg(hop, 0) {
             Ok(v) => hop
                 .exception_cannot_occur()

@@ -1,7 +1,7 @@
 """The garbage collector.
 
-The compiler knows collect(), enable(), disable() and can_move() by name; what stands
-here of them is what they do while a program loads.
+The compiler knows collect() and can_move() by name; what stands here of them is what they
+do while a program loads.
 """
 import gc
 
@@ -16,11 +16,9 @@ from rpython.rtyper.lltypesystem.lloperation import llop
 def collect(*args):
     gc.collect()
 
-@not_rpython
 def enable():
     gc.enable()
 
-@not_rpython
 def disable():
     gc.disable()
 
@@ -92,7 +90,7 @@ def collect_step():
     return _encode_states(1, 0)
 
 def isenabled():
-    return True
+    return gc.isenabled()
 
 # Objects are never pinned: who asks for it has to copy.
 

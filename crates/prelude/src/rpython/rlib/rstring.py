@@ -6,13 +6,78 @@ from rpython.rlib.objectmodel import not_rpython, specialize
 
 # Functions that take byte or unicode strings alike.
 
+@specialize.argtype(0)
 def _isspace(c):
+    if isinstance(c, unicode):
+        code = ord(c)
+        return (9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xa0 or
+                code >= 0x1680 and _is_wide_space(code))
     return c == ' ' or '\t' <= c <= '\r'
-specialize.argtype(0)(_isspace)
+
+def _is_wide_space(code):
+    return (code == 0x1680 or code == 0x180e or 0x2000 <= code <= 0x200a or
+            code == 0x2028 or code == 0x2029 or code == 0x202f or code == 0x205f or
+            code == 0x3000)
+
+def _space_in_utf8(s, pos):
+    """How many bytes of white space a character at that place takes, 0 if it is none."""
+    code = ord(s[pos])
+    if code < 0x80:
+        return int(9 <= code <= 13 or 28 <= code <= 32)
+    if code == 0xc2 and pos + 1 < len(s):
+        return 2 * int(s[pos + 1] == '\x85' or s[pos + 1] == '\xa0')
+    if 0xe0 <= code < 0xf0 and pos + 2 < len(s):
+        code = (code & 15) << 12 | (ord(s[pos + 1]) & 63) << 6 | ord(s[pos + 2]) & 63
+        return 3 * int(_is_wide_space(code))
+    return 0
+
+def _split_utf8(value, maxsplit):
+    result = []
+    pos = 0
+    while pos < len(value):
+        space = _space_in_utf8(value, pos)
+        if space:
+            pos += space
+            continue
+        start = pos
+        while pos < len(value) and (maxsplit == 0 or not _space_in_utf8(value, pos)):
+            pos += 1
+        result.append(value[start:pos])
+        maxsplit -= 1
+    return result
+
+def _rsplit_utf8(value, maxsplit):
+    # Where each word starts and stops; the last ones are apart.
+    places = []
+    pos = 0
+    while pos < len(value):
+        space = _space_in_utf8(value, pos)
+        if space:
+            pos += space
+            continue
+        start = pos
+        while pos < len(value) and not _space_in_utf8(value, pos):
+            pos += 1
+        places.append((start, pos))
+    rest = 0
+    if maxsplit >= 0 and len(places) > maxsplit:
+        rest = len(places) - maxsplit
+    result = []
+    if rest > 0:
+        stop = places[rest - 1][1]
+        result.append(value[:stop])
+    for i in range(rest, len(places)):
+        start, stop = places[i]
+        result.append(value[start:stop])
+    return result
 
 @specialize.argtype(0)
 def split(value, by=None, maxsplit=-1, isutf8=False):
-    """The pieces between occurrences of by, or between white space."""
+    """The pieces between occurrences of by, or between white space, which with isutf8 is
+    that of unicode in UTF-8."""
+    if isinstance(value, str):
+        if isutf8 and by is None:
+            return _split_utf8(value, maxsplit)
     result = []
     length = len(value)
     start = 0
@@ -55,6 +120,9 @@ def rsplit(value, by=None, maxsplit=-1, isutf8=False):
     """split() from the right."""
     if by is not None:
         return _rsplit_by(value, by, maxsplit)
+    if isinstance(value, str):
+        if isutf8:
+            return _rsplit_utf8(value, maxsplit)
     result = []
     stop = len(value)
     while True:
