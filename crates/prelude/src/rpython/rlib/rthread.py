@@ -2,8 +2,6 @@
 would never end: it raises."""
 import time
 
-from rpython.rlib.objectmodel import not_rpython
-
 
 class error(Exception):
     """What cannot be done to a lock or thread."""
@@ -66,6 +64,15 @@ def get_or_make_ident():
     return 1
 
 
+def gc_thread_before_fork():
+    from rpython.rtyper.lltypesystem import llmemory
+    return llmemory.NULL
+
+
+def gc_thread_after_fork(result_of_fork, opaqueaddr):
+    pass
+
+
 def gc_thread_start():
     pass
 
@@ -109,6 +116,27 @@ def ThreadLocalField(FIELDTYPE, fieldname, loop_invariant=False):
     return ThreadLocalField()
 
 
-@not_rpython
+def ll_start_new_thread(func):
+    """Programs have one thread: starting another one fails."""
+    raise error("can't start new thread")
+
+
 def start_new_thread(x, y):
-    """Translated programs have one thread."""
+    return ll_start_new_thread(x)
+
+
+def get_stacksize():
+    return 0
+
+
+def set_stacksize(newsize):
+    """0 if it could be done, -1 for a size that is not possible, -2 if none is."""
+    return -2
+
+
+def thread_after_fork():
+    pass
+
+
+def gc_thread_run():
+    pass
