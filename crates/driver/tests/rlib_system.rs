@@ -274,3 +274,32 @@ def timed():
         ",
     );
 }
+
+#[test]
+fn signals_in_a_field() {
+    check(
+        "
+import os
+from rpython.rlib import rdtoa, rsignal
+from rpython.rtyper.lltypesystem import lltype, rffi
+def arrived():
+    rsignal.pypysig_setflag(rsignal.SIGUSR2)
+    before = rsignal.pypysig_getaddr_occurred().c_value
+    os.kill(os.getpid(), rsignal.SIGUSR2)
+    after = rsignal.pypysig_getaddr_occurred().c_value
+    if not rsignal.pypysig_check_and_reset(): return -1
+    signum = rsignal.pypysig_poll()
+    if rsignal.pypysig_check_and_reset(): return -2
+    return signum * 100 + before * 10 + after
+def read(text):
+    with rffi.scoped_str2charp(text) as p:
+        with lltype.scoped_alloc(rffi.CCHARPP.TO, 1) as end:
+            value = rdtoa.dg_strtod(p, end)
+            return value * 10.0 + (rffi.cast(lltype.Signed, end[0]) - rffi.cast(lltype.Signed, p))
+",
+        "
+        arrived() == 1199
+        read('1.5e3x') == 15005.0
+        ",
+    );
+}

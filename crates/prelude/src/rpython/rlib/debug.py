@@ -14,6 +14,9 @@ def fatalerror(msg):
 def fatalerror_notb(msg):
     raise SystemExit(msg)
 
+def debug_print_traceback():
+    """Shows which functions an exception went through; nobody keeps that."""
+
 def debug_print(*args):
     pass
 

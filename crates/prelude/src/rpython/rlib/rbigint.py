@@ -816,3 +816,6 @@ from rpython.rlib._rbigint_ints import (
     _mask_digit, _store_digit, _str_to_int_big_base10, _str_to_int_big_inner10,
     _str_to_int_big_w5pow, bit_length_int, divmod_big, frombytes_int, gcd_lehmer,
     lehmer_xgcd, tobytes_int)
+
+# As many as the smallest int has.
+MAX_DIGITS_THAT_CAN_FIT_IN_INT = rbigint.fromint(-sys.maxint - 1).numdigits()

@@ -1,5 +1,9 @@
 """Floats from and to decimal text, correctly rounded."""
 from rpython.rlib import rfloat
+from rpython.rtyper.lltypesystem import rffi
+
+# strtod(start, end) of the C library, which rounds correctly: sets where the number ends.
+dg_strtod = rffi.llexternal('strtod', [rffi.CCHARP, rffi.CCHARPP], rffi.DOUBLE)
 
 lower_special_strings = ['inf', '+inf', '-inf', 'nan']
 upper_special_strings = ['INF', '+INF', '-INF', 'NAN']

@@ -73,3 +73,26 @@ def pypysig_set_wakeup_fd(fd, with_nul_byte):
 def pypysig_get_wakeup_fd_write_errno():
     """Why writing it failed last, or 0."""
     return 0
+
+
+# A field that is negative once a signal has arrived, for programs that count it down and
+# look at it often. It is brought up to date when they ask where it is.
+
+STRUCT_ONEFIELD = lltype.Struct('pypysig_long_struct_inner', ('c_value', lltype.Signed))
+_occurred = lltype.malloc(STRUCT_ONEFIELD, flavor='raw', immortal=True, zero=True)
+
+
+def pypysig_getaddr_occurred():
+    signum = pypysig_poll()
+    if signum >= 0:
+        pypysig_pushback(signum)
+        _occurred.c_value = -1
+    return _occurred
+
+
+def pypysig_check_and_reset():
+    """Whether the field is negative; it is zero afterwards."""
+    occurred = pypysig_getaddr_occurred()
+    result = occurred.c_value < 0
+    occurred.c_value = 0
+    return result

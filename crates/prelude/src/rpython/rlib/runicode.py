@@ -52,6 +52,11 @@ def _length_after(lead):
     return 1
 
 
+# The same for bytes from 0x80 on, and 0 for those that cannot start one.
+_utf8_code_length = ''.join([chr(_length_after(i) & ~1 | (3 if 0xe0 <= i < 0xf0 else 0))
+                             for i in range(0x80, 0x100)])
+
+
 def _can_follow(lead, place, byte, allow_surrogates):
     """Whether a byte can stand at that place of a sequence."""
     if byte & 0xc0 != 0x80:

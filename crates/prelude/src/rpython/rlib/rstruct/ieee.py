@@ -82,7 +82,11 @@ def float_pack(x, size):
 
 def pack_float(wbuf, pos, x, size, be):
     """Writes a float into a buffer, `be`: the highest byte first."""
-    value = float_pack(x, size)
+    pack_float_to_buffer(wbuf, pos, float_pack(x, size), size, be)
+
+
+def pack_float_to_buffer(wbuf, pos, value, size, be):
+    """Writes the bits of a float."""
     for i in range(size):
         at = pos + i
         if be:

@@ -12,7 +12,7 @@ from rpython.rtyper.annlowlevel import llhelper
 from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.translator.platform import platform
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
-from _llmalloc import cast, int_type, sizeof, offsetof
+from _llmalloc import cast, int_type, itemoffsetof, sizeof, offsetof
 
 # ____________________________________________________________ numbers
 
