@@ -135,7 +135,7 @@ impl Writer<'_> {
             LLConst::Bool(b) => (1, i128::from(*b)),
             LLConst::Char(c) => (1, i128::from(*c)),
             LLConst::UniChar(c) => (4, i128::from(*c)),
-            LLConst::Int(IntKind { bits, .. }, v) => (usize::from(*bits) / 8, *v),
+            LLConst::Int(IntKind { bits, .. }, v) => (usize::from(*bits) / 8, v.get()),
             LLConst::Float(b) => (8, i128::from(*b)),
             LLConst::SingleFloat(b) => (4, i128::from(*b)),
             LLConst::Func(f) => {
@@ -143,7 +143,7 @@ impl Writer<'_> {
                 return Ok(());
             }
             LLConst::Static(s, _) => {
-                self.address(at, SymbolRef::Static(s.clone()), 0);
+                self.address(at, SymbolRef::Static((**s).clone()), 0);
                 return Ok(());
             }
         };

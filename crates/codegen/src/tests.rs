@@ -69,7 +69,7 @@ fn prebuilt_objects() {
     let char_ = |c: u8| StaticValue::Const(LLConst::Char(c));
     let int = |n| StaticValue::Const(LLConst::signed(n));
     let pair = LLType::raw_struct("pair", fields(&[("a", *CHAR), ("b", *SIGNED)]));
-    let string = LLConst::Static(StaticSym::Str(b"x"[..].into()), STR.ptr());
+    let string = LLConst::data(StaticSym::Str(b"x"[..].into()), STR.ptr());
     check_static(
         LLType::gc_struct(
             "S",

@@ -241,7 +241,7 @@ impl FlowSpace<'_> {
             Special::RUint => match args {
                 [Value::Const(Const::Int(i))] => {
                     let v = IntKind::UNSIGNED.wrap(i128::from(*i));
-                    Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v)))
+                    Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
                 }
                 _ => return None,
             },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 
-use crate::{Dialect, Graph};
+use crate::{Dialect, Graph, Wide};
 
 /// The dialect of the flow space: untyped operations on Python values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ pub enum Const {
     /// A plain `int`.
     Int(i64),
     /// An instance of the `r_int` family other than plain `int` (`r_uint(5)`).
-    RInt(IntKind, i128),
+    RInt(IntKind, Wide),
     /// A `long`.
     Long(Arc<BigInt>),
     /// A `float`, as its bits.

@@ -20,6 +20,7 @@ mod simplify;
 mod simplify_tests;
 pub mod text;
 mod verify;
+mod wide;
 
 pub use cfg::*;
 pub use dot::*;
@@ -28,3 +29,4 @@ pub use model::*;
 pub use rewrite::*;
 pub use simplify::*;
 pub use verify::*;
+pub use wide::*;

@@ -211,7 +211,7 @@ impl<'a> Freezer<'a> {
                 if let (Some(kind), Some(n)) = (int_kind(self.heap, r), integer(inner)) {
                     return match kind {
                         IntKind::SIGNED => Const::Int(n as i64),
-                        kind => Const::RInt(kind, kind.wrap(n)),
+                        kind => Const::RInt(kind, kind.wrap(n).into()),
                     };
                 }
             }

@@ -44,7 +44,7 @@ impl<'a> Thaw<'a> {
             Const::None => Value::None,
             Const::Bool(b) => Value::Bool(*b),
             Const::Int(i) => Value::Int(*i),
-            Const::RInt(_, v) => Value::int_or_long((*v).into()),
+            Const::RInt(_, v) => Value::int_or_long(v.get().into()),
             Const::Long(l) => Value::Long(l.clone()),
             Const::Float(f) => Value::Float(f64::from_bits(*f)),
             Const::Str(s) => Value::Str(s.clone()),

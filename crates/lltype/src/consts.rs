@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation};
+use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation, Wide};
 
 use crate::{
     BOOL, CHAR, CLibrary, FLOAT, FuncType, LLOp, LLType, PlainOp, Program, SINGLEFLOAT, TypeKind,
@@ -64,7 +64,7 @@ pub enum LLConst {
     /// UniChar
     UniChar(u32),
     /// An integer of this kind, within its range.
-    Int(IntKind, i128),
+    Int(IntKind, Wide),
     /// Float, as its bits.
     Float(u64),
     /// SingleFloat, as its bits.
@@ -75,7 +75,7 @@ pub enum LLConst {
     Func(FuncSym),
     /// Pointer to prebuilt data. The type is the pointer type at this use, which may
     /// be that of an enclosing `super` (a cast of the address).
-    Static(StaticSym, LLType),
+    Static(Arc<StaticSym>, LLType),
 }
 
 /// What a Void constant stands for.
@@ -103,9 +103,19 @@ pub enum VoidConst {
 }
 
 impl LLConst {
+    /// An integer of this kind, which must be within its range.
+    pub fn int(kind: IntKind, v: i128) -> LLConst {
+        LLConst::Int(kind, v.into())
+    }
+
+    /// A pointer of this type to prebuilt data.
+    pub fn data(sym: StaticSym, ptr: LLType) -> LLConst {
+        LLConst::Static(Arc::new(sym), ptr)
+    }
+
     /// A Signed.
     pub fn signed(v: i64) -> LLConst {
-        LLConst::Int(IntKind::SIGNED, i128::from(v))
+        LLConst::int(IntKind::SIGNED, i128::from(v))
     }
 
     /// A field name.
@@ -352,7 +362,7 @@ impl fmt::Display for LLConst {
             LLConst::SingleFloat(b) => write!(f, "{:?}f", f32::from_bits(*b)),
             LLConst::Null(t) => write!(f, "null {t}"),
             LLConst::Func(s) => write!(f, "&{}", s.name()),
-            LLConst::Static(s, _) => match s {
+            LLConst::Static(s, _) => match &**s {
                 StaticSym::Vtable(o) => write!(f, "&vtable {o:?}"),
                 StaticSym::ObjectVtable => f.write_str("&vtable object"),
                 StaticSym::Str(s) => write!(f, "&'{}'", s.escape_ascii()),

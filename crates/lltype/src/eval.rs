@@ -4,6 +4,8 @@
 //! Values are *words*: integers sign- or zero-extended by their kind, Bool as 0 or 1,
 //! characters as their code, floats and single floats as their bits.
 
+use std::mem::discriminant;
+
 use taipan_graph::IntKind;
 
 use crate::{LLConst, LLOp, LLType, NumFamily, NumOp, PlainOp, StaticSym, TypeKind};
@@ -200,7 +202,7 @@ pub fn const_word(c: &LLConst) -> Option<i128> {
         LLConst::Bool(b) => i128::from(*b),
         LLConst::Char(c) => i128::from(*c),
         LLConst::UniChar(c) => i128::from(*c),
-        LLConst::Int(_, v) => *v,
+        LLConst::Int(_, v) => v.get(),
         LLConst::Float(b) => i128::from(*b),
         LLConst::SingleFloat(b) => i128::from(*b),
         _ => return None,
@@ -214,7 +216,7 @@ pub fn word_const(w: i128, ty: LLType) -> Option<LLConst> {
         TypeKind::Bool => LLConst::Bool(w != 0),
         TypeKind::Char => LLConst::Char(w as u8),
         TypeKind::UniChar => LLConst::UniChar(w as u32),
-        TypeKind::Int(k) => LLConst::Int(*k, k.wrap(w)),
+        TypeKind::Int(k) => LLConst::int(*k, k.wrap(w)),
         TypeKind::Float => LLConst::Float(w as u64),
         TypeKind::SingleFloat => LLConst::SingleFloat(w as u32),
         _ => return None,
@@ -299,14 +301,12 @@ fn same_pointer(a: &LLConst, b: &LLConst) -> Option<bool> {
         | (LLConst::Func(_) | LLConst::Static(..), LLConst::Null(_)) => Some(false),
         (LLConst::Func(f), LLConst::Func(g)) => Some(f == g),
         (LLConst::Static(s, _), LLConst::Static(t, _)) if s == t => Some(true),
-        // The first part of an object is where the object is.
-        (LLConst::Static(StaticSym::Within(..), _), LLConst::Static(..))
-        | (LLConst::Static(..), LLConst::Static(StaticSym::Within(..), _)) => None,
-        (LLConst::Static(s, _), LLConst::Static(t, _))
-            if std::mem::discriminant(s) == std::mem::discriminant(t) =>
-        {
-            Some(false)
-        }
+        (LLConst::Static(s, _), LLConst::Static(t, _)) => match (&**s, &**t) {
+            // The first part of an object is where the object is.
+            (StaticSym::Within(..), _) | (_, StaticSym::Within(..)) => None,
+            (s, t) if discriminant(s) == discriminant(t) => Some(false),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -117,7 +117,7 @@ impl Program for TableProgram {
             StaticSym::Vtable(id) => {
                 let i = class_index(*id).unwrap_or(0);
                 let (name, _, max) = CLASSES[i];
-                let name = LLConst::Static(StaticSym::Str(name.as_bytes().into()), STR.ptr());
+                let name = LLConst::data(StaticSym::Str(name.as_bytes().into()), STR.ptr());
                 let instantiate = LLType::func(vec![], *crate::GCREF).ptr();
                 let fields = [
                     LLConst::signed(i as i64),
@@ -130,7 +130,7 @@ impl Program for TableProgram {
                 data(*OBJECT_VTABLE, StaticValue::Struct(fields))
             }
             StaticSym::Object(id, ty) if *ty == *OBJECT => {
-                let vtable = LLConst::Static(StaticSym::Vtable(*id), OBJECT_VTABLE.ptr());
+                let vtable = LLConst::data(StaticSym::Vtable(*id), OBJECT_VTABLE.ptr());
                 data(*ty, StaticValue::Struct(vec![StaticValue::Const(vtable)]))
             }
             StaticSym::Object(_, ty)

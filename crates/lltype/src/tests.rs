@@ -125,7 +125,7 @@ fn prebuilt_data_comes_when_it_is_read() {
     let mut program = TableProgram::default();
     let pair = LLType::gc_struct("pair", body(&[("n", *SIGNED), ("s", STR.ptr())]));
     let sym = StaticSym::Named("pair".into(), pair);
-    let s = LLConst::Static(StaticSym::Str(Arc::from(&b"text"[..])), STR.ptr());
+    let s = LLConst::data(StaticSym::Str(Arc::from(&b"text"[..])), STR.ptr());
     program.statics.push((
         sym.clone(),
         StaticData {
@@ -170,7 +170,7 @@ fn folding_computes_what_the_machine_does() {
     assert_eq!(int_op("int_lshift", 1, 64), None);
     assert_eq!(int_op("int_lt", -1, 0), Some(LLConst::Bool(true)));
     let cast = |v: LLConst, ty| fold(PlainOp::CastPrimitive.into(), &[v], ty);
-    let unsigned = |v| LLConst::Int(IntKind::UNSIGNED, v);
+    let unsigned = |v| LLConst::int(IntKind::UNSIGNED, v);
     assert_eq!(
         cast(LLConst::signed(-1), *UNSIGNED),
         Some(unsigned(i128::from(u64::MAX)))

@@ -42,7 +42,7 @@ pub(crate) fn convert_const(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLC
             _ => return Err(mismatch(c, ty)),
         },
         TypeKind::Int(kind) => match const_as_int(c) {
-            Some(v) => LLConst::Int(*kind, kind.wrap(v)),
+            Some(v) => LLConst::int(*kind, kind.wrap(v)),
             None => return Err(mismatch(c, ty)),
         },
         TypeKind::Float => match const_as_float(c) {
@@ -87,9 +87,9 @@ fn low_level_pointer(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<Option<LLC
                 Const::Obj(f) => LLConst::Func(pointed_function(rt, *f, ty)?),
                 _ => LLConst::Func(c_function(name, external, ty)?),
             },
-            _ => LLConst::Static(place_of(rt, *o, Vec::new())?, ty),
+            _ => LLConst::data(place_of(rt, *o, Vec::new())?, ty),
         },
-        LLTarget::Part(o, i) => LLConst::Static(place_of(rt, *o, vec![*i])?, ty),
+        LLTarget::Part(o, i) => LLConst::data(place_of(rt, *o, vec![*i])?, ty),
         LLTarget::Int(_) => {
             return Err(TyperError::new(
                 "a prebuilt pointer that is an integer in truth",
@@ -211,16 +211,16 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
     }
     if target == *STR {
         return match c {
-            Const::Str(s) => Ok(LLConst::Static(StaticSym::Str(s.clone()), ty)),
+            Const::Str(s) => Ok(LLConst::data(StaticSym::Str(s.clone()), ty)),
             _ => Err(mismatch(c, ty)),
         };
     }
     if target == *UNICODE {
         return match c {
-            Const::Unicode(s) => Ok(LLConst::Static(StaticSym::Unicode(s.clone()), ty)),
+            Const::Unicode(s) => Ok(LLConst::data(StaticSym::Unicode(s.clone()), ty)),
             Const::Str(s) if s.is_ascii() => {
                 let wide = s.iter().map(|b| u32::from(*b)).collect();
-                Ok(LLConst::Static(StaticSym::Unicode(wide), ty))
+                Ok(LLConst::data(StaticSym::Unicode(wide), ty))
             }
             _ => Err(mismatch(c, ty)),
         };
@@ -253,7 +253,7 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
             _ => Err(mismatch(c, ty)),
         },
         TypeKind::Array(_) => match c {
-            Const::Obj(o) => Ok(LLConst::Static(StaticSym::Object(*o, target), ty)),
+            Const::Obj(o) => Ok(LLConst::data(StaticSym::Object(*o, target), ty)),
             _ => Err(mismatch(c, ty)),
         },
         _ => Err(mismatch(c, ty)),
@@ -262,7 +262,7 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
 
 fn object(rt: &RTyper<'_>, o: ObjId, target: LLType, ty: LLType) -> Typed<LLConst> {
     let o = rt.underlying_function(o)?;
-    Ok(LLConst::Static(StaticSym::Object(o, target), ty))
+    Ok(LLConst::data(StaticSym::Object(o, target), ty))
 }
 
 fn instance(rt: &RTyper<'_>, c: &Const, class: Option<ObjId>, ty: LLType) -> Typed<LLConst> {
@@ -277,7 +277,7 @@ fn instance(rt: &RTyper<'_>, c: &Const, class: Option<ObjId>, ty: LLType) -> Typ
         )));
     }
     let exact = rt.instance_type(Some(own));
-    Ok(LLConst::Static(StaticSym::Object(obj, exact), ty))
+    Ok(LLConst::data(StaticSym::Object(obj, exact), ty))
 }
 
 fn class(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLConst> {
@@ -285,7 +285,7 @@ fn class(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLConst> {
         Const::Obj(o)
             if builtin_exception(*o).is_some() || matches!(&*rt.object(*o)?, ObjData::Class(_)) =>
         {
-            Ok(LLConst::Static(StaticSym::Vtable(*o), ty))
+            Ok(LLConst::data(StaticSym::Vtable(*o), ty))
         }
         _ => Err(mismatch(c, ty)),
     }
@@ -313,10 +313,10 @@ fn unrelated(rt: &RTyper<'_>, o: ObjId, ty: LLType) -> Typed<LLConst> {
         Some(family) => crate::reprs::frozen_struct(family),
         None => crate::statics::placeholder_type(),
     };
-    Ok(LLConst::Static(StaticSym::Object(o, target), ty))
+    Ok(LLConst::data(StaticSym::Object(o, target), ty))
 }
 
 /// A Signed constant.
 pub(crate) fn signed(v: i64) -> LLConst {
-    LLConst::Int(IntKind::SIGNED, i128::from(v))
+    LLConst::int(IntKind::SIGNED, i128::from(v))
 }

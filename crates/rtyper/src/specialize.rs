@@ -599,7 +599,7 @@ impl<'a> Specializer<'a> {
 
     fn vtable_const(&self, class: &Const) -> Typed<LLConst> {
         match class {
-            Const::Obj(c) => Ok(LLConst::Static(StaticSym::Vtable(*c), exception_type())),
+            Const::Obj(c) => Ok(LLConst::data(StaticSym::Vtable(*c), exception_type())),
             other => Err(TyperError::internal(format!("{other} is not a class"))),
         }
     }
@@ -608,7 +608,7 @@ impl<'a> Specializer<'a> {
     fn unreachable_link(&self) -> Link<LowLevel> {
         let class = self.rt.builtin_class("AssertionError");
         let args = vec![
-            Operand::Const(LLConst::Static(StaticSym::Vtable(class), exception_type())),
+            Operand::Const(LLConst::data(StaticSym::Vtable(class), exception_type())),
             Operand::Const(crate::statics::standard_instance(self.rt, class)),
         ];
         Link::new(self.graph.exceptblock, args)

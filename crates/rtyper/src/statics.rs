@@ -193,13 +193,13 @@ pub(crate) fn standard_instance_sym(rt: &RTyper<'_>, class: ObjId) -> StaticSym 
 
 /// Likewise, cast to the root type.
 pub(crate) fn standard_instance(rt: &RTyper<'_>, class: ObjId) -> LLConst {
-    LLConst::Static(standard_instance_sym(rt, class), OBJECT.ptr())
+    LLConst::data(standard_instance_sym(rt, class), OBJECT.ptr())
 }
 
 /// Likewise, with its exact type.
 pub(crate) fn standard_instance_of(class: ObjId, ptr: LLType) -> LLConst {
     let exact = ptr.pointee().unwrap_or(*OBJECT);
-    LLConst::Static(StaticSym::Part(class, PREBUILT_INSTANCE.into(), exact), ptr)
+    LLConst::data(StaticSym::Part(class, PREBUILT_INSTANCE.into(), exact), ptr)
 }
 
 /// The value that a field has where nothing sets it.
@@ -208,7 +208,7 @@ pub(crate) fn default_value(ty: LLType) -> StaticValue {
         TypeKind::Bool => LLConst::Bool(false),
         TypeKind::Char => LLConst::Char(0),
         TypeKind::UniChar => LLConst::UniChar(0),
-        TypeKind::Int(k) => LLConst::Int(*k, 0),
+        TypeKind::Int(k) => LLConst::int(*k, 0),
         TypeKind::Float => LLConst::Float(0),
         TypeKind::SingleFloat => LLConst::SingleFloat(0),
         TypeKind::Ptr(_) | TypeKind::Address => LLConst::Null(ty),
@@ -250,7 +250,7 @@ fn instance_level(
     lookup: &dyn Fn(&str) -> Option<Const>,
 ) -> Typed<StaticValue> {
     let Some(level) = level else {
-        let vtable = LLConst::Static(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
+        let vtable = LLConst::data(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
         return Ok(StaticValue::Struct(vec![StaticValue::Const(vtable)]));
     };
     let body = rt.body_of(&StructId::Instance(level))?;
@@ -323,7 +323,7 @@ fn vtable_root(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<StaticValue> {
     Ok(StaticValue::Struct(vec![
         StaticValue::Const(signed(min)),
         StaticValue::Const(signed(max)),
-        StaticValue::Const(LLConst::Static(
+        StaticValue::Const(LLConst::data(
             StaticSym::Str(name.as_bytes().into()),
             STR.ptr(),
         )),

@@ -185,7 +185,7 @@ fn of_arguments(
 
 fn raise(rt: &RTyper<'_>, g: &LLGraph, name: &str) -> Link<taipan_lltype::LowLevel> {
     let class = rt.builtin_class(name);
-    let vtable = LLConst::Static(StaticSym::Vtable(class), exception_type());
+    let vtable = LLConst::data(StaticSym::Vtable(class), exception_type());
     let value = crate::statics::standard_instance(rt, class);
     Link::new(
         g.exceptblock,

@@ -116,7 +116,10 @@ pub(crate) fn is_ovf(op: &Operation<LowLevel>) -> bool {
 /// The vtable that a constant points to.
 pub(crate) fn vtable(c: &LLConst) -> Option<&StaticSym> {
     match c {
-        LLConst::Static(s @ (StaticSym::Vtable(_) | StaticSym::ObjectVtable), _) => Some(s),
+        LLConst::Static(s, _) => match &**s {
+            s @ (StaticSym::Vtable(_) | StaticSym::ObjectVtable) => Some(s),
+            _ => None,
+        },
         _ => None,
     }
 }

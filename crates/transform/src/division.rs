@@ -67,7 +67,7 @@ fn division(op: &Operation<LowLevel>) -> Option<(bool, i64)> {
         return None;
     }
     match op.args[2].as_const() {
-        Some(LLConst::Int(_, d)) if *d > 0 => Some((is_mod, i64::try_from(*d).ok()?)),
+        Some(LLConst::Int(_, d)) if d.get() > 0 => Some((is_mod, i64::try_from(d.get()).ok()?)),
         _ => None,
     }
 }

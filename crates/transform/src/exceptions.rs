@@ -236,8 +236,8 @@ impl Transformer<'_> {
             ExitCase::Exception(c) => vtable(c).is_some_and(|v| is_subclass(&class, v, program)),
             _ => false,
         });
-        let etype = LLConst::Static(class, OBJECT_VTABLE.ptr());
-        let evalue = LLConst::Static(instance, OBJECT.ptr());
+        let etype = LLConst::data(class, OBJECT_VTABLE.ptr());
+        let evalue = LLConst::data(instance, OBJECT.ptr());
         let case = ExitCase::Exception(etype.clone());
         let (etype, evalue) = (constant(etype), constant(evalue));
         let link = match caught {
@@ -323,7 +323,7 @@ impl Transformer<'_> {
         let rest = split_ssa(&mut self.g, start, 0);
         let used_up = push(&mut self.g, start, PlainOp::StackCheck, [], *BOOL, 0);
         let program = self.s.program();
-        let static_ = |s: StaticSym, ty| constant(LLConst::Static(s, ty));
+        let static_ = |s: StaticSym, ty| constant(LLConst::data(s, ty));
         let etype = static_(
             program.exception_vtable("RuntimeError"),
             OBJECT_VTABLE.ptr(),

@@ -165,9 +165,10 @@ fn simplify(
                 None
             }
             PlainOp::IntBetween => {
-                if let (Some(LLConst::Int(_, 0)), Some(LLConst::Int(_, n))) =
+                if let (Some(LLConst::Int(_, zero)), Some(LLConst::Int(_, n))) =
                     (op.args[0].as_const(), op.args[2].as_const())
-                    && *n >= 0
+                    && zero.get() == 0
+                    && n.get() >= 0
                 {
                     let n = op.args[2].clone();
                     op.args = [op.args[1].clone(), n].into_iter().collect();
@@ -221,7 +222,7 @@ fn inverse(def: Option<&Operation<LowLevel>>, other: PlainOp) -> Option<LLOperan
 }
 
 fn is_int(o: &LLOperand, value: i128) -> bool {
-    matches!(o.as_const(), Some(LLConst::Int(_, v)) if *v == value)
+    matches!(o.as_const(), Some(LLConst::Int(_, v)) if v.get() == value)
 }
 
 fn simplify_num(
@@ -319,7 +320,7 @@ fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<
     };
     if name.starts_with("subclassrange")
         || matches!(
-            sym,
+            **sym,
             StaticSym::Str(_) | StaticSym::Unicode(_) | StaticSym::Within(..)
         )
     {
@@ -361,20 +362,20 @@ fn part_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<L
     };
     let size =
         op.op == PlainOp::Getinteriorarraysize.into() || op.op == PlainOp::Getarraysize.into();
-    match sym {
+    match &**sym {
         StaticSym::Within(..) => None,
         StaticSym::Str(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
         StaticSym::Unicode(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
         StaticSym::Str(s) => match op.args.get(2)?.as_const()? {
             LLConst::Int(_, i) => {
-                let c = s.get(usize::try_from(*i).ok()?)?;
+                let c = s.get(usize::try_from(i.get()).ok()?)?;
                 Some(constant(LLConst::Char(*c)))
             }
             _ => None,
         },
         StaticSym::Unicode(s) => match op.args.get(2)?.as_const()? {
             LLConst::Int(_, i) => {
-                let c = s.get(usize::try_from(*i).ok()?)?;
+                let c = s.get(usize::try_from(i.get()).ok()?)?;
                 Some(constant(LLConst::UniChar(*c)))
             }
             _ => None,

@@ -235,7 +235,7 @@ fn may_move(
     };
     match op.op {
         LLOp::Num(_, NumOp::FloorDiv | NumOp::Mod) => {
-            matches!(op.args[1].as_const(), Some(LLConst::Int(_, d)) if *d != 0 && *d != -1)
+            matches!(op.args[1].as_const(), Some(LLConst::Int(_, d)) if !matches!(d.get(), 0 | -1))
         }
         LLOp::Num(..) => true,
         LLOp::Plain(Getarraysize | Getinteriorarraysize) => certain || accessible(op.args.first()),

@@ -546,7 +546,7 @@ impl Cx<'_> {
                     match &first.const_ {
                         Some(Const::Int(v)) if k != IntKind::SIGNED => {
                             let v = k.wrap(i128::from(*v));
-                            Val::int(k, nonneg).with_const(Some(Const::RInt(k, v)))
+                            Val::int(k, nonneg).with_const(Some(Const::RInt(k, v.into())))
                         }
                         _ => Val::int(k, nonneg),
                     }

@@ -221,7 +221,7 @@ impl Cx<'_> {
             Const::None => false,
             Const::Bool(b) => *b,
             Const::Int(i) => *i != 0,
-            Const::RInt(_, i) => *i != 0,
+            Const::RInt(_, i) => i.get() != 0,
             Const::Float(b) => f64::from_bits(*b) != 0.0,
             Const::Str(s) => !s.is_empty(),
             Const::Unicode(s) => !s.is_empty(),

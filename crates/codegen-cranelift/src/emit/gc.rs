@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
 
     fn constant_operand(&self, op: &Operation<LowLevel>) -> Result<i64, Bad> {
         match self.arg(op, 0)? {
-            LLOperand::Const(LLConst::Int(_, n)) => Ok(*n as i64),
+            LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
             _ => Err("needs a constant".into()),
         }
     }

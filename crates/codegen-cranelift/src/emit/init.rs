@@ -99,7 +99,7 @@ impl Emitter<'_, '_> {
             }
             LLConst::Int(_, i) => {
                 let l = self.layout(container);
-                let i = u64::try_from(*i).ok()?;
+                let i = u64::try_from(i.get()).ok()?;
                 (l.var.as_ref()?.items + 8 * i, container.as_array()?.of)
             }
             _ => return None,

@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
                 let size = self.arg_value(op, 0)?;
                 let zero = match op.args.get(1) {
                     Some(LLOperand::Const(LLConst::Bool(zero))) => *zero,
-                    Some(LLOperand::Const(LLConst::Int(_, zero))) => *zero != 0,
+                    Some(LLOperand::Const(LLConst::Int(_, zero))) => zero.get() != 0,
                     _ => false,
                 };
                 Ok(self.raw_malloc(size, zero))
@@ -178,7 +178,7 @@ impl Emitter<'_, '_> {
         let is_string = ty == *STR || ty == *UNICODE;
         if let (Some(LLOperand::Const(LLConst::Int(_, n_const))), Some(length_at)) =
             (op.args.get(2), var.length)
-            && let Some(size) = u64::try_from(*n_const)
+            && let Some(size) = u64::try_from(n_const.get())
                 .ok()
                 .and_then(|n| l.size_of_varsized(n))
             && round_up(size, 8) <= MAX_INLINE_CLEAR

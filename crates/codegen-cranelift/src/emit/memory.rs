@@ -126,8 +126,8 @@ impl Emitter<'_, '_> {
         place.offset += items.start;
         place.ty = items.of;
         match step {
-            LLOperand::Const(LLConst::Int(_, i)) if (0..1 << 20).contains(i) => {
-                place.offset += *i as u64 * items.step;
+            LLOperand::Const(LLConst::Int(_, i)) if (0..1 << 20).contains(&i.get()) => {
+                place.offset += i.get() as u64 * items.step;
             }
             _ => {
                 let index = self.value(step)?;

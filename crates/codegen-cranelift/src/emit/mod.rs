@@ -179,8 +179,8 @@ impl Emitter<'_, '_> {
             LLConst::Char(c) => self.int(ir::types::I8, i64::from(*c)),
             LLConst::UniChar(c) => self.int(ir::types::I32, i64::from(*c)),
             LLConst::Int(k, v) if k.bits == 128 => {
-                let low = self.int(ir::types::I64, *v as i64);
-                let high = self.int(ir::types::I64, (*v >> 64) as i64);
+                let low = self.int(ir::types::I64, v.get() as i64);
+                let high = self.int(ir::types::I64, (v.get() >> 64) as i64);
                 self.b.ins().iconcat(low, high)
             }
             LLConst::Int(..) => {
@@ -189,7 +189,7 @@ impl Emitter<'_, '_> {
                 let LLConst::Int(_, v) = c else {
                     return Err("not an integer".into());
                 };
-                self.int(ty, *v as i64)
+                self.int(ty, v.get() as i64)
             }
             LLConst::Float(bits) => self
                 .b
@@ -204,7 +204,7 @@ impl Emitter<'_, '_> {
                 let f = self.function(f)?;
                 self.b.ins().func_addr(PTR, f)
             }
-            LLConst::Static(s, _) => self.address_of(&SymbolRef::Static(s.clone())),
+            LLConst::Static(s, _) => self.address_of(&SymbolRef::Static((**s).clone())),
         })
     }
 

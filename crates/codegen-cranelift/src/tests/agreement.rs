@@ -54,7 +54,7 @@ impl Maker {
             LLConst::signed(self.r.int())
         } else if ty == *UNSIGNED {
             let v = self.r.int() as u64;
-            LLConst::Int(taipan_graph::IntKind::UNSIGNED, i128::from(v))
+            LLConst::int(taipan_graph::IntKind::UNSIGNED, i128::from(v))
         } else if ty == *FLOAT {
             let v = self.r.pick(&[0.0, 1.5, -2.25, 1e10, 0.1]);
             LLConst::Float(f64::to_bits(v))
@@ -178,7 +178,7 @@ impl Maker {
         } else {
             taipan_graph::IntKind::UNSIGNED
         };
-        LLConst::Int(kind, 1)
+        LLConst::int(kind, 1)
     }
 
     /// A block that takes values of these types.

@@ -163,7 +163,7 @@ fn number(text: &str) -> Option<Const> {
         return Some(Const::Long(Arc::new(digits.parse::<BigInt>().ok()?)));
     }
     if let Some((value, kind)) = int_with_kind(text) {
-        return Some(Const::RInt(kind, value));
+        return Some(Const::RInt(kind, value.into()));
     }
     if let Some(single) = text.strip_suffix('f').filter(|t| *t != "in") {
         return Some(Const::SingleFloat(single.parse::<f32>().ok()?.to_bits()));

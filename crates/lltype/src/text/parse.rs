@@ -294,7 +294,7 @@ fn number(cursor: &mut Cursor<'_>) -> Parsed<LLConst> {
         return Ok(LLConst::signed(i));
     }
     if let Some((value, kind)) = int_with_kind(text) {
-        return Ok(LLConst::Int(kind, value));
+        return Ok(LLConst::int(kind, value));
     }
     if let Some(single) = text.strip_suffix('f').filter(|t| *t != "in")
         && let Ok(v) = single.parse::<f32>()
@@ -329,10 +329,10 @@ fn symbol(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
         return func(cursor, names).map(LLConst::Func);
     };
     if cursor.eat_word("as") {
-        return Ok(LLConst::Static(sym, ty(cursor, names)?));
+        return Ok(LLConst::data(sym, ty(cursor, names)?));
     }
     match natural {
-        Some(t) => Ok(LLConst::Static(sym, t)),
+        Some(t) => Ok(LLConst::data(sym, t)),
         None => cursor.error("expected `as` and a pointer type"),
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn constant(c: &LLConst, names: &LLNames, f: &mut Formatter<'_>) -> f
         LLConst::Null(t) => write!(f, "null {}", With(t, names)),
         LLConst::Func(s) => write!(f, "&{}", With(s, names)),
         LLConst::Static(s, t) => {
-            let natural = match s {
+            let natural = match &**s {
                 StaticSym::Str(_) => Some(STR.ptr()),
                 StaticSym::Unicode(_) => Some(UNICODE.ptr()),
                 _ => None,

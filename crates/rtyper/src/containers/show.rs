@@ -153,7 +153,7 @@ pub(crate) fn gen_tuple_show(
 ) -> LLOperand {
     let text = |s: &[u8]| {
         let sym = StaticSym::Str(s.into());
-        Operand::Const(LLConst::Static(sym, STR.ptr()))
+        Operand::Const(LLConst::data(sym, STR.ptr()))
     };
     let mut out = text(b"(");
     let n = fns.len();

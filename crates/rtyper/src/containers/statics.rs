@@ -23,7 +23,7 @@ pub fn convert_const(_: &RTyper<'_>, c: &Const, ty: LLType) -> Option<Typed<LLCo
     let Const::Tuple(items) = c else { return None };
     let target = ty.pointee()?;
     (fields(target)?.fields.len() == items.len())
-        .then(|| Ok(LLConst::Static(StaticSym::Value(c.clone(), target), ty)))
+        .then(|| Ok(LLConst::data(StaticSym::Value(c.clone(), target), ty)))
 }
 
 fn fields(ty: LLType) -> Option<&'static StructBody> {
@@ -149,7 +149,7 @@ fn number(n: usize) -> StaticValue {
 
 fn part(o: ObjId, ty: LLType, field: &str) -> Typed<StaticValue> {
     let t = part_type(ty, field)?;
-    Ok(StaticValue::Const(LLConst::Static(
+    Ok(StaticValue::Const(LLConst::data(
         StaticSym::Part(o, field.into(), t),
         t.ptr(),
     )))

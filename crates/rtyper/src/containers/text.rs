@@ -77,7 +77,7 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
                 )));
             }
         };
-        Ok(LLConst::Static(sym, self.lowleveltype()))
+        Ok(LLConst::data(sym, self.lowleveltype()))
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -793,7 +793,7 @@ pub(super) fn text_conversion(
         (Char, Str) => {
             if let Operand::Const(LLConst::Char(c)) = v {
                 let sym = StaticSym::Str([c].into());
-                return Some(Ok(Operand::Const(LLConst::Static(sym, STR.ptr()))));
+                return Some(Ok(Operand::Const(LLConst::data(sym, STR.ptr()))));
             }
             call(v, "rstr.ll_chr2str", to)
         }

@@ -173,7 +173,7 @@ impl ReprMethods for TupleRepr {
             Const::Tuple(items) if items.len() == self.items.len() => Ok(if items.is_empty() {
                 LLConst::void()
             } else {
-                LLConst::Static(StaticSym::Value(c.clone(), self.ty), self.ty.ptr())
+                LLConst::data(StaticSym::Value(c.clone(), self.ty), self.ty.ptr())
             }),
             other => Err(TyperError::internal(format!(
                 "{other} is not {}",

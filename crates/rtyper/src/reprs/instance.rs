@@ -128,7 +128,7 @@ impl InstanceRepr {
         // functions of a program.
         args.extend(rt.destructor(class)?.map(fn_operand));
         let v = llops.genop(PlainOp::Malloc, args, self.ty);
-        let vtable = LLConst::Static(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
+        let vtable = LLConst::data(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
         let root = cast_pointer(llops, v.clone(), OBJECT.ptr());
         llops.genop_void(
             PlainOp::Setfield,
@@ -268,7 +268,9 @@ impl ReprMethods for InstanceRepr {
         let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
         let cls = hop.inputarg(&Repr::Type, 1)?;
         let exact = match &cls {
-            Operand::Const(LLConst::Static(StaticSym::Vtable(c), _)) => hop.rt.is_leaf(*c),
+            Operand::Const(LLConst::Static(s, _)) => {
+                matches!(&**s, StaticSym::Vtable(c) if hop.rt.is_leaf(*c))
+            }
             _ => false,
         };
         if can_be_none(&hop.args_s[0]) {

@@ -24,7 +24,7 @@ pub(crate) fn const_as_int(c: &Const) -> Option<i128> {
     Some(match c {
         Const::Int(i) => i128::from(*i),
         Const::Bool(b) => i128::from(*b),
-        Const::RInt(_, i) => *i,
+        Const::RInt(_, i) => i.get(),
         Const::Long(n) => i128::try_from(&**n).ok()?,
         _ => return None,
     })
@@ -110,7 +110,7 @@ impl ReprMethods for IntegerRepr {
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
         match const_as_int(c) {
             Some(v) if !matches!(c, Const::Long(_)) || self.kind.wrap(v) == v => {
-                Ok(LLConst::Int(self.kind, self.kind.wrap(v)))
+                Ok(LLConst::int(self.kind, self.kind.wrap(v)))
             }
             Some(_) => Err(TyperError::with_code(
                 "TP0406",
@@ -191,7 +191,7 @@ impl ReprMethods for IntegerRepr {
         }
         let v = hop.inputarg(&self.repr(), 0)?;
         hop.exception_cannot_occur()?;
-        let zero = Operand::Const(LLConst::Int(self.kind, 0));
+        let zero = Operand::Const(LLConst::int(self.kind, 0));
         Ok(Some(hop.llops.gennum(
             self.family()?,
             NumOp::Sub,

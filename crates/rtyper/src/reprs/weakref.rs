@@ -31,7 +31,7 @@ impl ReprMethods for WeakRefRepr {
         {
             return Ok(match target {
                 Const::None => LLConst::Null(*GCREF),
-                _ => LLConst::Static(StaticSym::Object(*o, prebuilt_type()), *GCREF),
+                _ => LLConst::data(StaticSym::Object(*o, prebuilt_type()), *GCREF),
             });
         }
         Err(TyperError::internal("a weak reference that is none"))

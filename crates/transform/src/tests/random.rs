@@ -183,8 +183,8 @@ impl Maker<'_> {
         let class = self.program.exception_vtable(name);
         let value = self.program.exception_instance(name);
         (
-            constant(LLConst::Static(class, OBJECT_VTABLE.ptr())),
-            constant(LLConst::Static(value, OBJECT.ptr())),
+            constant(LLConst::data(class, OBJECT_VTABLE.ptr())),
+            constant(LLConst::data(value, OBJECT.ptr())),
         )
     }
 
