@@ -2,8 +2,8 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
@@ -245,16 +245,23 @@ impl System for MemorySystem {
 
 /// The files asked for so far, by path.
 #[derive(Clone, Default)]
-pub struct Files(
-    Arc<Mutex<HashMap<Utf8PathBuf, File>>>,
-    Arc<OnceLock<Program>>,
-    Arc<Mutex<HashMap<Program, BTreeSet<Utf8PathBuf>>>>,
-);
+pub struct Files {
+    by_path: Arc<Mutex<HashMap<Utf8PathBuf, File>>>,
+    prelude: Arc<OnceLock<Program>>,
+    /// What programs asked for while they were compiled.
+    asked: Arc<Mutex<HashMap<Program, HashSet<Utf8PathBuf>>>>,
+    /// Paths where there is nothing, in this revision.
+    missing: Arc<Mutex<HashSet<File>>>,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Files {
     /// The file at an absolute path; it is read when first asked for.
     pub fn get(&self, db: &dyn Db, path: &Utf8Path) -> File {
-        let mut map = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut map = lock(&self.by_path);
         if let Some(f) = map.get(path) {
             return *f;
         }
@@ -264,17 +271,28 @@ impl Files {
             salsa::Durability::LOW
         };
         let contents = db.system().read(path);
+        let missing = contents == FileContents::Missing;
         let file = File::builder(path.to_owned(), contents, db.system().fallback(path))
             .durability(durability)
             .new(db);
         map.insert(path.to_owned(), file);
+        if missing {
+            lock(&self.missing).insert(file);
+        }
         file
+    }
+
+    /// Whether there is nothing at a file's path. Most paths that imports are looked for at
+    /// are such: whoever asks that often can read the contents themselves as its
+    /// dependency, once it knows that there are none.
+    pub fn is_missing(&self, db: &dyn Db, file: File) -> bool {
+        lock(&self.missing).contains(&file) && *file.contents(db) == FileContents::Missing
     }
 
     /// The file at an absolute path, asked for by what a program executes while it is
     /// compiled.
     pub fn get_for(&self, db: &dyn Db, program: Program, path: &Utf8Path) -> File {
-        let mut asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
+        let mut asked = lock(&self.asked);
         let paths = asked.entry(program).or_default();
         if !paths.contains(path) {
             paths.insert(path.to_owned());
@@ -285,20 +303,20 @@ impl Files {
 
     /// The files that a program has asked for, in any revision.
     pub fn asked_by(&self, program: Program) -> BTreeSet<Utf8PathBuf> {
-        let asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
-        asked.get(&program).cloned().unwrap_or_default()
+        let asked = lock(&self.asked);
+        asked.get(&program).into_iter().flatten().cloned().collect()
     }
 
     /// Whether any program has asked for what is at a path, in any revision.
     pub fn is_asked(&self, path: &Utf8Path) -> bool {
-        let asked = self.2.lock().unwrap_or_else(|e| e.into_inner());
+        let asked = lock(&self.asked);
         asked.values().any(|paths| paths.contains(path))
     }
 
     /// The program of the `ll_*` helpers: it has no entry point and its image is that
     /// of `taipan_prelude`.
     pub fn prelude(&self, db: &dyn Db) -> Program {
-        *self.1.get_or_init(|| {
+        *self.prelude.get_or_init(|| {
             let target = Utf8Path::new(SHIPPED).join("taipan_prelude/__init__.py");
             Program::builder(target, vec![], u64::MAX)
                 .durability(salsa::Durability::HIGH)
@@ -308,7 +326,7 @@ impl Files {
 
     /// All files asked for so far, sorted by path.
     pub fn known(&self) -> Vec<(Utf8PathBuf, File)> {
-        let map = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let map = lock(&self.by_path);
         let mut all: Vec<_> = map.iter().map(|(p, f)| (p.clone(), *f)).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
@@ -323,13 +341,7 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
     let folders = paths.iter().filter_map(|p| p.parent());
     let all: BTreeSet<&Utf8Path> = paths.iter().map(|p| &**p).chain(folders).collect();
     for path in all {
-        let known = db
-            .files()
-            .0
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .get(path)
-            .copied();
+        let known = lock(&db.files().by_path).get(path).copied();
         let Some(file) = known else { continue };
         let contents = db.system().read(path);
         let fallback = db.system().fallback(path);
@@ -337,6 +349,13 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
             file.set_fallback(db).to(fallback);
         }
         if *file.contents(db) != contents {
+            let mut missing = lock(&db.files().missing);
+            if contents == FileContents::Missing {
+                missing.insert(file);
+            } else {
+                missing.remove(&file);
+            }
+            drop(missing);
             file.set_contents(db).to(contents);
             changed.push(path.to_owned());
         }

@@ -2,7 +2,6 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -189,17 +188,6 @@ pub fn function_imports(db: &dyn Db, file: File) -> Arc<Vec<(CodeId, ImportDesc)
     let functions = codes.iter().filter(|(_, c)| c.kind == CodeKind::Function);
     let imports = functions.flat_map(|(id, c)| c.imports.iter().map(|i| (*id, i.clone())));
     Arc::new(imports.collect())
-}
-
-/// All names of globals and attributes that the functions of a file mention. Import
-/// time reads projections of it only.
-#[salsa::tracked(returns(ref))]
-pub fn function_names(db: &dyn Db, file: File) -> BTreeSet<Box<str>> {
-    let codes = module_codes(db, file).codes.list(db);
-    let functions = (codes.iter()).filter(|(_, code)| code.kind == CodeKind::Function);
-    functions
-        .flat_map(|(_, code)| code.names.to_vec())
-        .collect()
 }
 
 /// The code of a module's body.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{Db, Diagnostic, File, Program, SHIPPED, Span};
-use taipan_code::{CodeId, ImportDesc, Origin};
+use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
 use crate::freeze::{Freezer, reachable};
@@ -295,6 +295,7 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     // imports and that fail: each file counts once, and so does each failure.
     let mut files = FxHashSet::default();
     let mut tried = FxHashSet::default();
+    let (mut modules, mut listed) = (FxHashMap::default(), 0);
     let mut at = 0;
     while at < it.files.len() {
         let file = it.files[at];
@@ -306,15 +307,17 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         if path.starts_with("<taipan>/lib_python") {
             continue;
         }
-        let module = it.heap.the_dict(it.modules).values().find_map(|m| {
-            let r = m.as_ref()?;
-            let f = it.heap.attr(r, "__file__")?;
-            (f.as_text() == Some(path.as_str())).then_some(r)
-        });
-        let Some(module) = module else { continue };
+        let known = it.heap.the_dict(it.modules).len();
+        if listed != known || !modules.contains_key(path.as_str()) {
+            (modules, listed) = (modules_by_file(it), known);
+        }
+        let Some(module) = modules.get(path.as_str()).copied() else {
+            continue;
+        };
         let name = it.module_name(module);
         let foreign = name.starts_with("rpython.") && !path.starts_with(taipan_base::SHIPPED);
-        for name in replacing_modules(it.db, file) {
+        let needs = late_needs(it.db, file);
+        for name in &needs.replacing {
             if !tried.insert(*name) {
                 continue;
             }
@@ -324,7 +327,7 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
             }
         }
         let globals = it.heap.attrs(module);
-        for (_, desc) in taipan_code::function_imports(it.db, file).iter() {
+        for desc in &needs.imports {
             if !seen.insert((module, desc.clone())) || foreign && !of_shipped(desc) {
                 continue;
             }
@@ -335,6 +338,19 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
         }
     }
     failed
+}
+
+/// The modules that there are, by their `__file__`.
+fn modules_by_file(it: &Interp) -> FxHashMap<Box<str>, Ref> {
+    let mut modules = FxHashMap::default();
+    for m in it.heap.the_dict(it.modules).values() {
+        let Some(r) = m.as_ref() else { continue };
+        let file = it.heap.attr(r, "__file__");
+        if let Some(path) = file.as_ref().and_then(|f| f.as_text()) {
+            modules.entry(path.into()).or_insert(r);
+        }
+    }
+    modules
 }
 
 /// Whether an import is of nothing but shipped modules of the `rpython` package. Functions
@@ -350,13 +366,36 @@ fn of_shipped(desc: &ImportDesc) -> bool {
             && (desc.from.iter().flatten()).all(|n| file(&format!("{name}.{n}"), ".py"))
 }
 
-/// Shipped modules of functions that stand for builtin ones which the functions of a
-/// file may call, going by the names that they mention.
+/// What has to be loaded because functions of a file may need it when they run.
+#[derive(PartialEq, Eq)]
+struct LateNeeds {
+    /// What they import, in source order.
+    imports: Vec<ImportDesc>,
+    /// Shipped modules of functions that stand for builtin ones which they may call, going
+    /// by the names that they mention.
+    replacing: BTreeSet<&'static str>,
+}
+
+/// Stays equal when other things in the functions change.
 #[salsa::tracked(returns(ref))]
-fn replacing_modules(db: &dyn Db, file: File) -> BTreeSet<&'static str> {
-    (taipan_code::function_names(db, file).iter())
-        .flat_map(|name| taipan_prelude::redirected_modules(name))
-        .collect()
+fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
+    let codes = taipan_code::file_codes(db, file);
+    let functions = codes.iter().map(|(_, code)| code);
+    let functions = functions.filter(|code| code.kind == CodeKind::Function);
+    let mut needs = LateNeeds {
+        imports: Vec::new(),
+        replacing: BTreeSet::new(),
+    };
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for code in functions {
+        needs.imports.extend(code.imports.iter().cloned());
+        names.extend(code.names.iter().map(|n| &**n));
+    }
+    let replacing = names
+        .into_iter()
+        .flat_map(taipan_prelude::redirected_modules);
+    needs.replacing.extend(replacing);
+    needs
 }
 
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
