@@ -149,7 +149,6 @@ fn main() {
         let mut kinds = vec![
             ("lines moved".to_owned(), EditKind::Lines),
             ("a body".to_owned(), EditKind::Body),
-            ("the same body again".to_owned(), EditKind::BodyAgain),
         ];
         for k in bench.project.ripple_depths() {
             kinds.push((format!("a result, {k} functions"), EditKind::Return(k)));

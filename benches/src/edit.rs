@@ -13,8 +13,6 @@ use crate::model::{
 pub enum EditKind {
     /// A constant or a statement in one body; what the function takes and answers stays.
     Body,
-    /// The same in the function that was edited last.
-    BodyAgain,
     /// What a function returns, so that this many functions (or the nearest number that
     /// there is, see [`Project::ripple_depths`]) return something else.
     Return(usize),
@@ -218,12 +216,6 @@ impl Project {
             EditKind::Body => {
                 let usual = |f: &Function| f.role.calls_others();
                 let id = self.any_function(rng, usual)?;
-                self.change_function(id, undo);
-                self.functions[id].tweak += 1;
-                Some(self.functions[id].name.clone())
-            }
-            EditKind::BodyAgain => {
-                let id = self.history.last()?.functions.first()?.0;
                 self.change_function(id, undo);
                 self.functions[id].tweak += 1;
                 Some(self.functions[id].name.clone())

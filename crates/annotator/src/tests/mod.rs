@@ -2,3 +2,4 @@ mod basic;
 mod incremental;
 mod oracle;
 mod programs;
+mod work;
