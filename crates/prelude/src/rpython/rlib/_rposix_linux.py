@@ -128,6 +128,12 @@ def sched_setparam(pid, priority):
 
 # ____________________________________________________________ files
 
+F_ULOCK, F_LOCK, F_TLOCK, F_TEST = range(4)
+(POSIX_FADV_NORMAL, POSIX_FADV_RANDOM, POSIX_FADV_SEQUENTIAL, POSIX_FADV_WILLNEED,
+ POSIX_FADV_DONTNEED, POSIX_FADV_NOREUSE) = range(6)
+MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_HUGETLB = 1, 2, 4
+O_NONBLOCK, O_CLOEXEC = 04000, 02000000
+
 _c_sendfile = _c('sendfile', [_INT, _INT, rffi.LONGP, _ULONG], _LONG)
 _c_lutimes = _c('lutimes', [_P, rffi.LONGP], _INT)
 _c_futimes = _c('futimes', [_INT, rffi.LONGP], _INT)

@@ -6,6 +6,8 @@ from rpython.rlib.rarithmetic import intmask, r_uint
 from rpython.rtyper.lltypesystem import lltype, rffi
 
 
+ALLOW_UNALIGNED_ACCESS = True
+
 class CannotRead(Exception):
     pass
 

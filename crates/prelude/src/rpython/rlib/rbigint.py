@@ -819,3 +819,25 @@ from rpython.rlib._rbigint_ints import (
 
 # As many as the smallest int has.
 MAX_DIGITS_THAT_CAN_FIT_IN_INT = rbigint.fromint(-sys.maxint - 1).numdigits()
+
+
+class _Limits(object):
+    """From how many digits on divisions and texts are split in two (RPython's figures)."""
+    DIV_LIMIT = 21
+    STR2INT_LIMIT = 2048
+    MINSIZE_STR2INT = 4000
+
+HOLDER = _Limits()
+KARATSUBA_CUTOFF = 38
+
+
+def parse_digit_string(parser):
+    """The number whose digits a NumberStringParser gives one by one."""
+    result = NULLRBIGINT
+    digit = parser.next_digit()
+    while digit >= 0:
+        result = result.int_mul(parser.base).int_add(digit)
+        digit = parser.next_digit()
+    if parser.sign < 0:
+        result = result.neg()
+    return result

@@ -10,6 +10,7 @@ LC_MESSAGES = 5
 LC_ALL = 6
 HAVE_LANGINFO = True
 HAVE_LIBINTL = False
+libraries = []
 
 
 class LocaleError(Exception):

@@ -127,6 +127,9 @@ def rename(path1, path2):
     os.rename(path1, path2)
 
 
+replace = rename
+
+
 def chmod(path, mode):
     os.chmod(path, mode)
 

@@ -109,3 +109,5 @@ class RSHA(object):
 
 def new(initialdata=''):
     return RSHA(initialdata)
+
+sha = RSHA

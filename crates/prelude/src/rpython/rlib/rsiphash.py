@@ -79,6 +79,24 @@ def ll_hash_string_siphash24(ll_s):
     return intmask(siphash24(''.join([chr(ord(chars[i])) for i in range(length)])))
 
 
+class choosen_seed(object):
+    """Context manager: another key for a while."""
+
+    def __init__(self, new_k0, new_k1, test_misaligned_path=False, test_prebuilt=False):
+        self.k0, self.k1 = r_uint64(new_k0), r_uint64(new_k1)
+
+    def _swap(self):
+        k0, k1 = seed.k0, seed.k1
+        seed.k0, seed.k1 = self.k0, self.k1
+        self.k0, self.k1 = k0, k1
+
+    def __enter__(self):
+        self._swap()
+
+    def __exit__(self, *args):
+        self._swap()
+
+
 def siphash24(s):
     """The same under the program's own key."""
     return siphash24_with_key(s, seed.k0, seed.k1)

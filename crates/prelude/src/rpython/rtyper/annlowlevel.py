@@ -50,6 +50,10 @@ class _Internal(object):
                                   % type(self).__name__)
 
 
+class LowLevelAnnotatorPolicy(_Internal):
+    pass
+
+
 class MixLevelHelperAnnotator(_Internal):
     pass
 

@@ -2,6 +2,9 @@ from rpython.rlib.rsre.rpy import sre_compile
 from rpython.rlib.rsre.rpy.sre_parse import parse
 from rpython.rlib.rsre.rsre_core import CompiledPattern
 
+# Of the `sre` module whose language it is.
+VERSION = '2.7.6'
+
 
 def get_code(regexp, flags=0, allargs=False):
     """The code of a regular expression. With `allargs` also its flags and (number of
