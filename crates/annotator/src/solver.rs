@@ -471,6 +471,10 @@ impl Solver {
                 continue;
             }
             let s = &mut self.store.slots[slot as usize];
+            // Most slots have one contribution.
+            if s.log.is_empty() {
+                s.log.reserve_exact(1);
+            }
             s.log.push(Entry {
                 stamp: t,
                 node: n,
@@ -486,6 +490,7 @@ impl Solver {
             }
         }
         if !event.is_empty() {
+            event.shrink_to_fit();
             self.store.nodes[n as usize].events.push((t, event));
         }
         self.note_facts(n);
@@ -505,8 +510,9 @@ impl Solver {
     /// Whether a contribution may be taken back once more.
     pub(crate) fn take_back(&mut self, n: NodeIx, slot: SlotIx) -> bool {
         let times = self.taken_back.entry((n, slot)).or_default();
-        *times += 1;
-        *times <= PRUNINGS
+        let more = *times < PRUNINGS;
+        *times += u8::from(more);
+        more
     }
 
     /// Counts contributions that do not follow from what was there before them: none,
