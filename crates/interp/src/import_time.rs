@@ -234,7 +234,7 @@ fn load_target(it: &mut Interp, name: &str, file: File) -> R<Ref> {
 /// The function that the program starts with.
 fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>> {
     let found = match it.heap.attr(module, "target").cloned() {
-        Some(target) if is_callable(it, &target) => match call_target(it, &target) {
+        Some(target) if is_callable(it, &target) => match call_target(it, module) {
             Ok(v) => Some(v),
             Err(e) => return Err(Box::new(diagnose(it, &e))),
         },
@@ -271,11 +271,10 @@ fn is_callable(it: &Interp, v: &Value) -> bool {
     }
 }
 
-fn call_target(it: &mut Interp, target: &Value) -> R {
+/// Calls the module's `target`, after the functions that prepare the options for it.
+fn call_target(it: &mut Interp, module: Ref) -> R {
     let m = it.load("_taipan_driver")?;
-    let driver = it.call_method(&Value::Ref(m), "Driver", &[])?;
-    let args = it.heap.list(vec![]);
-    it.call(target, &[driver, args])
+    it.call_method(&Value::Ref(m), "call_target", &[Value::Ref(module)])
 }
 
 /// Loads what function bodies import. Of modules of the original toolchain that are

@@ -127,6 +127,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) last_stack: Vec<(CodeId, u32)>,
     /// Statements that are passed over.
     pub(crate) left_out: LeftOut,
+    /// Files that are open as descriptors.
+    pub(crate) descriptors: Vec<Option<modules::descriptors::Descriptor>>,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 
@@ -169,6 +171,7 @@ impl<'db> Interp<'db> {
             files: Vec::new(),
             last_stack: Vec::new(),
             left_out: LeftOut::default(),
+            descriptors: Vec::new(),
             bodies: FxHashMap::default(),
         }
     }

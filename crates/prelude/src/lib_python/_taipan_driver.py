@@ -1,5 +1,5 @@
-"""What a program's `target(driver, args)` gets as its driver: it takes settings and
-gives back whatever is asked for."""
+"""What a program's `target(driver, args)` gets as its driver: the options of the
+translation, and for the rest something that takes settings and gives them back."""
 
 
 class Options(object):
@@ -16,13 +16,41 @@ class Options(object):
     def __call__(self, *args, **kwds):
         return None
 
-    def set(self, **kwds):
-        for name in kwds:
-            object.__setattr__(self, name, kwds[name])
-
 
 class Driver(Options):
     exe_name = None
 
-    def __init__(self):
-        self.config = Options()
+    def __init__(self, module):
+        self._module = module
+        self._config = None
+
+    @property
+    def config(self):
+        """Made when somebody asks, because most programs do not."""
+        if self._config is None:
+            self._config = _translation_config(self._module)
+        return self._config
+
+
+def _translation_config(module):
+    from rpython.config import translationoption
+    config = translationoption.get_combined_translation_config(translating=True)
+    options = getattr(module, 'get_additional_config_options', None)
+    if options is not None:
+        config = translationoption.get_combined_translation_config(
+            options(), existing_config=config, translating=True)
+    config.translation.rpython_translate = True
+    translationoption.set_opt_level(config, '2')
+    return config
+
+
+def call_target(module):
+    """What the target of the module gives back."""
+    driver = Driver(module)
+    handle_config = getattr(module, 'handle_config', None)
+    if handle_config is not None:
+        command = Options()
+        command.opt = '2'
+        command.goals = []
+        handle_config(driver.config, command)
+    return module.target(driver, [])

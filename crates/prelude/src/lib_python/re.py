@@ -1,5 +1,5 @@
 """Regular expressions."""
-from _sre import compile
+import _sre
 
 I = IGNORECASE = 2
 L = LOCALE = 4
@@ -8,6 +8,19 @@ S = DOTALL = 16
 U = UNICODE = 32
 X = VERBOSE = 64
 error = ValueError
+
+
+def compile(pattern, flags=0):
+    """The engine that import-time code has runs in linear time; what it cannot do, rsre does,
+    slowly."""
+    found = _sre.compile(pattern, flags)
+    if found is None:
+        from rpython.rlib.rsre import rsre_re
+        try:
+            found = rsre_re.compile(pattern, flags)
+        except rsre_re.error as e:
+            raise error(str(e))
+    return found
 
 
 def match(pattern, string, flags=0):

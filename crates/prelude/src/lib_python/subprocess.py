@@ -1,19 +1,38 @@
-"""Import-time code starts no processes."""
+"""Import-time code starts no processes: every attempt fails as a command would that is not
+there and one that does not succeed, because programs expect either."""
 PIPE = -1
 STDOUT = -2
 
 
 class CalledProcessError(Exception):
-    pass
+    def __init__(self, returncode, cmd, output=None):
+        self.returncode = returncode
+        self.cmd = cmd
+        self.output = output
+
+    def __str__(self):
+        return "Command '%s' returned non-zero exit status %d" % (self.cmd, self.returncode)
+
+
+class _NotStarted(CalledProcessError, OSError):
+    errno = 1
+    strerror = "import-time code cannot start processes"
+    filename = None
+
+    def __init__(self, cmd):
+        CalledProcessError.__init__(self, 127, cmd)
+
+    def __str__(self):
+        return "[Errno %d] %s" % (self.errno, self.strerror)
 
 
 class Popen(object):
-    def __init__(self, *args, **kwds):
-        raise OSError(1, "import-time code cannot start processes")
+    def __init__(self, args, *others, **kwds):
+        raise _NotStarted(args)
 
 
-def call(*args, **kwds):
-    return Popen(*args, **kwds)
+def call(*popenargs, **kwds):
+    return Popen(*popenargs, **kwds)
 
 
 check_call = check_output = call

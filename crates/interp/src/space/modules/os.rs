@@ -3,15 +3,15 @@
 use taipan_base::FileContents;
 
 use crate::queries::{FileState, file_state, is_file};
+use super::descriptors;
 use crate::space::builtin::{Args, Builtin};
-use crate::space::builtins::file::sink;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
-fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> {
+pub(crate) fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> {
     let v = args.need(it, 0, f)?;
     let name = it.name_of(v, "path")?;
     Ok(it.absolute(&name))
@@ -48,7 +48,7 @@ fn listdir(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
-fn os_error(it: &mut Interp, errno: i32, text: &str) -> R {
+pub(crate) fn os_error<T>(it: &mut Interp, errno: i32, text: &str) -> R<T> {
     let args = vec![Value::Int(errno.into()), Value::str(text)];
     it.raise_args(ty::OS_ERROR, args)
 }
@@ -85,45 +85,23 @@ fn isatty(_: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Bool(false))
 }
 
-/// The descriptor of files that are opened to be written.
-const SINK: i64 = 1000;
-
-/// `open(path, flags)`: for writing only, and what is written goes nowhere.
-fn open(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "open", 2, 3)?;
-    let flags = it.index_of(&args.pos[1])?;
-    if flags & i64::from(libc::O_WRONLY | libc::O_RDWR) == 0 {
-        return forbidden(it, args);
-    }
-    Ok(Value::Int(SINK))
+/// `access(path, mode)`: everything may be read and nothing written.
+fn access(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "access", 2, 2)?;
+    let mode = it.index_of(&args.pos[1])?;
+    let p = path_arg(it, args, "access")?;
+    let f = it.file_at(&p);
+    let there = *file_state(it.db, f) != FileState::Missing;
+    Ok(Value::Bool(there && mode & i64::from(libc::W_OK) == 0))
 }
 
-fn close(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "close", 1, 1)?;
-    match it.index_of(&args.pos[0])? {
-        SINK => Ok(Value::None),
+fn getsize(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "getsize")?;
+    match it.file_at(&p).contents(it.db) {
+        FileContents::Text(t) => Ok(Value::from(t.len())),
+        FileContents::Missing => os_error(it, libc::ENOENT, "No such file or directory"),
         _ => forbidden(it, args),
     }
-}
-
-fn fdopen(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "fdopen", 1, 3)?;
-    match it.index_of(&args.pos[0])? {
-        SINK => Ok(sink(it, "<fdopen>".to_owned())),
-        _ => forbidden(it, args),
-    }
-}
-
-/// `write(fd, text)`: to the standard streams, and to files that go nowhere.
-fn write(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "write", 2, 2)?;
-    let text = it.bytes_of(&args.pos[1])?;
-    match it.index_of(&args.pos[0])? {
-        1 => it.out.extend_from_slice(&text),
-        2 | SINK => {}
-        _ => return forbidden(it, args),
-    }
-    Ok(Value::from(text.len()))
 }
 
 /// Functions of `posix`, under the names that programs know them by.
@@ -137,16 +115,16 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.getuid", nobody),
     Builtin::function("os.getgid", nobody),
     Builtin::function("os.isatty", isatty),
-    Builtin::function("os.write", write),
-    Builtin::function("os.read", forbidden),
-    Builtin::function("os.open", open),
-    Builtin::function("os.close", close),
-    Builtin::function("os.fdopen", fdopen),
-    Builtin::function("os.lseek", forbidden),
+    Builtin::function("os.write", descriptors::write),
+    Builtin::function("os.read", descriptors::read),
+    Builtin::function("os.open", descriptors::open),
+    Builtin::function("os.close", descriptors::close),
+    Builtin::function("os.fdopen", descriptors::fdopen),
+    Builtin::function("os.lseek", descriptors::lseek),
     Builtin::function("os.stat", forbidden),
     Builtin::function("os.fstat", forbidden),
     Builtin::function("os.lstat", forbidden),
-    Builtin::function("os.access", forbidden),
+    Builtin::function("os.access", access),
     Builtin::function("os.unlink", forbidden),
     Builtin::function("os.remove", forbidden),
     Builtin::function("os.mkdir", forbidden),
@@ -159,7 +137,7 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.fork", forbidden),
     Builtin::function("os.strerror", forbidden),
     Builtin::function("os._exit", forbidden),
-    Builtin::function("os.path.getsize", forbidden),
+    Builtin::function("os.path.getsize", getsize),
     Builtin::function("os.path.islink", islink),
     Builtin::function("os.chmod", forbidden),
     Builtin::function("os.dup", forbidden),

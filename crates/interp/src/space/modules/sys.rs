@@ -112,7 +112,8 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     let path = path.iter().map(|p| Value::str(p.as_str())).collect();
     let path = it.heap.list(path);
     let target = it.program.target(it.db).to_string();
-    let argv = it.heap.list(vec![Value::str(&target)]);
+    // Programs ask by the name of what loads them whether they are being translated.
+    let argv = it.heap.list(vec![Value::str("rpython"), Value::str(&target)]);
     let modules = Value::Ref(it.modules);
     let out = stream(it, "<stdout>", 1);
     let err = stream(it, "<stderr>", 2);

@@ -1,38 +1,33 @@
 """The part of the `py` library that programs use at import time."""
+import fnmatch
 import os
 import sys
 from py import test
 
 
 class LocalPath(object):
-    def __init__(self, path=None):
+    """A file or directory by its absolute name; it need not exist."""
+
+    sep = os.sep
+
+    def __init__(self, path=None, expanduser=False):
+        if path is not None and expanduser:
+            path = os.path.expanduser(str(path))
         self.strpath = os.path.abspath(str(path or '.'))
 
-    def join(self, *parts):
-        return LocalPath(os.path.join(self.strpath, *parts))
+    # Names
 
-    __div__ = join
+    def join(self, *parts, **kwds):
+        return LocalPath(os.path.join(self.strpath, *[str(part) for part in parts]))
 
-    def dirpath(self, *parts):
+    def __div__(self, other):
+        return self.join(other)
+
+    def __add__(self, text):
+        return LocalPath(self.strpath + str(text))
+
+    def dirpath(self, *parts, **kwds):
         return LocalPath(os.path.dirname(self.strpath)).join(*parts)
-
-    def check(self, **kwds):
-        return os.path.exists(self.strpath)
-
-    def read(self, mode='r'):
-        return open(self.strpath, mode).read()
-
-    def readlines(self):
-        return open(self.strpath).readlines()
-
-    @staticmethod
-    def sysfind(name):
-        """The program of that name on the search path; import-time code starts none."""
-        for folder in os.environ.get('PATH', os.defpath).split(os.pathsep):
-            found = os.path.join(folder, name)
-            if os.path.isfile(found):
-                return LocalPath(found)
-        return None
 
     @property
     def basename(self):
@@ -43,14 +38,132 @@ class LocalPath(object):
         return os.path.splitext(self.basename)[0]
 
     @property
+    def ext(self):
+        return os.path.splitext(self.basename)[1]
+
+    @property
     def dirname(self):
         return os.path.dirname(self.strpath)
 
-    def new(self, basename=None, ext=None):
+    def new(self, basename=None, ext=None, purebasename=None, dirname=None):
         name = basename or self.basename
+        if purebasename is not None:
+            name = purebasename + os.path.splitext(name)[1]
         if ext is not None:
-            name = os.path.splitext(name)[0] + '.' + ext.lstrip('.')
-        return self.dirpath(name)
+            name = os.path.splitext(name)[0] + ('.' + ext.lstrip('.') if ext else '')
+        return LocalPath(os.path.join(dirname or self.dirname, name))
+
+    def parts(self, reverse=False):
+        """The path and the directories above it, the root first."""
+        found = [self]
+        while found[-1].dirname != found[-1].strpath:
+            found.append(found[-1].dirpath())
+        if not reverse:
+            found.reverse()
+        return found
+
+    def relto(self, relpath):
+        """The way from that directory to here, '' if this is not in it."""
+        base = str(relpath).rstrip(os.sep) + os.sep
+        return self.strpath[len(base):] if self.strpath.startswith(base) else ''
+
+    def bestrelpath(self, dest):
+        return os.path.relpath(str(dest), self.strpath)
+
+    def realpath(self):
+        return LocalPath(os.path.realpath(self.strpath))
+
+    def samefile(self, other):
+        return os.path.realpath(self.strpath) == os.path.realpath(str(other))
+
+    def fnmatch(self, pattern):
+        return _matches(self, pattern)
+
+    # The file system
+
+    def check(self, **kwds):
+        """Whether it exists and is what the keywords ask for: dir=1, file=1, notlink=1, ..."""
+        return (os.path.exists(self.strpath) or kwds.get('exists', 1) in (0, False)) and all(
+            [_test(self, name, wanted) for name, wanted in kwds.items()])
+
+    def exists(self):
+        return os.path.exists(self.strpath)
+
+    def isdir(self):
+        return os.path.isdir(self.strpath)
+
+    def isfile(self):
+        return os.path.isfile(self.strpath)
+
+    def islink(self):
+        return os.path.islink(self.strpath)
+
+    def listdir(self, fil=None, sort=None):
+        """The entries that match a pattern or satisfy a function."""
+        found = [self.join(name) for name in os.listdir(self.strpath)]
+        if isinstance(fil, str):
+            found = [entry for entry in found if _matches(entry, fil)]
+        elif fil is not None:
+            found = [entry for entry in found if fil(entry)]
+        if callable(sort):
+            found.sort(sort)
+        elif sort:
+            found.sort()
+        return found
+
+    def visit(self, fil=None, rec=None, ignore=None, bf=False, sort=False):
+        """What is below, entries of a directory before those of its directories."""
+        inner = []
+        for entry in self.listdir(sort=sort):
+            wanted = entry.basename if isinstance(rec, str) else entry
+            if entry.isdir() and (rec is None or (
+                    _matches(entry, rec) if isinstance(rec, str) else rec(wanted))):
+                inner.append(entry)
+            if fil is None or (_matches(entry, fil) if isinstance(fil, str) else fil(entry)):
+                yield entry
+        for directory in inner:
+            for entry in directory.visit(fil, rec, ignore, bf, sort):
+                yield entry
+
+    def size(self):
+        return os.stat(self.strpath).st_size
+
+    def mtime(self):
+        return os.stat(self.strpath).st_mtime
+
+    def open(self, mode='r', **kwds):
+        return open(self.strpath, mode)
+
+    def read(self, mode='r'):
+        return open(self.strpath, mode).read()
+
+    def read_binary(self):
+        return self.read('rb')
+
+    def readlines(self, cr=1):
+        lines = self.read().split('\n')
+        if cr:
+            lines = [line + '\n' for line in lines[:-1]] + lines[-1:]
+            if not lines[-1]:
+                lines.pop()
+        return lines
+
+    def write(self, data, mode='w', ensure=False):
+        """What is written goes nowhere: loading a program changes nothing on the machine."""
+
+    write_text = write_binary = write
+
+    def ensure(self, *parts, **kwds):
+        return self.join(*parts)
+
+    @staticmethod
+    def sysfind(name, checker=None, paths=None):
+        """The program of that name on the search path; import-time code starts none."""
+        for folder in paths or os.environ.get('PATH', os.defpath).split(os.pathsep):
+            found = os.path.join(str(folder), name)
+            if os.path.isfile(found):
+                return LocalPath(found)
+        return None
 
     def __str__(self):
         return self.strpath
@@ -61,8 +174,42 @@ class LocalPath(object):
     def __eq__(self, other):
         return str(self) == str(other)
 
+    def __ne__(self, other):
+        return str(self) != str(other)
+
+    def __lt__(self, other):
+        return str(self) < str(other)
+
+    def __cmp__(self, other):
+        return cmp(str(self), str(other))
+
     def __hash__(self):
         return hash(self.strpath)
+
+    def __iter__(self):
+        return iter(self.listdir())
+
+
+def _matches(path, pattern):
+    """Whether the name fits the pattern; one with a separator is for the whole path."""
+    name = path.strpath if os.sep in pattern else path.basename
+    if os.sep in pattern and not os.path.isabs(pattern):
+        pattern = '*' + os.sep + pattern
+    return fnmatch.fnmatch(name, pattern)
+
+
+def _test(path, name, wanted):
+    negated = name.startswith('not')
+    name = name[3:] if negated else name
+    if name in ('dir', 'file', 'link', 'exists'):
+        answer = getattr(path, name if name == 'exists' else 'is' + name)() == bool(wanted)
+    elif name in ('basename', 'ext'):
+        answer = getattr(path, name) == wanted
+    elif name == 'fnmatch':
+        answer = _matches(path, wanted)
+    else:
+        raise TypeError("no check %r" % (name,))
+    return answer != negated
 
 
 class Source(object):

@@ -1,10 +1,24 @@
-"""Trees of named options with values, and command lines that set them."""
+"""Trees of named options with values, and command lines that set them.
+
+Who set a value decides who may change it: defaults and suggestions yield to what the
+user or another option asks for, and two who insist on different values conflict.
+"""
 import optparse
 
 SUPPRESS_USAGE = optparse.SUPPRESS_USAGE
 
 # As the cmdline of an option: the option is called after its path.
 DEFAULT_OPTION_NAME = object()
+
+YIELDING = ('default', 'suggested')
+
+
+class AmbigousOptionError(Exception):
+    pass
+
+
+class NoMatchingOptionFound(AttributeError):
+    pass
 
 
 class ConfigError(Exception):
@@ -15,124 +29,260 @@ class ConflictConfigError(ConfigError):
     pass
 
 
-class NoMatchingOptionFound(AttributeError):
-    pass
-
-
 class Config(object):
     """The values of the options of an OptionDescription, as attributes."""
+
+    _cfgimpl_frozen = False
 
     def __init__(self, descr, parent=None, **overrides):
         self._cfgimpl_descr = descr
         self._cfgimpl_parent = parent
+        self._cfgimpl_value_owners = {}
+        self._cfgimpl_warnings = []
         for child in descr._children:
             if isinstance(child, OptionDescription):
-                value = Config(child, self)
+                self._cfgimpl_store(child._name, Config(child, self))
             else:
-                value = child.getdefault()
-            object.__setattr__(self, child._name, value)
+                self._cfgimpl_store(child._name, child.getdefault())
+                self._cfgimpl_value_owners[child._name] = 'default'
         self.override(overrides)
 
-    def override(self, overrides):
-        """Set options by their dotted paths."""
-        for path in overrides:
-            home, name = self._cfgimpl_get_home_by_path(path)
-            setattr(home, name, overrides[path])
+    def _cfgimpl_store(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _cfgimpl_options(self):
+        return [child for child in self._cfgimpl_descr._children if isinstance(child, Option)]
+
+    def _cfgimpl_groups(self):
+        return [child for child in self._cfgimpl_descr._children
+                if isinstance(child, OptionDescription)]
+
+    def _cfgimpl_get_toplevel(self):
+        config = self
+        while config._cfgimpl_parent is not None:
+            config = config._cfgimpl_parent
+        return config
 
     def _cfgimpl_get_home_by_path(self, path):
+        """The config that has the option, and the option's name in it."""
         home = self
         names = path.split('.')
         for name in names[:-1]:
             home = getattr(home, name)
         return home, names[-1]
 
+    def copy(self, as_default=False, parent=None):
+        result = Config(self._cfgimpl_descr, parent)
+        for option in self._cfgimpl_options():
+            result._cfgimpl_store(option._name, getattr(self, option._name))
+            if not as_default:
+                owner = self._cfgimpl_value_owners[option._name]
+                result._cfgimpl_value_owners[option._name] = owner
+        for group in self._cfgimpl_groups():
+            result._cfgimpl_store(
+                group._name, getattr(self, group._name).copy(as_default, result))
+        return result
+
+    # Setting values
+
+    def setoption(self, name, value, who):
+        option = self._cfgimpl_descr.child(name)
+        if option is None:
+            raise AttributeError("unknown option %s" % (name,))
+        owner = self._cfgimpl_value_owners[name]
+        if owner not in YIELDING:
+            if getattr(self, name) == value or who in YIELDING:
+                return
+            raise ConflictConfigError(
+                "cannot override value to %s for option %s" % (value, name))
+        option.setoption(self, value, who)
+        self._cfgimpl_value_owners[name] = who
+
     def __setattr__(self, name, value):
-        if not name.startswith('_cfgimpl_'):
-            child = self._cfgimpl_descr.child(name)
-            if child is None:
-                raise AttributeError("no option %s" % (name,))
-            if not child.validate(value):
-                raise ConfigError("option %s cannot be %r" % (name, value))
-        object.__setattr__(self, name, value)
+        if name.startswith('_cfgimpl_'):
+            object.__setattr__(self, name, value)
+        elif self._cfgimpl_frozen and getattr(self, name) != value:
+            raise TypeError("trying to change a frozen option object")
+        else:
+            self.setoption(name, value, 'user')
+
+    def __delattr__(self, name):
+        if name.startswith('_cfgimpl_'):
+            object.__delattr__(self, name)
+            return
+        option = self._cfgimpl_descr.child(name)
+        if not isinstance(option, Option):
+            raise AttributeError("no option %s" % (name,))
+        self._cfgimpl_store(name, option.default)
+        self._cfgimpl_value_owners[name] = 'default'
+
+    def __getattr__(self, path):
+        if '.' not in path:
+            raise AttributeError("no option %s" % (path,))
+        home, name = self._cfgimpl_get_home_by_path(path)
+        return getattr(home, name)
+
+    def override(self, overrides):
+        """Change defaults, by the paths of the options."""
+        for path in overrides:
+            home, name = self._cfgimpl_get_home_by_path(path)
+            home.setoption(name, overrides[path], 'default')
 
     def suggest(self, **values):
-        self.set(**values)
+        for name in values:
+            self.suggestoption(name, values[name])
+
+    def suggestoption(self, name, value):
+        try:
+            self.setoption(name, value, 'suggested')
+        except ConflictConfigError:
+            pass
 
     def set(self, **values):
-        """Set options by the last part of their names, or by their paths."""
-        for name in values:
-            homes = self._cfgimpl_homes(name) if '.' not in name else [
-                self._cfgimpl_get_home_by_path(name)[0]]
-            if not homes:
-                raise NoMatchingOptionFound("no option %s" % (name,))
-            setattr(homes[0], name.split('.')[-1], values[name])
+        """Set options by the ends of their paths."""
+        paths = self.getpaths()
+        for end in values:
+            found = [path for path in paths if ('.' + path).endswith('.' + end)]
+            if not found:
+                raise NoMatchingOptionFound("there is no option that matches %s" % (end,))
+            if len(found) > 1:
+                raise AmbigousOptionError("more than one option that ends with %s" % (end,))
+            home, name = self._cfgimpl_get_home_by_path(found[0])
+            home.setoption(name, values[end], 'user')
 
-    def _cfgimpl_homes(self, name):
-        result = []
-        for child in self._cfgimpl_descr._children:
-            if isinstance(child, OptionDescription):
-                result.extend(getattr(self, child._name)._cfgimpl_homes(name))
-            elif child._name == name:
-                result.append(self)
-        return result
+    # Looking at all of it
 
     def getpaths(self, include_groups=False):
-        result = []
-        for child in self._cfgimpl_descr._children:
-            if isinstance(child, OptionDescription):
-                if include_groups:
-                    result.append(child._name)
-                below = getattr(self, child._name).getpaths(include_groups)
-                result.extend([child._name + '.' + path for path in below])
-            else:
-                result.append(child._name)
-        return result
+        return self._cfgimpl_descr.getpaths(include_groups)
 
-    def __str__(self):
-        lines = ["[%s]" % (self._cfgimpl_descr._name,)]
-        for path in self.getpaths():
-            home, name = self._cfgimpl_get_home_by_path(path)
-            lines.append("    %s = %s" % (path, getattr(home, name)))
-        return "\n".join(lines)
+    def add_warning(self, warning):
+        self._cfgimpl_get_toplevel()._cfgimpl_warnings.append(warning)
+
+    def get_warnings(self):
+        return self._cfgimpl_get_toplevel()._cfgimpl_warnings
+
+    def _freeze_(self):
+        self._cfgimpl_frozen = True
+        return True
+
+    def getkey(self):
+        return self._cfgimpl_descr.getkey(self)
+
+    def __hash__(self):
+        return hash(self.getkey())
+
+    def __eq__(self, other):
+        return isinstance(other, Config) and self.getkey() == other.getkey()
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __iter__(self):
+        for option in self._cfgimpl_options():
+            yield option._name, getattr(self, option._name)
+
+    def __str__(self, indent=""):
+        lines = []
+        for child in sorted(self._cfgimpl_descr._children, key=lambda child: child._name):
+            value = getattr(self, child._name)
+            if isinstance(value, Config):
+                text = value.__str__(indent + "    ")
+                if text:
+                    lines.append(text)
+            elif self._cfgimpl_value_owners[child._name] != 'default':
+                lines.append("%s    %s = %s" % (indent, child._name, value))
+        if indent and not lines:
+            return ''
+        return "\n".join(["%s[%s]" % (indent, self._cfgimpl_descr._name)] + lines)
 
 
 class Option(object):
+    """A value with a default. What else has to be set with it stands under the value in
+    `_requires` and `_suggests`, as pairs of a path and a value."""
+
     opt_type = None
 
-    def __init__(self, name, doc, default=None, cmdline=DEFAULT_OPTION_NAME, **ignored):
+    def __init__(self, name, doc, default=None, cmdline=DEFAULT_OPTION_NAME,
+                 requires=None, suggests=None):
         self._name = name
         self.doc = doc
         self.default = default
         self.cmdline = cmdline
+        self._requires = requires or {}
+        self._suggests = suggests or {}
 
     def getdefault(self):
         return self.default
 
+    def getkey(self, value):
+        return value
+
     def validate(self, value):
         return True
 
+    def convert_from_cmdline(self, value):
+        return value
+
+    def setoption(self, config, value, who):
+        top = config._cfgimpl_get_toplevel()
+        for path, other in _with(self._requires, value):
+            home, name = top._cfgimpl_get_home_by_path(path)
+            home.setoption(name, other, 'default' if who == 'default' else 'required')
+        for path, other in _with(self._suggests, value):
+            home, name = top._cfgimpl_get_home_by_path(path)
+            home.suggestoption(name, other)
+        if not (value is None and who == 'default') and not self.validate(value):
+            raise ConfigError("invalid value %s for option %s" % (value, self._name))
+        config._cfgimpl_store(self._name, value)
+
     def add_optparse_option(self, names, parser, config):
         def store(option, opt_str, value, parser):
-            setattr(config, self._name, value)
+            config.setoption(self._name, self.convert_from_cmdline(value), 'cmdline')
         parser.add_option(help=self.doc, action='callback', type=self.opt_type,
                           callback=store, *names)
 
 
+def _with(others, value):
+    return others.get(value, []) if others else []
+
+
 class BoolOption(Option):
-    def __init__(self, name, doc, default=None, cmdline=DEFAULT_OPTION_NAME, negation=True, **ignored):
-        Option.__init__(self, name, doc, default=default, cmdline=cmdline)
+    """`requires` and `suggests` are for True. The validator is called with the toplevel
+    config before that is set."""
+
+    def __init__(self, name, doc, default=None, requires=None, suggests=None, validator=None,
+                 cmdline=DEFAULT_OPTION_NAME, negation=True):
+        Option.__init__(self, name, doc, default, cmdline, {True: requires or []},
+                        {True: suggests or []})
+        self._validator = validator
         self.negation = negation
 
     def validate(self, value):
         return isinstance(value, bool)
 
+    def setoption(self, config, value, who):
+        if value and self._validator is not None:
+            self._validator(config._cfgimpl_get_toplevel())
+        Option.setoption(self, config, value, who)
+
     def add_optparse_option(self, names, parser, config):
-        def store(option, opt_str, value, parser):
-            setattr(config, self._name, '--no-' not in opt_str)
-        parser.add_option(help=self.doc, action='callback', callback=store, *names)
-        negated = ['--no-' + n[2:] for n in names if n.startswith('--')]
-        if self.negation and negated:
-            parser.add_option(action='callback', callback=store, *negated)
+        def callback(answer):
+            def store(option, opt_str, value, parser):
+                config.setoption(self._name, answer, 'cmdline')
+            return store
+        parser.add_option(help=self.doc, action='callback', callback=callback(True), *names)
+        if self.negation:
+            long_names = [name for name in names if name.startswith('--')] or names
+            parser.add_option(action='callback', callback=callback(False),
+                              *['--' + _negation(name.lstrip('-')) for name in long_names])
+
+
+def _negation(name):
+    if name.startswith('without'):
+        return 'with' + name[len('without'):]
+    if name.startswith('with'):
+        return 'without' + name[len('with'):]
+    return 'no-' + name
 
 
 class IntOption(Option):
@@ -141,12 +291,27 @@ class IntOption(Option):
     def validate(self, value):
         return isinstance(value, (int, long))
 
+    def setoption(self, config, value, who):
+        Option.setoption(self, config, _converted(int, value, self), who)
+
 
 class FloatOption(Option):
     opt_type = 'float'
 
     def validate(self, value):
         return isinstance(value, (int, long, float))
+
+    def setoption(self, config, value, who):
+        Option.setoption(self, config, _converted(float, value, self), who)
+
+
+def _converted(convert, value, option):
+    if value is None:
+        return None
+    try:
+        return convert(value)
+    except (TypeError, ValueError):
+        raise ConfigError("invalid value %s for option %s" % (value, option._name))
 
 
 class StrOption(Option):
@@ -157,19 +322,27 @@ class StrOption(Option):
 
 
 class ChoiceOption(Option):
+    """One of some words; `requires` and `suggests` are by word."""
+
     opt_type = 'string'
 
-    def __init__(self, name, doc, values, default=None, cmdline=DEFAULT_OPTION_NAME, **ignored):
-        Option.__init__(self, name, doc, default=default, cmdline=cmdline)
+    def __init__(self, name, doc, values, default=None, requires=None, suggests=None,
+                 cmdline=DEFAULT_OPTION_NAME):
+        Option.__init__(self, name, doc, default, cmdline, requires, suggests)
         self.values = values
 
     def validate(self, value):
         return value is None or value in self.values
 
+    def convert_from_cmdline(self, value):
+        return value.strip()
+
 
 class ArbitraryOption(Option):
-    def __init__(self, name, doc, default=None, defaultfactory=None, **ignored):
-        Option.__init__(self, name, doc, default=default)
+    """Any value, perhaps one made for each config."""
+
+    def __init__(self, name, doc, default=None, defaultfactory=None):
+        Option.__init__(self, name, doc, default, None)
         self.defaultfactory = defaultfactory
 
     def getdefault(self):
@@ -184,11 +357,14 @@ class ArbitraryOption(Option):
 class OptionDescription(object):
     """A named group of options."""
 
-    def __init__(self, name, doc, children, cmdline=DEFAULT_OPTION_NAME):
+    cmdline = None
+
+    def __init__(self, name, doc, children):
         self._name = name
         self.doc = doc
         self._children = children
-        self.cmdline = cmdline
+        for child in children:
+            setattr(self, child._name, child)
 
     def child(self, name):
         for child in self._children:
@@ -196,24 +372,56 @@ class OptionDescription(object):
                 return child
         return None
 
+    def getkey(self, config):
+        return tuple([child.getkey(getattr(config, child._name)) for child in self._children])
 
-def to_optparse(config, useoptions=None, parser=None, parserargs=(), parserkwargs={},
-                extra_useoptions=()):
-    """A command-line parser that sets the options with these paths."""
+    def add_optparse_option(self, names, parser, config):
+        pass
+
+    def getpaths(self, include_groups=False, currpath=None):
+        """The paths of all options below."""
+        above = currpath or []
+        paths = []
+        for child in self._children:
+            path = above + [child._name]
+            if isinstance(child, OptionDescription):
+                if include_groups:
+                    paths.append('.'.join(path))
+                paths += child.getpaths(include_groups, path)
+            else:
+                paths.append('.'.join(path))
+        return paths
+
+
+class OptHelpFormatter(optparse.TitledHelpFormatter):
+    extra_useage = None
+
+
+def to_optparse(config, useoptions=None, parser=None, parserargs=None, parserkwargs=None,
+                extra_useage=None):
+    """A command-line parser that sets the options with these paths; `group.*` stands for all
+    of a group."""
     if parser is None:
-        parser = optparse.OptionParser(*parserargs, **parserkwargs)
-    if not isinstance(config, Config):
-        return parser
-    paths = config.getpaths() if useoptions is None else useoptions
-    for path in list(paths) + list(extra_useoptions):
+        parser = optparse.OptionParser(*(parserargs or []), **(parserkwargs or {}))
+    todo = config.getpaths(include_groups=True) if useoptions is None else list(useoptions)
+    seen = set()
+    for path in todo:
         if path.endswith('.*'):
-            continue
-        home, name = config._cfgimpl_get_home_by_path(path)
-        option = home._cfgimpl_descr.child(name)
-        if isinstance(option, Option) and option.cmdline is not None:
+            home, name = config._cfgimpl_get_home_by_path(path[:-2])
+            todo.extend([path[:-1] + below for below in getattr(home, name).getpaths()])
+        elif path not in seen:
+            seen.add(path)
+            home, name = config._cfgimpl_get_home_by_path(path)
+            option = home._cfgimpl_descr.child(name)
             if option.cmdline is DEFAULT_OPTION_NAME:
                 names = ['--' + path.replace('.', '-')]
+            elif option.cmdline is None:
+                continue
             else:
-                names = option.cmdline.split()
+                names = option.cmdline.split(' ')
             option.add_optparse_option(names, parser, home)
     return parser
+
+
+def make_dict(config):
+    return dict([(path, getattr(config, path)) for path in config.getpaths()])

@@ -179,7 +179,11 @@ class rbigint(object):
     def get_sign(self):
         return self._sign
 
-    sign = property(get_sign)
+    def _set_sign(self, sign):
+        self._sign = sign
+
+    # Programs that negate a number of their own write it.
+    sign = property(get_sign, _set_sign)
 
     def _get_size(self):
         return self._sign * len(self._digits)

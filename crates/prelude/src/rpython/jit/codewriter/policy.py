@@ -1,4 +1,7 @@
 """Which functions the just-in-time compiler looks into."""
+from rpython.tool.ansi_print import AnsiLogger
+
+log = AnsiLogger('jitcodewriter')
 
 
 class JitPolicy(object):
