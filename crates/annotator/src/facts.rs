@@ -346,8 +346,13 @@ impl Facts {
                 );
             }
         }
+        // RPython passes over BaseException: everything that derives from it derives from
+        // Exception.
+        let above = taipan_interp::named_id("exceptions.BaseException");
         if is_builtin_exception(data) && matches!(&*data.name, "Exception" | "BaseException") {
             info.base = None;
+        } else if info.base == Some(above) {
+            info.base = Some(taipan_interp::named_id("exceptions.Exception"));
         }
         let base = match info.base {
             Some(b) => self.class(b)?,

@@ -191,8 +191,9 @@ pub struct ClassAttributes {
     pub attrs: BTreeMap<Arc<str>, Attribute>,
     /// Attributes read through the class itself as a value (`cls.attr` on a PBC of
     /// several classes whose smallest common base this is), beyond `attrs`.
-    /// `__init__` is here if it is called through such a PBC.
-    pub class_attrs: BTreeMap<Arc<str>, SomeValue>,
+    /// `__init__` is here if it is called through such a PBC. Functions that are never
+    /// called at the same place are apart, each group with a representation of its own.
+    pub class_attrs: BTreeMap<Arc<str>, Vec<SomeValue>>,
 }
 
 /// An attribute of instances.

@@ -238,3 +238,48 @@ def bad():
         ",
     );
 }
+
+#[test]
+fn mapped_memory() {
+    check(
+        "
+import os
+from rpython.rlib import rmmap
+def fill(text):
+    m = rmmap.mmap(-1, rmmap.PAGESIZE)
+    m.write(text)
+    m.seek(0)
+    first = m.read(2) + m.read_byte()
+    m.setitem(0, 'J')
+    m.move(10, 0, 4)
+    found = (m.find('a', 0, 20), m.find('a', 0, 20, True), m.find('zz', 0, 20))
+    line = m.readline()
+    size = m.size
+    result = [first, m.getslice(10, 4), line, m.getitem(0)]
+    m.madvise(rmmap.MADV_DONTNEED, 0, size)
+    result.append(str(ord(m.getitem(0))))
+    m.close()
+    try:
+        m.check_valid()
+    except rmmap.RValueError as e:
+        result.append(e.message)
+    return ' '.join(result) + ' %d %d %d' % found
+def refused(access):
+    m = rmmap.mmap(-1, 100, access=access)
+    try:
+        m.check_writeable()
+    except rmmap.RTypeError:
+        return 1
+    try:
+        m.seek(101)
+    except rmmap.RValueError:
+        return 2
+    return 0
+",
+        "
+        fill('Hanna\\nand Bo') == \"Han Jann na\\n J 74 mmap closed or invalid 1 11 -1\"
+        refused(1) == 1
+        refused(2) == 2
+        ",
+    );
+}

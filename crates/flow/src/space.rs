@@ -238,13 +238,15 @@ impl FlowSpace<'_> {
             Special::Replaced(module, name) => self.call_shipped(module, name, args),
             Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
             Special::Print => self.print_function(args, None),
-            Special::RUint => match args {
-                [Value::Const(Const::Int(i))] => {
-                    let v = IntKind::UNSIGNED.wrap(i128::from(*i));
-                    Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
-                }
-                _ => return None,
-            },
+            Special::RUint => {
+                let v = match args {
+                    [Value::Const(Const::Int(i))] => i128::from(*i),
+                    [Value::Const(Const::Long(l))] => i128::try_from(&**l).ok()?,
+                    _ => return None,
+                };
+                let v = IntKind::UNSIGNED.wrap(v);
+                Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
+            }
             Special::Import => match args.first().and_then(Value::as_const) {
                 Some(Const::Str(name)) => {
                     let name = String::from_utf8_lossy(name).into_owned();

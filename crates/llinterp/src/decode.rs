@@ -483,6 +483,7 @@ impl Decoder<'_, '_> {
             | JitRecordExactValue
             | JitRecordKnownResult
             | Keepalive
+            | DebugPrintTraceback
             | GcWritebarrier
             | ZeroGcPointersInside
             | DebugStartTraceback

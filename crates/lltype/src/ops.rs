@@ -234,6 +234,7 @@ plain_ops! {
     DebugRecordTraceback = "debug_record_traceback", EFFECT;
     DebugCatchException = "debug_catch_exception", EFFECT;
     DebugReraiseTraceback = "debug_reraise_traceback", EFFECT;
+    DebugPrintTraceback = "debug_print_traceback", EFFECT;
     ExcType = "exc_type", READ;
     ExcValue = "exc_value", READ;
     ExcOccurred = "exc_occurred", READ;

@@ -36,6 +36,7 @@ exceptions! {
     "Warning": Some("Exception");
     "SystemExit": Some("Exception");
     "KeyboardInterrupt": Some("Exception");
+    "GeneratorExit": Some("Exception");
     "ArithmeticError": Some("StandardError");
     "FloatingPointError": Some("ArithmeticError");
     "OverflowError": Some("ArithmeticError");

@@ -7,7 +7,7 @@ use taipan_annotator::Family;
 use taipan_graph::{Const, ObjId};
 use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
 
-use crate::reprs::{family_of_struct, vtable_repr};
+use crate::reprs::{family_of_struct, group_field, vtable_repr};
 use crate::{RTyper, Typed, TyperError, containers};
 
 /// Fields of a struct whose body stands elsewhere.
@@ -115,11 +115,13 @@ fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
             ty: vtable_repr(rt, class, &a.value)?.lowleveltype(),
         });
     }
-    for (name, s) in &attrs.class_attrs {
-        fields.push(Field {
-            name: format!("pbc_{name}").into(),
-            ty: vtable_repr(rt, class, s)?.lowleveltype(),
-        });
+    for (name, groups) in &attrs.class_attrs {
+        for (i, s) in groups.iter().enumerate() {
+            fields.push(Field {
+                name: group_field(i, name).into(),
+                ty: vtable_repr(rt, class, s)?.lowleveltype(),
+            });
+        }
     }
     let fields = with_super(rt.vtable_type(rt.class_base(class)), fields);
     let immutable = fields.iter().skip(1).map(|f| f.name.clone()).collect();

@@ -10,7 +10,7 @@ use taipan_lltype::{
 };
 
 use crate::convert::signed;
-use crate::reprs::{frozen_attribute, variants_of};
+use crate::reprs::{frozen_attribute, group_of_field, may_be, variants_of};
 use crate::{RTyper, Typed, TyperError, containers, synth};
 
 /// Contents of a piece of prebuilt data.
@@ -292,14 +292,21 @@ fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> 
     };
     let body = rt.body_of(&StructId::Vtable(level))?;
     let mut values = vec![vtable_level(rt, rt.class_base(level), class)?];
+    let attrs = rt.class_attributes(level);
     for f in body.fields.iter().skip(1) {
-        let prefix = if f.name.starts_with("pbc_") {
-            "pbc_"
-        } else {
-            "cls_"
+        let Some((group, name)) = group_of_field(&f.name) else {
+            values.push(field_value(rt, f, "cls_", &|name| {
+                rt.read_class_attribute(cls, name)
+            })?);
+            continue;
         };
-        let value = field_value(rt, f, prefix, &|name| rt.read_class_attribute(cls, name));
-        values.push(value?);
+        // Where there are several groups, a class has something in its own only.
+        let groups = attrs.class_attrs.get(name).map_or(&[][..], |g| &g[..]);
+        let value = rt.read_class_attribute(cls, name);
+        let here = groups.len() < 2 || may_be(&groups[group], value.as_ref());
+        values.push(field_value(rt, f, "pbc_", &|_| {
+            value.clone().filter(|_| here)
+        })?);
     }
     Ok(StaticValue::Struct(values))
 }

@@ -109,6 +109,25 @@ fn inits(facts: &Facts, classes: &[ObjId]) -> Option<Val> {
     Some(Atom::Pbc(inits.into()).into())
 }
 
+/// The functions that a value is one of, if it is nothing else.
+fn functions(v: &Val) -> Option<&[Desc]> {
+    match v.single() {
+        Some(Atom::Pbc(descs)) if descs.iter().all(|d| matches!(d, Desc::Function(_))) => {
+            Some(descs)
+        }
+        _ => None,
+    }
+}
+
+/// Whether values of a class attribute must have one representation: all do but sets of
+/// functions that have none in common.
+fn is_related(a: &Val, b: &Val) -> bool {
+    match (functions(a), functions(b)) {
+        (Some(a), Some(b)) => a.iter().any(|d| b.contains(d)),
+        _ => true,
+    }
+}
+
 fn is_instantiate(facts: &Facts, o: ObjId) -> bool {
     match facts.object(o).ok().flatten().as_deref() {
         Some(ObjData::Function(f)) => {
@@ -312,19 +331,39 @@ impl Projector<'_> {
         info.chain.iter().skip(1).any(|base| with.contains(base))
     }
 
-    fn class_attrs(&self, base: ObjId) -> BTreeMap<Arc<str>, crate::SomeValue> {
+    fn class_attrs(&self, base: ObjId) -> BTreeMap<Arc<str>, Vec<crate::SomeValue>> {
         let mut joiner = FactJoiner::new(&self.solver.facts);
-        let mut vals: BTreeMap<Arc<str>, Val> = BTreeMap::new();
+        let mut vals: BTreeMap<Arc<str>, Vec<Val>> = BTreeMap::new();
         for node in self.view.classes.readers.get(&base).into_iter().flatten() {
             for r in self.view.nodes.class_reads(*node.0) {
-                if r.base == base {
-                    let sum = vals.entry(r.name.clone()).or_default();
-                    *sum = sum.join(&r.val, &mut joiner);
+                if r.base != base {
+                    continue;
                 }
+                let groups = vals.entry(r.name.clone()).or_default();
+                let (near, mut apart): (Vec<Val>, Vec<Val>) = std::mem::take(groups)
+                    .into_iter()
+                    .partition(|g| is_related(g, &r.val));
+                let all = near
+                    .iter()
+                    .fold(r.val.clone(), |sum, g| sum.join(g, &mut joiner));
+                apart.push(all);
+                *groups = apart;
             }
         }
+        let projected = |groups: Vec<Val>| {
+            let mut values: Vec<_> = (groups.iter())
+                .map(|v| {
+                    (
+                        functions(v).map(<[Desc]>::to_vec),
+                        self.view.sites.some_value(v),
+                    )
+                })
+                .collect();
+            values.sort_by(|(a, _), (b, _)| a.cmp(b));
+            values.into_iter().map(|(_, v)| v).collect()
+        };
         vals.into_iter()
-            .map(|(name, v)| (name, self.view.sites.some_value(&v)))
+            .map(|(name, groups)| (name, projected(groups)))
             .collect()
     }
 }

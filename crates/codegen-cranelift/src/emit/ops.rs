@@ -151,7 +151,9 @@ impl Emitter<'_, '_> {
             | JitRecordExactClass
             | JitRecordExactValue
             | JitRecordKnownResult
-            | Keepalive => return Ok(None),
+            | Keepalive
+            // Nobody records where an exception went.
+            | DebugPrintTraceback => return Ok(None),
             JitIsVirtual => self.int(cranelift_codegen::ir::types::I8, 0),
             LlReadTimestamp => return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(I64))),
             ThreadlocalrefGet | ThreadlocalrefStore => {

@@ -321,6 +321,20 @@ fn r_uint_of_a_constant() {
             except(etype_1, evalue_2)
         "#]],
     );
+    check(
+        r#"
+        from rpython.rlib.rarithmetic import r_ulonglong
+        def f():
+            return r_ulonglong(0xffffffffffffffff)
+        "#,
+        expect![[r#"
+            graph f
+            block0():
+                goto return(18446744073709551615u64)
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
+    );
 }
 
 #[test]

@@ -132,3 +132,20 @@ print isinstance(5, (str, int)), callable(int), hasattr('a', 'upper'), getattr('
 ba = bytearray('abc'); ba[0] = 120; ba.append(33); print str(ba), repr(ba), len(ba), ba[1], repr(bytearray(2))
 import __future__
 print hex(__future__.division.compiler_flag), isinstance(3, complex)
+
+# Files by descriptor, and patterns that look around.
+import os
+fd = os.open(__file__, os.O_RDONLY)
+print len(os.read(fd, 5)), os.lseek(fd, 0, 1), os.lseek(fd, 0, 0), len(os.read(fd, 3))
+os.close(fd)
+try:
+    os.read(fd, 1)
+except OSError as e:
+    print e.errno, e.strerror
+try:
+    os.open('/no/such/file', os.O_RDONLY)
+except OSError as e:
+    print e.errno, os.access('/no/such/file', os.R_OK)
+keyword = re.compile(r'(true|false)(?!\w)')
+print keyword.match('true').group(1), keyword.match('truely'), keyword.match('false-').end()
+print re.match(r'(["\']).*?\1', '"it\'s" x').group(0)

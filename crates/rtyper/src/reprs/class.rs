@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{Desc, SomeKind, SomeValue};
-use taipan_graph::{HlOp, ObjId, Operand};
+use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
 
 use crate::hop::cfield;
@@ -72,6 +72,31 @@ pub(crate) fn gen_issubclass(llops: &LLOps<'_>, sub: LLOperand, cls: LLOperand) 
     let x = get(&sub, "subclassrange_min");
     let max = get(&cls, "subclassrange_max");
     llops.genop(PlainOp::IntBetween, [min, x, max], *BOOL)
+}
+
+/// The field of a vtable with one group of values of a class attribute.
+pub(crate) fn group_field(group: usize, name: &str) -> String {
+    match group {
+        0 => format!("pbc_{name}"),
+        n => format!("pbc{n}_{name}"),
+    }
+}
+
+/// The group and the attribute of such a field; none if it is another one.
+pub(crate) fn group_of_field(field: &str) -> Option<(usize, &str)> {
+    let (group, name) = field.strip_prefix("pbc")?.split_once('_')?;
+    match group {
+        "" => Some((0, name)),
+        n => Some((n.parse().ok()?, name)),
+    }
+}
+
+/// Whether a function is among those that an annotation names.
+pub(crate) fn may_be(s: &SomeValue, value: Option<&Const>) -> bool {
+    match (&s.kind, value) {
+        (SomeKind::Pbc { descs, .. }, Some(Const::Obj(f))) => descs.contains(&Desc::Function(*f)),
+        _ => false,
+    }
 }
 
 /// Any class: a pointer to the root part of its vtable.
@@ -166,8 +191,12 @@ impl ClassesPbcRepr {
         }
         while let Some(c) = at {
             let attrs = rt.class_attributes(c);
-            if let Some(s) = attrs.class_attrs.get(name) {
-                return Ok((c, format!("pbc_{name}"), s.clone()));
+            if let Some(groups) = attrs.class_attrs.get(name) {
+                let value = rt.read_class_attribute(*first, name);
+                let at = (groups.iter())
+                    .position(|s| groups.len() == 1 || may_be(s, value.as_ref()))
+                    .ok_or_else(|| TyperError::internal("a class attribute that is not read"))?;
+                return Ok((c, group_field(at, name), groups[at].clone()));
             }
             if let Some(a) = attrs.attrs.get(name).filter(|a| a.readonly) {
                 return Ok((c, format!("cls_{name}"), a.value.clone()));

@@ -33,7 +33,7 @@ pub use weakref::WeakRefRepr;
 
 pub(crate) use weakref::prebuilt_weakref;
 
-pub(crate) use class::{getclsfield, vtable_repr};
+pub(crate) use class::{getclsfield, group_field, group_of_field, may_be, vtable_repr};
 pub(crate) use float::{comparison, const_as_float};
 pub(crate) use instance::class_of_instance;
 pub(crate) use int::{const_as_int, gen_cast, is_nonneg};

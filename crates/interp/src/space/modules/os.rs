@@ -2,8 +2,8 @@
 
 use taipan_base::FileContents;
 
-use crate::queries::{FileState, file_state, is_file};
 use super::descriptors;
+use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};

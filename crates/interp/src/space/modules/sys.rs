@@ -113,7 +113,9 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     let path = it.heap.list(path);
     let target = it.program.target(it.db).to_string();
     // Programs ask by the name of what loads them whether they are being translated.
-    let argv = it.heap.list(vec![Value::str("rpython"), Value::str(&target)]);
+    let argv = it
+        .heap
+        .list(vec![Value::str("rpython"), Value::str(&target)]);
     let modules = Value::Ref(it.modules);
     let out = stream(it, "<stdout>", 1);
     let err = stream(it, "<stderr>", 2);

@@ -678,6 +678,18 @@ def _divrem(a, b):
         remainder = _normal(rest_digits, a._sign)
     return _normal(quotient, a._sign * b._sign), remainder
 
+def _divrem1(a, n):
+    """Quotient and remainder of the absolute value and a digit that is not zero."""
+    quotient, rest = _divrem_digit(a._digits, n)
+    return _normal(quotient, 1), rest
+
+def intsign(i):
+    return int(i > 0) - int(i < 0)
+
+def int_in_valid_range(x):
+    """Whether methods that take an int take this one: it has an absolute value."""
+    return x != -sys.maxint - 1
+
 def _bitwise(a, op, b):
     """On two's complements of as many digits as the longer one, and one more."""
     size = max(len(a._digits), len(b._digits)) + 1

@@ -8,6 +8,18 @@ LC_COLLATE = 3
 LC_MONETARY = 4
 LC_MESSAGES = 5
 LC_ALL = 6
+
+
+class cConfig(object):
+    """The same, as the C compiler has them."""
+    LC_CTYPE = LC_CTYPE
+    LC_NUMERIC = LC_NUMERIC
+    LC_TIME = LC_TIME
+    LC_COLLATE = LC_COLLATE
+    LC_MONETARY = LC_MONETARY
+    LC_MESSAGES = LC_MESSAGES
+    LC_ALL = LC_ALL
+
 HAVE_LANGINFO = True
 HAVE_LIBINTL = False
 libraries = []

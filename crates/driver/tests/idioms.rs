@@ -1,0 +1,158 @@
+//! What interpreters written in RPython do that smaller programs do not.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn classes_whose_constructors_are_called_in_different_ways() {
+    check(
+        "
+class Value(object):
+    def __init__(self, place=None): self.place = place
+class Apple(Value):
+    def name(self): return 'apple'
+class Pear(Value):
+    def name(self): return 'pear'
+class Box(Value):
+    def __init__(self, content): self.content = content
+    def look(self): return 'box of ' + self.content.name()
+class Bag(Value):
+    def __init__(self, content): self.content = content
+    def look(self): return 'bag of ' + self.content.name()
+def make(inner, outer):
+    return outer(inner())
+def pack(n):
+    if n > 0: made = make(Apple, Box)
+    else: made = make(Pear, Bag)
+    return made.look()
+",
+        "
+        pack(1) == \"box of apple\"
+        pack(0) == \"bag of pear\"
+        ",
+    );
+}
+
+#[test]
+fn exceptions_beside_exception_itself() {
+    check(
+        "
+def leave(n):
+    if n > 2: raise SystemExit(n)
+    if n > 1: raise KeyboardInterrupt
+    if n > 0: raise ValueError
+    return n
+def stay(n):
+    try:
+        return leave(n)
+    except ValueError:
+        return 10
+    except KeyboardInterrupt:
+        return 20
+    except Exception:
+        return 30
+",
+        "
+        stay(0) == 0
+        stay(1) == 10
+        stay(2) == 20
+        stay(3) == 30
+        leave(3) raises SystemExit
+        ",
+    );
+}
+
+#[test]
+fn what_is_promoted_is_no_constant() {
+    check(
+        "
+from rpython.rlib.jit import JitDriver, promote
+driver = JitDriver(greens=['n'], reds=['total'])
+class Shape(object):
+    def area(self): return self.side
+class Square(Shape):
+    def area(self): return self.side * self.side
+class Circle(Shape):
+    def area(self): return 3 * self.side * self.side
+class Scene(object):
+    def __init__(self, verbose=0): self.verbose = promote(verbose)
+    def area(self, shapes, i):
+        shape = shapes[i]
+        if isinstance(shape, Square): return shape.side
+        if self.verbose != 0: return shape.area()
+        return -1
+def circle(side):
+    c = Circle()
+    c.side = side
+    return c
+circles = [circle(1), circle(2)]
+def measure(i):
+    return Scene().area(circles, i)
+def count(n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(n=n, total=total)
+        total += n
+        n -= 1
+    return total
+SUM = count(4)
+def known(): return SUM
+",
+        "
+        measure(1) == -1
+        known() == 10
+        ",
+    );
+}
+
+#[test]
+fn constants_of_all_bits() {
+    check(
+        "
+from rpython.rlib.rarithmetic import intmask, r_uint, r_ulonglong
+def low(n):
+    return intmask(r_ulonglong(0xffffffffffffffff) >> (64 - n))
+def high():
+    return intmask(r_uint(0xffffffff00000000))
+",
+        "
+        low(8) == 255
+        high() == -4294967296
+        ",
+    );
+}
+
+#[test]
+fn questions_about_the_translation() {
+    check(
+        "
+import sys
+from rpython.config.config import BoolOption, ConflictConfigError, Config, OptionDescription
+from rpython.config.translationoption import get_combined_translation_config
+own = OptionDescription('own', 'options of the program', [
+    BoolOption('fast', 'be quick', default=False, requires=[('own.simple', True)]),
+    BoolOption('simple', 'do little', default=False)])
+config = get_combined_translation_config(own, translating=True)
+before = config.own.simple
+config.own.fast = True
+after = config.own.simple
+config.translation.suggest(withsmallfuncsets=5)
+small = config.translation.withsmallfuncsets
+try:
+    config.own.simple = False
+except ConflictConfigError:
+    conflict = True
+else:
+    conflict = False
+translating = sys.argv[0].endswith('rpython')
+def options():
+    return (before, after, small, conflict, translating)
+def fast(): return config.own.fast
+",
+        "
+        options() == [false,true,5,true,true]
+        fast() == true
+        ",
+    );
+}
