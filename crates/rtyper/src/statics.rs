@@ -10,7 +10,7 @@ use taipan_lltype::{
 };
 
 use crate::convert::signed;
-use crate::reprs::{frozen_attribute, group_of_field, may_be, variants_of};
+use crate::reprs::{frozen_attribute, group_field, group_of_field, may_be, variants_of};
 use crate::{RTyper, Typed, TyperError, containers, synth};
 
 /// Contents of a piece of prebuilt data.
@@ -292,7 +292,12 @@ fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> 
     };
     let body = rt.body_of(&StructId::Vtable(level))?;
     let mut values = vec![vtable_level(rt, rt.class_base(level), class)?];
-    let attrs = rt.class_attributes(level);
+    // The attributes are looked at only where there are several groups of one.
+    let groups = |name: &str| {
+        let second = group_field(1, name);
+        let several = body.fields.iter().any(|f| *f.name == *second);
+        several.then(|| rt.class_attributes(level).class_attrs.get(name).cloned())
+    };
     for f in body.fields.iter().skip(1) {
         let Some((group, name)) = group_of_field(&f.name) else {
             values.push(field_value(rt, f, "cls_", &|name| {
@@ -300,10 +305,12 @@ fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> 
             })?);
             continue;
         };
-        // Where there are several groups, a class has something in its own only.
-        let groups = attrs.class_attrs.get(name).map_or(&[][..], |g| &g[..]);
+        // A class has something in the fields of its own groups only.
         let value = rt.read_class_attribute(cls, name);
-        let here = groups.len() < 2 || may_be(&groups[group], value.as_ref());
+        let here = match groups(name).flatten() {
+            Some(groups) => may_be(&groups[group], value.as_ref()),
+            None => true,
+        };
         values.push(field_value(rt, f, "pbc_", &|_| {
             value.clone().filter(|_| here)
         })?);

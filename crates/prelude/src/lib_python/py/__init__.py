@@ -266,3 +266,27 @@ class builtin(object):
     bytes = str
     text = unicode
     print_ = staticmethod(lambda *args: sys.stdout.write(' '.join(map(str, args)) + '\n'))
+
+
+class TerminalWriter(object):
+    """Nobody watches a program load."""
+
+    fullwidth = 80
+    hasmarkup = False
+
+    def __init__(self, file=None, stringio=False):
+        pass
+
+    def line(self, text='', **markup):
+        pass
+
+    write = sep = line
+
+    def markup(self, text, **markup):
+        return text
+
+
+class io(object):
+    TerminalWriter = TerminalWriter
+    get_terminal_width = staticmethod(lambda: TerminalWriter.fullwidth)
+    saferepr = staticmethod(repr)

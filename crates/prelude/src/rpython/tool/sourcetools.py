@@ -44,3 +44,51 @@ def nice_repr_for_func(fn, name=None):
     code = getattr(fn, 'func_code', None)
     line = code.co_firstlineno if code is not None else -1
     return '(%s:%d)%s' % (module, line, name)
+
+
+# As the table of str.translate: what no identifier can have in it becomes an underscore.
+PY_IDENTIFIER = ''.join([chr(i) if chr(i).isalnum() and i < 128 else '_' for i in range(256)])
+PY_IDENTIFIER_MAX = 120
+
+
+def valid_identifier(stuff):
+    """An identifier that looks like the object's text."""
+    name = str(stuff).translate(PY_IDENTIFIER)
+    if not name or name[0].isdigit():
+        name = '_' + name
+    return name[:PY_IDENTIFIER_MAX]
+
+
+def has_varargs(func):
+    return getattr(func, 'func_code', func).co_flags & 4 != 0
+
+
+def has_varkeywords(func):
+    return getattr(func, 'func_code', func).co_flags & 8 != 0
+
+
+def getsource(object):
+    """The source text; None if it is not known."""
+    import inspect
+    try:
+        return inspect.getsource(object)
+    except (IOError, TypeError):
+        return None
+
+
+def rpython_wrapper(f, template, templateargs=None, **globaldict):
+    """A function in the place of `f`, with its name and parameters. The template is its
+    source, where `{name}`, `{arglist}` and `{original}` are to be filled in."""
+    import inspect
+    import py
+    names, star, keywords, _ = inspect.getargspec(f)
+    assert star is None and keywords is None, "a wrapper of a function with star parameters"
+    original = f.__name__ + '_original'
+    source = template.format(name=f.__name__, arglist=', '.join(names), original=original,
+                             **(templateargs or {}))
+    globaldict[original] = f
+    exec py.code.Source(source).compile() in globaldict
+    wrapper = globaldict[f.__name__]
+    wrapper.func_defaults = f.func_defaults
+    wrapper.func_dict.update(f.func_dict)
+    return wrapper
