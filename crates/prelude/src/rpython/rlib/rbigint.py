@@ -180,6 +180,7 @@ class rbigint(object):
         return self._sign
 
     def _set_sign(self, sign):
+        """For a fresh number only: numbers may be shared."""
         self._sign = sign
 
     # Programs that negate a number of their own write it.
@@ -190,10 +191,6 @@ class rbigint(object):
 
     # The number of digits with the number's sign: programs look at it.
     _size = property(_get_size)
-
-    def _set_sign(self, sign):
-        """For a fresh number only: numbers may be shared."""
-        self._sign = sign
 
     def digit(self, i):
         return self._digits[i]
