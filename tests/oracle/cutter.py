@@ -7,7 +7,10 @@ import symtable
 import sys
 import types
 
-from rpython.rlib import rarithmetic
+from rpython.rlib import objectmodel, rarithmetic
+
+
+INF = float('inf')
 
 
 def names_in(node):
@@ -97,6 +100,9 @@ class Statement(object):
         return isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
 
 
+# Names in statements of a test that run the function or look at the outcome.
+RUNS = set(['interpret', 'interpret_raises', 'res', 'py', 'compile', 'getcompiled'])
+
 # The class of the running test, if it has one.
 test_class = [None]
 
@@ -137,10 +143,16 @@ class Source(object):
 
     def without_self(self, lines):
         """Replaces what test classes offer to their tests by what it stands for."""
-        const = getattr(test_class[0], 'const', str).__name__
+        cls = test_class[0]
         text = '\n'.join(lines)
-        for attribute, meaning in [('self.const', const), ('self.newdict2()', '{}'),
-                                   ('self.newdict()', '{}')]:
+        ordered = 'ordereddict' in getattr(cls, '__module__', '')
+        new_dict = 'OrderedDict()' if ordered else '{}'
+        r_dict = 'r_ordereddict(' if ordered else 'r_dict('
+        for attribute, meaning in [
+                ('self.constchar', getattr(cls, 'constchar', chr).__name__),
+                ('self.const', getattr(cls, 'const', str).__name__),
+                ('self.newdict2()', new_dict), ('self.newdict()', new_dict),
+                ('self.new_r_dict(', r_dict)]:
             text = text.replace(attribute, meaning)
         return text.split('\n')
 
@@ -151,6 +163,8 @@ class Source(object):
         test = self.test_around(code.co_firstlineno)
         if test is not None and test.node.name == func.__name__:
             test = None
+        if code.co_name == '<lambda>':
+            return self.cut_lambda(func, test, call_line, besides)
         available = [st for st in self.statements(self.tree.body, len(self.lines) + 1)
                      if test is None or st.node is not test.node]
         if test is not None:
@@ -163,6 +177,42 @@ class Source(object):
         keep = self.closure([(name, None) for name in [func.__name__] + besides], available, known, call_line,
                             {func.__name__: target[0]})
         return self.assemble(func, keep, known, available)
+
+    def cut_lambda(self, func, test, call_line, besides):
+        """The same for a function that a test writes as a lambda; its name is then
+        `a_lambda`."""
+        text = self.lambda_text(func.__code__)
+        if text is None or test is None:
+            return None
+        lines = self.without_self(['a_lambda = ' + text])
+        node = ast.parse('\n'.join(lines)).body[0]
+        st = Statement(node, lines, 0)
+        st.local, st.first = True, call_line
+        available = [other for other in self.statements(self.tree.body, len(self.lines) + 1)
+                     if other.first != test.first]
+        available += self.local_statements(test, call_line)
+        known = self.known_values(func)
+        keep = self.closure([(n, st) for n in sorted(st.used)] + [(n, None) for n in besides],
+                            available, known, call_line, {})
+        keep.add(st)
+        available.append(st)
+        return self.assemble(func, keep, known, available)
+
+    def lambda_text(self, code):
+        """The source of a lambda on one line, found by compiling what may be it."""
+        line = self.lines[code.co_firstlineno - 1]
+        start = line.find('lambda')
+        while start >= 0:
+            for end in range(len(line), start, -1):
+                text = '(%s)' % line[start:end]
+                try:
+                    found = compile(text, '?', 'eval').co_consts[0]
+                except (SyntaxError, TypeError):
+                    continue
+                if getattr(found, 'co_code', None) == code.co_code:
+                    return text
+            start = line.find('lambda', start + 1)
+        return None
 
     def cut_test(self, func, rewrite):
         """Text of a module that defines a whole test, `rewrite` having had its lines;
@@ -217,9 +267,10 @@ class Source(object):
             lines = self.without_self(st.lines)
             if lines == st.lines and 'self' in st.used and not st.defines():
                 continue
-            if not st.defines() and st.used & set(['interpret', 'interpret_raises', 'res', 'py']):
+            if not st.defines() and st.used & RUNS:
                 continue
-            st.lines = lines
+            if lines != st.lines:
+                st.lines, st.used = lines, used_by(st.node, lines)
             out.append(st)
         return out
 
@@ -229,8 +280,10 @@ class Source(object):
         for st in self.statements(body, end):
             yield st
             if isinstance(st.node, (ast.For, ast.With, ast.If)):
+                # What a loop assigns counts only where the loop itself cannot be kept.
+                runs = st.used & RUNS
                 for inner in self.flattened(st.node.body, st.last):
-                    if inner.defines():
+                    if inner.defines() or runs:
                         yield inner
 
     def that_bind(self, name, available, call_line):
@@ -249,8 +302,12 @@ class Source(object):
         anew each time."""
         known = {}
         for name, value in free_variables(func).items():
-            if is_plain(value):
+            if isinstance(value, float) and (value != value or value in (INF, -INF)):
+                known[name] = '%s = float(%r)' % (name, str(value))
+            elif is_plain(value):
                 known[name] = '%s = %r' % (name, value)
+            elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == 'operator':
+                known[name] = 'from operator import %s as %s' % (value.__name__, name)
             elif isinstance(value, type) and value.__module__ in ('__builtin__', 'exceptions'):
                 known[name] = '%s = %s' % (name, value.__name__)
             elif isinstance(value, type) and vars(rarithmetic).get(value.__name__) is value:
@@ -268,7 +325,7 @@ class Source(object):
             used |= st.used
         # What star imports bring.
         for name in sorted(used - bound):
-            value = func.__globals__.get(name)
+            value = func.__globals__.get(name, vars(objectmodel).get(name))
             if isinstance(value, types.ModuleType) and '.' in value.__name__:
                 out.append('from %s import %s as %s' % (
                     tuple(value.__name__.rsplit('.', 1)) + (name,)))

@@ -17,8 +17,10 @@ import types
 
 import cutter
 import describe
+import gctests
 import plain as plain_python
 from rpython.rlib import rarithmetic
+from rpython.rtyper.test.tool import BaseRtypingTest
 
 OUT = os.environ['TAIPAN_CASES']
 # Of one function that a test calls with ever other values, so many are enough.
@@ -31,18 +33,18 @@ suite = ['']
 # What comes out of the running test is known to be wrong.
 garbage = [False]
 counter = [0]
+# What runs now is recorded when its test is over.
+muted = []
 per_function = {}
 recorded = set()
 
 
 def literal(x):
     """The text of a value as an argument of `taipan call`, or None."""
-    if x is None or type(x) in (bool, int, float):
+    if x is None or type(x) in (bool, int, float, str, unicode):
         return repr(x)
-    if type(x) is str:
-        return repr(x)
-    if type(x) is unicode:
-        return repr(x)
+    if type(x) is long:
+        return str(x)
     if type(x) in (list, tuple):
         parts = [literal(y) for y in x]
         if None in parts:
@@ -95,9 +97,34 @@ def plain(x):
                 if not x:
                     return None
                 return ('' if name == 'rpy_string' else u'').join(list(x.chars))
+            if not x:
+                return None
+            return container(x, t.TO)
     except Exception:
         pass
     return UNKNOWN
+
+
+def container(x, t):
+    """What a low-level tuple, list or instance holds; UNKNOWN for anything else."""
+    from rpython.rtyper import rclass
+    from rpython.rtyper.lltypesystem import lltype
+    if isinstance(t, lltype.GcArray):
+        if isinstance(t.OF, lltype.Struct):
+            return UNKNOWN
+        items = [plain(x[i]) for i in range(len(x))]
+    elif t._name.startswith('tuple'):
+        if lltype.Void in [t._flds[n] for n in t._names]:
+            return UNKNOWN
+        items = [plain(getattr(x, n)) for n in t._names]
+    elif t._name == 'list':
+        items = [plain(x.items[i]) for i in range(x.length)]
+    elif lltype._castdepth(t, rclass.OBJECT) >= 0:
+        name = lltype.cast_pointer(rclass.OBJECTPTR, x).typeptr.name
+        return '<%s object>' % ''.join(list(name)).rstrip('\0').rsplit('.', 1)[-1]
+    else:
+        return UNKNOWN
+    return UNKNOWN if UNKNOWN in items else items
 
 
 def outcome(value):
@@ -108,8 +135,8 @@ def outcome(value):
 
 def record(func, args, expect, kind, call_line):
     """Writes a case down if the function can be cut out of its test."""
-    if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
-        return lost(func, 'no named function')
+    if not isinstance(func, types.FunctionType):
+        return lost(func, 'no function')
     kinds = [made_from(a) for a in args]
     if any(kinds):
         args = [int(a) if k else a for a, k in zip(args, kinds)]
@@ -134,15 +161,16 @@ def made_from(x):
     return None
 
 
-def through_literals(func, kinds):
+def through_literals(name, kinds):
     """A function that takes literals and makes the real arguments of them."""
     names = ['a%d' % i for i in range(len(kinds))]
     args = ['rarithmetic.%s(%s)' % (k, n) if k else n for k, n in zip(kinds, names)]
     return """
 from rpython.rlib import rarithmetic
+from rpython.rtyper.test.tool import BaseRtypingTest
 def through_literals(%s):
     return %s(%s)
-""" % (', '.join(names), func.__name__, ', '.join(args))
+""" % (', '.join(names), name, ', '.join(args))
 
 
 def lost(func, why):
@@ -162,8 +190,10 @@ def write(func, case, call_line):
     if text is None:
         return lost(func, 'its definition is not found')
     name = func.__name__
+    if name == '<lambda>':
+        name = 'a_lambda'
     if 'made_from' in case:
-        text += through_literals(func, case.pop('made_from'))
+        text += through_literals(name, case.pop('made_from'))
         name = 'through_literals'
     write_module(text, suite[0], name, case)
 
@@ -251,8 +281,8 @@ def record_annotation(func, inputs, result, call_line):
             expect = {'annotation': describe.text(result)}
     except describe.Unknown as e:
         return lost(func, 'an annotation without words: %s' % e)
-    if not isinstance(func, types.FunctionType) or func.__name__ == '<lambda>':
-        return lost(func, 'no named function')
+    if not isinstance(func, types.FunctionType):
+        return lost(func, 'no function')
     write(func, {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}, call_line)
 
 
@@ -268,6 +298,32 @@ def caller_line():
 
 
 calls = plain_python.Calls(record_call)
+
+
+def interpret_with_gc(func, values):
+    """Runs a function over the original's own collector."""
+    from rpython.memory import gcwrapper
+    from rpython.memory.gc.incminimark import IncrementalMiniMarkGC
+    from rpython.rtyper.test.test_llinterp import get_interpreter
+    values = [BaseRtypingTest.string_to_ll(v) if isinstance(v, str) else v for v in values]
+    interp, graph = get_interpreter(func, values)
+    gcwrapper.prepare_graphs_and_create_gc(interp, IncrementalMiniMarkGC, {})
+    muted.append(func)
+    signal.alarm(SECONDS)
+    try:
+        result = interp.eval_graph(graph, values)
+    finally:
+        signal.alarm(0)
+        muted.pop()
+    value = plain(result)
+    return result if value is UNKNOWN else value
+
+
+def record_gc(func, values, result, line):
+    record(func, values, outcome(plain(result)), 'gc', line)
+
+
+gc_runs = gctests.Runs(interpret_with_gc, caller_line, record_gc)
 
 
 def plain_test(item):
@@ -288,6 +344,11 @@ def pytest_runtest_setup(item):
     cutter.test_class[0] = getattr(item, 'cls', None)
     if plain_test(item) is not None:
         calls.start()
+
+
+def pytest_runtest_makereport(item, call):
+    if call.when == 'call':
+        gc_runs.finish(call.excinfo is None)
 
 
 def pytest_runtest_teardown(item):
@@ -311,7 +372,7 @@ def pytest_configure(config):
     def eval_graph(self, graph, args=(), recursive=False):
         """What the low-level interpreter is asked from outside."""
         func = getattr(graph, 'func', None)
-        if running or recursive or func is None:
+        if running or muted or recursive or func is None:
             return plain_eval(self, graph, args, recursive)
         kind, values = 'interpret', args
         if stands_for[0]:
@@ -386,7 +447,7 @@ def pytest_configure(config):
         return interp.eval_graph(graph, values)
 
     test_genc.compile = compile
-    from rpython.rtyper.test.tool import BaseRtypingTest
+    gctests.install(gc_runs)
 
     plain_build = RPythonAnnotator.build_types
 

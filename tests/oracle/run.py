@@ -19,13 +19,13 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ["rpython/%s/test" % f for f in
            ("annotator", "rtyper", "rtyper/lltypesystem", "translator/backendopt",
-            "translator/c", "translator", "rlib", "rlib/rsre", "rlib/rstrategies",
+            "translator/c", "translator", "flowspace", "jit/tl", "memory", "rlib", "rlib/rsre", "rlib/rstrategies",
             "rlib/rstruct", "rlib/unicodedata")]
 # What is recorded of the tests of a folder besides what is interpreted and compiled.
 KINDS = [("/annotator/", "annotator"), ("/rlib/", "plain"), ("/translator/c/", ""),
          ("/translator/", "annotator")]
 # Hours each, or they test the toolchain's own machinery.
-SKIP = ("test_newgc", "test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy", "test_extfunc",
+SKIP = ("test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy",
         "test_rvmprof", "test_rsocket", "test_rcpu", "test_dlltool", "test_symboltable")
 
 

@@ -178,6 +178,9 @@ pub(crate) struct CallArgs {
     /// Answer JSON lines of calls from a file, or from standard input with `-`.
     #[arg(long, value_name = "FILE")]
     pub(crate) batch: Option<Utf8PathBuf>,
+    /// How long a call of a batch may take.
+    #[arg(long, value_name = "N", default_value = "100", requires = "batch")]
+    pub(crate) seconds: u64,
     /// The function.
     #[arg(value_name = "FILE.py:FUNC", required_unless_present = "batch")]
     pub(crate) function: Option<String>,

@@ -1,11 +1,13 @@
 //! `taipan call`
 
+mod batch;
+
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 use taipan_driver::{CallOutcome, CallRequest, Failure, call as call_function, parse_literal};
 
@@ -13,15 +15,15 @@ use crate::args::{CallArgs, Engine};
 use crate::output::{Context, tell, written};
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
+    if let Some(file) = &args.batch {
+        return batch::batch(args, file);
+    }
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
-    let answers = match Answers::new(args.json || args.batch.is_some()) {
+    let answers = match Answers::new(args.json) {
         Ok(a) => a,
         Err(e) => return context.fail(&Failure::Usage(format!("standard output: {e}"))),
     };
-    let code = match &args.batch {
-        Some(file) => batch(args, file, context, answers),
-        None => single(args, context, answers),
-    };
+    let code = single(args, context, answers);
     context.finish(&args.common, code)
 }
 
@@ -122,71 +124,4 @@ fn answer(outcome: &Result<CallOutcome, Failure>) -> (Value, i32) {
         Err(Failure::Usage(text) | Failure::Fatal(text)) => (json!({"error": text}), 2),
         Err(Failure::Internal(e)) => (json!({"error": e.to_string()}), 2),
     }
-}
-
-fn batch(args: &CallArgs, file: &Utf8Path, context: &mut Context, mut answers: Answers) -> i32 {
-    let input: Box<dyn Read> = if file == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        match std::fs::File::open(file) {
-            Ok(f) => Box::new(f),
-            Err(e) => return context.fail(&Failure::Usage(format!("{file}: {e}"))),
-        }
-    };
-    let mut worst = 0;
-    for line in BufReader::new(input).split(b'\n') {
-        let line = match line {
-            Ok(l) if l.trim_ascii().is_empty() => continue,
-            Ok(l) => l,
-            Err(e) => return context.fail(&Failure::Usage(format!("{file}: {e}"))),
-        };
-        let (mut out, code) = match serde_json::from_slice::<Value>(&line) {
-            Ok(case) => {
-                let outcome = request(&case, args).and_then(|r| {
-                    call_function(&context.db, &context.load, &r, &mut context.timings)
-                });
-                let (mut out, code) = answer(&outcome);
-                if let Some(id) = case.get("id") {
-                    out["id"] = id.clone();
-                }
-                (out, code)
-            }
-            Err(e) => (json!({"error": format!("not a line of JSON: {e}")}), 2),
-        };
-        if out.get("id").is_none() {
-            out["id"] = Value::Null;
-        }
-        worst = worst.max(code);
-        // One string, so that a reader never sees half a line.
-        if let Err(e) = answers.line(&out.to_string()) {
-            return worst.max(written(Err(e)));
-        }
-    }
-    worst
-}
-
-fn request(case: &Value, args: &CallArgs) -> Result<CallRequest, Failure> {
-    let text = |key: &str| {
-        case.get(key)
-            .and_then(Value::as_str)
-            .ok_or_else(|| Failure::Usage(format!("`{key}` is missing or no string")))
-    };
-    let given = match case.get("args") {
-        None => Vec::new(),
-        Some(Value::Array(items)) => items.clone(),
-        Some(_) => return Err(Failure::Usage("`args` is no array".to_owned())),
-    };
-    Ok(CallRequest {
-        file: Utf8PathBuf::from(text("file")?),
-        func: text("func")?.to_owned(),
-        // Texts are literals as on the command line; other JSON stands for itself.
-        args: given
-            .iter()
-            .map(|v| match v {
-                Value::String(s) => parse_literal(s),
-                other => parse_literal(&taipan_driver::python_text(other)),
-            })
-            .collect(),
-        engine: engine(args.engine)?,
-    })
 }

@@ -15,6 +15,14 @@ def pick(n):
 
 def wrong(n):
     return n + 'x'
+
+def leaves(n):
+    import os
+    os._exit(n)
+
+def reads():
+    import os
+    return os.read(0, 100)
 ";
 
 fn taipan(args: &[&str], input: &str) -> Output {
@@ -82,4 +90,27 @@ fn batches() {
          {\"id\":\"c\",\"ok\":20}\n",
         2,
     );
+}
+
+/// A call that ends its process is answered for all the same.
+#[test]
+fn no_call_of_a_batch_stops_the_others() {
+    let call = |func: &str, args: &str| {
+        format!("{{\"file\": \"main.py\", \"func\": \"{func}\", \"args\": [{args}], \"id\": 0}}\n")
+    };
+    let input = call("double", "1")
+        + &call("leaves", "3")
+        + &call("reads", "")
+        + &call("double", "2");
+    for engine in ["llinterp", "native"] {
+        check(
+            &["call", "--engine", engine, "--batch", "-"],
+            &input,
+            "{\"id\":0,\"ok\":2}\n\
+             {\"error\":\"the call ended the process: exit code 3\",\"id\":0}\n\
+             {\"id\":0,\"ok\":\"\"}\n\
+             {\"id\":0,\"ok\":4}\n",
+            2,
+        );
+    }
 }

@@ -1,6 +1,5 @@
 //! Expressions.
 
-use num_bigint::BigInt;
 use taipan_base::TextRange;
 use taipan_graph::HlOp;
 use taipan_syntax::walk;
@@ -24,8 +23,22 @@ impl<'a> Compiler<'a> {
             chain.push(head);
             head = left;
         }
-        self.head(head);
+        // What is constant so far; nothing of it has been emitted.
+        let mut folded = self.constant(head);
+        if folded.is_none() {
+            self.head(head);
+        }
         while let Some(e) = chain.pop() {
+            if let Some(value) = folded.take() {
+                if let Expr::Binary(op, _, right) = &self.ast.exprs[e] {
+                    folded = self.fold_with(*op, &value, *right);
+                }
+                if folded.is_some() {
+                    continue;
+                }
+                self.out.at = self.range(head);
+                self.out.load_const(value);
+            }
             match &self.ast.exprs[e] {
                 Expr::Binary(op, _, right) => {
                     self.expr(*right);
@@ -49,16 +62,16 @@ impl<'a> Compiler<'a> {
                 _ => {}
             }
         }
+        if let Some(value) = folded {
+            self.out.at = self.range(id);
+            self.out.load_const(value);
+        }
     }
 
-    /// An expression that does not lean to the left.
+    /// An expression that does not lean to the left and is no constant.
     fn head(&mut self, id: ExprId) {
         let range = self.range(id);
         self.out.at = range;
-        if let Some(value) = self.constant(id) {
-            self.out.load_const(value);
-            return;
-        }
         match &self.ast.exprs[id] {
             Expr::Name(name) => self.load_name(*name),
             Expr::Tuple(items) => self.build(items, Instr::BuildTuple, range),
@@ -141,35 +154,6 @@ impl<'a> Compiler<'a> {
             Some(e) => self.expr(e),
             None => self.out.load_const(CodeConst::None),
         }
-    }
-
-    /// The value of a literal, a negated one, or a tuple of such.
-    pub(super) fn constant(&self, id: ExprId) -> Option<CodeConst> {
-        Some(match &self.ast.exprs[id] {
-            Expr::None => CodeConst::None,
-            Expr::Bool(b) => CodeConst::Bool(*b),
-            Expr::Ellipsis => CodeConst::Ellipsis,
-            Expr::Int(i) => CodeConst::Int(*i),
-            Expr::Long(i) => CodeConst::Long(i.clone()),
-            Expr::Float(f) => CodeConst::Float(*f),
-            Expr::Imaginary(f) => CodeConst::Imaginary(*f),
-            Expr::Str(s) => CodeConst::Str(s.clone()),
-            Expr::Unicode(s) => CodeConst::Unicode(s.clone()),
-            Expr::Unary(UnaryOp::Neg, e) => match &self.ast.exprs[*e] {
-                Expr::Int(i) => match i.checked_neg() {
-                    Some(i) => CodeConst::Int(i),
-                    None => CodeConst::Long((-BigInt::from(*i)).into()),
-                },
-                Expr::Long(i) => CodeConst::Long((-&**i).into()),
-                Expr::Float(f) => CodeConst::Float((-f64::from_bits(*f)).to_bits()),
-                _ => return None,
-            },
-            Expr::Tuple(items) => {
-                let items: Option<Vec<_>> = items.iter().map(|e| self.constant(*e)).collect();
-                CodeConst::Tuple(items?.into())
-            }
-            _ => return None,
-        })
     }
 
     fn build(&mut self, items: &[ExprId], make: fn(u32) -> Instr, range: TextRange) {
@@ -344,17 +328,6 @@ impl<'a> Compiler<'a> {
                 };
                 self.out.jump(make, target);
             }
-        }
-    }
-
-    /// The truth of a literal.
-    fn truth(&self, e: ExprId) -> Option<bool> {
-        match &self.ast.exprs[e] {
-            Expr::None => Some(false),
-            Expr::Bool(b) => Some(*b),
-            Expr::Int(i) => Some(*i != 0),
-            Expr::Str(s) => Some(!s.is_empty()),
-            _ => None,
         }
     }
 

@@ -6,6 +6,7 @@
 //! ```
 
 mod assembler;
+mod constants;
 mod control;
 mod expr;
 mod stmt;

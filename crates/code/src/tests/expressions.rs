@@ -575,3 +575,54 @@ fn generators() {
         "#]],
     );
 }
+
+/// As CPython's bytecode compiler does, which is what RPython sees.
+#[test]
+fn arithmetic_on_literals_is_computed() {
+    check(
+        r#"
+        a = [1 << 100, 2 ** 63 - 1, -(1 << 63), 7 // -2, 7 % -2, ~5 & 0xff, 3 - 4L]
+        b = [1 + 2 + x, x + 1 + 2, 4 / 2, 1 // 0, 1 << -1, 1.5 + 2, (1 | 2, 3 ^ 1)]
+        while 3 - 3:
+            f()
+        "#,
+        expect![[r#"
+            <module>  stack 7
+                  0  LoadConst 1267650600228229401496703205376L
+                  1  LoadConst 9223372036854775807L
+                  2  LoadConst -9223372036854775808L
+                  3  LoadConst -4
+                  4  LoadConst -1
+                  5  LoadConst 250
+                  6  LoadConst -1L
+                  7  BuildList 7
+                  8  StoreName a
+                  9  LoadConst 3
+                 10  LoadName x
+                 11  Binary add
+                 12  LoadName x
+                 13  LoadConst 1
+                 14  Binary add
+                 15  LoadConst 2
+                 16  Binary add
+                 17  LoadConst 4
+                 18  LoadConst 2
+                 19  Binary div
+                 20  LoadConst 1
+                 21  LoadConst 0
+                 22  Binary floordiv
+                 23  LoadConst 1
+                 24  LoadConst -1
+                 25  Binary lshift
+                 26  LoadConst 1.5
+                 27  LoadConst 2
+                 28  Binary add
+                 29  LoadConst (3, 2)
+                 30  BuildList 7
+                 31  StoreName b
+                 32  Jump 33
+              >  33  LoadConst None
+                 34  Return
+        "#]],
+    );
+}

@@ -2,15 +2,15 @@
 references."""
 from rpython.rtyper.lltypesystem.lltype import Signed, cast_primitive, nullptr
 from rpython.rtyper.lltypesystem.lloperation import llop
+from taipan_prelude.ll_str import ll_int2dec
 
 
 def ll_hash_void(NOTHING):
     return 0
 
 def ll_bool_str(b):
-    if b:
-        return "True"
-    return "False"
+    """A truth value has the text of its number, unlike in Python."""
+    return ll_int2dec(cast_primitive(Signed, b))
 
 def ll_eq_shortint(a, b):
     """Integers narrower than a word have no operations of their own."""

@@ -69,7 +69,7 @@ ffi_type_sint64 = ffi_type_slong = _basic_type(8, 12)
 ffi_type_pointer = _basic_type(8, 14)
 
 _integers = [
-    (rffi.UCHAR, ffi_type_uchar), (rffi.SIGNEDCHAR, ffi_type_schar),
+    (rffi.UCHAR, ffi_type_uchar), (rffi.CHAR, ffi_type_schar), (rffi.SIGNEDCHAR, ffi_type_schar),
     (rffi.SHORT, ffi_type_sshort), (rffi.USHORT, ffi_type_ushort), (rffi.INT, ffi_type_sint),
     (rffi.UINT, ffi_type_uint), (rffi.LONG, ffi_type_slong), (rffi.ULONG, ffi_type_ulong),
     (lltype.UniChar, ffi_type_sint), (lltype.Bool, ffi_type_uchar)]

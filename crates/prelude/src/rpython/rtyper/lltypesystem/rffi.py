@@ -20,7 +20,7 @@ SIGNED = LONG = LONGLONG = SSIZE_T = INTPTR_T = PTRDIFF_T = TIME_T = OFF_T = llt
 UNSIGNED = ULONG = ULONGLONG = SIZE_T = UINTPTR_T = INO_T = DEV_T = lltype.Unsigned
 CLOCK_T = SUSECONDS_T = BLKCNT_T = lltype.Signed
 SIGNEDCHAR = INT8_T = int_type(True, 8)
-UINT8_T = int_type(False, 8)
+UCHAR = UINT8_T = int_type(False, 8)
 SHORT = INT16_T = int_type(True, 16)
 USHORT = UINT16_T = int_type(False, 16)
 INT = INT32_T = PID_T = int_type(True, 32)
@@ -37,13 +37,12 @@ __UINT128_T = lltype.UnsignedLongLongLong
 NLINK_T = lltype.Unsigned
 WCHAR_T = lltype.UniChar
 CHAR = lltype.Char
-UCHAR = UINT8_T
 DOUBLE = lltype.Float
 FLOAT = lltype.SingleFloat
 LONGDOUBLE = lltype.LongFloat
 BOOL = lltype.Bool
 
-NUMBER_TYPES = [SIGNEDCHAR, UINT8_T, SHORT, USHORT, INT, UINT, LONG, ULONG]
+NUMBER_TYPES = [SIGNEDCHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG]
 TYPES = ['signed char', 'unsigned char', 'short', 'unsigned short', 'int', 'unsigned int',
          'long', 'unsigned long']
 
