@@ -38,6 +38,8 @@ def bound_by(node):
         return set((a.asname or a.name).split('.')[0] for a in node.names)
     names = set(n.id for n in ast.walk(node)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
+    if isinstance(node, ast.Delete):
+        names.update(n.id for n in node.targets if isinstance(n, ast.Name))
     # `a.x = 1` and `a[0] = 1` are part of what makes `a`
     for n in ast.walk(node):
         if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
@@ -262,7 +264,8 @@ class Source(object):
                 break
             st.local = True
             if not isinstance(st.node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-                                        ast.Assign, ast.AugAssign, ast.Expr, ast.For)):
+                                        ast.Assign, ast.AugAssign, ast.Delete, ast.Expr,
+                                        ast.For)):
                 continue
             lines = self.without_self(st.lines)
             if lines == st.lines and 'self' in st.used and not st.defines():

@@ -19,8 +19,8 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ["rpython/%s/test" % f for f in
            ("annotator", "rtyper", "rtyper/lltypesystem", "translator/backendopt",
-            "translator/c", "translator", "flowspace", "jit/tl", "memory", "rlib", "rlib/rsre", "rlib/rstrategies",
-            "rlib/rstruct", "rlib/unicodedata")]
+            "translator/c", "translator", "flowspace", "jit/tl", "memory", "rlib", "rlib/rsre",
+            "rlib/rstrategies", "rlib/rstruct", "rlib/unicodedata")]
 # What is recorded of the tests of a folder besides what is interpreted and compiled.
 KINDS = [("/annotator/", "annotator"), ("/rlib/", "plain"), ("/translator/c/", ""),
          ("/translator/", "annotator")]
@@ -148,7 +148,7 @@ def compare(args):
         reasons[reason].append((c, a))
     for reason, items in sorted(reasons.items(), key=lambda r: -len(r[1]))[:args.most]:
         print("%5d  %s" % (len(items), reason))
-        for c, a in items[: 10 if args.verbose else 2]:
+        for c, a in items if args.verbose else items[:2]:
             print("         %s(%s): wanted %s, got %s"
                   % (c["id"], ", ".join(c["args"]), c["expect"],
                      {k: v for k, v in a.items() if k != "id"} if "error" not in a else "error"))

@@ -421,8 +421,6 @@ impl Facts {
             if let Some(b) = base {
                 match &b.enforced {
                     Some(e) => names.extend(e.iter().cloned()),
-                    // Builtin exceptions have no attributes.
-                    None if b.builtin_exception => {}
                     None => {
                         info.problem = Some(
                             format!(
@@ -436,6 +434,13 @@ impl Facts {
             }
             names.sort();
             names.dedup();
+            info.enforced = Some(names);
+        } else if info.builtin_exception {
+            // Only errors of the system have attributes.
+            let mut names = base.and_then(|b| b.enforced.clone()).unwrap_or_default();
+            if &*data.name == "EnvironmentError" {
+                names.extend(["errno", "filename", "strerror"].map(Into::into));
+            }
             info.enforced = Some(names);
         }
         if let Some(c) = data.get("_immutable_fields_") {

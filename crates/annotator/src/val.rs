@@ -313,6 +313,7 @@ impl Atom {
                 | Atom::Exception(_)
                 | Atom::Pbc(_)
                 | Atom::Builder { .. }
+                | Atom::WeakRef(_)
         )
     }
 }

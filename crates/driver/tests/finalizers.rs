@@ -280,3 +280,27 @@ def f(n):
         ",
     );
 }
+
+#[test]
+fn python_name_of_the_collector() {
+    check(
+        "
+import gc
+class Count(object): n = 0
+count = Count()
+class A(object):
+    def __del__(self): count.n += 1
+def make(n):
+    for i in range(n): A()
+gc.collect()
+def f(n):
+    make(n)
+    gc.collect()
+    gc.collect()
+    return count.n
+",
+        "
+        f(4) == 4
+        ",
+    );
+}

@@ -33,8 +33,7 @@ impl Cx<'_> {
         self.getattr(x, &name)
     }
 
-    /// Whether an attribute is a property with that accessor. An override without it
-    /// of a property that has it is an attribute like any other.
+    /// Whether an attribute is a property with that accessor.
     fn property(&mut self, class: ObjId, name: &str, accessor: &str) -> Known<bool> {
         let Some(info) = self.facts.class(class)? else {
             return Ok(false);
@@ -61,15 +60,24 @@ impl Cx<'_> {
         if there.is_empty() {
             return Ok(false);
         }
-        if there.iter().all(|t| !t) {
+        let all = there.iter().all(|t| *t);
+        if !all {
             let what = if accessor == "__getter__" {
                 "read"
             } else {
                 "assigned"
             };
-            self.problem("TP0307", format!("property {name} cannot be {what}"));
+            let whose = if there.iter().any(|t| *t) {
+                " of this class or a base, though others can"
+            } else {
+                ""
+            };
+            self.problem(
+                "TP0307",
+                format!("property {name}{whose} cannot be {what}"),
+            );
         }
-        Ok(there.iter().all(|t| *t))
+        Ok(all)
     }
 
     /// The value of an attribute.

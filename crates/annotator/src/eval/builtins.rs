@@ -7,8 +7,8 @@ use taipan_graph::{Const, IntKind};
 use taipan_interp::ObjData;
 use taipan_prelude::{Kind, function};
 
-use super::Cx;
 use super::args::Arguments;
+use super::{Cx, constants};
 use crate::Desc;
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -54,6 +54,7 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             ]
         }
         "collections" => &["OrderedDict"],
+        "gc" => &["collect"],
         "rpython.rlib.objectmodel" => &[
             "instantiate",
             "r_dict",
@@ -196,6 +197,7 @@ impl Cx<'_> {
             "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
                 return Ok(self.make_weakref(&args.vals()));
             }
+            "gc.collect" => return Ok(Val::none()),
             "_taipan.show" | "_taipan.text" => return Ok(Val::str_(false)),
             "collections.OrderedDict" => return Ok(self.new_dict().1),
             "math.frexp" => {
@@ -307,7 +309,6 @@ impl Cx<'_> {
                     | HlOp::Id
                     | HlOp::Iter
                     | HlOp::Next
-                    | HlOp::Float
                     | HlOp::Long
             )
         }) && vals.len() == 1
@@ -338,18 +339,25 @@ impl Cx<'_> {
                         Some("use intmask()"),
                     ));
                 }
-                match (&first.const_, first.ints()) {
-                    (Some(Const::Int(_)), _) => first,
+                match (constants::int_of(&first), first.ints()) {
+                    (Some(i), _) => Val::const_int(i),
                     (_, Some(i)) => Val::int(IntKind::SIGNED, i.nonneg()),
                     _ => self.unary(HlOp::Int, &first)?,
                 }
             }
             ("int", 2) => Val::signed(),
+            ("float", 1) => match constants::float_of(&first) {
+                Some(f) => self.const_val(&Const::float(f))?,
+                None => self.unary(HlOp::Float, &first)?,
+            },
             ("unichr", 1) => match first.const_i64().and_then(|i| u32::try_from(i).ok()) {
                 Some(c) => self.const_val(&Const::Unicode(Arc::from([c])))?,
                 None => Val::unichar(false),
             },
-            ("unicode", 1) => Val::unicode(false),
+            ("unicode", 1) => match constants::unicode_of(&first) {
+                Some(text) => self.const_val(&Const::Unicode(text))?,
+                None => Val::unicode(false),
+            },
             ("unicode", 2) => Val::unicode(false),
             ("str", 0) => self.const_val(&Const::str(""))?,
             ("float", 0) => self.const_val(&Const::float(0.0))?,
@@ -542,13 +550,12 @@ impl Cx<'_> {
             ("rarithmetic", "r_singlefloat") => Atom::SingleFloat.into(),
             ("rarithmetic", t) if int_type(t).is_some() => match int_type(t) {
                 Some(k) => {
-                    let nonneg = !k.signed || first.ints().is_some_and(|i| i.nonneg());
+                    let v = Val::int(k, !k.signed);
                     match &first.const_ {
-                        Some(Const::Int(v)) if k != IntKind::SIGNED => {
-                            let v = k.wrap(i128::from(*v));
-                            Val::int(k, nonneg).with_const(Some(Const::RInt(k, v.into())))
+                        Some(Const::Int(i)) if k != IntKind::SIGNED => {
+                            v.with_const(Some(Const::RInt(k, k.wrap(i128::from(*i)).into())))
                         }
-                        _ => Val::int(k, nonneg),
+                        _ => v,
                     }
                 }
                 None => return Ok(None),

@@ -1,5 +1,7 @@
 //! Annotations of constants (RPython: `Bookkeeper.immutablevalue`).
 
+use std::sync::Arc;
+
 use num_traits::ToPrimitive;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{InstanceData, LLTarget, ObjData, stable_id};
@@ -15,6 +17,51 @@ use crate::{Desc, SiteId};
 pub fn prebuilt_site(obj: ObjId) -> SiteId {
     SiteId(stable_id(&["prebuilt", &format!("{:016x}", obj.0)]).0)
 }
+
+/// `int()` of a constant (RPython: `constpropagate`); None where that raises, or does
+/// not fit.
+pub(super) fn int_of(v: &Val) -> Option<i64> {
+    match v.const_.as_ref()? {
+        Const::Int(i) => Some(*i),
+        Const::Bool(b) => Some(i64::from(*b)),
+        Const::Float(bits) => f64::from_bits(*bits).trunc().to_i64(),
+        Const::Str(s) => {
+            let text = std::str::from_utf8(s).ok()?.trim_matches(WHITE);
+            // A second sign is no part of a number.
+            let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            plain.then(|| text.parse().ok()).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// `float()` of a constant.
+pub(super) fn float_of(v: &Val) -> Option<f64> {
+    match v.const_.as_ref()? {
+        Const::Int(i) => Some(*i as f64),
+        Const::Bool(b) => Some(f64::from(u8::from(*b))),
+        Const::Float(bits) => Some(f64::from_bits(*bits)),
+        Const::Str(s) => {
+            let text = std::str::from_utf8(s).ok()?.trim_matches(WHITE);
+            let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+            plain.then(|| text.parse().ok()).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// `unicode()` of a constant, which is taken for ASCII.
+pub(super) fn unicode_of(v: &Val) -> Option<Arc<[u32]>> {
+    match v.const_.as_ref()? {
+        Const::Unicode(s) => Some(s.clone()),
+        Const::Str(s) if s.is_ascii() => Some(s.iter().map(|b| u32::from(*b)).collect()),
+        _ => None,
+    }
+}
+
+/// What numbers in text may be surrounded by.
+const WHITE: [char; 6] = [' ', '\t', '\n', '\r', '\x0b', '\x0c'];
 
 impl Cx<'_> {
     /// The most precise annotation of a constant.
@@ -174,6 +221,9 @@ impl Cx<'_> {
         if data.frozen {
             return Ok(Val::pbc(Desc::Frozen(id)).with_const(here));
         }
+        if let Some(unicode) = self.is_builder(data.class)? {
+            return Ok(Val::from(Atom::Builder { unicode }).with_const(here));
+        }
         if self.is_r_dict(data.class)? {
             self.signal(SlotKey::Seen(id));
             let site = prebuilt_site(id);
@@ -212,6 +262,16 @@ impl Cx<'_> {
             .class(class)?
             .as_deref()
             .is_some_and(|c| &*c.name == "rpython.rlib.jit.DirectVRef"))
+    }
+
+    /// Whether a class is that of string builders, and then, whether of unicode ones.
+    fn is_builder(&mut self, class: ObjId) -> Known<Option<bool>> {
+        let info = self.facts.class(class)?;
+        Ok(match info.as_deref().map(|c| &*c.name) {
+            Some("rpython.rlib.rstring.StringBuilder") => Some(false),
+            Some("rpython.rlib.rstring.UnicodeBuilder") => Some(true),
+            _ => None,
+        })
     }
 
     /// Whether a class is that of prebuilt `r_dict`s.
@@ -256,7 +316,7 @@ impl Cx<'_> {
                 continue;
             };
             if let Some((name, _)) = o.dict.iter().find(|(_, v)| *v == im_func) {
-                let name: std::sync::Arc<str> = (&**name).into();
+                let name: Arc<str> = (&**name).into();
                 self.signal(SlotKey::AttrUsed(im_class, name.clone()));
                 return Ok(Val::pbc(Desc::Method {
                     func: *func,

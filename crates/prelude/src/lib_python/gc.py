@@ -1,4 +1,5 @@
-"""The collector. Nothing is ever collected at import time.
+"""The collector. Nothing is ever collected at import time; the compiler knows collect() in
+functions.
 
 A program can switch automatic collections off; that is noted, and they go on.
 """

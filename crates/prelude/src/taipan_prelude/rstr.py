@@ -128,6 +128,8 @@ def ll_str2unicode(s):
     return result
 
 def ll_unicode2str(s):
+    if not s:
+        return "None"
     return narrow(s, 127)
 
 def ll_encode_latin1(s):

@@ -1,7 +1,10 @@
 //! StringBuilder and UnicodeBuilder (RPython: `rbuilder.py`).
 
-use taipan_graph::Const;
-use taipan_lltype::{BOOL, Field, LLConst, LLType, PlainOp, SIGNED, StructBody, VOID};
+use taipan_graph::{Const, IntKind};
+use taipan_interp::ObjData;
+use taipan_lltype::{
+    BOOL, Field, LLConst, LLType, PlainOp, SIGNED, StaticSym, StaticValue, StructBody, VOID,
+};
 
 use super::text::{is_char, text};
 use crate::hop::{csigned, ctype};
@@ -32,6 +35,40 @@ impl BuilderRepr {
             },
         )
     }
+}
+
+/// The contents of a builder that there is before the program runs: what was appended,
+/// in a buffer that is full.
+pub(super) fn prebuilt(rt: &RTyper<'_>, builder: &ObjData, ty: LLType) -> Typed<StaticValue> {
+    let ObjData::Instance(builder) = builder else {
+        return Err(TyperError::internal("a builder that is none"));
+    };
+    let unicode = ty == BuilderRepr { unicode: true }.container();
+    let pieces = match builder.get("_pieces") {
+        Some(Const::Obj(list)) => rt.object(*list)?,
+        _ => return Err(TyperError::internal("a builder without pieces")),
+    };
+    let ObjData::List(pieces) = &*pieces else {
+        return Err(TyperError::internal("a builder whose pieces are no list"));
+    };
+    let (mut bytes, mut chars) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            Const::Str(s) => bytes.extend_from_slice(s),
+            Const::Unicode(s) => chars.extend_from_slice(s),
+            _ => {}
+        }
+    }
+    let (buffer, used) = if unicode {
+        (StaticSym::Unicode(chars.as_slice().into()), chars.len())
+    } else {
+        (StaticSym::Str(bytes.as_slice().into()), bytes.len())
+    };
+    let used = LLConst::Int(IntKind::SIGNED, used as i128);
+    Ok(StaticValue::Struct(vec![
+        StaticValue::Const(LLConst::data(buffer, text(unicode).lowleveltype())),
+        StaticValue::Const(used),
+    ]))
 }
 
 /// `StringBuilder(size)`
@@ -66,10 +103,11 @@ impl ReprMethods for BuilderRepr {
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
         match c {
             Const::None => Ok(LLConst::Null(self.lowleveltype())),
-            _ => Err(TyperError::new(format!(
-                "{} cannot be made while the program loads",
-                self.describe()
-            ))),
+            Const::Obj(o) => {
+                let sym = StaticSym::Object(*o, self.container());
+                Ok(LLConst::data(sym, self.lowleveltype()))
+            }
+            other => Err(TyperError::internal(format!("{other} is no builder"))),
         }
     }
 

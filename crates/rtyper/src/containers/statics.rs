@@ -33,8 +33,8 @@ fn fields(ty: LLType) -> Option<&'static StructBody> {
     }
 }
 
-/// Contents of a prebuilt list or dict, or of one of its parts, or of a prebuilt
-/// tuple.
+/// Contents of a prebuilt list, dict or string builder, or of one of its parts, or of a
+/// prebuilt tuple.
 pub fn static_data(
     rt: &RTyper<'_>,
     sym: &StaticSym,
@@ -58,6 +58,7 @@ pub fn static_data(
                 "list" => list(list_items(data)?, o, ty),
                 "range" => range(list_items(data)?, ty),
                 "dicttable" => dict_items(rt, data).and_then(|items| dict(&items, o, ty)),
+                "stringbuilder" => super::builder::prebuilt(rt, data, ty),
                 _ => return None,
             },
             _ => return None,

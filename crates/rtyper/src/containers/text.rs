@@ -136,9 +136,19 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
 
     fn rtype_unicode(&self, hop: &Hop<'_>) -> RType {
         if let Some(c) = hop.result_const() {
+            hop.exception_cannot_occur()?;
             return c.map(Some);
         }
-        hop.inputarg(&Repr::Unicode, 0).map(Some)
+        let v = hop.inputarg(&text(U), 0)?;
+        if U {
+            hop.exception_cannot_occur()?;
+            return Ok(Some(v));
+        }
+        hop.exception_is_here()?;
+        let v = hop
+            .llops
+            .gendirectcall_to("rstr.ll_str2unicode", [v], UNICODE.ptr());
+        Ok(Some(v))
     }
 
     fn rtype_repr(&self, hop: &Hop<'_>) -> RType {
@@ -288,9 +298,14 @@ impl<const U: bool> ReprMethods for CharacterRepr<U> {
 
     fn rtype_unicode(&self, hop: &Hop<'_>) -> RType {
         if let Some(c) = hop.result_const() {
+            hop.exception_cannot_occur()?;
             return c.map(Some);
         }
+        if !U {
+            return TextRepr::<U>.rtype_unicode(hop);
+        }
         let v = hop.inputarg(&Repr::UniChar, 0)?;
+        hop.exception_cannot_occur()?;
         hop.convert_result(v, &Repr::UniChar).map(Some)
     }
 

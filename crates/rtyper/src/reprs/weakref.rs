@@ -24,17 +24,16 @@ impl ReprMethods for WeakRefRepr {
     }
 
     /// A prebuilt one refers strongly to its target, which is prebuilt, too, and lives for
-    /// ever; one whose target is gone is null.
+    /// ever.
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
-        if let Const::Obj(o) = c
-            && let ObjData::WeakRef(target) = &*rt.object(*o)?
-        {
-            return Ok(match target {
-                Const::None => LLConst::Null(*GCREF),
-                _ => LLConst::data(StaticSym::Object(*o, prebuilt_type()), *GCREF),
-            });
+        match c {
+            Const::None => Ok(LLConst::Null(*GCREF)),
+            Const::Obj(o) if matches!(&*rt.object(*o)?, ObjData::WeakRef(_)) => {
+                let sym = StaticSym::Object(*o, prebuilt_type());
+                Ok(LLConst::data(sym, *GCREF))
+            }
+            _ => Err(TyperError::internal("a weak reference that is none")),
         }
-        Err(TyperError::internal("a weak reference that is none"))
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
