@@ -578,7 +578,7 @@ state = State()
 def step0(a, b): return ' x '.find('Green')
 def step1(a, b): return a
 def step2(a, b):
-    return '17'.find('-3'[:b & 7] if '-3'.endswith('a') else '17'.replace('a', 'bc')[:20])
+    return '17'.find('-3'[:b & 7] if '-3'.endswith('a') else '17'.replace('a', 'b')[:20])
 STEPS = [step0, step1, step2]
 def f(n):
     state.total = 0

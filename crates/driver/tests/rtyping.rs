@@ -488,3 +488,32 @@ def f(n):
         ",
     );
 }
+
+/// Counts that the machine would take modulo the width.
+#[test]
+fn shifts_by_any_count() {
+    check(
+        "
+from rpython.rlib.rarithmetic import r_uint, r_longlonglong, intmask
+def left(n, by): return n << by
+def right(n, by): return n >> by
+def uleft(n, by): return intmask(r_uint(n) << by)
+def uright(n, by): return intmask(r_uint(n) >> by)
+def wide(n, by): return intmask((r_longlonglong(n) << by) >> by)
+def constant(n): return (n << 64, n >> 64, (n - 5) >> 100)
+",
+        "
+        left(1, 62) == 4611686018427387904
+        left(1, 70) == 0
+        right(-5, 1) == -3
+        right(-5, 64) == -1
+        right(5, 64) == 0
+        uleft(3, 64) == 0
+        uright(-1, 63) == 1
+        uright(-1, 64) == 0
+        wide(7, 100) == 7
+        wide(7, 128) == 0
+        constant(3) == [0,0,-1]
+        ",
+    );
+}

@@ -10,8 +10,9 @@ use taipan_graph::IntKind;
 
 use crate::{LLConst, LLOp, LLType, NumFamily, NumOp, PlainOp, StaticSym, TypeKind};
 
-/// Arithmetic and comparison on 64-bit words; unary operations ignore `b`. `None`
-/// where the operation is not defined (division by zero and its like).
+/// Arithmetic and comparison on 64-bit words; unary operations ignore `b`. A shift by a
+/// count that is out of range, negative ones too, shifts everything out. `None` where the
+/// operation is not defined (division by zero and its like).
 #[inline]
 pub fn eval_num(family: NumFamily, op: NumOp, a: u64, b: u64) -> Option<u64> {
     match family {
@@ -40,7 +41,7 @@ fn eval_int(op: NumOp, a: i64, b: i64) -> Option<u64> {
         NumOp::Or => (a | b) as u64,
         NumOp::Xor => (a ^ b) as u64,
         NumOp::LShift => shl(a as u64, b),
-        NumOp::RShift => (a >> b.clamp(0, 63)) as u64,
+        NumOp::RShift => (a >> (b as u64).min(63)) as u64,
         NumOp::Lt => u64::from(a < b),
         NumOp::Le => u64::from(a <= b),
         NumOp::Eq => u64::from(a == b),
@@ -113,7 +114,7 @@ pub fn eval_wide(signed: bool, op: NumOp, a: i128, b: i128) -> Option<i128> {
         NumOp::Xor => a ^ b,
         NumOp::LShift if (0..128).contains(&b) => a << b,
         NumOp::LShift => 0,
-        NumOp::RShift if signed => a >> b.clamp(0, 127),
+        NumOp::RShift if signed => a >> (b as u128).min(127),
         NumOp::RShift if (0..128).contains(&b) => (ua >> b) as i128,
         NumOp::RShift => 0,
         NumOp::Lt => i128::from(if signed { a < b } else { ua < ub }),
@@ -239,11 +240,6 @@ fn fold_num(family: NumFamily, op: NumOp, args: &[LLConst], result: LLType) -> O
         None => 0,
     };
     let wide = matches!(family, NumFamily::Lllong | NumFamily::Ulllong);
-    // Out of range shifts are undefined in C: what the machine does, it does at run time.
-    if matches!(op, NumOp::LShift | NumOp::RShift) && !(0..if wide { 128 } else { 64 }).contains(&b)
-    {
-        return None;
-    }
     let r = if wide {
         eval_wide(family == NumFamily::Lllong, op, a, b)?
     } else {

@@ -157,7 +157,7 @@ externals! {
     rpy_float_format(Float, Char, Signed, Signed, Str) -> Signed,
         "text of a float as CPython's PyOS_double_to_string: code among e E f F g G r (r: shortest that reads back, precision ignored), precision, flags (1 sign, 2 add .0 to integral values, 4 alternate form); into s, whose length suffices if it is 32 + precision (+ 310 for f F): its length";
     rpy_float_parse(Str) -> Float, "value of s, which rpy_float_parse_ok accepts";
-    rpy_float_parse_ok(Str) -> Bool, "whether all of s is a Python float literal (sign, digits, exponent, nan, inf, infinity), no blanks around";
+    rpy_float_parse_ok(Str) -> Bool, "whether all of s is a float literal (sign, digits, exponent), no blanks around";
     rpy_float_frexp_mantissa(Float) -> Float, "first result of frexp()";
     rpy_float_frexp_exponent(Float) -> Signed, "second result of frexp(), 0 for 0, nan, inf";
     rpy_float_ldexp(Float, Signed) -> Float, "x * 2**n, inf on overflow, n clamped to C's int";

@@ -128,11 +128,17 @@ fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKin
             can_be_none: false,
         });
     }
-    if let ObjData::Class(c) = &*rt.object(i.class)?
-        && &*c.module == "rpython.rlib.objectmodel"
-        && matches!(&*c.name, "r_dict" | "r_ordereddict")
-    {
-        return Ok(dict(obj));
+    if let ObjData::Class(c) = &*rt.object(i.class)? {
+        let builder = |unicode| SomeKind::Builder {
+            unicode,
+            can_be_none: false,
+        };
+        match (&*c.module, &*c.name) {
+            ("rpython.rlib.objectmodel", "r_dict" | "r_ordereddict") => return Ok(dict(obj)),
+            ("rpython.rlib.rstring", "StringBuilder") => return Ok(builder(false)),
+            ("rpython.rlib.rstring", "UnicodeBuilder") => return Ok(builder(true)),
+            _ => {}
+        }
     }
     Ok(match i.payload.as_deref() {
         Some(ObjData::List(_)) => list(obj),

@@ -12,6 +12,8 @@ pub const ALTERNATE: i64 = 4;
 
 /// Most digits that are asked of the formatting machinery; a double has fewer.
 const MAX_PRECISION: i64 = 1100;
+/// Most digits after a point: the machinery takes no more.
+const MAX_FIXED: i64 = 60_000;
 
 /// Writes the text of `x` into `out` and returns its length. `code` is one of
 /// `e E f F g G r`; for `r` the precision is ignored and the digits are the shortest
@@ -38,7 +40,7 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
     let alternate = flags & ALTERNATE != 0;
     match code.to_ascii_lowercase() {
         b'f' => {
-            let precision = precision.clamp(0, MAX_PRECISION);
+            let precision = precision.clamp(0, MAX_FIXED);
             let _ = write!(out, "{:.*}", precision as usize, x.abs());
             if alternate && precision == 0 {
                 out.push(b'.');
@@ -78,17 +80,21 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
     out.len as i64
 }
 
-/// Value of a Python float literal; 0 for what [`parse_ok`] refuses.
+/// Value of a float literal; 0 for what [`parse_ok`] refuses.
 pub fn parse(text: &mut [u8]) -> f64 {
     parsed(text).unwrap_or(0.0)
 }
 
-/// Whether the text is a Python float literal.
+/// Whether the text is a float literal: of digits, unlike Python's `float('inf')`.
 pub fn parse_ok(text: &mut [u8]) -> bool {
     parsed(text).is_some()
 }
 
 fn parsed(text: &[u8]) -> Option<f64> {
+    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+"));
+    if !matches!(digits.unwrap_or(text), [b'0'..=b'9' | b'.', ..]) {
+        return None;
+    }
     core::str::from_utf8(text).ok()?.parse().ok()
 }
 

@@ -98,10 +98,8 @@ fn no_call_of_a_batch_stops_the_others() {
     let call = |func: &str, args: &str| {
         format!("{{\"file\": \"main.py\", \"func\": \"{func}\", \"args\": [{args}], \"id\": 0}}\n")
     };
-    let input = call("double", "1")
-        + &call("leaves", "3")
-        + &call("reads", "")
-        + &call("double", "2");
+    let input =
+        call("double", "1") + &call("leaves", "3") + &call("reads", "") + &call("double", "2");
     for engine in ["llinterp", "native"] {
         check(
             &["call", "--engine", engine, "--batch", "-"],

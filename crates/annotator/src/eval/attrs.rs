@@ -72,10 +72,7 @@ impl Cx<'_> {
             } else {
                 ""
             };
-            self.problem(
-                "TP0307",
-                format!("property {name}{whose} cannot be {what}"),
-            );
+            self.problem("TP0307", format!("property {name}{whose} cannot be {what}"));
         }
         Ok(all)
     }

@@ -44,7 +44,9 @@ pub(super) fn float_of(v: &Val) -> Option<f64> {
         Const::Float(bits) => Some(f64::from_bits(*bits)),
         Const::Str(s) => {
             let text = std::str::from_utf8(s).ok()?.trim_matches(WHITE);
-            let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+            let plain = text
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
             plain.then(|| text.parse().ok()).flatten()
         }
         _ => None,

@@ -339,7 +339,10 @@ impl Cx<'_> {
         let target = flow.graph.block(link.target).inputargs.clone();
         let mut incoming = Vec::with_capacity(link.args.len());
         for a in &link.args {
-            let mut operand = self.operand(flow, a)?;
+            let mut operand = match exception_type(link, a) {
+                Some(local) => Operand { local, var: None },
+                None => self.operand(flow, a)?,
+            };
             if let Some(v) = operand.var {
                 // The last one said of a variable counts, as in RPython.
                 if let Some((_, k)) = known.iter().rev().find(|(x, _)| *x == v) {
@@ -436,6 +439,20 @@ impl Cx<'_> {
         };
         if better { known.clone() } else { val.clone() }
     }
+}
+
+/// The class that a link catches, passed on as a constant along with the exception: it
+/// is the type of that, whichever else may come to the block.
+fn exception_type(link: &Link<HighLevel>, arg: &taipan_graph::Operand<HighLevel>) -> Option<Local> {
+    let (ExitCase::Exception(class), Some(value)) = (&link.case, link.last_exc_value) else {
+        return None;
+    };
+    let passed = link.args.iter().any(|a| a.as_var() == Some(value));
+    (passed && arg.as_const() == Some(class)).then(|| Local {
+        val: Atom::Type.into(),
+        knows: None,
+        type_of: Some(Arc::from([value])),
+    })
 }
 
 /// Marks a function without flow graph among its problems; the diagnostic is that of

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 use taipan_graph::Operation;
-use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, PlainOp};
+use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, PlainOp, const_word};
 
 use super::types::{clif_type, is_signed};
 use super::{Bad, Emitter};
@@ -48,7 +48,17 @@ impl Emitter<'_, '_> {
             None => a,
         };
         let signed = matches!(family, NumFamily::Int | NumFamily::Lllong);
-        let result = self.int_num(num, ty, signed, a, b)?;
+        let in_range = match op.args.get(1) {
+            Some(LLOperand::Const(c)) => {
+                const_word(c).is_some_and(|n| (0..i128::from(ty.bits())).contains(&n))
+            }
+            _ => false,
+        };
+        let result = if shift && !in_range {
+            self.any_shift(num, ty, signed, a, b)
+        } else {
+            self.int_num(num, ty, signed, a, b)?
+        };
         let to = clif_type(*self.graph.ty(op.result));
         Ok(match to {
             Some(to) if to.is_int() && self.b.func.dfg.value_type(result).bits() > to.bits() => {
@@ -126,6 +136,24 @@ impl Emitter<'_, '_> {
             (FloorDiv | Mod, _) => self.division(num, ty, signed, a, b)?,
             _ => return Err("no such operation on integers".into()),
         })
+    }
+
+    /// A shift by any count, where the machine's takes counts modulo the width: one that
+    /// is out of range shifts everything out.
+    fn any_shift(&mut self, num: NumOp, ty: Type, signed: bool, a: Value, b: Value) -> Value {
+        let most = self.int(self.b.func.dfg.value_type(b), i64::from(ty.bits()) - 1);
+        let good = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, b, most);
+        if num == NumOp::RShift && signed {
+            let count = self.b.ins().select(good, b, most);
+            return self.b.ins().sshr(a, count);
+        }
+        let shifted = if num == NumOp::LShift {
+            self.b.ins().ishl(a, b)
+        } else {
+            self.b.ins().ushr(a, b)
+        };
+        let zero = self.zero(ty);
+        self.b.ins().select(good, shifted, zero)
     }
 
     /// Division that truncates. The divisor is not zero, by the checks around it; the

@@ -764,57 +764,6 @@ def ll_replace_chr_chr(s, old, new):
         i += 1
     return result
 
-def ll_replace(s, old, new, limit):
-    """A negative limit is none."""
-    n = len(s.chars)
-    m = len(old.chars)
-    k = len(new.chars)
-    if m == 0:
-        return interleave(s, new, limit)
-    count = ll_count(s, old, 0, n)
-    if limit >= 0 and count > limit:
-        count = limit
-    if count == 0:
-        return s
-    result = malloc(typeOf(s).TO, n + count * (k - m))
-    source = 0
-    target = 0
-    while count > 0:
-        found = ll_find(s, old, source, n)
-        copy_chars(s, result, source, target, found - source)
-        target += found - source
-        copy_chars(new, result, 0, target, k)
-        target += k
-        source = found + m
-        count -= 1
-    copy_chars(s, result, source, target, n - source)
-    return result
-
-def interleave(s, new, limit):
-    """What replacing the empty string does: new before every character and at the
-    end."""
-    n = len(s.chars)
-    k = len(new.chars)
-    count = n + 1
-    if limit >= 0 and count > limit:
-        count = limit
-    result = malloc(typeOf(s).TO, n + count * k)
-    target = 0
-    i = 0
-    while i < n:
-        if i < count:
-            copy_chars(new, result, 0, target, k)
-            target += k
-        result.chars[target] = s.chars[i]
-        target += 1
-        i += 1
-    if i < count:
-        copy_chars(new, result, 0, target, k)
-    return result
-
-
-# Splitting. LIST is the type of the resulting list; a negative limit is none.
-
 def ll_split_chr(LIST, s, ch, limit):
     n = len(s.chars)
     count = ll_count_char(s, ch, 0, n)

@@ -600,25 +600,17 @@ fn join(hop: &Hop<'_>, unicode: bool) -> RType {
 fn replace(hop: &Hop<'_>, unicode: bool) -> RType {
     let t = container(unicode).ptr();
     let s = hop.inputarg(&text(unicode), 0)?;
-    if hop.nb_args() == 3 && is_char(&hop.args_r[1]) && is_char(&hop.args_r[2]) {
-        let (old, _) = needle(hop, 1, unicode)?;
-        let (new, _) = needle(hop, 2, unicode)?;
-        hop.exception_cannot_occur()?;
-        let v = hop
-            .llops
-            .gendirectcall_to("rstr.ll_replace_chr_chr", [s, old, new], t);
-        return Ok(Some(v));
+    if hop.nb_args() != 3 || !is_char(&hop.args_r[1]) || !is_char(&hop.args_r[2]) {
+        return Err(TyperError::new(
+            "replace() works on single characters only; use rpython.rlib.rstring.replace",
+        ));
     }
-    let old = hop.inputarg(&text(unicode), 1)?;
-    let new = hop.inputarg(&text(unicode), 2)?;
-    let limit = match hop.nb_args() {
-        3 => csigned(-1),
-        _ => hop.inputarg(&Repr::signed(), 3)?,
-    };
+    let (old, _) = needle(hop, 1, unicode)?;
+    let (new, _) = needle(hop, 2, unicode)?;
     hop.exception_cannot_occur()?;
     let v = hop
         .llops
-        .gendirectcall_to("rstr.ll_replace", [s, old, new, limit], t);
+        .gendirectcall_to("rstr.ll_replace_chr_chr", [s, old, new], t);
     Ok(Some(v))
 }
 

@@ -833,7 +833,7 @@ impl Writer {
             5 => format!("('%x' % ({} & 0xffff))", self.int(d)),
             6 => format!("{s}.upper()"),
             7 => format!("{s}.lower()"),
-            8 => format!("{s}.replace('a', 'bc')[:20]"),
+            8 => format!("{s}.replace('a', 'b')[:20]"),
             9 => format!("{s}.strip()"),
             10 => format!("','.join({})[:20]", self.expr(Strs, d)),
             11 => format!("({s} * ({} & 3))[:20]", self.int(d)),

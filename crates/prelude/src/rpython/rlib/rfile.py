@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 
-from rpython.rlib.rstring import StringBuilder
+from rpython.rlib.rstring import StringBuilder, replace
 
 _IOFBF = 0
 _IOLBF = 1
@@ -101,7 +101,7 @@ def _sanitize_mode(mode):
         if mode[0] not in 'rwa':
             raise ValueError("the mode must begin with 'r', 'w', 'a' or 'U'")
         return mode, False
-    rest = mode.replace('U', '')
+    rest = replace(mode, 'U', '')
     if rest != '' and (rest[0] == 'w' or rest[0] == 'a'):
         raise ValueError("universal newlines are for reading only")
     if rest == '' or rest[0] != 'r':
