@@ -208,6 +208,8 @@ class Source(object):
             for end in range(len(line), start, -1):
                 text = '(%s)' % line[start:end]
                 try:
+                    if not isinstance(ast.parse(text, mode='eval').body, ast.Lambda):
+                        continue
                     found = compile(text, '?', 'eval').co_consts[0]
                 except (SyntaxError, TypeError):
                     continue

@@ -619,3 +619,83 @@ def h(k): return len([n ^ k for n in range(0)])
         ",
     );
 }
+
+#[test]
+fn lists_of_nothing() {
+    check(
+        "
+def fixed(n):
+    l = [None] * n
+    return len(l), l
+def grown(n):
+    l = [None] * n
+    l.append(None)
+    return len(l), l
+",
+        "
+        fixed(3) == [3,[null,null,null]]
+        grown(2) == [3,[null,null,null]]
+        ",
+    );
+}
+
+#[test]
+fn string_builders_from_before_the_program_runs() {
+    check(
+        "
+from rpython.rlib.rstring import StringBuilder, UnicodeBuilder
+b = StringBuilder(100)
+b.append('abc')
+b.append_slice('xyz', 1, 2)
+empty = StringBuilder()
+u = UnicodeBuilder()
+u.append(u'def')
+def f(n):
+    b.append_multiple_char('-', n)
+    return b.build(), b.getlength()
+def either(n):
+    builder = empty if n else StringBuilder()
+    builder.append('q')
+    return builder.build()
+def unicode_(n):
+    u.append(unichr(n))
+    return u.build()
+def replaced(s): return s.replace('b', 'xy')
+",
+        "
+        f(2) == [\"abcy--\",6]
+        either(0) == \"q\"
+        either(1) == \"q\"
+        unicode_(65) == \"defA\"
+        replaced('abc') error replace() works on single characters only; use rpython.rlib.rstring.replace
+        ",
+    );
+}
+
+#[test]
+fn more_items_than_there_is_memory() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+A = lltype.GcArray(lltype.Signed)
+def make(n): return [0] * n
+def f(n):
+    try:
+        return len(make(n))
+    except MemoryError:
+        return -1
+def low(n):
+    try:
+        return len(lltype.malloc(A, n))
+    except MemoryError:
+        return -1
+",
+        "
+        f(5) == 5
+        f(4611686018427387904) == -1
+        f(9223372036854775807) == -1
+        low(5) == 5
+        low(9223372036854775807) == -1
+        ",
+    );
+}

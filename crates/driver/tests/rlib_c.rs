@@ -137,8 +137,8 @@ def sums(s): return rzlib.crc32(s) == rzlib.crc32(s[2:], rzlib.crc32(s[:2]))
 ",
         r#"
         there_and_back('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab') == [true,true,true,true]
-        piece(5) == "helloFalse"
-        piece(50) == "hello, worldTrue"
+        piece(5) == "hello0"
+        piece(50) == "hello, world1"
         broken() == "Error -3 while decompressing data: incorrect header check"
         level(1000) raises ValueError
         sums('checksum') == true
@@ -205,7 +205,7 @@ def asked(): return os.sysconf(os.sysconf_names['SC_PAGESIZE']) % 4096 + os.getp
 def users(): return os.getresuid()[0] == os.getuid() and len(os.getgroups()) >= 0
 ",
         r#"
-        relative() == "ellxTrue8"
+        relative() == "ellx18"
         absent() == 2
         asked() == 0
         users() == true

@@ -517,3 +517,83 @@ def constant(n): return (n << 64, n >> 64, (n - 5) >> 100)
         ",
     );
 }
+
+#[test]
+fn floats_out_of_range() {
+    check(
+        "
+def f(x): return int(x)
+",
+        "
+        f(1e18) == 1000000000000000000
+        f(-2.75) == -2
+        f(9223372036854775808.0) == -9223372036854775808
+        f(1e19) == -8446744073709551616
+        f(-1e19) == 8446744073709551616
+        f(1e30) == 5076964154930102272
+        ",
+    );
+}
+
+/// None may stand beside weak references; those whose target Python had freed while the
+/// program loaded are dead.
+#[test]
+fn weak_references_from_before_the_program_runs() {
+    check(
+        "
+import weakref
+class A(object): pass
+kept = A()
+gone = A()
+refs = [weakref.ref(kept), weakref.ref(gone), None]
+del gone
+def f(n):
+    r = refs[n]
+    if r is None: return -1
+    a = r()
+    if a is None: return 0
+    return 1
+",
+        "
+        f(0) == 1
+        f(1) == 0
+        f(2) == -1
+        ",
+    );
+}
+
+#[test]
+fn texts_of_truth_values() {
+    check(
+        "
+def f(n): return str(n > 1) + '%s %d %f' % (n > 2, n > 3, n) + hex(n > 1)
+def u(n): return str(None if n else u'abc')
+",
+        "
+        f(3) == \"11 0 30x1\"
+        u(0) == \"abc\"
+        u(1) == \"None\"
+        ",
+    );
+}
+
+#[test]
+fn constants_through_builtins() {
+    check(
+        "
+from rpython.rlib.rarithmetic import r_uint
+def text(n): return (unicode('%d:') + u'%s') % (n, unichr(65))
+def numbers(n): return [0] * (int(' 2 ') + int(1.9)) + [n]
+def unsigned(n): return r_uint(1 << 63) + r_uint(n), r_uint((1 << 64) - 1)
+def mixed(n): return u'a' + 'b', u'%s' % 'c', '%s' % u'd', u'e' == 'e', '%x' % 255
+def long(n): return n + (1 << 100)
+",
+        "
+        text(7) == \"7:A\"
+        numbers(5) == [0,0,0,5]
+        unsigned(1) == [9223372036854775809,18446744073709551615]
+        mixed(1) == [\"ab\",\"c\",\"d\",true,\"ff\"]
+        long(1) error long constant 1267650600228229401496703205376 does not fit an int
+        ",
+    );
+}

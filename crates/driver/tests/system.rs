@@ -191,7 +191,7 @@ def duplicate():
         failing(5) == 22
         failing(6) == 3
         failing(7) == 2
-        links() == "/tmpTrueFalse"
+        links() == "/tmp10"
         duplicate() == "abc"
         "#,
     );
@@ -218,7 +218,7 @@ def randomness(n):
     return len(os.urandom(n))
 ",
         r#"
-        variables() == "False,a=b,a=b,True,no,True"
+        variables() == "0,a=b,a=b,1,no,1"
         no_variable() raises KeyError
         shell('exit 4') == 4
         randomness(300) == 300

@@ -6,6 +6,7 @@
 //! which knows constants too.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp, ObjId};
 use taipan_interp::ObjData;
@@ -163,6 +164,17 @@ fn str_of(c: &Const) -> Option<Vec<u8>> {
 }
 
 fn binary(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
+    if op != HlOp::Is
+        && op != HlOp::Mod
+        && let (Const::Unicode(_), Const::Str(s)) | (Const::Str(s), Const::Unicode(_)) = (a, b)
+    {
+        // As in Python, which takes the byte string for ASCII.
+        if !s.is_ascii() {
+            return Folded::Unknown;
+        }
+        let (a, b) = (as_unicode(a), as_unicode(b));
+        return binary(world, op, &a, &b);
+    }
     match op {
         HlOp::Is => identical(world, a, b).map_or(Folded::Unknown, bool),
         HlOp::IsSubtype => match (a, b) {
@@ -188,6 +200,14 @@ fn binary(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
         HlOp::GetItem => getitem(world, a, b),
         HlOp::Contains => contains(world, a, b).map_or(Folded::Unknown, bool),
         _ => arithmetic(op, a, b),
+    }
+}
+
+/// A byte string as unicode.
+fn as_unicode(c: &Const) -> Const {
+    match c {
+        Const::Str(s) => Const::Unicode(s.iter().map(|b| u32::from(*b)).collect()),
+        other => other.clone(),
     }
 }
 
@@ -413,9 +433,7 @@ fn arithmetic(op: HlOp, a: &Const, b: &Const) -> Folded {
             }
             _ => Folded::Unknown,
         },
-        (HlOp::Mod, Const::Str(format), _) => {
-            known(percent(format, b).map(|s| Const::Str(s.into())))
-        }
+        (HlOp::Mod, Const::Str(_) | Const::Unicode(_), _) => known(percent(a, b)),
         _ => match (as_float(a), as_float(b)) {
             (Some(x), Some(y)) => float_arithmetic(op, x, y),
             _ => Folded::Unknown,
@@ -472,27 +490,67 @@ fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
     }
 }
 
-/// `format % args` with `%s`, `%d` and `%%` alone: the way names of attributes are
-/// made.
-fn percent(format: &[u8], args: &Const) -> Option<Vec<u8>> {
+/// `format % args` with `%s`, `%d`, `%x`, `%c` and `%%` alone: the way names of
+/// attributes are made. Unicode if the format or one of the arguments is.
+fn percent(format: &Const, args: &Const) -> Option<Const> {
     let args = match args {
         Const::Tuple(t) => t,
         one => std::slice::from_ref(one),
     };
+    let codes = |c: &Const| match c {
+        Const::Unicode(s) => Some(s.to_vec()),
+        Const::Str(s) => Some(s.iter().map(|b| u32::from(*b)).collect()),
+        _ => None,
+    };
+    let ascii = |c: &Const| !matches!(c, Const::Str(s) if !s.is_ascii());
+    let is_unicode = |c: &Const| matches!(c, Const::Unicode(_));
+    let unicode = is_unicode(format) || args.iter().any(is_unicode);
+    if unicode && !(ascii(format) && args.iter().all(ascii)) {
+        return None;
+    }
     let mut args = args.iter();
-    let mut out = Vec::with_capacity(format.len());
-    let mut bytes = format.iter();
-    while let Some(b) = bytes.next() {
-        if *b != b'%' {
-            out.push(*b);
+    let mut out: Vec<u32> = Vec::new();
+    let mut text = codes(format)?.into_iter();
+    while let Some(c) = text.next() {
+        if c != u32::from(b'%') {
+            out.push(c);
             continue;
         }
-        match bytes.next()? {
-            b'%' => out.push(b'%'),
-            b's' => out.extend(str_of(args.next()?)?),
-            b'd' => out.extend(as_int(args.next()?)?.to_string().bytes()),
+        match u8::try_from(text.next()?).ok()? {
+            b'%' => out.push(c),
+            b's' => match args.next()? {
+                Const::Unicode(s) => out.extend(&**s),
+                other => out.extend(str_of(other)?.into_iter().map(u32::from)),
+            },
+            b'd' => {
+                let i = match args.next()? {
+                    Const::Float(bits) => truncated(f64::from_bits(*bits))?,
+                    other => as_int(other)?,
+                };
+                out.extend(i.to_string().bytes().map(u32::from));
+            }
+            b'x' => {
+                let i = as_int(args.next()?)?;
+                let sign = if i < 0 { "-" } else { "" };
+                let digits = format!("{sign}{:x}", i.unsigned_abs());
+                out.extend(digits.bytes().map(u32::from));
+            }
+            b'c' => out.push(u32::try_from(as_int(args.next()?)?).ok()?),
             _ => return None,
         }
     }
-    args.next().is_none().then_some(out)
+    if args.next().is_some() {
+        return None;
+    }
+    if unicode {
+        return Some(Const::Unicode(out.into()));
+    }
+    let bytes: Option<Arc<[u8]>> = out.into_iter().map(|c| u8::try_from(c).ok()).collect();
+    bytes.map(Const::Str)
+}
+
+/// A float's integral part, if it fits.
+fn truncated(x: f64) -> Option<i64> {
+    let limit = -(i64::MIN as f64);
+    (-limit..limit).contains(&x).then_some(x as i64)
 }

@@ -330,7 +330,11 @@ impl<'a> Freezer<'a> {
             Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => self.table(r),
             Kind::StaticMethod(f) => ObjData::StaticMethod(self.constant(f)),
             Kind::ClassMethod(f) => ObjData::ClassMethod(self.constant(f)),
-            Kind::WeakRef(v) => ObjData::WeakRef(self.constant(v)),
+            // Python would have freed what nothing else refers to.
+            Kind::WeakRef(v) => ObjData::WeakRef(match v {
+                Value::Ref(r) if !self.ids.contains_key(r) => Const::None,
+                v => self.constant(v),
+            }),
             Kind::Property(p) => ObjData::Property {
                 fget: self.constant(&p[0]),
                 fset: self.constant(&p[1]),
@@ -445,7 +449,7 @@ fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
         .collect()
 }
 
-/// All objects that can be reached from these values.
+/// All objects that can be reached from these values, other than by weak references.
 pub(crate) fn reachable(
     heap: &Heap,
     modules: &FxHashMap<Ref, Ref>,
@@ -485,11 +489,9 @@ fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Va
         }
     }
     match &o.kind {
-        Kind::Boxed(v)
-        | Kind::StaticMethod(v)
-        | Kind::ClassMethod(v)
-        | Kind::WeakRef(v)
-        | Kind::Cell(Some(v)) => out.push(v.clone()),
+        Kind::Boxed(v) | Kind::StaticMethod(v) | Kind::ClassMethod(v) | Kind::Cell(Some(v)) => {
+            out.push(v.clone())
+        }
         Kind::List(l) => out.extend(l.iter().cloned()),
         Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
             for (k, v) in d.iter() {

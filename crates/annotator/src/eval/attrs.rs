@@ -33,7 +33,9 @@ impl Cx<'_> {
         self.getattr(x, &name)
     }
 
-    /// Whether an attribute is a property with that accessor.
+    /// Whether an attribute is a property with that accessor, in all classes that have
+    /// one. Where only some can be assigned it is an attribute like any other, which
+    /// then mixes a property and the value.
     fn property(&mut self, class: ObjId, name: &str, accessor: &str) -> Known<bool> {
         let Some(info) = self.facts.class(class)? else {
             return Ok(false);
@@ -61,18 +63,12 @@ impl Cx<'_> {
             return Ok(false);
         }
         let all = there.iter().all(|t| *t);
-        if !all {
-            let what = if accessor == "__getter__" {
-                "read"
-            } else {
-                "assigned"
-            };
-            let whose = if there.iter().any(|t| *t) {
-                " of this class or a base, though others can"
-            } else {
-                ""
-            };
-            self.problem("TP0307", format!("property {name}{whose} cannot be {what}"));
+        if accessor == "__getter__" {
+            if !all {
+                self.problem("TP0307", format!("property {name} cannot be read"));
+            }
+        } else if there.iter().all(|t| !t) {
+            self.problem("TP0307", format!("property {name} cannot be assigned"));
         }
         Ok(all)
     }
@@ -118,6 +114,13 @@ impl Cx<'_> {
                     }
                     let what = self.facts.describe_atom(atom);
                     return Ok(self.problem("TP0301", format!("{what} has no attribute {name}")));
+                }
+                if is_several_functions(&sum) {
+                    return Ok(self.problem_help(
+                        "TP0302",
+                        format!("method {name} is another function in one frozen instance than in another"),
+                        Some("give both the same method, or store the functions as attributes"),
+                    ));
                 }
                 Ok(sum)
             }
@@ -371,10 +374,19 @@ impl Cx<'_> {
     }
 
     fn forbidden(&mut self, class: ObjId, name: &str) -> Known<Val> {
-        let class = match self.facts.class(class)? {
+        let info = self.facts.class(class)?;
+        let builtin = info.as_ref().is_some_and(|i| i.builtin_exception);
+        let class = match info {
             Some(info) => info.name.clone(),
             None => "object".into(),
         };
+        if builtin {
+            return Ok(self.problem_help(
+                "TP0307",
+                format!("instances of {class} have no attribute {name}"),
+                Some("use a subclass that has it"),
+            ));
+        }
         Ok(self.problem(
             "TP0307",
             format!(
@@ -486,4 +498,17 @@ impl Cx<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether methods of frozen instances are different functions.
+fn is_several_functions(v: &Val) -> bool {
+    let Some(Atom::Pbc(descs)) = v.single() else {
+        return false;
+    };
+    let mut functions = descs.iter().filter_map(|d| match d {
+        Desc::FrozenMethod { func, .. } => Some(func),
+        _ => None,
+    });
+    let first = functions.next();
+    functions.any(|f| Some(f) != first)
 }

@@ -37,7 +37,8 @@ impl Cx<'_> {
             (Str | Repr | Hex | Oct, _) => Val::str_(false),
             (Unicode, Atom::Uni { .. }) => v.non_none(),
             (Unicode, _) => Val::unicode(false),
-            (Ord, Atom::Str { .. } | Atom::Uni { .. }) => match &v.const_ {
+            (Ord, Atom::Str { char_: true, .. } | Atom::Uni { char_: true, .. }) => match &v.const_
+            {
                 Some(Const::Str(s)) if s.len() == 1 => Val::const_int(i64::from(s[0])),
                 Some(Const::Unicode(s)) if s.len() == 1 => Val::const_int(i64::from(s[0])),
                 _ => Val::nonneg(),

@@ -284,15 +284,14 @@ fn int_kind(i: Ints) -> SomeKind {
     }
 }
 
-/// Whether a PBC set has members of several kinds, or methods of frozen instances that
-/// are different functions.
+/// Whether a PBC set has members of several kinds.
 fn mixed(descs: &[Desc]) -> bool {
     let kind = |d: &Desc| match d {
-        Desc::Function(_) => (0, None),
-        Desc::Class(_) => (1, None),
-        Desc::Method { .. } => (2, None),
-        Desc::Frozen(_) => (3, None),
-        Desc::FrozenMethod { func, .. } => (4, Some(*func)),
+        Desc::Function(_) => 0,
+        Desc::Class(_) => 1,
+        Desc::Method { .. } => 2,
+        Desc::Frozen(_) => 3,
+        Desc::FrozenMethod { .. } => 4,
     };
     descs
         .split_first()

@@ -419,6 +419,62 @@ fn forbidden() {
         (
             "
             class A(object):
+                @property
+                def x(self): return 1
+            class B(A):
+                def set_x(self, v): self.y = v
+                x = property(fset=set_x)
+            def f(s):
+                return B().x
+            ",
+            expect![[r#"
+                8: TP0307 property x cannot be read
+            "#]],
+        ),
+        (
+            "
+            class E(ValueError):
+                def __init__(self, n): self.n = n
+            def f(s):
+                try:
+                    raise E(3)
+                except E as e:
+                    n = e.n
+                except ValueError as e:
+                    e.n = 4
+            ",
+            expect![[r#"
+                9: TP0307 instances of exceptions.ValueError have no attribute n
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                def _freeze_(self): return True
+                def foo(self): return 1
+            class B(A):
+                def foo(self): return 2
+            a, b = A(), B()
+            def f(s):
+                x = a if s else b
+                return x.foo()
+            ",
+            expect![[r#"
+                9: TP0302 method foo is another function in one frozen instance than in another
+            "#]],
+        ),
+        (
+            "
+            def f(s):
+                return ord(s)
+            ",
+            expect![[r#"
+                2: TP0303 ord of a str is not RPython
+            "#]],
+        ),
+        (
+            "
+            class A(object):
                 def __call__(self): return 1
             a = A()
             def f(s):

@@ -30,7 +30,7 @@ impl Emitter<'_, '_> {
         }
         Ok(match (f.is_float(), t.is_float()) {
             (true, true) => self.float_to_float(v, f, t),
-            (true, false) => self.float_to_int(v, f, t, is_signed(to)),
+            (true, false) => self.float_to_int(v, f, t, is_signed(to))?,
             (false, true) => self.int_to_float(v, f, t, is_signed(from)),
             (false, false) => self.int_to_int(v, f, t, is_signed(from)),
         })
@@ -53,8 +53,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Out of the target's range the result is undefined in C; here it never traps.
-    fn float_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
+    /// Out of the target's range, where C leaves the result undefined, its low bits.
+    fn float_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Result<Value, Bad> {
         let v = self.float_to_float(v, f, F64);
         if t == I128 {
             let name = if signed {
@@ -62,16 +62,24 @@ impl Emitter<'_, '_> {
             } else {
                 "rpy_f64_to_u128"
             };
-            if let Some(r) = self.call_runtime(name, &[v], Some(I128)) {
-                return r;
-            }
+            return (self.call_runtime(name, &[v], Some(I128))).ok_or_else(|| "no result".into());
         }
-        // Narrow types wrap, as C does by way of the wider one.
-        let wide = match signed || t.bits() < 64 {
-            true => self.b.ins().fcvt_to_sint_sat(I64, v),
-            false => self.b.ins().fcvt_to_uint_sat(I64, v),
-        };
-        self.int_to_int(wide, I64, t, signed)
+        let (done, far) = (self.b.create_block(), self.cold_block());
+        let result = self.b.append_block_param(done, I64);
+        let near = self.b.ins().fcvt_to_sint_sat(I64, v);
+        // The largest and the smallest stand for all that is out of range.
+        let most = self.int(I64, i64::MAX);
+        let distance = self.b.ins().bxor(near, most);
+        let one = self.int(I64, 1);
+        let distance = self.b.ins().iadd(distance, one);
+        let saturated = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, distance, one);
+        self.b.ins().brif(saturated, far, &[], done, &[near.into()]);
+        self.b.switch_to_block(far);
+        let wide = (self.call_runtime("rpy_f64_to_i128", &[v], Some(I128))).ok_or("no result")?;
+        let low = self.b.ins().ireduce(I64, wide);
+        self.jump(done, &[low]);
+        self.b.switch_to_block(done);
+        Ok(self.int_to_int(result, I64, t, signed))
     }
 
     fn int_to_float(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {

@@ -15,6 +15,14 @@ TEXTS = GcArray(Ptr(STR))
 
 # What both layouts have.
 
+MOST_ITEMS = 1 << 40
+
+def ll_check_count(n):
+    """The collector ends the program where there is no memory left; what no machine has can
+    be caught."""
+    if n > MOST_ITEMS:
+        raise MemoryError
+
 def ll_length(l):
     if is_array(l):
         return len(l)
@@ -45,6 +53,7 @@ def ll_newemptylist(LIST):
 def ll_alloc_and_set(LIST, count, item):
     if count < 0:
         count = 0
+    ll_check_count(count)
     l = ll_newlist(LIST, count)
     items = ll_items(l)
     i = 0

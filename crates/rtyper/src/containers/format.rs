@@ -200,6 +200,10 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
             }
             _ => hop.inputarg(&Repr::Str, 0)?,
         },
+        // As in RPython, whose `%f` is the `str()` of any number.
+        b'f' if spec.precision.is_none() && matches!(r, Repr::Int(_) | Repr::Bool) => {
+            of_type(hop, r.methods().rtype_str(hop)?)?
+        }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
             let x = hop.inputarg(&Repr::Float, 0)?;
             debug_assert_eq!(hop.llops.ty(&x), *FLOAT);

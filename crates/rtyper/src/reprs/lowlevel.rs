@@ -233,8 +233,11 @@ fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
     } else {
         PlainOp::Malloc
     };
-    hop.has_implicit_exception("MemoryError")?;
+    let caught = hop.has_implicit_exception("MemoryError")?;
     hop.exception_is_here()?;
+    if let (true, Some(n)) = (caught, args.get(2)) {
+        hop.gendirectcall("rlist.ll_check_count", [n.clone()])?;
+    }
     Ok(Some(hop.genop(op, args, hop.r_result.lowleveltype())))
 }
 

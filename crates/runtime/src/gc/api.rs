@@ -85,7 +85,8 @@ pub unsafe extern "C" fn rpy_gc_malloc_varsize(
     // SAFETY: by contract.
     unsafe {
         let obj = allocate(info, size, zero || info.item_pointers != 0);
-        if info.item_size != 0 {
+        // Items of no size are counted, too.
+        if info.length_offset != 0 {
             *((obj + info.length_offset as usize) as *mut usize) = length;
         }
         obj
@@ -158,7 +159,7 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
     // SAFETY: by contract.
     unsafe {
         let obj = make_large(info, size);
-        if info.item_size != 0 {
+        if info.length_offset != 0 {
             *((obj + info.length_offset as usize) as *mut usize) = length;
         }
         obj

@@ -59,14 +59,27 @@ def double_to_string(value, tp, precision, flags):
     return formatd(value, tp, precision, flags), special
 
 def string_to_float(s):
-    """ParseStringError where s is not a float."""
-    from rpython.rlib.rstring import ParseStringError
+    """The value of a float with blanks around it, or of one of the names that Python has
+    for floats without digits. ParseStringError where s is neither."""
+    from rpython.rlib.rstring import ParseStringError, strip_spaces
+    s = strip_spaces(s)
     try:
         return rstring_to_float(s)
     except ValueError:
-        raise ParseStringError(INVALID_MSG)
+        name = s.lower()
+        negative = name.startswith('-')
+        if negative or name.startswith('+'):
+            name = name[1:]
+        if name == 'inf' or name == 'infinity':
+            x = INFINITY
+        elif name == 'nan':
+            x = NAN
+        else:
+            raise ParseStringError(INVALID_MSG)
+        return -x if negative else x
 
 def rstring_to_float(s):
+    """ValueError where s is not made of digits."""
     return float(s)
 
 def isfinite(x):
