@@ -102,6 +102,14 @@ class Statement(object):
         return isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
 
 
+def needed_imports(node, used):
+    """The part of a `from` import that a cut needs; None for any other statement."""
+    if not isinstance(node, ast.ImportFrom) or node.level or node.names[0].name == '*':
+        return None
+    return ['from %s import %s as %s' % (node.module, a.name, a.asname or a.name)
+            for a in node.names if (a.asname or a.name) in used]
+
+
 # Names in statements of a test that run the function or look at the outcome.
 RUNS = set(['interpret', 'interpret_raises', 'res', 'py', 'compile', 'getcompiled'])
 
@@ -339,7 +347,7 @@ class Source(object):
             if home and home.startswith('rpython.') and hasattr(sys.modules.get(home), name):
                 out.append('from %s import %s' % (home, name))
         for st in sorted(keep, key=lambda st: (st.local, st.first)):
-            out += st.lines
+            out += needed_imports(st.node, used) or st.lines
             out.append('')
         return '\n'.join(out) + '\n'
 

@@ -568,11 +568,14 @@ fn texts_of_truth_values() {
         "
 def f(n): return str(n > 1) + '%s %d %f' % (n > 2, n > 3, n) + hex(n > 1)
 def u(n): return str(None if n else u'abc')
+def v(n): return u'<%s>' % (None if n else u'abc')
 ",
         "
         f(3) == \"11 0 30x1\"
         u(0) == \"abc\"
         u(1) == \"None\"
+        v(0) == \"<abc>\"
+        v(1) == \"<None>\"
         ",
     );
 }

@@ -127,6 +127,11 @@ def ll_str2unicode(s):
         i += 1
     return result
 
+def ll_unicode_or_none(s):
+    if s:
+        return s
+    return ll_str2unicode("None")
+
 def ll_unicode2str(s):
     if not s:
         return "None"

@@ -180,7 +180,12 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
     let r = hop.args_r[0].clone();
     let mut v = match spec.code {
         b's' if unicode && matches!(r, Repr::Unicode | Repr::UniChar) => {
-            return hop.inputarg(&Repr::Unicode, 0);
+            let v = hop.inputarg(&Repr::Unicode, 0)?;
+            if r == Repr::UniChar {
+                return Ok(v);
+            }
+            let t = UNICODE.ptr();
+            return Ok((hop.llops).gendirectcall_to("rstr.ll_unicode_or_none", [v], t));
         }
         b's' => of_type(hop, r.methods().rtype_str(hop)?)?,
         b'r' => of_type(hop, r.methods().rtype_repr(hop)?)?,
