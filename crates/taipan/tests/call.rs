@@ -100,15 +100,13 @@ fn no_call_of_a_batch_stops_the_others() {
     };
     let input =
         call("double", "1") + &call("leaves", "3") + &call("reads", "") + &call("double", "2");
-    for engine in ["llinterp", "native"] {
-        check(
-            &["call", "--engine", engine, "--batch", "-"],
-            &input,
-            "{\"id\":0,\"ok\":2}\n\
-             {\"error\":\"the call ended the process: exit code 3\",\"id\":0}\n\
-             {\"id\":0,\"ok\":\"\"}\n\
-             {\"id\":0,\"ok\":4}\n",
-            2,
-        );
-    }
+    check(
+        &["call", "--engine", "native", "--batch", "-"],
+        &input,
+        "{\"id\":0,\"ok\":2}\n\
+         {\"error\":\"the call ended the process: exit code 3\",\"id\":0}\n\
+         {\"id\":0,\"ok\":\"\"}\n\
+         {\"id\":0,\"ok\":4}\n",
+        2,
+    );
 }
