@@ -1,6 +1,6 @@
 //! StringBuilder and UnicodeBuilder (RPython: `rbuilder.py`).
 
-use taipan_graph::{Const, IntKind};
+use taipan_graph::Const;
 use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, Field, LLConst, LLType, PlainOp, SIGNED, StaticSym, StaticValue, StructBody, VOID,
@@ -64,7 +64,7 @@ pub(super) fn prebuilt(rt: &RTyper<'_>, builder: &ObjData, ty: LLType) -> Typed<
     } else {
         (StaticSym::Str(bytes.as_slice().into()), bytes.len())
     };
-    let used = LLConst::Int(IntKind::SIGNED, used as i128);
+    let used = LLConst::signed(used as i64);
     Ok(StaticValue::Struct(vec![
         StaticValue::Const(LLConst::data(buffer, text(unicode).lowleveltype())),
         StaticValue::Const(used),
