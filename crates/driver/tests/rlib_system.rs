@@ -170,10 +170,10 @@ def environment():
     return value + str(rposix_environ.r_getenv('TAIPAN_OWN') is None)
 ",
         "
-        echo() == \"x0True\"
+        echo() == \"x01\"
         no_terminal() == 9
         entries() == \"4d1\"
-        environment() == \"valTrue\"
+        environment() == \"val1\"
         ",
     );
 }
