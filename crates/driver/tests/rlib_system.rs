@@ -237,6 +237,9 @@ def unknown():
     except ValueError: return 'no'
 def arccosine(x, y): return rcomplex.c_acos(x, y)[1] == -2.1073424255447017e-08
 def exponential(x, y): return rcomplex.c_exp(x, y)[0] == 7.321022327454795e+307
+def no_tangent(x, y):
+    r, i = rcomplex.c_tanh(x, y * rcomplex.INFINITY * 0.0)
+    return r != r and i != i
 def power(s1, n1, n2, n): return listsort.powerloop(s1, n1, n2, n)
 ",
         "
@@ -246,6 +249,7 @@ def power(s1, n1, n2, n): return listsort.powerloop(s1, n1, n2, n)
         arccosine(-1.0000000000000002, 0.0) == true
         exponential(709.5, 1.0) == true
         exponential(800.0, 0.0) raises OverflowError
+        no_tangent(0.0, 1.0) == true
         power(67, 61, 24443, 47459) == 2
         power(16397, 8763, 3147, 54647) == 4
         ",

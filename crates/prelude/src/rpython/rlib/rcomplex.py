@@ -273,6 +273,9 @@ def c_tanh(x, y):
     if not _are_finite(x, y):
         if math.isinf(y) and isfinite(x):
             raise ValueError(_DOMAIN)
+        if x == 0.0:
+            # Newer standards of C say that the real part is zero.
+            return NAN, NAN
         return _tanh(x, y)
     if math.fabs(x) > _LARGE_LOG:
         return (math.copysign(1.0, x),
