@@ -149,3 +149,8 @@ except OSError as e:
 keyword = re.compile(r'(true|false)(?!\w)')
 print keyword.match('true').group(1), keyword.match('truely'), keyword.match('false-').end()
 print re.match(r'(["\']).*?\1', '"it\'s" x').group(0)
+
+# Time passes.
+start = time.time()
+total = sum(range(100))
+print time.time() > start, time.clock() >= 0
