@@ -313,7 +313,9 @@ impl Writer {
 
     fn print(&mut self, ty: Ty, name: &str) {
         match ty {
-            Int | Bool | Str => self.line(&format!("print '[', {name}, ']'")),
+            Int | Str => self.line(&format!("print '[', {name}, ']'")),
+            // The text of a truth value is not Python's.
+            Bool => self.line(&format!("print '[', int({name}), ']'")),
             Float => self.line(&format!("print '%f' % {name}")),
             Ints => self.line(&format!("print ' '.join([str(n) for n in {name}])")),
             Strs => self.line(&format!("print '|'.join({name})")),
