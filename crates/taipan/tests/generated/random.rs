@@ -34,7 +34,7 @@ const TYPES: [Ty; 10] = [Int, Int, Str, Bool, Float, Ints, Strs, Dict, Object, M
 
 /// What every program starts with.
 const HEAD: &str = "\
-import math
+import math, sys
 from rpython.rlib.rarithmetic import intmask, ovfcheck
 
 class State(object):
@@ -637,8 +637,8 @@ impl Writer {
     fn literal(&mut self, ty: Ty) -> String {
         match ty {
             Int => match self.rng.u8(..10) {
-                0 => "9223372036854775807".to_owned(),
-                1 => "(-9223372036854775807 - 1)".to_owned(),
+                0 => "sys.maxint".to_owned(),
+                1 => "(-sys.maxint - 1)".to_owned(),
                 2 => self.rng.i32(-100_000..100_000).to_string(),
                 _ => self.rng.i32(-9..20).to_string(),
             },
@@ -767,7 +767,7 @@ impl Writer {
             4 => format!("({a} | {})", self.int(d)),
             5 => format!("({a} ^ {})", self.int(d)),
             6 => format!("({a} >> ({} & 63))", self.int(d)),
-            7 => format!("intmask({a} << ({} & 63))", self.int(d)),
+            7 => format!("intmask(({a} ^ state.zero) << ({} & 63))", self.int(d)),
             8 => format!("({a} // (({} & 63) + 1))", self.int(d)),
             9 => format!("({a} % (({} & 63) + 1))", self.int(d)),
             10 => format!("divmod({a}, ({} & 63) + 1)[1]", self.int(d)),
