@@ -9,8 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustc_hash::FxHashSet;
 use taipan_codegen::CodegenError;
-use taipan_lltype::{CLibrary, FuncSym, library_of};
+use taipan_lltype::{CLibrary, FuncSym, SHIPPED_HEADERS, library_of};
 
 /// Options that let sources pass that C compilers of the time accepted: prototypes may
 /// be missing, pointers are converted.
@@ -67,13 +68,28 @@ pub(crate) fn write_sources(
 ) -> io::Result<(Vec<OsString>, Vec<OsString>)> {
     let (mut compile, mut link) = (Vec::<OsString>::new(), Vec::<OsString>::new());
     let mut sources = Vec::new();
+    for (name, text) in SHIPPED_HEADERS {
+        let file = dir.join(name);
+        file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(file, text)?;
+    }
+    compile.push("-I".into());
+    compile.push(dir.into());
+    // Descriptions of a library that differ (in the declaration of a variable, say) may
+    // bring the same sources.
+    let mut brought = FxHashSet::default();
     for (library, functions) in by_library(functions) {
-        for text in library.sources_for(&functions) {
+        let own = (library.sources.iter()).filter(|s| brought.insert(*s));
+        let texts: Vec<String> = (own.map(|s| library.with_header(s)))
+            .chain([library.stubs(&functions)])
+            .collect();
+        for text in texts {
             let file = dir.join(format!("module{}.c", sources.len()));
             std::fs::write(&file, text)?;
             sources.push(file);
         }
-        sources.extend(library.files.iter().map(PathBuf::from));
+        let files = library.files.iter().filter(|f| brought.insert(*f));
+        sources.extend(files.map(PathBuf::from));
         let option = |o: &str, values: &[String], to: &mut Vec<OsString>| {
             to.extend(values.iter().map(|v| format!("{o}{v}").into()));
         };

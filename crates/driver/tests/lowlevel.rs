@@ -378,7 +378,11 @@ eci = ExternalCompilationInfo(
     post_include_bits=['typedef struct { int n; char rest[21]; } box_t; extern int counter;\\n'
                        'void fill(box_t *, int); int look(box_t *);'],
     separate_module_sources=['''
+#include \"src/precommondefs.h\"
+#include <src/mem.h>
 int counter = 5;
+RPY_EXTERN Signed twice_counter(void);
+Signed twice_counter(void) { return 2 * counter; }
 void fill(box_t *b, int n) { b->n = n; b->rest[20] = 1; counter++; }
 int look(box_t *b) { return b->n + b->rest[20]; }
 '''])
@@ -386,6 +390,7 @@ BOX = rffi.COpaquePtr('box_t', compilation_info=eci)
 fill = rffi.llexternal('fill', [BOX, rffi.INT], lltype.Void, compilation_info=eci)
 look = rffi.llexternal('look', [BOX], rffi.INT, compilation_info=eci)
 get_counter, set_counter = rffi.CExternVariable(rffi.INT, 'counter', eci)
+twice_counter = rffi.llexternal('twice_counter', [], lltype.Signed, compilation_info=eci)
 def box(n):
     b = lltype.malloc(BOX.TO, flavor='raw')
     fill(b, n)
@@ -394,11 +399,11 @@ def box(n):
     return result, rffi.sizeof(BOX.TO)
 def variable():
     set_counter(70)
-    return int(get_counter())
+    return int(get_counter()) + twice_counter()
 ",
         "
         box(3) == [4,32]
-        variable() == 70
+        variable() == 210
         ",
     );
 }

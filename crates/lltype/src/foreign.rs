@@ -36,11 +36,19 @@ pub struct CLibrary {
 
 /// What every C source starts with.
 const PRELUDE: &str = "\
+#ifndef TAIPAN_PRELUDE
+#define TAIPAN_PRELUDE
 typedef long Signed;
 typedef unsigned long Unsigned;
 #define RPY_EXTERN extern __attribute__((visibility(\"default\")))
 #define RPY_EXPORTED RPY_EXTERN
+#endif
 ";
+
+/// Headers of the original toolchain that C sources of programs include, by path, and
+/// their text: all that is asked of them is what every source starts with.
+pub const SHIPPED_HEADERS: &[(&str, &str)] =
+    &[("src/precommondefs.h", PRELUDE), ("src/mem.h", PRELUDE)];
 
 impl CLibrary {
     /// Whether headers declare its functions.
@@ -69,19 +77,18 @@ impl CLibrary {
         out
     }
 
-    /// The library's own sources, each with its header, and last the functions by which
-    /// a program calls these functions of the library.
-    pub fn sources_for(&self, functions: &[&FuncSym]) -> Vec<String> {
-        let header = self.header();
-        let mut out: Vec<String> = (self.sources.iter())
-            .map(|s| format!("{header}{s}\n"))
-            .collect();
-        let mut stubs = header;
+    /// One of the library's own sources with its header.
+    pub fn with_header(&self, source: &str) -> String {
+        format!("{}{source}\n", self.header())
+    }
+
+    /// The functions by which a program calls these functions of the library.
+    pub fn stubs(&self, functions: &[&FuncSym]) -> String {
+        let mut stubs = self.header();
         for f in functions {
             stub(self, f, &mut stubs);
         }
-        out.push(stubs);
-        out
+        stubs
     }
 }
 
@@ -194,9 +201,7 @@ mod tests {
                 result: *SIGNED,
             },
         );
-        let [text] = &library.sources_for(&[&f])[..] else {
-            panic!("one source");
-        };
+        let text = library.stubs(&[&f]);
         let stub = text.replace(&foreign_symbol(&f), "SYMBOL");
         assert!(stub.contains("#include <string.h>\n"), "{stub}");
         assert!(

@@ -308,7 +308,9 @@ impl Writer {
         self.block("def target(driver, args):", |w| {
             w.line("return entry_point, None")
         });
-        self.block("if __name__ == '__main__':", |w| w.line("entry_point(['main'])"));
+        self.block("if __name__ == '__main__':", |w| {
+            w.line("entry_point(['main'])")
+        });
     }
 
     fn print(&mut self, ty: Ty, name: &str) {
