@@ -27,15 +27,16 @@ class Logger(object):
         self.active = True
         self.aggregate = aggregate
 
-    def log(self, new_strategy, size, cause="", old_strategy="", typename=""):
-        key = (cause, old_strategy, new_strategy)
+    def log(self, new_strategy, size, cause="", old_strategy="", typename="",
+            element_typename=""):
+        key = (cause, old_strategy, new_strategy, typename)
         if self.aggregate:
             if key not in self.logs:
                 self.logs[key] = LogEntry()
-            self.logs[key].add(size, typename)
+            self.logs[key].add(size, element_typename)
         else:
             entry = LogEntry()
-            entry.add(size, typename)
+            entry.add(size, element_typename)
             self.output(key, entry)
 
     def print_aggregated_log(self):
@@ -43,11 +44,14 @@ class Logger(object):
             self.output(key, entry)
 
     def output(self, key, entry):
-        cause, old, new = key
+        cause, old, new, typename = key
         change = new
         if old:
             change = "%s -> %s" % (old, new)
-        line = "%s (%s) size %d objects %d" % (cause, change, entry.slots, entry.objects)
+        of = ""
+        if typename:
+            of = " of " + typename
+        line = "%s (%s)%s size %d objects %d" % (cause, change, of, entry.slots, entry.objects)
         if entry.element_typenames:
             line += " elements: " + " ".join(entry.element_typenames)
         self.do_print(line)

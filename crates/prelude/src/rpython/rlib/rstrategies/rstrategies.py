@@ -143,7 +143,7 @@ class StrategyFactory(object):
         if new_element is not None:
             element = self.log_string_for_object(new_element)
         self.logger.log(self.log_string_for_object(new_strategy), new_strategy.size(w_self),
-                        cause, old, element)
+                        cause, old, "", element)
 
     @specialize.call_location()
     def log_string_for_object(self, obj):
