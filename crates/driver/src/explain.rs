@@ -21,7 +21,7 @@ use taipan_interp::{Function, Name, ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym};
 use taipan_rtyper::{FuncKey, FuncKeyKind, LayoutKey};
 
-use crate::keys::key_text;
+use crate::keys::{has_low_level_key, key_text};
 use crate::stages::{self, LLFunction};
 use crate::{Database, QueryEvent};
 
@@ -264,16 +264,7 @@ fn subject(db: &dyn Db, name: &str, id: Id) -> Option<String> {
             FuncKeyKind::User(spec) => function(spec.roots(db).program(db), spec.func(db)),
             _ => None,
         },
-        "simplified"
-        | "simplified_summary"
-        | "simplified_mentions"
-        | "optimized"
-        | "optimized_summary"
-        | "optimized_mentions"
-        | "exceptions"
-        | "gc"
-        | "function_effects"
-        | "machine_code" => {
+        _ if has_low_level_key(name) => {
             let key = LLFunction::from_id(id);
             sym(key.roots(db), key.sym(db))
         }

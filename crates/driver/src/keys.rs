@@ -22,6 +22,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         }
     };
     let helper = |key: HelperKey| format!("{}{:?}", key.name(db), key.args(db));
+    let low_level = |id| LLFunction::from_id(id).sym(db).name().to_owned();
     Some(match query {
         "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" => {
             File::from_id(id).path(db).to_string()
@@ -69,19 +70,26 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             FuncKeyKind::Helper(key) => helper(*key),
             FuncKeyKind::Synth(_, sym) => sym.name().to_owned(),
         },
-        "simplified"
-        | "simplified_summary"
-        | "simplified_mentions"
-        | "optimized"
-        | "optimized_summary"
-        | "optimized_mentions"
-        | "exceptions"
-        | "gc"
-        | "function_effects"
-        | "machine_code"
-        | "kept_simplified"
-        | "kept_optimized"
-        | "kept_code" => LLFunction::from_id(id).sym(db).name().to_owned(),
+        "kept_simplified" | "kept_optimized" | "kept_code" => low_level(id),
+        _ if has_low_level_key(query) => low_level(id),
         _ => return None,
     })
+}
+
+/// Whether the key of a query is a low-level function of a program, an [`LLFunction`]; what
+/// is kept of such queries is left out.
+pub(crate) fn has_low_level_key(query: &str) -> bool {
+    matches!(
+        query,
+        "simplified"
+            | "simplified_summary"
+            | "simplified_mentions"
+            | "optimized"
+            | "optimized_summary"
+            | "optimized_mentions"
+            | "exceptions"
+            | "gc"
+            | "function_effects"
+            | "machine_code"
+    )
 }
