@@ -34,10 +34,12 @@ pub mod state {
     pub const EXC_VALUE: i32 = 32;
     /// Lowest address for the machine stack.
     pub const STACK_LIMIT: i32 = 40;
+    /// What a function for slow paths has to say.
+    pub const SLOW_RESULT: i32 = 48;
     /// Number of traceback entries recorded.
-    pub const TRACEBACK_COUNT: i32 = 48;
+    pub const TRACEBACK_COUNT: i32 = 56;
     /// The ring of traceback entries: location, exception type.
-    pub const TRACEBACK: i32 = 56;
+    pub const TRACEBACK: i32 = 64;
     /// Number of entries in the ring.
     pub const TRACEBACK_DEPTH: i64 = 128;
 }

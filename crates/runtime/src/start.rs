@@ -126,7 +126,7 @@ unsafe fn make_argv<'a>(
         (*s).root_stack_top = root.add(1);
         for i in 0..argc {
             let string = make_string(table, arg(i)) as usize;
-            api::rpy_gc_writebarrier(*root);
+            api::writebarrier(*root);
             let items = *root + (*table.string_array).items_offset as usize;
             *((items + i * 8) as *mut usize) = string;
         }

@@ -23,6 +23,8 @@ pub struct State {
     pub exc_value: *mut c_void,
     /// Lowest address that the machine stack may reach.
     pub stack_limit: usize,
+    /// What a function of [`crate::gc::slow`] has to say: those return nothing.
+    pub slow_result: usize,
     /// Number of traceback entries ever recorded.
     pub traceback_count: usize,
     /// The last of them, at their number modulo [`TRACEBACK_DEPTH`].
@@ -77,6 +79,8 @@ pub mod offset {
     pub const STACK_LIMIT: i32 = offset_of!(State, stack_limit) as i32;
     /// [`State::traceback_count`]
     pub const TRACEBACK_COUNT: i32 = offset_of!(State, traceback_count) as i32;
+    /// [`State::slow_result`]
+    pub const SLOW_RESULT: i32 = offset_of!(State, slow_result) as i32;
     /// [`State::traceback`]
     pub const TRACEBACK: i32 = offset_of!(State, traceback) as i32;
 }
@@ -92,6 +96,7 @@ pub static mut rpy_state: State = State {
     exc_value: ptr::null_mut(),
     stack_limit: 0,
     traceback_count: 0,
+    slow_result: 0,
     traceback: [TracebackEntry {
         location: RAISED,
         exc_type: 0,

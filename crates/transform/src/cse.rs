@@ -13,29 +13,28 @@
 //! ```
 //!
 //! Works in SSA form, down the dominator tree. Pure operations and loads of what never
-//! changes are known in all dominated blocks; loads of mutable memory only along
-//! links to blocks without other predecessors, until something may write there.
+//! changes are known in all dominated blocks, what mutable memory holds ([`Ways`]) until
+//! something may write there.
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{
-    BlockId, Dominators, ExitCase, ExitSwitch, Operation, Substitution, VarId, entry_map,
-    remove_identical_vars_ssa, ssa_to_ssi,
+    BlockId, Dominators, ExitSwitch, Operation, Substitution, VarId, remove_identical_vars_ssa,
+    ssa_to_ssi,
 };
 use taipan_lltype::{
-    EFFECT, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
-    Program, VoidConst,
+    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
 };
 
-use crate::calls::{Callees, callees};
 use crate::fold::opposite;
-use crate::ssa::{constant, type_of};
+use crate::memory::{Access, Memory, Ways, condition_of, place, writes_anything};
+use crate::ssa::constant;
 
 /// Merges equal computations.
 pub(crate) fn merge_common(g: &mut LLGraph, program: &dyn Program) {
     remove_identical_vars_ssa(g);
     let mut pass = Cse {
         program,
-        entries: entry_map(g).iter().map(|e| e.len()).collect(),
+        ways: Ways::new(g, program),
         children: vec![Vec::new(); g.blocks.len()],
         replaced: Substitution::<LowLevel>::default(),
         shrinks: (g.blocks.iter().flat_map(|b| &b.operations))
@@ -61,45 +60,9 @@ pub(crate) fn merge_common(g: &mut LLGraph, program: &dyn Program) {
 /// A computation: operation, operands, type of the result.
 type Key = (LLOp, Vec<LLOperand>, LLType);
 
-/// A place in memory that a load or store is about.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Place {
-    object: LLOperand,
-    /// Field names and indexes.
-    path: Vec<LLOperand>,
-    pub(crate) kind: Kind,
-}
-
-/// Which stores may change a place.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Kind {
-    /// A field of a struct type.
-    Field(LLType, LLOperand),
-    /// Items of an array type.
-    Items(LLType),
-    /// A field of the structs that are the items of an array type, or an item (`true`)
-    /// or a field of what is inlined in a struct type.
-    Interior(LLType, LLOperand, bool),
-}
-
-impl Kind {
-    pub(crate) fn may_alias(&self, other: &Kind) -> bool {
-        match (self, other) {
-            (Kind::Field(_, f), Kind::Interior(_, g, _))
-            | (Kind::Interior(_, g, _), Kind::Field(_, f)) => f == g,
-            (Kind::Items(_), Kind::Interior(_, _, item))
-            | (Kind::Interior(_, _, item), Kind::Items(_)) => *item,
-            _ => self == other,
-        }
-    }
-}
-
-type Memory = FxHashMap<Place, LLOperand>;
-
 struct Cse<'a> {
     program: &'a dyn Program,
-    /// Number of links into each block.
-    entries: Vec<usize>,
+    ways: Ways,
     children: Vec<Vec<BlockId>>,
     replaced: Substitution<LowLevel>,
     /// Whether lengths may change.
@@ -112,15 +75,16 @@ struct Cse<'a> {
 
 /// Steps of the walk down the dominator tree.
 enum Step {
-    /// A block, with what is known of memory and the condition under which it is entered.
-    Enter(BlockId, Memory, Option<(VarId, LLConst)>),
+    /// A block. If one link alone leads to it: what is known of memory there, and the
+    /// condition of that link.
+    Enter(BlockId, Option<(Memory, Option<(VarId, LLConst)>)>),
     /// Forget what was added for a block and those below it.
     Leave(Vec<Key>, Option<VarId>),
 }
 
 impl Cse<'_> {
     fn walk(&mut self, g: &mut LLGraph) {
-        let mut pending = vec![Step::Enter(g.startblock, Memory::default(), None)];
+        let mut pending = vec![Step::Enter(g.startblock, None)];
         while let Some(step) = pending.pop() {
             match step {
                 Step::Leave(keys, condition) => {
@@ -129,7 +93,9 @@ impl Cse<'_> {
                     }
                     condition.and_then(|v| self.conditions.remove(&v));
                 }
-                Step::Enter(b, mut memory, condition) => {
+                Step::Enter(b, alone) => {
+                    let (mut memory, condition) =
+                        alone.unwrap_or_else(|| (self.ways.enter(g, b), None));
                     // A condition that is known already stays known.
                     let condition = condition.filter(|(v, _)| !self.conditions.contains_key(v));
                     let known = condition.as_ref().map(|c| c.0);
@@ -137,12 +103,12 @@ impl Cse<'_> {
                     let added = self.block(g, b, &mut memory);
                     pending.push(Step::Leave(added, known));
                     for c in self.children[b.index()].iter().rev() {
-                        let alone = self.entries[c.index()] == 1
-                            && g.block(b).exits.iter().any(|l| l.target == *c);
-                        pending.push(match alone {
-                            true => Step::Enter(*c, memory.clone(), condition_of(g, b, *c)),
-                            false => Step::Enter(*c, Memory::default(), None),
-                        });
+                        let block = g.block(b);
+                        let link = (block.exits.iter().find(|l| l.target == *c))
+                            .filter(|_| self.ways.entries(*c) == 1);
+                        let alone =
+                            link.map(|l| (memory.clone(), condition_of(&block.exitswitch, l)));
+                        pending.push(Step::Enter(*c, alone));
                     }
                 }
             }
@@ -151,11 +117,7 @@ impl Cse<'_> {
 
     /// What is known to be the value of an operand here.
     fn value(&self, o: &LLOperand) -> LLOperand {
-        let o = o.as_var().and_then(|v| self.replaced.get(&v)).unwrap_or(o);
-        match o.as_var().and_then(|v| self.conditions.get(&v)) {
-            Some(c) => constant(c.clone()),
-            None => o.clone(),
-        }
+        known_value(&self.replaced, &self.conditions, o)
     }
 
     /// Goes through a block; answers the computations that it added.
@@ -182,16 +144,25 @@ impl Cse<'_> {
         if let ExitSwitch::Value(o) = &mut block.exitswitch {
             *o = self.value(o);
         }
-        for a in block.exits.iter_mut().flat_map(|l| &mut l.args) {
-            *a = self.value(a);
+        for link in &mut block.exits {
+            let condition = condition_of(&block.exitswitch, link);
+            for a in &mut link.args {
+                *a = match &condition {
+                    Some((v, c)) if a.as_var() == Some(*v) => constant(c.clone()),
+                    _ => self.value(a),
+                };
+            }
         }
+        let (replaced, conditions) = (&self.replaced, &self.conditions);
+        self.ways
+            .leave(g, b, memory, |o| known_value(replaced, conditions, o));
         added
     }
 
     /// The value of an operation, if it is known already.
     fn operation(
         &mut self,
-        g: &LLGraph,
+        g: &mut LLGraph,
         op: &Operation<LowLevel>,
         memory: &mut Memory,
         raising: bool,
@@ -217,24 +188,19 @@ impl Cse<'_> {
         }) = place(g, op, self.program)
         {
             if let Some(value) = stored {
-                if memory.get(&place) == Some(&value) {
-                    // It is there already.
-                    return Some(constant(LLConst::void()));
-                }
-                memory.retain(|p, _| !place.kind.may_alias(&p.kind));
-                memory.insert(place, value);
-                return None;
+                let there = memory.store(place, value);
+                return there.then(|| constant(LLConst::void()));
             }
-            if let Some(value) = memory.get(&place) {
-                return Some(value.clone());
+            if let Some(value) = self.ways.load(g, memory, &place, ty) {
+                return Some(value);
             }
             if immutable {
                 return self.pure(op, ty, added);
             }
-            memory.insert(place, op.result.into());
+            memory.loaded(place, op.result.into());
             return None;
         }
-        if op.op.flags() & EFFECT != 0 && !is_harmless(op) {
+        if writes_anything(op) {
             memory.clear();
         }
         None
@@ -286,105 +252,17 @@ impl Cse<'_> {
     }
 }
 
-/// What a load or store is about.
-pub(crate) struct Access {
-    pub(crate) place: Place,
-    /// The value that is stored.
-    pub(crate) stored: Option<LLOperand>,
-    /// Whether the place never changes after initialisation.
-    pub(crate) immutable: bool,
-}
-
-/// What a load or store is about; none for other operations.
-pub(crate) fn place(
-    g: &LLGraph,
-    op: &Operation<LowLevel>,
-    program: &dyn Program,
-) -> Option<Access> {
-    use PlainOp::*;
-    let LLOp::Plain(p) = op.op else { return None };
-    let store = match p {
-        Getfield | Getarrayitem | Getinteriorfield => false,
-        Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-        | BareSetinteriorfield => true,
-        _ => return None,
-    };
-    let object = op.args.first()?.clone();
-    let container = type_of(g, &object).pointee()?;
-    let end = op.args.len() - usize::from(store);
-    let path = op.args[1..end].to_vec();
-    let mut immutable = false;
-    let kind = match p {
-        Getfield | Setfield | BareSetfield => {
-            let name = path.first()?.clone();
-            let body = program.body(container.as_struct()?);
-            if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
-                // What programs declare with `_immutable_fields_` is for values that
-                // are known; many write such attributes once more, later.
-                immutable = body.immutable.contains(n) && !n.starts_with("inst_");
-            }
-            Kind::Field(container, name)
-        }
-        Getarrayitem | Setarrayitem | BareSetarrayitem => {
-            immutable = container.as_array().is_some_and(|a| a.immutable);
-            Kind::Items(container)
-        }
-        _ => {
-            let field = path.iter().rfind(|o| is_field(o))?.clone();
-            let item = !path.last().is_some_and(is_field);
-            Kind::Interior(container, field, item)
-        }
-    };
-    let stored = if store { op.args.last().cloned() } else { None };
-    Some(Access {
-        place: Place { object, path, kind },
-        stored,
-        immutable,
-    })
-}
-
-fn is_field(o: &LLOperand) -> bool {
-    matches!(o, LLOperand::Const(LLConst::Void(VoidConst::Field(_))))
-}
-
-/// What the condition by which control goes from `b` to `c` says of a variable.
-fn condition_of(g: &LLGraph, b: BlockId, c: BlockId) -> Option<(VarId, LLConst)> {
-    let block = g.block(b);
-    let ExitSwitch::Value(LLOperand::Var(v)) = &block.exitswitch else {
-        return None;
-    };
-    let link = block.exits.iter().find(|l| l.target == c)?;
-    match &link.case {
-        ExitCase::Bool(b) => Some((*v, LLConst::Bool(*b))),
-        ExitCase::Value(c) => Some((*v, c.clone())),
-        _ => None,
+/// What an operand is known to be.
+fn known_value(
+    replaced: &Substitution<LowLevel>,
+    conditions: &FxHashMap<VarId, LLConst>,
+    o: &LLOperand,
+) -> LLOperand {
+    let o = o.as_var().and_then(|v| replaced.get(&v)).unwrap_or(o);
+    match o.as_var().and_then(|v| conditions.get(&v)) {
+        Some(c) => constant(c.clone()),
+        None => o.clone(),
     }
-}
-
-/// Whether an operation with an effect leaves memory that loads read alone.
-pub(crate) fn is_harmless(op: &Operation<LowLevel>) -> bool {
-    use PlainOp::*;
-    if let Callees::Known([f]) = callees(op) {
-        // External functions write to strings at the most.
-        return crate::calls::external_effects(f).is_some_and(|e| !e.can_collect);
-    }
-    matches!(
-        op.op,
-        LLOp::Plain(
-            Malloc
-                | MallocVarsize
-                | Keepalive
-                | DebugAssert
-                | JitMarker
-                | Hint
-                | DebugStartTraceback
-                | DebugRecordTraceback
-                | DebugCatchException
-                | IntAddOvf
-                | IntSubOvf
-                | IntMulOvf
-        )
-    )
 }
 
 /// The key of a computation, the same for `a < b` and `b > a`, `a + b` and `b + a`.

@@ -29,6 +29,7 @@ mod gc;
 mod inline;
 mod loops;
 mod malloc;
+mod memory;
 mod nursery;
 mod optimize;
 mod ssa;

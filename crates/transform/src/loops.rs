@@ -23,9 +23,9 @@ use taipan_graph::{
     BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, Substitution, VarId, entry_map,
     find_loops, remove_identical_vars_ssa, ssa_to_ssi,
 };
-use taipan_lltype::{EFFECT, LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp, PlainOp, Program};
+use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp, PlainOp, Program};
 
-use crate::cse::{Kind, is_harmless, place};
+use crate::memory::{Writes, place};
 
 /// Number of operations of a loop test that may be copied.
 const MAX_TEST: usize = 12;
@@ -110,18 +110,10 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
         return None;
     };
     let mut defined: FxHashSet<VarId> = FxHashSet::default();
-    let mut written: Vec<Kind> = Vec::new();
-    let mut unknown_writes = false;
     for b in &l.blocks {
         defined.extend(g.block(*b).definitions());
-        for op in &g.block(*b).operations {
-            match place(g, op, program) {
-                Some(p) if p.stored.is_some() => written.push(p.place.kind),
-                Some(_) => {}
-                None => unknown_writes |= op.op.flags() & EFFECT != 0 && !is_harmless(op),
-            }
-        }
     }
+    let written = Writes::of(g, &l.blocks, program);
     let certain = certain_blocks(g, l);
     let mut known = dereferenced_before(g, entry.source);
     for b in &certain {
@@ -142,15 +134,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
                     (op.args.iter()).all(|a| a.as_var().is_none_or(|v| !defined.contains(&v)));
                 let movable = invariant
                     && !(canraise && i == count)
-                    && may_move(
-                        g,
-                        op,
-                        &known,
-                        certain.contains(b),
-                        &written,
-                        unknown_writes,
-                        program,
-                    );
+                    && may_move(g, op, &known, certain.contains(b), &written, program);
                 if movable {
                     defined.remove(&op.result);
                     hoisted.push(op.clone());
@@ -223,8 +207,7 @@ fn may_move(
     op: &Operation<LowLevel>,
     known: &FxHashSet<VarId>,
     certain: bool,
-    written: &[Kind],
-    unknown_writes: bool,
+    written: &Writes,
     program: &dyn Program,
 ) -> bool {
     use PlainOp::*;
@@ -244,8 +227,7 @@ fn may_move(
                 return false;
             };
             let safe = certain || op.op == Getfield.into() && accessible(op.args.first());
-            let changes = !p.immutable
-                && (unknown_writes || written.iter().any(|k| k.may_alias(&p.place.kind)));
+            let changes = !p.immutable && written.may_change(&p.place.kind);
             safe && !changes
         }
         LLOp::Plain(SameAs | CastPointer) => true,

@@ -111,9 +111,9 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(tracked, slow, &[], next, &[]);
         self.b.switch_to_block(slow);
         match index {
-            Some(i) => self.call_runtime("rpy_gc_writebarrier_array", &[obj, i], None),
-            None => self.call_runtime("rpy_gc_writebarrier", &[obj], None),
-        };
+            Some(i) => self.call_slow("rpy_slow_writebarrier_array", &[obj, i]),
+            None => self.call_slow("rpy_slow_writebarrier", &[obj]),
+        }
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
     }

@@ -100,7 +100,10 @@ impl Emitter<'_, '_> {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
         let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op);
-        if self.in_cold_block || !inline {
+        if self.in_cold_block {
+            return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
+        }
+        if !inline {
             let p = self.call_runtime("rpy_gc_malloc_fixed", &[info], Some(PTR));
             return p.unwrap_or(info);
         }
@@ -116,8 +119,8 @@ impl Emitter<'_, '_> {
         self.jump(done, &[fast]);
         self.b.switch_to_block(slow);
         let size_value = self.int(I64, size as i64);
-        let slow = self.call_runtime("rpy_gc_malloc_slow", &[size_value], Some(PTR));
-        self.jump(done, slow.as_slice());
+        let slow = self.allocate_slowly("rpy_slow_malloc", &[size_value]);
+        self.jump(done, &[slow]);
         self.b.switch_to_block(done);
         self.clear(p, info, size, object);
         p
@@ -195,12 +198,10 @@ impl Emitter<'_, '_> {
         {
             return self.malloc_string(info, var, length_at, n);
         }
-        self.malloc_array(info, n, !is_string)
-    }
-
-    /// A variable-sized object from the runtime.
-    fn malloc_array(&mut self, info: Value, n: Value, zero: bool) -> Result<Value, Bad> {
-        let zero = self.int(I8, i64::from(zero));
+        let zero = self.int(I8, i64::from(!is_string));
+        if self.in_cold_block {
+            return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
+        }
         self.call_runtime("rpy_gc_malloc_varsize", &[info, n, zero], Some(PTR))
             .ok_or_else(|| "no result".to_owned())
     }
@@ -234,7 +235,8 @@ impl Emitter<'_, '_> {
         self.b.ins().store(flags, n, p, length_at as i32);
         self.jump(done, &[p]);
         self.b.switch_to_block(long);
-        let p = self.malloc_array(info, n, false)?;
+        let zero = self.int(I8, 0);
+        let p = self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]);
         self.jump(done, &[p]);
         self.b.switch_to_block(done);
         Ok(result)

@@ -114,8 +114,8 @@ impl Regions {
     }
 }
 
-/// Key of a signature: types of arguments and results, and whether it is a C one.
-type SignatureKey = (Vec<Type>, Vec<Type>);
+/// Key of a signature: types of arguments and results, and convention.
+type SignatureKey = (Vec<Type>, Vec<Type>, CallConv);
 
 struct Emitter<'a, 'b> {
     b: FunctionBuilder<'b>,
@@ -281,15 +281,36 @@ impl Emitter<'_, '_> {
 
     /// A function of the runtime, with C's conventions.
     fn call_runtime(&mut self, name: &str, args: &[Value], result: Option<Type>) -> Option<Value> {
+        self.call_with(CallConv::SystemV, name, args, result)
+    }
+
+    /// A function of the runtime for slow paths, which leaves all registers alone.
+    fn call_slow(&mut self, name: &str, args: &[Value]) {
+        self.call_with(CallConv::PreserveAll, name, args, None);
+    }
+
+    /// A function for slow paths that makes an object.
+    fn allocate_slowly(&mut self, name: &str, args: &[Value]) -> Value {
+        self.call_slow(name, args);
+        self.load_state(abi::state::SLOW_RESULT)
+    }
+
+    fn call_with(
+        &mut self,
+        convention: CallConv,
+        name: &str,
+        args: &[Value],
+        result: Option<Type>,
+    ) -> Option<Value> {
         let params: Vec<Type> = args
             .iter()
             .map(|a| self.b.func.dfg.value_type(*a))
             .collect();
-        let key = (params, result.into_iter().collect::<Vec<_>>());
+        let key = (params, result.into_iter().collect::<Vec<_>>(), convention);
         let sig = match self.signatures.get(&key) {
             Some(s) => *s,
             None => {
-                let mut sig = Signature::new(CallConv::SystemV);
+                let mut sig = Signature::new(convention);
                 sig.params = key.0.iter().map(|t| types::c_param(*t)).collect();
                 sig.returns = key.1.iter().map(|t| ir::AbiParam::new(*t)).collect();
                 let sig = self.b.import_signature(sig);

@@ -39,6 +39,7 @@ fn state_agrees() {
             EXC_TYPE,
             EXC_VALUE,
             STACK_LIMIT,
+            SLOW_RESULT,
             TRACEBACK_COUNT,
             TRACEBACK,
         ],
@@ -49,6 +50,7 @@ fn state_agrees() {
             offset::EXC_TYPE,
             offset::EXC_VALUE,
             offset::STACK_LIMIT,
+            offset::SLOW_RESULT,
             offset::TRACEBACK_COUNT,
             offset::TRACEBACK,
         ]

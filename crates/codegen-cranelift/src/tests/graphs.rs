@@ -298,7 +298,7 @@ fn code_as_text_has_names() {
         assert!(clif.contains(name), "{name} in {clif}");
     }
     let asm = compiler.asm(&program, f, graph).expect("compiles");
-    assert!(asm.contains("rpy_gc_writebarrier"), "{asm}");
+    assert!(asm.contains("rpy_slow_writebarrier"), "{asm}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
 use super::large::mark_card;
-use super::{LARGE_OBJECT, finalize, gc};
+use super::{LARGE_OBJECT, finalize, gc, slow};
 use crate::exc;
 use crate::state::state;
 
@@ -22,21 +22,9 @@ static WEAKREF_INFO: TypeInfo = TypeInfo {
     reserved2: 0,
 };
 
-/// Memory for an object of fixed size below [`LARGE_OBJECT`], when the nursery is
-/// full. The caller fills all of it, the header too.
-///
-/// # Safety
-/// The caller's roots are saved.
-#[cold]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_gc_malloc_slow(size: usize) -> usize {
-    // SAFETY: by contract.
-    unsafe { allocate_in_nursery(size) }
-}
-
 /// Memory in the nursery. Afterwards the program has been called back about dead
 /// objects if need be.
-unsafe fn allocate_in_nursery(size: usize) -> usize {
+pub(super) unsafe fn allocate_in_nursery(size: usize) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
         loop {
@@ -172,8 +160,7 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
 /// # Safety
 /// `obj` is a live object.
 #[cold]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_gc_writebarrier(obj: usize) {
+pub unsafe extern "C" fn writebarrier(obj: usize) {
     // SAFETY: by contract.
     unsafe {
         let header = obj as *mut usize;
@@ -196,13 +183,12 @@ pub unsafe extern "C" fn rpy_gc_writebarrier(obj: usize) {
 /// # Safety
 /// `obj` is a live array with such an item.
 #[cold]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_gc_writebarrier_array(obj: usize, index: usize) {
+pub unsafe extern "C" fn writebarrier_array(obj: usize, index: usize) {
     // SAFETY: by contract.
     unsafe {
         let has_cards = OUTSIDE | PRISTINE;
         if *(obj as *const usize) & (has_cards | MARKED) != has_cards {
-            rpy_gc_writebarrier(obj);
+            writebarrier(obj);
         } else if mark_card(obj, index) {
             gc().carded.push(obj);
         }
@@ -328,14 +314,9 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
 
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
-    out("rpy_gc_malloc_slow", rpy_gc_malloc_slow as *const u8);
+    slow::symbols(out);
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);
-    out("rpy_gc_writebarrier", rpy_gc_writebarrier as *const u8);
-    out(
-        "rpy_gc_writebarrier_array",
-        rpy_gc_writebarrier_array as *const u8,
-    );
     out("rpy_gc_collect", rpy_gc_collect as *const u8);
     out("rpy_gc_fq_register", rpy_gc_fq_register as *const u8);
     out("rpy_gc_fq_next_dead", rpy_gc_fq_next_dead as *const u8);

@@ -26,6 +26,7 @@ mod major;
 mod minor;
 mod old;
 mod shadow;
+pub mod slow;
 #[cfg(test)]
 mod tests;
 

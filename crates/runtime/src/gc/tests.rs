@@ -107,7 +107,7 @@ fn set(obj: usize, word: usize, value: usize) {
 }
 
 fn set_pointer(obj: usize, word: usize, value: usize) {
-    unsafe { rpy_gc_writebarrier(obj) };
+    unsafe { writebarrier(obj) };
     set(obj, word, value);
 }
 
@@ -239,7 +239,7 @@ fn big_arrays_have_cards() {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let i = (x >> 33) % 10_000;
         let n = node(round, 0, 0);
-        unsafe { rpy_gc_writebarrier_array(*root(array), i) };
+        unsafe { writebarrier_array(*root(array), i) };
         set(*root(array), 2 + i, n);
         expected[i] = round;
         assert!(unsafe { gc().remembered.len() } == 0);
@@ -251,7 +251,7 @@ fn big_arrays_have_cards() {
     }
     // A barrier for the whole goes together with one for an item.
     let n = push(node(1, 0, 0));
-    unsafe { rpy_gc_writebarrier_array(*root(array), 9_999) };
+    unsafe { writebarrier_array(*root(array), 9_999) };
     set_pointer(*root(array), 2 + 9_999, *root(n));
     set_pointer(*root(array), 2, *root(n));
     unsafe { rpy_gc_collect() };

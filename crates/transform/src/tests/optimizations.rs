@@ -113,6 +113,112 @@ fn repeated_loads_and_conditions_go() {
 }
 
 #[test]
+fn loads_of_what_every_way_knows_become_input_arguments() {
+    check(
+        "struct S = GcStruct { x: Bool, y: Signed }
+         graph f
+         block0(n: Signed):
+            p: *GcStruct S = malloc(<type GcStruct S>, <gc>)
+            c0: Bool = int_lt(n, 10)
+            u0: Void = setfield(p, .x, c0)
+            u1: Void = setfield(p, .y, n)
+            goto block1(p, n)
+         block1(q: *GcStruct S, m: Signed):
+            a: Bool = getfield(q, .x)
+            b: Bool = int_lt(m, 5)
+            switch a
+                False: block2(q, m)
+                True: block5(q, a)
+         block2(r: *GcStruct S, k: Signed):
+            d: Bool = int_gt(k, 20)
+            u2: Void = setfield(r, .x, d)
+            goto block5(r, d)
+         block5(s: *GcStruct S, z: Bool):
+            e: Bool = getfield(s, .x)
+            switch e
+                False: return(1)
+                True: block6(s)
+         block6(t: *GcStruct S):
+            h: Signed = getfield(t, .y)
+            i: Bool = getfield(t, .x)
+            j: Signed = cast_bool_to_int(i)
+            o: Signed = int_add(h, j)
+            goto return(o)
+         END",
+        &[(&[3], "4"), (&[12], "1"), (&[30], "31")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                c0_1: Bool = int_lt(n_0, 10)
+                switch c0_1
+                    False: block1(n_0)
+                    True: block2(n_0)
+            block1(n_2: Signed):
+                d_3: Bool = int_gt(n_2, 20)
+                switch d_3
+                    False: return(1)
+                    True: block2(n_2)
+            block2(n_4: Signed):
+                o_5: Signed = int_add(n_4, 1)
+                goto return(o_5)
+            return(result_6: Signed)
+            except(etype_7: *Struct object_vtable, evalue_8: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
+fn a_loop_keeps_what_it_does_not_write() {
+    check(
+        "struct S = GcStruct { x: Signed, y: Signed }
+         graph g
+         block0(p: *GcStruct S, n: Signed):
+            a: Signed = getfield(p, .x)
+            b: Signed = getfield(p, .y)
+            c: Signed = int_add(a, b)
+            goto block1(p, n, c)
+         block1(q: *GcStruct S, m: Signed, s: Signed):
+            d: Bool = int_gt(m, 0)
+            switch d
+                False: return(s)
+                True: block2(q, m, s)
+         block2(r: *GcStruct S, k: Signed, t: Signed):
+            e: Signed = getfield(r, .x)
+            h: Signed = getfield(r, .y)
+            i: Signed = int_add(e, h)
+            j: Signed = int_add(t, i)
+            u: Void = setfield(r, .y, j)
+            o: Signed = int_sub(k, 1)
+            goto block1(r, o, j)
+         END",
+        &[],
+        expect![[r#"
+            graph g
+            block0(p_0: *GcStruct S, n_1: Signed):
+                a_2: Signed = getfield(p_0, .x)
+                b_3: Signed = getfield(p_0, .y)
+                c_4: Signed = int_add(a_2, b_3)
+                d_5: Bool = int_gt(n_1, 0)
+                switch d_5
+                    False: return(c_4)
+                    True: block1(c_4, n_1, p_0, a_2)
+            block1(s_6: Signed, m_7: Signed, p_8: *GcStruct S, a_9: Signed):
+                h_10: Signed = getfield(p_8, .y)
+                i_11: Signed = int_add(a_9, h_10)
+                j_12: Signed = int_add(s_6, i_11)
+                u_13: Void = setfield(p_8, .y, j_12)
+                o_14: Signed = int_sub(m_7, 1)
+                d_15: Bool = int_gt(o_14, 0)
+                switch d_15
+                    False: return(j_12)
+                    True: block1(j_12, o_14, p_8, a_9)
+            return(result_16: Signed)
+            except(etype_17: *Struct object_vtable, evalue_18: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
 fn objects_that_stay_inside_become_variables() {
     check(
         "struct S = GcStruct { x: Signed, y: Signed }

@@ -1,0 +1,372 @@
+//! What is known of mutable memory: the places that loads and stores are about, and
+//! which values they hold where ways meet.
+//!
+//! ```text
+//! block1(t):                          block1(t):
+//!     a = getfield(t, .x)                 a = getfield(t, .x)
+//!     switch a                            switch a
+//!         False: block2(t)                    False: block2(t)
+//!         True: block3(t)                     True: block3(t, True)
+//! block2(t):                          block2(t):
+//!     u = setfield(t, .x, b)              u = setfield(t, .x, b)
+//!     goto block3(t)                      goto block3(t, b)
+//! block3(t):                          block3(t, c):
+//!     c = getfield(t, .x)
+//! ```
+//!
+//! A load of what every way has at hand becomes an input argument; links that pass
+//! constants may then skip the switch that it was for.
+
+use rustc_hash::FxHashMap;
+use taipan_graph::{
+    BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
+};
+use taipan_lltype::{
+    EFFECT, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, VoidConst,
+};
+
+use crate::calls::{Callees, callees, external_effects};
+use crate::ssa::{constant, type_of};
+
+/// Places up to which they are looked at where ways meet: beyond, merging costs more
+/// than it gives.
+const MAX_PLACES: usize = 200;
+
+/// A place in memory that a load or store is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Place {
+    object: LLOperand,
+    /// Field names and indexes.
+    path: Vec<LLOperand>,
+    pub(crate) kind: Kind,
+}
+
+/// Which stores may change a place.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Kind {
+    /// A field of a struct type.
+    Field(LLType, LLOperand),
+    /// Items of an array type.
+    Items(LLType),
+    /// A field of the structs that are the items of an array type, or an item (`true`)
+    /// or a field of what is inlined in a struct type.
+    Interior(LLType, LLOperand, bool),
+}
+
+impl Kind {
+    fn may_alias(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Field(_, f), Kind::Interior(_, g, _))
+            | (Kind::Interior(_, g, _), Kind::Field(_, f)) => f == g,
+            (Kind::Items(_), Kind::Interior(_, _, item))
+            | (Kind::Interior(_, _, item), Kind::Items(_)) => *item,
+            _ => self == other,
+        }
+    }
+}
+
+/// What a load or store is about.
+pub(crate) struct Access {
+    pub(crate) place: Place,
+    /// The value that is stored.
+    pub(crate) stored: Option<LLOperand>,
+    /// Whether the place never changes after initialisation.
+    pub(crate) immutable: bool,
+}
+
+/// What a load or store is about; none for other operations.
+pub(crate) fn place(
+    g: &LLGraph,
+    op: &Operation<LowLevel>,
+    program: &dyn Program,
+) -> Option<Access> {
+    use PlainOp::*;
+    let LLOp::Plain(p) = op.op else { return None };
+    let store = match p {
+        Getfield | Getarrayitem | Getinteriorfield => false,
+        Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
+        | BareSetinteriorfield => true,
+        _ => return None,
+    };
+    let object = op.args.first()?.clone();
+    let container = type_of(g, &object).pointee()?;
+    let end = op.args.len() - usize::from(store);
+    let path = op.args[1..end].to_vec();
+    let mut immutable = false;
+    let kind = match p {
+        Getfield | Setfield | BareSetfield => {
+            let name = path.first()?.clone();
+            let body = program.body(container.as_struct()?);
+            if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
+                // What programs declare with `_immutable_fields_` is for values that
+                // are known; many write such attributes once more, later.
+                immutable = body.immutable.contains(n) && !n.starts_with("inst_");
+            }
+            Kind::Field(container, name)
+        }
+        Getarrayitem | Setarrayitem | BareSetarrayitem => {
+            immutable = container.as_array().is_some_and(|a| a.immutable);
+            Kind::Items(container)
+        }
+        _ => {
+            let field = path.iter().rfind(|o| is_field(o))?.clone();
+            let item = !path.last().is_some_and(is_field);
+            Kind::Interior(container, field, item)
+        }
+    };
+    let stored = if store { op.args.last().cloned() } else { None };
+    Some(Access {
+        place: Place { object, path, kind },
+        stored,
+        immutable,
+    })
+}
+
+fn is_field(o: &LLOperand) -> bool {
+    matches!(o, LLOperand::Const(LLConst::Void(VoidConst::Field(_))))
+}
+
+/// Whether an operation with an effect leaves memory that loads read alone.
+fn is_harmless(op: &Operation<LowLevel>) -> bool {
+    use PlainOp::*;
+    if let Callees::Known([f]) = callees(op) {
+        // External functions write to strings at the most.
+        return external_effects(f).is_some_and(|e| !e.can_collect);
+    }
+    matches!(
+        op.op,
+        LLOp::Plain(
+            Malloc
+                | MallocVarsize
+                | Keepalive
+                | DebugAssert
+                | JitMarker
+                | Hint
+                | DebugStartTraceback
+                | DebugRecordTraceback
+                | DebugCatchException
+                | IntAddOvf
+                | IntSubOvf
+                | IntMulOvf
+        )
+    )
+}
+
+/// Whether an operation that is no store to a [`place`] may write anywhere.
+pub(crate) fn writes_anything(op: &Operation<LowLevel>) -> bool {
+    op.op.flags() & EFFECT != 0 && !is_harmless(op)
+}
+
+/// What some blocks write.
+pub(crate) struct Writes {
+    kinds: Vec<Kind>,
+    anything: bool,
+}
+
+impl Writes {
+    /// What these blocks write.
+    pub(crate) fn of(g: &LLGraph, blocks: &[BlockId], program: &dyn Program) -> Writes {
+        let mut writes = Writes {
+            kinds: Vec::new(),
+            anything: false,
+        };
+        for op in blocks.iter().flat_map(|b| &g.block(*b).operations) {
+            match place(g, op, program) {
+                Some(p) if p.stored.is_some() => writes.kinds.push(p.place.kind),
+                Some(_) => {}
+                None => writes.anything |= writes_anything(op),
+            }
+        }
+        writes
+    }
+
+    /// Whether a place of this kind may change.
+    pub(crate) fn may_change(&self, kind: &Kind) -> bool {
+        self.anything || self.kinds.iter().any(|k| k.may_alias(kind))
+    }
+}
+
+/// What is known of a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Held {
+    Value(LLOperand),
+    /// What each link into a block has for it.
+    Merged(BlockId),
+}
+
+/// What places hold at a point of the program.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Memory(FxHashMap<Place, Held>);
+
+impl Memory {
+    /// Something unknown may have been written anywhere.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// A store. Answers whether the value was there already.
+    pub(crate) fn store(&mut self, place: Place, value: LLOperand) -> bool {
+        let value = Held::Value(value);
+        if self.0.get(&place) == Some(&value) {
+            return true;
+        }
+        self.0.retain(|p, _| !place.kind.may_alias(&p.kind));
+        self.0.insert(place, value);
+        false
+    }
+
+    /// What a load has found.
+    pub(crate) fn loaded(&mut self, place: Place, value: LLOperand) {
+        self.0.insert(place, Held::Value(value));
+    }
+}
+
+/// What is known of memory on the links of a graph in SSA form, block after block in
+/// an order in which all ways to a block but those back to it come first.
+pub(crate) struct Ways {
+    entries: Vec<Vec<LinkId>>,
+    /// For links to blocks that others lead to, too.
+    on_links: FxHashMap<LinkId, Memory>,
+    /// Input arguments that were made of loads.
+    made: FxHashMap<(BlockId, Place), VarId>,
+    /// What loops write, by their headers.
+    loops: FxHashMap<BlockId, Writes>,
+}
+
+impl Ways {
+    pub(crate) fn new(g: &LLGraph, program: &dyn Program) -> Ways {
+        let loops = find_loops(g).into_iter();
+        Ways {
+            entries: entry_map(g),
+            on_links: FxHashMap::default(),
+            made: FxHashMap::default(),
+            loops: loops
+                .map(|l| (l.header, Writes::of(g, &l.blocks, program)))
+                .collect(),
+        }
+    }
+
+    /// Number of links into a block.
+    pub(crate) fn entries(&self, b: BlockId) -> usize {
+        self.entries[b.index()].len()
+    }
+
+    /// Notes what is known when control leaves a block. `value` says what operands are
+    /// known to be there.
+    pub(crate) fn leave(
+        &mut self,
+        g: &LLGraph,
+        b: BlockId,
+        memory: &Memory,
+        value: impl Fn(&LLOperand) -> LLOperand,
+    ) {
+        let block = g.block(b);
+        for (exit, link) in block.exits.iter().enumerate() {
+            if self.entries(link.target) < 2 || memory.0.len() > MAX_PLACES {
+                continue;
+            }
+            let condition = condition_of(&block.exitswitch, link);
+            let known = memory.0.iter().map(|(place, held)| {
+                let held = match (held, &condition) {
+                    (Held::Value(o), Some((v, c))) if o.as_var() == Some(*v) => {
+                        Held::Value(constant(c.clone()))
+                    }
+                    (Held::Value(o), _) => Held::Value(value(o)),
+                    (merged, _) => merged.clone(),
+                };
+                (place.clone(), held)
+            });
+            let known = Memory(known.collect());
+            self.on_links.insert(LinkId { source: b, exit }, known);
+        }
+    }
+
+    /// What is known whichever way control came to a block that several links lead to.
+    pub(crate) fn enter(&self, g: &LLGraph, b: BlockId) -> Memory {
+        let mut known = Memory::default();
+        let came: Vec<&Memory> = (self.entries[b.index()].iter())
+            .filter_map(|l| self.on_links.get(l))
+            .collect();
+        let [first, others @ ..] = &came[..] else {
+            return known;
+        };
+        let all = came.len() == self.entries(b);
+        if b == g.startblock || b == g.returnblock || b == g.exceptblock {
+            return known;
+        }
+        let writes = match (all, self.loops.get(&b)) {
+            (false, None) => return known,
+            (_, writes) => writes,
+        };
+        for (place, held) in &first.0 {
+            if writes.is_some_and(|w| w.may_change(&place.kind)) {
+                continue;
+            }
+            let mut rest = others.iter().map(|m| m.0.get(place));
+            if rest.clone().all(|other| other == Some(held)) {
+                known.0.insert(place.clone(), held.clone());
+            } else if all
+                && matches!(held, Held::Value(_))
+                && rest.all(|other| matches!(other, Some(Held::Value(_))))
+            {
+                known.0.insert(place.clone(), Held::Merged(b));
+            }
+        }
+        known
+    }
+
+    /// What a place holds, if that is known. May add an input argument of that type to
+    /// a block where ways meet.
+    pub(crate) fn load(
+        &mut self,
+        g: &mut LLGraph,
+        memory: &mut Memory,
+        place: &Place,
+        ty: LLType,
+    ) -> Option<LLOperand> {
+        let b = match memory.0.get(place)? {
+            Held::Value(o) => return Some(o.clone()),
+            Held::Merged(b) => *b,
+        };
+        let v = match self.made.get(&(b, place.clone())) {
+            Some(v) => *v,
+            None => self.make(g, b, place, ty)?,
+        };
+        memory.loaded(place.clone(), v.into());
+        Some(v.into())
+    }
+
+    fn make(&mut self, g: &mut LLGraph, b: BlockId, place: &Place, ty: LLType) -> Option<VarId> {
+        let links = &self.entries[b.index()];
+        let value = |l: &LinkId| match self.on_links.get(l)?.0.get(place)? {
+            Held::Value(o) => Some(o.clone()),
+            Held::Merged(_) => None,
+        };
+        let values: Vec<LLOperand> = links.iter().map(value).collect::<Option<_>>()?;
+        if values.iter().any(|o| type_of(g, o) != ty) {
+            return None;
+        }
+        let v = g.new_var("", ty);
+        g.block_mut(b).inputargs.push(v);
+        for (l, o) in links.iter().zip(values) {
+            g.link_mut(*l).args.push(o);
+        }
+        self.made.insert((b, place.clone()), v);
+        Some(v)
+    }
+}
+
+/// What control going along a link says of the variable that decided it.
+pub(crate) fn condition_of(
+    exitswitch: &ExitSwitch<LowLevel>,
+    link: &Link<LowLevel>,
+) -> Option<(VarId, LLConst)> {
+    let ExitSwitch::Value(LLOperand::Var(v)) = exitswitch else {
+        return None;
+    };
+    match &link.case {
+        ExitCase::Bool(b) => Some((*v, LLConst::Bool(*b))),
+        ExitCase::Value(c) => Some((*v, c.clone())),
+        _ => None,
+    }
+}
