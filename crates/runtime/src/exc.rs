@@ -1,13 +1,31 @@
 //! Exceptions that leave the program, and other ends.
 
 use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, state};
 use crate::string::RpyString;
 use crate::{float, os, sys};
 
-/// Exit code of a program that ends by an uncaught exception or a fatal error.
+/// Exit code of a program in another process that ends by an uncaught exception or a fatal
+/// error: one that the compiler runs itself. An executable aborts.
 pub const FATAL_EXIT: i32 = 1;
+
+/// Whether this process is an executable of the program's own.
+static STANDALONE: AtomicBool = AtomicBool::new(false);
+
+/// From now on fatal errors end the process by SIGABRT, as those of C programs do.
+pub fn set_standalone() {
+    STANDALONE.store(true, Relaxed);
+}
+
+/// Aborts if this is an executable of the program's own.
+pub fn abort_standalone() {
+    if STANDALONE.load(Relaxed) {
+        // SAFETY: ends the process.
+        unsafe { sys::abort() }
+    }
+}
 
 /// The start of every vtable.
 #[repr(C)]
@@ -23,6 +41,7 @@ pub struct ObjectVtable {
 /// Writes `Fatal RPython error: message` and ends the process.
 pub fn fatal(message: &[u8]) -> ! {
     print_fatal(message);
+    abort_standalone();
     // SAFETY: ends the process.
     unsafe { sys::_exit(FATAL_EXIT) }
 }

@@ -52,6 +52,7 @@ pub unsafe extern "C" fn rpy_main(
     argv: *const *const c_char,
     table: &ProgramTable,
 ) -> c_int {
+    exc::set_standalone();
     let mut limit = sys::Rlimit::default();
     // SAFETY: by contract.
     unsafe {
@@ -83,7 +84,7 @@ pub fn set_stack_size(size: usize) {
 }
 
 /// Runs the program on a heap that is set up, and returns its exit code. An uncaught
-/// exception is reported.
+/// exception is reported, and ends an executable.
 ///
 /// # Safety
 /// The table describes the program; this thread is the mutator.
@@ -97,6 +98,7 @@ pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> 
         };
         if !(*state()).exc_type.is_null() {
             exc::report_uncaught();
+            exc::abort_standalone();
             return exc::FATAL_EXIT;
         }
         if table.returns_code != 0 {

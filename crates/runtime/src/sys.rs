@@ -91,6 +91,7 @@ unsafe extern "C" {
     pub(crate) fn memset(p: *mut c_void, byte: c_int, n: usize) -> *mut c_void;
     pub(crate) fn free(p: *mut c_void);
     pub(crate) fn _exit(code: c_int) -> !;
+    pub(crate) fn abort() -> !;
     pub(crate) fn __errno_location() -> *mut c_int;
     pub(crate) fn getrlimit(what: c_int, out: *mut Rlimit) -> c_int;
     pub(crate) fn write(fd: c_int, p: *const u8, n: usize) -> isize;
