@@ -23,7 +23,8 @@ use taipan_lltype::{
 };
 
 use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
-use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa};
+use crate::dispatch::{expand_call, tested_targets};
+use crate::ssa::{branch, constant, copy_handler, goto, handler_args, push, split_ssa};
 use crate::{Summaries, Summary};
 
 /// Sum of size and cost (see [`Summary`]) up to which a function is inlined.
@@ -91,6 +92,7 @@ impl Inliner<'_> {
     /// that are pending.
     fn block(&mut self, g: &mut LLGraph, b: BlockId, own: &Rc<Body>, pending: &mut Vec<BlockId>) {
         let body = self.bodies.get(&b).unwrap_or(own).clone();
+        self.expand_virtual_calls(g, b, &body, pending);
         let found = (g.block(b).operations.iter().enumerate())
             .find_map(|(i, op)| Some((i, self.candidate(op, &body)?)));
         let Some((i, f)) = found else {
@@ -116,6 +118,34 @@ impl Inliner<'_> {
         }
     }
 
+    /// Makes tests of the virtual calls of a block where that makes calls that are worth
+    /// inlining.
+    fn expand_virtual_calls(
+        &mut self,
+        g: &mut LLGraph,
+        b: BlockId,
+        body: &Rc<Body>,
+        pending: &mut Vec<BlockId>,
+    ) {
+        let found = (g.block(b).operations.iter().enumerate()).find_map(|(i, op)| {
+            let arguments = op.args.len().saturating_sub(2);
+            // Those that call nothing: else what calls what multiplies.
+            let worth = |f: &FuncSym| {
+                self.s.summary(f).is_some_and(|s| s.is_leaf())
+                    && self.is_candidate(f, arguments, body)
+            };
+            let tested = tested_targets(g, op, worth);
+            (!tested.is_empty()).then_some((i, tested))
+        });
+        if let Some((i, tested)) = found {
+            self.changed = true;
+            for new in expand_call(g, b, i, &tested) {
+                self.bodies.insert(new, body.clone());
+                pending.push(new);
+            }
+        }
+    }
+
     /// The callee, if it is to be inlined.
     fn candidate(&self, op: &Operation<LowLevel>, body: &Body) -> Option<FuncSym> {
         if op.op != PlainOp::DirectCall.into() {
@@ -124,17 +154,24 @@ impl Inliner<'_> {
         let Callees::Known([f]) = callees(op) else {
             return None;
         };
-        if body.depth >= DEPTH || external_effects(f).is_some() {
-            return None;
+        self.is_candidate(f, op.args.len() - 1, body)
+            .then(|| f.clone())
+    }
+
+    /// Whether a call of a function with that many arguments is to be inlined.
+    fn is_candidate(&self, f: &FuncSym, arguments: usize, body: &Body) -> bool {
+        if body.depth >= DEPTH || external_effects(f).is_some() || arguments != f.ty().args.len() {
+            return false;
         }
-        let summary = self.s.summary(f)?;
+        let Some(summary) = self.s.summary(f) else {
+            return false;
+        };
         if body.is_inside(f) {
             // A small function is unrolled once into itself.
             let own = body.parent.is_none() && body.function == *f;
-            let small = summary.size <= RECURSIVE && !summary.has_loop;
-            return (own && small && op.args.len() == f.ty().args.len() + 1).then(|| f.clone());
+            return own && summary.size <= RECURSIVE && !summary.has_loop;
         }
-        (op.args.len() == f.ty().args.len() + 1 && self.is_worth_it(&summary)).then(|| f.clone())
+        self.is_worth_it(&summary)
     }
 
     fn is_worth_it(&self, s: &Summary) -> bool {
@@ -316,16 +353,7 @@ impl Catcher {
             if covered {
                 continue;
             }
-            let mut link = h.clone();
-            let mut fresh = |v: Option<_>| v.map(|v| g.copy_var(v));
-            link.last_exception = fresh(h.last_exception);
-            link.last_exc_value = fresh(h.last_exc_value);
-            let operand = |v: Option<_>| v.map_or(constant(LLConst::void()), LLOperand::Var);
-            link.args = handler_args(
-                h,
-                operand(link.last_exception),
-                operand(link.last_exc_value),
-            );
+            let link = copy_handler(g, h);
             g.block_mut(block).exits.push(link);
         }
     }

@@ -21,6 +21,7 @@
 mod asserts;
 mod calls;
 mod cse;
+mod dispatch;
 mod division;
 mod exceptions;
 mod finalizer;

@@ -119,3 +119,18 @@ pub(crate) fn handler_args(
     }
     substituted(&h.args, &map)
 }
+
+/// An exception link of its own, to where another one leads.
+pub(crate) fn copy_handler(g: &mut LLGraph, h: &Link<LowLevel>) -> Link<LowLevel> {
+    let mut link = h.clone();
+    let mut fresh = |v: Option<_>| v.map(|v| g.copy_var(v));
+    link.last_exception = fresh(h.last_exception);
+    link.last_exc_value = fresh(h.last_exc_value);
+    let operand = |v: Option<_>| v.map_or(constant(LLConst::void()), LLOperand::Var);
+    link.args = handler_args(
+        h,
+        operand(link.last_exception),
+        operand(link.last_exc_value),
+    );
+    link
+}

@@ -51,6 +51,13 @@ pub struct Summary {
     pub has_loop: bool,
 }
 
+impl Summary {
+    /// Whether the function calls nothing.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.callees.is_empty() && !self.calls_unknown
+    }
+}
+
 /// What calling a function may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Effects {

@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
                 }
                 match (gc, length) {
                     (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op))),
-                    (true, Some(n)) => self.malloc_varsize(*ty, &l, n, op).map(Some),
+                    (true, Some(n)) => self.malloc_varsize(*ty, &l, n, zero, op).map(Some),
                     (false, n) => self.malloc_raw(&l, n, zero).map(Some),
                 }
             }
@@ -167,13 +167,14 @@ impl Emitter<'_, '_> {
         free
     }
 
-    /// A variable-sized object, cleared unless it is a string: those are filled by who
-    /// makes them. Strings, and arrays of few items by constant, are allocated inline.
+    /// A variable-sized object. Its items are cleared if they contain GC pointers or `zero`
+    /// says so; the others are filled by who makes them. Strings, and arrays of few items by constant, are allocated inline.
     fn malloc_varsize(
         &mut self,
         ty: LLType,
         l: &Layout,
         n: Value,
+        zero: bool,
         op: &Operation<LowLevel>,
     ) -> Result<Value, Bad> {
         let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
@@ -198,7 +199,7 @@ impl Emitter<'_, '_> {
         {
             return self.malloc_string(info, var, length_at, n);
         }
-        let zero = self.int(I8, i64::from(!is_string));
+        let zero = self.int(I8, i64::from(zero));
         if self.in_cold_block {
             return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
         }

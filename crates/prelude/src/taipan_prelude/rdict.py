@@ -99,12 +99,11 @@ def find_free(indexes, h, mask):
 
 def lookup(d, key, h, hash_fn, eq_fn):
     """Number of the entry, or -1."""
-    indexes = d.indexes
-    if not indexes:
+    if not d.indexes:
         if d.num_used_items == 0:
             return -1
         ensure_index(d, hash_fn)
-        indexes = d.indexes
+    indexes = d.indexes
     mask = len(indexes) - 1
     i = h & mask
     perturb = cast_primitive(Unsigned, h)
@@ -120,12 +119,18 @@ def lookup(d, key, h, hash_fn, eq_fn):
                     if entries[n].key == key:
                         return n
                 else:
-                    if eq_fn(entries[n].key, key):
-                        if d.indexes != indexes or d.entries != entries:
-                            return lookup(d, key, h, hash_fn, eq_fn)
+                    equal = eq_fn(entries[n].key, key)
+                    if d.indexes != indexes or d.entries != entries:
+                        # The comparison has changed the dict: all over again.
+                        if not d.indexes:
+                            return -1
+                        indexes = d.indexes
+                        mask = len(indexes) - 1
+                        i = h & mask
+                        perturb = cast_primitive(Unsigned, h)
+                        continue
+                    if equal:
                         return n
-                    if d.indexes != indexes:
-                        return lookup(d, key, h, hash_fn, eq_fn)
         perturb = llop.uint_rshift(Unsigned, perturb, 5)
         i = next_position(i, perturb, mask)
 

@@ -55,12 +55,17 @@ def ll_alloc_and_set(LIST, count, item):
         count = 0
     ll_check_count(count)
     l = ll_newlist(LIST, count)
-    items = ll_items(l)
+    if is_pointer(item) and not item:
+        # Pointers are null from the start.
+        return l
+    fill_items(ll_items(l), count, item)
+    return l
+
+def fill_items(items, count, item):
     i = 0
     while i < count:
         items[i] = item
         i += 1
-    return l
 
 def ll_list_is_true(l):
     return bool(l) and ll_length(l) != 0

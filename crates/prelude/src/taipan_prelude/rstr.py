@@ -362,6 +362,9 @@ def ll_streq(s1, s2):
     n = len(s1.chars)
     if n != len(s2.chars):
         return False
+    return equal_chars(s1, s2, n)
+
+def equal_chars(s1, s2, n):
     i = 0
     while i < n:
         if s1.chars[i] != s2.chars[i]:

@@ -219,6 +219,86 @@ fn a_loop_keeps_what_it_does_not_write() {
 }
 
 #[test]
+fn virtual_calls_of_small_functions_are_tested_for_and_inlined() {
+    check(
+        "struct vt = Struct vtable #00000000000000f1
+         struct S = GcStruct { x: Signed }
+         func A = user #00000000000000a1 '' 'A': func(*GcStruct S) -> Signed
+         func B = user #00000000000000a2 '' 'B': func(*GcStruct S) -> Signed
+         func C = user #00000000000000a3 '' 'C': func(*GcStruct S) -> Signed
+         graph A
+         block0(s: *GcStruct S):
+            a: Signed = getfield(s, .x)
+            goto return(a)
+         END
+         graph B
+         block0(s: *GcStruct S):
+            a: Signed = getfield(s, .x)
+            b: Signed = int_add(a, 100)
+            goto return(b)
+         END
+         graph C
+         block0(s: *GcStruct S):
+            a: Signed = getfield(s, .x)
+            b: Bool = int_gt(a, 0)
+            switch b
+                False: return(7)
+                True: block1(s, a)
+         block1(t: *GcStruct S, c: Signed):
+            d: Signed = int_sub(c, 1)
+            u: Void = setfield(t, .x, d)
+            e: Signed = direct_call(&C, t)
+            goto return(e)
+         END
+         graph f
+         block0(n: Signed):
+            s: *GcStruct S = malloc(<type GcStruct S>, <gc>)
+            u: Void = setfield(s, .x, n)
+            c: Bool = int_lt(n, 10)
+            d: Bool = int_lt(n, 20)
+            switch c
+                False: block2(s, d)
+                True: block1(s, &A)
+         block2(q: *GcStruct S, e: Bool):
+            switch e
+                False: block1(q, &C)
+                True: block1(q, &B)
+         block1(r: *GcStruct S, fn: *func(*GcStruct S) -> Signed):
+            v: Signed = indirect_call(fn, r, {A, B, C})
+            canraise
+                ok: return(v)
+                &vtable #00000000000000e1 as *Struct object_vtable(t0: *Struct object_vtable, v0: *GcStruct object): return(-1)
+         END",
+        &[(&[3], "3"), (&[12], "112"), (&[30], "7")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                s_1: *GcStruct S = malloc(<type GcStruct S>, <gc>)
+                u_2: Void = setfield(s_1, .x, n_0)
+                c_3: Bool = int_lt(n_0, 10)
+                d_4: Bool = int_lt(n_0, 20)
+                switch c_3
+                    False: block1(d_4, s_1, n_0)
+                    True: return(n_0)
+            block1(d_5: Bool, s_6: *GcStruct S, n_7: Signed):
+                switch d_5
+                    False: block2(s_6)
+                    True: block3(n_7)
+            block2(s_8: *GcStruct S):
+                v_9: Signed = direct_call(&C, s_8)
+                canraise
+                    ok: return(v_9)
+                    &vtable #00000000000000e1 as *Struct object_vtable(t0_10: *Struct object_vtable, v11: *GcStruct object): return(-1)
+            block3(n_12: Signed):
+                b_13: Signed = int_add(n_12, 100)
+                goto return(b_13)
+            return(result_14: Signed)
+            except(etype_15: *Struct object_vtable, evalue_16: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
 fn objects_that_stay_inside_become_variables() {
     check(
         "struct S = GcStruct { x: Signed, y: Signed }

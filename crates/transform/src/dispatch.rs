@@ -1,0 +1,140 @@
+//! Virtual calls of few functions, as tests for those worth inlining
+//! (RPython: `SmallFunctionSetPBCRepr`, which `-O2` uses for up to five functions).
+//!
+//! ```text
+//! v1 = indirect_call(v0, v2, {A, B, C})       v3 = ptr_eq(v0, &A)
+//!                                             switch v3
+//!                                                 False: block2()
+//!                                                 True: block1()
+//!                                             block1():
+//!                                             v4 = direct_call(&A, v2)
+//!                                             goto block3(v4)
+//!                                             block2():
+//!                                             v5 = indirect_call(v0, v2, {B, C})
+//!                                             goto block3(v5)
+//!                                             block3(v1): ...
+//! ```
+//!
+//! The pointers stay what they are; only the call is expanded, where that lets the
+//! inliner go on.
+
+use taipan_graph::{BlockId, ExitSwitch, Link, Operation};
+use taipan_lltype::{
+    BOOL, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, StructId, VoidConst,
+};
+
+use crate::calls::{Callees, callees};
+use crate::ssa::{branch, constant, copy_handler, goto, operation, push, split_ssa, type_of};
+
+/// Number of functions up to which a call is looked at.
+const MAX_TARGETS: usize = 5;
+
+/// The functions of an indirect call that are worth a test; empty if it is to stay.
+pub(crate) fn tested_targets(
+    g: &LLGraph,
+    op: &Operation<LowLevel>,
+    is_worth_it: impl Fn(&FuncSym) -> bool,
+) -> Vec<FuncSym> {
+    if op.op != PlainOp::IndirectCall.into() {
+        return Vec::new();
+    }
+    let Callees::Known(targets) = callees(op) else {
+        return Vec::new();
+    };
+    let ty = type_of(g, &op.args[0]);
+    if targets.len() > MAX_TARGETS || targets.iter().any(|f| f.ptr_type() != ty) {
+        return Vec::new();
+    }
+    targets.iter().filter(|f| is_worth_it(f)).cloned().collect()
+}
+
+/// Expands the indirect call at that place of a block into tests for these functions,
+/// in SSA form. Answers the block with the rest, and those with direct calls.
+pub(crate) fn expand_call(
+    g: &mut LLGraph,
+    b: BlockId,
+    index: usize,
+    tested: &[FuncSym],
+) -> Vec<BlockId> {
+    let is_method = comes_from_vtable(g, b, index);
+    let tail = split_ssa(g, b, index + 1);
+    let Some(mut call) = g.block_mut(b).operations.pop() else {
+        return vec![tail];
+    };
+    let rest = g.block_mut(tail);
+    rest.inputargs = vec![call.result];
+    let mut handlers = Vec::new();
+    if rest.operations.is_empty() && rest.canraise() {
+        handlers = rest.exits.split_off(1);
+        rest.exitswitch = ExitSwitch::None;
+    }
+    let targets = call.args.pop();
+    let mut others = match &targets {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))) => t.to_vec(),
+        _ => Vec::new(),
+    };
+    others.retain(|f| !tested.contains(f));
+    let mut tested = tested.to_vec();
+    // A vtable holds one of the functions: the last needs no test.
+    if is_method && others.is_empty() {
+        others.extend(tested.pop());
+    }
+    let (function, at) = (call.args[0].clone(), call.at);
+    let arguments: Vec<LLOperand> = call.args.drain(1..).collect();
+    let mut made = vec![tail];
+    let mut block = b;
+    let mut call_in = |g: &mut LLGraph, block, op: LLOp, args: Vec<LLOperand>| {
+        if op == PlainOp::DirectCall.into() {
+            made.push(block);
+        }
+        let result = g.copy_var(call.result);
+        let op = operation(op, args, result, at);
+        g.block_mut(block).operations.push(op);
+        goto(g, block, Link::new(tail, vec![result.into()]));
+        if !handlers.is_empty() {
+            g.block_mut(block).exitswitch = ExitSwitch::LastException;
+            for h in &handlers {
+                let link = copy_handler(g, h);
+                g.block_mut(block).exits.push(link);
+            }
+        }
+    };
+    let direct = |f: &FuncSym| {
+        let f = constant(LLConst::Func(f.clone()));
+        [f].into_iter().chain(arguments.iter().cloned()).collect()
+    };
+    for f in &tested {
+        let pointer = constant(LLConst::Func(f.clone()));
+        let args = [function.clone(), pointer];
+        let found = push(g, block, PlainOp::PtrEq, args, *BOOL, at);
+        let (yes, no) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
+        let [to_no, to_yes] = [no, yes].map(|b| Link::new(b, Vec::new()));
+        branch(g, block, found, to_no, to_yes);
+        call_in(g, yes, PlainOp::DirectCall.into(), direct(f));
+        block = no;
+    }
+    match &others[..] {
+        [f] if is_method => call_in(g, block, PlainOp::DirectCall.into(), direct(f)),
+        _ => {
+            let mut args = vec![function];
+            args.extend(arguments.iter().cloned());
+            // Who calls no function at all still calls one of these.
+            args.extend(targets);
+            call_in(g, block, PlainOp::IndirectCall.into(), args);
+        }
+    }
+    made
+}
+
+/// Whether the function that is called was read from a vtable in the same block.
+fn comes_from_vtable(g: &LLGraph, b: BlockId, index: usize) -> bool {
+    let operations = &g.block(b).operations[..=index];
+    let function = operations.last().and_then(|op| op.args[0].as_var());
+    let from = operations.iter().find(|op| Some(op.result) == function);
+    from.is_some_and(|op| {
+        op.op == PlainOp::Getfield.into()
+            && (type_of(g, &op.args[0]).pointee())
+                .and_then(|t| Some(matches!(t.as_struct()?.id, StructId::Vtable(_))))
+                .unwrap_or(false)
+    })
+}
