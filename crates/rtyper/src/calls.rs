@@ -13,7 +13,7 @@ use taipan_lltype::{
 };
 
 use crate::hop::{ArgValue, cfield, cvoid};
-use crate::reprs::{ClassesPbcRepr, FunctionsPbcRepr, InstanceRepr};
+use crate::reprs::{ClassesPbcRepr, ErasedRepr, FunctionsPbcRepr, InstanceRepr, rtype_erase};
 use crate::{Hop, RType, Repr, Typed, TyperError, containers, synth};
 
 /// Types a call that is not one of a builtin function.
@@ -303,6 +303,10 @@ fn init_call(hop: &Hop<'_>, target: Target, args: &[ArgSource], made: Made<'_>) 
 
 fn instantiate_one(hop: &Hop<'_>, class: ObjId, init: Option<Target>, args: &[ArgSource]) -> RType {
     let rt = hop.rt;
+    if let Some(erased) = ErasedRepr::of_class(rt, class) {
+        let v = rtype_erase(hop, erased)?;
+        return finish(hop, v, &Repr::Erased(erased));
+    }
     let r = InstanceRepr::new(rt, Some(class));
     if init.is_none() && is_simple_exception(hop, class)? {
         // Nobody can tell such instances apart: one prebuilt one serves.

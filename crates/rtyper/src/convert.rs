@@ -16,7 +16,7 @@ use taipan_lltype::{
 };
 
 use crate::exceptions::builtin_exception;
-use crate::reprs::{class_of_instance, const_as_float, const_as_int, variants_of};
+use crate::reprs::{class_of_instance, const_as_float, const_as_int, erased_constant, variants_of};
 use crate::rtyper::void_const;
 use crate::{RTyper, Typed, TyperError, containers, synth};
 
@@ -248,8 +248,11 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
                     "a list or dict that is there before the program runs contains itself",
                 ))
             }
-            // A frozen instance of which nothing is read.
-            Const::Obj(o) => unrelated(rt, *o, ty),
+            // Erased, or a frozen instance of which nothing is read.
+            Const::Obj(o) => match erased_constant(rt, c)? {
+                Some(erased) => Ok(erased),
+                None => unrelated(rt, *o, ty),
+            },
             _ => Err(mismatch(c, ty)),
         },
         TypeKind::Array(_) => match c {

@@ -32,6 +32,7 @@ static CONVERSIONS: &[Conversion] = &[
     reprs::none_conversion,
     reprs::num_conversion,
     reprs::instance_conversion,
+    reprs::erased_conversion,
     reprs::pbc_conversion,
     reprs::ptr_conversion,
     reprs::builtin_conversion,

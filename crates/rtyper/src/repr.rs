@@ -11,8 +11,9 @@ use crate::containers::{
     BuilderRepr, DictRepr, IterRepr, ListRepr, RecursiveRepr, SliceRepr, TupleRepr,
 };
 use crate::reprs::{
-    AdtMethRepr, BuiltinMethodRepr, ClassesPbcRepr, FrozenMethodRepr, FrozenPbcRepr, FunctionRepr,
-    FunctionsPbcRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, MethodsPbcRepr, PtrRepr,
+    AdtMethRepr, BuiltinMethodRepr, ClassesPbcRepr, ErasedRepr, FrozenMethodRepr, FrozenPbcRepr,
+    FunctionRepr, FunctionsPbcRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, MethodsPbcRepr,
+    PtrRepr,
 };
 use crate::{Hop, RType, RTyper, Typed, TyperError, containers, reprs};
 
@@ -60,6 +61,8 @@ pub enum Repr {
     Slice(Arc<SliceRepr>),
     /// Instances of a class and its subclasses.
     Instance(InstanceRepr),
+    /// Erased values: pointers of no particular type.
+    Erased(ErasedRepr),
     /// Classes of which nothing is known: pointers to the root vtable
     /// (`rootclass_repr`).
     Type,
@@ -305,6 +308,7 @@ impl Repr {
             Repr::Builder(r) => r,
             Repr::Slice(r) => &**r,
             Repr::Instance(r) => r,
+            Repr::Erased(r) => r,
             Repr::Type => &reprs::RootClassRepr,
             Repr::Function(r) => &**r,
             Repr::Functions(r) => &**r,

@@ -19,7 +19,7 @@ use taipan_lltype::{
 
 use crate::queries::{self, ClassAttr};
 use crate::reprs::{
-    AdtMethRepr, BuiltinMethodRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, PtrRepr,
+    AdtMethRepr, BuiltinMethodRepr, ErasedRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, PtrRepr,
 };
 use crate::{Repr, Typed, TyperError, containers, exceptions, reprs};
 
@@ -145,7 +145,12 @@ impl<'a> RTyper<'a> {
                 Repr::Builder(containers::BuilderRepr { unicode: *unicode })
             }
             SomeKind::Slice(parts) => containers::slice_repr(self, parts)?,
-            SomeKind::Instance { class, .. } => Repr::Instance(InstanceRepr::new(self, *class)),
+            SomeKind::Instance { class, .. } => {
+                match class.and_then(|c| ErasedRepr::of_class(self, c)) {
+                    Some(erased) => Repr::Erased(erased),
+                    None => Repr::Instance(InstanceRepr::new(self, *class)),
+                }
+            }
             SomeKind::Exception(classes) => {
                 Repr::Instance(InstanceRepr::new(self, self.common_base_of(classes)))
             }

@@ -24,6 +24,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("graphs.py", &["6"]),
     ("scanner.py", &["2"]),
     ("grammar.py", &[]),
+    ("erased.py", &["30"]),
     ("files.py", &[]),
     ("quill/targetquill.py", &[]),
     ("quill/targetquill.py", &["quill/demo/closures.ql"]),

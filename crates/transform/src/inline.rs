@@ -32,11 +32,11 @@ const THRESHOLD: u32 = 48;
 /// The same for functions that contain loops, which gain little.
 const LOOP_THRESHOLD: u32 = 20;
 /// Size up to which a function is inlined even into a big one.
-const TINY: u32 = 8;
+const TINY: u32 = 12;
 /// Size up to which a function is inlined into itself.
 const RECURSIVE: u32 = 24;
 /// By how much inlining may make a function grow.
-const GROWTH: u32 = 1500;
+const GROWTH: u32 = 6000;
 /// How deep bodies may be nested.
 const DEPTH: usize = 10;
 

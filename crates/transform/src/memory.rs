@@ -22,7 +22,8 @@ use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
 };
 use taipan_lltype::{
-    EFFECT, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, VoidConst,
+    EFFECT, FuncKind, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program,
+    TypeKind, VoidConst,
 };
 
 use crate::calls::{Callees, callees, external_effects};
@@ -130,8 +131,14 @@ fn is_field(o: &LLOperand) -> bool {
 fn is_harmless(op: &Operation<LowLevel>) -> bool {
     use PlainOp::*;
     if let Callees::Known([f]) = callees(op) {
-        // External functions write to strings at the most.
-        return external_effects(f).is_some_and(|e| !e.can_collect);
+        // The runtime's functions write to strings at the most, C functions to where
+        // pointers lead, libraries to where they ever led.
+        let own = matches!(f.kind(), FuncKind::External { library: None, .. });
+        let raw =
+            |t: &LLType| matches!(t.kind(), TypeKind::Ptr(_) | TypeKind::Address) && !t.is_gc_ptr();
+        return own
+            && !f.ty().args.iter().any(raw)
+            && external_effects(f).is_some_and(|e| !e.can_collect);
     }
     matches!(
         op.op,

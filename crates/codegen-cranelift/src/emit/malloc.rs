@@ -15,6 +15,8 @@ use super::{Bad, Emitter, PTR};
 
 /// Objects of up to this size are allocated inline and cleared by single stores.
 const MAX_INLINE_CLEAR: u64 = 128;
+/// Bytes of items up to which arrays are allocated inline.
+const MAX_SHORT_ARRAY: u64 = 128;
 
 impl Emitter<'_, '_> {
     pub(super) fn allocation(
@@ -199,12 +201,56 @@ impl Emitter<'_, '_> {
         {
             return self.malloc_string(info, var, length_at, n);
         }
+        let zero = zero || !var.item_gc_pointers.is_empty();
+        if let Some(length_at) = var.length
+            && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
+            && !is_string
+            && !self.in_cold_block
+        {
+            return Ok(self.malloc_short_array(info, var, length_at, n, zero));
+        }
         let zero = self.int(I8, i64::from(zero));
         if self.in_cold_block {
             return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
         }
         self.call_runtime("rpy_gc_malloc_varsize", &[info, n, zero], Some(PTR))
             .ok_or_else(|| "no result".to_owned())
+    }
+
+    /// An array, its items cleared if `zero`; inline unless it is long.
+    fn malloc_short_array(
+        &mut self,
+        info: Value,
+        var: &VarLayout,
+        length_at: u64,
+        n: Value,
+        zero: bool,
+    ) -> Value {
+        let most = MAX_SHORT_ARRAY / var.item_size;
+        let (p, done, result) = self.malloc_up_to(most, info, var, length_at, n, zero);
+        if !zero {
+            self.jump(done, &[p]);
+            self.b.switch_to_block(done);
+            return result;
+        }
+        // Word by word: there are few.
+        let (test, clear) = (self.b.create_block(), self.b.create_block());
+        let at = self.b.append_block_param(test, PTR);
+        let start = self.b.ins().iadd_imm_s(p, var.items as i64);
+        let bytes = self.b.ins().imul_imm_s(n, var.item_size as i64);
+        let end = self.b.ins().iadd(start, bytes);
+        self.jump(test, &[start]);
+        self.b.switch_to_block(test);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, at, end);
+        self.b.ins().brif(more, clear, &[], done, &[p.into()]);
+        self.b.switch_to_block(clear);
+        let flags = self.heap_flags();
+        let null = self.int(I64, 0);
+        self.b.ins().store(flags, null, at, 0);
+        let next = self.b.ins().iadd_imm_s(at, 8);
+        self.jump(test, &[next]);
+        self.b.switch_to_block(done);
+        result
     }
 
     /// A string whose characters are not cleared; inline unless it is long.
@@ -215,12 +261,35 @@ impl Emitter<'_, '_> {
         length_at: u64,
         n: Value,
     ) -> Result<Value, Bad> {
+        let most = LARGE_OBJECT / 2 / var.item_size;
+        let (p, done, result) = self.malloc_up_to(most, info, var, length_at, n, false);
+        self.jump(done, &[p]);
+        self.b.switch_to_block(done);
+        Ok(result)
+    }
+
+    /// An object of up to `most` items in the nursery, or one from the runtime. Answers the
+    /// former, all but its items filled in; where to go on; and what the outcome is called
+    /// there.
+    fn malloc_up_to(
+        &mut self,
+        most: u64,
+        info: Value,
+        var: &VarLayout,
+        length_at: u64,
+        n: Value,
+        zero: bool,
+    ) -> (Value, Block, Value) {
         let (short, long) = (self.b.create_block(), self.cold_block());
         let done = self.b.create_block();
         let result = self.b.append_block_param(done, PTR);
-        let most = self.int(I64, (LARGE_OBJECT / 2 / var.item_size) as i64);
+        let most = self.int(I64, most as i64);
         let is_short = self.b.ins().icmp(IntCC::UnsignedLessThan, n, most);
         self.b.ins().brif(is_short, short, &[], long, &[]);
+        self.b.switch_to_block(long);
+        let clear = self.int(I8, i64::from(zero));
+        let p = self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, clear]);
+        self.jump(done, &[p]);
         self.b.switch_to_block(short);
         let items = self.b.ins().imul_imm_s(n, var.item_size as i64);
         let end = self.b.ins().iadd_imm_s(items, var.items as i64 + 7);
@@ -229,17 +298,11 @@ impl Emitter<'_, '_> {
         let p = self.bump(size, long);
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
-        let zero = self.int(I64, 0);
+        let null = self.int(I64, 0);
         for at in (8..var.items).step_by(8).filter(|at| *at != length_at) {
-            self.b.ins().store(flags, zero, p, at as i32);
+            self.b.ins().store(flags, null, p, at as i32);
         }
         self.b.ins().store(flags, n, p, length_at as i32);
-        self.jump(done, &[p]);
-        self.b.switch_to_block(long);
-        let zero = self.int(I8, 0);
-        let p = self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]);
-        self.jump(done, &[p]);
-        self.b.switch_to_block(done);
-        Ok(result)
+        (p, done, result)
     }
 }

@@ -4,6 +4,7 @@
 mod bool;
 mod builtin;
 mod class;
+mod erased;
 mod float;
 mod instance;
 mod int;
@@ -17,6 +18,7 @@ mod weakref;
 pub use bool::BoolRepr;
 pub use builtin::{BuiltinFunctionRepr, BuiltinMethodRepr, builtin_conversion};
 pub use class::{ClassesPbcRepr, RootClassRepr};
+pub use erased::ErasedRepr;
 pub use float::{FloatRepr, SingleFloatRepr, float_pair};
 pub use instance::{InstanceRepr, instance_conversion, instance_pair};
 pub use int::{IntegerRepr, int_pair, num_conversion};
@@ -34,6 +36,7 @@ pub use weakref::WeakRefRepr;
 pub(crate) use weakref::prebuilt_weakref;
 
 pub(crate) use class::{getclsfield, group_field, group_of_field, may_be, vtable_repr};
+pub(crate) use erased::{erased_constant, erased_conversion, rtype_erase};
 pub(crate) use float::{comparison, const_as_float};
 pub(crate) use instance::class_of_instance;
 pub(crate) use int::{const_as_int, gen_cast, is_nonneg};

@@ -1,19 +1,21 @@
 """Values of different types behind one: erase() makes an opaque value of one,
 unerase() of the same pair gives it back.
 
-An erased value is a small box. Every pair has a class of boxes of its own, so that
-types do not mix although all boxes have a common type.
+For the annotator an erased value is a small box. Every pair has a class of boxes of its
+own, so that types do not mix although all boxes have a common type. The RTyper leaves the
+boxes out, except for numbers: an erased pointer is that pointer.
 """
 import sys
 
 
 class Erased(object):
     """An erased value, of whichever pair."""
+    _is_erased_ = True
 
 
 class _ErasedInt(Erased):
-    def __init__(self, number):
-        self.number = number
+    def __init__(self, content):
+        self.content = content
 
 
 _INT_LIMIT = sys.maxint // 2
@@ -26,7 +28,7 @@ def erase_int(x):
 
 def unerase_int(y):
     assert isinstance(y, _ErasedInt)
-    return y.number
+    return y.content
 
 
 class ErasingPairIdentity(object):
