@@ -1,6 +1,7 @@
 //! Blocks, links and switches.
 
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, Value};
 use cranelift_frontend::Switch;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, const_word};
@@ -169,6 +170,7 @@ impl Emitter<'_, '_> {
             Some(block) => block,
             None => self.cold_block(),
         };
+        let value = self.narrowed(value, switch.entries().keys().copied().max());
         switch.emit(&mut self.b, value, none);
         if default.is_none() {
             self.b.switch_to_block(none);
@@ -181,6 +183,21 @@ impl Emitter<'_, '_> {
             self.follow(link, entries)?;
         }
         Ok(())
+    }
+
+    /// A number of 32 bits for one that was made of fewer, such as a bytecode, if no case is
+    /// higher: jump tables are indexed by such, so that others are tested first.
+    fn narrowed(&mut self, value: Value, highest: Option<u128>) -> Value {
+        let dfg = &self.b.func.dfg;
+        let widened = dfg.value_def(value).inst().filter(|i| {
+            dfg.insts[*i].opcode() == Opcode::Uextend
+                && dfg.value_type(value) == I64
+                && highest.is_none_or(|h| h <= u128::from(u8::MAX))
+        });
+        match widened.map(|i| dfg.inst_args(i)[0]) {
+            Some(byte) if dfg.value_type(byte) == I8 => self.b.ins().uextend(I32, byte),
+            _ => value,
+        }
     }
 
     /// The bits of a case, as an unsigned number of the value's width.
