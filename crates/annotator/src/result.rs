@@ -212,5 +212,14 @@ pub struct AttrFamily {
     /// Members, sorted.
     pub members: Vec<ObjId>,
     /// Attributes that are read.
-    pub attrs: BTreeMap<Arc<str>, SomeValue>,
+    pub attrs: BTreeMap<Arc<str>, FamilyAttr>,
+}
+
+/// An attribute of a family of frozen instances.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FamilyAttr {
+    /// What is read.
+    pub value: SomeValue,
+    /// The members of which it is read, sorted: in others it may be anything.
+    pub readers: Vec<ObjId>,
 }

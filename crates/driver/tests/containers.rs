@@ -699,3 +699,18 @@ def low(n):
         ",
     );
 }
+
+#[test]
+fn texts_are_split_between_characters_and_formats_take_what_they_need() {
+    check(
+        "
+def text(i): return '.'.join(AB[i].split(NOTHING[i])) + '.'.join(AB[i].rsplit(NOTHING[i])) + '%d' % (i, 5)
+AB = ['ab', 'ab']
+NOTHING = ['', 'x']
+",
+        "
+        text(0) == \"..abab..0\"
+        text(1) == \"abab1\"
+        ",
+    );
+}

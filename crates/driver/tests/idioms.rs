@@ -156,3 +156,47 @@ def fast(): return config.own.fast
         ",
     );
 }
+
+#[test]
+fn static_methods_of_mixins_are_copied() {
+    check(
+        "
+class Reading(object):
+    _mixin_ = True
+    @staticmethod
+    def same(v): return v
+class Base(object): pass
+class Number(Base, Reading): pass
+class Text(Base, Reading): pass
+class Word(Text): pass
+def statics(n): return Number().same(n) + len(Text().same('abc')) + len(Word().same('xy'))
+",
+        "
+        statics(3) == 8
+        ",
+    );
+}
+
+#[test]
+fn attributes_of_frozen_instances_that_are_not_read() {
+    check(
+        "
+class Options(object):
+    def _freeze_(self): return True
+first = Options()
+first.weight, first.parts = 5, [8]
+second = Options()
+second.weight, second.parts = 6, ['text']
+def unread(n):
+    if n == 1:
+        o = first
+    else:
+        o = second
+    return first.parts[0] + o.weight
+",
+        "
+        unread(1) == 13
+        unread(2) == 14
+        ",
+    );
+}

@@ -450,3 +450,75 @@ def struct():
         ",
     );
 }
+
+#[test]
+fn types_with_methods_and_constants() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+def double(p): return p.x * 2
+def scaled(p, n): return p.double() * n + p.UNIT
+POINT = lltype.GcStruct('POINT', ('x', lltype.Signed), adtmeths={
+    'double': double, 'scaled': scaled, 'UNIT': 3,
+    'plain': lltype.staticAdtMethod(lambda n: n + 1)})
+ROW = lltype.GcArray(lltype.Signed, adtmeths={'first': lambda a: a[0]})
+PLAIN = lltype.GcStruct('POINT', ('x', lltype.Signed))
+early = lltype.malloc(POINT)
+early.x = 10
+known = early.scaled(2), POINT.UNIT, early.plain(1), POINT == PLAIN
+def methods(n):
+    p = lltype.malloc(POINT)
+    p.x = n
+    a = lltype.malloc(ROW, 1)
+    a[0] = 100
+    return p.scaled(10) + p.plain(1000) + a.first()
+def loaded(): return known[0] * 100 + known[1] * 10 + known[2]
+def apart(): return known[3]
+",
+        "
+        methods(7) == 1244
+        loaded() == 4332
+        apart() == false
+        ",
+    );
+}
+
+#[test]
+fn weak_references_to_low_level_objects() {
+    check(
+        "
+from rpython.rlib import rgc
+from rpython.rtyper.lltypesystem import llmemory, lltype
+POINT = lltype.GcStruct('POINT', ('x', lltype.Signed))
+def forget(n):
+    p = lltype.malloc(POINT)
+    p.x = n
+    w = llmemory.weakref_create(p)
+    assert llmemory.weakref_deref(lltype.Ptr(POINT), w).x == n
+    return w
+def weakly(n):
+    w = forget(n)
+    rgc.collect()
+    return not llmemory.weakref_deref(lltype.Ptr(POINT), w)
+",
+        "
+        weakly(3) == true
+        ",
+    );
+}
+
+#[test]
+fn pointers_to_functions_with_star_arguments() {
+    check(
+        "
+from rpython.rtyper.annlowlevel import llhelper
+from rpython.rtyper.lltypesystem import lltype
+FUNC = lltype.Ptr(lltype.FuncType([lltype.Signed, lltype.Signed], lltype.Signed))
+def stars(*args): return args[0] - args[1]
+def pointed(): return llhelper(FUNC, stars)(50, 8)
+",
+        "
+        pointed() == 42
+        ",
+    );
+}

@@ -242,6 +242,14 @@ impl FlowSpace<'_> {
                 let v = match args {
                     [Value::Const(Const::Int(i))] => i128::from(*i),
                     [Value::Const(Const::Long(l))] => i128::try_from(&**l).ok()?,
+                    [Value::Const(Const::Float(bits))] => {
+                        let whole = f64::from_bits(*bits).trunc();
+                        // Beyond that there is nothing left of it in 64 bits anyway.
+                        (whole.abs() < 2f64.powi(127)).then_some(whole as i128)?
+                    }
+                    [Value::Const(Const::Str(s))] => {
+                        std::str::from_utf8(s).ok()?.trim().parse().ok()?
+                    }
                     _ => return None,
                 };
                 let v = IntKind::UNSIGNED.wrap(v);

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::Db;
 use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_lltype::LLType;
+use taipan_lltype::{LLType, mentioned_adtmeths};
 
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::{Pointer, Target};
@@ -34,6 +34,8 @@ pub(crate) struct Freezer<'a> {
     pub(crate) objects: FxHashMap<ObjId, Arc<ObjData>>,
     /// The module whose globals a dict is.
     modules: FxHashMap<Ref, Ref>,
+    /// Ids of dicts that low-level types name.
+    adtmeths: FxHashMap<Ref, ObjId>,
     /// Instances whose `_freeze_()` said yes.
     frozen: &'a FxHashSet<Ref>,
     used: FxHashSet<ObjId>,
@@ -55,6 +57,7 @@ impl<'a> Freezer<'a> {
             ids: known.clone(),
             objects: FxHashMap::default(),
             modules: module_dicts(heap),
+            adtmeths: heap.adtmeths.iter().map(|(id, r)| (*r, *id)).collect(),
             frozen,
             used: known.values().copied().collect(),
         }
@@ -113,6 +116,7 @@ impl<'a> Freezer<'a> {
             Kind::Opaque(n) | Kind::Module(n) => named_id(n),
             Kind::Singleton(n) => named_id(&format!("__builtin__.{n}")),
             Kind::LLType(t) => lltype_id(*t),
+            Kind::Dict(_) => return self.adtmeths.get(&r).copied(),
             // Pointers are made after what they point to.
             Kind::LLPtr(p) => self.pointer_id(p),
             _ => return None,
@@ -391,17 +395,63 @@ impl<'a> Freezer<'a> {
         }
     }
 
+    /// The static methods that a class takes from its mixins: copies of its own, since
+    /// other classes may use them with other types (RPython: `ClassDesc.add_mixins`).
+    fn static_methods_of_mixins(&mut self, r: Ref) -> Attrs {
+        let heap = self.heap;
+        let c = heap.the_class(r);
+        let is_mixin = |b: &Ref| {
+            let mark = heap.attr(*b, "_mixin_");
+            matches!(mark, Some(Value::Bool(true)))
+        };
+        let mut parts: Vec<Ref> = Vec::new();
+        for b in c.bases.iter().filter(|b| is_mixin(b)) {
+            parts.extend(&heap.the_class(*b).mro);
+        }
+        let mut copies = Attrs::new();
+        for part in parts {
+            let Some(dict) = heap.get(part).attrs.and_then(|d| heap.dict_of(d)) else {
+                continue;
+            };
+            for (name, value) in dict.iter() {
+                let found = name
+                    .as_text()
+                    .and_then(|n| Some((n, heap.lookup_where(r, n)?)));
+                let Some((name, (owner, _))) = found else {
+                    continue;
+                };
+                let Some(Kind::StaticMethod(Value::Ref(f))) = value.as_ref().map(|v| heap.kind(v))
+                else {
+                    continue;
+                };
+                if owner == part && matches!(heap.kind(*f), Kind::Function(_)) {
+                    let of = self.id(r).0.to_string();
+                    let function = stable_id(&["mixed in", &of, name]);
+                    let method = stable_id(&["static method", &of, name]);
+                    let data = self.data(*f);
+                    self.objects.insert(function, Arc::new(data));
+                    let data = ObjData::StaticMethod(Const::Obj(function));
+                    self.objects.insert(method, Arc::new(data));
+                    copies.push((name.into(), Const::Obj(method)));
+                }
+            }
+        }
+        copies
+    }
+
     fn class(&mut self, r: Ref) -> ObjData {
         let heap = self.heap;
         let c = heap.the_class(r);
         let module = heap.attr(r, "__module__").and_then(Value::as_text);
+        let mut dict = self.attrs(r);
+        dict.extend(self.static_methods_of_mixins(r));
         ObjData::Class(ClassData {
             name: c.name.clone(),
             module: module.unwrap_or("").into(),
             bases: c.bases.iter().map(|b| self.id(*b)).collect(),
             mro: c.mro.iter().map(|b| self.id(*b)).collect(),
             metaclass: self.id(heap.get(r).class),
-            dict: self.attrs(r),
+            dict,
             old_style: c.old_style,
             builtin: c.builtin,
         })
@@ -487,6 +537,20 @@ fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Va
                 out.push(v.clone());
             }
         }
+    }
+    let low_level = match &o.kind {
+        Kind::LLType(t) => Some(*t),
+        Kind::LLPtr(p) => Some(p.ty),
+        Kind::LLContainer(c) => Some(c.ty),
+        Kind::LLFunction(f) => Some(f.ty),
+        _ => None,
+    };
+    if let Some(t) = low_level
+        && !heap.adtmeths.is_empty()
+    {
+        let named = mentioned_adtmeths(t);
+        let tables = heap.adtmeths.iter().filter(|(id, _)| named.contains(id));
+        out.extend(tables.map(|(_, r)| Value::Ref(*r)));
     }
     match &o.kind {
         Kind::Boxed(v) | Kind::StaticMethod(v) | Kind::ClassMethod(v) | Kind::Cell(Some(v)) => {

@@ -10,6 +10,7 @@
 //! ([`StructId`]), as lltype's `ForwardReference` does; whoever needs a body asks
 //! a [`Program`].
 
+mod adtmeths;
 mod consts;
 mod eval;
 mod externals;
@@ -28,6 +29,7 @@ pub mod text;
 mod types;
 mod value;
 
+pub use adtmeths::*;
 pub use consts::*;
 pub use eval::*;
 pub use externals::*;

@@ -68,6 +68,7 @@ fn arrays_and_strings_end_in_items() {
         of: *CHAR,
         nolength: true,
         immutable: false,
+        adtmeths: None,
     }));
     let l = layout(raw, &program);
     assert_eq!((l.size, l.align, l.size_of_varsized(5)), (0, 1, Some(5)));

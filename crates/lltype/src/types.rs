@@ -8,8 +8,6 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde::{Deserialize, Serialize};
 use taipan_graph::{IntKind, ObjId};
 
-use crate::FuncSym;
-
 /// A low-level type: primitive or container. Interned for the life of the process:
 /// copying is free and equality is identity. Hash and text depend on content only.
 #[derive(Clone, Copy)]
@@ -92,23 +90,12 @@ pub enum StructId {
 pub struct StructBody {
     /// In order. The last one may be an inlined array (variable-sized struct).
     pub fields: Vec<Field>,
-    /// Methods that helpers call on pointers to it: name and function.
-    pub adtmeths: Vec<(Arc<str>, FuncOrName)>,
+    /// The table of what pointers to it have besides the fields: see [`crate::adtmeths`].
+    pub adtmeths: Option<ObjId>,
     /// Fields that never change after initialisation (hint `immutable` lists all).
     pub immutable: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,
-}
-
-/// What an ADT method is bound to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum FuncOrName {
-    /// A prelude helper, by `module.function`; specialised when called.
-    Helper(Arc<str>),
-    /// One function.
-    Func(FuncSym),
-    /// A type.
-    Type(LLType),
 }
 
 /// A field of a struct.
@@ -131,6 +118,8 @@ pub struct ArrayType {
     pub nolength: bool,
     /// Hint `immutable`.
     pub immutable: bool,
+    /// As in [`StructBody`].
+    pub adtmeths: Option<ObjId>,
 }
 
 /// A function type.
@@ -196,6 +185,7 @@ impl LLType {
             of,
             nolength: false,
             immutable: false,
+            adtmeths: None,
         }))
     }
 
@@ -206,6 +196,7 @@ impl LLType {
             of,
             nolength: false,
             immutable: false,
+            adtmeths: None,
         }))
     }
 
@@ -320,7 +311,7 @@ primitives! {
                 Field { name: "hash".into(), ty: *SIGNED },
                 Field { name: "instantiate".into(), ty: LLType::func(vec![], *GCREF).ptr() },
             ],
-            adtmeths: vec![],
+            adtmeths: None,
             immutable: ["subclassrange_min", "subclassrange_max", "name", "hash", "instantiate"]
                 .map(Into::into)
                 .to_vec(),
@@ -333,7 +324,7 @@ primitives! {
         gc: true,
         id: StructId::Inline(Arc::new(StructBody {
             fields: vec![Field { name: "typeptr".into(), ty: OBJECT_VTABLE.ptr() }],
-            adtmeths: vec![],
+            adtmeths: None,
             immutable: vec!["typeptr".into()],
             union: false,
         })),
@@ -346,6 +337,7 @@ fn string_body(item: LLType) -> StructBody {
         of: item,
         nolength: false,
         immutable: true,
+        adtmeths: None,
     }));
     StructBody {
         fields: vec![
@@ -358,7 +350,7 @@ fn string_body(item: LLType) -> StructBody {
                 ty: chars,
             },
         ],
-        adtmeths: vec![],
+        adtmeths: None,
         immutable: vec!["chars".into()],
         union: false,
     }

@@ -193,16 +193,25 @@ fn leading_super(ty: LLType, path: &[i64]) -> usize {
 /// The low-level function behind a function that a pointer of type `ty` points to.
 pub(crate) fn pointed_function(rt: &RTyper<'_>, func: ObjId, ty: LLType) -> Typed<FuncSym> {
     let func = rt.underlying_function(func)?;
-    let spec = Spec::new(rt.db, rt.roots()?, func, "");
-    let sym = rt.target_sym(Target::Spec(spec))?;
-    if sym.ptr_type() != ty {
-        return Err(TyperError::new(format!(
-            "a pointer of type {ty} to {}, which is a {}",
-            sym.name(),
-            sym.ptr_type()
-        )));
+    let roots = rt.roots()?;
+    let specialised = |key: &str| rt.target_sym(Target::Spec(Spec::new(rt.db, roots, func, key)));
+    let sym = specialised("")?;
+    if sym.ptr_type() == ty {
+        return Ok(sym);
     }
-    Ok(sym)
+    // A function with `*args` is another one for each number of them.
+    let given = ty.pointee().and_then(LLType::as_func);
+    for n in 0..=given.map_or(0, |f| f.args.len()) {
+        let sym = specialised(&format!("*{n}"))?;
+        if sym.ptr_type() == ty {
+            return Ok(sym);
+        }
+    }
+    Err(TyperError::new(format!(
+        "a pointer of type {ty} to {}, which is a {}",
+        sym.name(),
+        sym.ptr_type()
+    )))
 }
 
 fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLConst> {

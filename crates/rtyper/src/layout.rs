@@ -81,7 +81,7 @@ fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
     };
     Ok(StructBody {
         fields,
-        adtmeths: vec![],
+        adtmeths: None,
         immutable,
         union: false,
     })
@@ -127,7 +127,7 @@ fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
     let immutable = fields.iter().skip(1).map(|f| f.name.clone()).collect();
     Ok(StructBody {
         fields,
-        adtmeths: vec![],
+        adtmeths: None,
         immutable,
         union: false,
     })
@@ -137,17 +137,17 @@ fn frozen_body(rt: &RTyper<'_>, family: ObjId) -> Typed<StructBody> {
     let key = Family::new(rt.db, rt.roots()?, family);
     let family = taipan_annotator::attr_family(rt.db, key);
     let mut fields = Vec::new();
-    for (name, s) in &family.attrs {
+    for (name, attr) in &family.attrs {
         fields.push(Field {
             name: format!("pbc_{name}").into(),
-            ty: rt.getrepr(s)?.lowleveltype(),
+            ty: rt.getrepr(&attr.value)?.lowleveltype(),
         });
     }
     sort_fields(&mut fields);
     let immutable = fields.iter().map(|f| f.name.clone()).collect();
     Ok(StructBody {
         fields,
-        adtmeths: vec![],
+        adtmeths: None,
         immutable,
         union: false,
     })

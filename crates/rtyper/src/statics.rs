@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_annotator::{Family, FamilyAttr};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 use taipan_lltype::{
@@ -173,7 +174,7 @@ pub(crate) fn placeholder_type() -> LLType {
                 name: "unused".into(),
                 ty: *taipan_lltype::SIGNED,
             }],
-            adtmeths: vec![],
+            adtmeths: None,
             immutable: vec![],
             union: false,
         },
@@ -351,14 +352,19 @@ fn frozen(rt: &RTyper<'_>, obj: ObjId, s: &StructType, ty: LLType) -> Typed<Opti
     let StructId::Forward(name) = &s.id else {
         return Ok(None);
     };
-    if crate::reprs::family_of_struct(name).is_none() {
+    let Some(family) = crate::reprs::family_of_struct(name) else {
         return Ok(None);
-    }
+    };
+    let family = taipan_annotator::attr_family(rt.db, Family::new(rt.db, rt.roots()?, family));
     let body = rt.body_of(&s.id)?;
     let mut values = Vec::new();
     for f in &body.fields {
         let name = f.name.strip_prefix("pbc_").unwrap_or(&f.name);
-        let attr = frozen_attribute(rt, obj, name)?;
+        let read = |a: &FamilyAttr| a.readers.binary_search(&obj).is_ok();
+        let attr = match family.attrs.get(name) {
+            Some(a) if read(a) => frozen_attribute(rt, obj, name)?,
+            _ => None,
+        };
         values.push(field_value(rt, f, "pbc_", &|_| attr.clone())?);
     }
     Ok(Some(StaticData {

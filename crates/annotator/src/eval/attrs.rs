@@ -131,8 +131,8 @@ impl Cx<'_> {
                 }
                 .into())
             }
-            Atom::Ptr(_) | Atom::Interior { .. } => Ok(self.pointer_field(atom, name)),
-            Atom::LLType(t) => Ok(super::lowlevel::type_attribute(*t, name)),
+            Atom::Ptr(_) | Atom::Interior { .. } => self.pointer_field(atom, name),
+            Atom::LLType(t) => self.type_attribute(*t, name),
             _ if has_method(atom, name) => {
                 let of = Val {
                     none: false,
@@ -470,7 +470,7 @@ impl Cx<'_> {
                 }
                 _ => match a {
                     Atom::Ptr(_) | Atom::Interior { .. } => {
-                        self.pointer_field(a, &name);
+                        self.pointer_field(a, &name)?;
                     }
                     _ => {
                         let what = self.facts.describe_atom(a);

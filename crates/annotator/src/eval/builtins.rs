@@ -148,6 +148,8 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "raw_memclear",
             "raw_memset",
             "raw_malloc_usage",
+            "weakref_create",
+            "weakref_deref",
         ],
         "rpython.rtyper.lltypesystem.rffi" => &["make", "CArray", "CArrayPtr"],
         "rpython.rlib.rgc" => &["collect", "can_move"],

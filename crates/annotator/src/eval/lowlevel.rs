@@ -5,7 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
-use taipan_lltype::{ArrayType, EXTERNALS, FuncOrName, FuncSym, LLType, StructType, TypeKind};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::ObjData;
+use taipan_lltype::{ArrayType, EXTERNALS, FuncSym, LLType, StructType, TypeKind, adtmeths};
 
 use super::Cx;
 use super::args::Arguments;
@@ -78,22 +80,17 @@ pub(crate) fn func_text(f: &FuncSym) -> String {
     format!("{}#{:x}", f.name(), h.finish())
 }
 
-/// An attribute of a type: `.TO` of a pointer type, `.OF` of an array type.
-pub(crate) fn type_attribute(t: LLType, name: &str) -> Val {
-    let of = match (name, t.kind()) {
-        ("TO", TypeKind::Ptr(to)) => *to,
-        ("OF", TypeKind::Array(a)) => a.of,
-        ("OF", TypeKind::FixedArray(of, _)) => *of,
-        ("RESULT", TypeKind::Func(f)) => f.result,
-        (field, TypeKind::Struct(s)) => {
-            return match inline_field(s, field) {
-                Some(t) => ll_type_val(t),
-                None => Val::default(),
-            };
-        }
-        _ => return Val::default(),
-    };
-    ll_type_val(of)
+/// An attribute of a type that is a type: `.TO` of a pointer type, `.OF` of an array
+/// type.
+fn part_type(t: LLType, name: &str) -> Option<LLType> {
+    match (name, t.kind()) {
+        ("TO", TypeKind::Ptr(to)) => Some(*to),
+        ("OF", TypeKind::Array(a)) => Some(a.of),
+        ("OF", TypeKind::FixedArray(of, _)) => Some(*of),
+        ("RESULT", TypeKind::Func(f)) => Some(f.result),
+        (field, TypeKind::Struct(s)) => inline_field(s, field),
+        _ => None,
+    }
 }
 
 fn inline_field(s: &StructType, name: &str) -> Option<LLType> {
@@ -147,34 +144,64 @@ fn item_pointer(of: LLType) -> Val {
 
 impl Cx<'_> {
     /// What a field of the struct behind a pointer holds.
-    pub(super) fn pointer_field(&mut self, atom: &Atom, name: &Arc<str>) -> Val {
+    pub(super) fn pointer_field(&mut self, atom: &Atom, name: &Arc<str>) -> Known<Val> {
         let Some(container) = container_of(atom) else {
-            return Val::default();
+            return Ok(Val::default());
         };
-        if let TypeKind::Struct(s) = container.kind() {
-            if let Some(t) = inline_field(s, name) {
-                return part(atom, container, InteriorStep::Field(name.clone()), t);
-            }
-            if let Some(body) = s.known_body()
-                && let Some((_, m)) = body.adtmeths.iter().find(|(n, _)| *n == *name)
-            {
-                return match (m, atom) {
-                    (FuncOrName::Type(t), _) => ll_type_val(*t),
-                    (_, Atom::Ptr(p)) => Atom::AdtMeth {
-                        ptr: *p,
-                        name: name.clone(),
-                    }
-                    .into(),
-                    _ => Val::default(),
-                };
-            }
+        if let TypeKind::Struct(s) = container.kind()
+            && let Some(t) = inline_field(s, name)
+        {
+            let step = InteriorStep::Field(name.clone());
+            return Ok(part(atom, container, step, t));
         }
         if let TypeKind::FixedArray(of, n) = container.kind()
             && item_number(name).is_some_and(|i| i < *n)
         {
-            return part(atom, container, InteriorStep::Item, *of);
+            return Ok(part(atom, container, InteriorStep::Item, *of));
         }
-        self.problem("TP0301", format!("{container} has no field {name}"))
+        match (self.adtmeth(container, name)?, atom) {
+            (Some(Adt::Method(_)), Atom::Ptr(ptr)) => Ok(Atom::AdtMeth {
+                ptr: *ptr,
+                name: name.clone(),
+            }
+            .into()),
+            (Some(Adt::Value(c)), _) => self.const_val(&c),
+            (Some(Adt::Method(_)), _) => Ok(self.problem(
+                "TP0302",
+                format!("method {name} of a {container} that is a part of an object"),
+            )),
+            (None, _) => Ok(self.problem("TP0301", format!("{container} has no field {name}"))),
+        }
+    }
+
+    /// An attribute of a type.
+    pub(super) fn type_attribute(&mut self, t: LLType, name: &str) -> Known<Val> {
+        if let Some(part) = part_type(t, name) {
+            return Ok(ll_type_val(part));
+        }
+        match self.adtmeth(t, name)? {
+            Some(Adt::Method(f)) => self.const_val(&Const::Obj(f)),
+            Some(Adt::Value(c)) => self.const_val(&c),
+            None => Ok(Val::default()),
+        }
+    }
+
+    /// What the program gave a type besides its fields under that name.
+    fn adtmeth(&self, t: LLType, name: &str) -> Known<Option<Adt>> {
+        let Some(table) = adtmeths(t) else {
+            return Ok(None);
+        };
+        let table = self.facts.object(table)?;
+        let Some(ObjData::Dict(items)) = table.as_deref() else {
+            return Ok(None);
+        };
+        let Some((_, c)) = items.iter().find(|(k, _)| k.as_str() == Some(name)) else {
+            return Ok(None);
+        };
+        Ok(Some(match c {
+            Const::Obj(o) if self.facts.function(*o)?.is_some() => Adt::Method(*o),
+            c => Adt::Value(c.clone()),
+        }))
     }
 
     /// What an item of the array behind a pointer holds.
@@ -213,26 +240,15 @@ impl Cx<'_> {
         name: &str,
         args: Arguments,
     ) -> Known<Val> {
-        let method = ptr.pointee().and_then(LLType::as_struct).and_then(|s| {
-            let body = s.known_body()?;
-            let (_, m) = body.adtmeths.iter().find(|(n, _)| **n == *name)?;
-            Some(m.clone())
-        });
-        match method {
-            Some(FuncOrName::Func(f)) => Ok(lltype_to_annotation(f.ty().result)),
-            Some(FuncOrName::Helper(h)) => {
-                let (module, func) = h.rsplit_once('.').unwrap_or(("", &h));
-                let module = taipan_interp::named_id(&format!("taipan_prelude.{module}"));
-                match self.facts.global(module, func)? {
-                    Some(taipan_graph::Const::Obj(f)) => {
-                        let args = args.prepend(ArgSource::Receiver, Atom::Ptr(ptr).into());
-                        self.call_desc(&Desc::Function(f), args)
-                    }
-                    _ => Ok(self.problem("TP0302", format!("there is no helper {h}"))),
-                }
-            }
-            _ => Ok(self.problem("TP0302", format!("{ptr} has no method {name}"))),
-        }
+        let method = match ptr.pointee() {
+            Some(t) => self.adtmeth(t, name)?,
+            None => None,
+        };
+        let Some(Adt::Method(f)) = method else {
+            return Ok(self.problem("TP0302", format!("{ptr} has no method {name}")));
+        };
+        let args = args.prepend(ArgSource::Receiver, Atom::Ptr(ptr).into());
+        self.call_desc(&Desc::Function(f), args)
     }
 
     /// Functions of `lltype`, `llmemory`, `rffi`, `llop` and of the runtime, by name
@@ -273,6 +289,7 @@ impl Cx<'_> {
                         of,
                         nolength: module == "rffi",
                         immutable: false,
+                        adtmeths: None,
                     }));
                     ll_type_val(match func {
                         "CArrayPtr" => array.ptr(),
@@ -311,6 +328,11 @@ impl Cx<'_> {
                 "cast_adr_to_int" | "raw_malloc_usage" | "sizeof" | "offsetof" | "itemoffsetof",
             )
             | ("rffi", "offsetof") => Val::signed(),
+            ("llmemory", "weakref_create") => Atom::Ptr(*taipan_lltype::GCREF).into(),
+            ("llmemory", "weakref_deref") => match ty(0) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.problem("TP0303", format!("{func}() needs a constant type")),
+            },
             ("llmemory", "cast_ptr_to_adr" | "raw_malloc" | "cast_int_to_adr") => {
                 Atom::Address.into()
             }
@@ -396,6 +418,14 @@ impl Cx<'_> {
             },
         })
     }
+}
+
+/// What a low-level type has besides its fields.
+enum Adt {
+    /// A function, which gets the pointer.
+    Method(ObjId),
+    /// Anything else.
+    Value(Const),
 }
 
 /// The container that a pointer is to.

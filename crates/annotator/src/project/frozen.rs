@@ -1,7 +1,7 @@
 //! Attribute families: frozen constants and classes whose attributes are read at the
 //! same places (RPython: `FrozenAttrFamily`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use super::groups::Groups;
 use super::index::Dirty;
 use crate::Desc;
 use crate::eval::FunctionState;
-use crate::result::AttrFamily;
+use crate::result::{AttrFamily, FamilyAttr};
 use crate::solver::FactJoiner;
 use crate::store::NodeIx;
 use crate::val::{Atom, Val};
@@ -114,7 +114,7 @@ impl Projector<'_> {
         let project = || {
             let members = frozen.families.get(&head).cloned().unwrap_or_default();
             let mut joiner = FactJoiner::new(&self.solver.facts);
-            let mut vals: BTreeMap<Arc<str>, Val> = BTreeMap::new();
+            let mut vals: BTreeMap<Arc<str>, (Val, BTreeSet<ObjId>)> = BTreeMap::new();
             for set in members.iter().flat_map(|m| {
                 // Once per set: at its first member.
                 frozen.reads.sets_of(*m).filter(|s| s[0] == *m)
@@ -122,15 +122,20 @@ impl Projector<'_> {
                 for node in frozen.reads.users(set) {
                     for read in self.view.nodes.reads(node) {
                         if read.members == *set {
-                            let sum = vals.entry(read.name.clone()).or_default();
+                            let (sum, readers) = vals.entry(read.name.clone()).or_default();
                             *sum = sum.join(&read.val, &mut joiner);
+                            readers.extend(read.members.iter());
                         }
                     }
                 }
             }
             let attrs = vals
                 .into_iter()
-                .map(|(name, v)| (name, self.view.sites.some_value(&v.not_const())))
+                .map(|(name, (v, readers))| {
+                    let value = self.view.sites.some_value(&v.not_const());
+                    let readers = readers.into_iter().collect();
+                    (name, FamilyAttr { value, readers })
+                })
                 .collect();
             AttrFamily { members, attrs }
         };

@@ -323,6 +323,21 @@ fn r_uint_of_a_constant() {
     );
     check(
         r#"
+        from rpython.rlib.rarithmetic import r_uint
+        def f():
+            return r_uint(' -1'), r_uint(2.75)
+        "#,
+        expect![[r#"
+            graph f
+            block0():
+                v0 = newtuple(18446744073709551615u64, 2u64) @6
+                goto return(v0)
+            return(v1)
+            except(etype_2, evalue_3)
+        "#]],
+    );
+    check(
+        r#"
         from rpython.rlib.rarithmetic import r_ulonglong
         def f():
             return r_ulonglong(0xffffffffffffffff)

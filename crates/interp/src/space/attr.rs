@@ -109,7 +109,11 @@ impl Interp<'_> {
             }
             Kind::LLPtr(p) => {
                 let p = *p;
-                if let Some(v) = self.pointer_attr(p, name)? {
+                let found = match (self.pointer_attr(p, name)?, p.ty.pointee()) {
+                    (None, Some(to)) => self.pointer_adtmeth(&Value::Ref(r), to, name)?,
+                    (found, _) => found,
+                };
+                if let Some(v) = found {
                     return Ok(Some(v));
                 }
             }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use taipan_code::CodeId;
+use taipan_graph::ObjId;
 use taipan_lltype::LLType;
 
 use super::builtin::Builtin;
@@ -201,6 +202,8 @@ pub(crate) struct Heap {
     pub(crate) sites: Vec<Option<CodeId>>,
     /// Where the next object is made.
     pub(crate) site: Site,
+    /// The dicts that low-level types name by id.
+    pub(crate) adtmeths: Vec<(ObjId, Ref)>,
 }
 
 impl Heap {
@@ -210,6 +213,7 @@ impl Heap {
             objects: Vec::with_capacity(4096),
             sites: vec![None],
             site: Site::default(),
+            adtmeths: Vec::new(),
         };
         types::bootstrap(&mut heap);
         heap

@@ -7,9 +7,9 @@ use taipan_graph::{Const, IntKind, ObjId};
 
 use super::{LLNames, is_name_char};
 use crate::{
-    ADDRESS, ArrayType, BOOL, CHAR, FLOAT, Field, FuncKind, FuncOrName, FuncSym, FuncType,
-    HelperArg, LLConst, LLType, SIGNED, SINGLEFLOAT, STR, StaticSym, StructBody, StructId,
-    StructType, TypeKind, UNICHAR, UNICODE, UNSIGNED, VOID, VoidConst,
+    ADDRESS, ArrayType, BOOL, CHAR, FLOAT, Field, FuncKind, FuncSym, FuncType, HelperArg, LLConst,
+    LLType, SIGNED, SINGLEFLOAT, STR, StaticSym, StructBody, StructId, StructType, TypeKind,
+    UNICHAR, UNICODE, UNSIGNED, VOID, VoidConst,
 };
 
 type Parsed<T> = Result<T, ParseError>;
@@ -90,20 +90,7 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
             ty: ty(c, names)?,
         })
     })?;
-    let mut adtmeths = Vec::new();
-    if cursor.eat_word("adtmeths") {
-        cursor.expect("(")?;
-        adtmeths = cursor.list(")", |c| {
-            let method = c.word()?.into();
-            c.expect(":")?;
-            let what = match c.word()? {
-                "helper" => FuncOrName::Helper(quoted(c)?),
-                "func" => FuncOrName::Func(func(c, names)?),
-                _ => FuncOrName::Type(ty(c, names)?),
-            };
-            Ok((method, what))
-        })?;
-    }
+    let adtmeths = adtmeths(cursor, names)?;
     let mut immutable = Vec::new();
     if cursor.eat_word("immutable") {
         cursor.expect("(")?;
@@ -114,6 +101,14 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
         adtmeths,
         immutable,
         union: cursor.eat_word("union"),
+    })
+}
+
+/// `adtmeths #id`, if that is what comes next.
+fn adtmeths(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<Option<ObjId>> {
+    Ok(match cursor.eat_word("adtmeths") {
+        true => Some(object(cursor, names)?),
+        false => None,
     })
 }
 
@@ -202,9 +197,10 @@ pub(super) fn ty(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLType> {
             }
             LLType::new(TypeKind::Array(ArrayType {
                 gc: word == "GcArray",
-                of: of(cursor, names)?,
                 nolength,
                 immutable,
+                adtmeths: adtmeths(cursor, names)?,
+                of: of(cursor, names)?,
             }))
         }
         "FixedSizeArray" => {

@@ -7,8 +7,8 @@ use taipan_graph::text::fmt_const;
 
 use super::LLNames;
 use crate::{
-    FuncKind, FuncOrName, FuncSym, HelperArg, LLConst, LLGraph, LLType, STR, StaticSym, StructId,
-    TypeKind, UNICODE, VoidConst,
+    FuncKind, FuncSym, HelperArg, LLConst, LLGraph, LLType, STR, StaticSym, StructId, TypeKind,
+    UNICODE, VoidConst,
 };
 
 /// Something to print with the names at hand.
@@ -78,6 +78,9 @@ pub(super) fn ty(t: LLType, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Resu
                 (false, true) => "(immutable)",
                 (true, true) => "(nolength, immutable)",
             })?;
+            if let Some(table) = a.adtmeths {
+                write!(f, " adtmeths {}", With(&Const::Obj(table), names))?;
+            }
             write!(f, " of {}", With(&a.of, names))
         }
         TypeKind::FixedArray(of, n) => write!(f, "FixedSizeArray {n} of {}", With(of, names)),
@@ -240,13 +243,6 @@ impl Declarations<'_> {
         let Some(s) = t.as_struct() else { return };
         if let StructId::Inline(body) = &s.id {
             body.fields.iter().for_each(|field| self.ty(field.ty));
-            for (_, m) in &body.adtmeths {
-                match m {
-                    FuncOrName::Helper(_) => {}
-                    FuncOrName::Func(f) => self.func(f),
-                    FuncOrName::Type(t) => self.ty(*t),
-                }
-            }
         }
         self.names.insert_struct(t);
         let (names, out) = (&*self.names, &mut self.text);
@@ -263,16 +259,8 @@ impl Declarations<'_> {
                     let _ = write!(out, "{}: {}, ", field.name, With(&field.ty, names));
                 }
                 let _ = out.write_str("}");
-                if !body.adtmeths.is_empty() {
-                    let _ = out.write_str(" adtmeths(");
-                    for (name, m) in &body.adtmeths {
-                        let _ = match m {
-                            FuncOrName::Helper(h) => write!(out, "{name}: helper '{h}', "),
-                            FuncOrName::Func(s) => write!(out, "{name}: func {}, ", With(s, names)),
-                            FuncOrName::Type(t) => write!(out, "{name}: type {}, ", With(t, names)),
-                        };
-                    }
-                    let _ = out.write_str(")");
+                if let Some(table) = body.adtmeths {
+                    let _ = write!(out, " adtmeths {}", With(&Const::Obj(table), names));
                 }
                 if !body.immutable.is_empty() {
                     let _ = write!(out, " immutable({})", body.immutable.join(", "));

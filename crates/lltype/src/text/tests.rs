@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn canonical_text_is_kept() {
     let text = "\
-struct point = GcStruct { x: Signed, y: *GcArray of Char, } adtmeths(ll_x: helper 'm.ll_x', T: type Signed, ) immutable(x)
+struct point = GcStruct { x: Signed, y: *GcArray of Char, } adtmeths #00000000000000dd immutable(x)
 struct point~2 = Struct { a: UInt8, b: FixedSizeArray 3 of Float, }
 struct C = GcStruct instance #00000000000000bb
 func m.norm = user #00000000000000aa 'Signed' 'm.norm': func(*GcStruct point) -> Signed

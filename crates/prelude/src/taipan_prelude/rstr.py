@@ -789,14 +789,22 @@ def ll_split_chr(LIST, s, ch, limit):
     items[count] = ll_slice(s, start, n)
     return result
 
+def empty_separators(n, limit):
+    """How often the text of n characters is split where the separator is empty: it is
+    found at the same place again and again."""
+    if limit >= 0:
+        return limit
+    return n
+
 def ll_split(LIST, s, separator, limit):
     n = len(s.chars)
     m = len(separator.chars)
     if m == 0:
-        raise ValueError
-    count = ll_count(s, separator, 0, n)
-    if limit >= 0 and count > limit:
-        count = limit
+        count = empty_separators(n, limit)
+    else:
+        count = ll_count(s, separator, 0, n)
+        if limit >= 0 and count > limit:
+            count = limit
     result = ll_newlist(LIST, count + 1)
     items = ll_items(result)
     start = 0
@@ -827,13 +835,14 @@ def ll_rsplit_chr(LIST, s, ch, limit):
 def ll_rsplit(LIST, s, separator, limit):
     n = len(s.chars)
     m = len(separator.chars)
-    if m == 0:
-        raise ValueError
     count = 0
-    stop = ll_rfind(s, separator, 0, n)
-    while stop >= 0 and (limit < 0 or count < limit):
-        count += 1
-        stop = ll_rfind(s, separator, 0, stop)
+    if m == 0:
+        count = empty_separators(n, limit)
+    else:
+        stop = ll_rfind(s, separator, 0, n)
+        while stop >= 0 and (limit < 0 or count < limit):
+            count += 1
+            stop = ll_rfind(s, separator, 0, stop)
     result = ll_newlist(LIST, count + 1)
     items = ll_items(result)
     stop = n

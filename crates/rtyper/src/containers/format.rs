@@ -112,7 +112,8 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
         .iter()
         .filter(|p| matches!(p, Piece::Value(_)))
         .count();
-    if wanted != values.len() {
+    // As in RPython more of them do no harm.
+    if wanted > values.len() {
         return Err(TyperError::with_code(
             "TP0422",
             format!(

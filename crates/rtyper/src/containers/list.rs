@@ -117,7 +117,7 @@ fn range(step: i64) -> ListRepr {
                         ty: *SIGNED,
                     })
                     .collect(),
-                adtmeths: vec![],
+                adtmeths: None,
                 immutable: names.iter().map(|n| (*n).into()).collect(),
                 union: false,
             },

@@ -54,7 +54,7 @@ fn tuple_type(items: impl Iterator<Item = LLType>) -> LLType {
         &format!("tuple{}", fields.len()),
         StructBody {
             fields,
-            adtmeths: vec![],
+            adtmeths: None,
             immutable,
             union: false,
         },

@@ -3,7 +3,7 @@
 
 use taipan_graph::{Const, Operand};
 use taipan_lltype::{
-    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
+    ADDRESS, GCREF, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
     VoidConst, external, layout,
 };
 
@@ -53,6 +53,8 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "llmemory.cast_ptr_to_adr" => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
         "llmemory.cast_adr_to_int" => address_as_int(hop),
         "llmemory.cast_int_to_adr" => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
+        "llmemory.weakref_create" => on_pointer(hop, PlainOp::WeakrefCreate, *GCREF),
+        "llmemory.weakref_deref" => weakref_deref(hop),
         "llmemory.raw_malloc" => raw_malloc(hop),
         "llmemory.raw_free" => raw(hop, PlainOp::RawFree),
         "llmemory.raw_memcopy" => raw(hop, PlainOp::RawMemcopy),
@@ -87,6 +89,15 @@ fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
     }
     hop.genop_void(op, args);
     Ok(Some(cvoid()))
+}
+
+/// `weakref_deref(PTR, weakref)`
+fn weakref_deref(hop: &Hop<'_>) -> RType {
+    hop.exception_cannot_occur()?;
+    let ty = crate::hop::ctype(hop.r_result.lowleveltype());
+    let weakref = crate::calls::low_arg(hop, 1)?;
+    hop.gendirectcall("rmodel.ll_weakref_deref", [ty, weakref])
+        .map(Some)
 }
 
 fn raw_malloc(hop: &Hop<'_>) -> RType {

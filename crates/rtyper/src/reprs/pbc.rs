@@ -275,7 +275,7 @@ fn specfunc(variants: &[LLType]) -> LLType {
         "specfunc",
         StructBody {
             fields,
-            adtmeths: vec![],
+            adtmeths: None,
             immutable,
             union: false,
         },
@@ -552,10 +552,10 @@ impl ReprMethods for FrozenPbcRepr {
                 let roots = hop.rt.roots()?;
                 let key = Family::new(hop.rt.db, roots, *family);
                 let attrs = taipan_annotator::attr_family(hop.rt.db, key);
-                let s = attrs.attrs.get(&*name).ok_or_else(|| {
+                let attr = attrs.attrs.get(&*name).ok_or_else(|| {
                     TyperError::internal(format!("no attribute '{name}' in a family"))
                 })?;
-                let r = hop.rt.getrepr(s)?;
+                let r = hop.rt.getrepr(&attr.value)?;
                 let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
                 let field = crate::hop::cfield(&format!("pbc_{name}"));
                 let v = hop.genop(PlainOp::Getfield, [v, field], r.lowleveltype());

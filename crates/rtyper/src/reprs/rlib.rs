@@ -225,9 +225,16 @@ fn cast(hop: &Hop<'_>) -> RType {
     let Some(arg) = hop.args_r.first().cloned() else {
         return hop.inputconst(&hop.r_result, &Const::Int(0)).map(Some);
     };
-    if let Some(c) = hop.const_arg(0)
-        && !matches!(c, Const::Long(_))
-        && !matches!(hop.r_result, Repr::SingleFloat)
+    if !matches!(
+        arg,
+        Repr::Int(_) | Repr::Bool | Repr::Float | Repr::SingleFloat
+    ) {
+        let (from, to) = (arg.methods(), hop.r_result.methods());
+        let message = format!("cannot make {} of {}", to.describe(), from.describe());
+        return Err(TyperError::with_code("TP0401", message));
+    }
+    if let (Some(c @ (Const::Int(_) | Const::RInt(..) | Const::Bool(_))), Repr::Int(_)) =
+        (hop.const_arg(0), &hop.r_result)
     {
         return hop.inputconst(&hop.r_result, &c.clone()).map(Some);
     }

@@ -9,6 +9,7 @@ use taipan_lltype::{
     TypeKind,
 };
 
+use super::adtmeths;
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::Target;
@@ -76,6 +77,7 @@ fn struct_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
             ty,
         });
     }
+    body.adtmeths = adtmeths::table(it, args)?;
     body.union = hint(it, args, "union")?;
     if hint(it, args, "immutable")? {
         body.immutable = body.fields.iter().map(|f| f.name.clone()).collect();
@@ -110,11 +112,13 @@ fn array_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
     };
     let nolength = hint(it, args, "nolength")?;
     let immutable = hint(it, args, "immutable")?;
+    let adtmeths = adtmeths::table(it, args)?;
     Ok(it.lltype(LLType::new(TypeKind::Array(ArrayType {
         gc,
         of,
         nolength,
         immutable,
+        adtmeths,
     }))))
 }
 
@@ -340,7 +344,7 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
         (TypeKind::FixedArray(_, n), "length") => Some(Value::Int(*n as i64)),
         (_, "__name__" | "_name") if t.as_struct().is_none() => Some(Value::str(&t.to_string())),
         (_, "_gckind") => Some(Value::str(if t.is_gc_container() { "gc" } else { "raw" })),
-        _ => None,
+        _ => return it.type_adtmeth(t, name),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Modules written in Rust.
 
+pub(crate) mod adtmeths;
 pub(crate) mod descriptors;
 pub(crate) mod llmalloc;
 pub(crate) mod lltype;

@@ -65,3 +65,11 @@ def cast_adr_to_int(adr, mode="emulated"):
 @not_rpython
 def cast_int_to_adr(i):
     return lltype.cast_int_to_ptr(Address, i)
+
+@not_rpython
+def weakref_create(ptr):
+    _nothing_there()
+
+@not_rpython
+def weakref_deref(PTRTYPE, weakref):
+    _nothing_there()

@@ -3,3 +3,13 @@ from _lltype import *
 from _llmalloc import (malloc, free, render_immortal, nullptr, functionptr, cast_pointer,
     cast_opaque_ptr, cast_ptr_to_int, cast_int_to_ptr, cast_primitive, direct_fieldptr,
     direct_arrayitems, direct_ptradd)
+
+
+# A function among the methods of a low-level type that does not get the pointer.
+staticAdtMethod = staticmethod
+
+
+def typeMethod(func):
+    """Marks a method that gets the low-level type instead of a pointer."""
+    func._type_method = True
+    return func
