@@ -31,24 +31,34 @@ def used_by(node, lines):
     return names
 
 
+def in_scope(node):
+    """A statement's nodes, without the bodies of functions and classes."""
+    todo = [node]
+    while todo:
+        n = todo.pop()
+        yield n
+        if not isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            todo += ast.iter_child_nodes(n)
+
+
 def bound_by(node):
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return set([node.name])
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return set((a.asname or a.name).split('.')[0] for a in node.names)
-    names = set(n.id for n in ast.walk(node)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param)))
-    if isinstance(node, ast.Delete):
-        names.update(n.id for n in node.targets if isinstance(n, ast.Name))
+    names = set()
+    for n in in_scope(node):
+        if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
+            names.add(n.name)
+        elif isinstance(n, (ast.Import, ast.ImportFrom)):
+            names.update((a.asname or a.name).split('.')[0] for a in n.names)
+        elif isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Param, ast.Del)):
+            names.add(n.id)
     # `a.x = 1` and `a[0] = 1` are part of what makes `a`
-    for n in ast.walk(node):
+    for n in in_scope(node):
         if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
             while isinstance(n, (ast.Attribute, ast.Subscript)):
                 n = n.value
             if isinstance(n, ast.Name):
                 names.add(n.id)
     # ... and so is `a.append(1)`
-    for n in ast.walk(node):
+    for n in in_scope(node):
         if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
             n = n.value.func
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
@@ -145,7 +155,8 @@ class Source(object):
             for st in self.statements(*scopes.pop()):
                 if not st.first <= line < st.last:
                     continue
-                if isinstance(st.node, ast.ClassDef):
+                if isinstance(st.node, ast.ClassDef) or (
+                        isinstance(st.node, ast.If) and not st.node.orelse):
                     scopes.append((st.node.body, st.last))
                 elif isinstance(st.node, ast.FunctionDef):
                     return st

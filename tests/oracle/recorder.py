@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 import types
+import weakref
 
 import cutter
 import describe
@@ -129,8 +130,17 @@ def container(x, t):
 
 def outcome(value):
     """What is expected of a case that gives this value."""
-    address = isinstance(value, str) and re.search('0x[0-9a-f]{6}', value)
-    return {'any': True} if value is UNKNOWN or address else {'ok': value}
+    return {'any': True} if value is UNKNOWN or has_address(value) else {'ok': value}
+
+
+def has_address(value):
+    """Whether a result tells where something is in memory."""
+    if isinstance(value, list):
+        return any([has_address(v) for v in value])
+    if isinstance(value, str):
+        return re.search('0x[0-9a-f]{6}', value) is not None
+    # What CPython's `id` gives on x86-64.
+    return isinstance(value, (int, long)) and value >> 40 in (0x55, 0x56, 0x7e, 0x7f)
 
 
 def record(func, args, expect, kind, call_line):
@@ -368,12 +378,18 @@ def pytest_configure(config):
 
     plain_eval = LLInterpreter.eval_graph
     running = []
+    # Tests of collectors call a function again on the heap that it has left.
+    used = weakref.WeakKeyDictionary()
 
     def eval_graph(self, graph, args=(), recursive=False):
         """What the low-level interpreter is asked from outside."""
         func = getattr(graph, 'func', None)
         if running or muted or recursive or func is None:
             return plain_eval(self, graph, args, recursive)
+        if suite[0].startswith('memory/') and self in used:
+            lost(func, 'goes on with what an earlier call has left')
+            return plain_eval(self, graph, args, recursive)
+        used[self] = True
         kind, values = 'interpret', args
         if stands_for[0]:
             kind, func, values = stands_for[0]

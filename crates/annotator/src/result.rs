@@ -71,6 +71,8 @@ pub enum CallInfo {
     Instantiate(Instantiate),
     /// A `specialize:memo` function: the result is looked up by the arguments.
     Memo(MemoCall),
+    /// A function that an `ExtRegistryEntry` of the program describes.
+    Entry(EntryCall),
     /// A builtin function or method, known by the annotation of the callee.
     Builtin,
     /// The callee is None or never there: the call is not reached.
@@ -129,6 +131,23 @@ pub struct MemoCall {
     pub table: Vec<(Vec<Const>, Const)>,
     /// One per parameter.
     pub args: Vec<ArgSource>,
+}
+
+/// A call of a function that an `ExtRegistryEntry` describes. Annotations are described
+/// as the shipped module `rpython.annotator.described` says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EntryCall {
+    /// The entry's class.
+    pub entry: ObjId,
+    /// The function.
+    pub about: ObjId,
+    /// Descriptions of the arguments.
+    pub args: Vec<Const>,
+    /// Description of the result.
+    pub result: Const,
+    /// The low-level functions that `specialize_call` calls, in order; none if they
+    /// depend on representations.
+    pub calls: Vec<Target>,
 }
 
 /// Where an argument of the callee comes from.

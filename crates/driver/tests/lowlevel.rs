@@ -173,27 +173,16 @@ fn other_functions_once_translated() {
     check(
         "
 from rpython.rtyper.extfunc import register_external
-from rpython.rtyper.extregistry import ExtRegistryEntry
 def slow(n):
     return eval('n')
 def quick(n):
     return n * 2
 register_external(slow, [int], int, llimpl=quick, export_name='slow')
-def special(n):
-    return n
-class Entry(ExtRegistryEntry):
-    _about_ = special
-    def compute_result_annotation(self, s_n):
-        return s_n
-now = special(3)
 def replaced(n):
-    return slow(n) + now
-def described(n):
-    return special(n)
+    return slow(n) + 3
 ",
         "
         replaced(4) == 11
-        described(4) error special is described by an ExtRegistryEntry
         ",
     );
 }
@@ -519,6 +508,112 @@ def pointed(): return llhelper(FUNC, stars)(50, 8)
 ",
         "
         pointed() == 42
+        ",
+    );
+}
+
+#[test]
+fn functions_that_entries_of_the_program_describe() {
+    check(
+        "
+from rpython.annotator import model
+from rpython.rtyper.extregistry import ExtRegistryEntry
+from rpython.rtyper.lltypesystem import lltype
+
+def width(x): raise NotImplementedError
+class WidthEntry(ExtRegistryEntry):
+    _about_ = width
+    def compute_result_annotation(self, s_x):
+        return model.SomeInteger(nonneg=True)
+    def specialize_call(self, hop):
+        hop.exception_cannot_occur()
+        size = 1
+        if isinstance(hop.args_s[0], model.SomeString): size = 2
+        return hop.inputconst(lltype.Signed, size)
+
+def negated(x): raise NotImplementedError
+class NegatedEntry(ExtRegistryEntry):
+    _about_ = negated
+    def compute_result_annotation(self, s_x): return model.SomeInteger()
+    def specialize_call(self, hop):
+        v, = hop.inputargs(lltype.Signed)
+        hop.exception_cannot_occur()
+        return hop.genop('int_neg', [v], resulttype=lltype.Signed)
+
+def ll_sum(x, y):
+    if y < 0: raise ValueError
+    return x + y
+def add(x, y): raise NotImplementedError
+def same(x): raise NotImplementedError
+class AddEntry(ExtRegistryEntry):
+    _about_ = add
+    def compute_result_annotation(self, s_x, s_y): return s_x
+    def specialize_call(self, hop):
+        args = hop.inputargs(lltype.Signed, lltype.Signed)
+        hop.exception_is_here()
+        return hop.gendirectcall(ll_sum, *args)
+class SameEntry(ExtRegistryEntry):
+    _about_ = same
+    def compute_result_annotation(self, s_x): return s_x
+    def specialize_call(self, hop):
+        hop.exception_cannot_occur()
+        return hop.inputarg(hop.args_r[0], arg=0)
+
+def is_text(x): raise NotImplementedError
+class IsTextEntry(ExtRegistryEntry):
+    _about_ = is_text
+    def compute_result_annotation(self, s_x):
+        return self.bookkeeper.immutablevalue(isinstance(s_x, model.SomeString))
+    def specialize_call(self, hop):
+        hop.exception_cannot_occur()
+        return hop.inputconst(lltype.Bool, hop.s_result.const)
+
+def bare(n): return n + 1
+class BareEntry(ExtRegistryEntry):
+    _about_ = bare
+    s_result_annotation = model.SomeInteger()
+now = bare(3)
+
+class Thing(object):
+    def __init__(self, n): self.n = n
+def called(x): return Thing(x)
+def through(x): raise NotImplementedError
+class ThroughEntry(ExtRegistryEntry):
+    _about_ = through
+    def compute_result_annotation(self, s_x):
+        s_called = self.bookkeeper.immutablevalue(called)
+        s_thing = self.bookkeeper.emulate_pbc_call('key', s_called, [s_x])
+        assert isinstance(s_thing, model.SomeInstance)
+        return model.SomeInteger()
+    def specialize_call(self, hop):
+        hop.exception_cannot_occur()
+        return hop.inputarg(lltype.Signed, arg=0)
+
+def consts(n, s): return width(n) * 10 + width(s)
+def ops(n): return negated(n) + 1
+def calls(n, m):
+    try:
+        return add(n, m)
+    except ValueError:
+        return -1
+def things(n): return same(Thing(n)).n
+def kinds(n, s):
+    if is_text(n): return n.no_such_attribute
+    return is_text(s)
+def asks(n): return through(n)
+def loaded(): return now
+def half(n): return bare(n)
+",
+        "
+        consts(5, 'abc') == 12
+        ops(5) == -4
+        calls(5, 6) == 11
+        calls(5, -6) == -1
+        things(7) == 7
+        kinds(5, 'abc') == true
+        asks(9) == 9
+        loaded() == 4
+        half(4) error specialize_call(): AttributeError: 'BareEntry' object has no attribute 'specialize_call'
         ",
     );
 }

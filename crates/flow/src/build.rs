@@ -67,8 +67,8 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     if f.get("_extregistry_").is_some() {
         let text = format!("{} is described by an ExtRegistryEntry", f.name);
         return Err(FlowError::new("TP0228", text).with_help(
-            "entries work on annotations of the original toolchain: put what translated code \
-             shall do into a function and name it with register_external(..., llimpl=)",
+            "call it by its name: among several functions that a variable may hold, its entry is \
+             not asked",
         ));
     }
     if code.poisoned {

@@ -488,7 +488,7 @@ fn integer(v: &Value) -> Option<i128> {
 }
 
 /// Low-level types compare by content: so do their ids.
-fn lltype_id(t: LLType) -> ObjId {
+pub(crate) fn lltype_id(t: LLType) -> ObjId {
     stable_id(&["lltype", &format!("{:?}", t.kind())])
 }
 

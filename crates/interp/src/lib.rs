@@ -27,7 +27,7 @@ pub use data::*;
 pub use engine::*;
 pub use import_time::Image;
 pub use queries::*;
-pub use synthetic::define_synthetic;
+pub use synthetic::{define_synthetic, type_object};
 pub use testing::{TestItem, Tests};
 
 use taipan_base::Program;

@@ -6,13 +6,33 @@
 //! salsa's. Whoever has the id has got it from a flow graph, which defined it.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use rustc_hash::FxHashMap;
 use taipan_base::Db;
 use taipan_graph::ObjId;
+use taipan_lltype::LLType;
 
 use crate::ObjData;
+use crate::freeze::lltype_id;
+
+/// The low-level types that [`type_object`] was asked for.
+static TYPES: LazyLock<Mutex<FxHashMap<ObjId, LLType>>> = LazyLock::new(Mutex::default);
+
+/// The object that a low-level type is, in the image or not. Functions that are called
+/// while compiling know it.
+pub fn type_object(t: LLType) -> ObjId {
+    let id = lltype_id(t);
+    let mut types = TYPES.lock().unwrap_or_else(|e| e.into_inner());
+    types.insert(id, t);
+    id
+}
+
+/// The type behind an answer of [`type_object`].
+pub(crate) fn type_of_object(id: ObjId) -> Option<LLType> {
+    let types = TYPES.lock().unwrap_or_else(|e| e.into_inner());
+    types.get(&id).copied()
+}
 
 type Table = FxHashMap<ObjId, Arc<ObjData>>;
 

@@ -15,7 +15,7 @@ use crate::space::Interp;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::value::{Method, Value};
-use crate::synthetic::synthetic;
+use crate::synthetic::{synthetic, type_of_object};
 use crate::{InstanceData, ObjData};
 
 /// Thaws the arguments of one call.
@@ -67,9 +67,13 @@ impl<'a> Thaw<'a> {
         }
         let data = match self.image.objects.get(&id) {
             Some(d) => d.clone(),
-            None => synthetic(it.db, id)?,
+            None => match type_of_object(id) {
+                Some(t) => return Some(it.lltype(t)),
+                None => synthetic(it.db, id)?,
+            },
         };
         match &*data {
+            ObjData::LLType(t) => Some(it.lltype(*t)),
             ObjData::Method {
                 im_self,
                 im_func,

@@ -23,6 +23,7 @@ pub(crate) fn rtype_call(hop: &Hop<'_>) -> RType {
         Some(CallInfo::Indirect(c)) => indirect(hop, c),
         Some(CallInfo::Instantiate(c)) => instantiate(hop, c),
         Some(CallInfo::Memo(c)) => memo(hop, c),
+        Some(CallInfo::Entry(c)) => crate::entries::call(hop, c),
         Some(CallInfo::Never) => {
             hop.exception_cannot_occur()?;
             Ok(None)

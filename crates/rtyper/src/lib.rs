@@ -17,6 +17,7 @@ mod calls;
 pub mod containers;
 mod convert;
 mod dispatch;
+mod entries;
 mod error;
 mod exceptions;
 mod hop;

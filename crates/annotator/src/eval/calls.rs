@@ -58,7 +58,10 @@ impl Cx<'_> {
     /// Calls one member of a PBC.
     pub(crate) fn call_desc(&mut self, desc: &Desc, args: Arguments) -> Known<Val> {
         match desc {
-            Desc::Function(f) => self.call_function(desc, *f, "", args),
+            Desc::Function(f) => match self.entry_of(*f)? {
+                Some(entry) => self.call_entry(desc, *f, entry, args),
+                None => self.call_function(desc, *f, "", args),
+            },
             Desc::Method {
                 func,
                 origin,
@@ -162,6 +165,7 @@ impl Cx<'_> {
             target: Some(spec),
             args: sources,
             memo: None,
+            entry: None,
         });
         let result = self.read(SlotKey::Ret(spec));
         match self.declared_result(&info)? {
@@ -471,6 +475,7 @@ impl Cx<'_> {
             target: None,
             args: Vec::new(),
             memo: None,
+            entry: None,
         };
         match init {
             Some((origin, Const::Obj(f))) if self.facts.function(f)?.is_some() => {
@@ -550,6 +555,7 @@ impl Cx<'_> {
             target: None,
             args: inputs.into_iter().map(|(s, _)| s).collect(),
             memo: Some(table),
+            entry: None,
         });
         Ok(result)
     }

@@ -9,6 +9,7 @@ mod calls;
 mod constants;
 mod describe;
 mod dispatch;
+mod entries;
 mod exceptions;
 mod function;
 mod lowlevel;
@@ -115,6 +116,23 @@ pub(crate) struct CallRecord {
     pub(crate) args: Vec<ArgSource>,
     /// For a `specialize:memo` function: the results for all arguments.
     pub(crate) memo: Option<Vec<(Vec<taipan_graph::Const>, taipan_graph::Const)>>,
+    /// For a function that an entry of the program describes.
+    pub(crate) entry: Option<Arc<EntryRecord>>,
+}
+
+/// A call of a function that an `ExtRegistryEntry` describes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct EntryRecord {
+    /// The entry's class.
+    pub(crate) entry: ObjId,
+    /// The function.
+    pub(crate) about: ObjId,
+    /// Descriptions of the arguments.
+    pub(crate) args: Vec<taipan_graph::Const>,
+    /// Description of the result.
+    pub(crate) result: taipan_graph::Const,
+    /// The low-level functions that it calls.
+    pub(crate) calls: Vec<SpecIx>,
 }
 
 /// Something that RPython forbids.

@@ -9,7 +9,7 @@ use super::Projector;
 use super::families::Row;
 use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
 use crate::result::{
-    CallInfo, DirectCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
+    CallInfo, DirectCall, EntryCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
 };
 use crate::solution::unreached;
 use crate::store::{NodeKey, SpecIx};
@@ -173,6 +173,15 @@ impl Projector<'_> {
             Some(Atom::Builtin(_) | Atom::BuiltinMethod { .. })
         ) {
             return CallInfo::Builtin;
+        }
+        if let [CallRecord { entry: Some(e), .. }] = calls {
+            return CallInfo::Entry(EntryCall {
+                entry: e.entry,
+                about: e.about,
+                args: e.args.clone(),
+                result: e.result.clone(),
+                calls: e.calls.iter().map(|s| self.target(*s)).collect(),
+            });
         }
         if calls.iter().any(|c| matches!(c.desc, Desc::Class(_))) {
             return self.instantiation(calls);

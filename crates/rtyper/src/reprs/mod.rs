@@ -11,7 +11,7 @@ mod int;
 mod lowlevel;
 mod none;
 mod pbc;
-mod ptr;
+pub(crate) mod ptr;
 mod rlib;
 mod weakref;
 

@@ -11,6 +11,12 @@ class SomeObject(object):
     def _fields(self):
         return self.__dict__
 
+    def is_constant(self):
+        return 'const' in self.__dict__
+
+    def is_immutable_constant(self):
+        return self.is_constant()
+
     def __eq__(self, other):
         return self.__class__ is other.__class__ and self._fields() == other._fields()
 
@@ -127,9 +133,17 @@ class SomeOrderedDict(SomeDict):
 class SomeInstance(SomeObject):
     """An instance of a class or one derived from it."""
 
-    def __init__(self, cls, can_be_None=False):
-        self.cls = cls
+    def __init__(self, classdef, can_be_None=False):
+        self.classdef = classdef
         self.can_be_None = can_be_None
+
+
+class SomePBC(SomeObject):
+    """One of some functions, classes and other constants of the program."""
+    can_be_None = False
+
+    def __init__(self, values):
+        self.descriptions = tuple(values)
 
 
 class SomeNone(SomeObject):
