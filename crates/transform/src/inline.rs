@@ -11,10 +11,14 @@
 //! graphs of what it calls and never on another function's optimised graph. A small
 //! function that calls itself gets its own body once.
 //!
+//! Arguments that are constant truth values, mostly flags of helpers, decide about the
+//! callee's branches before its size is measured and before it is copied.
+//!
 //! Where the call has exception links, exceptions raised in the body go to them: at
 //! once where the class is known, by tests of the class otherwise.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup, ssa_to_ssi};
@@ -45,7 +49,8 @@ pub(crate) fn inline_calls(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
     let mut inliner = Inliner {
         s,
         bodies: FxHashMap::default(),
-        growth: 0,
+        flagged: FxHashMap::default(),
+        room: GROWTH,
         changed: false,
     };
     let own = Rc::new(Body {
@@ -79,11 +84,24 @@ impl Body {
     }
 }
 
+/// What a call copies.
+#[derive(Clone)]
+struct Copied {
+    graph: Arc<LLGraph>,
+    summary: Arc<Summary>,
+}
+
+/// Arguments of a call that are constant truth values, by their numbers.
+type Flags = Vec<(usize, bool)>;
+
 struct Inliner<'a> {
     s: &'a dyn Summaries,
     /// Blocks that came from callees.
     bodies: FxHashMap<BlockId, Rc<Body>>,
-    growth: u32,
+    /// Callees in which flags have been decided.
+    flagged: FxHashMap<(FuncSym, Flags), Option<Copied>>,
+    /// By how much the function may still grow.
+    room: u32,
     changed: bool,
 }
 
@@ -95,16 +113,12 @@ impl Inliner<'_> {
         self.expand_virtual_calls(g, b, &body, pending);
         let found = (g.block(b).operations.iter().enumerate())
             .find_map(|(i, op)| Some((i, self.candidate(op, &body)?)));
-        let Some((i, f)) = found else {
+        let Some((i, (f, callee))) = found else {
             return;
         };
-        let Some(callee) = self.s.simplified(&f) else {
-            return;
-        };
-        let size = self.s.summary(&f).map_or(0, |s| s.size);
-        self.growth += size;
+        self.room = self.room.saturating_sub(callee.summary.size);
         self.changed = true;
-        let (tail, first) = inline_call(g, b, i, &callee, self.s);
+        let (tail, first) = inline_call(g, b, i, &callee.graph, self.s);
         self.bodies.insert(tail, body.clone());
         pending.push(tail);
         let inner = Rc::new(Body {
@@ -146,21 +160,38 @@ impl Inliner<'_> {
         }
     }
 
-    /// The callee, if it is to be inlined.
-    fn candidate(&self, op: &Operation<LowLevel>, body: &Body) -> Option<FuncSym> {
+    /// The callee, if it is to be inlined, and what of it.
+    fn candidate(&mut self, op: &Operation<LowLevel>, body: &Body) -> Option<(FuncSym, Copied)> {
         if op.op != PlainOp::DirectCall.into() {
             return None;
         }
         let Callees::Known([f]) = callees(op) else {
             return None;
         };
-        self.is_candidate(f, op.args.len() - 1, body)
-            .then(|| f.clone())
+        let arguments = op.args.len() - 1;
+        let flags = flags(op);
+        let callee = if flags.is_empty() || body.is_inside(f) {
+            self.is_candidate(f, arguments, body).then_some(())?;
+            Copied {
+                summary: self.s.summary(f)?,
+                graph: self.s.simplified(f)?,
+            }
+        } else {
+            self.may_be_copied(f, arguments, body).then_some(())?;
+            let callee = self.with_flags(f, flags)?;
+            self.is_worth_it(&callee.summary).then_some(callee)?
+        };
+        Some((f.clone(), callee))
+    }
+
+    /// Whether a function with that many arguments can be inlined at all.
+    fn may_be_copied(&self, f: &FuncSym, arguments: usize, body: &Body) -> bool {
+        body.depth < DEPTH && external_effects(f).is_none() && arguments == f.ty().args.len()
     }
 
     /// Whether a call of a function with that many arguments is to be inlined.
     fn is_candidate(&self, f: &FuncSym, arguments: usize, body: &Body) -> bool {
-        if body.depth >= DEPTH || external_effects(f).is_some() || arguments != f.ty().args.len() {
+        if !self.may_be_copied(f, arguments, body) {
             return false;
         }
         let Some(summary) = self.s.summary(f) else {
@@ -174,13 +205,49 @@ impl Inliner<'_> {
         self.is_worth_it(&summary)
     }
 
+    /// A callee in which flags have been decided.
+    fn with_flags(&mut self, f: &FuncSym, flags: Flags) -> Option<Copied> {
+        let s = self.s;
+        let decide = |(f, flags): &(FuncSym, Flags)| {
+            let mut g = LLGraph::clone(&*s.simplified(f)?);
+            let start = g.startblock;
+            let args = g.block(start).inputargs.clone();
+            let map = (flags.iter())
+                .map(|(i, flag)| (args[*i], constant(LLConst::Bool(*flag))))
+                .collect();
+            let block = g.block_mut(start);
+            block.substitute(&map);
+            cleanup(&mut g);
+            g.compact();
+            let summary = Arc::new(crate::summary(&g));
+            let graph = Arc::new(g);
+            Some(Copied { graph, summary })
+        };
+        let key = (f.clone(), flags);
+        if let Some(known) = self.flagged.get(&key) {
+            return known.clone();
+        }
+        let new = decide(&key);
+        self.flagged.insert(key, new.clone());
+        new
+    }
+
     fn is_worth_it(&self, s: &Summary) -> bool {
         let weight = s.size + s.cost / 10;
         if s.has_loop {
-            return weight <= LOOP_THRESHOLD && self.growth < GROWTH;
+            return weight <= LOOP_THRESHOLD && self.room > 0;
         }
-        s.size <= TINY || weight <= THRESHOLD && self.growth < GROWTH
+        s.size <= TINY || weight <= THRESHOLD && self.room > 0
     }
+}
+
+/// The arguments of a call that are constant truth values.
+fn flags(call: &Operation<LowLevel>) -> Flags {
+    let flag = |(i, a): (usize, &LLOperand)| match a.as_const() {
+        Some(LLConst::Bool(b)) => Some((i, *b)),
+        _ => None,
+    };
+    call.args[1..].iter().enumerate().filter_map(flag).collect()
 }
 
 /// Replaces a call by the body of the callee. Answers the block with the rest of

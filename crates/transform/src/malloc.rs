@@ -9,6 +9,9 @@
 //! v4 = getfield(v3, .x)
 //! ```
 //!
+//! So does a small array of a known length whose items are only reached by constant
+//! indices, such as that of the list in `[None] * n`.
+//!
 //! Works in SSA form: an object that meets another one at a join stays.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,6 +25,9 @@ use taipan_lltype::{
 
 use crate::ssa::{constant, type_of, zero};
 
+/// Length up to which arrays become variables.
+const MAX_ITEMS: i128 = 16;
+
 /// Removes what can be removed. Answers whether there was anything.
 pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
     if !has_candidates(g) {
@@ -33,9 +39,9 @@ pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
     for _ in 0..4 {
         let found = candidates(g);
         let mut removed = false;
-        for (b, v) in found {
-            if let Some(aliases) = confined(g, v) {
-                remove(g, b, v, &aliases);
+        for (b, v, length) in found {
+            if let Some(aliases) = confined(g, v, length) {
+                remove(g, b, v, length, &aliases);
                 removed = true;
             }
         }
@@ -48,31 +54,51 @@ pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
     changed
 }
 
-fn is_candidate(op: &Operation<LowLevel>) -> bool {
-    op.op == PlainOp::Malloc.into()
-        && matches!(op.args.first(), Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t))))
-            if t.is_gc_container() && matches!(t.kind(), TypeKind::Struct(_)))
-        && !has_destructor(op)
+/// How many items an object has that an operation allocates and that may be removed: none
+/// if it is a struct.
+fn candidate(op: &Operation<LowLevel>) -> Option<i128> {
+    let LLOp::Plain(malloc @ (PlainOp::Malloc | PlainOp::MallocVarsize)) = op.op else {
+        return None;
+    };
+    let LLConst::Void(VoidConst::Type(t)) = op.args.first()?.as_const()? else {
+        return None;
+    };
+    if !t.is_gc_container() || has_destructor(op) {
+        return None;
+    }
+    match (malloc, t.kind()) {
+        (PlainOp::Malloc, TypeKind::Struct(_)) => Some(0),
+        (PlainOp::MallocVarsize, TypeKind::Array(_)) => {
+            index(op.args.get(2)?).filter(|n| *n <= MAX_ITEMS)
+        }
+        _ => None,
+    }
+}
+
+/// A constant that is no negative number.
+fn index(o: &LLOperand) -> Option<i128> {
+    match o.as_const()? {
+        LLConst::Int(_, n) => Some(n.get()).filter(|n| *n >= 0),
+        _ => None,
+    }
 }
 
 fn has_candidates(g: &LLGraph) -> bool {
-    g.blocks
-        .iter()
-        .flat_map(|b| &b.operations)
-        .any(is_candidate)
+    (g.blocks.iter().flat_map(|b| &b.operations)).any(|op| candidate(op).is_some())
 }
 
-fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId)> {
+fn candidates(g: &LLGraph) -> Vec<(BlockId, VarId, i128)> {
     let mut found = Vec::new();
     for b in g.reachable() {
-        let ops = g.block(b).operations.iter().filter(|op| is_candidate(op));
-        found.extend(ops.map(|op| (b, op.result)));
+        let ops = g.block(b).operations.iter();
+        found.extend(ops.filter_map(|op| Some((b, op.result, candidate(op)?))));
     }
     found
 }
 
-/// The names of an object, if it is only used for access to its fields.
-fn confined(g: &LLGraph, v: VarId) -> Option<FxHashSet<VarId>> {
+/// The names of an object, if it is only used for access to its fields or to items that it
+/// has.
+fn confined(g: &LLGraph, v: VarId, length: i128) -> Option<FxHashSet<VarId>> {
     let mut aliases: FxHashSet<VarId> = [v].into_iter().collect();
     let is_alias = |o: &LLOperand, aliases: &FxHashSet<VarId>| {
         o.as_var().is_some_and(|v| aliases.contains(&v))
@@ -88,6 +114,10 @@ fn confined(g: &LLGraph, v: VarId) -> Option<FxHashSet<VarId>> {
             match p {
                 PlainOp::Getfield => {}
                 PlainOp::Setfield | PlainOp::BareSetfield if !is_alias(&op.args[2], &aliases) => {}
+                PlainOp::Getarrayitem | PlainOp::Setarrayitem | PlainOp::BareSetarrayitem
+                    if index(&op.args[1]).is_some_and(|i| i < length)
+                        && !op.args[2..].iter().any(|a| is_alias(a, &aliases)) => {}
+                PlainOp::Getarraysize => {}
                 PlainOp::PtrNonzero | PlainOp::PtrIszero | PlainOp::Keepalive => {}
                 PlainOp::PtrEq | PlainOp::PtrNe => {}
                 PlainOp::CastPointer => {
@@ -108,11 +138,13 @@ fn confined(g: &LLGraph, v: VarId) -> Option<FxHashSet<VarId>> {
     Some(aliases)
 }
 
-/// A field: the struct that it is declared in, and its name.
+/// A field or an item: the struct or array that it is declared in, and its name or index.
 type FieldKey = (LLType, LLOperand);
 
 struct Removal<'a> {
     aliases: &'a FxHashSet<VarId>,
+    /// Number of items.
+    length: i128,
     /// Input arguments for the fields that a block needs.
     inputs: FxHashMap<BlockId, FxHashMap<FieldKey, VarId>>,
 }
@@ -127,16 +159,22 @@ impl Removal<'_> {
         let object = op.args.first().filter(|o| self.is_alias(o))?;
         let key = (type_of(g, object).pointee()?, op.args.get(1)?.clone());
         match op.op {
-            LLOp::Plain(PlainOp::Getfield) => Some((key, false)),
-            LLOp::Plain(PlainOp::Setfield | PlainOp::BareSetfield) => Some((key, true)),
+            LLOp::Plain(PlainOp::Getfield | PlainOp::Getarrayitem) => Some((key, false)),
+            LLOp::Plain(
+                PlainOp::Setfield
+                | PlainOp::BareSetfield
+                | PlainOp::Setarrayitem
+                | PlainOp::BareSetarrayitem,
+            ) => Some((key, true)),
             _ => None,
         }
     }
 }
 
-fn remove(g: &mut LLGraph, home: BlockId, v: VarId, aliases: &FxHashSet<VarId>) {
+fn remove(g: &mut LLGraph, home: BlockId, v: VarId, length: i128, aliases: &FxHashSet<VarId>) {
     let mut r = Removal {
         aliases,
+        length,
         inputs: FxHashMap::default(),
     };
     let order = g.reachable();
@@ -223,16 +261,16 @@ fn rewrite(
         if !op.args.iter().any(|a| r.is_alias(a)) {
             return true;
         }
-        // What is left are comparisons: it equals only itself.
+        // What is left are comparisons (it equals only itself) and lengths.
         let itself = op.args.iter().all(|a| r.is_alias(a));
-        let truth = match op.op {
-            LLOp::Plain(PlainOp::PtrNonzero) => Some(true),
-            LLOp::Plain(PlainOp::PtrIszero) => Some(false),
-            LLOp::Plain(PlainOp::PtrEq) => Some(itself),
-            LLOp::Plain(PlainOp::PtrNe) => Some(!itself),
-            _ => None,
+        let c = match op.op {
+            LLOp::Plain(PlainOp::PtrNonzero) => LLConst::Bool(true),
+            LLOp::Plain(PlainOp::PtrIszero) => LLConst::Bool(false),
+            LLOp::Plain(PlainOp::PtrEq) => LLConst::Bool(itself),
+            LLOp::Plain(PlainOp::PtrNe) => LLConst::Bool(!itself),
+            LLOp::Plain(PlainOp::Getarraysize) => LLConst::signed(r.length as i64),
+            _ => LLConst::void(),
         };
-        let c = truth.map_or(LLConst::void(), LLConst::Bool);
         map.insert(op.result, constant(c));
         false
     });

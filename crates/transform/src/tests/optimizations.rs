@@ -299,6 +299,89 @@ fn virtual_calls_of_small_functions_are_tested_for_and_inlined() {
 }
 
 #[test]
+fn small_arrays_that_stay_inside_become_variables() {
+    check(
+        "graph f
+         block0(n: Signed):
+            a: *GcArray of Signed = malloc_varsize(<type GcArray of Signed>, <gc>, 2)
+            u0: Void = setarrayitem(a, 1, n)
+            c: Bool = int_gt(n, 0)
+            switch c
+                False: block1(a)
+                True: block2(a)
+         block1(b: *GcArray of Signed):
+            u1: Void = setarrayitem(b, 0, 7)
+            goto block2(b)
+         block2(d: *GcArray of Signed):
+            x: Signed = getarrayitem(d, 0)
+            y: Signed = getarrayitem(d, 1)
+            z: Signed = int_add(x, y)
+            k: Signed = getarraysize(d)
+            r: Signed = int_mul(z, k)
+            goto return(r)
+         END",
+        &[(&[4], "8"), (&[-1], "12")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                c_1: Bool = int_gt(n_0, 0)
+                switch c_1
+                    False: block1(7, n_0)
+                    True: block1(0, n_0)
+            block1(v2: Signed, n_3: Signed):
+                z_4: Signed = int_add(v2, n_3)
+                r_5: Signed = int_mul(z_4, 2)
+                goto return(r_5)
+            return(result_6: Signed)
+            except(etype_7: *Struct object_vtable, evalue_8: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
+fn flags_decide_what_of_a_callee_is_inlined() {
+    // The way that the flag excludes is far too large to be inlined.
+    let steps: String = (0..60)
+        .map(|i| format!("            s{}: Signed = int_mul(s{i}, i1)\n", i + 1))
+        .collect();
+    check(
+        &format!(
+            "func pick = synth 'pick' (): func(Bool, Signed) -> Signed
+         graph pick
+         block0(flag: Bool, i: Signed):
+            switch flag
+                False: block2(i)
+                True: block1(i)
+         block1(i1: Signed):
+            s0: Signed = int_add(i1, 1)
+{steps}            goto return(s60)
+         block2(i2: Signed):
+            r: Signed = int_add(i2, 2)
+            goto return(r)
+         END
+         graph f
+         block0(n: Signed):
+            a: Signed = direct_call(&pick, False, n)
+            b: Signed = direct_call(&pick, True, n)
+            c: Signed = int_add(a, b)
+            goto return(c)
+         END"
+        ),
+        &[(&[0], "2"), (&[1], "5")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                r_1: Signed = int_add(n_0, 2)
+                b_2: Signed = direct_call(&pick, True, n_0)
+                c_3: Signed = int_add(r_1, b_2)
+                goto return(c_3)
+            return(result_4: Signed)
+            except(etype_5: *Struct object_vtable, evalue_6: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
 fn objects_that_stay_inside_become_variables() {
     check(
         "struct S = GcStruct { x: Signed, y: Signed }
