@@ -144,6 +144,29 @@ def pairs(n): return zip([1, n], ['a', 'b'])
     );
 }
 
+/// Where new lists are made, there have been other objects.
+#[test]
+fn new_lists_of_classes_are_empty() {
+    check(
+        "
+class A(object): pass
+class B(A): pass
+def name(kind): return 'A' if kind is A else 'B' if kind is B else '-'
+def kinds(n):
+    i = 0
+    while i < n:
+        text = 'x' * (8000 + i % 2)
+        i += len(text) - 7999 - i % 2
+    found = [None] * 7
+    found[2], found[4] = A, B
+    return ''.join([name(kind) for kind in found])
+",
+        "
+        kinds(1500) == \"--A-B--\"
+        ",
+    );
+}
+
 #[test]
 fn dicts() {
     check(

@@ -41,6 +41,16 @@ def ll_newlist(LIST, length):
     l.items = malloc(typeOf(l.items).TO, length)
     return l
 
+def ll_newlist_zeroed(LIST, length):
+    """The items are null pointers, which of those to classes and functions is not true from the
+    start."""
+    if is_array(LIST):
+        return malloc(LIST, length, zero=True)
+    l = malloc(LIST)
+    l.length = length
+    l.items = malloc(typeOf(l.items).TO, length, zero=True)
+    return l
+
 def ll_newlist_hint(LIST, capacity):
     l = malloc(LIST)
     l.length = 0
@@ -54,10 +64,9 @@ def ll_alloc_and_set(LIST, count, item):
     if count < 0:
         count = 0
     ll_check_count(count)
-    l = ll_newlist(LIST, count)
     if is_pointer(item) and not item:
-        # Pointers are null from the start.
-        return l
+        return ll_newlist_zeroed(LIST, count)
+    l = ll_newlist(LIST, count)
     fill_items(ll_items(l), count, item)
     return l
 
