@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use rustc_hash::FxHashSet;
@@ -60,6 +60,17 @@ fn by_library(functions: &[FuncSym]) -> Vec<(&CLibrary, Vec<&FuncSym>)> {
     out
 }
 
+/// Writes a header where sources in a folder find it; one that would be elsewhere is left to
+/// the compiler.
+fn write_header(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    if !(Path::new(name).components()).all(|c| matches!(c, Component::Normal(_))) {
+        return Ok(());
+    }
+    let file = dir.join(name);
+    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(file, text)
+}
+
 /// Writes the sources of the libraries of these functions into a folder, and answers
 /// how to compile and link them there.
 pub(crate) fn write_sources(
@@ -69,9 +80,7 @@ pub(crate) fn write_sources(
     let (mut compile, mut link) = (Vec::<OsString>::new(), Vec::<OsString>::new());
     let mut sources = Vec::new();
     for (name, text) in SHIPPED_HEADERS {
-        let file = dir.join(name);
-        file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        std::fs::write(file, text)?;
+        write_header(dir, name, text)?;
     }
     compile.push("-I".into());
     compile.push(dir.into());
@@ -79,6 +88,9 @@ pub(crate) fn write_sources(
     // bring the same sources.
     let mut brought = FxHashSet::default();
     for (library, functions) in by_library(functions) {
+        for (name, text) in &library.headers {
+            write_header(dir, name, text)?;
+        }
         let own = (library.sources.iter()).filter(|s| brought.insert(*s));
         let texts: Vec<String> = (own.map(|s| library.with_header(s)))
             .chain([library.stubs(&functions)])

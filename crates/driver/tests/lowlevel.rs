@@ -358,6 +358,37 @@ def plain(n):
 }
 
 #[test]
+fn headers_that_a_program_writes_while_it_loads() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.tool.udir import udir
+from rpython.translator import cdir
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+header = udir.join('taipan_thrice.h')
+header.write('#define FACTOR 3\\nSigned thrice(Signed, Signed (*)(Signed));\\n')
+assert 'FACTOR' in header.read()
+eci = ExternalCompilationInfo(
+    includes=['taipan_thrice.h'], include_dirs=[str(udir), cdir],
+    separate_module_sources=['''
+#include \"src/precommondefs.h\"
+RPY_EXTERN Signed thrice(Signed n, Signed (*f)(Signed)) { return FACTOR * f(n); }
+'''])
+thrice = rffi.llexternal(
+    'thrice', [rffi.SIGNED, rffi.CCallback([rffi.SIGNED], rffi.SIGNED)], rffi.SIGNED,
+    compilation_info=eci)
+def more(n):
+    return n + 1
+def f(n):
+    return thrice(n, more)
+",
+        "
+        f(4) == 15
+        ",
+    );
+}
+
+#[test]
 fn variables_and_opaque_types_of_c() {
     check(
         "

@@ -32,6 +32,9 @@ pub struct CLibrary {
     pub compile_extra: Vec<String>,
     /// Options for the linker.
     pub link_extra: Vec<String>,
+    /// Headers that the program has made while it was loaded: what sources include them
+    /// by, and their text.
+    pub headers: Vec<(String, String)>,
 }
 
 /// What every C source starts with.

@@ -125,7 +125,10 @@ fn c_function(name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
     ))
 }
 
-/// The tuple that `ExternalCompilationInfo.as_tuple` makes.
+/// Number of an `ExternalCompilationInfo`'s fields.
+const FIELDS: usize = 12;
+
+/// The tuple that `ExternalCompilationInfo.as_tuple` makes: its fields, and headers.
 fn c_library(parts: &[Const]) -> Option<CLibrary> {
     let texts = |i: usize| -> Option<Vec<String>> {
         let Const::Tuple(items) = parts.get(i)? else {
@@ -147,6 +150,9 @@ fn c_library(parts: &[Const]) -> Option<CLibrary> {
         files: texts(7)?,
         compile_extra: texts(8)?,
         link_extra: texts(9)?,
+        headers: (texts(FIELDS)?.chunks_exact(2))
+            .map(|pair| (pair[0].clone(), pair[1].clone()))
+            .collect(),
     })
 }
 

@@ -5,6 +5,10 @@ import sys
 from py import test
 
 
+# What the program has written while it loads, by path.
+WRITTEN = {}
+
+
 class LocalPath(object):
     """A file or directory by its absolute name; it need not exist."""
 
@@ -135,6 +139,8 @@ class LocalPath(object):
         return open(self.strpath, mode)
 
     def read(self, mode='r'):
+        if self.strpath in WRITTEN:
+            return WRITTEN[self.strpath]
         return open(self.strpath, mode).read()
 
     def read_binary(self):
@@ -149,7 +155,8 @@ class LocalPath(object):
         return lines
 
     def write(self, data, mode='w', ensure=False):
-        """What is written goes nowhere: loading a program changes nothing on the machine."""
+        """Loading a program changes nothing on the machine: what is written stays here."""
+        WRITTEN[self.strpath] = str(data)
 
     write_text = write_binary = write
 

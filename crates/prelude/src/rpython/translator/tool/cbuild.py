@@ -1,4 +1,6 @@
 """What a C compiler needs to know to use a library."""
+import os
+import sys
 
 FIELDS = ('pre_include_bits', 'includes', 'include_dirs', 'post_include_bits', 'libraries',
           'library_dirs', 'separate_module_sources', 'separate_module_files',
@@ -47,7 +49,21 @@ class ExternalCompilationInfo(object):
         everything = tuple([getattr(self, name) for name in FIELDS])
         if everything == ((),) * len(FIELDS) and not macro:
             return ()
-        return everything
+        return everything + (self._written_headers(),)
+
+    def _written_headers(self):
+        """Headers that the program has made while it loads: name, text, name, text, ..."""
+        if 'py' not in sys.modules:
+            return ()
+        written = sys.modules['py'].WRITTEN
+        found = []
+        for name in self.includes:
+            for folder in self.include_dirs:
+                path = os.path.abspath(os.path.join(folder, name))
+                if path in written:
+                    found += [name, written[path]]
+                    break
+        return tuple(found)
 
     def __eq__(self, other):
         return (self.__class__ is other.__class__ and
