@@ -134,8 +134,6 @@ pub enum Instr {
     BuildSet(u32),
     /// `.. v ->`: appends to the list `n` below the top, counted after `v` is popped (1 is the new top)
     ListAppend(u32),
-    /// `list -> list`: the list of a comprehension over one iterable is complete
-    ListDone,
     /// `.. v ->`: likewise for a set
     SetAdd(u32),
     /// `.. k v ->`: likewise for a dict

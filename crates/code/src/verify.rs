@@ -18,7 +18,7 @@ impl Instr {
             | LoadClosure(_) | LoadLocals | Import(_) => (0, 1),
             StoreFast(_) | StoreGlobal(_) | StoreName(_) | StoreDeref(_) => (1, 0),
             DeleteFast(_) | DeleteGlobal(_) | DeleteName(_) | Jump(_) | PrintNewline => (0, 0),
-            LoadAttr(_) | Unary(_) | Not | ToBool | GetIter | Yield | ListDone => (1, 1),
+            LoadAttr(_) | Unary(_) | Not | ToBool | GetIter | Yield => (1, 1),
             Pop | DeleteAttr(_) | ListAppend(_) | SetAdd(_) | ImportStar | PrintItem
             | PrintNewlineTo | Return => (1, 0),
             JumpIfFalse(_) | JumpIfTrue(_) | JumpIfFalseOrPop(_) | JumpIfTrueOrPop(_)

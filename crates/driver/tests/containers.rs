@@ -441,12 +441,65 @@ def nothing_in_it():
     del l[1]
     assert l[0] is frozen
     return len(l)
+class Lines(object):
+    def __init__(self): self.lines = []
+def join(n):
+    nones = [None]
+    for i in range(n): nones.append(None)
+    return ', '.join([]) + ''.join(Lines().lines) + '-'.join(nones)
 ",
         r#"
         walk() == 0
         show() == "[]"
         nothing_in_it() == 2
+        join(3) == ""
         "#,
+    );
+}
+
+/// What a loop has built is as good as a list of fixed length.
+#[test]
+fn lists_that_loops_build() {
+    check(
+        "
+from rpython.rlib.debug import make_sure_not_resized
+class Code(object):
+    _immutable_fields_ = ['ops[*]']
+    def __init__(self, n, stop):
+        ops = []
+        for i in range(n):
+            if i % 2:
+                continue
+            if i > stop:
+                break
+            ops.append(i)
+        self.ops = ops
+def fields(n, stop):
+    code = Code(n, stop)
+    return len(code.ops), code.ops[-1]
+def fixed(s):
+    l = []
+    for c in s:
+        l.append(ord(c))
+    make_sure_not_resized(l)
+    return l
+def goes_on(n):
+    l = []
+    for i in range(n):
+        l.append(i)
+    l.append(n * 10)
+    return l
+def pairs(n):
+    return [(i, j) for i in range(n) for j in range(i)]
+",
+        "
+        fields(10, 100) == [5,8]
+        fields(10, 4) == [3,4]
+        fixed('ab') == [97,98]
+        fixed('') == []
+        goes_on(2) == [0,1,20]
+        pairs(3) == [[1,0],[2,0],[2,1]]
+        ",
     );
 }
 

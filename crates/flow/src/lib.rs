@@ -10,6 +10,7 @@
 //! result holds instruction indices, no source positions.
 
 mod build;
+mod comprehension;
 mod context;
 mod fold;
 mod framestate;

@@ -9,6 +9,7 @@ use taipan_graph::{
 use taipan_interp::named_id;
 
 use crate::FlowError;
+use crate::comprehension::detect_list_comprehension;
 use crate::context::Built;
 use crate::value::Operand;
 use crate::world::World;
@@ -36,6 +37,7 @@ pub(crate) fn simplify(world: World<'_>, built: Built) -> Result<FunctionGraph, 
     eliminate_empty_blocks(g);
     transform_dead_ops(world, g);
     join_blocks(g);
+    detect_list_comprehension(g);
     g.compact();
     Ok(graph)
 }

@@ -468,11 +468,6 @@ impl ObjectSpace for FlowSpace<'_> {
         self.simple_call(append, &[v]).map(drop)
     }
 
-    /// From here on the list has the length that it has (RPython: the `fence` hint).
-    fn list_done(&mut self, list: Value) -> Answer<Self> {
-        self.eval(HlOp::Hint, &[list, Value::Const(Const::str("fence"))])
-    }
-
     fn set_add(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
         not_rpython("a set")
     }

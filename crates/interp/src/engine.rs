@@ -95,11 +95,6 @@ pub trait ObjectSpace: Sized {
     /// `list.append(v)` of a comprehension.
     fn list_append(&mut self, list: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
 
-    /// The list of a comprehension is complete: what stands for it from here on.
-    fn list_done(&mut self, list: Self::Value) -> Answer<Self, Self::Value> {
-        Ok(list)
-    }
-
     /// `set.add(v)` of a comprehension.
     fn set_add(&mut self, set: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
 
@@ -532,10 +527,6 @@ fn execute<S: ObjectSpace>(
         Instr::ListAppend(n) => {
             let v = frame.pop();
             space.list_append(frame.top(n as usize - 1), v)?;
-        }
-        Instr::ListDone => {
-            let list = space.list_done(frame.top(0).clone())?;
-            frame.replace(1, list);
         }
         Instr::SetAdd(n) => {
             let v = frame.pop();

@@ -362,12 +362,6 @@ impl<'a> Compiler<'a> {
         if c.kind == ComprehensionKind::List {
             self.out.emit(Instr::BuildList(0));
             self.clauses(c, 0, true);
-            // Only where each round of one loop adds an item at most is the length
-            // bounded (RPython: `ListComprehensionDetector`).
-            let loops = c.clauses.iter().filter(|c| matches!(c, Clause::For(..)));
-            if loops.count() == 1 {
-                self.out.emit(Instr::ListDone);
-            }
             return;
         }
         self.make_function(ScopeNode::Comprehension(id), None, range);

@@ -127,10 +127,9 @@ fn class_scopes() {
                  15  LoadName m
                  16  ListAppend 2
                  17  Jump 13
-              >  18  ListDone
-                 19  StoreName c
-                 20  LoadLocals
-                 21  Return
+              >  18  StoreName c
+                 19  LoadLocals
+                 20  Return
 
             f.<locals>.C.m(self)  stack 3
               free C, a
@@ -199,10 +198,9 @@ fn comprehension_scopes() {
                  16  Binary add
                  17  ListAppend 2
                  18  Jump 12
-              >  19  ListDone
-                 20  StoreName c
-                 21  LoadLocals
-                 22  Return
+              >  19  StoreName c
+                 20  LoadLocals
+                 21  Return
 
             C.<genexpr>(.0)  stack 3 generator
                   0  LoadFast .0

@@ -315,20 +315,20 @@ fn list_comprehension() {
             block1(v3, v4):
                 x_5 = next(v3) @3
                 canraise
-                    ok: block2(v3, x_5, v4)
+                    ok: block2(v3, v4, x_5)
                     #exceptions.StopIteration(last_exception_6, last_exc_value_7): block4(v4)
-            block2(v8, x_9, v10):
-                v11 = bool(x_9) @6
+            block2(v8, v9, x_10):
+                v11 = bool(x_10) @6
                 switch v11
-                    False: block1(v8, v10)
-                    True: block3(v8, x_9, v10)
-            block3(v12, x_13, v14):
-                v15 = add(x_13, 1) @9
-                v16 = getattr(v14, 'append') @10
+                    False: block1(v8, v9)
+                    True: block3(v8, v9, x_10)
+            block3(v12, v13, x_14):
+                v15 = add(x_14, 1) @9
+                v16 = getattr(v13, 'append') @10
                 v17 = simple_call(v16, v15) @10
-                goto block1(v12, v14)
+                goto block1(v12, v13)
             block4(v18):
-                v19 = hint(v18, 'fence') @12
+                v19 = hint(v18, 'fence') @3
                 goto return(v19)
             return(v20)
             except(etype_21, evalue_22)

@@ -2,6 +2,7 @@
 //! RPython's own flow space.
 
 mod calls;
+mod comprehensions;
 mod constants;
 mod control;
 mod errors;

@@ -567,6 +567,11 @@ fn splitlines(hop: &Hop<'_>) -> RType {
 }
 
 fn join(hop: &Hop<'_>, unicode: bool) -> RType {
+    // Of a list without items, whatever their type would be.
+    if let Some(c) = hop.result_const() {
+        hop.exception_cannot_occur()?;
+        return Ok(Some(c?));
+    }
     let t = container(unicode).ptr();
     let r_list = hop.args_r[1].clone();
     let list = list_of(&r_list)?;
