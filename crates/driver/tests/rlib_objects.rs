@@ -338,3 +338,58 @@ def wrong(): return load_str('i\\x05\\x00\\x00\\x00')
         ",
     );
 }
+
+#[test]
+fn mixins() {
+    check(
+        "
+from rpython.rlib.objectmodel import import_from_mixin
+class Base(object):
+    _immutable_fields_ = ['a']
+class Mixin(Base):
+    _immutable_fields_ = ['b[*]']
+    kind = 'mixed'
+    def __init__(self, a): self.a = a
+    def __repr__(self): return 'stays where it is'
+    def name(self): return '%s %d' % (self.kind, self.a)
+class Mixed(object):
+    _immutable_fields_ = ['c']
+    import_from_mixin(Mixin)
+fields = ' '.join(Mixed._immutable_fields_)
+copied = '__repr__' in Mixed.__dict__
+try:
+    class Twice(object):
+        def name(self): return ''
+        import_from_mixin(Mixin)
+    refused = ''
+except Exception, e:
+    refused = str(e)
+def f(n): return Mixed(n).name(), fields, copied, refused
+",
+        r#"
+        f(3) == ["mixed 3","c b[*] a",false,"import_from_mixin: would overwrite the value already defined locally for 'name'"]
+        "#,
+    );
+}
+
+#[test]
+fn declared_containers() {
+    check(
+        "
+from rpython.annotator.listdef import ListDef
+from rpython.annotator.model import SomeInteger, SomeList, SomeTuple
+from rpython.rlib.signature import signature
+pair = SomeTuple((SomeInteger(), SomeInteger()))
+pairs = SomeList(ListDef(None, pair, mutated=False, resized=False))
+@signature(pairs, returns=SomeInteger())
+def total(l):
+    n = 0
+    for a, b in l: n += a * b
+    return n
+def f(n): return total([(n, 2), (1, n)])
+",
+        "
+        f(5) == 15
+        ",
+    );
+}

@@ -103,10 +103,14 @@ class SomeUnicodeCodePoint(SomeUnicodeString):
 
 
 class SomeList(SomeObject):
-    """A list of items of one annotation; `resized`: its length changes."""
+    """A list of items of one annotation, or what a `ListDef` says; `resized`: its length
+    changes."""
     knowntype = list
 
     def __init__(self, item, resized=True):
+        known = getattr(item, 'listitem', None)
+        if known is not None:
+            item, resized = known.s_value, known.resized
         self.item = item
         self.resized = resized
 
@@ -121,7 +125,10 @@ class SomeTuple(SomeObject):
 class SomeDict(SomeObject):
     knowntype = dict
 
-    def __init__(self, key, value):
+    def __init__(self, key, value=None):
+        if value is None:
+            # A `DictDef`.
+            key, value = key.s_key, key.s_value
         self.key = key
         self.value = value
 

@@ -424,18 +424,20 @@ def move_to_end(d, key, last=True):
 def import_from_mixin(M, special_methods=['__init__', '__del__']):
     """In a class body: copies the attributes of M (and of its bases) into the class.
     Functions are copied as well, so that every class has its own."""
-    import sys
+    import inspect
     target = sys._getframe(1).f_locals
     flat = {}
-    for cls in reversed(M.__mro__ if isinstance(M, type) else [M]):
-        if cls is not object:
-            flat.update(cls.__dict__)
+    immutable_fields = []
+    bases = [cls for cls in inspect.getmro(M) if cls is not object]
+    for cls in bases:
+        immutable_fields.extend(cls.__dict__.get('_immutable_fields_', []))
+    for cls in reversed(bases):
+        flat.update(cls.__dict__)
+    flat.pop('_immutable_fields_', None)
     for key, value in flat.items():
-        if key in ('__module__', '__dict__', '__weakref__', '__doc__', '__slots__'):
+        if key.startswith('__') and key.endswith('__') and key not in special_methods:
             continue
         if isinstance(value, types.FunctionType):
-            if key in special_methods and key in target:
-                continue
             value = _copy_function(value)
         elif isinstance(value, staticmethod):
             value = staticmethod(_copy_function(value.__get__(42)))
@@ -445,6 +447,8 @@ def import_from_mixin(M, special_methods=['__init__', '__del__']):
             raise Exception("import_from_mixin: would overwrite the value already "
                             "defined locally for %r" % (key,))
         target[key] = value
+    if immutable_fields:
+        target['_immutable_fields_'] = target.get('_immutable_fields_', []) + immutable_fields
 
 def _copy_function(func):
     copy = types.FunctionType(func.func_code, func.func_globals, func.func_name,
