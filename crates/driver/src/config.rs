@@ -5,7 +5,7 @@
 //! [tool.taipan]
 //! targets = ["main.py"]     # what `taipan check` and editors look at
 //! path = ["lib"]            # further folders to import from
-//! step-limit = 200_000_000  # of import time
+//! step-limit = 1_000_000_000  # of import time
 //! threads = 4
 //! engine = "native"         # of `taipan run`
 //! cache = true

@@ -47,7 +47,7 @@ impl Default for LoadOptions {
     fn default() -> Self {
         LoadOptions {
             path: Vec::new(),
-            step_limit: 200_000_000,
+            step_limit: 1_000_000_000,
         }
     }
 }

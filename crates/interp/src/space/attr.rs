@@ -139,8 +139,8 @@ impl Interp<'_> {
                 None => Ok(None),
             };
         }
-        let found = self.heap.lookup(class, name).cloned();
-        if let Some(v) = &found
+        let found = (self.heap.lookup_where(class, name)).map(|(of, v)| (of, v.clone()));
+        if let Some((_, v)) = &found
             && self.is_data_descriptor(v)
         {
             return Ok(Some(self.bind(v, Some(&me), class)?));
@@ -151,10 +151,13 @@ impl Interp<'_> {
         if name == "__class__" {
             return Ok(Some(Value::Ref(class)));
         }
-        if let Some(v) = self.builtin_attr(r, name)? {
+        // A class that inherits from a builtin one may define its members anew.
+        let members_first =
+            builtin || !matches!(&found, Some((of, _)) if !self.heap.the_class(*of).builtin);
+        if members_first && let Some(v) = self.builtin_attr(r, name)? {
             return Ok(Some(v));
         }
-        if let Some(v) = found {
+        if let Some((_, v)) = found {
             return Ok(Some(self.bind(&v, Some(&me), class)?));
         }
         if name == "__dict__" && !builtin && !self.heap.the_class(class).slots_only {
@@ -568,7 +571,11 @@ impl Interp<'_> {
     fn has_dict(&self, r: Ref) -> bool {
         let o = self.heap.get(r);
         match &o.kind {
-            Kind::Function(_) | Kind::Module(_) | Kind::Exception(_) | Kind::Class(_) => true,
+            Kind::Function(_)
+            | Kind::Module(_)
+            | Kind::Exception(_)
+            | Kind::Class(_)
+            | Kind::LLType(_) => true,
             _ => {
                 let c = self.heap.the_class(o.class);
                 !c.builtin && !c.slots_only

@@ -76,6 +76,19 @@ fn compare_plain(a: &Value, b: &Value) -> Option<Option<Ordering>> {
     })
 }
 
+impl Value {
+    /// Whether two container items are equal; none where only Python code can tell.
+    pub(crate) fn plainly_equals(&self, other: &Value) -> Option<bool> {
+        if self.is(other) {
+            return Some(true);
+        }
+        match (self, other) {
+            (Value::Str(a), Value::Str(b)) => Some(a == b),
+            _ => Some(compare_plain(self, other)? == Some(Ordering::Equal)),
+        }
+    }
+}
+
 fn long_float(x: &BigInt, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;

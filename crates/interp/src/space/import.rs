@@ -6,6 +6,7 @@ use taipan_code::ImportDesc;
 
 use super::dict::Dict;
 use super::heap::{Kind, Ref};
+use super::modules::standard;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R, modules};
@@ -19,6 +20,8 @@ enum Found {
     Builtin,
     /// A source file, and the folders of its submodules if it is a package.
     Source(File, Option<Vec<Utf8PathBuf>>),
+    /// A module of the standard library that nothing is known of.
+    Empty,
 }
 
 impl Interp<'_> {
@@ -97,6 +100,27 @@ impl Interp<'_> {
         if modules::is_builtin(name) {
             return Some(Found::Builtin);
         }
+        self.find_source(name, parent)
+            .or_else(|| self.find_standard(name))
+    }
+
+    /// A module of the standard library that does not ship, of a checkout if it can be.
+    fn find_standard(&self, name: &str) -> Option<Found> {
+        if !standard::is_standard(name) {
+            return None;
+        }
+        let checkouts = self.search_path();
+        let found = checkouts.iter().find_map(|dir| {
+            let path = dir.join("lib-python/2.7").join(name.replace('.', "/"));
+            self.exists(&path.with_extension("py"))
+        });
+        Some(match found.filter(|_| standard::is_library(name)) {
+            Some(file) => Found::Source(file, None),
+            None => Found::Empty,
+        })
+    }
+
+    fn find_source(&self, name: &str, parent: Option<Ref>) -> Option<Found> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let dirs: Vec<Utf8PathBuf> = match parent {
             Some(p) => {
@@ -164,6 +188,7 @@ impl Interp<'_> {
             None => return Ok(None),
             Some(Found::Builtin) => modules::make_builtin(self, name)?,
             Some(Found::Source(file, path)) => self.run_module(name, file, path)?,
+            Some(Found::Empty) => self.new_module(name),
         };
         if let (Some(p), Some((_, last))) = (parent, name.rsplit_once('.')) {
             self.heap.set_attr(p, last, Value::Ref(module));
@@ -345,8 +370,22 @@ impl Interp<'_> {
     pub(crate) fn import_name_from(&mut self, module: &Value, name: &str) -> R {
         match self.getattr_opt(module, name)? {
             Some(v) => Ok(v),
-            None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
+            None => match self.name_of_empty(module) {
+                Some(m) => Ok(self.opaque(format!("{m}.{name}"))),
+                None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
+            },
         }
+    }
+
+    /// The name of a module of the standard library that nothing is known of.
+    fn name_of_empty(&self, module: &Value) -> Option<String> {
+        let m = module.as_ref()?;
+        let name = match self.heap.kind(m) {
+            Kind::Module(name) => name,
+            _ => return None,
+        };
+        let empty = standard::is_standard(name) && self.heap.attr(m, "__file__").is_none();
+        empty.then(|| name.to_string())
     }
 
     /// `from module import *`

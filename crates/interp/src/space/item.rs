@@ -433,6 +433,9 @@ impl Interp<'_> {
                         let inner = inner.clone();
                         return self.contains(&inner, x);
                     }
+                    Kind::List(_) if self.heap.get(*r).class == ty::LIST => {
+                        return self.list_contains(*r, x);
+                    }
                     _ => {}
                 }
             }
@@ -448,5 +451,28 @@ impl Interp<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Comparing items may run Python code, which may change the list.
+    fn list_contains(&mut self, list: Ref, x: &Value) -> R<bool> {
+        let mut at = 0;
+        loop {
+            let items = self.heap.list_items(list).map_or(&[][..], |l| &l[..]);
+            // What needs no code goes without a copy of the item.
+            let told = items[at.min(items.len())..]
+                .iter()
+                .map(|y| y.plainly_equals(x));
+            match told.enumerate().find(|(_, t)| *t != Some(false)) {
+                None => return Ok(false),
+                Some((_, Some(_))) => return Ok(true),
+                Some((skipped, None)) => {
+                    at += skipped + 1;
+                    let y = items[at - 1].clone();
+                    if self.eq_item(&y, x)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
     }
 }

@@ -155,15 +155,22 @@ impl Interp<'_> {
     }
 
     fn finish(&mut self, r: Ref) {
-        self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Done));
+        self.set_state(r, Iter::Done);
+    }
+
+    fn set_state(&mut self, r: Ref, new: Iter) {
+        if let Kind::Iter(state) = &mut self.heap.get_mut(r).kind {
+            **state = new;
+        }
     }
 
     fn next_slow(&mut self, r: Ref) -> R<Option<Value>> {
         let Kind::Iter(state) = self.heap.kind(r) else {
             return Ok(None);
         };
-        match (**state).clone() {
+        match &**state {
             Iter::Table(d, at, view, len) => {
+                let (d, at, view, len) = (*d, *at, *view, *len);
                 let Some(table) = self.table(d) else {
                     return Ok(None);
                 };
@@ -183,12 +190,12 @@ impl Interp<'_> {
                     View::Values => v.clone(),
                     View::Items => Value::tuple(vec![k.clone(), v.clone()]),
                 };
-                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Table(d, next, view, len)));
+                self.set_state(r, Iter::Table(d, next, view, len));
                 Ok(Some(item))
             }
             Iter::Sequence(obj, at) => {
-                self.heap.get_mut(r).kind =
-                    Kind::Iter(Box::new(Iter::Sequence(obj.clone(), at + 1)));
+                let (obj, at) = (obj.clone(), *at);
+                self.set_state(r, Iter::Sequence(obj.clone(), at + 1));
                 let got = self.getitem(&obj, &Value::Int(at));
                 let v = self.catch(got, ty::INDEX_ERROR)?;
                 if v.is_none() {
@@ -197,6 +204,7 @@ impl Interp<'_> {
                 Ok(v)
             }
             Iter::Call(f, sentinel) => {
+                let (f, sentinel) = (f.clone(), sentinel.clone());
                 let v = self.call(&f, &[])?;
                 if self.eq_item(&v, &sentinel)? {
                     self.finish(r);
@@ -205,17 +213,19 @@ impl Interp<'_> {
                 Ok(Some(v))
             }
             Iter::Enumerate(inner, n) => {
+                let (inner, n) = (inner.clone(), *n);
                 let Some(v) = self.next_item(&inner)? else {
                     return Ok(None);
                 };
-                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Enumerate(inner, n + 1)));
+                self.set_state(r, Iter::Enumerate(inner, n + 1));
                 Ok(Some(Value::tuple(vec![Value::Int(n), v])))
             }
             Iter::Reversed(list, left) => {
+                let (list, left) = (*list, *left);
                 if left == 0 {
                     return Ok(None);
                 }
-                self.heap.get_mut(r).kind = Kind::Iter(Box::new(Iter::Reversed(list, left - 1)));
+                self.set_state(r, Iter::Reversed(list, left - 1));
                 Ok(self
                     .heap
                     .list_items(list)
@@ -223,6 +233,7 @@ impl Interp<'_> {
                     .cloned())
             }
             Iter::Lines(file) => {
+                let file = *file;
                 let line = self.read_line(file)?;
                 Ok(Some(line).filter(|l| !matches!(l, Value::Str(s) if s.is_empty())))
             }

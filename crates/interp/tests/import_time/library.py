@@ -154,3 +154,21 @@ print re.match(r'(["\']).*?\1', '"it\'s" x').group(0)
 start = time.time()
 total = sum(range(100))
 print time.time() > start, time.clock() >= 0
+
+# Modules that do not ship are there, and members of exceptions that a class defines anew.
+import argparse, logging.handlers, xml.dom.minidom
+from unittest import TestCase
+print argparse.__name__, xml.dom.minidom.__name__
+class Own(IOError):
+    errno = 7
+    message = 'own'
+print Own().errno, Own('x').message, Own('x').args, len(os.urandom(4))
+
+# `in` looks at every item, whatever Python code does meanwhile.
+class Picky(object):
+    def __eq__(self, other):
+        del items[2:]
+        return False
+items = [1, Picky(), 'x', 'y']
+print 'x' in [1, u'x'], 2.0 in [1, 2L], 'y' in items, items[2:], None in [0, None]
+print [pair for pair in enumerate({'a': 1})], list(reversed([1, 2])), [k for k in {1: 2}.iteritems()]

@@ -49,6 +49,22 @@ confstr_names = {
 }
 
 
+def makedirs(name, mode=0777):
+    head, tail = path.split(name)
+    if not tail:
+        head, tail = path.split(head)
+    if head and tail and not path.exists(head):
+        try:
+            makedirs(head, mode)
+        except OSError, e:
+            # Somebody else was faster.
+            if e.errno != errno.EEXIST:
+                raise
+        if tail == curdir:
+            return
+    mkdir(name, mode)
+
+
 class _Environ(object):
     """The environment: a dict of its own while a program is imported, the process's in
     translated code."""

@@ -187,17 +187,35 @@ fn type_of(it: &mut Interp, args: Args<'_>) -> R {
     Ok(it.lltype(t))
 }
 
-/// The kind of a `r_uint` and the like: its class tells `BITS` and `SIGNED`.
+/// `build_number(name, class)`: the type of that class's numbers.
+fn build_number(it: &mut Interp, args: Args<'_>) -> R {
+    let kind = match args.need(it, 1, "build_number")? {
+        Value::Ref(c) if *c == ty::INT => Some(IntKind::SIGNED),
+        Value::Ref(c) => class_kind(&it.heap, *c),
+        _ => None,
+    };
+    match kind {
+        Some(k) => Ok(it.lltype(LLType::new(TypeKind::Int(k)))),
+        None => it.value_error("No matching lowlevel type"),
+    }
+}
+
+/// The kind of a `r_uint` and the like.
 pub(crate) fn int_kind(heap: &Heap, r: Ref) -> Option<IntKind> {
     let o = heap.get(r);
-    if !matches!(&o.kind, Kind::Boxed(Value::Int(_) | Value::Long(_))) {
-        return None;
+    match &o.kind {
+        Kind::Boxed(Value::Int(_) | Value::Long(_)) => class_kind(heap, o.class),
+        _ => None,
     }
-    let bits = match heap.lookup(o.class, "BITS")? {
+}
+
+/// The kind of numbers of a class that tells `BITS` and `SIGNED`.
+fn class_kind(heap: &Heap, class: Ref) -> Option<IntKind> {
+    let bits = match heap.lookup(class, "BITS")? {
         Value::Int(b) => u8::try_from(*b).ok()?,
         _ => return None,
     };
-    let signed = match heap.lookup(o.class, "SIGNED")? {
+    let signed = match heap.lookup(class, "SIGNED")? {
         Value::Bool(b) => *b,
         _ => return None,
     };
@@ -222,6 +240,10 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
         gc_opaque_type,
     ),
     Builtin::function("rpython.rtyper.lltypesystem.lltype.typeOf", type_of),
+    Builtin::function(
+        "rpython.rtyper.lltypesystem.lltype.build_number",
+        build_number,
+    ),
     Builtin::function("rpython.rtyper.lltypesystem.lltype.Typedef", typedef),
     Builtin::function(
         "rpython.rtyper.lltypesystem.lltype.ForwardReference",

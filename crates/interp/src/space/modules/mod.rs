@@ -8,6 +8,7 @@ pub(crate) mod math;
 pub(crate) mod operator;
 pub(crate) mod os;
 pub(crate) mod re;
+pub(crate) mod standard;
 pub(crate) mod structs;
 pub(crate) mod sys;
 

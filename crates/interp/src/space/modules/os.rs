@@ -5,7 +5,7 @@ use taipan_base::FileContents;
 use super::descriptors;
 use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
-use crate::space::dict::Dict;
+use crate::space::dict::{Dict, mix};
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
@@ -72,6 +72,26 @@ fn forbidden(it: &mut Interp, _: Args<'_>) -> R {
     os_error(it, libc::EPERM, "not allowed while a program is imported")
 }
 
+/// Bytes without pattern, and always the same ones.
+fn urandom(it: &mut Interp, args: Args<'_>) -> R {
+    let n = args.need(it, 0, "urandom")?.clone();
+    let n = it.index_of(&n)?;
+    let mut state = it.heap.len() as u64;
+    let bytes: Vec<u8> = (0..n)
+        .map(|_| {
+            state = mix(state, 1);
+            (state >> 56) as u8
+        })
+        .collect();
+    Ok(Value::bytes(&bytes))
+}
+
+/// Changes files, and so is left undone like writing to them.
+fn unseen(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "this function", 1, 3)?;
+    Ok(Value::None)
+}
+
 fn getpid(_: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Int(1))
 }
@@ -125,11 +145,11 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.fstat", forbidden),
     Builtin::function("os.lstat", forbidden),
     Builtin::function("os.access", access),
-    Builtin::function("os.unlink", forbidden),
-    Builtin::function("os.remove", forbidden),
-    Builtin::function("os.mkdir", forbidden),
-    Builtin::function("os.rmdir", forbidden),
-    Builtin::function("os.rename", forbidden),
+    Builtin::function("os.unlink", unseen),
+    Builtin::function("os.remove", unseen),
+    Builtin::function("os.mkdir", unseen),
+    Builtin::function("os.rmdir", unseen),
+    Builtin::function("os.rename", unseen),
     Builtin::function("os.chdir", forbidden),
     Builtin::function("os.listdir", listdir),
     Builtin::function("os.system", forbidden),
@@ -139,34 +159,34 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os._exit", forbidden),
     Builtin::function("os.path.getsize", getsize),
     Builtin::function("os.path.islink", islink),
-    Builtin::function("os.chmod", forbidden),
+    Builtin::function("os.chmod", unseen),
     Builtin::function("os.dup", forbidden),
     Builtin::function("os.dup2", forbidden),
     Builtin::function("os.execv", forbidden),
     Builtin::function("os.execve", forbidden),
-    Builtin::function("os.fdatasync", forbidden),
-    Builtin::function("os.fsync", forbidden),
-    Builtin::function("os.ftruncate", forbidden),
+    Builtin::function("os.fdatasync", unseen),
+    Builtin::function("os.fsync", unseen),
+    Builtin::function("os.ftruncate", unseen),
     Builtin::function("os.getegid", getpid),
     Builtin::function("os.geteuid", getpid),
     Builtin::function("os.getppid", getpid),
     Builtin::function("os.kill", forbidden),
-    Builtin::function("os.link", forbidden),
+    Builtin::function("os.link", unseen),
     Builtin::function("os.pipe", forbidden),
     Builtin::function("os.readlink", forbidden),
-    Builtin::function("os.symlink", forbidden),
+    Builtin::function("os.symlink", unseen),
     Builtin::function("os.tmpfile", forbidden),
     Builtin::function("os.umask", forbidden),
-    Builtin::function("os.urandom", forbidden),
-    Builtin::function("os.utime", forbidden),
+    Builtin::function("os.urandom", urandom),
+    Builtin::function("os.utime", unseen),
     Builtin::function("os.waitpid", forbidden),
-    Builtin::function("os.chown", forbidden),
+    Builtin::function("os.chown", unseen),
     Builtin::function("os.chroot", forbidden),
     Builtin::function("os.confstr", forbidden),
     Builtin::function("os.ctermid", forbidden),
     Builtin::function("os.fchdir", forbidden),
-    Builtin::function("os.fchmod", forbidden),
-    Builtin::function("os.fchown", forbidden),
+    Builtin::function("os.fchmod", unseen),
+    Builtin::function("os.fchown", unseen),
     Builtin::function("os.fpathconf", forbidden),
     Builtin::function("os.getgroups", forbidden),
     Builtin::function("os.getloadavg", forbidden),
@@ -178,11 +198,11 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.getsid", forbidden),
     Builtin::function("os.initgroups", forbidden),
     Builtin::function("os.killpg", forbidden),
-    Builtin::function("os.lchown", forbidden),
+    Builtin::function("os.lchown", unseen),
     Builtin::function("os.major", forbidden),
     Builtin::function("os.makedev", forbidden),
     Builtin::function("os.minor", forbidden),
-    Builtin::function("os.mkfifo", forbidden),
+    Builtin::function("os.mkfifo", unseen),
     Builtin::function("os.mknod", forbidden),
     Builtin::function("os.nice", forbidden),
     Builtin::function("os.openpty", forbidden),

@@ -212,8 +212,10 @@ def _test(path, name, wanted):
         answer = getattr(path, name if name == 'exists' else 'is' + name)() == bool(wanted)
     elif name in ('basename', 'ext'):
         answer = getattr(path, name) == wanted
-    elif name == 'fnmatch':
-        answer = _matches(path, wanted)
+    elif name == 'dotfile':
+        answer = path.basename.startswith('.') == bool(wanted)
+    elif name in ('fnmatch', 'relto'):
+        answer = bool(_matches(path, wanted) if name == 'fnmatch' else path.relto(wanted))
     else:
         raise TypeError("no check %r" % (name,))
     return answer != negated
@@ -238,8 +240,28 @@ class Source(object):
     def indent(self, indent='    '):
         return Source([indent + line for line in self.lines])
 
+    def deindent(self, offset=None):
+        if offset is None:
+            return Source('\n'.join(self.lines))
+        return Source([line[offset:] for line in self.lines])
+
+    def strip(self):
+        """Without blank lines before and after."""
+        lines = self.lines[:]
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return Source(lines)
+
     def compile(self, filename='<source>', mode='exec'):
         return compile(str(self) + '\n', filename, mode)
+
+    def __len__(self):
+        return len(self.lines)
+
+    def __getitem__(self, key):
+        return self.lines[key]
 
     def __str__(self):
         return '\n'.join(self.lines)
@@ -259,8 +281,19 @@ class _Path(object):
     local = LocalPath
 
 
+class _Std(object):
+    """The standard library: `py.std.os` is `os`."""
+
+    def __getattr__(self, name):
+        try:
+            return __import__(name)
+        except ImportError:
+            raise AttributeError(name)
+
+
 code = _Code()
 path = _Path()
+std = _Std()
 
 
 class builtin(object):
