@@ -361,6 +361,33 @@ fn missing_target() {
     .assert_eq(&all);
 }
 
+/// A target in a folder of its own finds what is beside that folder, within its project.
+#[test]
+fn modules_around_the_target() {
+    let fixture = "
+        #- /project/targets/one/main.py
+        import vm.loop, other
+        x = vm.loop.name + other.name
+        #- /project/vm/__init__.py
+        #- /project/vm/loop.py
+        name = 'loop '
+        #- /project/targets/other.py
+        name = 'other'
+        ";
+    let run = |more: &str| {
+        let db = TestDb::with_fixture(&format!("{fixture}{more}"));
+        let target = "/project/targets/one/main.py";
+        let program = Program::new(&db, target.into(), vec![], 1_000_000);
+        match image_diagnostics(&db, program).first() {
+            Some(d) => d.message.to_string(),
+            None => global(&db, program, "x").to_string(),
+        }
+    };
+    let root = "#- /project/setup.py\n        ";
+    assert_eq!(run(root), "'loop other'");
+    assert_eq!(run(""), "ImportError: No module named loop");
+}
+
 #[test]
 fn packages_and_star_imports() {
     let db = TestDb::with_fixture(

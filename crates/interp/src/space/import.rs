@@ -10,9 +10,13 @@ use super::modules::standard;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R, modules};
+use crate::queries::FileState;
 
 /// Where the Python part of the standard library ships.
 const LIB_PYTHON: &str = "<taipan>/lib_python";
+/// What the root of a project has, and how far above the target it may be.
+const ROOT_MARKS: [&str; 3] = [".git", "setup.py", "pyproject.toml"];
+const OUTSIDE: usize = 3;
 
 /// What a search for a module found.
 enum Found {
@@ -102,6 +106,25 @@ impl Interp<'_> {
         }
         self.find_source(name, parent)
             .or_else(|| self.find_standard(name))
+            .or_else(|| self.find_outside(name))
+    }
+
+    /// A module in a folder around the target's, up to the root of the project: there
+    /// programs are started whose target has a folder of its own.
+    fn find_outside(&self, name: &str) -> Option<Found> {
+        if name.contains('.') {
+            return None;
+        }
+        let target = self.program.target(self.db);
+        let around: Vec<&Utf8Path> = target.ancestors().skip(1).take(OUTSIDE + 1).collect();
+        let is_root = |dir: &&Utf8Path| {
+            let mut marks = ROOT_MARKS.iter().map(|mark| self.file_at(&dir.join(mark)));
+            marks.any(|file| *crate::queries::file_state(self.db, file) != FileState::Missing)
+        };
+        let root = around.iter().position(is_root)?;
+        // The target's own folder has been looked at.
+        let mut dirs = around[..=root].iter().skip(1);
+        dirs.find_map(|dir| self.source_in(dir, name))
     }
 
     /// A module of the standard library that does not ship, of a checkout if it can be.
@@ -121,7 +144,6 @@ impl Interp<'_> {
     }
 
     fn find_source(&self, name: &str, parent: Option<Ref>) -> Option<Found> {
-        let last = name.rsplit('.').next().unwrap_or(name);
         let dirs: Vec<Utf8PathBuf> = match parent {
             Some(p) => {
                 let list = self.heap.attr(p, "__path__")?.as_ref()?;
@@ -146,21 +168,23 @@ impl Interp<'_> {
                 dirs
             }
         };
-        for dir in &dirs {
-            let package = dir.join(last);
-            if let Some(file) = self.exists(&package.join("__init__.py")) {
-                let mut path = vec![package.clone()];
-                if package.starts_with(SHIPPED) && !package.starts_with(LIB_PYTHON) {
-                    let rel = name.replace('.', "/");
-                    path.extend(self.search_path().iter().map(|d| d.join(&rel)));
-                }
-                return Some(Found::Source(file, Some(path)));
+        dirs.iter().find_map(|dir| self.source_in(dir, name))
+    }
+
+    /// The source of a module in a folder.
+    fn source_in(&self, dir: &Utf8Path, name: &str) -> Option<Found> {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let package = dir.join(last);
+        if let Some(file) = self.exists(&package.join("__init__.py")) {
+            let mut path = vec![package.clone()];
+            if package.starts_with(SHIPPED) && !package.starts_with(LIB_PYTHON) {
+                let rel = name.replace('.', "/");
+                path.extend(self.search_path().iter().map(|d| d.join(&rel)));
             }
-            if let Some(file) = self.exists(&dir.join(format!("{last}.py"))) {
-                return Some(Found::Source(file, None));
-            }
+            return Some(Found::Source(file, Some(path)));
         }
-        None
+        let file = self.exists(&dir.join(format!("{last}.py")))?;
+        Some(Found::Source(file, None))
     }
 
     /// A loaded module.
