@@ -12,6 +12,8 @@ pub const STATIC_PREFIX: u64 = 8;
 pub const LARGE_OBJECT: u64 = 32 << 10;
 /// Size of a type-information record without its offsets (`gc::TypeInfo`).
 pub const TYPE_INFO_SIZE: usize = 48;
+/// Kind of types whose objects are instances of classes (`gc::header::INSTANCE`).
+pub const INSTANCE: u32 = 2;
 /// Size of a location record (`state::Location`).
 pub const LOCATION_SIZE: usize = 24;
 

@@ -1,8 +1,8 @@
 //! Type information of GC containers as data of the image.
 
-use taipan_lltype::{LLType, Program, layout, round_up};
+use taipan_lltype::{LLType, OBJECT, Program, TypeKind, layout, round_up};
 
-use crate::abi::TYPE_INFO_SIZE;
+use crate::abi::{INSTANCE, TYPE_INFO_SIZE};
 use crate::{DataObject, Reloc, RelocKind, SymbolRef};
 
 /// The record by which the collector knows a type (`taipan_runtime::gc::TypeInfo`).
@@ -19,6 +19,11 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
     }
     words[4] = l.gc_pointers.len() as u32;
     words[5] = item_pointers.len() as u32;
+    words[6] = if is_instance(ty, program) {
+        INSTANCE
+    } else {
+        0
+    };
     let destructor = program.destructor(ty);
     words[7] = match &destructor {
         Some(f) if !program.is_light_destructor(f) => 1,
@@ -43,4 +48,19 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
         start: 0,
         readonly: true,
     }
+}
+
+/// Whether objects of a type start with an instance of the class that all others derive
+/// from.
+fn is_instance(mut ty: LLType, program: &dyn Program) -> bool {
+    while ty != *OBJECT {
+        let TypeKind::Struct(s) = ty.kind() else {
+            return false;
+        };
+        match program.body(s).fields.first() {
+            Some(first) => ty = first.ty,
+            None => return false,
+        }
+    }
+    true
 }

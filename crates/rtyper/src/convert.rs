@@ -111,13 +111,15 @@ fn c_function(name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
         0 => None,
         _ => Some(Arc::new(c_library(parts).ok_or_else(bad)?)),
     };
-    // Who gets a function pointer may call it.
+    // Who gets a function pointer may call it. Who knows objects of the heap is the
+    // runtime, and may look at all of them.
     let calls_back = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
     let calls_back = ft.args.iter().any(calls_back);
+    let knows_heap = ft.args.iter().chain([&ft.result]).any(|t| t.is_gc_ptr());
     Ok(FuncSym::new(
         FuncKind::External {
             name: name.into(),
-            can_collect: calls_back,
+            can_collect: calls_back || knows_heap,
             can_raise: calls_back,
             library,
         },

@@ -23,6 +23,7 @@ mod memory;
 pub mod os;
 pub mod process;
 pub mod signals;
+pub mod stacklet;
 pub mod start;
 pub mod state;
 pub mod stdio;

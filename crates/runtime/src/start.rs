@@ -2,10 +2,10 @@
 
 use core::ffi::{c_char, c_int};
 
-use crate::gc::{self, TypeInfo, api};
+use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, exc, externals, os, sys};
+use crate::{arith, exc, externals, os, stacklet, sys};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -175,5 +175,7 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     out("memset", sys::memset as *const u8);
     arith::symbols(&mut out);
     api::symbols(&mut out);
+    inspect::symbols(&mut out);
+    stacklet::symbols(&mut out);
     externals::symbols(&mut out);
 }

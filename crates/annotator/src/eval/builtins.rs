@@ -162,6 +162,7 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "cast_base_ptr_to_instance",
             "cast_instance_to_gcref",
             "cast_gcref_to_instance",
+            "checked_cast_gcref_to_instance",
             "llhelper",
         ],
         _ => return function(&format!("{module}.{name}")).is_some(),

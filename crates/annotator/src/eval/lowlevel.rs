@@ -409,7 +409,7 @@ impl Cx<'_> {
                     _ => self.problem("TP0303", "llhelper() needs a constant type"),
                 }
             }
-            // cast_base_ptr_to_instance(Class, pointer)
+            // cast_base_ptr_to_instance(Class, pointer) and the like
             _ => match args.vals().first().and_then(Val::single) {
                 Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {
                     self.instance(c)?.or_none()

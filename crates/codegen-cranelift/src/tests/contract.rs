@@ -9,6 +9,7 @@ use taipan_runtime::state::{self, Location, offset};
 
 #[test]
 fn numbers_agree() {
+    assert_eq!(abi::INSTANCE, header::INSTANCE);
     assert_eq!(abi::STATIC_FLAGS, header::STATIC_FLAGS as i64);
     assert_eq!(abi::TRACK, header::TRACK as i64);
     assert_eq!(abi::LARGE_OBJECT, gc::LARGE_OBJECT as u64);

@@ -1,6 +1,6 @@
 """Instances and classes. An instance starts with `typeptr`, which points to the
 vtable of its class; vtables start with the range that tells subclasses."""
-from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive, cast_pointer
+from rpython.rtyper.lltypesystem.lltype import Signed, Bool, Unsigned, nullptr, cast_primitive, cast_pointer, typeOf
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import rpy_fatal
 from taipan_prelude.ll_str import ll_int2hex
@@ -21,6 +21,12 @@ def ll_isinstance_exact(obj, cls):
     if not obj:
         return False
     return obj.typeptr == cls
+
+def ll_checked_cast(obj, cls):
+    """Null for an instance of another class."""
+    if ll_isinstance(obj, cls):
+        return obj
+    return nullptr(typeOf(obj).TO)
 
 def ll_inst_type(VTABLE, obj):
     """Null for None."""

@@ -139,6 +139,7 @@ fn annlowlevel(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "cast_instance_to_gcref" => same_pointer(hop, 0, &root())
             .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
         "cast_gcref_to_instance" => gcref_to_instance(hop),
+        "checked_cast_gcref_to_instance" => checked_gcref_to_instance(hop),
         "llhelper" => llhelper(hop),
         "cast_base_ptr_to_instance" => same_pointer(hop, 1, &root())
             .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
@@ -152,6 +153,16 @@ fn gcref_to_instance(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 1)?;
     let result = hop.r_result.lowleveltype();
     Ok(Some(hop.genop(PlainOp::CastOpaquePtr, [v], result)))
+}
+
+/// `checked_cast_gcref_to_instance(Class, gcref)`: None for an instance of another class
+fn checked_gcref_to_instance(hop: &Hop<'_>) -> RType {
+    let root = Repr::Instance(InstanceRepr::root());
+    let v = crate::calls::low_arg(hop, 1)?;
+    let object = hop.genop(PlainOp::CastOpaquePtr, [v], root.lowleveltype());
+    let class = hop.inputarg(&Repr::Type, 0)?;
+    let found = hop.gendirectcall("rclass.ll_checked_cast", [object, class])?;
+    hop.convert_result(found, &root).map(Some)
 }
 
 /// `llhelper(FUNCTYPE, f)`: a pointer to the function; f may be one already.

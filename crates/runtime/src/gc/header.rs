@@ -23,6 +23,8 @@ pub const STATIC_FLAGS: usize = TRACK | MARKED | OUTSIDE | PRISTINE;
 pub const PLAIN: u32 = 0;
 /// Kind of [`TypeInfo`]: a weak reference; its one pointer does not keep alive.
 pub const WEAKREF: u32 = 1;
+/// Kind of [`TypeInfo`]: an instance of a class of the program.
+pub const INSTANCE: u32 = 2;
 
 /// What the collector knows of a type: static data at a multiple of 16. The offsets of
 /// GC pointers in the fixed part and then of those in an item follow it, as `u32`s.
@@ -40,7 +42,7 @@ pub struct TypeInfo {
     pub pointers: u32,
     /// Number of GC pointers in an item.
     pub item_pointers: u32,
-    /// [`PLAIN`] or [`WEAKREF`].
+    /// [`PLAIN`], [`WEAKREF`] or [`INSTANCE`].
     pub kind: u32,
     /// Not 0 if the finalizer may do anything: then the object is kept alive once more
     /// and the finalizer called after the collection. A light one allocates nothing,

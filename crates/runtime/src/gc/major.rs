@@ -1,21 +1,23 @@
 //! Major collections: marking of the old generation while the nursery is empty.
 
 use super::header::{MARKED, OUTSIDE, TypeInfo};
-use super::old;
 use super::shadow::ShadowTable;
 use super::{GROWTH_PERCENT, Gc, Obj};
+use super::{inspect, old};
+use crate::stacklet;
 use crate::state::state;
 
 impl Gc {
     /// Frees what is dead in the old generation. The nursery is empty.
     pub(super) unsafe fn major_collection(&mut self) {
-        // SAFETY: all roots are on the shadow stack, in the exception state, or in
+        // SAFETY: all roots are on the shadow stacks, in the exception state, or in
         // static objects that were written to.
         unsafe {
             self.old.start_marking();
             for slot in self.root_stack_slots() {
                 self.mark(*slot);
             }
+            stacklet::visit_handles(|handle| self.mark(handle));
             self.mark((*state()).exc_value as usize);
             for i in 0..self.static_roots.len() {
                 let obj = self.static_roots.as_slice()[i];
@@ -25,6 +27,8 @@ impl Gc {
             let mut live_small = self.drain_marked();
             live_small += self.finish_old_with_finalizer();
             self.finish_old_light();
+            stacklet::sweep(|handle| is_marked(handle));
+            inspect::forget_dead();
             self.large.sweep();
             let live = live_small + self.large.bytes;
             self.threshold = (live / 100 * GROWTH_PERCENT).max(self.nursery_size * 4);
@@ -65,16 +69,22 @@ impl Gc {
     /// in the blocks among them.
     pub(super) unsafe fn drain_marked(&mut self) -> usize {
         let mut small = 0;
-        while let Some(obj) = self.gray.pop() {
-            // SAFETY: gray objects are valid.
-            unsafe {
-                if *(obj as *const usize) & OUTSIDE == 0 {
-                    small += TypeInfo::of(obj).size_of(obj);
+        loop {
+            while let Some(obj) = self.gray.pop() {
+                // SAFETY: gray objects are valid.
+                unsafe {
+                    if *(obj as *const usize) & OUTSIDE == 0 {
+                        small += TypeInfo::of(obj).size_of(obj);
+                    }
+                    self.mark_pointers(obj);
                 }
-                self.mark_pointers(obj);
+            }
+            // SAFETY: the roots of suspended stacklets are valid.
+            unsafe { stacklet::visit_alive(|handle| is_marked(handle), |slot| self.mark(*slot)) };
+            if self.gray.len() == 0 {
+                return small;
             }
         }
-        small
     }
 
     /// Clears the weak references to what is dead, though a finalizer may still get to

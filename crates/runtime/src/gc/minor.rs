@@ -4,17 +4,19 @@ use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
 use super::large::{CARD_ITEMS, take_cards};
 use super::old::MAX_SMALL;
 use super::{Gc, Obj, POISON};
+use crate::stacklet;
 use crate::state::state;
 
 impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
     pub(super) unsafe fn minor_collection(&mut self) {
-        // SAFETY: all roots are on the shadow stack, in the exception state, or in
+        // SAFETY: all roots are on the shadow stacks, in the exception state, or in
         // remembered objects; headers are intact.
         unsafe {
             for slot in self.root_stack_slots() {
                 self.visit_young(slot);
             }
+            stacklet::visit_fresh(|slot| self.visit_young(slot));
             self.visit_young((&raw mut (*state()).exc_value).cast());
             self.keep_young_with_finalizer();
             while let Some(obj) = self.remembered.pop() {

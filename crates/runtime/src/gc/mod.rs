@@ -21,6 +21,7 @@
 pub mod api;
 mod finalize;
 pub mod header;
+pub mod inspect;
 mod large;
 mod major;
 mod minor;
@@ -34,7 +35,7 @@ pub use header::TypeInfo;
 
 use crate::memory::{Stack, map, unmap};
 use crate::state::state;
-use crate::{os, sys};
+use crate::{os, stacklet, sys};
 use finalize::Finalizers;
 use large::LargeSpace;
 use old::OldSpace;
@@ -161,6 +162,24 @@ pub(crate) unsafe fn setup_with(nursery_size: usize, stress: bool) {
     }
 }
 
+/// Where the shadow stack in use starts.
+///
+/// # Safety
+/// The caller is the mutator.
+pub(crate) unsafe fn root_stack() -> usize {
+    // SAFETY: by contract.
+    unsafe { gc().root_stack }
+}
+
+/// Changes to another shadow stack; the caller sets its top.
+///
+/// # Safety
+/// The caller is the mutator, and sees to the roots of the one before.
+pub(crate) unsafe fn set_root_stack(start: usize) {
+    // SAFETY: by contract.
+    unsafe { gc().root_stack = start }
+}
+
 /// Gives the whole heap back.
 ///
 /// # Safety
@@ -169,6 +188,10 @@ pub unsafe fn teardown() {
     // SAFETY: by contract.
     unsafe {
         let gc = gc();
+        if let Some(first) = stacklet::teardown() {
+            gc.root_stack = first;
+        }
+        inspect::teardown();
         unmap(gc.nursery, gc.nursery_size);
         unmap(gc.root_stack, ROOT_STACK + GUARD);
         gc.old.release();

@@ -7,7 +7,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::api::*;
 use super::header::{STATIC_FLAGS, TypeInfo};
+use super::inspect::*;
 use super::{gc, setup_with, teardown};
+use crate::stacklet::*;
 use crate::state::state;
 
 static TURN: Mutex<()> = Mutex::new(());
@@ -410,4 +412,90 @@ fn finalizer_queues() {
         assert_eq!(rpy_gc_fq_next_dead(queue), 0);
     }
     assert_eq!(get(*root(kept), 1), 1);
+}
+
+/// Keeps a tree alive on its own shadow stack while others run and collect, and writes
+/// down its sum in the argument.
+unsafe extern "C" fn gardener(mut from: usize, argument: usize) -> usize {
+    let mut n = 0;
+    let kept = push(tree(6, &mut n));
+    for _ in 0..3 {
+        from = unsafe { rpy_stacklet_switch(from) };
+        unsafe { rpy_gc_collect() };
+    }
+    unsafe { *(argument as *mut usize) += sum(*root(kept)) };
+    pop();
+    from
+}
+
+#[test]
+fn stacklets_have_roots_of_their_own() {
+    for stress in [true, false] {
+        let _heap = Heap::new(128 << 10, stress);
+        let mut total = 0usize;
+        let argument = &raw mut total as usize;
+        let mut handles = [0; 5];
+        for h in &mut handles {
+            // Handles never move.
+            *h = unsafe { rpy_stacklet_new(gardener, argument) };
+            push(*h);
+        }
+        let lost = unsafe { rpy_stacklet_new(gardener, argument) };
+        assert_eq!(unsafe { rpy_stacklet_is_empty(lost) }, 0);
+        let mut n = 0;
+        for _ in 0..3 {
+            for h in &mut handles {
+                tree(6, &mut n);
+                *h = unsafe { rpy_stacklet_switch(*h) };
+            }
+        }
+        for h in handles {
+            assert_eq!(unsafe { rpy_stacklet_is_empty(h) }, 1);
+            pop();
+        }
+        assert_eq!(total, 5 * (63 * 64 / 2));
+    }
+}
+
+#[test]
+fn the_heap_can_be_looked_at() {
+    let _heap = Heap::new(128 << 10, false);
+    let list = push(unsafe { rpy_gc_malloc_varsize(&ARRAY.0, 2, true) });
+    let leaf = push(node(1, 0, 0));
+    let top = push(node(2, *root(leaf), 0));
+    let look = |obj| unsafe { rpy_gc_referents(obj, *root(list)) };
+    assert_eq!((look(*root(top)), look(*root(leaf))), (1, 0));
+    assert_eq!(get(*root(list), 2), *root(leaf));
+    // More than there is room for: all are counted.
+    assert_eq!(unsafe { rpy_gc_roots(*root(list)) }, 3);
+    unsafe {
+        assert_eq!(rpy_gc_size(*root(top)), 32);
+        assert_eq!(rpy_gc_is_instance(*root(top)), 0);
+        let number = rpy_gc_type_number(*root(top));
+        assert_eq!(number, rpy_gc_type_number(*root(leaf)));
+        assert_ne!(number, rpy_gc_type_number(*root(list)));
+    }
+}
+
+#[test]
+fn flags_stay_with_their_objects() {
+    let _heap = Heap::new(128 << 10, false);
+    let (a, b) = (push(node(1, 0, 0)), push(node(2, 0, 0)));
+    let flags = || unsafe { (rpy_gc_flag(*root(a)), rpy_gc_flag(*root(b))) };
+    assert_eq!(flags(), (0, 0));
+    unsafe {
+        rpy_gc_toggle_flag(*root(a));
+        rpy_gc_toggle_flag(*root(b));
+        rpy_gc_toggle_flag(*root(b));
+    }
+    assert_eq!(flags(), (1, 0));
+    unsafe { rpy_gc_collect() };
+    assert_eq!(flags(), (1, 0));
+    // What gets the place of a dead object does not get its flag.
+    *root(a) = 0;
+    unsafe { rpy_gc_collect() };
+    *root(a) = *root(b);
+    let n = push(node(3, 0, 0));
+    unsafe { rpy_gc_collect() };
+    assert_eq!(unsafe { rpy_gc_flag(*root(n)) }, 0);
 }

@@ -212,63 +212,15 @@ def get_stats(stat_no):
     return 0
 
 
-# Looking around in the heap is not possible: programs that can do without compile, and
-# find out when they ask for the roots.
-
-NULL_GCREF = lltype.nullptr(llmemory.GCREF.TO)
-_NO_ROOTS = "the roots of the heap are not known"
-
-def has_gcflag_extra():
-    return False
-
-def get_gcflag_extra(gcref):
-    return False
-
-def toggle_gcflag_extra(gcref):
-    raise NotImplementedError(_NO_ROOTS)
-
-def clear_gcflag_extra(fromlist):
-    raise NotImplementedError(_NO_ROOTS)
-
-def get_rpy_roots():
-    """The objects that globals and active functions refer to, as GCREFs."""
-    if we_are_translated():
-        roots = [NULL_GCREF]
-        if roots:
-            raise NotImplementedError(_NO_ROOTS)
-        return roots
-    raise NotImplementedError(_NO_ROOTS)
-
-def get_rpy_referents(gcref):
-    """The objects that one refers to."""
-    return get_rpy_roots()
-
-def get_rpy_memory_usage(gcref):
-    return -1
-
-def get_rpy_type_index(gcref):
-    return -1
-
 def cast_gcref_to_int(gcref):
     return lltype.cast_ptr_to_int(gcref)
 
-def dump_rpy_heap(fd):
-    return False
+NULL_GCREF = lltype.nullptr(llmemory.GCREF.TO)
 
-def get_typeids_z():
-    return ''
-
-@specialize.arg(0)
-def try_cast_gcref_to_instance(Class, gcref):
-    """The instance of a class that a GCREF is, None if it is of another one. The GCREF must
-    be an instance of some class."""
-    instance = cast_gcref_to_instance(object, gcref)
-    if isinstance(instance, Class):
-        return instance
-    return None
-
-def assert_no_more_gcflags():
-    pass
+from rpython.rlib._rgc_heap import (
+    assert_no_more_gcflags, clear_gcflag_extra, dump_rpy_heap, get_gcflag_extra,
+    get_rpy_memory_usage, get_rpy_referents, get_rpy_roots, get_rpy_type_index, get_typeids_z,
+    has_gcflag_extra, toggle_gcflag_extra, try_cast_gcref_to_instance)
 
 
 # Marks of functions.

@@ -41,6 +41,11 @@ def cast_gcref_to_instance(Class, ptr):
     assert ptr is None or isinstance(ptr, Class)
     return ptr
 
+@not_rpython
+def checked_cast_gcref_to_instance(Class, ptr):
+    """None for an instance of another class."""
+    return ptr if isinstance(ptr, Class) else None
+
 
 class _Internal(object):
     """Parts of the original toolchain's RTyper, which have no counterpart here."""

@@ -1,0 +1,88 @@
+"""Looking around in the heap: its roots, what objects refer to, and flags of objects.
+
+All of this is for translated programs; low-level code that is interpreted runs as machine
+code where it comes here.
+"""
+from rpython.rlib.objectmodel import specialize
+from rpython.rtyper.annlowlevel import checked_cast_gcref_to_instance
+from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
+
+_OBJECTS = lltype.GcArray(llmemory.GCREF)
+_LIST = lltype.Ptr(_OBJECTS)
+
+def _runtime(name, args, result):
+    return rffi.llexternal('rpy_gc_' + name, args, result, _nowrapper=True)
+
+_roots = _runtime('roots', [_LIST], lltype.Signed)
+_referents = _runtime('referents', [llmemory.GCREF, _LIST], lltype.Signed)
+_size = _runtime('size', [llmemory.GCREF], lltype.Signed)
+_type_number = _runtime('type_number', [llmemory.GCREF], lltype.Signed)
+_is_instance = _runtime('is_instance', [llmemory.GCREF], rffi.INT)
+_flag = _runtime('flag', [llmemory.GCREF], rffi.INT)
+_toggle_flag = _runtime('toggle_flag', [llmemory.GCREF], lltype.Void)
+
+
+def get_rpy_roots():
+    """The objects that globals and active functions refer to, as GCREFs."""
+    objects = lltype.malloc(_OBJECTS, 1000)
+    count = _roots(objects)
+    while count > len(objects):
+        objects = lltype.malloc(_OBJECTS, count + 100)
+        count = _roots(objects)
+    return [objects[i] for i in range(count)]
+
+def get_rpy_referents(gcref):
+    """The objects that one refers to."""
+    objects = lltype.malloc(_OBJECTS, 20)
+    count = _referents(gcref, objects)
+    if count > len(objects):
+        objects = lltype.malloc(_OBJECTS, count)
+        count = _referents(gcref, objects)
+    return [objects[i] for i in range(count)]
+
+def get_rpy_memory_usage(gcref):
+    """Bytes that an object takes, without what it refers to."""
+    return _size(gcref)
+
+def get_rpy_type_index(gcref):
+    """The number of the object's type: another one for each layout."""
+    return _type_number(gcref)
+
+def get_typeids_z():
+    """Texts about the types, compressed: there are none."""
+    return ''
+
+def dump_rpy_heap(fd):
+    """Whether everything was written to a file: it is not."""
+    return False
+
+def has_gcflag_extra():
+    """Whether objects have a flag that programs may use."""
+    return True
+
+def get_gcflag_extra(gcref):
+    return rffi.cast(lltype.Signed, _flag(gcref)) != 0
+
+def toggle_gcflag_extra(gcref):
+    _toggle_flag(gcref)
+
+def clear_gcflag_extra(fromlist):
+    """Unsets the flag of objects in a list and of what they lead to over such that have
+    it."""
+    pending = fromlist[:]
+    while pending:
+        gcref = pending.pop()
+        if get_gcflag_extra(gcref):
+            toggle_gcflag_extra(gcref)
+            pending.extend(get_rpy_referents(gcref))
+
+def assert_no_more_gcflags():
+    for gcref in get_rpy_roots():
+        assert not get_gcflag_extra(gcref)
+
+@specialize.arg(0)
+def try_cast_gcref_to_instance(Class, gcref):
+    """The instance of a class that a GCREF is, None if it is anything else."""
+    if rffi.cast(lltype.Signed, _is_instance(gcref)) == 0:
+        return None
+    return checked_cast_gcref_to_instance(Class, gcref)

@@ -1,0 +1,244 @@
+//! Looking around in the heap: what `rpython.rlib.rgc` offers to programs that search it
+//! for objects (`get_rpy_roots`, `get_rpy_referents`, ...).
+//!
+//! Nothing here allocates objects: lists of objects are written into arrays of the
+//! program's.
+
+use super::api::{rpy_gc_id, writebarrier};
+use super::header::{INSTANCE, TRACK, TypeInfo};
+use super::major::is_marked;
+use super::shadow::ShadowTable;
+use super::{Obj, gc};
+use crate::memory::Stack;
+use crate::stacklet;
+use crate::state::state;
+
+/// What is known of objects besides what is in them.
+struct Notes {
+    /// From the identity of an object to its place in `flags`.
+    places: ShadowTable,
+    /// Identities and flags of objects.
+    flags: Stack<(usize, bool)>,
+    /// From the address of a type to its number.
+    types: ShadowTable,
+    type_count: usize,
+}
+
+static mut NOTES: Notes = Notes {
+    places: ShadowTable::new(),
+    flags: Stack::new(),
+    types: ShadowTable::new(),
+    type_count: 0,
+};
+
+/// # Safety
+/// The caller is the mutator and holds no other reference to them.
+unsafe fn notes<'a>() -> &'a mut Notes {
+    let notes = &raw mut NOTES;
+    // SAFETY: by contract.
+    unsafe { &mut *notes }
+}
+
+/// An array of the program's with GC pointers, to be filled.
+struct Output {
+    array: Obj,
+    room: usize,
+    found: usize,
+}
+
+impl Output {
+    /// # Safety
+    /// `array` is a live array of GC pointers.
+    unsafe fn new(array: Obj) -> Output {
+        // SAFETY: by contract.
+        unsafe {
+            if *(array as *const usize) & TRACK != 0 {
+                writebarrier(array);
+            }
+            let room = TypeInfo::of(array).length(array);
+            Output {
+                array,
+                room,
+                found: 0,
+            }
+        }
+    }
+
+    /// Counts an object, and notes it if there is room.
+    ///
+    /// # Safety
+    /// The array is still alive and has not moved.
+    unsafe fn add(&mut self, obj: Obj) {
+        if obj == 0 {
+            return;
+        }
+        if self.found < self.room {
+            // SAFETY: within the array.
+            unsafe {
+                let items = self.array + TypeInfo::of(self.array).items_offset as usize;
+                *((items + self.found * 8) as *mut usize) = obj;
+            }
+        }
+        self.found += 1;
+    }
+}
+
+/// Writes what active functions and changed prebuilt objects keep alive into an array;
+/// answers how many that are, which may be more than there is room for.
+///
+/// # Safety
+/// `array` is a live array of GC pointers; the caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_roots(array: Obj) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        let mut out = Output::new(array);
+        for slot in gc().root_stack_slots() {
+            out.add(*slot);
+        }
+        stacklet::visit_all(|slot| out.add(*slot));
+        out.add((*state()).exc_value as usize);
+        for i in 0..gc().static_roots.len() {
+            out.add(gc().static_roots.as_slice()[i]);
+        }
+        out.found as i64
+    }
+}
+
+/// The same for what an object refers to.
+///
+/// # Safety
+/// As for [`rpy_gc_roots`]; `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_referents(obj: Obj, array: Obj) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        let mut out = Output::new(array);
+        TypeInfo::of(obj).for_each_pointer(obj, |slot| out.add(*slot));
+        out.found as i64
+    }
+}
+
+/// Bytes that an object takes.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_size(obj: Obj) -> i64 {
+    // SAFETY: by contract.
+    unsafe { TypeInfo::of(obj).size_of(obj) as i64 }
+}
+
+/// The number of an object's type, from 1, in the order in which they were asked for.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_type_number(obj: Obj) -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        let info = &raw const *TypeInfo::of(obj) as usize;
+        let notes = notes();
+        if let Some(number) = notes.types.get(info) {
+            return number as i64;
+        }
+        notes.type_count += 1;
+        notes.types.insert(info, notes.type_count);
+        notes.type_count as i64
+    }
+}
+
+/// Whether an object is an instance of an RPython class.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_is_instance(obj: Obj) -> i32 {
+    // SAFETY: by contract.
+    unsafe { i32::from(TypeInfo::of(obj).kind == INSTANCE) }
+}
+
+/// The flag that programs have for each object, unset at first.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_flag(obj: Obj) -> i32 {
+    // SAFETY: by contract.
+    unsafe {
+        let notes = notes();
+        if notes.flags.len() == 0 {
+            return 0;
+        }
+        let place = notes.places.get(rpy_gc_id(obj) as usize);
+        i32::from(place.is_some_and(|p| notes.flags.as_slice()[p].1))
+    }
+}
+
+/// Turns the flag of an object.
+///
+/// # Safety
+/// `obj` is a live object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_toggle_flag(obj: Obj) {
+    // SAFETY: by contract.
+    unsafe {
+        let id = rpy_gc_id(obj) as usize;
+        let notes = notes();
+        match notes.places.get(id) {
+            Some(p) => {
+                let flag = &mut notes.flags.as_mut_slice()[p].1;
+                *flag = !*flag;
+            }
+            None => {
+                notes.places.insert(id, notes.flags.len());
+                notes.flags.push((id, true));
+            }
+        }
+    }
+}
+
+/// Forgets the flags of dead objects, whose addresses others may get.
+///
+/// # Safety
+/// The caller is a major collection that has marked everything and freed nothing.
+pub(super) unsafe fn forget_dead() {
+    // SAFETY: by contract; identities are addresses of cells or of large objects.
+    unsafe {
+        let notes = notes();
+        if notes.flags.len() == 0 {
+            return;
+        }
+        (notes.flags).retain_map(|(id, flag)| (flag && is_marked(id)).then_some((id, flag)));
+        notes.places.clear();
+        for (place, (id, _)) in notes.flags.as_slice().iter().enumerate() {
+            notes.places.insert(*id, place);
+        }
+    }
+}
+
+/// Forgets everything.
+///
+/// # Safety
+/// Nothing uses objects any more.
+pub(super) unsafe fn teardown() {
+    // SAFETY: by contract.
+    unsafe {
+        let notes = notes();
+        notes.places.release();
+        notes.flags.release();
+        notes.types.release();
+        notes.type_count = 0;
+    }
+}
+
+/// Names and addresses of the functions here, for a linker in the same process.
+pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
+    out("rpy_gc_roots", rpy_gc_roots as *const u8);
+    out("rpy_gc_referents", rpy_gc_referents as *const u8);
+    out("rpy_gc_size", rpy_gc_size as *const u8);
+    out("rpy_gc_type_number", rpy_gc_type_number as *const u8);
+    out("rpy_gc_is_instance", rpy_gc_is_instance as *const u8);
+    out("rpy_gc_flag", rpy_gc_flag as *const u8);
+    out("rpy_gc_toggle_flag", rpy_gc_toggle_flag as *const u8);
+}

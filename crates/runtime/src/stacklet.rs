@@ -1,0 +1,506 @@
+//! Stacklets: pieces of a program that take turns, each on a machine stack of its own
+//! (RPython: `rlib.rstacklet`).
+//!
+//! A [`Context`] is what a stacklet needs to run: machine stack, shadow stack, and the
+//! words of [`crate::state::State`] that belong to them. One context runs; the others are
+//! suspended, and a suspended one is known to the program by its *handle*, an object of
+//! the heap that lives as long as the context and never moves. To switch to a context
+//! uses its handle up: it is given out again when the context is suspended again.
+//!
+//! The shadow stack of a suspended context is a root of the collector as long as its
+//! handle is alive; with the handle dies the context. What the program started on is
+//! always kept.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use crate::gc::{self, TypeInfo, api};
+use crate::memory::Stack;
+use crate::state::state;
+use crate::{exc, sys};
+
+/// Bytes of a machine stack.
+const MACHINE_STACK: usize = 2 << 20;
+/// Bytes of a shadow stack, which lies behind the machine stack.
+const SHADOW_STACK: usize = 2 << 20;
+/// At both ends of a mapping: touching it is a segmentation fault, not corruption.
+const GUARD: usize = 64 << 10;
+const MAPPING: usize = GUARD + MACHINE_STACK + SHADOW_STACK + GUARD;
+/// Never used of a machine stack by what checks: room for what does not.
+const RESERVE: usize = 128 << 10;
+/// So many mappings are kept for the next contexts.
+const MOST_FREE: usize = 16;
+/// So many contexts may be made before a collection looks for dead ones.
+const FEW: usize = 500;
+
+/// What a stacklet starts with: it gets the handle of who made it and an argument, and
+/// returns the handle to go on with.
+pub type Entry = unsafe extern "C" fn(usize, usize) -> usize;
+
+/// A stacklet.
+struct Context {
+    /// Start of its mapping; 0 for what the program started on.
+    memory: usize,
+    handle: *mut Handle,
+    suspended: bool,
+    /// Suspended since the last minor collection: it may refer to young objects.
+    fresh: bool,
+    /// Its roots are marked in this major collection.
+    visited: bool,
+    /// The rest is of use while it is suspended: the machine's stack pointer,
+    stack_pointer: usize,
+    /// the shadow stack and its first free word,
+    roots: usize,
+    roots_top: *mut usize,
+    /// and what [`crate::state::State::stack_limit`] is for it.
+    stack_limit: usize,
+}
+
+impl Context {
+    /// The words of its shadow stack.
+    ///
+    /// # Safety
+    /// It is suspended.
+    unsafe fn slots(&self) -> impl Iterator<Item = *mut usize> + use<> {
+        let base = self.roots as *mut usize;
+        // SAFETY: both are in one mapping.
+        unsafe {
+            let len = self.roots_top.offset_from(base) as usize;
+            (0..len).map(move |i| base.add(i))
+        }
+    }
+}
+
+/// The object by which programs know a context.
+#[repr(C)]
+struct Handle {
+    header: usize,
+    /// Null once the context has finished.
+    context: *mut Context,
+}
+
+static HANDLE_INFO: TypeInfo = TypeInfo {
+    fixed_size: 16,
+    item_size: 0,
+    length_offset: 0,
+    items_offset: 0,
+    pointers: 0,
+    item_pointers: 0,
+    kind: gc::header::PLAIN,
+    heavy_finalizer: 0,
+    finalizer: None,
+    reserved2: 0,
+};
+
+/// All contexts; nothing before the first stacklet is made.
+pub(crate) struct Contexts {
+    all: Stack<*mut Context>,
+    running: *mut Context,
+    /// The handle that stands for a stacklet that has finished.
+    empty: *mut Handle,
+    /// What the context that is switched to is given.
+    answer: *mut Handle,
+    /// What the context that is switched to starts with, if it is new.
+    start: Option<(Entry, usize)>,
+    /// Finished, but its stack was still in use when it said so.
+    finished: *mut Context,
+    free: Stack<usize>,
+    /// How many there may be before the next collection.
+    threshold: usize,
+}
+
+static mut CONTEXTS: Contexts = Contexts {
+    all: Stack::new(),
+    running: ptr::null_mut(),
+    empty: ptr::null_mut(),
+    answer: ptr::null_mut(),
+    start: None,
+    finished: ptr::null_mut(),
+    free: Stack::new(),
+    threshold: FEW,
+};
+
+/// # Safety
+/// The caller is the mutator and holds no other reference to them.
+unsafe fn contexts<'a>() -> &'a mut Contexts {
+    let contexts = &raw mut CONTEXTS;
+    // SAFETY: by contract.
+    unsafe { &mut *contexts }
+}
+
+/// Runs `entry(handle, argument)` on a new stack, `handle` being that of the caller.
+/// Answers when somebody switches back to the caller: the handle of who did, the empty
+/// one if that has finished. Null if there is no memory for a stack.
+///
+/// # Safety
+/// The caller's roots are saved. `entry` is a function of the program; no exception is
+/// set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_stacklet_new(entry: Entry, argument: usize) -> usize {
+    // SAFETY: by contract; `contexts()` is called anew after whatever runs other code.
+    unsafe {
+        if contexts().running.is_null() {
+            contexts().become_first();
+        }
+        if contexts().all.len() >= contexts().threshold {
+            api::rpy_gc_collect();
+            contexts().threshold = contexts().all.len() * 2 + FEW;
+        }
+        let mut new = contexts().make();
+        if new.is_none() {
+            api::rpy_gc_collect();
+            new = contexts().make();
+        }
+        let Some(new) = new else {
+            return 0;
+        };
+        let c = contexts();
+        c.start = Some((entry, argument));
+        c.suspend();
+        resume(new) as usize
+    }
+}
+
+/// Goes on with a suspended stacklet. Answers as [`rpy_stacklet_new`] does.
+///
+/// # Safety
+/// As for that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_stacklet_switch(handle: usize) -> usize {
+    // SAFETY: by contract.
+    unsafe {
+        let to = suspended(handle);
+        contexts().suspend();
+        resume(to) as usize
+    }
+}
+
+/// Whether a handle is that of stacklets that have finished.
+///
+/// # Safety
+/// Always safe to call from the mutator thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_stacklet_is_empty(handle: usize) -> i32 {
+    // SAFETY: by contract.
+    unsafe { i32::from(handle != 0 && handle == contexts().empty as usize) }
+}
+
+/// The context of a handle; a fatal error if that cannot be switched to.
+unsafe fn suspended(handle: usize) -> *mut Context {
+    let handle = handle as *mut Handle;
+    // SAFETY: the program has handles from here only.
+    unsafe {
+        if handle.is_null() || (*handle).context.is_null() || !(*(*handle).context).suspended {
+            exc::fatal(b"stacklet: switching to one that is not suspended");
+        }
+        (*handle).context
+    }
+}
+
+impl Contexts {
+    /// Makes the context of the stack that the program started on.
+    unsafe fn become_first(&mut self) {
+        // SAFETY: the heap is set up.
+        unsafe {
+            self.running = self.register(0);
+            self.empty = new_handle(ptr::null_mut());
+        }
+    }
+
+    /// A new context, suspended in front of [`start_context`].
+    unsafe fn make(&mut self) -> Option<*mut Context> {
+        let memory = match self.free.pop() {
+            Some(memory) => memory,
+            None => map_stack()?,
+        };
+        // SAFETY: the mapping is fresh or no longer in use, and large enough.
+        unsafe {
+            let context = self.register(memory);
+            let stack_end = memory + GUARD + MACHINE_STACK;
+            // Six registers, where to return to, and what makes the stack look as if that
+            // had been called.
+            let frame = (stack_end as *mut usize).sub(8);
+            frame.write_bytes(0, 8);
+            *frame.add(6) = start_context as *const () as usize;
+            (*context).stack_pointer = frame as usize;
+            (*context).roots = stack_end;
+            (*context).roots_top = stack_end as *mut usize;
+            (*context).stack_limit = memory + GUARD + RESERVE;
+            (*context).suspended = true;
+            Some(context)
+        }
+    }
+
+    unsafe fn register(&mut self, memory: usize) -> *mut Context {
+        // SAFETY: calloc's memory is a context whose pointers are null.
+        unsafe {
+            let context: *mut Context = sys::calloc(1, size_of::<Context>()).cast();
+            if context.is_null() {
+                exc::out_of_memory();
+            }
+            (*context).memory = memory;
+            (*context).handle = new_handle(context);
+            self.all.push(context);
+            context
+        }
+    }
+
+    /// The running context becomes one of the suspended.
+    unsafe fn suspend(&mut self) {
+        // SAFETY: there is a running context.
+        unsafe {
+            let running = self.running;
+            (*running).roots = gc::root_stack();
+            (*running).roots_top = (*state()).root_stack_top;
+            (*running).stack_limit = (*state()).stack_limit;
+            (*running).suspended = true;
+            (*running).fresh = true;
+            self.answer = (*running).handle;
+        }
+    }
+
+    /// Gives back what a context has. It is not the running one.
+    unsafe fn destroy(&mut self, context: *mut Context) {
+        // SAFETY: nobody switches to it any more.
+        unsafe {
+            (*(*context).handle).context = ptr::null_mut();
+            let memory = (*context).memory;
+            if memory != 0 && self.free.len() < MOST_FREE {
+                self.free.push(memory);
+            } else if memory != 0 {
+                sys::munmap(memory as *mut c_void, MAPPING);
+            }
+            sys::free(context.cast());
+        }
+    }
+}
+
+/// Goes on with a context. Returns on the stack of the context that ran until now, when
+/// that is gone on with: the handle it is given.
+unsafe fn resume(to: *mut Context) -> *mut Handle {
+    // SAFETY: `to` is suspended, and what the running context needs is saved.
+    unsafe {
+        let from = contexts().running;
+        contexts().running = to;
+        (*to).suspended = false;
+        gc::set_root_stack((*to).roots);
+        (*state()).root_stack_top = (*to).roots_top;
+        (*state()).stack_limit = (*to).stack_limit;
+        switch_stacks(&raw mut (*from).stack_pointer, (*to).stack_pointer);
+        arrive()
+    }
+}
+
+/// The first thing after a switch.
+unsafe fn arrive() -> *mut Handle {
+    // SAFETY: the stack of the finished context is no longer in use.
+    unsafe {
+        let c = contexts();
+        let finished = core::mem::replace(&mut c.finished, ptr::null_mut());
+        if !finished.is_null() {
+            c.all.retain_map(|o| (o != finished).then_some(o));
+            c.destroy(finished);
+        }
+        c.answer
+    }
+}
+
+/// What a new stack starts with.
+unsafe extern "C" fn start_context() -> ! {
+    // SAFETY: `rpy_stacklet_new` has left the function to call.
+    unsafe {
+        let from = arrive();
+        if let Some((entry, argument)) = contexts().start.take() {
+            let next = entry(from as usize, argument);
+            if !(*state()).exc_type.is_null() {
+                exc::report_uncaught();
+                exc::abort_standalone();
+                sys::_exit(exc::FATAL_EXIT);
+            }
+            let to = suspended(next);
+            let c = contexts();
+            c.finished = c.running;
+            c.answer = c.empty;
+            resume(to);
+        }
+        exc::fatal(b"stacklet: a finished one goes on")
+    }
+}
+
+unsafe fn new_handle(context: *mut Context) -> *mut Handle {
+    // SAFETY: the heap is set up; allocating it does not collect.
+    unsafe {
+        let handle = api::malloc_nonmoving(&HANDLE_INFO, 0) as *mut Handle;
+        (*handle).context = context;
+        handle
+    }
+}
+
+/// Maps memory for two stacks.
+fn map_stack() -> Option<usize> {
+    // SAFETY: a fresh anonymous mapping touches nothing that exists.
+    unsafe {
+        let flags = sys::MAP_ANON_PRIVATE_NORESERVE;
+        let at = sys::mmap(ptr::null_mut(), MAPPING, sys::PROT_READ_WRITE, flags, -1, 0);
+        if at as isize == -1 {
+            return None;
+        }
+        for guard in [at, at.cast::<u8>().add(MAPPING - GUARD).cast()] {
+            sys::mprotect(guard, GUARD, sys::PROT_NONE);
+        }
+        Some(at as usize)
+    }
+}
+
+/// Calls `visit` with each root of the contexts that were suspended since the last call.
+///
+/// # Safety
+/// The caller is the collector.
+pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
+    // SAFETY: contexts in the list are alive, and the words are GC pointers.
+    unsafe {
+        for context in contexts().all.as_slice() {
+            if (**context).suspended && core::mem::take(&mut (**context).fresh) {
+                (**context).slots().for_each(&mut visit);
+            }
+        }
+    }
+}
+
+/// Calls `visit` with each root of all suspended contexts.
+///
+/// # Safety
+/// The caller is the mutator.
+pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
+    // SAFETY: as above.
+    unsafe {
+        for context in contexts().all.as_slice() {
+            if (**context).suspended {
+                (**context).slots().for_each(&mut visit);
+            }
+        }
+    }
+}
+
+/// Calls `visit` with the handles that are always alive.
+///
+/// # Safety
+/// As for [`visit_fresh`].
+pub(crate) unsafe fn visit_handles(mut visit: impl FnMut(usize)) {
+    // SAFETY: the first context of the list is what the program started on.
+    unsafe {
+        let c = contexts();
+        if let Some(first) = c.all.as_slice().first() {
+            visit((**first).handle as usize);
+            visit((*c.running).handle as usize);
+            visit(c.empty as usize);
+        }
+    }
+}
+
+/// Calls `visit` with each root of those contexts whose handles are alive, unless it was
+/// called with them since the last [`sweep`].
+///
+/// # Safety
+/// As for [`visit_fresh`].
+pub(crate) unsafe fn visit_alive(
+    is_marked: impl Fn(usize) -> bool,
+    mut visit: impl FnMut(*mut usize),
+) {
+    // SAFETY: as above.
+    unsafe {
+        for context in contexts().all.as_slice() {
+            let context = *context;
+            if (*context).suspended && !(*context).visited && is_marked((*context).handle as usize)
+            {
+                (*context).visited = true;
+                (*context).slots().for_each(&mut visit);
+            }
+        }
+    }
+}
+
+/// Ends the contexts whose handles are dead.
+///
+/// # Safety
+/// As for [`visit_fresh`].
+pub(crate) unsafe fn sweep(is_marked: impl Fn(usize) -> bool) {
+    // SAFETY: nobody can switch to a context without a handle.
+    unsafe {
+        let mut all = core::mem::replace(&mut contexts().all, Stack::new());
+        all.retain_map(|context| {
+            (*context).visited = false;
+            if is_marked((*context).handle as usize) {
+                return Some(context);
+            }
+            contexts().destroy(context);
+            None
+        });
+        contexts().all = all;
+    }
+}
+
+/// Forgets all contexts, and answers the shadow stack that the program started with.
+///
+/// # Safety
+/// Nothing runs on the stacks of contexts any more.
+pub(crate) unsafe fn teardown() -> Option<usize> {
+    // SAFETY: by contract.
+    unsafe {
+        let c = contexts();
+        let first = *c.all.as_slice().first()?;
+        let roots = if c.running == first {
+            gc::root_stack()
+        } else {
+            (*first).roots
+        };
+        while let Some(context) = c.all.pop() {
+            c.destroy(context);
+        }
+        while let Some(memory) = c.free.pop() {
+            sys::munmap(memory as *mut c_void, MAPPING);
+        }
+        c.all.release();
+        c.free.release();
+        c.running = ptr::null_mut();
+        c.threshold = FEW;
+        Some(roots)
+    }
+}
+
+/// Saves the registers that functions must keep, and goes on with another stack, at the
+/// place where its last call of this function was.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
+    core::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi], rsp",
+        "mov rsp, rsi",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Other machines have one stack.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe extern "C" fn switch_stacks(_save: *mut usize, _to: usize) {
+    exc::fatal(b"stacklet: not on this machine")
+}
+
+/// Names and addresses of the functions here, for a linker in the same process.
+pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
+    out("rpy_stacklet_new", rpy_stacklet_new as *const u8);
+    out("rpy_stacklet_switch", rpy_stacklet_switch as *const u8);
+    out("rpy_stacklet_is_empty", rpy_stacklet_is_empty as *const u8);
+}
