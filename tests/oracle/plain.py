@@ -4,7 +4,7 @@ Python 2.7. Many tests of rlib neither translate nor interpret anything: they ca
 functions of a module and look at what comes back. That code is RPython, so each such
 call makes a case, and so does each whole test whose body is RPython but for the calls
 of `raises`, which become try statements. The original toolchain has not seen these as
-translated code: `run.py compare --ask` asks it about those that differ.
+translated code: `run.py judge` asks it.
 """
 import opcode
 import re

@@ -2,11 +2,13 @@
 """Compares Taipan with the original toolchain on the toolchain's own tests.
 
 usage: run.py record PYPY CASES [TEST_FILE...]   collect cases (CPython 2.7, minutes)
-       run.py compare CASES [--only TEXT] [--taipan PATH] [--jobs N] [-v]
+       run.py compare CASES [--only TEXT] [--taipan PATH] [--jobs N] [-v] [--differing FILE]
+       run.py judge PYPY CASES [FILE]   which cases of plain Python are RPython (CPython 2.7)
 
 `record` runs rtyping tests of a pypy checkout under a plugin that notes which function
 is called with what and what comes out. `compare` gives every case to `taipan call
---batch` and prints what differs, by reason.
+--batch` and prints what differs, by reason. `judge` asks the original toolchain about
+cases that it has not translated; see verdict.py.
 """
 import argparse
 import collections
@@ -20,13 +22,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = ["rpython/%s/test" % f for f in
            ("annotator", "rtyper", "rtyper/lltypesystem", "translator/backendopt",
             "translator/c", "translator", "flowspace", "jit/tl", "memory", "rlib", "rlib/rsre",
-            "rlib/rstrategies", "rlib/rstruct", "rlib/unicodedata")]
+            "rlib/rstrategies", "rlib/rstruct", "rlib/unicodedata", "rlib/parsing",
+            "rlib/rvmprof", "rlib/rjitlog")]
 # What is recorded of the tests of a folder besides what is interpreted and compiled.
 KINDS = [("/annotator/", "annotator"), ("/rlib/", "plain"), ("/translator/c/", ""),
          ("/translator/", "annotator")]
 # Hours each, or they test the toolchain's own machinery.
 SKIP = ("test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy",
-        "test_rvmprof", "test_rsocket", "test_rcpu", "test_dlltool", "test_symboltable")
+        "test_rvmprof", "test_rcpu", "test_dlltool", "test_symboltable")
+
+# Cases that one process answers.
+BATCH = 300
 
 
 def default_tests(pypy):
@@ -59,6 +65,14 @@ def record(args):
         print(test, count, flush=True)
 
 
+def judge(args):
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.abspath(args.pypy), HERE]),
+               PYTHONDONTWRITEBYTECODE="1")
+    command = [os.environ.get("PYTHON2", "python2.7"), os.path.join(HERE, "verdict.py"),
+               args.cases] + ([args.names] if args.names else [])
+    subprocess.check_call(command, env=env)
+
+
 def annotation(taipan, case):
     """What `taipan emit annotations` says."""
     done = subprocess.run(
@@ -89,47 +103,67 @@ def agrees(expect, answer):
     return want == got
 
 
+def run_batches(args, calls, answers):
+    """Gives cases to `taipan call --batch` and notes what it answers, by id. Cases of one
+    file are done by the same process, which compiles it once; a process does not get too
+    many, since it remembers all of them."""
+    calls = sorted(calls, key=lambda c: c["file"])
+    size = min(BATCH, -(-len(calls) // args.jobs) or 1)
+    batches = [calls[i:i + size] for i in range(0, len(calls), size)]
+    lock = threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                if not batches:
+                    return
+                batch = batches.pop()
+            for answer in run_batch(args, batch):
+                answers[answer["id"]] = answer
+
+    threads = [threading.Thread(target=work) for _ in range(args.jobs)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def run_batch(args, batch):
+    """What one `taipan call --batch` answers until it ends or its time is over."""
+    p = subprocess.Popen([args.taipan, "call", "--json", "--batch", "-"] +
+                         (["--engine", args.engine] if args.engine else []),
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+
+    def feed():
+        try:
+            for c in batch:
+                line = json.dumps({k: c[k] for k in ("file", "func", "args", "id")})
+                p.stdin.write(line.encode() + b"\n")
+            p.stdin.close()
+        except OSError:
+            pass  # it died: the missing answers tell
+
+    threading.Thread(target=feed, daemon=True).start()
+    killer = threading.Timer(args.seconds, p.kill)
+    killer.start()
+    for line in p.stdout:
+        try:
+            answer = json.loads(line.decode("utf-8", "replace"))
+            if "id" in answer:
+                yield answer
+        except ValueError:
+            pass
+    killer.cancel()
+
+
 def compare(args):
     cases = [json.loads(l) for l in open(os.path.join(args.cases, "cases.jsonl"))]
     if args.only:
         cases = [c for c in cases if args.only in c["id"]]
     answers = {c["id"]: annotation(args.taipan, c) for c in cases if c["kind"] == "annotation"}
     calls = [c for c in cases if c["kind"] != "annotation"]
-    chunks = [calls[i::args.jobs] for i in range(args.jobs)]
-    running = []
-    for chunk in chunks:
-        p = subprocess.Popen([args.taipan, "call", "--json", "--batch", "-"] +
-                             (["--engine", args.engine] if args.engine else []),
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL)
-        data = "".join(json.dumps({k: c[k] for k in ("file", "func", "args", "id")}) + "\n"
-                       for c in chunk)
-        running.append((p, data))
-
-    def drive(p, data):
-        def feed():
-            try:
-                p.stdin.write(data.encode())
-                p.stdin.close()
-            except OSError:
-                pass  # it died: the missing answers tell
-
-        threading.Thread(target=feed, daemon=True).start()
-        killer = threading.Timer(args.seconds, p.kill)
-        killer.start()
-        for line in p.stdout:
-            try:
-                a = json.loads(line.decode("utf-8", "replace"))
-                answers[a["id"]] = a
-            except (ValueError, KeyError):
-                pass
-        killer.cancel()
-
-    threads = [threading.Thread(target=drive, args=r) for r in running]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    run_batches(args, calls, answers)
     reasons = collections.defaultdict(list)
     good = 0
     per_file = collections.defaultdict(lambda: [0, 0])
@@ -152,6 +186,9 @@ def compare(args):
             print("         %s(%s): wanted %s, got %s"
                   % (c["id"], ", ".join(c["args"]), c["expect"],
                      {k: v for k, v in a.items() if k != "id"} if "error" not in a else "error"))
+    if args.differing:
+        with open(args.differing, "w") as f:
+            f.writelines(c["id"] + "\n" for items in reasons.values() for c, _ in items)
     print()
     for stem, (ok, total) in sorted(per_file.items()):
         print("%-28s %5d of %5d" % (stem, ok, total))
@@ -175,9 +212,15 @@ def main():
     c.add_argument("--taipan", default="target/release/taipan")
     c.add_argument("--jobs", type=int, default=2)
     c.add_argument("--most", type=int, default=40)
-    c.add_argument("--seconds", type=int, default=300, help="then the rest counts as crashed")
+    c.add_argument("--seconds", type=int, default=300, help="for a batch, then the rest of it counts as crashed")
+    c.add_argument("--differing", help="a file for the names of the cases that differ")
     c.add_argument("-v", dest="verbose", action="store_true")
     c.set_defaults(run=compare)
+    j = sub.add_parser("judge")
+    j.add_argument("pypy")
+    j.add_argument("cases")
+    j.add_argument("names", nargs="?")
+    j.set_defaults(run=judge)
     args = p.parse_args()
     args.run(args)
 
