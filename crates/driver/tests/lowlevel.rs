@@ -648,3 +648,33 @@ def half(n): return bare(n)
         ",
     );
 }
+
+#[test]
+fn arrays_shrink() {
+    check(
+        "
+from rpython.rlib import rgc
+from rpython.rtyper.lltypesystem import lltype
+S = lltype.GcStruct('S', ('n', lltype.Signed), ('chars', lltype.Array(lltype.Char)))
+A = lltype.GcArray(lltype.Signed)
+def struct():
+    s = lltype.malloc(S, 5)
+    s.n = 77
+    for i in range(5): s.chars[i] = chr(65 + i)
+    t = rgc.ll_shrink_array(s, 2)
+    return t.n, len(t.chars), t.chars[1]
+def array():
+    a = lltype.malloc(A, 3)
+    a[0] = 5
+    b = rgc.ll_shrink_array(a, 1)
+    return len(b), b[0]
+before = struct(), array()
+def prebuilt(): return before
+",
+        "
+        struct() == [77,2,\"B\"]
+        array() == [1,5]
+        prebuilt() == [[77,2,\"B\"],[1,5]]
+        ",
+    );
+}

@@ -393,3 +393,57 @@ def f(n): return total([(n, 2), (1, n)])
         ",
     );
 }
+
+#[test]
+fn methods_as_functions_of_an_r_dict() {
+    check(
+        "
+from rpython.rlib.objectmodel import r_dict, r_ordereddict
+class Space(object):
+    def __init__(self, n):
+        self.n = n
+        self.calls = 0
+    def eq(self, a, b):
+        self.calls += 1
+        return a % self.n == b % self.n
+    def hash(self, a):
+        self.calls += 1
+        return a % self.n
+    def newdict(self):
+        return r_dict(self.eq, self.hash)
+def modulo(a): return a & 1
+prebuilt_space = Space(10)
+prebuilt = r_dict(prebuilt_space.eq, prebuilt_space.hash)
+prebuilt[3] = 'three'
+def two_dicts(n):
+    d, e = Space(n).newdict(), Space(n + 1).newdict()
+    for i in range(20):
+        d[i] = i
+        e[i] = i
+    return len(d), len(e), d[n + 2], (n + 1) in e, e.get(2 * n + 4, -1)
+def copies():
+    space = Space(3)
+    d = space.newdict()
+    d[1] = 2
+    e = d.copy()
+    e[7] = 4
+    calls = space.calls
+    e.update(d)
+    return len(d), d[4], e[1], space.calls > calls
+def one_method():
+    space = Space(4)
+    d = r_ordereddict(space.eq, modulo)
+    for i in range(16): d[i] = i
+    return d.keys()
+def constant(k):
+    return prebuilt[k]
+",
+        "
+        two_dicts(5) == [5,6,17,true,14]
+        copies() == [1,2,2,true]
+        one_method() == [0,1,2,3]
+        constant(43) == \"three\"
+        constant(44) raises KeyError
+        ",
+    );
+}

@@ -307,3 +307,43 @@ def read(text):
         ",
     );
 }
+
+#[test]
+fn file_systems() {
+    check(
+        "
+from rpython.rlib import rposix_stat
+def same():
+    by_path, by_fd = rposix_stat.statvfs('/'), rposix_stat.fstatvfs(0)
+    return (by_path.f_bsize == by_path[0], len(by_fd), by_path.f_blocks >= by_path.f_bfree,
+            by_path.f_namemax == by_path[9])
+def missing():
+    try: rposix_stat.statvfs('/there/is/no/such/thing')
+    except OSError as e: return e.errno
+    return 0
+",
+        "
+        same() == [true,10,true,true]
+        missing() == 2
+        ",
+    );
+}
+
+#[test]
+fn a_folder_is_no_file_and_stays_open() {
+    check(
+        "
+import errno, os
+def folder():
+    fd = os.open('/', os.O_RDONLY, 0)
+    try: os.fdopen(fd)
+    except IOError as e: code = e.errno
+    else: code = -1
+    os.close(fd)
+    return code == errno.EISDIR
+",
+        "
+        folder() == true
+        ",
+    );
+}

@@ -406,3 +406,16 @@ def collector():
         "#,
     );
 }
+
+#[test]
+fn a_string_that_is_not_split_is_the_same() {
+    check(
+        "
+def split(s): return s.split('d')[0] is s, s.rsplit('d')[0] is s, s.split('dd')[0] is s
+",
+        "
+        split('abc') == [true,true,true]
+        split('abcd') == [false,false,true]
+        ",
+    );
+}

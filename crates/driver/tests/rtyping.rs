@@ -600,3 +600,15 @@ def long(n): return n + (1 << 100)
         ",
     );
 }
+
+#[test]
+fn powers_of_constants() {
+    check(
+        "
+def powers(): return 2 ** 10, 2.0 ** 1023 > 1e307, 2 ** -1, 9 ** 0.5
+",
+        "
+        powers() == [1024,true,0.5,3.0]
+        ",
+    );
+}

@@ -463,6 +463,7 @@ fn int_arithmetic(op: HlOp, x: i64, y: i64) -> Folded {
         HlOp::LShift | HlOp::RShift if y < 0 => Folded::Raises("ValueError"),
         HlOp::LShift => int((y < 64 && x << y >> y == x).then(|| x << y)),
         HlOp::RShift => int(Some(x >> y.min(63))),
+        HlOp::Pow if y < 0 => float_arithmetic(op, x as f64, y as f64),
         HlOp::Pow => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
         HlOp::Cmp => int(Some(x.cmp(&y) as i64)),
         _ => Folded::Unknown,
@@ -486,6 +487,8 @@ fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
         HlOp::Mul => float(x * y),
         HlOp::Div | HlOp::TrueDiv if y == 0.0 => Folded::Raises("ZeroDivisionError"),
         HlOp::Div | HlOp::TrueDiv => float(x / y),
+        // What is no number raises, and so does what is too large.
+        HlOp::Pow if x.is_finite() && y.is_finite() && x.powf(y).is_finite() => float(x.powf(y)),
         _ => Folded::Unknown,
     }
 }

@@ -20,7 +20,7 @@
 //!   (`rpython.rtyper.lltypesystem.lloperation.llop`);
 //! - the builtin module `taipan_lowlevel`: the functions of the runtime (the table
 //!   `taipan_lltype::EXTERNALS`), the types `STR`, `UNICODE` and `INT` (a signed
-//!   32-bit integer), `is_array` and `is_pointer`;
+//!   32-bit integer), `has_field`, `is_array` and `is_pointer`;
 //! - integers, floats, chars, bools with their ordinary operators, which wrap and
 //!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
 //! - `raise` of builtin exception classes, calls of other helpers, loops.
@@ -30,7 +30,7 @@
 //! `eq_fn`, `hash_fn`, `..._fn` is Void too: either a low-level function, which is
 //! called directly, or `None`, where the plain operator serves. Decided while
 //! annotating, so that only one branch exists, are `x_fn is None`, truth and equality
-//! of Void constants, `is_array(x)` (`x`, a type or a pointer, is or points to an array
+//! of Void constants, `has_field(p, 'name')` (of what the pointer `p` points to), `is_array(x)` (`x`, a type or a pointer, is or points to an array
 //! rather than a struct) and `is_pointer(x)` (`x`, a type or a value, is of a pointer
 //! type). Callees are specialised per low-level types and Void values like the helper
 //! itself.

@@ -270,6 +270,17 @@ impl Cx<'_> {
                 Some(Atom::LLType(t)) => Val::const_bool(t.as_array().is_some()),
                 _ => Val::const_bool(false),
             },
+            ("taipan_lowlevel", "has_field") => {
+                let to = v(0).and_then(Val::single).and_then(|a| match a {
+                    Atom::Ptr(t) => t.pointee(),
+                    _ => None,
+                });
+                let name = v(1).and_then(Val::const_str).unwrap_or_default();
+                Val::const_bool(to.is_some_and(|t| {
+                    t.as_struct()
+                        .is_some_and(|s| inline_field(s, name).is_some())
+                }))
+            }
             ("taipan_lowlevel", "is_pointer") => Val::const_bool(
                 matches!(v(0).and_then(Val::single), Some(Atom::Ptr(_)))
                     || matches!(v(0).and_then(Val::single), Some(Atom::LLType(t)) if t.pointee().is_some()),

@@ -14,14 +14,15 @@ without hashes (they may depend on addresses) and no index: both are made by the
 first look-up.
 
 hash_fn is None where the key, cast to Signed, is its own hash; eq_fn is None where
-keys are compared with ==.
+keys are compared with ==. Where one of them is a method, the dict has what it is bound
+to: hash_self, eq_self.
 """
 from rpython.rtyper.lltypesystem.lltype import (
     Signed, Unsigned, Void, malloc, nullptr, typeOf, cast_primitive,
     cast_pointer, GcArray)
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import INT
-from taipan_lowlevel import is_pointer
+from taipan_lowlevel import has_field, is_pointer
 from taipan_prelude.rlist import ll_newlist, ll_items
 
 INDEXES = GcArray(INT)
@@ -44,8 +45,15 @@ def usable_hash(h):
         return h + 1
     return h
 
-def hash_of(key, hash_fn):
+def hash_of(d, key, hash_fn):
+    if has_field(d, 'hash_self'):
+        return usable_hash(hash_fn(d.hash_self, key))
     return usable_hash(plain_hash(key, hash_fn))
+
+def keys_equal(d, key1, key2, eq_fn):
+    if has_field(d, 'eq_self'):
+        return eq_fn(d.eq_self, key1, key2)
+    return eq_fn(key1, key2)
 
 def capacity(size):
     """How many entries go with an index of that size: less than all, so that every
@@ -69,7 +77,7 @@ def ensure_index(d, hash_fn):
     if not d.indexes and d.num_used_items > 0:
         i = 0
         while i < d.num_used_items:
-            d.entries[i].f_hash = hash_of(d.entries[i].key, hash_fn)
+            d.entries[i].f_hash = hash_of(d, d.entries[i].key, hash_fn)
             i += 1
         build_index(d, size_for(d.num_used_items))
 
@@ -119,7 +127,7 @@ def lookup(d, key, h, hash_fn, eq_fn):
                     if entries[n].key == key:
                         return n
                 else:
-                    equal = eq_fn(entries[n].key, key)
+                    equal = keys_equal(d, entries[n].key, key, eq_fn)
                     if d.indexes != indexes or d.entries != entries:
                         # The comparison has changed the dict: all over again.
                         if not d.indexes:
@@ -137,7 +145,7 @@ def lookup(d, key, h, hash_fn, eq_fn):
 def find(d, key, hash_fn, eq_fn):
     if d.num_live_items == 0:
         return -1
-    return lookup(d, key, hash_of(key, hash_fn), hash_fn, eq_fn)
+    return lookup(d, key, hash_of(d, key, hash_fn), hash_fn, eq_fn)
 
 
 # Entries.
@@ -219,6 +227,12 @@ def delete(d, n):
 def ll_newdict(DICT):
     return malloc(DICT)
 
+def ll_bind_hash(d, receiver):
+    d.hash_self = receiver
+
+def ll_bind_eq(d, receiver):
+    d.eq_self = receiver
+
 def ll_newdict_size(DICT, count):
     d = malloc(DICT)
     if count > 0:
@@ -240,7 +254,7 @@ def ll_dict_getitem(d, key, hash_fn, eq_fn):
     return d.entries[n].value
 
 def ll_dict_setitem(d, key, value, hash_fn, eq_fn):
-    h = hash_of(key, hash_fn)
+    h = hash_of(d, key, hash_fn)
     n = lookup(d, key, h, hash_fn, eq_fn)
     if n >= 0:
         d.entries[n].value = value
@@ -263,7 +277,7 @@ def ll_dict_get(d, key, default, hash_fn, eq_fn):
     return d.entries[n].value
 
 def ll_dict_setdefault(d, key, default, hash_fn, eq_fn):
-    h = hash_of(key, hash_fn)
+    h = hash_of(d, key, hash_fn)
     n = lookup(d, key, h, hash_fn, eq_fn)
     if n >= 0:
         return d.entries[n].value
@@ -307,6 +321,10 @@ def ll_dict_clear(d):
 
 def ll_dict_copy(d):
     result = malloc(typeOf(d).TO)
+    if has_field(d, 'hash_self'):
+        result.hash_self = d.hash_self
+    if has_field(d, 'eq_self'):
+        result.eq_self = d.eq_self
     n = d.num_used_items
     if n > 0:
         result.num_live_items = d.num_live_items

@@ -466,6 +466,12 @@ def ll_slice(s, start, stop):
     copy_chars(s, result, start, 0, n)
     return result
 
+def piece(s, start, stop):
+    """The last piece of a string that is split: the string itself if there is no other."""
+    if start == 0 and stop == len(s.chars):
+        return s
+    return ll_slice(s, start, stop)
+
 def ll_stringslice_startonly(s, start):
     return ll_slice(s, start, len(s.chars))
 
@@ -786,7 +792,7 @@ def ll_split_chr(LIST, s, ch, limit):
         items[i] = ll_slice(s, start, found)
         start = found + 1
         i += 1
-    items[count] = ll_slice(s, start, n)
+    items[count] = piece(s, start, n)
     return result
 
 def empty_separators(n, limit):
@@ -814,7 +820,7 @@ def ll_split(LIST, s, separator, limit):
         items[i] = ll_slice(s, start, found)
         start = found + m
         i += 1
-    items[count] = ll_slice(s, start, n)
+    items[count] = piece(s, start, n)
     return result
 
 def ll_rsplit_chr(LIST, s, ch, limit):
@@ -829,7 +835,7 @@ def ll_rsplit_chr(LIST, s, ch, limit):
         items[count] = ll_slice(s, found + 1, stop)
         stop = found
         count -= 1
-    items[0] = ll_slice(s, 0, stop)
+    items[0] = piece(s, 0, stop)
     return result
 
 def ll_rsplit(LIST, s, separator, limit):
@@ -851,7 +857,7 @@ def ll_rsplit(LIST, s, separator, limit):
         items[count] = ll_slice(s, found + m, stop)
         stop = found
         count -= 1
-    items[0] = ll_slice(s, 0, stop)
+    items[0] = piece(s, 0, stop)
     return result
 
 def ll_split_blanks(LIST, s, limit):

@@ -24,7 +24,16 @@ pub struct DictRepr {
     /// The container type.
     pub ty: LLType,
     /// Equality and hash of an `r_dict`.
-    pub custom: Option<(FuncSym, FuncSym)>,
+    pub custom: Option<(KeyFunction, KeyFunction)>,
+}
+
+/// A function that an `r_dict` calls with its keys.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct KeyFunction {
+    /// The function.
+    pub func: FuncSym,
+    /// Of a method: what it is bound to, its first argument. The dict keeps that.
+    pub receiver: Option<LLType>,
 }
 
 /// The Repr of the dicts of a creation site.
@@ -45,13 +54,21 @@ pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
         None => None,
         Some(fns) => Some(custom_functions(rt, &fns.0, &fns.1, &key)?),
     };
+    let receivers = custom
+        .iter()
+        .flat_map(|(eq, hash)| [(EQ_SELF, eq.receiver), (HASH_SELF, hash.receiver)]);
+    let receivers = receivers.filter_map(|(name, ty)| Some((name, ty?)));
     Ok(Repr::Dict(Arc::new(DictRepr {
-        ty: dict_type(key.lowleveltype(), value.lowleveltype()),
+        ty: dict_type(key.lowleveltype(), value.lowleveltype(), receivers),
         key,
         value,
         custom,
     })))
 }
+
+/// Where a dict has what the functions of an `r_dict` are bound to, if they are methods.
+const EQ_SELF: &str = "eq_self";
+const HASH_SELF: &str = "hash_self";
 
 /// The functions of an `r_dict`, which must be known while compiling.
 fn custom_functions(
@@ -59,14 +76,23 @@ fn custom_functions(
     eq: &SomeValue,
     hash: &SomeValue,
     key: &Repr,
-) -> Typed<(FuncSym, FuncSym)> {
+) -> Typed<(KeyFunction, KeyFunction)> {
     let one = |s: &SomeValue| {
         if let SomeKind::Pbc { descs, .. } = &s.kind
-            && let [Desc::Function(f) | Desc::FrozenMethod { func: f, .. }] = descs[..]
+            && let [
+                Desc::Function(f)
+                | Desc::FrozenMethod { func: f, .. }
+                | Desc::Method { func: f, .. },
+            ] = descs[..]
         {
             let f = rt.underlying_function(f)?;
             let spec = Spec::new(rt.db, rt.roots()?, f, "");
-            return rt.target_sym(Target::Spec(spec));
+            let func = rt.target_sym(Target::Spec(spec))?;
+            let receiver = match &rt.getrepr(s)? {
+                r @ Repr::Methods(_) => Some(r.lowleveltype()),
+                _ => None,
+            };
+            return Ok(KeyFunction { func, receiver });
         }
         Err(TyperError::with_code(
             "TP0429",
@@ -75,11 +101,15 @@ fn custom_functions(
     };
     let (eq, hash) = (one(eq)?, one(hash)?);
     let k = key.lowleveltype();
-    let takes = |f: &FuncSym, keys: &[LLType]| {
-        // In front of them, the self of a frozen method is Void.
-        let args = &f.ty().args;
-        let (frozen, rest) = args.split_at(args.len().saturating_sub(keys.len()));
-        rest == keys && frozen.len() <= 1 && frozen.iter().all(|t| t.is_void())
+    let takes = |f: &KeyFunction, keys: &[LLType]| {
+        let args = &f.func.ty().args;
+        let (bound, rest) = args.split_at(args.len().saturating_sub(keys.len()));
+        // The self of a frozen method is Void.
+        rest == keys
+            && match f.receiver {
+                Some(t) => bound == [t],
+                None => bound.len() <= 1 && bound.iter().all(|t| t.is_void()),
+            }
     };
     if !takes(&eq, &[k, k]) || !takes(&hash, &[k]) {
         return Err(TyperError::new(format!(
@@ -91,7 +121,11 @@ fn custom_functions(
 }
 
 /// The container behind dicts of these low-level types.
-pub(super) fn dict_type(key: LLType, value: LLType) -> LLType {
+pub(super) fn dict_type(
+    key: LLType,
+    value: LLType,
+    receivers: impl IntoIterator<Item = (&'static str, LLType)>,
+) -> LLType {
     let field = |name: &str, ty| Field {
         name: name.into(),
         ty,
@@ -111,16 +145,18 @@ pub(super) fn dict_type(key: LLType, value: LLType) -> LLType {
         signed: true,
         bits: 32,
     }));
+    let mut fields = vec![
+        field("num_live_items", *SIGNED),
+        field("num_used_items", *SIGNED),
+        field("num_filled", *SIGNED),
+        field("indexes", LLType::gc_array(index).ptr()),
+        field("entries", LLType::gc_array(entry).ptr()),
+    ];
+    fields.extend(receivers.into_iter().map(|(name, ty)| field(name, ty)));
     LLType::gc_struct(
         "dicttable",
         StructBody {
-            fields: vec![
-                field("num_live_items", *SIGNED),
-                field("num_used_items", *SIGNED),
-                field("num_filled", *SIGNED),
-                field("indexes", LLType::gc_array(index).ptr()),
-                field("entries", LLType::gc_array(entry).ptr()),
-            ],
+            fields,
             ..StructBody::default()
         },
     )
@@ -135,8 +171,8 @@ impl DictRepr {
     fn functions(&self, rt: &RTyper<'_>) -> Typed<[LLOperand; 2]> {
         match &self.custom {
             Some((eq, hash)) => Ok([
-                super::fn_operand(hash.clone()),
-                super::fn_operand(eq.clone()),
+                super::fn_operand(hash.func.clone()),
+                super::fn_operand(eq.func.clone()),
             ]),
             None => Ok([hash_operand(rt, &self.key)?, eq_operand(rt, &self.key)?]),
         }
@@ -418,9 +454,16 @@ pub fn rtype_newdict(hop: &Hop<'_>) -> RType {
     };
     hop.exception_cannot_occur()?;
     let t = d.lowleveltype();
-    Ok(Some(hop.llops.gendirectcall_to(
-        "rdict.ll_newdict",
-        [ctype(d.ty)],
-        t,
-    )))
+    let v = (hop.llops).gendirectcall_to("rdict.ll_newdict", [ctype(d.ty)], t);
+    if let Some((eq, hash)) = &d.custom {
+        let functions = [(eq, "rdict.ll_bind_eq"), (hash, "rdict.ll_bind_hash")];
+        for (i, (f, bind)) in functions.into_iter().enumerate() {
+            if f.receiver.is_some() {
+                let receiver = hop.inputarg(&hop.args_r[i].clone(), i)?;
+                hop.llops
+                    .gendirectcall_to(bind, [v.clone(), receiver], *VOID);
+            }
+        }
+    }
+    Ok(Some(v))
 }

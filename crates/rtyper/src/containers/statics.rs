@@ -57,7 +57,7 @@ pub fn static_data(
             TypeKind::Struct(s) => match &*s.name {
                 "list" => list(list_items(data)?, o, ty),
                 "range" => range(list_items(data)?, ty),
-                "dicttable" => dict_items(rt, data).and_then(|items| dict(&items, o, ty)),
+                "dicttable" => dict_items(rt, data).and_then(|items| dict(rt, data, &items, o, ty)),
                 "stringbuilder" => super::builder::prebuilt(rt, data, ty),
                 _ => return None,
             },
@@ -186,20 +186,50 @@ fn range(items: &[Const], ty: LLType) -> Typed<StaticValue> {
     ))
 }
 
-fn dict(items: &[(Const, Const)], o: ObjId, ty: LLType) -> Typed<StaticValue> {
+fn dict(
+    rt: &RTyper<'_>,
+    data: &ObjData,
+    items: &[(Const, Const)],
+    o: ObjId,
+    ty: LLType,
+) -> Typed<StaticValue> {
     let null = LLConst::Null(part_type(ty, "indexes")?.ptr());
     let entries = if items.is_empty() {
         StaticValue::Const(LLConst::Null(part_type(ty, "entries")?.ptr()))
     } else {
         part(o, ty, "entries")?
     };
-    Ok(StaticValue::Struct(vec![
+    let mut values = vec![
         number(items.len()),
         number(items.len()),
         number(0),
         StaticValue::Const(null),
         entries,
-    ]))
+    ];
+    let further = fields(ty).map_or(&[][..], |b| &b.fields[values.len()..]);
+    for field in further {
+        let value = receiver(rt, data, &field.name, field.ty)?;
+        values.push(StaticValue::Const(value));
+    }
+    Ok(StaticValue::Struct(values))
+}
+
+/// What a function of a prebuilt `r_dict` is bound to.
+fn receiver(rt: &RTyper<'_>, data: &ObjData, field: &str, ty: LLType) -> Typed<LLConst> {
+    let attribute = match field {
+        "eq_self" => "key_eq",
+        _ => "key_hash",
+    };
+    if let ObjData::Instance(i) = data
+        && let Some(Const::Obj(method)) = i.get(attribute)
+        && let ObjData::Method {
+            im_self: Some(receiver),
+            ..
+        } = &*rt.object(*method)?
+    {
+        return rt.convert_const_to(receiver, ty);
+    }
+    Err(TyperError::internal("an r_dict without its functions"))
 }
 
 fn entries(rt: &RTyper<'_>, items: &[(Const, Const)], ty: LLType) -> Typed<StaticValue> {

@@ -226,21 +226,21 @@ def _wrap(x):
         x -= 1 << 64
     return int(x)
 
-@not_rpython
 def _hash_string(s):
+    from rpython.rlib.rarithmetic import intmask
     length = len(s)
     if length == 0:
         return -1
     x = ord(s[0]) << 7
     for c in s:
-        x = _wrap(1000003 * x) ^ ord(c)
+        x = intmask((1000003 * x) ^ ord(c))
     x ^= length
     if x == 0:
         return 29872897
     return x
 
-@not_rpython
 def _hash_float(f):
+    from rpython.rlib.rarithmetic import intmask
     if f != f:
         return 0
     if f - f != 0.0:
@@ -249,7 +249,7 @@ def _hash_float(f):
     mantissa *= 2147483648.0
     high = int(mantissa)
     low = int((mantissa - float(high)) * 2147483648.0)
-    return _wrap(high + low + (exponent << 15))
+    return intmask(high + low + (exponent << 15))
 
 @not_rpython
 def _hash_tuple(t):

@@ -111,13 +111,12 @@ def _sanitize_mode(mode):
     return rest, True
 
 
-def _refuse_directory(file):
+def _refuse_directory(fd):
     try:
-        st = os.fstat(_fileno(file))
+        st = os.fstat(fd)
     except OSError:
         return
     if stat.S_ISDIR(st.st_mode):
-        _close(file)
         raise IOError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
@@ -129,7 +128,11 @@ def create_file(filename, mode="r", buffering=-1):
         file = _open(filename, c_mode)
     except IOError as e:
         raise _describe(e)
-    _refuse_directory(file)
+    try:
+        _refuse_directory(_fileno(file))
+    except IOError:
+        _close(file)
+        raise
     result = RFile(file, universal)
     if buffering >= 0:
         result._setbufsize(buffering)
@@ -139,11 +142,11 @@ def create_file(filename, mode="r", buffering=-1):
 def create_fdopen_rfile(fd, mode="r", buffering=-1):
     """What `os.fdopen()` does."""
     c_mode, universal = _sanitize_mode(mode)
+    _refuse_directory(fd)
     try:
         file = _fdopen(fd, c_mode)
     except IOError as e:
         raise OSError(e.errno, os.strerror(e.errno))
-    _refuse_directory(file)
     result = RFile(file, universal)
     if buffering >= 0:
         result._setbufsize(buffering)

@@ -67,6 +67,23 @@ def ll_arrayfill(array, item):
         i += 1
 ll_arrayfill._annspecialcase_ = 'specialize:ll'
 
+def ll_shrink_array(p, smallerlength):
+    """A low-level array, or a structure that ends in one, with fewer items."""
+    if we_are_translated():
+        llop.shrink_array(lltype.Bool, p, smallerlength)
+        return p
+    TYPE = lltype.typeOf(p).TO
+    new = lltype.malloc(TYPE, smallerlength)
+    items, new_items = p, new
+    if isinstance(TYPE, lltype.Struct):
+        for name in TYPE._names[:-1]:
+            setattr(new, name, getattr(p, name))
+        items, new_items = getattr(p, TYPE._names[-1]), getattr(new, TYPE._names[-1])
+    for i in range(smallerlength):
+        new_items[i] = items[i]
+    return new
+ll_shrink_array._annspecialcase_ = 'specialize:ll'
+
 
 # A collection in steps is done in one.
 

@@ -89,3 +89,6 @@ def _islink(path):
         return lstat(path).st_mode & 0170000 == 0120000
     except OSError:
         return False
+
+
+from rpython.rlib._rposix_statvfs import STATVFS_FIELDS, StatvfsResult, fstatvfs, statvfs
