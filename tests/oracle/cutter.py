@@ -95,6 +95,15 @@ def dedent(part):
     return [l[margin:] for l in part]
 
 
+def described_by(node):
+    """The names that a class, an entry of the toolchain's registry, is about."""
+    names = set()
+    for st in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(st, ast.Assign) and names_in(st.targets[0]) & set(['_about_', '_type_']):
+            names |= names_in(st.value)
+    return names
+
+
 class Statement(object):
     """A statement that a cut may keep: its lines, what it binds and what it uses."""
 
@@ -107,6 +116,7 @@ class Statement(object):
         self.used = used_by(node, lines)
         # Statements of tests come after those of the module, which may be further down.
         self.local = False
+        self.about = described_by(node)
 
     def defines(self):
         return isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
@@ -270,8 +280,9 @@ class Source(object):
             if name in seen or name in known:
                 continue
             seen.add(name)
-            for st in self.that_bind(name, available, call_line):
-                if st.defines() and name in targets:
+            entries = [st for st in available if name in st.about]
+            for st in self.that_bind(name, available, call_line) + entries:
+                if st.defines() and name in targets and name in st.bound:
                     st = targets[name]
                 if st not in keep:
                     keep.add(st)
@@ -346,7 +357,9 @@ class Source(object):
             bound |= st.bound
         used = set()
         for st in keep:
-            used |= st.used
+            # What an import binds is not used by that alone.
+            if not isinstance(st.node, (ast.Import, ast.ImportFrom)):
+                used |= st.used
         # What star imports bring.
         for name in sorted(used - bound):
             value = func.__globals__.get(name, vars(objectmodel).get(name))
