@@ -494,11 +494,13 @@ def methods(n):
     return p.scaled(10) + p.plain(1000) + a.first()
 def loaded(): return known[0] * 100 + known[1] * 10 + known[2]
 def apart(): return known[3]
+def unit(): return POINT.UNIT
 ",
         "
         methods(7) == 1244
         loaded() == 4332
         apart() == false
+        unit() == 3
         ",
     );
 }

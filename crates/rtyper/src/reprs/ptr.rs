@@ -630,9 +630,12 @@ impl ReprMethods for LLTypeRepr {
         Ok(crate::rtyper::void_const(c))
     }
 
-    fn rtype_getattr(&self, _: &Hop<'_>) -> RType {
-        // Parts of types are types: known while compiling.
-        Ok(Some(cvoid()))
+    /// Everything about a type is known while compiling; its parts are types themselves.
+    fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
+        match hop.result_const() {
+            Some(c) => c.map(Some),
+            None => Ok(Some(cvoid())),
+        }
     }
 }
 
