@@ -351,7 +351,9 @@ class Mixin(Base):
     kind = 'mixed'
     def __init__(self, a): self.a = a
     def __repr__(self): return 'stays where it is'
-    def name(self): return '%s %d' % (self.kind, self.a)
+    def name(self): return '%s %d' % (self.kind, self.twice(self.a))
+    @staticmethod
+    def twice(n): return n * 2
 class Mixed(object):
     _immutable_fields_ = ['c']
     import_from_mixin(Mixin)
@@ -367,7 +369,7 @@ except Exception, e:
 def f(n): return Mixed(n).name(), fields, copied, refused
 ",
         r#"
-        f(3) == ["mixed 3","c b[*] a",false,"import_from_mixin: would overwrite the value already defined locally for 'name'"]
+        f(3) == ["mixed 6","c b[*] a",false,"import_from_mixin: would overwrite the value already defined locally for 'name'"]
         "#,
     );
 }

@@ -440,7 +440,7 @@ def import_from_mixin(M, special_methods=['__init__', '__del__']):
         if isinstance(value, types.FunctionType):
             value = _copy_function(value)
         elif isinstance(value, staticmethod):
-            value = staticmethod(_copy_function(value.__get__(42)))
+            value = staticmethod(_copy_function(value.__func__))
         elif isinstance(value, classmethod):
             raise AssertionError("classmethods are not supported in mix-ins")
         if key in target:
