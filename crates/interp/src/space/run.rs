@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use taipan_code::{Code, CodeConst, CodeId, Instr};
 
-use super::heap::{Kind, Ref, Site, TracebackEntry};
+use super::heap::{Heap, Kind, Ref, Site, TracebackEntry};
+use super::types::ty;
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
 use crate::{Frame, Step, Unwind, step, unwind};
@@ -28,7 +29,7 @@ impl Interp<'_> {
             return b.clone();
         }
         let code = self.left_out.apply(id, taipan_code::code(self.db, id));
-        let consts = code.consts.iter().map(constant).collect();
+        let consts = (code.consts.iter().map(|c| constant(c, &mut self.heap))).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
             Some(i) => i,
             None => {
@@ -166,17 +167,21 @@ impl Interp<'_> {
     }
 }
 
-/// A constant of a code as a value.
-fn constant(c: &CodeConst) -> Value {
+/// A constant of a code as a value. There are no complex numbers: what stands for one
+/// has no operations.
+fn constant(c: &CodeConst, heap: &mut Heap) -> Value {
     match c {
         CodeConst::None | CodeConst::Code(_) => Value::None,
         CodeConst::Bool(b) => Value::Bool(*b),
         CodeConst::Int(i) => Value::Int(*i),
         CodeConst::Long(l) => Value::Long(l.clone()),
-        CodeConst::Float(f) | CodeConst::Imaginary(f) => Value::Float(f64::from_bits(*f)),
+        CodeConst::Float(f) => Value::Float(f64::from_bits(*f)),
+        CodeConst::Imaginary(_) => {
+            Value::Ref(heap.alloc(ty::COMPLEX, Kind::Singleton("a complex number")))
+        }
         CodeConst::Str(s) => Value::Str(s.clone()),
         CodeConst::Unicode(u) => Value::Unicode(u.clone()),
-        CodeConst::Tuple(t) => Value::Tuple(t.iter().map(constant).collect()),
+        CodeConst::Tuple(t) => Value::Tuple(t.iter().map(|c| constant(c, heap)).collect()),
         CodeConst::Ellipsis => Value::Ref(super::types::ELLIPSIS),
     }
 }

@@ -136,3 +136,4 @@ def executed_again(n):
     return n, k
 print executed_again(5)
 print float.__getformat__('double')
+print isinstance(2j, complex), isinstance(2j, float), isinstance((2j, 1.0)[0], (int, long, float))
