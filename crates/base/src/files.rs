@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
 
-use crate::{CAnswer, Db, Program, c_compiler};
+use crate::{CAnswer, Db, Program, c_compiler, declares_latin1};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -116,29 +116,18 @@ fn shipped_map(
         .collect()
 }
 
-/// Bytes to text: UTF-8, or latin-1 where a coding line on the first two lines says so.
+/// Bytes to text: UTF-8, or latin-1 where a comment on the first two lines says so.
 pub fn decode(bytes: Vec<u8>) -> FileContents {
+    if declares_latin1(&bytes) {
+        let text: String = bytes.iter().map(|b| *b as char).collect();
+        return FileContents::Text(text.into());
+    }
     match String::from_utf8(bytes) {
         Ok(t) => {
             let t = t.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(t);
             FileContents::Text(t.into())
         }
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            let bytes = e.into_bytes();
-            let head: Vec<u8> = bytes
-                .split(|b| *b == b'\n')
-                .take(2)
-                .flatten()
-                .copied()
-                .collect();
-            let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
-            if head.contains("coding") && (head.contains("latin-1") || head.contains("8859-1")) {
-                FileContents::Text(bytes.iter().map(|b| *b as char).collect::<String>().into())
-            } else {
-                FileContents::InvalidUtf8(at)
-            }
-        }
+        Err(e) => FileContents::InvalidUtf8(e.utf8_error().valid_up_to()),
     }
 }
 

@@ -87,7 +87,7 @@ fn load_as(
         }
         FileContents::InvalidUtf8(at) => {
             return Err(Failure::Usage(format!(
-                "{target}: byte {at} is not valid UTF-8, and no `coding:` line says latin-1"
+                "{target}: byte {at} is not valid UTF-8, and no `coding:` line among the first two says latin-1"
             )));
         }
         FileContents::Unreadable(why) => {

@@ -75,7 +75,7 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
         FileContents::Missing => FileState::Missing,
         FileContents::Directory(_) => FileState::Directory,
         FileContents::InvalidUtf8(at) => FileState::Unreadable(format!(
-            "it is not valid UTF-8 from byte {at} on and has no coding line"
+            "it is not valid UTF-8 from byte {at} on and does not declare latin-1"
         )),
         FileContents::Unreadable(why) => FileState::Unreadable(why.to_string()),
     }

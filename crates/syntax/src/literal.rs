@@ -8,11 +8,32 @@ use taipan_base::TextRange;
 use crate::ast::Expr;
 use crate::mask::{LexError, Literal};
 
+/// How a file's string literals are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading {
+    /// `from __future__ import unicode_literals`.
+    pub(crate) unicode_literals: bool,
+    /// Characters of byte strings are single bytes, as the file declares.
+    pub(crate) latin1: bool,
+}
+
+impl Reading {
+    /// Appends text as bytes of the file's encoding.
+    fn encode(self, text: &str, bytes: &mut Vec<u8>) {
+        if self.latin1 {
+            // Only an editor can hold a character here that the file cannot.
+            bytes.extend(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')));
+        } else {
+            bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
 /// The value of adjacent string literals: unicode if one of them is.
 pub(crate) fn string(
     source: &str,
     literals: &[Literal],
-    unicode_literals: bool,
+    reading: Reading,
     errors: &mut Vec<LexError>,
 ) -> Expr {
     let prefix = |l: &Literal| {
@@ -21,7 +42,7 @@ pub(crate) fn string(
     };
     let is_unicode = |l: &Literal| {
         let p = prefix(l);
-        p.contains(&b'u') || (unicode_literals && !p.contains(&b'b'))
+        p.contains(&b'u') || (reading.unicode_literals && !p.contains(&b'b'))
     };
     let unicode = literals.iter().any(is_unicode);
     let mut bytes = Vec::new();
@@ -44,11 +65,11 @@ pub(crate) fn string(
         if unicode {
             decoder.decode(&mut |c| chars.push(c));
         } else if raw || !body.contains(['\\', '\r']) {
-            push_text(body, &mut bytes);
+            push_text(body, reading, &mut bytes);
         } else {
             decoder.decode(&mut |c| match c {
                 Unit::Byte(b) => bytes.push(b),
-                Unit::Char(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                Unit::Char(c) => reading.encode(c.encode_utf8(&mut [0; 4]), &mut bytes),
                 Unit::Surrogate(_) => {}
             });
         }
@@ -65,14 +86,14 @@ pub(crate) fn string(
     }
 }
 
-/// Appends text with its line breaks made `\n`.
-fn push_text(body: &str, bytes: &mut Vec<u8>) {
-    if !body.contains('\r') {
-        bytes.extend_from_slice(body.as_bytes());
-        return;
+/// Appends text with its line breaks made `\n`, as bytes of the file's encoding.
+fn push_text(body: &str, reading: Reading, bytes: &mut Vec<u8>) {
+    if body.contains('\r') {
+        let text = body.replace("\r\n", "\n").replace('\r', "\n");
+        reading.encode(&text, bytes);
+    } else {
+        reading.encode(body, bytes);
     }
-    let text = body.replace("\r\n", "\n").replace('\r', "\n");
-    bytes.extend_from_slice(text.as_bytes());
 }
 
 /// One unit of a decoded literal.

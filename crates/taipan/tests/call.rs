@@ -110,3 +110,25 @@ fn no_call_of_a_batch_stops_the_others() {
         2,
     );
 }
+
+/// A file's own encoding decides about the bytes of its string literals.
+#[test]
+fn latin1_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let call = |head: &[u8], body: &str| {
+        let text = [head, body.as_bytes(), b" '\xe9\\n' + r'\xe9'\n"].concat();
+        std::fs::write(dir.path().join("main.py"), text).unwrap();
+        let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .current_dir(dir.path())
+            .args(["call", "--json", "main.py:f", "0"])
+            .output()
+            .unwrap();
+        let out = [o.stdout, o.stderr].concat();
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    let body = "def f(n):\n    return";
+    let latin1 = b"#!/usr/bin/python\n# -*- coding: latin1 -*-\n";
+    let expected = "{\"ok\":\"\u{e9}\\n\u{e9}\"}\n";
+    assert_eq!(call(latin1, body).replace(": ", ":"), expected);
+    assert!(call(b"", body).contains("byte 22 is not valid UTF-8"));
+}

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::{Child, Lowerer};
 use crate::ast::*;
 use crate::kind::{Field, Kind};
-use crate::literal;
+use crate::literal::{self, Reading};
 use crate::mask::Mark;
 
 /// The first child in a field.
@@ -107,8 +107,11 @@ impl<'t> Lowerer<'_, 't> {
             && let Mark::String(group) = self.mark(node)
         {
             let literals = self.masked.string(group);
-            let unicode = self.ast.future.unicode_literals;
-            let value = literal::string(self.source, literals, unicode, &mut self.errors);
+            let reading = Reading {
+                unicode_literals: self.ast.future.unicode_literals,
+                latin1: self.latin1,
+            };
+            let value = literal::string(self.source, literals, reading, &mut self.errors);
             return self.alloc(value, range);
         }
         let expr = match self.kind(node) {

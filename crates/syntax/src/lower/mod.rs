@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use la_arena::Idx;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use taipan_base::TextRange;
+use taipan_base::{TextRange, declares_latin1};
 use tree_sitter::{Node, TreeCursor};
 
 use crate::ast::*;
@@ -31,6 +31,8 @@ type Children<'t> = SmallVec<[Child<'t>; 8]>;
 
 pub(crate) struct Lowerer<'a, 't> {
     source: &'a str,
+    /// Whether the file declares to be latin-1.
+    latin1: bool,
     masked: &'a Masked,
     cursor: TreeCursor<'t>,
     ast: Ast,
@@ -55,6 +57,7 @@ pub(crate) struct Lowered {
 pub(crate) fn lower(source: &str, masked: &Masked, root: Node<'_>) -> Lowered {
     let mut l = Lowerer {
         source,
+        latin1: declares_latin1(source.as_bytes()),
         masked,
         cursor: root.walk(),
         ast: Ast::default(),
