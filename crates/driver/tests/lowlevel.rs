@@ -680,3 +680,28 @@ def prebuilt(): return before
         ",
     );
 }
+
+/// Every C integer type has a name, and a type of pointers to it.
+#[test]
+fn integer_types_of_c() {
+    check(
+        "
+from rpython.rlib.unroll import unrolling_iterable
+from rpython.rtyper.lltypesystem import lltype, rffi
+number_types = unrolling_iterable(rffi.NUMBER_TYPES)
+def number(x):
+    total = 0
+    for TYPE in number_types:
+        total += rffi.cast(lltype.Signed, rffi.cast(TYPE, x))
+    return total
+def through_pointer(x):
+    with lltype.scoped_alloc(rffi.INT_LEAST16_TP.TO, 1) as p:
+        p[0] = rffi.cast(rffi.INT_LEAST16_T, x)
+        return rffi.cast(lltype.Signed, p[0])
+",
+        "
+        number(1) == 42
+        through_pointer(65537) == 1
+        ",
+    );
+}

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_code::{Code, CodeConst, Instr, Pc};
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, VarId};
-use taipan_interp::{Frame, Step, named_id, step, unwind};
+use taipan_interp::{Complex, Frame, Step, named_id, step, unwind};
 
 use crate::FlowError;
 use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
@@ -503,8 +503,8 @@ fn find_joins(code: &Code) -> Vec<bool> {
     ways.into_iter().map(|n| n > 1).collect()
 }
 
-/// A constant of the code. What stands for a nested body is never loaded; complex
-/// numbers and `...` have no operand, so that their use is an error.
+/// A constant of the code. What stands for a nested body is never loaded; `...` has no
+/// operand, so that its use is an error.
 fn constant(c: &CodeConst) -> Value {
     fn plain(c: &CodeConst) -> Option<Const> {
         Some(match c {
@@ -519,7 +519,8 @@ fn constant(c: &CodeConst) -> Value {
                 let items: Option<Vec<Const>> = items.iter().map(plain).collect();
                 Const::Tuple(Arc::from(items?))
             }
-            CodeConst::Imaginary(_) | CodeConst::Ellipsis | CodeConst::Code(_) => return None,
+            CodeConst::Imaginary(f) => Complex::imaginary(f64::from_bits(*f)).to_const(),
+            CodeConst::Ellipsis | CodeConst::Code(_) => return None,
         })
     }
     plain(c).map_or(Value::Cell(None), Value::Const)

@@ -9,8 +9,10 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{Complex, ObjData, named_id};
 
+use crate::spelling::{repr_of, str_of};
+use crate::value::Value;
 use crate::world::{Folded, World};
 
 /// The result of an operation on constants.
@@ -38,6 +40,7 @@ pub(crate) fn fold(world: World<'_>, op: HlOp, args: &[Const]) -> Folded {
     }
     match args {
         _ if op == HlOp::NewTuple => Folded::To(Const::Tuple(args.into())),
+        [a @ Const::Complex(..)] => known(Complex::of(a).and_then(|a| complex_unary(op, a))),
         [a] => unary(world, op, a),
         [a, b] => binary(world, op, a, b),
         [a, start, stop] if op == HlOp::GetSlice => slice(a, start, stop),
@@ -82,7 +85,8 @@ fn unary(world: World<'_>, op: HlOp, a: &Const) -> Folded {
             None => Folded::Unknown,
         },
         HlOp::Type => known(world.class_of(a).map(Const::Obj)),
-        HlOp::Str => known(str_of(a).map(|s| Const::Str(s.into()))),
+        HlOp::Str => known(str_of(world, a).map(|s| Const::Str(s.into()))),
+        HlOp::Repr => known(repr_of(world, a).map(|s| Const::str(&s))),
         HlOp::Ord => match a {
             Const::Str(s) if s.len() == 1 => Folded::To(Const::Int(i64::from(s[0]))),
             Const::Unicode(s) if s.len() == 1 => Folded::To(Const::Int(i64::from(s[0]))),
@@ -122,6 +126,7 @@ fn truth(world: World<'_>, c: &Const) -> Option<bool> {
         Const::Int(i) => *i != 0,
         Const::Long(i) => **i != 0.into(),
         Const::Float(b) => f64::from_bits(*b) != 0.0,
+        Const::Complex(..) => !Complex::of(c)?.is_zero(),
         Const::RInt(..) | Const::SingleFloat(_) | Const::Shape(_) => return None,
         Const::Obj(id) => match world.object(*id)? {
             ObjData::Instance(i) => {
@@ -139,6 +144,20 @@ fn truth(world: World<'_>, c: &Const) -> Option<bool> {
     })
 }
 
+/// Operations on a complex number. All of them are folded: there are none at run time.
+fn complex_unary(op: HlOp, a: Complex) -> Option<Const> {
+    Some(match op {
+        HlOp::Bool => Const::Bool(!a.is_zero()),
+        HlOp::Str => Const::str(&a.str()),
+        HlOp::Repr => Const::str(&a.repr()),
+        HlOp::Abs => Const::float(a.abs()),
+        HlOp::Pos | HlOp::SameAs => a.to_const(),
+        HlOp::Neg => a.negated().to_const(),
+        HlOp::Type => Const::Obj(named_id("__builtin__.complex")),
+        _ => return None,
+    })
+}
+
 fn length(world: World<'_>, c: &Const) -> Option<usize> {
     match c {
         Const::Str(s) => Some(s.len()),
@@ -150,15 +169,6 @@ fn length(world: World<'_>, c: &Const) -> Option<usize> {
             ObjData::Set { items, .. } => Some(items.len()),
             _ => None,
         },
-        _ => None,
-    }
-}
-
-/// `str(c)` of what has an obvious one.
-fn str_of(c: &Const) -> Option<Vec<u8>> {
-    match c {
-        Const::Str(s) => Some(s.to_vec()),
-        Const::None | Const::Bool(_) | Const::Int(_) => Some(c.to_string().into_bytes()),
         _ => None,
     }
 }
@@ -199,7 +209,7 @@ fn binary(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
         },
         HlOp::GetItem => getitem(world, a, b),
         HlOp::Contains => contains(world, a, b).map_or(Folded::Unknown, bool),
-        _ => arithmetic(op, a, b),
+        _ => arithmetic(world, op, a, b),
     }
 }
 
@@ -274,6 +284,9 @@ fn equal(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
         (Const::None, _) | (_, Const::None) => Some(a == b),
         (Const::Str(x), Const::Str(y)) => Some(x == y),
         (Const::Unicode(x), Const::Unicode(y)) => Some(x == y),
+        (Const::Complex(..), _) | (_, Const::Complex(..)) => {
+            Some(Complex::of(a)? == Complex::of(b)?)
+        }
         _ => match numbers(a, b) {
             Some(order) => Some(order == Some(Ordering::Equal)),
             None => (world.class_of(a)? != world.class_of(b)?
@@ -406,7 +419,22 @@ fn slice(c: &Const, start: &Const, stop: &Const) -> Folded {
     })
 }
 
-fn arithmetic(op: HlOp, a: &Const, b: &Const) -> Folded {
+/// What `buffer(s[, offset[, size]])` of constants shows. Buffers exist while compiling
+/// only: the byte string stands for one.
+pub(crate) fn buffer(args: &[Value]) -> Option<Arc<[u8]>> {
+    let (Const::Str(s), bounds) = (args.first()?.as_const()?, &args[1..]) else {
+        return None;
+    };
+    let bound = |i: usize, default: usize| match bounds.get(i) {
+        Some(v) => usize::try_from(as_int(v.as_const()?)?).ok(),
+        None => Some(default),
+    };
+    let start = bound(0, 0)?.min(s.len());
+    let size = bound(1, s.len())?.min(s.len() - start);
+    (bounds.len() <= 2).then(|| s[start..start + size].into())
+}
+
+fn arithmetic(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
     if let (Some(x), Some(y)) = (as_int(a), as_int(b)) {
         let both_bools = matches!((a, b), (Const::Bool(_), Const::Bool(_)));
         let folded = int_arithmetic(op, x, y);
@@ -427,18 +455,30 @@ fn arithmetic(op: HlOp, a: &Const, b: &Const) -> Folded {
         (HlOp::Add, Const::Tuple(x), Const::Tuple(y)) => {
             Folded::To(Const::Tuple([&**x, y].concat().into()))
         }
-        (HlOp::Mul, Const::Str(s), n) | (HlOp::Mul, n, Const::Str(s)) => match as_int(n) {
-            Some(n) if n.max(0) as usize * s.len() <= 4096 => {
-                Folded::To(Const::Str(s.repeat(n.max(0) as usize).into()))
-            }
-            _ => Folded::Unknown,
-        },
-        (HlOp::Mod, Const::Str(_) | Const::Unicode(_), _) => known(percent(a, b)),
+        (HlOp::Mul, Const::Str(s), n) | (HlOp::Mul, n, Const::Str(s)) => {
+            known(times(n, s.len()).map(|n| Const::Str(s.repeat(n).into())))
+        }
+        (HlOp::Mul, Const::Tuple(t), n) | (HlOp::Mul, n, Const::Tuple(t)) => {
+            known(times(n, t.len()).map(|n| Const::Tuple(vec![&**t; n].concat().into())))
+        }
+        (HlOp::Mod, Const::Str(_) | Const::Unicode(_), _) => known(percent(world, a, b)),
+        (_, Const::Complex(..), _) | (_, _, Const::Complex(..)) => {
+            let folded = Complex::of(a)
+                .zip(Complex::of(b))
+                .and_then(|(x, y)| x.binary(op, y));
+            known(folded.map(Complex::to_const))
+        }
         _ => match (as_float(a), as_float(b)) {
             (Some(x), Some(y)) => float_arithmetic(op, x, y),
             _ => Folded::Unknown,
         },
     }
+}
+
+/// How often a sequence of this length is repeated; none where it gets too long to fold.
+fn times(n: &Const, len: usize) -> Option<usize> {
+    let n = usize::try_from(as_int(n)?.max(0)).ok()?;
+    (n.checked_mul(len)? <= 4096).then_some(if len == 0 { 0 } else { n })
 }
 
 fn int_arithmetic(op: HlOp, x: i64, y: i64) -> Folded {
@@ -493,9 +533,9 @@ fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
     }
 }
 
-/// `format % args` with `%s`, `%d`, `%x`, `%c` and `%%` alone: the way names of
+/// `format % args` with `%s`, `%r`, `%d`, `%x`, `%c` and `%%` alone: the way names of
 /// attributes are made. Unicode if the format or one of the arguments is.
-fn percent(format: &Const, args: &Const) -> Option<Const> {
+fn percent(world: World<'_>, format: &Const, args: &Const) -> Option<Const> {
     let args = match args {
         Const::Tuple(t) => t,
         one => std::slice::from_ref(one),
@@ -523,8 +563,12 @@ fn percent(format: &Const, args: &Const) -> Option<Const> {
             b'%' => out.push(c),
             b's' => match args.next()? {
                 Const::Unicode(s) => out.extend(&**s),
-                other => out.extend(str_of(other)?.into_iter().map(u32::from)),
+                other => out.extend(str_of(world, other)?.into_iter().map(u32::from)),
             },
+            b'r' => {
+                let text = repr_of(world, args.next()?)?;
+                out.extend(text.bytes().map(u32::from));
+            }
             b'd' => {
                 let i = match args.next()? {
                     Const::Float(bits) => truncated(f64::from_bits(*bits))?,

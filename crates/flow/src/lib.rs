@@ -19,6 +19,7 @@ mod result;
 mod simplify;
 mod space;
 mod special;
+mod spelling;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -15,7 +15,7 @@ use taipan_graph::{
 use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
 
 use crate::FlowError;
-use crate::fold::fold;
+use crate::fold::{buffer, fold};
 use crate::special::{Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::{Folded, World};
@@ -255,6 +255,7 @@ impl FlowSpace<'_> {
                 let v = IntKind::UNSIGNED.wrap(v);
                 Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
             }
+            Special::Buffer => Ok(Value::Const(Const::Str(buffer(args)?))),
             Special::Import => match args.first().and_then(Value::as_const) {
                 Some(Const::Str(name)) => {
                     let name = String::from_utf8_lossy(name).into_owned();

@@ -16,6 +16,8 @@ pub(crate) enum Special {
     Print,
     /// Of a constant: that constant as an `r_uint`.
     RUint,
+    /// `buffer(s[, offset[, size]])`
+    Buffer,
     /// `__import__(name)`
     Import,
     /// A function of a shipped module: the module and its name.
@@ -38,6 +40,7 @@ pub(crate) fn special(name: &str) -> Option<Special> {
         "rpython.rlib.rarithmetic.r_uint" => RUint,
         "__builtin__.print" => Print,
         "__builtin__.pow" | "operator.pow" => Pow,
+        "__builtin__.buffer" => Buffer,
         "__builtin__.__import__" => Import,
         "__builtin__.locals" => Forbidden("a function that calls locals() is not RPython"),
         "__builtin__.bin" => Replaced(BUILTINS, "rpython_bin"),

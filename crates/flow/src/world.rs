@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
-    ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
+    ClassData, Complex, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
     module_global, module_named, named_id, object,
 };
 
@@ -112,6 +112,7 @@ impl<'db> World<'db> {
             Const::Int(_) => "__builtin__.int",
             Const::Long(_) => "__builtin__.long",
             Const::Float(_) => "__builtin__.float",
+            Const::Complex(..) => "__builtin__.complex",
             Const::Str(_) => "__builtin__.str",
             Const::Unicode(_) => "__builtin__.unicode",
             Const::Tuple(_) => "__builtin__.tuple",
@@ -229,6 +230,10 @@ impl<'db> World<'db> {
     pub(crate) fn getattr(self, obj: &Const, name: &str) -> Folded {
         if !self.foldable(obj) {
             return Folded::Unknown;
+        }
+        if let Const::Complex(..) = obj {
+            let part = Complex::of(obj).and_then(|c| c.part(name));
+            return part.map_or(Folded::Unknown, |x| Folded::To(Const::float(x)));
         }
         let Const::Obj(id) = obj else {
             return Folded::Unknown;

@@ -117,6 +117,8 @@ pub enum Const {
     Float(u64),
     /// An `r_singlefloat`, as its bits.
     SingleFloat(u32),
+    /// A `complex`, as the bits of its real and imaginary parts.
+    Complex(u64, u64),
     /// A byte string.
     Str(Arc<[u8]>),
     /// A `unicode` string, as code points.
@@ -159,6 +161,10 @@ impl fmt::Display for Const {
             Const::Long(v) => write!(f, "{v}L"),
             Const::Float(b) => write!(f, "{:?}", f64::from_bits(*b)),
             Const::SingleFloat(b) => write!(f, "{:?}f", f32::from_bits(*b)),
+            Const::Complex(re, im) => {
+                let (re, im) = (f64::from_bits(*re), f64::from_bits(*im));
+                write!(f, "{re:?}{im:+?}j")
+            }
             Const::Str(s) => write!(f, "'{}'", s.escape_ascii()),
             Const::Unicode(s) => {
                 f.write_str("u'")?;

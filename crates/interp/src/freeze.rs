@@ -200,6 +200,7 @@ impl<'a> Freezer<'a> {
             Value::Int(i) => Const::Int(*i),
             Value::Long(l) => Const::Long(l.clone()),
             Value::Float(f) => Const::float(*f),
+            Value::Complex(c) => c.to_const(),
             Value::Str(s) => Const::Str(s.clone()),
             Value::Unicode(u) => Const::Unicode(u.clone()),
             Value::Tuple(t) => Const::Tuple(t.iter().map(|x| self.constant(x)).collect()),

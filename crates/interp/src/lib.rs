@@ -11,6 +11,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+mod complex;
 mod data;
 mod engine;
 mod freeze;
@@ -23,10 +24,17 @@ mod synthetic;
 mod testing;
 mod thaw;
 
+pub use complex::Complex;
 pub use data::*;
 pub use engine::*;
 pub use import_time::Image;
 pub use queries::*;
+
+/// How Python spells values.
+pub mod spelling {
+    pub use crate::space::repr::{float_repr, float_str, quote_bytes, quote_unicode};
+}
+
 pub use synthetic::{define_synthetic, type_object};
 pub use testing::{TestItem, Tests};
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{Const, ObjId};
 
+use crate::Complex;
 use crate::import_time::{Image, Thawed};
 use crate::space::Interp;
 use crate::space::dict::Dict;
@@ -52,6 +53,7 @@ impl<'a> Thaw<'a> {
             Const::Tuple(t) => Value::tuple(self.values(it, t)?),
             Const::Obj(id) => self.object(it, *id)?,
             Const::SingleFloat(b) => Value::Float(f64::from(f32::from_bits(*b))),
+            Const::Complex(..) => Value::Complex(Complex::of(c)?),
             Const::Shape(_) => return None,
         })
     }

@@ -40,8 +40,8 @@ pub(crate) fn immutablevalue(rt: &RTyper<'_>, c: &Const) -> Typed<SomeValue> {
             SomeKind::Tuple(items?)
         }
         Const::Obj(o) => object_kind(rt, *o)?,
-        // Shapes of calls are never looked at as values.
-        Const::Shape(_) => SomeKind::None,
+        // Shapes of calls are never looked at as values, nor do complex numbers get here.
+        Const::Complex(..) | Const::Shape(_) => SomeKind::None,
     };
     Ok(SomeValue {
         kind,

@@ -101,6 +101,9 @@ impl Cx<'_> {
                 Val::from(Atom::Tuple(vals.into())).with_const(Some(c.clone()))
             }
             Const::Obj(o) => return self.object_val(*o),
+            Const::Complex(..) => {
+                self.problem("TP0314", "there are no complex numbers at run time")
+            }
             Const::Shape(_) => Val::default(),
         };
         Ok(v)

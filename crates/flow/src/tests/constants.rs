@@ -380,3 +380,56 @@ fn a_loop_over_constants_runs() {
         "#]],
     );
 }
+
+/// What is computed with them has to be folded: there are none at run time, and only
+/// tuples of a known length.
+#[test]
+fn complex_numbers_buffers_and_repeated_tuples() {
+    check(
+        r#"
+        HALF = 0.5j
+        def f():
+            z = (3 + 4j) * HALF / 2
+            text = buffer('some bytes', 5, 3)
+            pair = ('a', 1)
+            return (pair * 2, 0 * pair, str(z), repr(-z), abs(3 - 4j), z.real, z.imag, 'at %s' % 1j,
+                    z == 1j, complex, type(z), bool(0j), str(text), len(text))
+        "#,
+        expect![[r#"
+            graph f
+            block0():
+                goto return((('a', 1, 'a', 1), (), '(-1+0.75j)', '(1-0.75j)', 5.0, -1.0, 0.75, 'at 1j', False, #__builtin__.complex, #__builtin__.complex, False, 'byt', 3))
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
+    );
+}
+
+/// Constants print as in Python, whatever happens to a list later.
+#[test]
+fn texts_of_constants() {
+    check(
+        r#"
+        class A(object): pass
+        NAMES = ['a', "it's", u'b', 1.5]
+        def f():
+            NAMES.append('c')
+            return (str(NAMES), repr(('a', None)), '%r and %s' % ({1: 'x'}, (1,)),
+                    str(A), str(int), str(ValueError), str(2 ** 70), str(0.1 + 0.2), repr(1e100))
+        "#,
+        expect![[r#"
+            graph f
+            block0():
+                v0 = getattr(#list@ce59, 'append') @1
+                v1 = simple_call(v0, 'c') @3
+                v2 = newdict() @14
+                v3 = setitem(v2, 1, 'x') @14
+                v4 = newtuple(v2, (1,)) @16
+                v5 = mod('%r and %s', v4) @17
+                v6 = newtuple('[\'a\', \"it\'s\", u\'b\', 1.5]', '(\'a\', None)', v5, '<class \'main.A\'>', '<type \'int\'>', '<type \'exceptions.ValueError\'>', '1180591620717411303424', '0.3', '1e+100') @38
+                goto return(v6)
+            return(v7)
+            except(etype_8, evalue_9)
+        "#]],
+    );
+}

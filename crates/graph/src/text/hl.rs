@@ -142,7 +142,7 @@ fn parse_shape(cursor: &mut Cursor<'_>) -> Result<Const, ParseError> {
     Ok(Const::Shape(Arc::new(shape)))
 }
 
-/// A number: `5`, `5u32`, `5i8`, `5L`, `1.5`, `1e10`, `inf`, `NaN`, `1.5f`.
+/// A number: `5`, `5u32`, `5i8`, `5L`, `1.5`, `1e10`, `inf`, `NaN`, `1.5f`, `0.0+1.5j`.
 fn parse_number(cursor: &mut Cursor<'_>) -> Result<Const, ParseError> {
     let text = cursor.peek_while(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     let parsed = number(text);
@@ -159,6 +159,9 @@ fn number(text: &str) -> Option<Const> {
     if let Ok(i) = text.parse() {
         return Some(Const::Int(i));
     }
+    if let Some(parts) = text.strip_suffix('j') {
+        return complex(parts);
+    }
     if let Some(digits) = text.strip_suffix('L') {
         return Some(Const::Long(Arc::new(digits.parse::<BigInt>().ok()?)));
     }
@@ -169,6 +172,17 @@ fn number(text: &str) -> Option<Const> {
         return Some(Const::SingleFloat(single.parse::<f32>().ok()?.to_bits()));
     }
     Some(Const::float(text.parse().ok()?))
+}
+
+/// Real and imaginary part, the sign of which parts them.
+fn complex(parts: &str) -> Option<Const> {
+    let at = parts
+        .char_indices()
+        .skip(1)
+        .find(|(i, c)| "+-".contains(*c) && !parts[..*i].ends_with('e'))?
+        .0;
+    let bits = |part: &str| Some(part.parse::<f64>().ok()?.to_bits());
+    Some(Const::Complex(bits(&parts[..at])?, bits(&parts[at..])?))
 }
 
 /// An integer followed by its kind, as in `5u32`.

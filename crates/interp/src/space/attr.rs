@@ -64,6 +64,7 @@ impl Interp<'_> {
             return self.method_attr(&m.clone(), name);
         }
         match (obj, name) {
+            (Value::Complex(c), "real" | "imag") => return Ok(c.part(name).map(Value::Float)),
             (Value::Int(_) | Value::Long(_), "real" | "numerator") => return Ok(Some(obj.clone())),
             (Value::Int(_) | Value::Long(_), "imag") => return Ok(Some(Value::Int(0))),
             (Value::Int(_) | Value::Long(_), "denominator") => return Ok(Some(Value::Int(1))),

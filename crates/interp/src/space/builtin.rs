@@ -163,6 +163,7 @@ pub(crate) const METHODS: &[(Ref, &[Builtin])] = &[
     (ty::INT, builtins::number::INT),
     (ty::LONG, builtins::number::LONG),
     (ty::FLOAT, builtins::number::FLOAT),
+    (ty::COMPLEX, builtins::number::COMPLEX),
     (ty::STR, builtins::str::STR),
     (ty::UNICODE, builtins::str::UNICODE),
     (ty::TUPLE, builtins::list::TUPLE),

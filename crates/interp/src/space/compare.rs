@@ -59,6 +59,9 @@ fn compare_plain(a: &Value, b: &Value) -> Option<Option<Ordering>> {
         (Long(x), Long(y)) => Some(x.cmp(y)),
         (Long(x), Float(y)) => return Some(long_float(x, *y)),
         (Float(x), Long(y)) => return Some(long_float(y, *x).map(Ordering::reverse)),
+        (Complex(x), y) | (y, Complex(x)) => {
+            return Some((*x == y.as_complex()?).then_some(Ordering::Equal));
+        }
         _ => match (int(a), int(b)) {
             (Some(x), Some(y)) => Some(x.cmp(&y)),
             (Some(x), Option::None) => match b {
@@ -124,6 +127,10 @@ impl Interp<'_> {
 
     /// `a < b` and so on.
     pub(crate) fn compare(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
+        let ordered = !matches!(op, HlOp::Eq | HlOp::Ne);
+        if ordered && matches!((a, b), (Value::Complex(_), _) | (_, Value::Complex(_))) {
+            return self.type_error("no ordering relation is defined for complex numbers");
+        }
         if let Some(o) = compare_plain(a, b) {
             return Ok(Value::Bool(match o {
                 Some(o) => holds(op, o),
@@ -250,7 +257,11 @@ impl Interp<'_> {
         }
         let rank = |v: &Value| match v {
             Value::None => (0, ""),
-            Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Float(_) => (1, ""),
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::Long(_)
+            | Value::Float(_)
+            | Value::Complex(_) => (1, ""),
             _ => (2, self.heap.type_name(v)),
         };
         rank(a).cmp(&rank(b)).then_with(|| match (a, b) {
@@ -341,6 +352,7 @@ impl Interp<'_> {
             Value::Int(i) => *i != 0,
             Value::Long(l) => !l.is_zero(),
             Value::Float(f) => *f != 0.0,
+            Value::Complex(c) => !c.is_zero(),
             Value::Str(s) => !s.is_empty(),
             Value::Unicode(s) => !s.is_empty(),
             Value::Tuple(t) => !t.is_empty(),
@@ -378,6 +390,8 @@ impl Interp<'_> {
             Value::Bool(b) => u64::from(*b),
             Value::Int(i) => *i as u64,
             Value::Long(l) => hash_long(l),
+            Value::Complex(c) if c.im == 0.0 => return self.hash(&Value::Float(c.re)),
+            Value::Complex(c) => mix(mix(13, c.re.to_bits()), c.im.to_bits()),
             Value::Float(f) => {
                 if f.fract() == 0.0
                     && let Some(l) = BigInt::from_f64(*f)

@@ -198,6 +198,7 @@ impl Interp<'_> {
                 Some(v) => Ok(Value::Float(self.float_of(v)?)),
                 None => Ok(Value::Float(0.0)),
             },
+            ty::COMPLEX => self.complex_of(arg, args.named(1, "imag")),
             ty::STR => match arg {
                 Some(v) => self.str_of(v),
                 None => Ok(Value::str("")),

@@ -365,6 +365,7 @@ impl Heap {
             Value::Int(_) => ty::INT,
             Value::Long(_) => ty::LONG,
             Value::Float(_) => ty::FLOAT,
+            Value::Complex(_) => ty::COMPLEX,
             Value::Str(_) => ty::STR,
             Value::Unicode(_) => ty::UNICODE,
             Value::Tuple(_) => ty::TUPLE,

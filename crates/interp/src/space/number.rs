@@ -8,12 +8,14 @@ use taipan_graph::HlOp;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
+use crate::Complex;
 
 /// A number for arithmetic.
 enum Num {
     Int(i64),
     Long(BigInt),
     Float(f64),
+    Complex(Complex),
 }
 
 fn num(v: &Value) -> Option<Num> {
@@ -22,6 +24,7 @@ fn num(v: &Value) -> Option<Num> {
         Value::Int(i) => Num::Int(*i),
         Value::Long(l) => Num::Long((**l).clone()),
         Value::Float(f) => Num::Float(*f),
+        Value::Complex(c) => Num::Complex(*c),
         _ => return None,
     })
 }
@@ -39,6 +42,14 @@ impl Interp<'_> {
                 (HlOp::Xor, Value::Bool(p), Value::Bool(q)) => Value::Bool(*p ^ *q),
                 _ => self.int_op(op, x, y)?,
             },
+            (Num::Complex(x), y) => {
+                let y = self.as_complex(y)?;
+                self.complex_op(op, x, y)?
+            }
+            (x, Num::Complex(y)) => {
+                let x = self.as_complex(x)?;
+                self.complex_op(op, x, y)?
+            }
             (Num::Float(x), Num::Float(y)) => self.float_op(op, x, y)?,
             (Num::Float(x), y) => {
                 let y = self.as_float(y)?;
@@ -52,8 +63,45 @@ impl Interp<'_> {
         }))
     }
 
+    fn as_complex(&mut self, n: Num) -> R<Complex> {
+        Ok(match n {
+            Num::Complex(c) => c,
+            n => Complex {
+                re: self.as_float(n)?,
+                im: 0.0,
+            },
+        })
+    }
+
+    fn complex_op(&mut self, op: HlOp, x: Complex, y: Complex) -> R {
+        match x.binary(op, y) {
+            Some(c) => Ok(Value::Complex(c)),
+            None if matches!(op, HlOp::Div | HlOp::TrueDiv) => {
+                self.zero_division(crate::complex::ZERO_DIVISION)
+            }
+            None => self.type_error(format!("unsupported operand type(s) for {op}: 'complex'")),
+        }
+    }
+
+    /// `complex(real, imag)` of numbers.
+    pub(crate) fn complex_of(&mut self, real: Option<&Value>, imag: Option<&Value>) -> R {
+        let mut part = |v: Option<&Value>| match v {
+            None => Ok(Complex::imaginary(0.0)),
+            Some(v) => match num(&self.unboxed(v)) {
+                Some(n) => self.as_complex(n),
+                None => self.type_error("complex() argument must be a number"),
+            },
+        };
+        let (real, imag) = (part(real)?, part(imag)?);
+        Ok(Value::Complex(Complex {
+            re: real.re - imag.im,
+            im: real.im + imag.re,
+        }))
+    }
+
     fn as_float(&mut self, n: Num) -> R<f64> {
         match n {
+            Num::Complex(_) => self.type_error("can't convert complex to float"),
             Num::Int(i) => Ok(i as f64),
             Num::Float(f) => Ok(f),
             Num::Long(l) => match l.to_f64() {
@@ -238,6 +286,8 @@ impl Interp<'_> {
             },
             (HlOp::Neg, Num::Long(l)) => Value::long(-l),
             (HlOp::Neg, Num::Float(f)) => Value::Float(-f),
+            (HlOp::Neg, Num::Complex(c)) => Value::Complex(c.negated()),
+            (HlOp::Abs, Num::Complex(c)) => Value::Float(c.abs()),
             (HlOp::Abs, Num::Int(i)) => match i.checked_abs() {
                 Some(n) => Value::Int(n),
                 None => Value::long(BigInt::from(i).abs()),
@@ -413,8 +463,22 @@ impl Interp<'_> {
     }
 }
 
+impl Value {
+    /// A builtin number as a complex one; none for other values.
+    pub(crate) fn as_complex(&self) -> Option<Complex> {
+        let re = match num(self)? {
+            Num::Complex(c) => return Some(c),
+            Num::Float(f) => f,
+            Num::Int(i) => i as f64,
+            Num::Long(l) => l.to_f64()?,
+        };
+        Some(Complex { re, im: 0.0 })
+    }
+}
+
 fn big(n: Num) -> BigInt {
     match n {
+        Num::Complex(c) => BigInt::from_f64(c.re).unwrap_or_default(),
         Num::Int(i) => i.into(),
         Num::Long(l) => l,
         Num::Float(f) => BigInt::from_f64(f).unwrap_or_default(),

@@ -16,6 +16,7 @@ impl Interp<'_> {
             Value::Int(i) => i.to_string().into_bytes(),
             Value::Long(l) => format!("{l}L").into_bytes(),
             Value::Float(f) => float_repr(*f).into_bytes(),
+            Value::Complex(c) => c.repr().into_bytes(),
             Value::Str(s) => quote_bytes(s).into_bytes(),
             Value::Unicode(s) => quote_unicode(s).into_bytes(),
             Value::Tuple(t) => {
@@ -205,6 +206,7 @@ impl Interp<'_> {
                 return Ok(Value::bytes(&self.encode(&u, "ascii", "strict")?));
             }
             Value::Float(f) => return Ok(Value::str(&float_str(*f))),
+            Value::Complex(c) => return Ok(Value::str(&c.str())),
             Value::Long(l) => return Ok(Value::str(&l.to_string())),
             Value::Ref(r) => {
                 if let Some(s) = self.call_special(v, "__str__", &[])? {
@@ -371,7 +373,7 @@ impl Interp<'_> {
 }
 
 /// A byte string literal.
-pub(crate) fn quote_bytes(s: &[u8]) -> String {
+pub fn quote_bytes(s: &[u8]) -> String {
     let quote = if s.contains(&b'\'') && !s.contains(&b'"') {
         '"'
     } else {
@@ -398,7 +400,7 @@ pub(crate) fn quote_bytes(s: &[u8]) -> String {
 }
 
 /// A unicode literal.
-pub(crate) fn quote_unicode(s: &[u32]) -> String {
+pub fn quote_unicode(s: &[u32]) -> String {
     let has = |c: char| s.contains(&u32::from(c));
     let quote = if has('\'') && !has('"') { '"' } else { '\'' };
     let mut out = String::from("u");
@@ -424,7 +426,7 @@ pub(crate) fn quote_unicode(s: &[u32]) -> String {
 }
 
 /// `repr` of a float: the shortest text that reads back the same.
-pub(crate) fn float_repr(f: f64) -> String {
+pub fn float_repr(f: f64) -> String {
     if f.is_nan() {
         return "nan".to_owned();
     }
@@ -444,7 +446,7 @@ pub(crate) fn float_repr(f: f64) -> String {
 }
 
 /// `str` of a float: twelve digits.
-pub(crate) fn float_str(f: f64) -> String {
+pub fn float_str(f: f64) -> String {
     if !f.is_finite() {
         return float_repr(f);
     }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use taipan_code::{Code, CodeConst, CodeId, Instr};
 
-use super::heap::{Heap, Kind, Ref, Site, TracebackEntry};
-use super::types::ty;
+use super::heap::{Kind, Ref, Site, TracebackEntry};
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
-use crate::{Frame, Step, Unwind, step, unwind};
+use crate::{Complex, Frame, Step, Unwind, step, unwind};
 
 /// Native stack that must be left before a Python call, and how much more is taken.
 const RED_ZONE: usize = 256 * 1024;
@@ -29,7 +28,7 @@ impl Interp<'_> {
             return b.clone();
         }
         let code = self.left_out.apply(id, taipan_code::code(self.db, id));
-        let consts = (code.consts.iter().map(|c| constant(c, &mut self.heap))).collect();
+        let consts = code.consts.iter().map(constant).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
             Some(i) => i,
             None => {
@@ -167,21 +166,18 @@ impl Interp<'_> {
     }
 }
 
-/// A constant of a code as a value. There are no complex numbers: what stands for one
-/// has no operations.
-fn constant(c: &CodeConst, heap: &mut Heap) -> Value {
+/// A constant of a code as a value.
+fn constant(c: &CodeConst) -> Value {
     match c {
         CodeConst::None | CodeConst::Code(_) => Value::None,
         CodeConst::Bool(b) => Value::Bool(*b),
         CodeConst::Int(i) => Value::Int(*i),
         CodeConst::Long(l) => Value::Long(l.clone()),
         CodeConst::Float(f) => Value::Float(f64::from_bits(*f)),
-        CodeConst::Imaginary(_) => {
-            Value::Ref(heap.alloc(ty::COMPLEX, Kind::Singleton("a complex number")))
-        }
+        CodeConst::Imaginary(f) => Value::Complex(Complex::imaginary(f64::from_bits(*f))),
         CodeConst::Str(s) => Value::Str(s.clone()),
         CodeConst::Unicode(u) => Value::Unicode(u.clone()),
-        CodeConst::Tuple(t) => Value::Tuple(t.iter().map(|c| constant(c, heap)).collect()),
+        CodeConst::Tuple(t) => Value::Tuple(t.iter().map(constant).collect()),
         CodeConst::Ellipsis => Value::Ref(super::types::ELLIPSIS),
     }
 }

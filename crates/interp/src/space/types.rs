@@ -40,7 +40,7 @@ builtin_types! {
     TUPLE = "tuple", "__builtin__", Some(OBJECT), Some(TUPLE);
     LIST = "list", "__builtin__", Some(OBJECT), Some(LIST);
     BYTEARRAY = "bytearray", "__builtin__", Some(OBJECT), Some(LIST);
-    COMPLEX = "complex", "__builtin__", Some(OBJECT), None;
+    COMPLEX = "complex", "__builtin__", Some(OBJECT), Some(COMPLEX);
     BUFFER = "buffer", "__builtin__", Some(OBJECT), None;
     MEMORYVIEW = "memoryview", "__builtin__", Some(OBJECT), None;
     DICT = "dict", "__builtin__", Some(OBJECT), Some(DICT);

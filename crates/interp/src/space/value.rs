@@ -7,6 +7,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
 use super::heap::Ref;
+use crate::Complex;
 
 /// A Python value.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) enum Value {
     Long(Arc<BigInt>),
     /// A `float`.
     Float(f64),
+    /// A `complex`.
+    Complex(Complex),
     /// A byte string.
     Str(Arc<[u8]>),
     /// A `unicode` string, as code points.
@@ -108,6 +111,7 @@ impl Value {
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Complex(a), Value::Complex(b)) => a.to_const() == b.to_const(),
             (Value::Long(a), Value::Long(b)) => a == b,
             (Value::Str(a), Value::Str(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
             (Value::Unicode(a), Value::Unicode(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),

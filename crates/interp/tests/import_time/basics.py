@@ -137,3 +137,13 @@ def executed_again(n):
 print executed_again(5)
 print float.__getformat__('double')
 print isinstance(2j, complex), isinstance(2j, float), isinstance((2j, 1.0)[0], (int, long, float))
+z = complex(3, -4)
+print 1j, z, str(z * 0.1), repr(z / 3), -z, abs(z), z.real, z.imag, z.conjugate()
+print z + 1, 2 - z, z * 1j, z / (1 + 2j), 1j ** 2 if 0 else None, z == complex(3, -4), z == 3, 3 == 3 + 0j
+print bool(0j), isinstance(z, complex), type(z), complex(), complex(1.5), complex(1j, 1j), {2: 'two'}[2 + 0j]
+print '%s and %r' % (z, z), [1e16j, -0.0 * 1j, complex(1e-5, float('inf'))]
+for wrong in [lambda: z < 1, lambda: z / 0, lambda: float(z), lambda: complex('x', 1)]:
+    try:
+        print wrong()
+    except (TypeError, ZeroDivisionError) as e:
+        print e.__class__.__name__

@@ -1,4 +1,4 @@
-//! Methods of `int`, `long` and `float`.
+//! Methods of `int`, `long`, `float` and `complex`.
 
 use num_traits::{FromPrimitive, ToPrimitive};
 
@@ -14,7 +14,10 @@ fn bit_length(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 fn conjugate(it: &mut Interp, args: Args<'_>) -> R {
-    Ok(args.need(it, 0, "conjugate")?.clone())
+    Ok(match args.need(it, 0, "conjugate")? {
+        Value::Complex(c) => Value::Complex(c.conjugate()),
+        real => real.clone(),
+    })
 }
 
 fn as_int(it: &mut Interp, args: Args<'_>) -> R {
@@ -197,3 +200,4 @@ number_methods!(
     Builtin::class_method("float.fromhex", fromhex),
     Builtin::static_method("float.__getformat__", getformat),
 );
+number_methods!(COMPLEX, "complex",);

@@ -30,6 +30,8 @@ def powerloop(s1, n1, n2, n):
         if first >= n:
             first -= n
             second -= n
+        # Fails where twice a position does not fit a machine word.
+        assert first < second < n
         first <<= 1
         second <<= 1
         power += 1

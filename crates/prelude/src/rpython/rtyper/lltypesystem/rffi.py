@@ -27,8 +27,8 @@ INT = INT32_T = PID_T = int_type(True, 32)
 UINT = UINT32_T = MODE_T = UID_T = GID_T = int_type(False, 32)
 INT_real = INT
 UINT_real = UINT
-INT64_T = INT_LEAST64_T = INT_FAST64_T = INT_FAST32_T = INT_FAST16_T = lltype.Signed
-UINT64_T = UINT_LEAST64_T = UINT_FAST64_T = UINT_FAST32_T = UINT_FAST16_T = lltype.Unsigned
+INT64_T = INTMAX_T = INT_LEAST64_T = INT_FAST64_T = INT_FAST32_T = INT_FAST16_T = lltype.Signed
+UINT64_T = UINTMAX_T = UINT_LEAST64_T = UINT_FAST64_T = UINT_FAST32_T = UINT_FAST16_T = lltype.Unsigned
 INT_LEAST8_T, INT_LEAST16_T, INT_LEAST32_T = INT8_T, INT16_T, INT32_T
 UINT_LEAST8_T, UINT_LEAST16_T, UINT_LEAST32_T = UINT8_T, UINT16_T, UINT32_T
 INT_FAST8_T, UINT_FAST8_T = INT8_T, UINT8_T
@@ -41,10 +41,6 @@ DOUBLE = lltype.Float
 FLOAT = lltype.SingleFloat
 LONGDOUBLE = lltype.LongFloat
 BOOL = lltype.Bool
-
-NUMBER_TYPES = [SIGNEDCHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG]
-TYPES = ['signed char', 'unsigned char', 'short', 'unsigned short', 'int', 'unsigned int',
-         'long', 'unsigned long']
 
 r_signedchar = rarithmetic.r_int8
 r_uchar = rarithmetic.r_uint8
@@ -125,6 +121,25 @@ DOUBLEP = CArrayPtr(DOUBLE)
 FLOATP = CArrayPtr(FLOAT)
 LONGDOUBLEP = CArrayPtr(LONGDOUBLE)
 NULL = lltype.nullptr(VOIDP.TO)
+
+# C's integer types by name, and what they are here.
+TYPES = ['short', 'unsigned short', 'int', 'unsigned int', 'long', 'unsigned long',
+         'signed char', 'unsigned char', 'long long', 'unsigned long long', 'size_t', 'time_t',
+         'wchar_t', 'uintptr_t', 'intptr_t', 'void*', '__int128_t', '__uint128_t',
+         'mode_t', 'pid_t', 'ssize_t', 'ptrdiff_t']
+TYPES += ['%s_%s%d_t' % (sign, speed, bits) for speed in ('least', 'fast')
+          for bits in (8, 16, 32, 64) for sign in ('int', 'uint')]
+TYPES += ['intmax_t', 'uintmax_t']
+
+NUMBER_TYPES = []
+for _c_name in TYPES:
+    _name = _c_name.replace('unsigned ', 'u').replace(' ', '').upper()
+    # Where they are numbers.
+    _type = {'VOID*': SIGNED, 'WCHAR_T': INT}.get(_name) or globals()[_name]
+    NUMBER_TYPES.append(_type)
+    globals().setdefault(_name + 'P', CArrayPtr(_type))
+NUMBER_TYPES += [INT_real, UINT_real]
+
 FILEP = COpaquePtr('FILE')
 
 @not_rpython
