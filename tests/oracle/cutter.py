@@ -60,9 +60,12 @@ def bound_by(node):
     # ... and so is `a.append(1)`
     for n in in_scope(node):
         if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
-            n = n.value.func
+            call, n = n.value, n.value.func
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
                 names.add(n.value.id)
+            # ... and what a function is once translated.
+            elif isinstance(n, ast.Name) and n.id == 'register_external':
+                names |= names_in(call.args[0])
     return names
 
 

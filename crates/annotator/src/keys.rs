@@ -58,6 +58,8 @@ pub enum InputType {
         /// Contains no `'\0'`.
         no_nul: bool,
     },
+    /// `SomeByteArray`
+    ByteArray,
     /// `SomeUnicodeString`
     Unicode {
         /// May be None.

@@ -368,6 +368,7 @@ impl<'a> Parser<'a> {
                 can_be_none,
                 no_nul: has("no_nul"),
             },
+            "SomeByteArray" | "bytearray" => InputType::ByteArray,
             "SomeUnicodeString" | "unicode" => InputType::Unicode { can_be_none },
             "SomeList" => {
                 let item = item()?;

@@ -180,9 +180,18 @@ def quick(n):
 register_external(slow, [int], int, llimpl=quick, export_name='slow')
 def replaced(n):
     return slow(n) + 3
+def nothing(n):
+    return n
+def absent(n):
+    raise OSError(n, '')
+register_external(nothing, [int], int, llfakeimpl=absent)
+def fake(n):
+    try: return nothing(n)
+    except OSError as e: return -e.errno
 ",
         "
         replaced(4) == 11
+        fake(2) == -2
         ",
     );
 }

@@ -22,8 +22,13 @@ pub enum Kind {
     Char,
     /// `SomeString`, never None.
     Str,
+    /// `SomeString(no_nul)`, as result: what C took for a string.
+    Str0,
     /// `SomeString(can_be_None)`
     StrOrNone,
+    /// `SomeString(can_be_None, no_nul)`, as result; without `no_nul` where the default
+    /// value, its last argument, is.
+    Str0OrNone,
 }
 
 /// A builtin function and its helper.
@@ -116,9 +121,9 @@ functions! {
     "os.fork" = "rposix.ll_os_fork", () -> Int, "OSError";
     "os.fsync" = "rposix.ll_os_fsync", (Int) -> None, "OSError";
     "os.ftruncate" = "rposix.ll_os_ftruncate", (Int, Int) -> None, "OSError";
-    "os.getcwd" = "rposix.ll_os_getcwd", () -> Str, "OSError";
+    "os.getcwd" = "rposix.ll_os_getcwd", () -> Str0, "OSError";
     "os.getegid" = "rposix.ll_os_getegid", () -> Int, "";
-    "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> StrOrNone, "";
+    "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> Str0OrNone, "";
     "os.geteuid" = "rposix.ll_os_geteuid", () -> Int, "";
     "os.getgid" = "rposix.ll_os_getgid", () -> Int, "";
     "os.getpid" = "rposix.ll_os_getpid", () -> Int, "";
@@ -135,11 +140,11 @@ functions! {
     "os.path.isfile" = "rposix.ll_path_isfile", (Str) -> Bool, "";
     "os.putenv" = "rposix.ll_os_putenv", (Str, Str) -> None, "OSError";
     "os.read" = "rposix.ll_os_read", (Int, Int) -> Str, "OSError";
-    "os.readlink" = "rposix.ll_os_readlink", (Str) -> Str, "OSError";
+    "os.readlink" = "rposix.ll_os_readlink", (Str) -> Str0, "OSError";
     "os.remove" = "rposix.ll_os_unlink", (Str) -> None, "OSError";
     "os.rename" = "rposix.ll_os_rename", (Str, Str) -> None, "OSError";
     "os.rmdir" = "rposix.ll_os_rmdir", (Str) -> None, "OSError";
-    "os.strerror" = "rposix.ll_os_strerror", (Int) -> Str, "";
+    "os.strerror" = "rposix.ll_os_strerror", (Int) -> Str0, "";
     "os.symlink" = "rposix.ll_os_symlink", (Str, Str) -> None, "OSError";
     "os.system" = "rposix.ll_os_system", (Str) -> Int, "OSError";
     "os.umask" = "rposix.ll_os_umask", (Int) -> Int, "";

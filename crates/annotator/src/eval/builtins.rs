@@ -271,7 +271,15 @@ impl Cx<'_> {
             Kind::Float => Atom::Float.into(),
             Kind::Char => Val::char_(false),
             Kind::Str => Val::str_(false),
+            Kind::Str0 => Val::str_(true),
             Kind::StrOrNone => Val::str_(false).or_none(),
+            Kind::Str0OrNone => {
+                let default = args.positional.get(f.args.len() - 1).map(|(_, v)| v);
+                let no_nul = default.is_none_or(|v| {
+                    v.is_none() || matches!(v.single(), Some(Atom::Str { no_nul: true, .. }))
+                });
+                Val::str_(no_nul).or_none()
+            }
         }
     }
 

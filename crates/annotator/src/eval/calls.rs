@@ -352,8 +352,13 @@ impl Cx<'_> {
             },
             _ => return Ok(true),
         };
+        let given: Vec<Val> = inputs.iter().map(|(_, v)| v.clone()).collect();
         for (i, (t, (source, v))) in types.iter().zip(inputs.iter_mut()).enumerate() {
-            let Some(declared) = self.declared_type(t, v)? else {
+            let declared = match self.declaring_function(t)? {
+                Some(function) => self.declared_by(function, &given)?,
+                None => self.declared_type(t, v)?,
+            };
+            let Some(declared) = declared else {
                 continue;
             };
             let sum = declared.join(v, self);

@@ -136,6 +136,41 @@ impl Cx<'_> {
         }
     }
 
+    /// The function that a declaration in `_annenforceargs_` is, if it is one.
+    pub(super) fn declaring_function(&self, declaration: &Const) -> Known<Option<ObjId>> {
+        Ok(match declaration {
+            Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::Function(_)) => Some(*o),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// What such a function declares an argument to be, given all arguments.
+    pub(super) fn declared_by(&mut self, function: ObjId, given: &[Val]) -> Known<Option<Val>> {
+        let Some(helper) = self.described_function("declared_by")? else {
+            return Ok(None);
+        };
+        if given.iter().any(Val::is_bottom) {
+            return Ok(None);
+        }
+        let mut described = Vec::with_capacity(given.len());
+        for v in given {
+            described.push(self.description(v, 0)?);
+        }
+        match self
+            .facts
+            .memo(helper, &[Const::Obj(function), tuple(&described)])?
+        {
+            Ok(reply) => self.annotated(&reply, given).map(Some),
+            Err(message) => {
+                self.problem("TP0305", format!("_annenforceargs_: {message}"));
+                Ok(None)
+            }
+        }
+    }
+
     /// Calls the low-level functions that `specialize_call` will call, as far as that is
     /// known before the representations are.
     fn calls_of_entry(

@@ -76,6 +76,7 @@ impl Cx<'_> {
                 can_be_none,
                 no_nul,
             } => nullable(Val::str_(*no_nul), *can_be_none),
+            InputType::ByteArray => Atom::ByteArray.into(),
             InputType::Unicode { can_be_none } => nullable(Val::unicode(false), *can_be_none),
             InputType::List {
                 item,

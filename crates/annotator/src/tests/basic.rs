@@ -648,3 +648,40 @@ fn prebuilt_r_dicts() {
         expect!["SomeInteger"],
     );
 }
+
+/// A declaration may be a function of all arguments' annotations.
+#[test]
+fn arguments_declared_by_functions() {
+    let source = "
+from rpython.annotator.signature import Sig
+def g(x, y):
+    return y
+g._annenforceargs_ = Sig(lambda s1, s2: s1, lambda s1, s2: s1)
+def f(x, y):
+    return g(x, y)
+";
+    check(source, "int, SomeInteger(nonneg)", expect!["SomeInteger"]);
+    check(
+        source,
+        "SomeInteger(nonneg), int",
+        expect![[r#"
+        6: TP0306 argument 2 of g() is declared as an int, but got an int
+    "#]],
+    );
+}
+
+/// What C takes for a string holds no zero byte.
+#[test]
+fn texts_of_the_system() {
+    check_all(
+        "SomeByteArray, str, SomeString(no_nul)",
+        &[
+            "from os import getcwd, getenv; f = lambda b, s, s0: (getcwd(), getenv('X'), b)",
+            "from os import getenv; f = lambda b, s, s0: (getenv('X', s0), getenv('X', s))",
+        ],
+        expect![[r#"
+            from os import getcwd, getenv; f = lambda b, s, s0: (getcwd(), getenv('X'), b) -> SomeTuple[SomeString(no_nul), SomeString(can_be_None, no_nul), SomeByteArray]
+            from os import getenv; f = lambda b, s, s0: (getenv('X', s0), getenv('X', s)) -> SomeTuple[SomeString(can_be_None, no_nul), SomeString(can_be_None)]
+        "#]],
+    );
+}

@@ -62,7 +62,7 @@ fn repr_of(kind: Kind) -> Repr {
         Kind::Int | Kind::Nonneg => Repr::signed(),
         Kind::Float => Repr::Float,
         Kind::Char => Repr::Char,
-        Kind::Str | Kind::StrOrNone => Repr::Str,
+        Kind::Str | Kind::Str0 | Kind::StrOrNone | Kind::Str0OrNone => Repr::Str,
     }
 }
 

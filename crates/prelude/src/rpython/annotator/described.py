@@ -112,6 +112,13 @@ def result_annotation(entry, about, args, names, answers):
     return ('result', described(s, known))
 
 
+def declared_by(function, args):
+    """What a function in `_annenforceargs_` declares an argument to be."""
+    from rpython.annotator import signature
+    args_s = [annotation(d) for d in args]
+    return described(signature.annotation(function(*args_s)), args_s)
+
+
 class Variable(object):
     """A value of an operation: the number of the step that makes it."""
 

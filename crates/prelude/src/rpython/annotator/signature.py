@@ -11,6 +11,9 @@ class Sig(object):
 
     def __init__(self, *argtypes):
         self.argtypes = argtypes
+        if any([isinstance(t, types.FunctionType) for t in argtypes]):
+            # The compiler calls these, with annotations.
+            from rpython.annotator import described
 
 
 class SignatureError(Exception):
