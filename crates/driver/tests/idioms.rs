@@ -200,3 +200,29 @@ def unread(n):
         ",
     );
 }
+
+/// Such an attribute has one value, and still is one.
+#[test]
+fn texts_of_attributes_that_are_always_none() {
+    check(
+        "
+class Wrong(Exception):
+    def __init__(self, message, line):
+        self.message = message
+        self.line = line
+def read(n):
+    if n > 3: raise Wrong(None, n)
+    return n
+def told(n):
+    try:
+        read(n)
+    except Wrong as e:
+        return str(e.message) + ' %s|%s' % (e.message, str((e.message, e.line)))
+    return 'fine'
+",
+        "
+        told(3) == \"fine\"
+        told(4) == \"None None|(None, 4)\"
+        ",
+    );
+}

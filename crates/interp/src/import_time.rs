@@ -332,7 +332,11 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
             }
             if let Err(e) = it.import_statement(globals, desc) {
                 let problem = diagnose(it, &e);
-                failed.push((desc.name.clone(), problem));
+                let names = desc.from.iter().flatten();
+                let submodules = names.map(|n| format!("{}.{n}", desc.name).into());
+                for name in submodules.chain([desc.name.clone()]) {
+                    failed.push((name, problem.clone()));
+                }
             }
         }
     }

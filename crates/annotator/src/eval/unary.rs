@@ -14,6 +14,9 @@ use crate::val::{Atom, Ints, Val};
 
 impl Cx<'_> {
     pub(super) fn unary(&mut self, op: HlOp, v: &Val) -> Known<Val> {
+        if v.is_none() && matches!(op, HlOp::Str | HlOp::Repr) {
+            return Ok(Val::str_(false));
+        }
         let mut result = Val::default();
         for atom in &v.atoms {
             let r = self.unary_atom(op, v, atom)?;

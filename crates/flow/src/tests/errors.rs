@@ -232,6 +232,24 @@ fn import_error() {
     );
 }
 
+/// The module is there, but what it imports is not.
+#[test]
+fn import_of_a_module_that_fails() {
+    check(
+        r#"
+        #- /main.py
+        def f():
+            from pack import part
+        #- /pack/__init__.py
+        #- /pack/part.py
+        import no_such_module
+        "#,
+        expect![[r#"
+            error TP0227: ImportError: No module named no_such_module
+        "#]],
+    );
+}
+
 #[test]
 fn not_rpython_tag() {
     check(

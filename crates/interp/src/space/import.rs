@@ -310,12 +310,15 @@ impl Interp<'_> {
         let Some(names) = &desc.from else {
             return Ok(Value::Ref(if desc.bind_leaf { leaf } else { top }));
         };
-        if self.heap.attr(leaf, "__path__").is_some() {
-            let package = self.module_name(leaf);
-            for n in names {
-                if **n != *"*" && self.heap.attr(leaf, n).is_none() {
-                    self.load_opt(&format!("{package}.{n}"))?;
-                }
+        let package = self.module_name(leaf);
+        let has_path = self.heap.attr(leaf, "__path__").is_some();
+        for n in names {
+            if **n == *"*" || self.heap.attr(leaf, n).is_some() {
+                continue;
+            }
+            let name = format!("{package}.{n}");
+            if has_path || standard::is_standard(&name) {
+                self.load_opt(&name)?;
             }
         }
         Ok(Value::Ref(leaf))

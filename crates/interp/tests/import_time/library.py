@@ -172,3 +172,11 @@ class Picky(object):
 items = [1, Picky(), 'x', 'y']
 print 'x' in [1, u'x'], 2.0 in [1, 2L], 'y' in items, items[2:], None in [0, None]
 print [pair for pair in enumerate({'a': 1})], list(reversed([1, 2])), [k for k in {1: 2}.iteritems()]
+import distutils.dir_util, email.mime.text, Cookie
+from ctypes import util
+from json import decoder
+print util.__name__, decoder.__name__, Cookie.__name__
+try:
+    import distutils.no_such_module
+except ImportError as e:
+    print e

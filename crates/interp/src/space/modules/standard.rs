@@ -4,55 +4,266 @@
 //! being run by CPython, in functions that are not translated. Such a module is there,
 //! and empty.
 
-/// Modules that stand on C code or on the machine.
+/// Modules of which nothing is known.
 const SYSTEM: &[&str] = &[
+    "BaseHTTPServer",
+    "Bastion",
+    "CGIHTTPServer",
+    "Cookie",
+    "Dialog",
+    "DocXMLRPCServer",
+    "MimeWriter",
+    "SimpleHTTPServer",
+    "SimpleXMLRPCServer",
+    "Tix",
+    "Tkinter",
+    "_LWPCookieJar",
+    "_MozillaCookieJar",
+    "_ast",
+    "_bisect",
+    "_codecs",
+    "_codecs_cn",
+    "_codecs_hk",
+    "_codecs_iso2022",
+    "_codecs_jp",
+    "_codecs_kr",
+    "_codecs_tw",
+    "_collections",
+    "_csv",
+    "_ctypes",
+    "_curses",
+    "_curses_panel",
+    "_elementtree",
+    "_functools",
+    "_heapq",
+    "_hotshot",
+    "_io",
+    "_json",
+    "_locale",
+    "_lsprof",
+    "_md5",
+    "_multibytecodec",
+    "_multiprocessing",
+    "_pyio",
+    "_random",
+    "_sha",
+    "_sha256",
+    "_sha512",
+    "_socket",
+    "_sqlite3",
+    "_ssl",
+    "_strptime",
+    "_symtable",
+    "_threading_local",
+    "_tkinter",
+    "_warnings",
+    "_weakref",
+    "_weakrefset",
+    "aifc",
+    "antigravity",
+    "anydbm",
     "array",
+    "asynchat",
     "asyncore",
+    "audiodev",
+    "audioop",
+    "binhex",
+    "bsddb",
     "bz2",
     "cPickle",
     "cProfile",
+    "cgi",
+    "cgitb",
+    "chunk",
+    "cmath",
+    "compileall",
+    "cookielib",
+    "crypt",
     "ctypes",
-    "ctypes.util",
     "curses",
     "datetime",
+    "dbhash",
+    "dircache",
     "distutils",
-    "distutils.sysconfig",
-    "distutils.version",
+    "dumbdbm",
+    "email",
+    "encodings",
     "fcntl",
+    "fpformat",
+    "ftplib",
+    "future_builtins",
     "getpass",
     "grp",
     "gzip",
     "hotshot",
+    "htmllib",
     "httplib",
+    "idlelib",
+    "ihooks",
+    "imaplib",
+    "imghdr",
+    "imputil",
+    "lib2to3",
+    "linuxaudiodev",
     "logging",
-    "logging.handlers",
+    "macurl2path",
+    "mailbox",
+    "mailcap",
+    "markupbase",
     "md5",
+    "mhlib",
+    "mimetools",
+    "mimetypes",
+    "mimify",
     "mmap",
+    "modulefinder",
+    "multifile",
     "multiprocessing",
+    "mutex",
+    "netrc",
+    "nis",
+    "nntplib",
+    "ntpath",
+    "nturl2path",
+    "ossaudiodev",
     "parser",
+    "plistlib",
     "popen2",
+    "poplib",
+    "posixfile",
     "pstats",
+    "pty",
     "pwd",
+    "py_compile",
+    "pyclbr",
+    "pyexpat",
+    "readline",
     "resource",
+    "rexec",
+    "rfc822",
+    "robotparser",
     "select",
+    "sgmllib",
     "sha",
     "site",
+    "smtpd",
+    "smtplib",
+    "sndhdr",
     "socket",
+    "spwd",
+    "sqlite3",
     "ssl",
+    "stringold",
+    "strop",
+    "sunau",
+    "sunaudio",
     "symbol",
     "symtable",
     "sysconfig",
     "syslog",
     "tarfile",
+    "telnetlib",
+    "termios",
     "timeit",
+    "tkFileDialog",
+    "tkMessageBox",
+    "toaiff",
+    "ttk",
     "tty",
+    "turtle",
     "unicodedata",
     "unittest",
     "urllib",
     "urllib2",
     "urlparse",
+    "uu",
     "uuid",
+    "wave",
+    "webbrowser",
+    "whichdb",
+    "wsgiref",
+    "xdrlib",
+    "xmllib",
+    "xmlrpclib",
+    "zipimport",
     "zlib",
+];
+
+/// Packages, and the names of their submodules: of those nothing is known either.
+const PACKAGES: &[(&str, &str)] = &[
+    ("bsddb", "db dbobj dbrecio dbshelve dbtables dbutils"),
+    (
+        "compiler",
+        "ast consts future misc pyassem pycodegen symbols syntax transformer visitor",
+    ),
+    ("ctypes", "macholib util wintypes"),
+    ("ctypes.macholib", "dyld dylib framework"),
+    ("curses", "ascii has_key panel textpad wrapper"),
+    (
+        "distutils",
+        "archive_util bcppcompiler ccompiler cmd command config core cygwinccompiler debug \
+         dep_util dir_util dist emxccompiler errors extension fancy_getopt file_util filelist \
+         log msvc9compiler msvccompiler spawn sysconfig text_file unixccompiler util version \
+         versionpredicate",
+    ),
+    (
+        "distutils.command",
+        "bdist bdist_dumb bdist_msi bdist_rpm bdist_wininst build build_clib build_ext \
+         build_py build_scripts check clean config install install_data install_egg_info \
+         install_headers install_lib install_scripts register sdist upload",
+    ),
+    (
+        "email",
+        "base64mime charset encoders errors feedparser generator header iterators message \
+         mime parser quoprimime utils",
+    ),
+    (
+        "email.mime",
+        "application audio base image message multipart nonmultipart text",
+    ),
+    (
+        "encodings",
+        "aliases ascii base64_codec big5 big5hkscs bz2_codec charmap cp037 cp1006 cp1026 \
+         cp1140 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp424 cp437 \
+         cp500 cp720 cp737 cp775 cp850 cp852 cp855 cp856 cp857 cp858 cp860 cp861 cp862 cp863 \
+         cp864 cp865 cp866 cp869 cp874 cp875 cp932 cp949 cp950 euc_jis_2004 euc_jisx0213 \
+         euc_jp euc_kr gb18030 gb2312 gbk hex_codec hp_roman8 hz idna iso2022_jp iso2022_jp_1 \
+         iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext iso2022_kr iso8859_1 \
+         iso8859_10 iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 iso8859_2 \
+         iso8859_3 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_9 johab koi8_r \
+         koi8_u latin_1 mac_arabic mac_centeuro mac_croatian mac_cyrillic mac_farsi mac_greek \
+         mac_iceland mac_latin2 mac_roman mac_romanian mac_turkish mbcs palmos ptcp154 \
+         punycode quopri_codec raw_unicode_escape rot_13 shift_jis shift_jis_2004 \
+         shift_jisx0213 string_escape tis_620 undefined unicode_escape unicode_internal \
+         utf_16 utf_16_be utf_16_le utf_32 utf_32_be utf_32_le utf_7 utf_8 utf_8_sig uu_codec \
+         zlib_codec",
+    ),
+    ("hotshot", "log stats stones"),
+    ("json", "decoder encoder scanner tool"),
+    ("logging", "config handlers"),
+    (
+        "multiprocessing",
+        "connection dummy forking heap managers pool process queues reduction sharedctypes \
+         synchronize util",
+    ),
+    ("multiprocessing.dummy", "connection"),
+    ("sqlite3", "dbapi2 dump"),
+    (
+        "unittest",
+        "case loader main result runner signals suite util",
+    ),
+    ("wsgiref", "handlers headers simple_server util validate"),
+    ("xml", "dom etree parsers sax"),
+    (
+        "xml.dom",
+        "NodeFilter domreg expatbuilder minicompat minidom pulldom xmlbuilder",
+    ),
+    (
+        "xml.etree",
+        "ElementInclude ElementPath ElementTree cElementTree",
+    ),
+    ("xml.parsers", "expat"),
+    ("xml.sax", "expatreader handler saxutils xmlreader"),
 ];
 
 /// Modules that are Python code alone: those of a checkout are taken if there is one.
@@ -128,7 +339,14 @@ const LIBRARY: &[&str] = &[
 
 /// Whether the standard library has a module of that name, which does not ship.
 pub(crate) fn is_standard(name: &str) -> bool {
-    SYSTEM.contains(&name) || is_library(name)
+    SYSTEM.contains(&name) || is_library(name) || is_submodule(name)
+}
+
+fn is_submodule(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(package, last)| {
+        let mut packages = PACKAGES.iter().filter(|(p, _)| *p == package);
+        packages.any(|(_, names)| names.split_whitespace().any(|n| n == last))
+    })
 }
 
 /// Whether that module is Python code that can be taken from elsewhere.
