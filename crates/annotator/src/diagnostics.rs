@@ -12,12 +12,12 @@ use taipan_flow::{flow_diagnostics, span_at};
 use taipan_graph::{BlockId, FunctionGraph, HlOp, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
-use crate::eval::{FLOW_FAILED, FunctionState, Problem};
+use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
 use crate::project::{Projector, is_conflict};
 use crate::solution::Solution;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotIx, SlotKey, SpecIx};
-use crate::val::Val;
+use crate::val::{Atom, Val};
 use crate::warm::Warm;
 use crate::{RootSet, Roots};
 
@@ -170,9 +170,13 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
     };
     let fault = |(b, n): &(BlockId, u32)| {
         let op = &graph.block(*b).operations[*n as usize];
-        if op.op == HlOp::GetAttr
-            && let [Operand::Var(x), Operand::Const(name)] = &op.args[..]
-            && let (Some(x), Some(name)) = (state.vars.get(x.index()), name.as_str())
+        let name = match &op.args[..] {
+            [_, Operand::Const(name)] if op.op == HlOp::GetAttr => name.as_str(),
+            _ => special_method(op.op),
+        };
+        if let Some(Operand::Var(x)) = op.args.first()
+            && let (Some(x), Some(name)) = (state.vars.get(x.index()), name)
+            && (op.op == HlOp::GetAttr || x.atoms.iter().any(|a| matches!(a, Atom::Instance(_))))
             && !x.is_bottom()
         {
             return Fault::At {

@@ -612,3 +612,28 @@ def powers(): return 2 ** 10, 2.0 ** 1023 > 1e307, 2 ** -1, 9 ** 0.5
         ",
     );
 }
+
+#[test]
+fn numbers_that_do_not_become_each_other() {
+    check(
+        "
+from rpython.rlib.rarithmetic import r_longlong, r_longlonglong, r_singlefloat, r_uint
+def wide(x): return r_longlonglong(x)
+def of_wide(n): return float(r_longlonglong(n))
+def single_of_wide(n): return float(r_singlefloat(r_longlonglong(n)))
+def of_single(x): return r_uint(r_singlefloat(x))
+def single_of_single(x): return float(r_singlefloat(r_singlefloat(x)))
+def of_constant(): return r_longlong(2.5)
+def allowed(x): return r_longlong(x) + r_longlong(float(r_singlefloat(x)))
+",
+        "
+        wide(2.5) error cannot make an r_int128 of a float
+        of_wide(2) error cannot convert an r_int128 to a float
+        single_of_wide(2) error cannot make an r_singlefloat of an r_int128
+        of_single(2.5) error cannot make an r_uint of an r_singlefloat
+        single_of_single(2.5) error cannot make an r_singlefloat of an r_singlefloat
+        of_constant() error cannot make an int of a float
+        allowed(2.5) == 4
+        ",
+    );
+}

@@ -465,11 +465,11 @@ pub(crate) fn missing_defaults(defaults: &[Const], named: usize, given: usize) -
     &defaults[defaults.len() - missing..]
 }
 
+/// Whether the operation called a special method: one that is there.
 fn special(outcome: &BlockOutcome, op: usize) -> bool {
-    outcome
-        .ops
-        .last()
-        .is_some_and(|(i, r)| *i as usize == op && r.special.is_some())
+    outcome.ops.last().is_some_and(|(i, r)| {
+        *i as usize == op && r.special.as_ref().is_some_and(|(_, m)| !m.is_bottom())
+    })
 }
 
 /// How many arguments callers pass to a specialisation, `*args` one by one.

@@ -24,6 +24,7 @@ pub use constants::prebuilt_site;
 pub(crate) use function::{FLOW_FAILED, Shape, arg_count, missing_defaults};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
+pub(crate) use operations::special_method;
 
 use std::sync::Arc;
 

@@ -30,7 +30,7 @@ const DEEPEST: usize = 24;
 
 /// Special methods that operations on instances stand for (RPython: the
 /// `register_transform`s of `unaryop.py` and `binaryop.py`).
-fn special_method(op: HlOp) -> Option<&'static str> {
+pub(crate) fn special_method(op: HlOp) -> Option<&'static str> {
     Some(match op {
         HlOp::Len => "__len__",
         HlOp::Iter => "__iter__",

@@ -685,3 +685,30 @@ fn texts_of_the_system() {
         "#]],
     );
 }
+
+#[test]
+fn special_methods_that_are_not_there() {
+    check_all(
+        "int",
+        &[
+            "class A(object): pass\ndef f(n): return n in A()",
+            "class A(object): pass\ndef f(n): return len(A())",
+            "class A(object): pass\ndef f(n): A()[n] = 1",
+            "class A(object): pass\ndef f(n): return A()[n:]",
+            "class A(object):\n  def __len__(self): raise ValueError\ndef f(n): return len(A())",
+        ],
+        expect![[r#"
+            class A(object): pass
+            def f(n): return n in A() -> 3: TP0301 an instance of main.A has no attribute __contains__
+            class A(object): pass
+            def f(n): return len(A()) -> 3: TP0301 an instance of main.A has no attribute __len__
+            class A(object): pass
+            def f(n): A()[n] = 1 -> 3: TP0301 an instance of main.A has no attribute __setitem__
+            class A(object): pass
+            def f(n): return A()[n:] -> 3: TP0301 an instance of main.A has no attribute __getslice__
+            class A(object):
+              def __len__(self): raise ValueError
+            def f(n): return len(A()) -> SomeImpossibleValue
+        "#]],
+    );
+}

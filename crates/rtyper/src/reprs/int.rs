@@ -520,6 +520,9 @@ pub fn num_conversion(
             (IntKind::UNSIGNED, IntKind::SIGNED) => CastUintToInt.into(),
             _ => CastPrimitive.into(),
         },
+        (Repr::Int(i), Repr::Float) | (Repr::Float, Repr::Int(i)) if i.kind.bits > 64 => {
+            return None;
+        }
         (Repr::Int(i), Repr::Float) => match i.kind {
             IntKind::SIGNED => CastIntToFloat.into(),
             IntKind::UNSIGNED => CastUintToFloat.into(),

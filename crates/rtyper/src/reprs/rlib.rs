@@ -36,7 +36,7 @@ fn rarithmetic(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "is_valid_int" => returns(hop, cbool(true)),
         "widen" | "longlonglongmask" => cast(hop),
         "uint_mul_high" => helper(hop, "rint.ll_uint_mul_high"),
-        _ if function.starts_with("r_") => cast(hop),
+        _ if function.starts_with("r_") => construct(hop),
         _ => return None,
     })
 }
@@ -251,6 +251,29 @@ fn cast(hop: &Hop<'_>) -> RType {
     }
     let v = hop.inputarg(&arg, 0)?;
     super::gen_cast(hop.llops, hop.r_result.lowleveltype(), v).map(Some)
+}
+
+/// An integer or single-precision float made of another number: numbers of the widest
+/// integers and of floats do not become each other, and nothing but a float is made of
+/// a single-precision one.
+fn construct(hop: &Hop<'_>) -> RType {
+    let wide = |r: &Repr| matches!(r, Repr::Int(i) if i.kind.bits > 64);
+    let to = &hop.r_result;
+    let refused = match hop.args_r.first() {
+        Some(Repr::SingleFloat) => true,
+        Some(Repr::Float) => {
+            wide(to)
+                || matches!(to, Repr::Int(_)) && matches!(hop.const_arg(0), Some(Const::Float(_)))
+        }
+        Some(from) => wide(from) && matches!(to, Repr::SingleFloat),
+        None => false,
+    };
+    if refused {
+        let (from, to) = (hop.args_r[0].methods().describe(), to.methods().describe());
+        let message = format!("cannot make {to} of {from}");
+        return Err(TyperError::with_code("TP0401", message));
+    }
+    cast(hop)
 }
 
 fn int_between(hop: &Hop<'_>) -> RType {
