@@ -226,3 +226,62 @@ def told(n):
         ",
     );
 }
+
+/// What is written as a list is a constant tuple to CPython's compiler, and what cannot be
+/// of the kind of a value is not compared with it.
+#[test]
+fn membership_of_literals() {
+    check(
+        "
+class A(object): pass
+a = A()
+def truth(n): return (n > 3) in [1, 2]
+def letter(n): return chr(n) in ('a', 'bc', u'd', 1)
+def number(n): return n in ['x', None, 5, 2.5]
+def not_number(n): return n not in ['x', n * 2]
+def nullable(n):
+    s = None
+    if n > 3: s = str(n)
+    return s in ('6', None)
+def object(n):
+    x = None
+    if n > 3: x = a
+    return x in (a, 3)
+",
+        "
+        truth(5) == false
+        letter(97) == true
+        letter(1) == false
+        number(5) == true
+        number(2) == false
+        not_number(5) error a list mixes an int and a str
+        nullable(3) == true
+        nullable(5) == false
+        object(5) == true
+        ",
+    );
+}
+
+#[test]
+fn none_is_compared_by_identity() {
+    check(
+        "
+class A(object): pass
+def one(n): return n
+def text(n): return str(n) == None
+def instance(n):
+    a = None
+    if n > 3: a = A()
+    return a != None
+def function(n):
+    f = None
+    if n > 3: f = one
+    return f != None
+",
+        "
+        text(3) error a string and None are compared by 'is', not by '=='
+        instance(3) error an instance of main.A and None are compared by 'is', not by '!='
+        function(5) == true
+        ",
+    );
+}

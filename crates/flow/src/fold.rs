@@ -533,7 +533,7 @@ fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
     }
 }
 
-/// `format % args` with `%s`, `%r`, `%d`, `%x`, `%c` and `%%` alone: the way names of
+/// `format % args` with `%s`, `%r`, `%d`, `%f`, `%x`, `%c` and `%%` alone: the way names of
 /// attributes are made. Unicode if the format or one of the arguments is.
 fn percent(world: World<'_>, format: &Const, args: &Const) -> Option<Const> {
     let args = match args {
@@ -575,6 +575,10 @@ fn percent(world: World<'_>, format: &Const, args: &Const) -> Option<Const> {
                     other => as_int(other)?,
                 };
                 out.extend(i.to_string().bytes().map(u32::from));
+            }
+            b'f' => {
+                let x = as_float(args.next()?).filter(|x| x.is_finite())?;
+                out.extend(format!("{x:.6}").bytes().map(u32::from));
             }
             b'x' => {
                 let i = as_int(args.next()?)?;

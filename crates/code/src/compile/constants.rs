@@ -50,6 +50,15 @@ impl Compiler<'_> {
         })
     }
 
+    /// The value of a number, a string or None that is written down as such: `True` and
+    /// `False` are names to CPython 2.
+    pub(super) fn literal(&self, id: ExprId) -> Option<CodeConst> {
+        match &self.ast.exprs[id] {
+            Expr::Bool(_) | Expr::Ellipsis | Expr::Binary(..) | Expr::Tuple(_) => None,
+            _ => self.constant(id),
+        }
+    }
+
     /// The value of a chain of binary operations, without recursion down its left side.
     fn folded(&self, id: ExprId) -> Option<CodeConst> {
         let mut chain = Vec::new();

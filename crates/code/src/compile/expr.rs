@@ -267,14 +267,14 @@ impl<'a> Compiler<'a> {
         };
         let cleanup = self.out.label();
         for (op, e) in init {
-            self.expr(*e);
+            self.right_operand(*op, *e);
             self.out.at = range;
             self.out.emit(Instr::Dup);
             self.out.emit(Instr::Rot3);
             self.compare_op(*op);
             self.out.jump(Instr::JumpIfFalseOrPop, cleanup);
         }
-        self.expr(*last);
+        self.right_operand(*last_op, *last);
         self.out.at = range;
         self.compare_op(*last_op);
         if !init.is_empty() {
@@ -285,6 +285,20 @@ impl<'a> Compiler<'a> {
             self.out.emit(Instr::Pop);
             self.out.bind(end);
         }
+    }
+
+    /// The right operand of a comparison. As in CPython a list of literals that is only
+    /// looked through is a constant tuple.
+    fn right_operand(&mut self, op: CompareOp, e: ExprId) {
+        if matches!(op, CompareOp::In | CompareOp::NotIn)
+            && let Expr::List(items) = &self.ast.exprs[e]
+            && let Some(items) = items.iter().map(|i| self.literal(*i)).collect()
+        {
+            self.out.at = self.range(e);
+            self.out.load_const(CodeConst::Tuple(items));
+            return;
+        }
+        self.expr(e);
     }
 
     /// Jumps if the truth of an expression is `when`; goes on otherwise.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::SomeValue;
+use taipan_annotator::{SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp};
 use taipan_lltype::{
     BOOL, Field, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLOperand, LLType, PlainOp,
@@ -372,7 +372,17 @@ fn contains(hop: &Hop<'_>, t: &TupleRepr) -> RType {
     let tuple = hop.inputarg(&t.repr(), 0)?;
     let item = hop.inputarg(&r_item, 1)?;
     let mut found = cbool(false);
+    let constants = match hop.const_arg(0) {
+        Some(Const::Tuple(items)) => Some(items.clone()),
+        _ => None,
+    };
     for i in 0..t.items.len() {
+        if constants
+            .as_ref()
+            .is_some_and(|c| !may_equal(&hop.args_s[1].kind, &c[i]))
+        {
+            continue;
+        }
         let (v, from) = tuple_getitem(hop.llops, &t.repr(), tuple.clone(), i)?;
         let r = common_repr(&r_item, &from);
         let v = hop.llops.convertvar(v, &from, r)?;
@@ -384,6 +394,30 @@ fn contains(hop: &Hop<'_>, t: &TupleRepr) -> RType {
     }
     hop.exception_cannot_occur()?;
     Ok(Some(found))
+}
+
+/// Whether a value of that kind may be a constant: where the annotation of the constant
+/// is none of its kind they are not compared, not even as `1` and `True` are in Python.
+fn may_equal(kind: &SomeKind, c: &Const) -> bool {
+    match (kind, c) {
+        (SomeKind::Bool, _) => matches!(c, Const::Bool(_)),
+        (SomeKind::Integer { kind, .. }, Const::RInt(of, _)) => kind == of,
+        (SomeKind::Integer { .. }, _) => {
+            matches!(c, Const::Int(_) | Const::Long(_) | Const::Bool(_))
+        }
+        (SomeKind::Float, _) => matches!(c, Const::Float(_) | Const::Int(_) | Const::Bool(_)),
+        (SomeKind::SingleFloat, _) => matches!(c, Const::SingleFloat(_)),
+        (SomeKind::Char { .. }, _) => matches!(c, Const::Str(s) if s.len() == 1),
+        (SomeKind::UniChar, _) => matches!(c, Const::Unicode(s) if s.len() == 1),
+        (SomeKind::Str { can_be_none, .. } | SomeKind::Unicode { can_be_none }, Const::None) => {
+            *can_be_none
+        }
+        (SomeKind::Str { .. }, _) => matches!(c, Const::Str(_)),
+        (SomeKind::Unicode { .. }, _) => matches!(c, Const::Unicode(_)),
+        (SomeKind::None, _) => *c == Const::None,
+        (_, Const::None | Const::Obj(_) | Const::Tuple(_)) => true,
+        _ => false,
+    }
 }
 
 /// `(a, b, ...)`

@@ -77,7 +77,28 @@ impl ReprMethods for VoidRepr {
     }
 }
 
-/// `is`, `==` and `!=` against None.
+/// Whether `==` may look into values of a Repr: it does not take None then.
+fn compared_by_value(r: &Repr) -> bool {
+    matches!(
+        r,
+        Repr::Int(_)
+            | Repr::Bool
+            | Repr::Float
+            | Repr::SingleFloat
+            | Repr::Char
+            | Repr::UniChar
+            | Repr::Str
+            | Repr::Unicode
+            | Repr::ByteArray
+            | Repr::List(_)
+            | Repr::Dict(_)
+            | Repr::Recursive(_)
+            | Repr::Tuple(_)
+            | Repr::Instance(_)
+    )
+}
+
+/// `is` against None, and `==` and `!=` where these mean the same.
 pub fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let (robj, pos) = match (r1, r2) {
         (_, Repr::None) => (r1, 0),
@@ -89,6 +110,11 @@ pub fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::Ne => true,
         _ => return None,
     };
+    if hop.op != HlOp::Is && compared_by_value(robj) {
+        let (what, op) = (robj.methods().describe(), if negate { "!=" } else { "==" });
+        let message = format!("{what} and None are compared by 'is', not by '{op}'");
+        return Some(Err(TyperError::with_code("TP0402", message)));
+    }
     Some(rtype_is_none(hop, robj, pos, negate))
 }
 
