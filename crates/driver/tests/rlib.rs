@@ -88,6 +88,9 @@ def after(x): return rfloat.nextafter(x, 0.0)
 def ratio(x):
     a, b = rfloat.float_as_rbigint_ratio(x)
     return a.str() + '/' + b.str()
+def rounded(x, n): return rfloat.round_double(x, n), rfloat.round_double(x, n, half_even=True)
+def signed_zero(n): return rfloat.copysign(1.0, rfloat.round_double(-0.0, n))
+def text(x, code, precision, flags): return rfloat.formatd(x, code, precision, flags)
 ",
         "
         exp2(-3.0) == 0.125
@@ -97,6 +100,20 @@ def ratio(x):
         gamma(172.0) == -42.0
         after(1.0) == 0.9999999999999999
         ratio(-0.375) == \"-3/8\"
+        rounded(2.5, 0) == [3.0,2.0]
+        rounded(0.125, 2) == [0.13,0.12]
+        rounded(-1250.0, -2) == [-1300.0,-1200.0]
+        rounded(1250.5, -2) == [1300.0,1300.0]
+        rounded(996.0, -1) == [1000.0,1000.0]
+        rounded(50.0, -2) == [100.0,0.0]
+        rounded(4.9, -1) == [0.0,0.0]
+        rounded(4.9, -2) == [0.0,0.0]
+        rounded(5.015e22, -20) == [5.02e+22,5.02e+22]
+        rounded(1.7e308, -308) == [\"inf\",\"inf\"]
+        signed_zero(1) == 1.0
+        signed_zero(0) == -1.0
+        text(900719925474099.25, 'r', 0, 2) == \"900719925474099.2\"
+        text(1.0, 'g', 1, 2) == \"1e+00\"
         ",
     );
 }
@@ -119,6 +136,7 @@ def length(n): return bit_length_int(n)
 def root(n):
     n = rbigint.fromint(n)
     return n.mul(n).isqrt().eq(n)
+def towards_zero(x, y): return int_c_div(x, y), int_c_mod(x, y)
 ",
         "
         valid(123) == 6
@@ -131,6 +149,10 @@ def root(n):
         to_bytes(258) == \"\\u0002\\u0001\"
         length(-256) == 9
         root(1000003) == true
+        towards_zero(-7, 2) == [-3,-1]
+        towards_zero(7, -2) == [-3,1]
+        towards_zero(-8, 2) == [-4,0]
+        towards_zero(-9223372036854775808, 10) == [-922337203685477580,-8]
         ",
     );
 }
@@ -298,6 +320,28 @@ def f(n):
         f(7) == 14
         f(20) == 40
         f(4611686018427387904) == -1
+        ",
+    );
+}
+
+#[test]
+fn parameters_of_the_just_in_time_compiler() {
+    check(
+        "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['pc'], reds=['n'])
+def accepted(text):
+    try: jit.set_user_param(driver, text)
+    except ValueError: return False
+    return True
+",
+        "
+        accepted('off') == true
+        accepted('threshold=3') == true
+        accepted('enable_opts=all') == true
+        accepted('threshold=many') == false
+        accepted('nonsense=3') == false
+        accepted('b') == false
         ",
     );
 }

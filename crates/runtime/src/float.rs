@@ -9,6 +9,10 @@ pub const SIGN: i64 = 1;
 pub const ADD_DOT_0: i64 = 2;
 /// Flag: alternate form, a point always and trailing zeros kept.
 pub const ALTERNATE: i64 = 4;
+/// Flag: exponents of one digit stay so.
+pub const CUT_EXPONENT: i64 = 8;
+/// Flag: no sign in front of what reads as zero.
+pub const NO_NEGATIVE_ZERO: i64 = 16;
 
 /// Most digits that are asked of the formatting machinery; a double has fewer.
 const MAX_PRECISION: i64 = 1100;
@@ -24,7 +28,7 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
     let negative = x.is_sign_negative() && !x.is_nan();
     if negative {
         out.push(b'-');
-    } else if flags & SIGN != 0 {
+    } else if flags & SIGN != 0 && !x.is_nan() {
         out.push(b'+');
     }
     if !x.is_finite() {
@@ -38,6 +42,11 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
     }
     let start = out.len;
     let alternate = flags & ALTERNATE != 0;
+    let style = Style {
+        point: alternate,
+        upper,
+        exponent_digits: if flags & CUT_EXPONENT != 0 { 1 } else { 2 },
+    };
     match code.to_ascii_lowercase() {
         b'f' => {
             let precision = precision.clamp(0, MAX_FIXED);
@@ -48,7 +57,7 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
         }
         b'e' => {
             let d = Digits::exactly(x.abs(), precision.clamp(0, MAX_PRECISION) + 1);
-            out.scientific(d.digits(), d.exponent, alternate, upper);
+            out.scientific(d.digits(), d.exponent, style);
         }
         b'g' => {
             let precision = precision.clamp(1, MAX_PRECISION);
@@ -58,10 +67,12 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
             } else {
                 without_trailing_zeros(d.digits())
             };
-            if (-4..precision).contains(&d.exponent) {
+            // An integer of as many digits needs room for the `.0`.
+            let room = precision - i64::from(flags & ADD_DOT_0 != 0);
+            if (-4..room).contains(&d.exponent) {
                 out.fixed(digits, d.exponent, alternate);
             } else {
-                out.scientific(digits, d.exponent, alternate, upper);
+                out.scientific(digits, d.exponent, style);
             }
         }
         _ => {
@@ -69,13 +80,16 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
             if (-4..16).contains(&d.exponent) {
                 out.fixed(d.digits(), d.exponent, alternate);
             } else {
-                out.scientific(d.digits(), d.exponent, alternate, upper);
+                out.scientific(d.digits(), d.exponent, style);
             }
         }
     }
     let digits_only = out.written(start).iter().all(u8::is_ascii_digit);
     if flags & ADD_DOT_0 != 0 && digits_only {
         out.extend(b".0");
+    }
+    if negative && flags & NO_NEGATIVE_ZERO != 0 && reads_as_zero(out.written(start)) {
+        out.remove_sign();
     }
     out.len as i64
 }
@@ -131,6 +145,16 @@ pub fn ldexp(x: f64, n: i64) -> f64 {
     unsafe { crate::sys::ldexp(x, n) }
 }
 
+/// How numbers with an exponent are written.
+#[derive(Clone, Copy)]
+struct Style {
+    /// A point even if no digit follows.
+    point: bool,
+    upper: bool,
+    /// At least so many digits in the exponent.
+    exponent_digits: usize,
+}
+
 /// Output that drops what does not fit.
 struct Text<'a> {
     out: &'a mut [u8],
@@ -153,16 +177,23 @@ impl Text<'_> {
         &self.out[from..self.len]
     }
 
+    /// Takes back the first character.
+    fn remove_sign(&mut self) {
+        self.out.copy_within(1..self.len, 0);
+        self.len -= 1;
+    }
+
     /// `d.ddde+XX`
-    fn scientific(&mut self, digits: &[u8], exponent: i64, point: bool, upper: bool) {
+    fn scientific(&mut self, digits: &[u8], exponent: i64, style: Style) {
         self.push(digits[0]);
-        if digits.len() > 1 || point {
+        if digits.len() > 1 || style.point {
             self.push(b'.');
         }
         self.extend(&digits[1..]);
-        self.push(if upper { b'E' } else { b'e' });
+        self.push(if style.upper { b'E' } else { b'e' });
         self.push(if exponent < 0 { b'-' } else { b'+' });
-        let _ = write!(self, "{:02}", exponent.unsigned_abs());
+        let width = style.exponent_digits;
+        let _ = write!(self, "{:0width$}", exponent.unsigned_abs());
     }
 
     /// `ddd.ddd`, the point after digit number `exponent`.
@@ -206,7 +237,30 @@ impl Digits {
 
     /// The fewest that read back as `x`.
     fn shortest(x: f64) -> Digits {
-        Self::from_text(|t| write!(t, "{x:e}"))
+        let mut d = Self::from_text(|t| write!(t, "{x:e}"));
+        d.break_tie(x);
+        d
+    }
+
+    /// Of two shortest texts that are equally far from `x`, Python takes the one that ends
+    /// in an even digit; the formatting machinery takes the greater one.
+    fn break_tie(&mut self, x: f64) {
+        // Texts of fewer digits are farther apart than the floats that read as `x`.
+        const FEWEST: usize = 15;
+        let len = self.len;
+        if len < FEWEST || self.buffer[len - 1] & 1 == 0 {
+            return;
+        }
+        let middle = |d: &Digits| {
+            d.exponent == self.exponent
+                && d.buffer[len - 1] + 1 == self.buffer[len - 1]
+                && d.buffer[len] == b'5'
+                && d.buffer[len + 1..d.len].iter().all(|b| *b == b'0')
+        };
+        // A few digits tell most numbers apart, and all are few enough only for some.
+        if middle(&Self::exactly(x, len as i64 + 4)) && middle(&Self::exactly(x, MAX_PRECISION)) {
+            self.buffer[len - 1] -= 1;
+        }
     }
 
     /// Takes apart `d.ddde-5`.
@@ -247,6 +301,12 @@ impl Digits {
     }
 }
 
+/// Whether there is no digit but 0 in front of the exponent.
+fn reads_as_zero(text: &[u8]) -> bool {
+    let mantissa = text.iter().take_while(|b| !matches!(b, b'e' | b'E'));
+    mantissa.into_iter().all(|b| matches!(b, b'0' | b'.'))
+}
+
 /// Keeps the first digit in any case.
 fn without_trailing_zeros(digits: &[u8]) -> &[u8] {
     let last = digits.iter().rposition(|b| *b != b'0').unwrap_or(0);
@@ -284,7 +344,8 @@ mod tests {
             (0.1 + 0.2, b'r', 0, ADD_DOT_0, "0.30000000000000004"),
             (0.1 + 0.2, b'g', 12, ADD_DOT_0, "0.3"),
             (1e12, b'g', 12, ADD_DOT_0, "1e+12"),
-            (1e11, b'g', 12, ADD_DOT_0, "100000000000.0"),
+            (1e11, b'g', 12, ADD_DOT_0, "1e+11"),
+            (1e10, b'g', 12, ADD_DOT_0, "10000000000.0"),
             (1.0 / 3.0, b'g', 12, 0, "0.333333333333"),
             (1234567.0, b'g', 6, 0, "1.23457e+06"),
             (100000.0, b'g', 6, 0, "100000"),
@@ -301,7 +362,19 @@ mod tests {
             (12345.678, b'e', 3, 0, "1.235e+04"),
             (12345.678, b'E', 0, 0, "1E+04"),
             (0.0, b'e', 2, 0, "0.00e+00"),
+            (12345.678, b'e', 3, CUT_EXPONENT, "1.235e+4"),
+            (1.0, b'g', 1, ADD_DOT_0, "1e+00"),
+            (1e16, b'g', 17, ADD_DOT_0, "1e+16"),
+            (10.0, b'g', 2, 0, "10"),
+            (-0.001, b'f', 2, NO_NEGATIVE_ZERO, "0.00"),
+            (-0.001, b'f', 3, NO_NEGATIVE_ZERO, "-0.001"),
+            (-0.0, b'e', 1, NO_NEGATIVE_ZERO, "0.0e+00"),
+            // Exactly between two texts of 16 digits.
+            (3602879701896397.0 / 4.0, b'r', 0, 0, "900719925474099.2"),
+            (7378697629483821.0 / 4.0, b'r', 0, 0, "1844674407370955.2"),
+            (3602879701896399.0 / 4.0, b'r', 0, 0, "900719925474099.8"),
             (f64::NAN, b'r', 0, ADD_DOT_0, "nan"),
+            (f64::NAN, b'f', 2, SIGN, "nan"),
             (f64::INFINITY, b'f', 2, SIGN, "+inf"),
             (f64::NEG_INFINITY, b'G', 2, 0, "-INF"),
         ];

@@ -127,7 +127,6 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "loop_unrolling_heuristic",
             "set_param",
             "set_param_to_default",
-            "set_user_param",
         ],
         "rpython.rlib.nonconst" => &["NonConstant"],
         "rpython.rlib.rstring" => &[
@@ -679,8 +678,7 @@ impl Cx<'_> {
                 | "leave_portal_frame"
                 | "force_virtualizable"
                 | "set_param"
-                | "set_param_to_default"
-                | "set_user_param",
+                | "set_param_to_default",
             ) => Val::none(),
             ("nonconst", "NonConstant") => first.not_const(),
             ("rstring", "StringBuilder") => Atom::Builder { unicode: false }.into(),

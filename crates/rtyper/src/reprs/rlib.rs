@@ -98,8 +98,7 @@ fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
         | "leave_portal_frame"
         | "force_virtualizable"
         | "set_param"
-        | "set_param_to_default"
-        | "set_user_param" => returns(hop, cvoid()),
+        | "set_param_to_default" => returns(hop, cvoid()),
         _ => return None,
     })
 }

@@ -328,9 +328,9 @@ def int_force_ge_zero(n):
 def int_c_div(x, y):
     """x / y rounded towards zero."""
     assert y != 0
-    q = abs(x) // abs(y)
-    if (x < 0) != (y < 0):
-        return -q
+    q = x // y
+    if q < 0 and q * y != x:
+        return q + 1
     return q
 
 def int_c_mod(x, y):

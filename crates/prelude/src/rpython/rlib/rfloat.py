@@ -124,32 +124,57 @@ def round_half_even(x):
     return result
 
 _EXACT_HALF = '5' + '0' * 39
+# More digits than any float has that is 1 or greater.
+_ALL_DIGITS = 400
+
+def _round_integer(value, dropped, half_even):
+    """A float > 0 without its last `dropped` digits in front of the point."""
+    text = formatd(value, 'e', _ALL_DIGITS)
+    e = text.find('e')
+    assert e > 2
+    digits = text[0] + text[2:e]
+    kept = int(text[e + 1:]) + 1 - dropped
+    if kept < 0:
+        return 0.0
+    assert kept >= 0
+    head, tail = digits[:kept], digits[kept:]
+    up = tail[0] >= '5'
+    if half_even and up and tail.count('0') == len(tail) - 1 and tail[0] == '5':
+        up = kept > 0 and (ord(head[kept - 1]) & 1) != 0
+    if up:
+        i = kept - 1
+        while i >= 0 and head[i] == '9':
+            i -= 1
+        if i < 0:
+            head = '1' + '0' * kept
+        else:
+            assert i >= 0
+            head = head[:i] + chr(ord(head[i]) + 1) + '0' * (kept - 1 - i)
+    elif not head:
+        return 0.0
+    return rstring_to_float(head + 'e' + str(dropped))
 
 def round_double(value, ndigits, half_even=False):
-    """round(value, ndigits): through decimal text, so that it is correct."""
-    if value - value != 0.0 or value == 0.0:
-        return value
-    if ndigits > 323:
+    """round(value, ndigits) of a finite number: through decimal text, so that it is
+    correct. Infinite where the result is no float any more."""
+    if ndigits == 0:
+        if half_even:
+            return round_half_even(value)
+        return round_away(value)
+    if value == 0.0:
+        return 0.0
+    if ndigits > 323 or value - value != 0.0:
         return value
     if ndigits < -308:
         return 0.0 * value
     if ndigits < 0:
-        power = math.pow(10.0, float(-ndigits))
-        scaled = value / power
-        if half_even:
-            rounded = round_half_even(scaled)
-        else:
-            rounded = round_away(scaled)
-        return rounded * power
+        return math.copysign(_round_integer(abs(value), -ndigits, half_even), value)
     if not half_even and ndigits < 30:
         # formatd() rounds exact halves to even: push them off the middle.
         text = formatd(value, 'f', ndigits + 40)
         if text.endswith(_EXACT_HALF):
             value *= 1.0000000000000002
-    result = rstring_to_float(formatd(value, 'f', ndigits))
-    if result - result != 0.0:
-        raise OverflowError
-    return result
+    return rstring_to_float(formatd(value, 'f', ndigits))
 
 def log2(x):
     if x <= 0.0:
