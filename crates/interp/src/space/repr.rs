@@ -438,10 +438,41 @@ pub fn float_repr(f: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..16).contains(&exponent) {
         let s = format!("{f}");
-        if s.contains('.') { s } else { s + ".0" }
+        if s.contains('.') {
+            even_of_two(f, s)
+        } else {
+            s + ".0"
+        }
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
         format!("{mantissa}e{sign}{:02}", exponent.abs())
+    }
+}
+
+/// Of two shortest texts that are equally far from a float Python takes the one that ends
+/// in an even digit; `text` is the greater one then. That happens to floats only that have
+/// 15 digits or more, some of them behind the point.
+fn even_of_two(f: f64, text: String) -> String {
+    // No float that is 1 or greater has more digits behind the point.
+    const ALL: usize = 60;
+    let (start, last) = text.split_at(text.len() - 1);
+    let even = match last {
+        "1" => '0',
+        "3" => '2',
+        "5" => '4',
+        "7" => '6',
+        "9" => '8',
+        _ => return text,
+    };
+    if text.len() < 16 || f.abs() < 1.0 {
+        return text;
+    }
+    let exact = format!("{f:.ALL$}");
+    let half = exact.trim_end_matches('0').strip_prefix(start);
+    if half.is_some_and(|half| half.len() == 2 && half.starts_with(even) && half.ends_with('5')) {
+        format!("{start}{even}")
+    } else {
+        text
     }
 }
 

@@ -109,7 +109,7 @@ ns = {}
 exec 'def q(x): return x * 2' in ns
 print ns['q'](4), sorted(ns.keys())
 print [i for i in iter([1, 2, 3])], any([0, 1]), all([1, 0]), list(reversed([1, 2])), pow(3, 4, 5), hash(1), callable(f)
-print repr(1.1), str(1.1), 1/3.0, str(1/3.0), repr(1/3.0), 1e16, 123456789012.0, 1e22, 5e-324, float('inf'), float('nan')
+print repr(1.1), str(1.1), 1/3.0, str(1/3.0), repr(1/3.0), 1e16, 123456789012.0, 1e22, 5e-324, float('inf'), float('nan'), 900719925474099.25, -1844674407370955.25, 900719925474099.75
 print "%s %s" % (1.0, 1L), "%r" % 2L, '%5.1f|%-8s|%8s' % (2.25, 'ab', 'cd'), '{0} {1!r} {x:>5}'.format(1, 'a', x=3), '{:,}'.format(1234567)
 print u'caf\xe9'.encode('utf-8'), 'caf\xc3\xa9'.decode('utf-8') == u'caf\xe9', repr('\xe9'.decode('latin-1'))
 import sys
