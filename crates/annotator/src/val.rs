@@ -608,6 +608,24 @@ impl Val {
         self.join(other, &mut strict) == *self && !strict.met
     }
 
+    /// The same with integers of one kind each, that which holds all those that met
+    /// (also in tuples). Conflicts stay.
+    pub(crate) fn with_one_kind(&self) -> Val {
+        let mut v = self.clone();
+        for a in &mut v.atoms {
+            match a {
+                Atom::Int(i) => {
+                    if let Some(kind) = i.kind() {
+                        *i = Ints::of(kind, i.nonneg());
+                    }
+                }
+                Atom::Tuple(items) => *items = items.iter().map(Val::with_one_kind).collect(),
+                _ => {}
+            }
+        }
+        v
+    }
+
     /// The same where nothing is known of `'\0'` in strings.
     pub(crate) fn with_nul(&self) -> Val {
         let mut v = self.clone();

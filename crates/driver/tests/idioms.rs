@@ -285,3 +285,64 @@ def function(n):
         ",
     );
 }
+
+#[test]
+fn specialised_by_the_types_of_star_arguments() {
+    check(
+        "
+from rpython.rlib.objectmodel import specialize
+
+class Box(object):
+    def __init__(self, text):
+        self.text = text
+class Red(Box):
+    pass
+
+@specialize.ll()
+def shown(*values):
+    if len(values) == 2:
+        return shown(values[0]) + ' ' + shown(values[1])
+    x = values[0]
+    if isinstance(x, float):
+        return 'float'
+    if isinstance(x, int):
+        return 'int %d' % (x + 1)
+    if isinstance(x, Box):
+        return x.text
+    return '?'
+
+def one(n):
+    return shown(n) + shown(2.5) + shown(Box('box')) + shown(Red('red'))
+def two(n):
+    return shown(n, Box('b')) + shown(Red('r'), 2.5)
+",
+        "
+        one(3) == \"int 4floatboxred\"
+        two(8) == \"int 9 br float\"
+        ",
+    );
+}
+
+#[test]
+fn declared_integers_and_tuples() {
+    check(
+        "
+from rpython.annotator.model import SomeInteger, SomeTuple
+from rpython.rlib import types
+from rpython.rlib.rarithmetic import r_uint
+from rpython.rlib.signature import signature
+
+s_uint = SomeInteger(knowntype=r_uint)
+
+@signature(s_uint, returns=SomeTuple((s_uint, types.int())))
+def span(n):
+    return (n, -1)
+def rest(s):
+    n, m = span(len(s) // 2)
+    return s[n:] + str(m)
+",
+        "
+        rest(\"abcdef\") == \"def-1\"
+        ",
+    );
+}

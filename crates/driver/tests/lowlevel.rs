@@ -714,3 +714,25 @@ def through_pointer(x):
         ",
     );
 }
+
+#[test]
+fn results_of_c_functions_are_numbers_to_reckon_with() {
+    check(
+        "
+from rpython.rlib.rarithmetic import r_uint
+from rpython.rtyper.lltypesystem import rffi
+absolute = rffi.llexternal('abs', [rffi.INT], rffi.INT)
+process = rffi.llexternal('getpid', [], rffi.UINT)
+def sum(n):
+    return absolute(n) + absolute(1)
+def number():
+    if process():
+        return process() + r_uint(1) > process()
+    return False
+",
+        "
+        sum(-5) == 6
+        number() == true
+        ",
+    );
+}

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_graph::{Const, ObjId};
+use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::{FunctionData, ObjData};
 
 use super::args::Arguments;
@@ -128,7 +128,7 @@ impl Cx<'_> {
             Ok(m) => m,
             Err(message) => return Ok(self.problem("TP0304", message)),
         };
-        let (mut inputs, extra) = (matched.named, matched.extra);
+        let (mut inputs, mut extra) = (matched.named, matched.extra);
         if !self.enforce(&info, &mut inputs)? {
             return Ok(Val::default());
         }
@@ -136,7 +136,7 @@ impl Cx<'_> {
             return self.call_memo(desc, func, &info, inputs);
         }
         let stars = info.params.varargs.then_some(extra.len());
-        let Some(mut key) = self.spec_key(&info, copy, stars, &mut inputs, &extra)? else {
+        let Some(mut key) = self.spec_key(&info, copy, stars, &mut inputs, &mut extra)? else {
             return Ok(Val::default());
         };
         // Functions that are called at the same place take the same arguments: those
@@ -182,7 +182,7 @@ impl Cx<'_> {
         copy: &str,
         stars: Option<usize>,
         inputs: &mut [(ArgSource, Val)],
-        extra: &[(ArgSource, Val)],
+        extra: &mut [(ArgSource, Val)],
     ) -> Known<Option<String>> {
         let mut parts: Vec<String> = Vec::new();
         if !copy.is_empty() {
@@ -248,7 +248,7 @@ impl Cx<'_> {
                     Specialization::LowLevelAndArg(i) => i,
                     _ => &[],
                 };
-                for (i, (_, v)) in inputs.iter_mut().enumerate() {
+                for (i, (_, v)) in inputs.iter_mut().chain(extra).enumerate() {
                     parts.push(self.low_level_key(v, by_value.contains(&i)));
                 }
             }
@@ -293,7 +293,7 @@ impl Cx<'_> {
             Some(Atom::Int(i)) if i.is_bool() => "bool".into(),
             Some(Atom::Int(i)) => {
                 let k = i.kind_or_widest();
-                if k == taipan_graph::IntKind::SIGNED {
+                if k == IntKind::SIGNED {
                     "int".into()
                 } else {
                     format!("r_{}int{}", if k.signed { "" } else { "u" }, k.bits)
@@ -308,22 +308,26 @@ impl Cx<'_> {
         })
     }
 
-    /// Low-level type of an argument, which becomes all that is known of it; a Void
-    /// argument's value.
+    /// Low-level type of an argument, which becomes all that is known of it; the value of
+    /// functions, classes and other constants. What has no low-level type goes by its kind.
     fn low_level_key(&mut self, v: &mut Val, by_value: bool) -> String {
-        if by_value || annotation_to_lltype(v).is_none_or(|t| t.is_void()) {
-            return match self.value_key(v) {
-                Some(k) => format!("<{k}>"),
-                None => format!("<{:?}>", v.atoms),
-            };
+        let t = annotation_to_lltype(v).filter(|t| !t.is_void());
+        let constant = match v.single() {
+            Some(Atom::Instance(_)) => false,
+            _ => t.is_none(),
+        };
+        if (by_value || constant)
+            && let Some(k) = self.value_key(v)
+        {
+            return format!("<{k}>");
         }
-        match annotation_to_lltype(v) {
-            Some(t) => {
-                *v = lltype_to_annotation(t);
-                type_text(t)
-            }
-            None => "?".into(),
+        if let Some(t) = t.filter(|_| !by_value) {
+            *v = lltype_to_annotation(t);
+            return type_text(t);
         }
+        *v = v.not_const();
+        let kind = v.atoms.first().map(|a| self.facts.kind_name(a));
+        format!("<{}>", kind.unwrap_or("None"))
     }
 
     /// `@enforceargs` and `@signature`: makes the arguments what is declared. Answers
@@ -361,7 +365,7 @@ impl Cx<'_> {
             let Some(declared) = declared else {
                 continue;
             };
-            let sum = declared.join(v, self);
+            let sum = declared.join(v, self).with_one_kind();
             if !declared.contains(&sum, self) {
                 let (want, got) = (self.facts.describe(&declared), self.facts.describe(v));
                 self.problem(
@@ -398,11 +402,7 @@ impl Cx<'_> {
         let v = match t {
             Const::None => return Ok(None),
             Const::Tuple(items) => {
-                let mut vals = Vec::new();
-                for i in items.iter() {
-                    vals.push(self.declared_type(i, &Val::default())?.unwrap_or_default());
-                }
-                Val::tuple(vals)
+                return self.declared_tuple(items, given);
             }
             Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
                 Some(ObjData::Class(c)) if c.builtin && &*c.module != "exceptions" => {
@@ -423,17 +423,11 @@ impl Cx<'_> {
                 Some(ObjData::LLType(t)) if t.is_void() => given.clone(),
                 Some(ObjData::LLType(t)) => lltype_to_annotation(*t),
                 Some(ObjData::List(items)) if items.len() == 1 => {
-                    let item = self
-                        .declared_type(&items[0].clone(), &Val::default())?
-                        .unwrap_or_default();
-                    match given.single() {
-                        Some(Atom::List(site)) => {
-                            self.write(SlotKey::Item(*site), item);
-                            self.resize(*site);
-                            given.clone()
-                        }
-                        _ => given.clone(),
+                    self.declare_items(&items[0], given)?;
+                    if let Some(Atom::List(site)) = given.single() {
+                        self.resize(*site);
                     }
+                    given.clone()
                 }
                 Some(ObjData::Instance(i)) => {
                     let class = self.facts.class(i.class)?;
@@ -444,9 +438,21 @@ impl Cx<'_> {
                         // `NOT_CONSTANT` is a bare object.
                         Some("object") => given.not_const(),
                         Some("SomeInteger") => Val::int(
-                            taipan_graph::IntKind::SIGNED,
+                            self.declared_kind(i.get("knowntype"))?,
                             i.get("nonneg") == Some(&Const::Bool(true)),
                         ),
+                        Some("SomeTuple") => {
+                            return match i.get("items") {
+                                Some(Const::Tuple(items)) => self.declared_tuple(items, given),
+                                _ => Ok(None),
+                            };
+                        }
+                        Some("SomeList") => {
+                            if let Some(item) = i.get("item") {
+                                self.declare_items(item, given)?;
+                            }
+                            given.clone()
+                        }
                         Some("SomeBool") => Val::bool_(),
                         Some("SomeFloat") => Atom::Float.into(),
                         Some("SomeChar") => Val::char_(false),
@@ -466,6 +472,45 @@ impl Cx<'_> {
             _ => return Ok(None),
         };
         Ok((!v.is_bottom()).then_some(v))
+    }
+
+    /// Makes the declared items part of those of a list that is given.
+    fn declare_items(&mut self, item: &Const, given: &Val) -> Known<()> {
+        let item = self.declared_type(item, &Val::default())?;
+        if let (Some(item), Some(Atom::List(site))) = (item, given.single()) {
+            self.write(SlotKey::Item(*site), item);
+        }
+        Ok(())
+    }
+
+    /// A tuple of declared items. An item without a constraint of its own is the one that
+    /// is given; where none is, the tuple as a whole has no constraint.
+    fn declared_tuple(&mut self, items: &[Const], given: &Val) -> Known<Option<Val>> {
+        let given = match given.single() {
+            Some(Atom::Tuple(parts)) if parts.len() == items.len() => parts.to_vec(),
+            _ => vec![Val::default(); items.len()],
+        };
+        let mut vals = Vec::new();
+        for (item, part) in items.iter().zip(given) {
+            match self.declared_type(item, &part)? {
+                Some(v) => vals.push(v),
+                None if part.is_bottom() => return Ok(None),
+                None => vals.push(part),
+            }
+        }
+        Ok(Some(Val::tuple(vals)))
+    }
+
+    /// The kind of integers of a declared `SomeInteger`, by its class.
+    fn declared_kind(&mut self, class: Option<&Const>) -> Known<IntKind> {
+        Ok(match class {
+            Some(Const::Obj(o)) => match self.facts.object(*o)?.as_deref() {
+                Some(ObjData::Class(c)) => super::builtins::int_type(&c.name),
+                _ => None,
+            },
+            _ => None,
+        }
+        .unwrap_or(IntKind::SIGNED))
     }
 
     /// Makes an instance.

@@ -47,7 +47,7 @@ const MODULES: &[Module] = &[
     module("posix", os::POSIX, os::init),
     module("math", math::MATH, math::init),
     module("time", os::TIME, nothing),
-    module("operator", operator::OPERATOR, nothing),
+    module("operator", operator::OPERATOR, operator::init),
     module("_struct", structs::STRUCT, nothing),
     module("_sre", re::SRE, nothing),
     module("_taipan", sys::TAIPAN, sys::init_taipan),

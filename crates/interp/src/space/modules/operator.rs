@@ -3,6 +3,7 @@
 use taipan_graph::HlOp;
 
 use crate::space::builtin::{Args, Builtin};
+use crate::space::heap::Ref;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
@@ -19,7 +20,6 @@ macro_rules! operations {
             Builtin::function("operator.not_", not_),
             Builtin::function("operator.is_not", is_not),
             Builtin::function("operator.concat", add),
-            Builtin::function("operator.isub", isub),
             Builtin::function("operator.attrgetter", attrgetter),
             Builtin::function("operator.itemgetter", itemgetter),
         ];
@@ -58,13 +58,21 @@ operations! {
     "delitem" delitem = DelItem, 2;
     "getslice" getslice = GetSlice, 3;
     "index" index = Pos, 1;
+    "setslice" setslice = SetSlice, 4;
+    "delslice" delslice = DelSlice, 3;
     "iadd" iadd = InplaceAdd, 2;
+    "isub" isub = InplaceSub, 2;
     "imul" imul = InplaceMul, 2;
-}
-
-fn isub(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "isub", 2, 2)?;
-    it.operation(HlOp::InplaceSub, args.pos)
+    "idiv" idiv = InplaceDiv, 2;
+    "itruediv" itruediv = InplaceTrueDiv, 2;
+    "ifloordiv" ifloordiv = InplaceFloorDiv, 2;
+    "imod" imod = InplaceMod, 2;
+    "ipow" ipow = InplacePow, 2;
+    "ilshift" ilshift = InplaceLShift, 2;
+    "irshift" irshift = InplaceRShift, 2;
+    "iand" iand = InplaceAnd, 2;
+    "ior" ior = InplaceOr, 2;
+    "ixor" ixor = InplaceXor, 2;
 }
 
 fn not_(it: &mut Interp, args: Args<'_>) -> R {
@@ -75,6 +83,21 @@ fn not_(it: &mut Interp, args: Args<'_>) -> R {
 fn is_not(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "is_not", 2, 2)?;
     Ok(Value::Bool(!args.pos[0].is(&args.pos[1])))
+}
+
+/// The functions under the names of the methods, too: `operator.__lt__`.
+pub(crate) fn init(it: &mut Interp, module: Ref) {
+    for f in OPERATOR {
+        let name = f.short_name();
+        if !matches!(
+            name,
+            "is_" | "is_not" | "truth" | "attrgetter" | "itemgetter"
+        ) && let Some(v) = it.heap.attr(module, name).cloned()
+        {
+            let method = format!("__{}__", name.trim_end_matches('_'));
+            it.heap.set_attr(module, &method, v);
+        }
+    }
 }
 
 /// The getters are classes written in Python.

@@ -1,5 +1,6 @@
 """Annotations as values, for declarations: `@enforceargs`, `@signature` and what else
 takes one. The annotator itself knows these classes by their names and attributes."""
+from rpython.rlib.rarithmetic import r_uint
 
 
 class SomeObject(object):
@@ -54,10 +55,13 @@ class SomeInteger(SomeFloat):
     knowntype = int
 
     def __init__(self, nonneg=False, unsigned=None, knowntype=None):
-        if knowntype is not None:
-            self.knowntype = knowntype
-        self.unsigned = bool(unsigned)
-        self.nonneg = bool(nonneg or unsigned)
+        if knowntype is None:
+            knowntype = r_uint if unsigned else int
+        elif unsigned is not None:
+            raise TypeError('either knowntype or unsigned')
+        self.knowntype = knowntype
+        self.unsigned = knowntype(-1) > 0
+        self.nonneg = bool(nonneg or self.unsigned)
 
 
 class SomeBool(SomeInteger):

@@ -242,7 +242,8 @@ def _wrapper(name, args, result, funcptr, elidable, save_err):
     space = {'funcptr': funcptr, 'cast': cast, 'llhelper': llhelper,
              '_chars_in': _chars_in, '_chars_out': _chars_out,
              '_wide_chars_in': _wide_chars_in, '_wide_chars_out': _wide_chars_out,
-             'keep': keepalive_until_here, 'errno': _errno_location}
+             'keep': keepalive_until_here, 'errno': _errno_location,
+             'INT': INT, 'SIGNED': SIGNED, 'UNSIGNED': UNSIGNED}
     for i, TYPE in enumerate(args):
         space['T%d' % i] = TYPE
         passed.append('c%d' % i)
@@ -264,12 +265,13 @@ def _wrapper(name, args, result, funcptr, elidable, save_err):
         after.insert(0, 'set_saved_errno(cast(SIGNED, errno()[0]))')
     if save_err:
         from rpython.rlib.rposix import get_saved_errno, set_saved_errno
-        space.update(get_saved_errno=get_saved_errno, set_saved_errno=set_saved_errno,
-                     INT=INT, SIGNED=SIGNED)
+        space.update(get_saved_errno=get_saved_errno, set_saved_errno=set_saved_errno)
     call = 'funcptr(%s)' % ', '.join(passed)
     if result != lltype.Void:
         call = 'result = ' + call
-        after.append('return result')
+        # An `int` of C comes as a number that arithmetic works on.
+        wide = {INT: 'SIGNED', UINT: 'UNSIGNED'}.get(result)
+        after.append('return cast(%s, result)' % wide if wide else 'return result')
     lines = ['def %s(%s):' % (_identifier(name), ', '.join('a%d' % i for i in range(len(args))))]
     lines += ['    ' + line for line in before + [call] + after]
     exec '\n'.join(lines) + '\n' in space
