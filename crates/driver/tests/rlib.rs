@@ -123,7 +123,8 @@ fn integers() {
     check(
         "
 from rpython.rlib.rarithmetic import *
-from rpython.rlib.rbigint import bit_length_int, frombytes_int, rbigint, tobytes_int
+from rpython.rlib.rbigint import (
+    SHIFT, _AsScaledDouble, bit_length_int, frombytes_int, rbigint, tobytes_int)
 def valid(x): return is_valid_int(x) * 4 + is_valid_int(x > 0) * 2 + is_valid_int(x + 0.5)
 def parsed(n): return string_to_int(str(n))
 def swapped(n): return [intmask(byteswap(r_int32(n))), intmask(byteswap(r_int16(n))), byteswap(n)]
@@ -137,6 +138,10 @@ def root(n):
     n = rbigint.fromint(n)
     return n.mul(n).isqrt().eq(n)
 def towards_zero(x, y): return int_c_div(x, y), int_c_mod(x, y)
+def scaled(n, shift):
+    x, e = _AsScaledDouble(rbigint.fromint(n).lshift(shift))
+    for i in range(shift - e * SHIFT): x /= 2.0
+    return x
 ",
         "
         valid(123) == 6
@@ -153,6 +158,7 @@ def towards_zero(x, y): return int_c_div(x, y), int_c_mod(x, y)
         towards_zero(7, -2) == [-3,1]
         towards_zero(-8, 2) == [-4,0]
         towards_zero(-9223372036854775808, 10) == [-922337203685477580,-8]
+        scaled(-3, 5000) == -3.0
         ",
     );
 }

@@ -815,8 +815,24 @@ def _true_divide(a, b):
     return result
 
 
+def _AsScaledDouble(v):
+    """A float and how many digits its value has to be shifted left by: (x, e) is about
+    x * 2 ** (e * SHIFT), as exactly as a float can say it."""
+    if v._sign == 0:
+        raise ValueError("a number that is not zero is needed")
+    bits = v.bit_length()
+    # More bits than a float has, so that what is left out hardly rounds.
+    drop = bits - 57
+    if drop <= 0:
+        return v.tofloat(), 0
+    exponent = drop // SHIFT
+    head = v.abs().rshift(drop).tofloat()
+    return math.ldexp(head, drop - exponent * SHIFT) * v._sign, exponent
+
+
 NULLRBIGINT = rbigint([], 0)
 ONERBIGINT = rbigint([1], 1)
+ONENEGATIVERBIGINT = rbigint([1], -1)
 NULLDIGITS = [0]
 
 def gcd_binary(a, b):
