@@ -432,7 +432,7 @@ fn const_val(solver: &Solver, c: &taipan_graph::Const) -> Val {
         Const::None => Val::none(),
         Const::Bool(_) => Val::bool_(),
         Const::Int(i) => Val::const_int(*i),
-        Const::RInt(k, v) => Val::int(*k, v.get() >= 0),
+        Const::RInt(k, v) => Val::int(*k, k.is_nonneg(*v)),
         Const::Float(_) => Atom::Float.into(),
         Const::Str(_) => Val::str_(false),
         Const::Unicode(_) => Val::unicode(false),

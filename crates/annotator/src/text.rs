@@ -169,6 +169,7 @@ impl Printer<'_> {
         match c {
             Const::Obj(o) => self.object(*o),
             // The type says of what kind it is.
+            Const::RInt(kind, v) if kind.is_nonneg(*v) => (v.get() as u128).to_string(),
             Const::RInt(_, v) => v.to_string(),
             other => other.to_string(),
         }

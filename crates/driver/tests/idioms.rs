@@ -262,6 +262,38 @@ def object(n):
     );
 }
 
+/// What is known of a value when its truth is an argument is forgotten in the call.
+#[test]
+fn arguments_that_say_what_is_not_none() {
+    check(
+        "
+class Box(object):
+    def __init__(self, content): self.content = content
+def find(n):
+    if n > 3: return None
+    return Box(n)
+def demand(condition, what):
+    if not condition: raise ValueError(what)
+def found(n):
+    box = find(n)
+    demand(box is not None, 'a box')
+    return box.content
+def told(n):
+    box = find(n)
+    if n > 2: box = Box(0)
+    there = not (box is None)
+    missing = not there
+    return box.content + there * 10 + missing * 100
+",
+        "
+        found(2) == 2
+        found(4) raises ValueError
+        told(2) == 12
+        told(4) == 10
+        ",
+    );
+}
+
 #[test]
 fn none_is_compared_by_identity() {
     check(
@@ -343,6 +375,40 @@ def rest(s):
 ",
         "
         rest(\"abcdef\") == \"def-1\"
+        ",
+    );
+}
+
+/// Both signs of 128 bits, in every place that a constant may have.
+#[test]
+fn prebuilt_integers_of_128_bits() {
+    check(
+        "
+from rpython.rlib.rarithmetic import intmask, r_longlonglong, r_ulonglonglong
+MOST = (r_ulonglonglong(-1) << 64) | r_ulonglonglong(-1)
+LEAST = r_longlonglong(-1) << 126
+class Range(object):
+    def __init__(self): self.end = MOST
+the_range = Range()
+ends = [MOST, r_ulonglonglong(3)]
+of_key = {r_ulonglonglong(3): MOST}
+def key(n):
+    if n > 3: return r_ulonglonglong(n)
+    return MOST
+def beyond(n): return key(n) > r_ulonglonglong(10)
+def least(n): return intmask((LEAST + r_longlonglong(n)) >> 100)
+def shrunk(n):
+    the_range.end = the_range.end - r_ulonglonglong(n)
+    return intmask(the_range.end >> 70) + intmask(ends[n] >> 100)
+def looked_up(n): return intmask(of_key[r_ulonglonglong(n)] >> 90)
+",
+        "
+        beyond(0) == true
+        beyond(5) == false
+        least(7) == -67108864
+        shrunk(0) == 288230376420147198
+        shrunk(1) == 288230376151711743
+        looked_up(3) == 274877906943
         ",
     );
 }

@@ -10,7 +10,8 @@
 //! something is recorded: until then constants keep the ways apart. An exception
 //! handler thus sees each class of exception by itself. So the state is merged at the
 //! first instruction behind a join that records, and later states are merged wherever
-//! one was merged before.
+//! one was merged before. `not` asks for a truth value but jumps nowhere: there is a join
+//! behind it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -198,6 +199,9 @@ impl<'a> FlowContext<'a> {
             if !self.space.log.is_empty() {
                 self.idle = 0;
             }
+            // A truth value was asked for, and yet control goes on at the same place.
+            let forked = self.space.log.iter().any(|e| matches!(e, Event::Bool(_)));
+            self.space.merge_due |= forked && instr.jump_target().is_none();
             self.space.log.clear();
             self.space.replayed = 0;
             if self.arrive(&frame) && self.idle > IDLE_LIMIT {

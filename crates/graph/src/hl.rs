@@ -74,6 +74,12 @@ impl IntKind {
         bits: 64,
     };
 
+    /// Whether a constant of this kind is not negative. Of unsigned numbers of 128 bits
+    /// constants hold the bits.
+    pub fn is_nonneg(self, v: Wide) -> bool {
+        !self.signed || v.get() >= 0
+    }
+
     /// Wraps a value to this kind's range, as `intmask` and `r_uint()` do.
     pub fn wrap(self, v: i128) -> i128 {
         if self.bits == 128 {

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use num_traits::ToPrimitive;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::Db;
 use taipan_code::{CodeId, Origin};
@@ -483,7 +484,10 @@ impl<'a> Freezer<'a> {
 fn integer(v: &Value) -> Option<i128> {
     match v {
         Value::Int(i) => Some(i128::from(*i)),
-        Value::Long(l) => num_traits::ToPrimitive::to_i128(&**l),
+        Value::Long(l) => {
+            let bits = || l.to_u128().map(|bits| bits as i128);
+            l.to_i128().or_else(bits)
+        }
         _ => None,
     }
 }

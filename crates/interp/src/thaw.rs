@@ -45,6 +45,9 @@ impl<'a> Thaw<'a> {
             Const::None => Value::None,
             Const::Bool(b) => Value::Bool(*b),
             Const::Int(i) => Value::Int(*i),
+            Const::RInt(kind, v) if kind.is_nonneg(*v) => {
+                Value::int_or_long((v.get() as u128).into())
+            }
             Const::RInt(_, v) => Value::int_or_long(v.get().into()),
             Const::Long(l) => Value::Long(l.clone()),
             Const::Float(f) => Value::Float(f64::from_bits(*f)),

@@ -18,7 +18,7 @@ pub(crate) fn immutablevalue(rt: &RTyper<'_>, c: &Const) -> Typed<SomeValue> {
             kind: IntKind::SIGNED,
         },
         Const::RInt(kind, v) => SomeKind::Integer {
-            nonneg: v.get() >= 0,
+            nonneg: kind.is_nonneg(*v),
             kind: *kind,
         },
         Const::Long(n) => SomeKind::Integer {

@@ -556,7 +556,7 @@ fn compare_consts(op: HlOp, a: &Const, b: &Const) -> Option<bool> {
     let int = |c: &Const| match c {
         Const::Int(i) => Some(i128::from(*i)),
         Const::Bool(b) => Some(i128::from(*b)),
-        Const::RInt(_, i) => Some(i.get()),
+        Const::RInt(kind, i) if kind.signed || i.get() >= 0 => Some(i.get()),
         _ => None,
     };
     let order = match (a, b) {

@@ -72,7 +72,7 @@ impl Cx<'_> {
             Const::None => Val::none(),
             Const::Bool(b) => Val::const_bool(*b),
             Const::Int(i) => Val::const_int(*i),
-            Const::RInt(kind, v) => Val::int(*kind, v.get() >= 0).with_const(Some(c.clone())),
+            Const::RInt(kind, v) => Val::int(*kind, kind.is_nonneg(*v)).with_const(Some(c.clone())),
             Const::Long(l) => match l.to_i64() {
                 Some(i) => Val::const_int(i),
                 None => self.problem("TP0314", format!("long constant {l} does not fit an int")),

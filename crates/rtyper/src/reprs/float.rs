@@ -17,6 +17,7 @@ pub(crate) fn const_as_float(c: &Const) -> Option<f64> {
         Const::Float(bits) => f64::from_bits(*bits),
         Const::Int(i) => *i as f64,
         Const::Bool(b) => f64::from(u8::from(*b)),
+        Const::RInt(kind, i) if kind.is_nonneg(*i) => i.get() as u128 as f64,
         Const::RInt(_, i) => i.get() as f64,
         Const::SingleFloat(bits) => f64::from(f32::from_bits(*bits)),
         _ => return None,
