@@ -170,6 +170,24 @@ def links():
     result = os.readlink(name) + str(os.path.islink(name)) + str(os.path.islink('/tmp'))
     os.unlink(name)
     return result
+def resolved(rest):
+    name = own('resolved')
+    os.symlink('/', name)
+    result = os.path.realpath(name + rest) + str(os.path.lexists(name))
+    os.unlink(name)
+    return result + str(os.path.lexists(name))
+def endless():
+    name = own('endless')
+    os.symlink(name, name)
+    result = os.path.realpath(name + '/a') == name + '/a'
+    os.unlink(name)
+    return result
+def same(): return os.path.samefile('/', '/tmp/..') * 2 + os.path.samefile('/', '/tmp')
+def changed(path):
+    try:
+        return os.path.getmtime(path) > 0.0
+    except OSError as e:
+        return e.errno == 13
 def duplicate():
     r, w = os.pipe()
     other = os.dup(w)
@@ -192,6 +210,13 @@ def duplicate():
         failing(6) == 3
         failing(7) == 2
         links() == "/tmp10"
+        resolved('/tmp/./.') == "/tmp10"
+        resolved('/../tmp') == "/tmp10"
+        resolved('/nonexistent/x/..') == "/nonexistent10"
+        endless() == true
+        same() == 2
+        changed('/') == true
+        changed('/nonexistent') == false
         duplicate() == "abc"
         "#,
     );
@@ -201,6 +226,7 @@ def duplicate():
 fn environment_and_shell() {
     check_files(
         "
+from rpython.rlib import rposix
 def variables():
     name = 'TAIPAN_' + own('')[12:]
     before = name in os.environ
@@ -214,6 +240,13 @@ def no_variable():
     return os.environ['TAIPAN_NOT_SET']
 def shell(command):
     return os.WEXITSTATUS(os.system(command))
+def spawned(mode, command):
+    answer = rposix.spawnv(mode, '/bin/sh', ['sh', '-c', command])
+    if mode == 0: return answer
+    pid, status = os.waitpid(answer, 0)
+    return (pid == answer) * 1000 + os.WEXITSTATUS(status)
+def spawned_with(value):
+    return rposix.spawnve(0, '/bin/sh', ['sh', '-c', 'exit $STATUS'], {'STATUS': value})
 def randomness(n):
     return len(os.urandom(n))
 ",
@@ -221,6 +254,10 @@ def randomness(n):
         variables() == "0,a=b,a=b,1,no,1"
         no_variable() raises KeyError
         shell('exit 4') == 4
+        spawned(0, 'exit 3') == 3
+        spawned(0, 'kill -9 $$') == -9
+        spawned(1, 'exit 3') == 1003
+        spawned_with('5') == 5
         randomness(300) == 300
         "#,
     );

@@ -303,9 +303,6 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
             continue;
         }
         let path = file.path(it.db);
-        if path.starts_with("<taipan>/lib_python") {
-            continue;
-        }
         let known = it.heap.the_dict(it.modules).len();
         if listed != known || !modules.contains_key(path.as_str()) {
             (modules, listed) = (modules_by_file(it), known);
@@ -324,6 +321,10 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
                 let problem = diagnose(it, &e);
                 failed.push(((*name).into(), problem));
             }
+        }
+        // What functions of the standard library import, few translated ones do.
+        if path.starts_with("<taipan>/lib_python") {
+            continue;
         }
         let globals = it.heap.attrs(module);
         for desc in &needs.imports {

@@ -1,4 +1,5 @@
 """Paths."""
+import posix
 from posix import abspath, exists, getsize, isdir, isfile, islink
 
 sep = '/'
@@ -7,8 +8,76 @@ extsep = '.'
 curdir = '.'
 pardir = '..'
 pathsep = ':'
-lexists = exists
-realpath = abspath
+defpath = ':/bin:/usr/bin'
+devnull = '/dev/null'
+supports_unicode_filenames = False
+_MOST_LINKS = 40
+
+
+def lexists(path):
+    try:
+        posix.lstat(path)
+    except OSError:
+        # Import time is not told what a link is like, only whether something is there.
+        return exists(path)
+    return True
+
+
+def realpath(path):
+    """Without links, as far as they lead anywhere."""
+    resolved = '/'
+    links = 0
+    if not path.startswith('/'):
+        resolved = abspath('.')
+    parts = path.split('/')
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        if part == '' or part == '.':
+            continue
+        if part == '..':
+            resolved = dirname(resolved)
+            continue
+        reached = join(resolved, part)
+        if links < _MOST_LINKS and islink(reached):
+            links += 1
+            target = posix.readlink(reached)
+            if target.startswith('/'):
+                resolved = '/'
+            ahead = target.split('/')
+            ahead.reverse()
+            parts.extend(ahead)
+        else:
+            resolved = reached
+    return resolved
+
+
+def getmtime(path):
+    return posix.stat(path).st_mtime
+
+
+def getatime(path):
+    return posix.stat(path).st_atime
+
+
+def getctime(path):
+    return posix.stat(path).st_ctime
+
+
+def samefile(path, other):
+    mine, yours = posix.stat(path), posix.stat(other)
+    return mine.st_ino == yours.st_ino and mine.st_dev == yours.st_dev
+
+
+def ismount(path):
+    """Whether another file system starts there."""
+    if islink(path):
+        return False
+    try:
+        here, above = posix.lstat(path), posix.lstat(join(path, '..'))
+    except OSError:
+        return False
+    return here.st_dev != above.st_dev or here.st_ino == above.st_ino
 
 
 def isabs(path):

@@ -95,3 +95,51 @@ class Template(object):
             if braced:
                 i += 1
         return ''.join(out)
+
+
+def capitalize(s):
+    return s.capitalize()
+
+
+def swapcase(s):
+    return s.swapcase()
+
+
+def center(s, width):
+    return s.center(width)
+
+
+def lstrip(s):
+    return s.lstrip()
+
+
+def rstrip(s):
+    return s.rstrip()
+
+
+def rfind(s, *args):
+    return s.rfind(*args)
+
+
+def index(s, *args):
+    return s.index(*args)
+
+
+def rindex(s, *args):
+    return s.rindex(*args)
+
+
+def count(s, *args):
+    return s.count(*args)
+
+
+def translate(s, table, deletions=''):
+    return s.translate(table, deletions)
+
+
+def atof(s):
+    return float(s)
+
+
+def atol(s, base=10):
+    return long(s, base)

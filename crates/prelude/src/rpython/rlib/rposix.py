@@ -263,14 +263,48 @@ def execv(path, args):
     _execve(path, _joined(args), os._environ())
 
 
-def execve(path, args, env):
+def _environment(env):
     builder = StringBuilder()
     for key, value in env.iteritems():
         builder.append(key)
         builder.append('=')
         builder.append(value)
         builder.append('\0')
-    _execve(path, _joined(args), builder.build())
+    return builder.build()
+
+
+def execve(path, args, env):
+    _execve(path, _joined(args), _environment(env))
+
+
+# What says not to wait for the process.
+_P_NOWAIT = 1
+
+
+def _spawned(mode, path, args, env):
+    pid = fork()
+    if pid == 0:
+        try:
+            _execve(path, args, env)
+        except OSError:
+            pass
+        exit(127)
+    if mode == _P_NOWAIT:
+        return pid
+    _, status = waitpid(pid, 0)
+    if status & 0x7f:
+        return -(status & 0x7f)
+    return status >> 8
+
+
+def spawnv(mode, path, args):
+    """Runs a program in a process of its own: its number, or how it ended if it is
+    waited for (a signal is negative)."""
+    return _spawned(mode, path, _joined(args), os._environ())
+
+
+def spawnve(mode, path, args, env):
+    return _spawned(mode, path, _joined(args), _environment(env))
 
 
 def utime(path, times):

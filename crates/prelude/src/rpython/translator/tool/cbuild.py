@@ -19,6 +19,50 @@ class ExternalCompilationInfo(object):
             setattr(self, name, tuple([str(item) for item in value]))
         self.platform = platform
 
+    @classmethod
+    def from_compiler_flags(cls, flags):
+        """Of options for the compiler: -I, -D and others."""
+        folders, macros, others = [], [], []
+        for flag in flags.split():
+            start, rest = flag[:2], flag[2:]
+            if start in ('-L', '-l'):
+                raise ValueError("%r is an option for the linker" % flag)
+            if start == '-I':
+                folders.append(rest)
+            elif start == '-D':
+                name, _, value = rest.partition('=')
+                if name != '_XOPEN_SOURCE':
+                    macros.append('#define %s %s' % (name, value or '1'))
+            else:
+                others.append(flag)
+        return cls(pre_include_bits=macros, include_dirs=folders, compile_extra=others)
+
+    @classmethod
+    def from_linker_flags(cls, flags):
+        """Of options for the linker: -L, -l and others."""
+        folders, libraries, others = [], [], []
+        for flag in flags.split():
+            start, rest = flag[:2], flag[2:]
+            if start in ('-I', '-D'):
+                raise ValueError("%r is an option for the compiler" % flag)
+            if start == '-L':
+                folders.append(rest)
+            elif start == '-l':
+                libraries.append(rest)
+            else:
+                others.append(flag)
+        return cls(libraries=libraries, library_dirs=folders, link_extra=others)
+
+    @classmethod
+    def from_config_tool(cls, execonfigtool):
+        raise ImportError("%s cannot be asked: a program starts no processes while it is imported"
+                          % execonfigtool)
+
+    @classmethod
+    def from_pkg_config(cls, pkgname):
+        """As if there were no such package: modules that need it are left out then."""
+        cls.from_config_tool('pkg-config')
+
     def merge(self, *others):
         """This and the others, without repetition."""
         fields = {}
