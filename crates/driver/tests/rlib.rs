@@ -137,6 +137,12 @@ def length(n): return bit_length_int(n)
 def root(n):
     n = rbigint.fromint(n)
     return n.mul(n).isqrt().eq(n)
+def wide(n):
+    numbers = [rbigint.fromrarith_int(n), rbigint.fromrarith_int(r_uint(n)),
+        rbigint.fromrarith_int(r_int32(n)), rbigint.fromrarith_int(n > 0),
+        rbigint.fromrarith_int(r_longlonglong(n) << 50)]
+    return [big.str() for big in numbers]
+def zero(): return rbigint.fromint(0).format('abc', '<', '>')
 def towards_zero(x, y): return int_c_div(x, y), int_c_mod(x, y)
 def scaled(n, shift):
     x, e = _AsScaledDouble(rbigint.fromint(n).lshift(shift))
@@ -154,6 +160,10 @@ def scaled(n, shift):
         to_bytes(258) == \"\\u0002\\u0001\"
         length(-256) == 9
         root(1000003) == true
+        wide(-9223372036854775808) == [\"-9223372036854775808\",\"9223372036854775808\",\"0\",\"0\",\"-10384593717069655257060992658440192\"]
+        wide(-3) == [\"-3\",\"18446744073709551613\",\"-3\",\"0\",\"-3377699720527872\"]
+        wide(5) == [\"5\",\"5\",\"5\",\"1\",\"5629499534213120\"]
+        zero() == \"<0>\"
         towards_zero(-7, 2) == [-3,-1]
         towards_zero(7, -2) == [-3,1]
         towards_zero(-8, 2) == [-4,0]

@@ -8,7 +8,7 @@ import sys
 
 from rpython.rlib.objectmodel import not_rpython, specialize
 from rpython.rlib.rarithmetic import (
-    LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int)
+    LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int, widen)
 from rpython.rlib.rstring import NumberStringParser, StringBuilder
 from rpython.rlib.rbigint_digits import (
     BASE, MASK, SHIFT, _add_digits, _bits_in, _compare_digits, _divrem_digit, _long_division,
@@ -71,9 +71,10 @@ class rbigint(object):
         return rbigint(digits[:], sign)
 
     @staticmethod
-    @not_rpython
+    @specialize.argtype(0)
     def fromrarith_int(n):
-        return rbigint.fromlong(long(n))
+        """Of an integer of any width."""
+        return _from_rarith(widen(n))
 
     @staticmethod
     def fromfloat(x):
@@ -654,6 +655,21 @@ def _normal(digits, sign):
         digits = digits[:n]
     return rbigint(digits, sign)
 
+@specialize.argtype(0)
+def _from_rarith(n):
+    negative = n < 0
+    if negative:
+        # Not -n, which the least number of its type does not have.
+        n = ~n
+    digits = []
+    while n:
+        digits.append(intmask(n) & MASK)
+        n >>= SHIFT
+    result = NULLRBIGINT
+    if digits:
+        result = rbigint(digits[:], 1)
+    return result.invert() if negative else result
+
 def _from_unsigned(u, sign):
     mask = r_uint(MASK)
     digits = [intmask(u & mask), intmask((u >> SHIFT) & mask), intmask(u >> (2 * SHIFT))]
@@ -749,7 +765,7 @@ def _format(a, base, digits):
     if digits == '':
         digits = BASE16
     if a._sign == 0:
-        return digits[0]
+        return '0'
     power = base
     per_group = 1
     while power < BASE // base:
