@@ -409,6 +409,63 @@ def looked_up(n): return intmask(of_key[r_ulonglonglong(n)] >> 90)
         shrunk(0) == 288230376420147198
         shrunk(1) == 288230376151711743
         looked_up(3) == 274877906943
+",
+    );
+}
+
+/// What `_immutable_` and `_immutable_fields_` say must be true of base classes too.
+#[test]
+fn immutable_fields_that_contradict() {
+    check(
+        "
+class Base(object):
+    def __init__(self, n): self.n = n
+class Listed(Base):
+    _immutable_fields_ = ['n']
+def listed(n):
+    return Listed(n).n + Base(n).n
+class Whole(Base):
+    _immutable_ = True
+def whole(n):
+    return Whole(n).n + Base(n).n
+class Frozen(object):
+    _immutable_ = True
+class Heir(Frozen):
+    def __init__(self, n): self.n = n
+def heir(n):
+    return Heir(n).n
+class Seldom(object):
+    _immutable_ = True
+    _immutable_fields_ = ['n?']
+    def __init__(self, n): self.n = n
+def seldom(n):
+    return Seldom(n).n
+class Items(object):
+    _immutable_fields_ = ['n[*]']
+    def __init__(self, n): self.n = n
+def items(n):
+    return Items(n).n
+class Good(object):
+    _immutable_fields_ = ['n', 'l[*]', 'm?']
+    def __init__(self, n):
+        self.n = n
+        self.l = [n]
+        self.m = n
+class Better(Good):
+    _immutable_fields_ = ['k']
+    def __init__(self, n):
+        Good.__init__(self, n)
+        self.k = n
+def good(n):
+    return Good(n).n + Better(n).k + Better(n).l[0]
+",
+        "
+        listed(1) error field n may change in class main.Base, but not in its subclass main.Listed
+        whole(1) error field n may change in class main.Base, but not in its subclass main.Whole
+        heir(1) error class main.Frozen has _immutable_ = True, and so must its subclass main.Heir
+        seldom(1) error class main.Seldom has _immutable_ = True, but its field n may change
+        items(1) error _immutable_fields_ of class main.Items says that n is a list, which it is not
+        good(1) == 3
         ",
     );
 }

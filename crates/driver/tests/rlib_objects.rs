@@ -449,3 +449,38 @@ def constant(k):
         ",
     );
 }
+
+#[test]
+fn hints_that_are_wrong() {
+    check(
+        "
+from rpython.rlib.jit import JitDriver
+from rpython.rlib.signature import signature
+from rpython.rlib import types
+class A(object): pass
+class B(A): pass
+class C(object): pass
+driver = JitDriver(greens=['pc', 'code.length'], reds=['x'])
+def right(x):
+    driver.jit_merge_point(pc=1, x=x)
+    return x
+def left_out(x):
+    driver.jit_merge_point(pc=1)
+    return x
+def too_many(x):
+    driver.can_enter_jit(pc=1, x=x, y=x)
+    return x
+@signature(types.instance(A), returns=types.int())
+def of_a(a): return 3
+def derived(n): return of_a(B())
+def other(n): return of_a(C())
+",
+        "
+        right(2) == 2
+        left_out(2) error jit_merge_point() takes the variables of its driver: pc, x
+        too_many(2) error can_enter_jit() takes the variables of its driver: pc, x
+        derived(1) == 3
+        other(1) error argument 1 of of_a() is declared as an instance of main.A, but got an instance of main.C
+        ",
+    );
+}

@@ -1,12 +1,11 @@
 //! Fields of instances, vtables and frozen instances (RPython: `_setup_repr` of
 //! `InstanceRepr`, `ClassRepr`, `MultipleFrozenPBCRepr`).
 
-use std::sync::Arc;
-
 use taipan_annotator::Family;
-use taipan_graph::{Const, ObjId};
+use taipan_graph::ObjId;
 use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
 
+use crate::immutable::immutable_fields;
 use crate::reprs::{family_of_struct, group_field, vtable_repr};
 use crate::{RTyper, Typed, TyperError, containers};
 
@@ -70,40 +69,14 @@ fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
         });
     }
     let fields = with_super(rt.instance_type(rt.class_base(class)), fields);
-    let all_immutable = matches!(
-        rt.own_class_attribute(class, "_immutable_")?,
-        Some(Const::Bool(true))
-    );
-    let immutable = if all_immutable {
-        fields.iter().skip(1).map(|f| f.name.clone()).collect()
-    } else {
-        immutable_fields(rt, class)?
-    };
+    let names: Vec<_> = fields.iter().skip(1).map(|f| f.name.clone()).collect();
+    let immutable = immutable_fields(rt, class, &names)?;
     Ok(StructBody {
         fields,
         adtmeths: None,
         immutable,
         union: false,
     })
-}
-
-/// `_immutable_fields_` of the class: names, with marks for quasi-immutable fields
-/// and immutable lists that mean nothing here.
-fn immutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
-    let items = match rt.own_class_attribute(class, "_immutable_fields_")? {
-        Some(Const::Tuple(items)) => items.to_vec(),
-        Some(Const::Obj(o)) => match &*rt.object(o)? {
-            taipan_interp::ObjData::List(items) => items.clone(),
-            _ => vec![],
-        },
-        _ => vec![],
-    };
-    Ok(items
-        .iter()
-        .filter_map(Const::as_str)
-        .filter(|n| !n.contains('?'))
-        .map(|n| format!("inst_{}", n.trim_end_matches("[*]")).into())
-        .collect())
 }
 
 fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {

@@ -21,6 +21,7 @@ mod entries;
 mod error;
 mod exceptions;
 mod hop;
+mod immutable;
 mod kept;
 mod layout;
 mod llops;

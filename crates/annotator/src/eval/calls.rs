@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_interp::{FunctionData, ObjData};
+use taipan_interp::{InstanceData, ObjData};
 
 use super::args::Arguments;
+use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::{CallRecord, Cx};
 use crate::facts::{FuncInfo, Known};
@@ -120,6 +121,7 @@ impl Cx<'_> {
             defaults.push((ArgSource::Default(d.clone()), self.const_val(d)?));
         }
         let args = if is_jit_marker(&info.data) {
+            self.check_jit_marker(&info.data.name, desc, &args)?;
             args.without_keywords()
         } else {
             args
@@ -396,6 +398,17 @@ impl Cx<'_> {
         }
     }
 
+    /// The class of the program that a `SomeInstance` of a declaration is about.
+    fn declared_class(&self, declared: &InstanceData) -> Known<Option<ObjId>> {
+        let Some(Const::Obj(class)) = declared.get("classdef") else {
+            return Ok(None);
+        };
+        Ok(match self.facts.object(*class)?.as_deref() {
+            Some(ObjData::Class(c)) if !c.builtin => Some(*class),
+            _ => None,
+        })
+    }
+
     /// The annotation that a declaration stands for: a type, a one-item list of one, a
     /// tuple of them, a marker of `rpython.rlib.types`. None: no constraint.
     pub(crate) fn declared_type(&mut self, t: &Const, given: &Val) -> Known<Option<Val>> {
@@ -464,6 +477,12 @@ impl Cx<'_> {
                         Some("SomeUnicodeString") => Val::unicode(false)
                             .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
                         Some("SomeNone") => Val::none(),
+                        Some("SomeInstance") => match self.declared_class(i)? {
+                            Some(class) => self
+                                .instance(class)?
+                                .or_none_if(i.get("can_be_None") == Some(&Const::Bool(true))),
+                            None => return Ok(None),
+                        },
                         _ => return Ok(None),
                     }
                 }
@@ -648,11 +667,4 @@ impl Val {
     fn or_none_if(self, none: bool) -> Val {
         if none { self.or_none() } else { self }
     }
-}
-
-/// Whether calls only tell a just-in-time compiler where a loop is
-/// (RPython: `ExtEnterLeaveMarker`): the live variables that they name go nowhere.
-fn is_jit_marker(func: &FunctionData) -> bool {
-    matches!(&*func.name, "jit_merge_point" | "can_enter_jit")
-        && &*func.module == "rpython.rlib.jit"
 }

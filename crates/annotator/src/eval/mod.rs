@@ -12,6 +12,7 @@ mod dispatch;
 mod entries;
 mod exceptions;
 mod function;
+mod jit;
 mod lowlevel;
 mod methods;
 mod nodes;

@@ -123,6 +123,7 @@ impl InstanceRepr {
         let class = self
             .class
             .ok_or_else(|| TyperError::new("object() cannot be made"))?;
+        crate::immutable::check(rt, class)?;
         let mut args = vec![ctype(rt.instance_type(self.class)), cflavor_gc()];
         // Its address is in the type information; here it is for those who look for all
         // functions of a program.

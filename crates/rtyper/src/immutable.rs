@@ -1,0 +1,163 @@
+//! `_immutable_` and `_immutable_fields_` of classes: what they say, and whether base
+//! classes agree (RPython: `ImmutableConflictError`).
+
+use std::sync::Arc;
+
+use taipan_graph::{Const, ObjId};
+use taipan_interp::ObjData;
+
+use crate::{RTyper, Repr, Typed, TyperError};
+
+/// A name in `_immutable_fields_`: `x`, `x[*]`, `x?` or `x?[*]`.
+struct Declared {
+    /// The field.
+    name: Arc<str>,
+    /// `?`: it changes, but seldom.
+    quasi: bool,
+    /// `[*]`: a list whose items do not change.
+    list: bool,
+}
+
+impl Declared {
+    fn parse(text: &str) -> Declared {
+        let (text, list) = match text.strip_suffix("[*]") {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        let (name, quasi) = match text.strip_suffix('?') {
+            Some(rest) => (rest, true),
+            None => (text, false),
+        };
+        Declared {
+            name: name.into(),
+            quasi,
+            list,
+        }
+    }
+}
+
+/// Which fields of a class, of these names, never change once they are set.
+pub(crate) fn immutable_fields(
+    rt: &RTyper<'_>,
+    class: ObjId,
+    fields: &[Arc<str>],
+) -> Typed<Vec<Arc<str>>> {
+    if is_immutable(rt, class)? {
+        return Ok(fields.to_vec());
+    }
+    let listed = listed(rt, class)?;
+    Ok(listed
+        .into_iter()
+        .filter(|d| !d.quasi)
+        .map(|d| format!("inst_{}", d.name).into())
+        .collect())
+}
+
+/// Rejects what a class says of its fields where that contradicts itself or a base class.
+pub(crate) fn check(rt: &RTyper<'_>, class: ObjId) -> Typed<()> {
+    let name = || rt.class_name(class);
+    let immutable = is_immutable(rt, class)?;
+    let listed = listed(rt, class)?;
+    if let Some(base) = rt.class_base(class)
+        && !immutable
+        && is_immutable(rt, base)?
+    {
+        return conflict(format!(
+            "class {} has _immutable_ = True, and so must its subclass {}",
+            rt.class_name(base),
+            name()
+        ));
+    }
+    let own = rt.class_attributes(class);
+    for d in &listed {
+        let Some((_, a)) = own.attrs.iter().find(|(n, _)| **n == d.name) else {
+            continue;
+        };
+        if d.quasi && immutable {
+            return conflict(format!(
+                "class {} has _immutable_ = True, but its field {} may change",
+                name(),
+                d.name
+            ));
+        }
+        let may_be_list = |r: &Repr| matches!(r, Repr::List(_) | Repr::Recursive(_) | Repr::None);
+        if d.list && !a.readonly && !may_be_list(&rt.getrepr(&a.value)?) {
+            return conflict(format!(
+                "_immutable_fields_ of class {} says that {} is a list, which it is not",
+                name(),
+                d.name
+            ));
+        }
+    }
+    if !immutable && listed.is_empty() {
+        return Ok(());
+    }
+    let mut above = rt.class_base(class);
+    while let Some(base) = above {
+        for field in mutable_fields(rt, base)? {
+            if immutable || listed.iter().any(|d| d.name == field && !d.list) {
+                return conflict(format!(
+                    "field {field} may change in class {}, but not in its subclass {}",
+                    rt.class_name(base),
+                    name()
+                ));
+            }
+        }
+        above = rt.class_base(base);
+    }
+    Ok(())
+}
+
+fn conflict<T>(message: String) -> Typed<T> {
+    Err(TyperError::with_code("TP0312", message))
+}
+
+/// The fields that a class itself has and that neither it nor a base calls immutable.
+fn mutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
+    if is_immutable(rt, class)? {
+        return Ok(Vec::new());
+    }
+    let mut declared = listed(rt, class)?;
+    let mut above = rt.class_base(class);
+    while let Some(base) = above {
+        declared.extend(listed(rt, base)?);
+        above = rt.class_base(base);
+    }
+    let mut fields = Vec::new();
+    for (name, a) in rt.class_attributes(class).attrs.iter() {
+        let unchanging = a.readonly || declared.iter().any(|d| d.name == *name);
+        if !unchanging && !rt.getrepr(&a.value)?.lowleveltype().is_void() {
+            fields.push(name.clone());
+        }
+    }
+    Ok(fields)
+}
+
+/// Whether the class itself says `_immutable_ = True`.
+fn is_immutable(rt: &RTyper<'_>, class: ObjId) -> Typed<bool> {
+    match rt.own_class_attribute(class, "_immutable_")? {
+        None => Ok(false),
+        Some(Const::Bool(true)) => Ok(true),
+        Some(_) => conflict(format!(
+            "class {}: _immutable_ is something else than True",
+            rt.class_name(class)
+        )),
+    }
+}
+
+/// `_immutable_fields_` of the class itself.
+fn listed(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
+    let items = match rt.own_class_attribute(class, "_immutable_fields_")? {
+        Some(Const::Tuple(items)) => items.to_vec(),
+        Some(Const::Obj(o)) => match &*rt.object(o)? {
+            ObjData::List(items) => items.clone(),
+            _ => vec![],
+        },
+        _ => vec![],
+    };
+    Ok(items
+        .iter()
+        .filter_map(Const::as_str)
+        .map(Declared::parse)
+        .collect())
+}
