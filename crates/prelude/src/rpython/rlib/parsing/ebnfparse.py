@@ -42,7 +42,7 @@ def make_parse_function(regexs, rules, eof=False):
     """A function from a string to its parse tree. With eof, the tokens end with
     one named EOF, which rules may ask for."""
     names = [name for name, regex in regexs]
-    _check_names(names, rules)
+    check_for_missing_names(names, regexs, rules)
     ignore = ["IGNORE"] if "IGNORE" in names else []
     lexer = Lexer([regex for name, regex in regexs], names, ignore=ignore)
     parser = PackratParser(rules, rules[0].nonterminal)
@@ -52,7 +52,7 @@ def make_parse_function(regexs, rules, eof=False):
     return parse
 
 
-def _check_names(names, rules):
+def check_for_missing_names(names, regexs, rules):
     known = set(names) | set(["EOF"]) | set([rule.nonterminal for rule in rules])
     for rule in rules:
         for expansion in rule.expansions:
