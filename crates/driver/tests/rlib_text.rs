@@ -419,3 +419,28 @@ def split(s): return s.split('d')[0] is s, s.rsplit('d')[0] is s, s.split('dd')[
         ",
     );
 }
+
+#[test]
+fn functions_of_contexts_of_any_class() {
+    check(
+        "
+from rpython.rlib.rsre import rsre_core
+@rsre_core.specializectx
+def piece(ctx, a, b):
+    if isinstance(ctx, rsre_core.StrMatchContext):
+        return ctx._string[a:b]
+    if isinstance(ctx, rsre_core.UnicodeMatchContext):
+        return ctx._unicodestr[a:b].encode('ascii')
+    return '?'
+def pieces(n):
+    ctx = rsre_core.StrMatchContext('abcdef', 0, 6)
+    if n > 3:
+        ctx = rsre_core.UnicodeMatchContext(u'ghijkl', 0, 6)
+    return piece(ctx, 1, 3) + piece(rsre_core.StrMatchContext('xyz', 0, 3), 0, 2)
+",
+        "
+        pieces(1) == \"bcxy\"
+        pieces(5) == \"hixy\"
+        ",
+    );
+}

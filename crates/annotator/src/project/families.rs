@@ -182,21 +182,27 @@ impl Families {
         let mut group: BTreeMap<SpecIx, usize> = BTreeMap::new();
         let mut groups: Vec<Vec<SpecIx>> = Vec::new();
         for row in table.rows.iter().filter(|r| r.len() > 1) {
-            let new = groups.len();
+            let mut here = groups.len();
             groups.push(Vec::new());
             for s in row.values() {
                 match group.get(s).copied() {
-                    Some(old) if old == new => {}
-                    Some(old) => {
-                        let joined = std::mem::take(&mut groups[old]);
-                        joined.iter().for_each(|j| {
-                            group.insert(*j, new);
-                        });
-                        groups[new].extend(joined);
+                    Some(there) if there == here => {}
+                    Some(there) => {
+                        // The smaller one moves.
+                        let (from, to) = match groups[there].len() > groups[here].len() {
+                            true => (here, there),
+                            false => (there, here),
+                        };
+                        let joined = std::mem::take(&mut groups[from]);
+                        for j in &joined {
+                            group.insert(*j, to);
+                        }
+                        groups[to].extend(joined);
+                        here = to;
                     }
                     None => {
-                        group.insert(*s, new);
-                        groups[new].push(*s);
+                        group.insert(*s, here);
+                        groups[here].push(*s);
                     }
                 }
             }

@@ -243,12 +243,23 @@ impl View {
     /// A signature is part of the function's own annotation and of its family.
     fn follow_signatures(&self, solver: &Solver, dirty: &mut Dirty) {
         let changed: Vec<SpecIx> = dirty.signatures.iter().copied().collect();
+        // Groups and families can be large, and all of one may have changed: each is gone
+        // through once.
+        let (mut grouped, mut families) = (FxHashSet::default(), FxHashSet::default());
         for spec in changed {
+            if grouped.contains(&spec) {
+                continue;
+            }
             for s in self.families.group(spec) {
+                grouped.insert(s);
                 dirty.signatures.insert(s);
                 dirty.functions.insert(s);
                 let func = solver.store.specs[s as usize].func;
-                dirty.call_families.extend(self.families.members(func));
+                if let Some(head) = self.families.head(func)
+                    && families.insert(head)
+                {
+                    dirty.call_families.extend(self.families.members(func));
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ from rpython.rlib.rsre import rsre_char
 from rpython.rlib.rsre._code import *
 from rpython.rlib.rsre._sre_format import Error, from_sre
 from rpython.rlib.rsre.rsre_constants import *
+from rpython.tool.sourcetools import func_with_new_name
 
 
 class EndOfString(Exception):
@@ -69,9 +70,26 @@ class Choice(object):
         self.prev = prev
 
 
+# The classes of contexts of one kind of text each, and the copies made for them so far.
+_kinds = []
+_copies = []
+
 def specializectx(func):
-    """Decorator: the function is a different one for each class of contexts."""
-    return specialize.argtype(0)(func)
+    """Decorator: the function is a different one for each class of contexts. Of a context
+    whose class is not known while compiling it runs that of the class."""
+    name = '%s_of_kind_%d' % (func.func_name, len(_copies))
+    _copies.append(func)
+    for kind in _kinds:
+        setattr(kind, name, func_with_new_name(func, '%s_%s' % (func.func_name, kind.__name__)))
+
+    @specialize.argtype(0)
+    def choose(ctx, *args):
+        return getattr(ctx, name)(*args)
+    return func_with_new_name(choose, func.func_name)
+
+def _of_one_kind(cls):
+    _kinds.append(cls)
+    return cls
 
 
 # Contexts.
@@ -142,6 +160,7 @@ class FixedMatchContext(AbstractMatchContext):
     """A text whose characters have one place each."""
 
 
+@_of_one_kind
 class StrMatchContext(FixedMatchContext):
     _immutable_fields_ = ['_string']
 
@@ -162,6 +181,7 @@ class StrMatchContext(FixedMatchContext):
         return StrMatchContext(self._string, start, self.end)
 
 
+@_of_one_kind
 class BufMatchContext(FixedMatchContext):
     _immutable_fields_ = ['_buffer']
 
@@ -176,6 +196,7 @@ class BufMatchContext(FixedMatchContext):
         return BufMatchContext(self._buffer, start, self.end)
 
 
+@_of_one_kind
 class UnicodeMatchContext(FixedMatchContext):
     _immutable_fields_ = ['_unicodestr']
 
