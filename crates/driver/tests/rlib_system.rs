@@ -212,6 +212,18 @@ def inherited():
     return not before and rposix.get_inheritable(fd)
 def policy():
     return rposix.sched_getscheduler(0) == rposix.SCHED_OTHER
+def system():
+    parts = os.uname()
+    return parts[0] + ' ' + str(len(parts[2]) > 0)
+def touched(now):
+    try:
+        if now: os.utime('/tmp/no/such/file', None)
+        else: os.utime('/tmp/no/such/file', (1, 2))
+    except OSError as e: return e.errno
+    return 0
+def owned(fd):
+    try: return os.fchown(fd, -1, -1)
+    except OSError: pass
 ",
         "
         attributes() == 2
@@ -220,6 +232,10 @@ def policy():
         ended() == 7
         inherited() == true
         policy() == true
+        system() == \"Linux 1\"
+        touched(true) == 2
+        touched(false) == 2
+        owned(-1) == null
         ",
     );
 }

@@ -87,6 +87,7 @@ redirects! {
     "os.times" = "rpython.rlib._rposix_c" "times";
     "os.tmpfile" = "rpython.rlib.rfile" "create_temp_rfile";
     "os.ttyname" = "rpython.rlib._rposix_c" "ttyname";
+    "os.uname" = "rpython.rlib._rposix_c" "uname";
     "os.utime" = "rpython.rlib.rposix" "utime";
     "os.waitpid" = "rpython.rlib.rposix" "waitpid";
 }

@@ -161,10 +161,6 @@ def _environ():
     return ''.join([key + '=' + values[key] + '\0' for key in values])
 
 
-def uname():
-    return ('Linux', 'localhost', '', '', 'x86_64')
-
-
 def WEXITSTATUS(status):
     return (status >> 8) & 0xff
 

@@ -53,11 +53,13 @@ def _checked(result, name):
     return result
 
 
-def _of_ints(name, TYPES):
-    """A C function of integers that answers 0 or -1."""
+def _of_ints(name, TYPES, answers=True):
+    """A C function of integers that answers -1 where it fails; without `answers` what it
+    answers else is left out."""
     function = _c(name, TYPES, _INT)
-    source = 'def %s(%s):\n    return _checked(function(%s), name)\n' % (
+    source = 'def %s(%s):\n    %s_checked(function(%s), name)\n' % (
         name, ', '.join(['a%d' % i for i in range(len(TYPES))]),
+        'return ' if answers else '',
         ', '.join(['cast(T%d, a%d)' % (i, i) for i in range(len(TYPES))]))
     space = {'function': function, 'cast': rffi.cast, '_checked': _checked, 'name': name}
     for i, TYPE in enumerate(TYPES):
@@ -65,24 +67,24 @@ def _of_ints(name, TYPES):
     exec source in space
     return space[name]
 
-fchdir = _of_ints('fchdir', [_INT])
-fchmod = _of_ints('fchmod', [_INT, _UINT])
-fchown = _of_ints('fchown', [_INT, _INT, _INT])
+fchdir = _of_ints('fchdir', [_INT], answers=False)
+fchmod = _of_ints('fchmod', [_INT, _UINT], answers=False)
+fchown = _of_ints('fchown', [_INT, _INT, _INT], answers=False)
 getsid = _of_ints('getsid', [_INT])
 getpgid = _of_ints('getpgid', [_INT])
 getpgrp = _of_ints('getpgrp', [])
 killpg = _of_ints('killpg', [_INT, _INT])
-setegid = _of_ints('setegid', [_INT])
-seteuid = _of_ints('seteuid', [_INT])
-setgid = _of_ints('setgid', [_INT])
-setpgid = _of_ints('setpgid', [_INT, _INT])
-setpgrp = _of_ints('setpgrp', [])
-setregid = _of_ints('setregid', [_INT, _INT])
-setreuid = _of_ints('setreuid', [_INT, _INT])
-setresgid = _of_ints('setresgid', [_INT, _INT, _INT])
-setresuid = _of_ints('setresuid', [_INT, _INT, _INT])
+setegid = _of_ints('setegid', [_INT], answers=False)
+seteuid = _of_ints('seteuid', [_INT], answers=False)
+setgid = _of_ints('setgid', [_INT], answers=False)
+setpgid = _of_ints('setpgid', [_INT, _INT], answers=False)
+setpgrp = _of_ints('setpgrp', [], answers=False)
+setregid = _of_ints('setregid', [_INT, _INT], answers=False)
+setreuid = _of_ints('setreuid', [_INT, _INT], answers=False)
+setresgid = _of_ints('setresgid', [_INT, _INT, _INT], answers=False)
+setresuid = _of_ints('setresuid', [_INT, _INT, _INT], answers=False)
 setsid = _of_ints('setsid', [])
-setuid = _of_ints('setuid', [_INT])
+setuid = _of_ints('setuid', [_INT], answers=False)
 tcgetpgrp = _of_ints('tcgetpgrp', [_INT])
 tcsetpgrp = _of_ints('tcsetpgrp', [_INT, _INT])
 sched_yield = _of_ints('sched_yield', [])

@@ -9,6 +9,7 @@ import os
 from rpython.rlib import rposix_stat
 from rpython.rlib._rposix_c import *
 from rpython.rlib._rposix_linux import *
+from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rposix_scandir import DIRENT, DIRENTP, DIRP, fdlistdir
 from rpython.rlib.rstring import StringBuilder, assert_str0
 from rpython.rtyper.lltypesystem import lltype, rffi
@@ -307,6 +308,7 @@ def spawnve(mode, path, args, env):
     return _spawned(mode, path, _joined(args), _environment(env))
 
 
+@specialize.argtype(1)
 def utime(path, times):
     """Sets the times of access and modification; None: now."""
     if times is None:
