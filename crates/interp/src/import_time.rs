@@ -402,6 +402,28 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
     needs
 }
 
+/// The constant for a plain value, or for an instance or class that the image has already:
+/// most answers are of these kinds, and what the call changed besides is not kept.
+fn needs_no_freezing(it: &Interp, v: &Value, known: &FxHashMap<Ref, ObjId>) -> Option<Const> {
+    Some(match v {
+        Value::None => Const::None,
+        Value::Bool(b) => Const::Bool(*b),
+        Value::Int(i) => Const::Int(*i),
+        Value::Str(s) => Const::Str(s.clone()),
+        Value::Unicode(u) => Const::Unicode(u.clone()),
+        Value::Ref(r) => {
+            let o = it.heap.get(*r);
+            match &o.kind {
+                Kind::Class(_) => {}
+                Kind::Plain if it.heap.class_name(o.class) != "r_singlefloat" => {}
+                _ => return None,
+            }
+            Const::Obj(*known.get(r)?)
+        }
+        _ => return None,
+    })
+}
+
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known.
 fn ask_freeze(it: &mut Interp, roots: &[Value], known: &FxHashMap<Ref, ObjId>) -> FxHashSet<Ref> {
@@ -575,6 +597,9 @@ pub(crate) fn call(
     let v = it
         .call(&callee, &values)
         .map_err(|e| Box::new(diagnose(&it, &e)))?;
+    if let Some(c) = needs_no_freezing(&it, &v, &thawed.ids) {
+        return Ok(c);
+    }
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
     let mut ids = Cow::Borrowed(&thawed.ids);

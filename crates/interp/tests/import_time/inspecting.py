@@ -82,3 +82,13 @@ def define(name):
     inspect.currentframe().f_back.f_globals[name] = name
     return sys._getframe(1).f_globals is globals()
 print define(u'defined_here'), defined_here, globals()['defined_here']
+
+import operator
+
+# Functions of operator stand under the names of methods, too.
+print inspect.getargs(f.func_code), inspect.getargs(f.func_code).args
+print operator.__lt__(1, 2), operator.__and__(6, 3), operator.__not__(0)
+print sorted(n for n in ('__truth__', '__is__', '__ipow__', '__inv__') if hasattr(operator, n))
+numbers = [1, 2, 3]
+operator.setslice(numbers, 0, 2, [7])
+print numbers, operator.ifloordiv(7, 2), operator.__iadd__([1], [2])

@@ -3,6 +3,7 @@ import sys
 import types
 from collections import namedtuple
 
+Arguments = namedtuple('Arguments', 'args varargs keywords')
 ArgSpec = namedtuple('ArgSpec', 'args varargs keywords defaults')
 
 
@@ -50,7 +51,7 @@ def getargs(code):
         varargs = names[n]
     if code.co_flags & 8:
         keywords = names[n + (varargs is not None)]
-    return names[:n], varargs, keywords
+    return Arguments(names[:n], varargs, keywords)
 
 
 def getargspec(func):
