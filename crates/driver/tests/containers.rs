@@ -760,6 +760,20 @@ def f(n):
         return len(make(n))
     except MemoryError:
         return -1
+def size(kind, n):
+    if kind == 0: return len('ab' * n)
+    if kind == 1: return len(u'ab' * n)
+    if kind == 2: return len([0] * n)
+    if kind == 3: return len([1, 2, 3] * n)
+    l = [1, 2]
+    l.append(n)
+    l *= n
+    return len(l)
+def many(kind, n):
+    try:
+        return size(kind, n)
+    except MemoryError:
+        return -1
 def low(n):
     try:
         return len(lltype.malloc(A, n))
@@ -770,6 +784,21 @@ def low(n):
         f(5) == 5
         f(4611686018427387904) == -1
         f(9223372036854775807) == -1
+        many(0, 5) == 10
+        many(0, 1099511627776000) == -1
+        many(0, 4611686018427387904) == -1
+        many(1, 5) == 10
+        many(1, 1099511627776000) == -1
+        many(1, 4611686018427387904) == -1
+        many(2, 5) == 5
+        many(2, 1099511627776000) == -1
+        many(2, 4611686018427387904) == -1
+        many(3, 5) == 15
+        many(3, 1099511627776000) == -1
+        many(3, 4611686018427387904) == -1
+        many(4, 5) == 15
+        many(4, 1099511627776000) == -1
+        many(4, 4611686018427387904) == -1
         low(5) == 5
         low(9223372036854775807) == -1
         ",

@@ -153,6 +153,8 @@ externals! {
     rpy_time_clock() -> Float, "CPU seconds of the process";
     rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
     rpy_time_clock_ns(Signed) -> Signed, "nanoseconds of one of the system's clocks, or -errno";
+    // Memory.
+    rpy_memory_room(Signed) -> Bool, "whether the system would give that many bytes at once";
     // Floats and text.
     rpy_float_format(Float, Char, Signed, Signed, Str) -> Signed,
         "text of a float as CPython's PyOS_double_to_string: code among e E f F g G r (r: shortest that reads back, precision ignored), precision, flags (1 sign, 2 add .0 to integral values, 4 alternate form); into s, whose length suffices if it is 32 + precision (+ 310 for f F): its length";

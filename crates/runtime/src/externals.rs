@@ -4,7 +4,7 @@
 //! `rpy_` are the C library's own.
 
 use crate::string::RpyString;
-use crate::{files, float, os, process, signals, stdio};
+use crate::{files, float, memory, os, process, signals, stdio};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -206,6 +206,7 @@ externals! {
         rpy_time_clock = os::clock, () -> f64;
         rpy_time_sleep = os::sleep, (seconds: f64) -> ();
         rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;
+        rpy_memory_room = memory::room, (bytes: i64) -> bool;
         rpy_float_format = float::format,
             (x: f64, code: u8, precision: i64, flags: i64, out: Str) -> i64;
         rpy_float_parse = float::parse, (s: Str) -> f64;

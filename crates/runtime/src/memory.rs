@@ -117,6 +117,26 @@ pub(crate) fn map(len: usize) -> usize {
     p as usize
 }
 
+/// Whether the system would give that many bytes at once. Collectors end the process where
+/// it does not; programs ask before they make something big, and raise MemoryError.
+pub(crate) fn room(bytes: i64) -> bool {
+    let Ok(len) = usize::try_from(bytes) else {
+        return false;
+    };
+    // SAFETY: a fresh anonymous mapping touches nothing that exists, and it goes at once.
+    unsafe {
+        let p = sys::mmap(
+            ptr::null_mut(),
+            len.max(1),
+            sys::PROT_READ_WRITE,
+            sys::MAP_ANON_PRIVATE,
+            -1,
+            0,
+        );
+        p as isize != -1 && sys::munmap(p, len.max(1)) == 0
+    }
+}
+
 /// Gives back what [`map`] mapped.
 ///
 /// # Safety

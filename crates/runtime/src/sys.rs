@@ -19,6 +19,7 @@ pub(crate) struct Rlimit {
 
 pub(crate) const PROT_NONE: c_int = 0;
 pub(crate) const PROT_READ_WRITE: c_int = 3;
+pub(crate) const MAP_ANON_PRIVATE: c_int = 0x22;
 pub(crate) const MAP_ANON_PRIVATE_NORESERVE: c_int = 0x4022;
 pub(crate) const MADV_DONTNEED: c_int = 4;
 pub(crate) const RLIMIT_STACK: c_int = 3;

@@ -245,7 +245,12 @@ impl Transformer<'_> {
                 Link::with_case(h.target, handler_args(h, etype, evalue), case)
             }
             _ => {
-                let out = self.raise(etype, evalue, at);
+                // Who catches it may raise something else at once.
+                let raised = caught.map(|h| handler_args(h, etype.clone(), evalue.clone()));
+                let out = match raised.as_deref() {
+                    Some([etype, evalue]) => self.raise(etype.clone(), evalue.clone(), at),
+                    _ => self.raise(etype, evalue, at),
+                };
                 Link::with_case(out, Vec::new(), case)
             }
         };

@@ -8,19 +8,26 @@ from rpython.rtyper.lltypesystem.lltype import (
     Signed, Void, GcArray, Ptr, malloc, nullptr, typeOf)
 from rpython.rtyper.lltypesystem.lloperation import llop
 from rpython.rlib.rarithmetic import ovfcheck
-from taipan_lowlevel import STR, is_array, is_pointer
+from taipan_lowlevel import STR, is_array, is_pointer, rpy_memory_room
 
 TEXTS = GcArray(Ptr(STR))
 
 
 # What both layouts have.
 
-MOST_ITEMS = 1 << 40
+# So many may be had without asking.
+MANY_ITEMS = 1 << 22
+MOST_ITEMS = 1 << 56
 
 def ll_check_count(n):
-    """The collector ends the program where there is no memory left; what no machine has can
-    be caught."""
-    if n > MOST_ITEMS:
+    """The collector ends the program where there is no memory left; that so many items find
+    no room can be caught."""
+    if n > MANY_ITEMS and (n > MOST_ITEMS or not rpy_memory_room(n << 3)):
+        raise MemoryError
+
+def ll_check_bytes(n):
+    """The same for text of so many bytes (or characters: then it may be found out too late)."""
+    if n > MANY_ITEMS and (n > MOST_ITEMS or not rpy_memory_room(n)):
         raise MemoryError
 
 def ll_length(l):
@@ -333,9 +340,11 @@ def multiplied_length(length, factor):
     if factor <= 0:
         return 0
     try:
-        return ovfcheck(length * factor)
+        n = ovfcheck(length * factor)
     except OverflowError:
         raise MemoryError
+    ll_check_count(n)
+    return n
 
 def repeat_items(result, l, length, factor):
     i = 0

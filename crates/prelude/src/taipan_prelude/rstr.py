@@ -5,7 +5,7 @@ from rpython.rtyper.lltypesystem.lltype import (
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import STR, UNICODE
 from rpython.rlib.rarithmetic import intmask
-from taipan_prelude.rlist import ll_newlist, ll_items
+from taipan_prelude.rlist import ll_check_bytes, ll_newlist, ll_items
 
 MAXINT = 0x7fffffffffffffff
 
@@ -511,6 +511,7 @@ def ll_str_mul(s, times):
     if n > llop.int_floordiv(Signed, MAXINT, times):
         raise MemoryError
     size = n * times
+    ll_check_bytes(size)
     result = malloc(typeOf(s).TO, size)
     copy_chars(s, result, 0, 0, n)
     done = n
