@@ -309,11 +309,14 @@ def function(n):
     f = None
     if n > 3: f = one
     return f != None
+def by_default(n, mode=None): return mode == 'r' or mode is None
+def variable(n): return by_default(n)
 ",
         "
         text(3) error a string and None are compared by 'is', not by '=='
         instance(3) error an instance of main.A and None are compared by 'is', not by '!='
         function(5) == true
+        variable(5) == true
         ",
     );
 }

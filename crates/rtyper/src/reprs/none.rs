@@ -3,7 +3,7 @@
 use taipan_graph::{Const, HlOp, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, VOID};
 
-use crate::hop::{cbool, cvoid};
+use crate::hop::{ArgValue, cbool, cvoid};
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Always None: Void.
@@ -110,7 +110,9 @@ pub fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::Ne => true,
         _ => return None,
     };
-    if hop.op != HlOp::Is && compared_by_value(robj) {
+    // A variable that happens to be None always is let pass.
+    let literal = matches!(hop.args_v[1 - pos], ArgValue::Const(Const::None));
+    if hop.op != HlOp::Is && literal && compared_by_value(robj) {
         let (what, op) = (robj.methods().describe(), if negate { "!=" } else { "==" });
         let message = format!("{what} and None are compared by 'is', not by '{op}'");
         return Some(Err(TyperError::with_code("TP0402", message)));
