@@ -614,7 +614,7 @@ impl Val {
         let mut v = self.clone();
         for a in &mut v.atoms {
             match a {
-                Atom::Int(i) => {
+                Atom::Int(i) if !i.is_bool() => {
                     if let Some(kind) = i.kind() {
                         *i = Ints::of(kind, i.nonneg());
                     }

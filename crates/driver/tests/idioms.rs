@@ -375,9 +375,15 @@ def span(n):
 def rest(s):
     n, m = span(len(s) // 2)
     return s[n:] + str(m)
+@signature(types.bool(), returns=types.int())
+def number(yes):
+    return int(yes) + 1
+def odd(n):
+    return number(n % 2 == 1)
 ",
         "
         rest(\"abcdef\") == \"def-1\"
+        odd(5) == 2
         ",
     );
 }
