@@ -478,3 +478,25 @@ def good(n):
         ",
     );
 }
+
+#[test]
+fn immutable_classes_with_others_below() {
+    check(
+        "
+class Value(object):
+    _immutable_ = True
+    def __init__(self, n):
+        self.n = n
+class Bowl(Value):
+    _immutable_ = None
+    def fill(self, m):
+        self.m = m
+def filled(n):
+    b = Bowl(n)
+    b.fill(4)
+    b.fill(5)
+    return b.n + b.m
+",
+        "filled(3) == 8",
+    );
+}

@@ -60,6 +60,8 @@ pub(crate) fn check(rt: &RTyper<'_>, class: ObjId) -> Typed<()> {
     let listed = listed(rt, class)?;
     if let Some(base) = rt.class_base(class)
         && !immutable
+        // `_immutable_ = None` says so expressly.
+        && rt.own_class_attribute(class, "_immutable_")?.is_none()
         && is_immutable(rt, base)?
     {
         return conflict(format!(
@@ -136,7 +138,7 @@ fn mutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
 /// Whether the class itself says `_immutable_ = True`.
 fn is_immutable(rt: &RTyper<'_>, class: ObjId) -> Typed<bool> {
     match rt.own_class_attribute(class, "_immutable_")? {
-        None => Ok(false),
+        None | Some(Const::None) => Ok(false),
         Some(Const::Bool(true)) => Ok(true),
         Some(_) => conflict(format!(
             "class {}: _immutable_ is something else than True",
