@@ -500,3 +500,32 @@ def filled(n):
         "filled(3) == 8",
     );
 }
+
+#[test]
+fn classes_that_are_raised_with_an_argument() {
+    check(
+        "
+class Stop(Exception):
+    def __init__(self, code): self.code = code
+class Final(Stop): pass
+def number(n):
+    try: raise Stop, n
+    except Stop as e: return e.code
+def text(n):
+    try: raise ValueError, 'bad %d' % n
+    except ValueError: return 1
+def instance(n):
+    value = Stop(n)
+    if n > 3: value = Final(n)
+    try: raise Stop, value
+    except Final: return -1
+    except Stop as e: return e.code
+",
+        "
+        number(3) == 3
+        text(3) == 1
+        instance(3) == 3
+        instance(4) == -1
+        ",
+    );
+}

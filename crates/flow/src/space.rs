@@ -311,8 +311,8 @@ impl FlowSpace<'_> {
             if self.guess_bool(&alone)? {
                 self.simple_call(first.clone(), &[])?
             } else {
-                let class = self.eval(HlOp::Type, std::slice::from_ref(second))?;
-                let fits = self.eval(HlOp::IsSubtype, &[class, first.clone()])?;
+                // Whatever is no instance of the class is an argument for it.
+                let fits = self.eval(HlOp::IsInstance, &[second.clone(), first.clone()])?;
                 if self.guess_bool(&fits)? {
                     second.clone()
                 } else {

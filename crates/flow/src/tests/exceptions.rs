@@ -417,24 +417,23 @@ fn raise_class_and_value() {
                     False: block1(x_0)
                     True: block4()
             block1(x_2):
-                v3 = type(x_2) @2
-                v4 = issubtype(v3, #exceptions.ValueError) @2
-                switch v4
+                v3 = isinstance(x_2, #exceptions.ValueError) @2
+                switch v3
                     False: block2(x_2)
                     True: block3(x_2)
-            block2(x_5):
-                v6 = simple_call(#exceptions.ValueError, x_5) @2
-                v7 = type(v6) @2
-                goto except(v7, v6)
-            block3(x_8):
-                v9 = type(x_8) @2
-                goto except(v9, x_8)
+            block2(x_4):
+                v5 = simple_call(#exceptions.ValueError, x_4) @2
+                v6 = type(v5) @2
+                goto except(v6, v5)
+            block3(x_7):
+                v8 = type(x_7) @2
+                goto except(v8, x_7)
             block4():
-                v10 = simple_call(#exceptions.ValueError) @2
-                v11 = type(v10) @2
-                goto except(v11, v10)
-            return(v12)
-            except(etype_13, evalue_14)
+                v9 = simple_call(#exceptions.ValueError) @2
+                v10 = type(v9) @2
+                goto except(v10, v9)
+            return(v11)
+            except(etype_12, evalue_13)
         "#]],
     );
 }
