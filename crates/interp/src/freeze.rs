@@ -114,7 +114,7 @@ impl<'a> Freezer<'a> {
                 named_id(&format!("{}.{}", module.unwrap_or("__builtin__"), c.name))
             }
             Kind::Builtin(b) => named_id(b.name),
-            Kind::Opaque(n) | Kind::Module(n) => named_id(n),
+            Kind::Opaque(n) | Kind::Absent(n) | Kind::Module(n) => named_id(n),
             Kind::Singleton(n) => named_id(&format!("__builtin__.{n}")),
             Kind::LLType(t) => lltype_id(*t),
             Kind::Dict(_) => return self.adtmeths.get(&r).copied(),
@@ -351,7 +351,7 @@ impl<'a> Freezer<'a> {
                 name: b.name.into(),
                 im_self: None,
             },
-            Kind::Opaque(n) => ObjData::Builtin {
+            Kind::Opaque(n) | Kind::Absent(n) => ObjData::Builtin {
                 name: n.clone(),
                 im_self: None,
             },

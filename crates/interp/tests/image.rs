@@ -304,6 +304,94 @@ fn missing_import() {
 }
 
 #[test]
+fn parts_of_the_toolchain_that_are_not_here() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rtyper.test.nowhere import Base, helper, other as alias
+        import rpython.translator.nowhere.deep as deep
+        class Below(Base):
+            def method(self): return self.nothing
+        made = helper(1, x=deep.thing)
+        @deep.mark.slow
+        def f(): return 1
+        try:
+            from rpython.translator.nowhere import thing
+        except ImportError:
+            thing = 5
+        try:
+            if made: pass
+        except ImportError, e:
+            asked = str(e)
+        try:
+            same = alias == Base
+        except ImportError, e:
+            same = None
+        def entry_point(argv): return 0
+        ",
+    );
+    let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
+    assert!(image_diagnostics(&db, program).is_empty());
+    let names = ["Below", "made", "f"].map(|name| {
+        let found = data(&db, program, &global(&db, program, name));
+        match found {
+            ObjData::Builtin { name, .. } => name.to_string(),
+            other => format!("{other:?}"),
+        }
+    });
+    expect![[r#"
+        [
+            "rpython.rtyper.test.nowhere.Base",
+            "rpython.rtyper.test.nowhere.helper()",
+            "rpython.translator.nowhere.deep.mark.slow()",
+        ]
+    "#]]
+    .assert_debug_eq(&names);
+    assert_eq!(global(&db, program, "thing"), Const::Int(5));
+    assert_eq!(global(&db, program, "same"), Const::None);
+    expect!["'rpython.rtyper.test.nowhere.helper() is a part of the original toolchain that is not here'"]
+        .assert_eq(&global(&db, program, "asked").to_string());
+}
+
+#[test]
+fn what_registers_something_with_an_absent_part() {
+    let check = |text: &str| {
+        let db = TestDb::with_fixture(text);
+        let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
+        image_diagnostics(&db, program)[0].message.clone()
+    };
+    let unknown = " is a part of the original toolchain that is not here";
+    let decorator = check(
+        "
+        from rpython.annotator.bookkeeper import for_nobody
+        @for_nobody(len)
+        def f(x): return x
+        ",
+    );
+    let name = "rpython.annotator.bookkeeper.for_nobody";
+    assert_eq!(decorator, format!("ImportError: {name}{unknown}"));
+    let entry = check(
+        "
+        from rpython.rtyper.nowhere import Entry
+        class MyEntry(Entry):
+            _about_ = len
+        ",
+    );
+    assert_eq!(
+        entry,
+        format!("ImportError: rpython.rtyper.nowhere.Entry{unknown}")
+    );
+    let extended = check(
+        "
+        from rpython.annotator.model import SomeNothing
+        class __extend__(SomeNothing):
+            def method_x(self): return 1
+        ",
+    );
+    let name = "rpython.annotator.model.SomeNothing";
+    assert_eq!(extended, format!("ImportError: {name}{unknown}"));
+}
+
+#[test]
 fn import_cycle() {
     check_error(
         "

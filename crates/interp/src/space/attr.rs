@@ -13,7 +13,10 @@ impl Interp<'_> {
     pub(crate) fn getattr(&mut self, obj: &Value, name: &str) -> R {
         match self.getattr_opt(obj, name)? {
             Some(v) => Ok(v),
-            None => self.no_attribute(obj, name),
+            None => match self.absent_attr(obj, name) {
+                Some(v) => Ok(v),
+                None => self.no_attribute(obj, name),
+            },
         }
     }
 
@@ -212,8 +215,10 @@ impl Interp<'_> {
                 "__call__" => Some(Value::Ref(r)),
                 _ => None,
             },
-            (Kind::Opaque(n), "__name__") => Some(Value::str(n.rsplit('.').next().unwrap_or(n))),
-            (Kind::Opaque(n), "__module__") => {
+            (Kind::Opaque(n) | Kind::Absent(n), "__name__") => {
+                Some(Value::str(n.rsplit('.').next().unwrap_or(n)))
+            }
+            (Kind::Opaque(n) | Kind::Absent(n), "__module__") => {
                 Some(Value::str(n.rsplit_once('.').map_or("", |(m, _)| m)))
             }
             (Kind::Exception(e), "args") => Some(e.args.clone()),

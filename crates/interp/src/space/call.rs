@@ -59,6 +59,10 @@ impl Interp<'_> {
                     let message = format!("{n} cannot be called while a program is imported");
                     self.type_error(message)
                 }
+                Kind::Absent(n) => {
+                    let name = n.to_string();
+                    self.call_absent(&name)
+                }
                 _ => self.call_instance(callee, args),
             },
             _ => self.not_callable(callee),

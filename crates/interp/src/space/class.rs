@@ -34,6 +34,10 @@ impl Interp<'_> {
         }
         self.run_body(code, module_globals, dict, &closure)?;
         let base_list = self.list_of(bases)?;
+        if let Some(base) = base_list.iter().find_map(|b| self.absent_name(b)) {
+            let base = base.to_owned();
+            return self.class_below_absent(name.as_text().unwrap_or_default(), dict, &base);
+        }
         let meta = match self.heap.the_dict(dict).get_str("__metaclass__").cloned() {
             Some(m) => m,
             None => match base_list.first() {
@@ -302,6 +306,10 @@ impl Interp<'_> {
 
     /// `isinstance(v, classes)`
     pub(crate) fn isinstance(&mut self, v: &Value, classes: &Value) -> R<bool> {
+        if let Some(name) = self.absent_name(v).or_else(|| self.absent_name(classes)) {
+            let name = name.to_owned();
+            return self.not_here(&name);
+        }
         match classes {
             Value::Tuple(t) => {
                 for c in t.iter() {

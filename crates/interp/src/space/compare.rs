@@ -127,6 +127,10 @@ impl Interp<'_> {
 
     /// `a < b` and so on.
     pub(crate) fn compare(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
+        if let Some(name) = self.absent_name(a).or_else(|| self.absent_name(b)) {
+            let name = name.to_owned();
+            return self.not_here(&name);
+        }
         let ordered = !matches!(op, HlOp::Eq | HlOp::Ne);
         if ordered && matches!((a, b), (Value::Complex(_), _) | (_, Value::Complex(_))) {
             return self.type_error("no ordering relation is defined for complex numbers");
@@ -377,6 +381,10 @@ impl Interp<'_> {
                     }
                     Kind::XRange(_, n, _) => *n > 0,
                     Kind::LLPtr(p) => p.to != Target::Null,
+                    Kind::Absent(name) => {
+                        let name = name.to_string();
+                        return self.not_here(&name);
+                    }
                     _ => true,
                 }
             }

@@ -97,6 +97,9 @@ pub(crate) enum Kind {
     Code(CodeId),
     /// A function that only the compiler knows, by its qualified name.
     Opaque(Box<str>),
+    /// A part of the original toolchain that does not ship, or what was made of one, by
+    /// its qualified name.
+    Absent(Box<str>),
     /// The member of a class's `__slots__`.
     Member(Box<str>),
     /// A weak reference, which keeps its object alive here.

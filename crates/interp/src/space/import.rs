@@ -10,6 +10,7 @@ use super::modules::standard;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R, modules};
+use crate::Unwind;
 use crate::queries::FileState;
 
 /// Where the Python part of the standard library ships.
@@ -291,6 +292,25 @@ impl Interp<'_> {
         }
     }
 
+    /// The module of that name for an import statement. One of the toolchain that is not
+    /// here, or cannot be loaded from a checkout, is there without contents.
+    fn load_or_absent(&mut self, name: &str) -> R<Ref> {
+        if !self.may_be_absent(name) {
+            return self.load(name);
+        }
+        match self.load_opt(name) {
+            Ok(Some(m)) => return Ok(m),
+            Err(Unwind::Stop(fatal)) => return Err(Unwind::Stop(fatal)),
+            Ok(None) | Err(Unwind::Raise(..)) => {}
+        }
+        let m = self.new_module(name);
+        if let Some((package, last)) = name.rsplit_once('.') {
+            let package = self.load_or_absent(package)?;
+            self.heap.set_attr(package, last, Value::Ref(m));
+        }
+        Ok(m)
+    }
+
     /// Name of the package that a module with these globals belongs to.
     fn package_of(&self, globals: Ref) -> Option<String> {
         let g = self.heap.the_dict(globals);
@@ -318,7 +338,10 @@ impl Interp<'_> {
             }
             let name = format!("{package}.{n}");
             if has_path || standard::is_standard(&name) {
-                self.load_opt(&name)?;
+                match self.load_opt(&name) {
+                    Err(Unwind::Raise(..)) if self.may_be_absent(&name) => {}
+                    found => _ = found?,
+                }
             }
         }
         Ok(Value::Ref(leaf))
@@ -375,11 +398,11 @@ impl Interp<'_> {
                 if !name.is_empty() {
                     parts.push(name);
                 }
-                let leaf = self.load(&parts.join("."))?;
+                let leaf = self.load_or_absent(&parts.join("."))?;
                 return Ok((leaf, leaf));
             }
         };
-        let leaf = self.load(&absolute)?;
+        let leaf = self.load_or_absent(&absolute)?;
         let head = absolute.split('.').next().unwrap_or(&absolute);
         let top = self.load(head)?;
         Ok((top, leaf))
@@ -395,12 +418,15 @@ impl Interp<'_> {
 
     /// `from module import name`
     pub(crate) fn import_name_from(&mut self, module: &Value, name: &str) -> R {
-        match self.getattr_opt(module, name)? {
+        if let Some(v) = self.getattr_opt(module, name)? {
+            return Ok(v);
+        }
+        if let Some(m) = self.name_of_empty(module) {
+            return Ok(self.opaque(format!("{m}.{name}")));
+        }
+        match self.absent_attr(module, name) {
             Some(v) => Ok(v),
-            None => match self.name_of_empty(module) {
-                Some(m) => Ok(self.opaque(format!("{m}.{name}"))),
-                None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
-            },
+            None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
         }
     }
 

@@ -4,7 +4,8 @@
 //! stack that grows as needed and down to a depth limit, so that recursion without
 //! end is a Python exception and nothing worse.
 
-pub(crate) mod attr;
+pub(crate) mod absent;
+mod attr;
 pub(crate) mod builtin;
 pub(crate) mod builtins;
 pub(crate) mod call;

@@ -175,7 +175,7 @@ impl Interp<'_> {
             Kind::LLType(t) => format!("<{t}>"),
             Kind::LLPtr(p) => format!("<{} at 0x{id:x}>", p.ty),
             Kind::Generator(_) => format!("<generator object at 0x{id:x}>"),
-            Kind::Opaque(n) => format!("<built-in function {n}>"),
+            Kind::Opaque(n) | Kind::Absent(n) => format!("<built-in function {n}>"),
             Kind::Code(c) => {
                 format!("<code object {} at 0x{id:x}>", c.qualname(self.db))
             }
