@@ -595,6 +595,62 @@ def pairs(n):
 }
 
 #[test]
+fn containers_that_contained_themselves_before() {
+    check(
+        "
+class Holder(object): pass
+h = Holder()
+h.list = []
+h.list.append(h.list)
+h.list.append([])
+h.dict = {}
+h.dict['self'] = h.dict
+h.dict['other'] = {}
+h.both = []
+h.both.append({'x': h.both})
+h.pairs = [(1, [])]
+h.pairs[0][1].append(h.pairs[0])
+h.pairs[0][1].append((5, []))
+def chosen(n):
+    l = h.list
+    for i in range(n): l = l[i & 1]
+    return len(l)
+def grown(n):
+    h.list.append(h.list)
+    return len(h.list[n][0]), h.list[n] is h.list
+def dicts(n):
+    d = h.dict
+    for i in range(n): d = d['self']
+    d['more'] = {}
+    total = 0
+    for k, v in h.dict.items(): total = total * 10 + len(v)
+    return total
+def both(n):
+    l = h.both
+    for i in range(n): l = l[0]['x']
+    l.append({})
+    return len(h.both)
+def pairs(n):
+    l = h.pairs
+    total = 0
+    for i in range(n):
+        total += l[-1][0]
+        l = l[0][1]
+    return total
+",
+        "
+        chosen(0) == 2
+        chosen(1) == 2
+        chosen(2) == 0
+        grown(2) == [3,true]
+        dicts(3) == 300
+        both(2) == 2
+        pairs(3) == 11
+        ",
+    );
+}
+
+#[test]
 fn quotient_and_remainder() {
     check(
         "

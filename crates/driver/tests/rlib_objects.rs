@@ -484,3 +484,79 @@ def other(n): return of_a(C())
         ",
     );
 }
+
+#[test]
+fn one_of_several_functions_of_an_r_dict() {
+    check(
+        "
+from rpython.rlib.objectmodel import r_dict
+class Key(object):
+    def __init__(self, n): self.n = n
+class Odd(Key): pass
+class Exact(object):
+    def eq(self, a, b): return a.n == b.n
+    def hash(self, a): return a.n
+    def newdict(self): return r_dict(self.eq, self.hash)
+class Modulo(Exact):
+    def __init__(self, m): self.m = m
+    def eq(self, a, b): return a.n % self.m == b.n % self.m
+    def hash(self, a): return a.n % self.m
+class Same(Modulo): pass
+class Strict(Modulo):
+    def eq(self, a, b):
+        if a.n + b.n > 15: raise ValueError
+        return Modulo.eq(self, a, b)
+def filled(d):
+    for i in range(20): d[Odd(i)] = i
+    return len(d)
+def overridden(i):
+    space = [Exact(), Modulo(4), Same(3), Strict(2)][i]
+    space.eq(Key(1), Key(2))
+    try: return filled(space.newdict())
+    except ValueError: return -1
+def plain(a, b): return a == b
+def last(a, b): return a % 10 == b % 10
+def number(a): return a
+def last_hash(a): return a % 10
+def prebuilt(eq, hash):
+    d = r_dict(eq, hash)
+    d[1] = 1
+    return d
+dicts = [prebuilt(plain, number), prebuilt(last, last_hash)]
+def functions(i):
+    eq, hash = plain, number
+    if i: eq, hash = last, last_hash
+    d = r_dict(eq, hash)
+    for i in range(25): d[i] = i
+    return len(d)
+def before(i):
+    d = dicts[i]
+    for i in range(25): d[i] = i
+    return len(d)
+class Frozen(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+    def eq(self, a, b): return a % self.n == b % self.n
+    def hash(self, a): return a % self.n
+three, five = Frozen(3), Frozen(5)
+def frozen(i):
+    x = three
+    if i: x = five
+    d = r_dict(x.eq, x.hash)
+    for i in range(25): d[i] = i
+    return len(d)
+",
+        "
+        overridden(0) == 20
+        overridden(1) == 4
+        overridden(2) == 3
+        overridden(3) == -1
+        functions(0) == 25
+        functions(1) == 10
+        before(0) == 25
+        before(1) == 10
+        frozen(0) == 3
+        frozen(1) == 5
+        ",
+    );
+}

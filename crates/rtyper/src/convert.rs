@@ -259,11 +259,8 @@ fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLCo
             },
         },
         TypeKind::Opaque { .. } => match c {
-            Const::Obj(o) if matches!(&*rt.object(*o)?, ObjData::List(_) | ObjData::Dict(_)) => {
-                Err(TyperError::with_code(
-                    "TP0410",
-                    "a list or dict that is there before the program runs contains itself",
-                ))
+            Const::Obj(_) if let Some(container) = containers::inside_of_itself(rt, c)? => {
+                Ok(container)
             }
             // Erased, or a frozen instance of which nothing is read.
             Const::Obj(o) => match erased_constant(rt, c)? {

@@ -109,6 +109,13 @@ pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
                 containers::gen_tuple_show(llops, *ty, fns, &args[0])
             })
         }
+        (
+            containers::KEY_FUNCTION,
+            [
+                HelperArg::Const(VoidConst::Hl(Const::Bool(methods))),
+                rest @ ..,
+            ],
+        ) => containers::build_key_function(rt, sym, *methods, rest),
         ("instance_show", _) => of_arguments(rt, sym, &[], |llops, _, args| {
             containers::gen_instance_show(llops, &args[0])
         }),
@@ -118,7 +125,7 @@ pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
     }
 }
 
-fn new_graph(sym: &FuncSym) -> LLGraph {
+pub(crate) fn new_graph(sym: &FuncSym) -> LLGraph {
     let mut g = LLGraph::new(
         sym.name(),
         sym.ty().result,
@@ -133,7 +140,7 @@ fn new_graph(sym: &FuncSym) -> LLGraph {
 }
 
 /// Runs a builder that appends operations to one block of a graph.
-fn fill(
+pub(crate) fn fill(
     rt: &RTyper<'_>,
     g: &mut LLGraph,
     block: BlockId,

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Desc, Site, SiteId, SomeKind, SomeValue, Spec, Target};
+use taipan_annotator::{Site, SiteId};
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
 };
 
-use super::recursive::{self, RecursiveRepr};
+use super::custom::{KeyFunction, custom_functions};
+use super::recursive::{self, Container, RecursiveRepr};
 use super::{eq_operand, hash_operand};
 use crate::hop::{csigned, ctype};
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -27,15 +28,6 @@ pub struct DictRepr {
     pub custom: Option<(KeyFunction, KeyFunction)>,
 }
 
-/// A function that an `r_dict` calls with its keys.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct KeyFunction {
-    /// The function.
-    pub func: FuncSym,
-    /// Of a method: what it is bound to, its first argument. The dict keeps that.
-    pub receiver: Option<LLType>,
-}
-
 /// The Repr of the dicts of a creation site.
 pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
     if rt.is_inside(site) {
@@ -46,7 +38,7 @@ pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
         "a dict contains itself: its type is not finite",
     )?;
     let def = taipan_annotator::dict_def(rt.db, Site::new(rt.db, rt.roots()?, site));
-    let cycle = recursive::cycle(rt, site, vec![def.key.clone(), def.value.clone()])?;
+    let cycle = recursive::cycle(rt, &Container::Dict(def.clone()))?;
     let (key, value) = rt.inside(cycle, || {
         Ok((rt.getrepr(&def.key)?, rt.getrepr(&def.value)?))
     })?;
@@ -54,9 +46,12 @@ pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
         None => None,
         Some(fns) => Some(custom_functions(rt, &fns.0, &fns.1, &key)?),
     };
-    let receivers = custom
-        .iter()
-        .flat_map(|(eq, hash)| [(EQ_SELF, eq.receiver), (HASH_SELF, hash.receiver)]);
+    let receivers = custom.iter().flat_map(|(eq, hash)| {
+        [
+            (EQ_SELF, eq.receiver_type()),
+            (HASH_SELF, hash.receiver_type()),
+        ]
+    });
     let receivers = receivers.filter_map(|(name, ty)| Some((name, ty?)));
     Ok(Repr::Dict(Arc::new(DictRepr {
         ty: dict_type(key.lowleveltype(), value.lowleveltype(), receivers),
@@ -66,59 +61,9 @@ pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
     })))
 }
 
-/// Where a dict has what the functions of an `r_dict` are bound to, if they are methods.
+/// Where a dict has what the functions of an `r_dict` are bound to.
 const EQ_SELF: &str = "eq_self";
 const HASH_SELF: &str = "hash_self";
-
-/// The functions of an `r_dict`, which must be known while compiling.
-fn custom_functions(
-    rt: &RTyper<'_>,
-    eq: &SomeValue,
-    hash: &SomeValue,
-    key: &Repr,
-) -> Typed<(KeyFunction, KeyFunction)> {
-    let one = |s: &SomeValue| {
-        if let SomeKind::Pbc { descs, .. } = &s.kind
-            && let [
-                Desc::Function(f)
-                | Desc::FrozenMethod { func: f, .. }
-                | Desc::Method { func: f, .. },
-            ] = descs[..]
-        {
-            let f = rt.underlying_function(f)?;
-            let spec = Spec::new(rt.db, rt.roots()?, f, "");
-            let func = rt.target_sym(Target::Spec(spec))?;
-            let receiver = match &rt.getrepr(s)? {
-                r @ Repr::Methods(_) => Some(r.lowleveltype()),
-                _ => None,
-            };
-            return Ok(KeyFunction { func, receiver });
-        }
-        Err(TyperError::with_code(
-            "TP0429",
-            "the functions of an r_dict must be known while compiling: one function each",
-        ))
-    };
-    let (eq, hash) = (one(eq)?, one(hash)?);
-    let k = key.lowleveltype();
-    let takes = |f: &KeyFunction, keys: &[LLType]| {
-        let args = &f.func.ty().args;
-        let (bound, rest) = args.split_at(args.len().saturating_sub(keys.len()));
-        // The self of a frozen method is Void.
-        rest == keys
-            && match f.receiver {
-                Some(t) => bound == [t],
-                None => bound.len() <= 1 && bound.iter().all(|t| t.is_void()),
-            }
-    };
-    if !takes(&eq, &[k, k]) || !takes(&hash, &[k]) {
-        return Err(TyperError::new(format!(
-            "the functions of an r_dict take something else than its keys, {}",
-            key.methods().describe()
-        )));
-    }
-    Ok((eq, hash))
-}
 
 /// The container behind dicts of these low-level types.
 pub(super) fn dict_type(
@@ -458,8 +403,8 @@ pub fn rtype_newdict(hop: &Hop<'_>) -> RType {
     if let Some((eq, hash)) = &d.custom {
         let functions = [(eq, "rdict.ll_bind_eq"), (hash, "rdict.ll_bind_hash")];
         for (i, (f, bind)) in functions.into_iter().enumerate() {
-            if f.receiver.is_some() {
-                let receiver = hop.inputarg(&hop.args_r[i].clone(), i)?;
+            if let Some(r) = &f.receiver {
+                let receiver = hop.inputarg(r, i)?;
                 hop.llops
                     .gendirectcall_to(bind, [v.clone(), receiver], *VOID);
             }

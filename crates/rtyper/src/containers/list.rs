@@ -15,7 +15,7 @@ use taipan_lltype::{
 };
 
 use super::eq_operand;
-use super::recursive::{self, RecursiveRepr};
+use super::recursive::{self, Container, RecursiveRepr};
 use crate::hop::{SliceKind, cfield, cflavor_gc, csigned, ctype};
 use crate::reprs::is_nonneg;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
@@ -52,7 +52,7 @@ pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
         "a list contains itself: its type is not finite",
     )?;
     let def = taipan_annotator::list_def(rt.db, Site::new(rt.db, rt.roots()?, site));
-    let cycle = recursive::cycle(rt, site, vec![def.item.clone()])?;
+    let cycle = recursive::cycle(rt, &Container::List(def.clone()))?;
     let repr = rt.inside(cycle, || of_def(rt, &def))?;
     Ok(Repr::List(Arc::new(repr)))
 }

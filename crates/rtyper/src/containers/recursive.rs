@@ -12,11 +12,13 @@
 //! container of a cycle is looked at first makes no difference.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use taipan_annotator::{Site, SiteId, SomeKind, SomeValue, dict_def, list_def};
+use taipan_annotator::{DictDef, ListDef, Site, SiteId, SomeKind, SomeValue, dict_def, list_def};
 use taipan_graph::Const;
 use taipan_lltype::{GCREF, LLConst, LLOperand, LLType, PlainOp};
 
+use crate::annotate::immutablevalue;
 use crate::{LLOps, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// A container as part of one that it contains.
@@ -44,12 +46,27 @@ impl ReprMethods for RecursiveRepr {
         } else {
             super::list_repr(rt, self.site)?
         };
-        match r.convert_const(rt, c)? {
-            LLConst::Static(sym, _) => Ok(LLConst::Static(sym, *GCREF)),
-            LLConst::Null(_) => Ok(LLConst::Null(*GCREF)),
-            _ => Err(TyperError::internal("a container that is no pointer")),
-        }
+        without_type(r.convert_const(rt, c)?)
     }
+}
+
+/// A pointer to a container that says nothing of what it points to.
+fn without_type(container: LLConst) -> Typed<LLConst> {
+    match container {
+        LLConst::Static(sym, _) => Ok(LLConst::Static(sym, *GCREF)),
+        LLConst::Null(_) => Ok(LLConst::Null(*GCREF)),
+        _ => Err(TyperError::internal("a container that is no pointer")),
+    }
+}
+
+/// A prebuilt container as part of one that it contains; none for other constants.
+pub(crate) fn inside_of_itself(rt: &RTyper<'_>, c: &Const) -> Typed<Option<LLConst>> {
+    let s = immutablevalue(rt, c)?;
+    if !matches!(s.kind, SomeKind::List { .. } | SomeKind::Dict { .. }) {
+        return Ok(None);
+    }
+    let r = rt.inside(BTreeSet::new(), || rt.getrepr(&s))?;
+    without_type(r.convert_const(rt, c)?).map(Some)
 }
 
 /// Gives a container on its way out its type back, and takes it on the way in.
@@ -70,54 +87,65 @@ pub(super) fn recursive_conversion(
     }
 }
 
-/// The creation sites of the containers that contain the one of this site, with this
-/// content, and that it contains; empty if it does not contain itself.
-pub(super) fn cycle(
-    rt: &RTyper<'_>,
-    site: SiteId,
-    contents: Vec<SomeValue>,
-) -> Typed<BTreeSet<SiteId>> {
-    let inside = reachable(rt, contents)?;
+/// The creation sites of the containers that contain this one and that it contains; empty
+/// if it does not contain itself.
+///
+/// Several sites may stand for the same containers, where these meet. In what containers
+/// hold one of them speaks for all, which need not be the one asked for: what has the same
+/// content is the same.
+pub(super) fn cycle(rt: &RTyper<'_>, container: &Container) -> Typed<BTreeSet<SiteId>> {
+    let inside = reachable(rt, container.content())?;
     let mut out = BTreeSet::new();
-    if !inside.contains_key(&site) {
+    if !inside.values().any(|c| c == container) {
         return Ok(out);
     }
-    for (other, s) in &inside {
-        if reachable(rt, content(rt, s)?)?.contains_key(&site) {
-            out.insert(*other);
+    for (site, other) in &inside {
+        let within = reachable(rt, other.content())?;
+        if within.values().any(|c| c == container) {
+            out.insert(*site);
         }
     }
     Ok(out)
+}
+
+/// What is known of the lists or dicts of a site.
+#[derive(PartialEq)]
+pub(super) enum Container {
+    List(Arc<ListDef>),
+    Dict(Arc<DictDef>),
+}
+
+impl Container {
+    /// Annotations of what is inside.
+    fn content(&self) -> Vec<SomeValue> {
+        match self {
+            Container::List(def) => vec![def.item.clone()],
+            Container::Dict(def) => vec![def.key.clone(), def.value.clone()],
+        }
+    }
 }
 
 /// The containers in these values, and in those.
-fn reachable(rt: &RTyper<'_>, mut todo: Vec<SomeValue>) -> Typed<BTreeMap<SiteId, SomeValue>> {
+fn reachable(rt: &RTyper<'_>, mut todo: Vec<SomeValue>) -> Typed<BTreeMap<SiteId, Container>> {
     let mut out = BTreeMap::new();
     while let Some(s) = todo.pop() {
-        match &s.kind {
-            SomeKind::List { site, .. } | SomeKind::Dict { site, .. }
-                if out.insert(*site, s.clone()).is_none() =>
-            {
-                todo.extend(content(rt, &s)?);
+        let (site, container) = match &s.kind {
+            SomeKind::Tuple(items) => {
+                todo.extend(items.iter().cloned());
+                continue;
             }
-            SomeKind::Tuple(items) => todo.extend(items.iter().cloned()),
-            _ => {}
-        }
+            SomeKind::List { site, .. } if !out.contains_key(site) => {
+                let def = list_def(rt.db, Site::new(rt.db, rt.roots()?, *site));
+                (*site, Container::List(def))
+            }
+            SomeKind::Dict { site, .. } if !out.contains_key(site) => {
+                let def = dict_def(rt.db, Site::new(rt.db, rt.roots()?, *site));
+                (*site, Container::Dict(def))
+            }
+            _ => continue,
+        };
+        todo.extend(container.content());
+        out.insert(site, container);
     }
     Ok(out)
-}
-
-/// What a list or dict contains.
-fn content(rt: &RTyper<'_>, s: &SomeValue) -> Typed<Vec<SomeValue>> {
-    Ok(match &s.kind {
-        SomeKind::List { site, .. } => {
-            let def = list_def(rt.db, Site::new(rt.db, rt.roots()?, *site));
-            vec![def.item.clone()]
-        }
-        SomeKind::Dict { site, .. } => {
-            let def = dict_def(rt.db, Site::new(rt.db, rt.roots()?, *site));
-            vec![def.key.clone(), def.value.clone()]
-        }
-        _ => Vec::new(),
-    })
 }

@@ -214,20 +214,23 @@ fn dict(
     Ok(StaticValue::Struct(values))
 }
 
-/// What a function of a prebuilt `r_dict` is bound to.
+/// What a function of a prebuilt `r_dict` is bound to, or itself.
 fn receiver(rt: &RTyper<'_>, data: &ObjData, field: &str, ty: LLType) -> Typed<LLConst> {
     let attribute = match field {
         "eq_self" => "key_eq",
         _ => "key_hash",
     };
     if let ObjData::Instance(i) = data
-        && let Some(Const::Obj(method)) = i.get(attribute)
-        && let ObjData::Method {
-            im_self: Some(receiver),
-            ..
-        } = &*rt.object(*method)?
+        && let Some(function) = i.get(attribute)
+        && let Const::Obj(o) = function
     {
-        return rt.convert_const_to(receiver, ty);
+        return match &*rt.object(*o)? {
+            ObjData::Method {
+                im_self: Some(receiver),
+                ..
+            } => rt.convert_const_to(receiver, ty),
+            _ => rt.convert_const_to(function, ty),
+        };
     }
     Err(TyperError::internal("an r_dict without its functions"))
 }

@@ -35,10 +35,12 @@ pub use weakref::WeakRefRepr;
 
 pub(crate) use weakref::prebuilt_weakref;
 
-pub(crate) use class::{getclsfield, group_field, group_of_field, may_be, vtable_repr};
+pub(crate) use class::{
+    gen_issubclass, getclsfield, group_field, group_of_field, may_be, vtable_repr,
+};
 pub(crate) use erased::{erased_constant, erased_conversion, rtype_erase};
 pub(crate) use float::{comparison, const_as_float};
-pub(crate) use instance::class_of_instance;
+pub(crate) use instance::{cast_pointer, class_of_instance};
 pub(crate) use int::{const_as_int, gen_cast, is_nonneg};
 pub(crate) use pbc::{
     attr_family, family_of_struct, frozen_attribute, frozen_struct, pbc_repr, variants_of,
