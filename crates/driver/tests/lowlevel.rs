@@ -448,6 +448,7 @@ class CConfig:
     _compilation_info_ = ExternalCompilationInfo(
         includes=['stdint.h', 'limits.h'],
         post_include_bits=['struct thing { char tag; short weight; int64_t far; char tail[3]; };\\n'
+                           'struct pair { char tag; struct thing second; };\\n'
                            '#define GREETING \"good day\"\\n#define HALF 0.5\\n#define BIG (-5000000000L)'])
     INT_MAX = rffi_platform.ConstantInteger('INT_MAX')
     BIG = rffi_platform.DefinedConstantInteger('BIG')
@@ -456,6 +457,7 @@ class CConfig:
     HALF = rffi_platform.DefinedConstantDouble('HALF')
     uint16 = rffi_platform.SimpleType('uint16_t')
     thing = rffi_platform.Struct('struct thing', [('weight', rffi.INT), ('far', rffi.INT)])
+    pair = rffi_platform.Struct('struct pair', [('second', thing)])
     HAS_MAIN = rffi_platform.Has('main')
     HAS_NONE = rffi_platform.Has('no_such_function_at_all()')
 config = rffi_platform.configure(CConfig)
@@ -471,11 +473,18 @@ def struct():
     result = rffi.getintfield(p, 'c_weight') + p.c_far
     lltype.free(p, flavor='raw')
     return result, rffi.sizeof(thing), rffi.offsetof(thing, 'c_far')
+def nested():
+    p = lltype.malloc(pair, flavor='raw')
+    p.c_second.c_far = -7
+    result = p.c_second.c_far
+    lltype.free(p, flavor='raw')
+    return result, rffi.sizeof(pair), rffi.offsetof(pair, 'c_second')
 ",
         "
         numbers() == [2147483647,-5000000000,true,true,false]
         others() == [\"good day\",0.5,2]
         struct() == [1099511627774,24,8]
+        nested() == [-7,32,8]
         ",
     );
 }

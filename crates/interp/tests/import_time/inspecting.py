@@ -92,3 +92,16 @@ print sorted(n for n in ('__truth__', '__is__', '__ipow__', '__inv__') if hasatt
 numbers = [1, 2, 3]
 operator.setslice(numbers, 0, 2, [7])
 print numbers, operator.ifloordiv(7, 2), operator.__iadd__([1], [2])
+
+import linecache
+
+# The source of what was made from a text that linecache knows.
+text = 'x = 1\ndef made_of_text(a):\n    return a + 1\ny = 2\n'
+linecache.cache['<made>'] = len(text), None, text.splitlines(True), '<made>'
+names = {}
+exec compile(text, '<made>', 'exec') in names
+print inspect.getsource(names['made_of_text']), names['made_of_text'](4)
+try:
+    compile('ok = 1\nnot ok = 2\n', 'bad.py', 'exec')
+except SyntaxError as e:
+    print str(e).split('(')[1]

@@ -1,4 +1,5 @@
 """What there is to know of live objects."""
+import linecache
 import sys
 import types
 from collections import namedtuple
@@ -134,10 +135,8 @@ def currentframe():
 
 def findsource(x):
     """The lines of the file of an object, and the index of its first one."""
-    try:
-        with open(getfile(x)) as f:
-            lines = f.readlines()
-    except IOError:
+    lines = linecache.getlines(getfile(x))
+    if not lines:
         raise IOError('could not get source code')
     if ismodule(x):
         return lines, 0

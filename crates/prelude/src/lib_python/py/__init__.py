@@ -1,5 +1,7 @@
 """The part of the `py` library that programs use at import time."""
 import fnmatch
+import inspect
+import linecache
 import os
 import sys
 from py import test
@@ -221,6 +223,10 @@ def _test(path, name, wanted):
     return answer != negated
 
 
+# The names of texts that were compiled without one.
+_COMPILED = []
+
+
 class Source(object):
     def __init__(self, *parts):
         lines = []
@@ -229,6 +235,8 @@ class Source(object):
                 lines.extend(part.lines)
             elif isinstance(part, (list, tuple)):
                 lines.extend([line.rstrip('\n') for line in part])
+            elif inspect.isroutine(part) or inspect.isclass(part):
+                lines.extend(_dedent(inspect.getsource(part).split('\n')))
             else:
                 lines.extend(_dedent(str(part).split('\n')))
         self.lines = lines
@@ -254,8 +262,14 @@ class Source(object):
             lines.pop()
         return Source(lines)
 
-    def compile(self, filename='<source>', mode='exec'):
-        return compile(str(self) + '\n', filename, mode)
+    def compile(self, filename=None, mode='exec'):
+        """Code whose functions can be asked for their source."""
+        text = str(self) + '\n'
+        if filename is None:
+            filename = '<source %d>' % (len(_COMPILED),)
+            _COMPILED.append(filename)
+        linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+        return compile(text, filename, mode)
 
     def __len__(self):
         return len(self.lines)

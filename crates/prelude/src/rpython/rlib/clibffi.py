@@ -68,6 +68,11 @@ ffi_type_uint64 = ffi_type_ulong = _basic_type(8, 11)
 ffi_type_sint64 = ffi_type_slong = _basic_type(8, 12)
 ffi_type_pointer = _basic_type(8, 14)
 
+# What is there under ffi_type_ and a name that means the same everywhere.
+base_names = ['double', 'float', 'longdouble', 'pointer', 'void', 'uchar', 'schar', 'ushort', 'sshort', 'uint', 'sint',
+              'uint8', 'sint8', 'uint16', 'sint16', 'uint32', 'sint32', 'uint64', 'sint64']
+type_names = ['ffi_type_' + name for name in base_names]
+
 _integers = [
     (rffi.UCHAR, ffi_type_uchar), (rffi.CHAR, ffi_type_schar), (rffi.SIGNEDCHAR, ffi_type_schar),
     (rffi.SHORT, ffi_type_sshort), (rffi.USHORT, ffi_type_ushort), (rffi.INT, ffi_type_sint),

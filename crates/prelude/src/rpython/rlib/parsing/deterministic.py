@@ -3,7 +3,28 @@
 Built while a program is loaded; what a translated program keeps of one is the
 function that make_lexing_code() returns, and the names of the states.
 """
+import linecache
+
 from rpython.rlib.objectmodel import not_rpython
+
+# The function that make_lexing_code() returns.
+_RECOGNIZE = """def recognize(runner, i):
+    text = runner.text
+    state = 0
+    while True:
+        if %(accepting)r[state] == '+':
+            runner.last_matched_index = i - 1
+            runner.last_matched_state = state
+        runner.state = state
+        if i >= len(text):
+            return i if %(accepting)r[state] == '+' else ~i
+        at = (state * %(width)d + ord(%(class_of)r[ord(text[i])])) * 2
+        target = ord(%(targets)r[at]) << 8 | ord(%(targets)r[at + 1])
+        i += 1
+        if target == 0:
+            return ~i
+        state = target - 1
+"""
 
 ALPHABET = [chr(i) for i in range(256)]
 
@@ -184,22 +205,20 @@ class DFA(object):
         else the complement of the index where it gave up.
         """
         width, class_of, targets, accepting = self._tables()
-
-        def recognize(runner, i):
-            text = runner.text
-            state = 0
-            while True:
-                if accepting[state]:
-                    runner.last_matched_index = i - 1
-                    runner.last_matched_state = state
-                runner.state = state
-                if i >= len(text):
-                    return i if accepting[state] else ~i
-                state = targets[state * width + ord(class_of[ord(text[i])])]
-                i += 1
-                if state < 0:
-                    return ~i
-        return recognize
+        # All of it is in its text, tables too, for makepackrat copies that elsewhere.
+        # A table of states has two characters for each; 0 stands for none.
+        assert self.num_states < 0xffff
+        text = _RECOGNIZE % {
+            'accepting': "".join(["+" if accepts else "-" for accepts in accepting]),
+            'class_of': class_of,
+            'width': width,
+            'targets': "".join([chr(t + 1 >> 8) + chr(t + 1 & 0xff) for t in targets]),
+        }
+        name = '<recognize %d>' % (len(linecache.cache),)
+        linecache.cache[name] = len(text), None, text.splitlines(True), name
+        namespace = {}
+        exec compile(text, name, 'exec') in namespace
+        return namespace['recognize']
 
     @not_rpython
     def _tables(self):

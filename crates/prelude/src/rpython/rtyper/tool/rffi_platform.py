@@ -165,7 +165,8 @@ class Works(CConfigEntry):
 
 
 class Struct(CConfigEntry):
-    """A struct with the fields that are asked for, at the places where C has them."""
+    """A struct with the fields that are asked for, at the places where C has them. The
+    type of a field may be a question itself."""
 
     def __init__(self, name, interesting_fields, ifdef=None):
         self.name = name
@@ -181,6 +182,9 @@ class Struct(CConfigEntry):
             if _is_integer(TYPE):
                 yield 's.%s = 0; s.%s = ~s.%s;' % (field, field, field)
                 yield 'SAY("%s.unsigned", s.%s > 0);' % (field, field)
+            if isinstance(TYPE, CConfigEntry):
+                for line in TYPE.lines():
+                    yield line.replace('SAY("', 'SAY("%s.type.' % field)
             yield '}'
 
     def answer(self, said):
@@ -202,6 +206,10 @@ class Struct(CConfigEntry):
 
     def _field_type(self, name, TYPE, said):
         size = said[name + '.size']
+        if isinstance(TYPE, CConfigEntry):
+            start = name + '.type.'
+            return TYPE.answer(dict([(key[len(start):], value) for key, value in said.items()
+                                     if key.startswith(start)]))
         if _is_integer(TYPE):
             if TYPE == lltype.Char and size == 1:
                 return TYPE
