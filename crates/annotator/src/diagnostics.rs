@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic, Span};
-use taipan_flow::{flow_diagnostics, span_at};
+use taipan_base::{Db, Diagnostic, Program, SHIPPED, Span};
+use taipan_flow::{flow_diagnostics, made_text_at, span_at};
 use taipan_graph::{BlockId, FunctionGraph, HlOp, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
+use crate::origins::{Origin, Place, contributors, object_name, operands, works_on_conflict};
 use crate::project::{Projector, is_conflict};
 use crate::solution::Solution;
 use crate::solver::{FactJoiner, Solver};
@@ -29,6 +30,10 @@ enum Fault {
         code: &'static str,
         message: String,
         help: Option<&'static str>,
+        /// How each operand came to the operation, from the place outwards.
+        origins: Vec<Vec<Origin>>,
+        /// Its operands do not go together: worth telling only if nobody else says so.
+        follows: bool,
     },
     /// A function without flow graph.
     Flow(ObjId),
@@ -36,16 +41,11 @@ enum Fault {
     Conflict { what: String, origins: Vec<Origin> },
 }
 
-/// An instruction of a function, or the function as a whole; none: no place in the
-/// program.
-type Place = Option<(ObjId, Option<u32>)>;
+/// Values that do not go together.
+const CONFLICT: &str = "TP0300";
 
-/// One way in which a value came to a place.
-struct Origin {
-    val: Val,
-    place: Place,
-    from: String,
-}
+/// Mistakes that say something of the kinds of operands: where those come from helps.
+const OF_KINDS: [&str; 4] = ["TP0301", "TP0302", "TP0303", "TP0308"];
 
 impl Fault {
     fn problem(func: Option<ObjId>, p: &Problem) -> Fault {
@@ -56,6 +56,8 @@ impl Fault {
                 code: p.code,
                 message: p.message.clone(),
                 help: p.help,
+                origins: Vec::new(),
+                follows: false,
             },
         }
     }
@@ -64,11 +66,13 @@ impl Fault {
 /// All diagnostics, by file and place.
 pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Diagnostic]> {
     let program = roots.program(db);
-    let span = |place: Place| {
-        let (func, at) = place?;
-        span_at(db, Function::new(db, program, func), at)
+    let places = Places {
+        db,
+        solution,
+        program,
     };
     let mut all: Vec<Diagnostic> = Vec::new();
+    let mut following: Vec<Diagnostic> = Vec::new();
     for fault in solution.write(|w| faults(db, roots, w)) {
         match fault {
             Fault::At {
@@ -76,32 +80,128 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 code,
                 message,
                 help,
+                origins,
+                follows,
             } => {
-                let mut d = Diagnostic::error(code, span(place), message);
+                let mut d = Diagnostic::error(code, places.span(place), message);
                 d.help = help.map(Into::into);
-                all.push(d);
+                if d.primary.is_none()
+                    && let Some(line) = places.made(place)
+                {
+                    d = d.with_note(None, format!("this is {line}"));
+                }
+                let d = places.with_origins(d, place, origins);
+                if follows {
+                    following.push(d);
+                } else {
+                    all.push(d);
+                }
             }
             Fault::Flow(f) => {
                 let function = Function::new(db, program, f);
                 all.extend(flow_diagnostics(db, function).iter().cloned());
             }
             Fault::Conflict { what, origins } => {
-                let mut origins: Vec<_> = origins.into_iter().map(|o| (span(o.place), o)).collect();
+                let mut origins: Vec<_> = (origins.into_iter())
+                    .map(|o| (places.span(o.place), places.in_words(o)))
+                    .collect();
                 origins.sort_by_cached_key(|(span, _)| order(db, *span));
                 all.extend(solution.read(|w| conflict(&w.solver, &what, &origins)));
             }
         }
     }
+    if !all.iter().any(|d| d.code == CONFLICT) {
+        all.append(&mut following);
+    }
     all.sort_by_cached_key(|d| order(db, d.primary));
-    // The same mistake in several specialisations of a function.
+    // The same mistake in several specialisations of a function, or several of what one
+    // call makes a function of the library do.
+    let same = |a: &Diagnostic, b: &Diagnostic| a == b || a.label == CALLED && b.label == CALLED;
     let mut out: Vec<Diagnostic> = Vec::with_capacity(all.len());
     for d in all {
-        let here = out.iter().rev().take_while(|o| o.primary == d.primary);
-        if !here.into_iter().any(|o| *o == d) {
+        let mut here = out.iter().rev().take_while(|o| o.primary == d.primary);
+        if !here.any(|o| same(o, &d)) {
             out.push(d);
         }
     }
     out.into()
+}
+
+/// What stands under a call of a function of the library that does not work with the
+/// arguments that it is given.
+const CALLED: &str = "this leads to it";
+
+/// How many places are shown that a value came by.
+const SHOWN: usize = 4;
+
+/// Looks places up in the sources.
+struct Places<'a> {
+    db: &'a dyn Db,
+    solution: &'a Solution,
+    program: Program,
+}
+
+impl Places<'_> {
+    fn span(&self, place: Place) -> Option<Span> {
+        let (func, at) = place?;
+        span_at(self.db, Function::new(self.db, self.program, func), at)
+    }
+
+    /// The line of a place in a text that the program makes while it loads.
+    fn made(&self, place: Place) -> Option<String> {
+        let (func, at) = place?;
+        made_text_at(self.db, Function::new(self.db, self.program, func), at)
+    }
+
+    /// An origin that names the line, if no file has it.
+    fn in_words(&self, mut origin: Origin) -> Origin {
+        if let Some(line) = self.made(origin.place) {
+            origin.from = origin.from.replace("from here", &format!("from {line}"));
+        }
+        origin
+    }
+
+    fn ships(&self, span: Span) -> bool {
+        span.file.path(self.db).starts_with(SHIPPED)
+    }
+
+    /// A diagnostic with where the operands come from. If it is inside of what ships with
+    /// the compiler, it is moved to the place of the program that leads to it.
+    fn with_origins(&self, d: Diagnostic, place: Place, origins: Vec<Vec<Origin>>) -> Diagnostic {
+        let primary = d.primary;
+        let inside = primary.is_some_and(|p| self.ships(p));
+        let mut d = d;
+        for chain in origins {
+            let spans = chain.iter().filter_map(|o| Some((self.span(o.place)?, o)));
+            let shown: Vec<_> = spans
+                .filter(|(span, _)| !inside || !self.ships(*span))
+                .take(SHOWN)
+                .collect();
+            let Some((span, o)) = shown.first() else {
+                continue;
+            };
+            let passes = self.solution.read(|w| w.solver.facts.describe(&o.val));
+            if inside && d.primary == primary {
+                let function = self.solution.read(|w| {
+                    let (func, _) = place?;
+                    Some(object_name(&w.solver, func))
+                });
+                d.primary = Some(*span);
+                d = d.with_label(CALLED).with_note(
+                    primary,
+                    format!("it happens here, in {}()", function.unwrap_or_default()),
+                );
+            }
+            d = d.with_note(Some(*span), format!("{passes} {}", o.from));
+            for (span, o) in &shown[1..] {
+                d = d.with_note(
+                    Some(*span),
+                    o.from.replace("comes from", "which comes from"),
+                );
+            }
+        }
+        d
+    }
 }
 
 /// What is wrong, in an order that does not depend on how it was found.
@@ -116,17 +216,34 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
     all.extend(dispatch_problems(warm));
     all.extend(entry_point_result(db, roots, &warm.solver));
     let projector = warm.projector(crate::project::Naming::Program(db, roots));
+    let mut inside: Vec<(usize, SpecIx)> = Vec::new();
     for spec in stable(&warm.solver, &warm.view.faults.functions) {
         let func = warm.solver.store.specs[spec as usize].func;
         let Some(state) = projector.reached_state(spec) else {
             continue;
         };
+        let first = all.len();
         all.extend(state.problems.iter().map(|p| Fault::problem(Some(func), p)));
+        inside.extend((first..all.len()).map(|i| (i, spec)));
         all.extend(local_conflict(&warm.solver, func, state));
     }
     if all.is_empty() {
         for spec in stable(&warm.solver, &warm.view.faults.blocked) {
             all.extend(blocked(&projector, spec));
+        }
+    }
+    for (i, spec) in inside {
+        if let Fault::At {
+            place: Some((_, Some(at))),
+            code,
+            origins,
+            follows,
+            ..
+        } = &mut all[i]
+            && OF_KINDS.contains(code)
+        {
+            *follows = works_on_conflict(&warm.solver, spec, *at);
+            *origins = operands(&mut warm.solver, spec, *at);
         }
     }
     all
@@ -158,6 +275,8 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         code: "TP0316",
         message: format!("the entry point returns {got}, not an integer"),
         help: Some("return 0 at the end"),
+        origins: Vec::new(),
+        follows: false,
     })
 }
 
@@ -187,6 +306,8 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                     projector.solver.facts.describe(x)
                 ),
                 help: Some("neither its class nor an assignment that is reached defines it"),
+                origins: Vec::new(),
+                follows: false,
             };
         }
         Fault::At {
@@ -197,6 +318,8 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 "one of its operands is never set: an attribute that nothing assigns, \
                  an item of a list that stays empty",
             ),
+            origins: Vec::new(),
+            follows: false,
         }
     };
     state.blocked.iter().map(fault).collect()
@@ -275,10 +398,7 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
             continue;
         }
         let key = solver.store.slots[slot as usize].key.clone();
-        let mut origins: Vec<Origin> = contributors(solver, &key)
-            .into_iter()
-            .map(|(place, val, from)| Origin { val, place, from })
-            .collect();
+        let mut origins = contributors(solver, &key);
         origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
         let what = format!("{name} mixes");
         out.push(Fault::Conflict { what, origins });
@@ -298,47 +418,12 @@ fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
         ) else {
             continue;
         };
-        for (place, _, _) in contributors(solver, &SlotKey::SetCalled(set, count)) {
+        for o in contributors(solver, &SlotKey::SetCalled(set, count)) {
             for p in &state.problems {
                 let mut p = p.clone();
-                p.at = place.and_then(|(_, at)| at);
-                out.push(Fault::problem(place.map(|(f, _)| f), &p));
+                p.at = o.place.and_then(|(_, at)| at);
+                out.push(Fault::problem(o.place.map(|(f, _)| f), &p));
             }
-        }
-    }
-    out
-}
-
-/// Who contributes to a slot: where, what, and in words.
-fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<(Place, Val, String)> {
-    let Some(slot) = solver.store.find_slot_ix(key) else {
-        return Vec::new();
-    };
-    let log = &solver.store.slots[slot as usize].log;
-    let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let mut out = Vec::new();
-    for n in nodes {
-        let node = solver.store.nodes[n as usize].key.clone();
-        if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i @ 1..)) = (&node, key) {
-            let passed = SlotKey::SetArg(*set, *count, i - 1);
-            out.extend(contributors(solver, &passed));
-            continue;
-        }
-        for (val, at) in solver.contributions(n, slot) {
-            let (place, from) = match node {
-                NodeKey::Spec(s) => {
-                    let func = solver.store.specs[s as usize].func;
-                    let from = format!("in {}()", object_name(solver, func));
-                    (Some((func, at)), from)
-                }
-                NodeKey::Root(_) => (None, "from outside the program".into()),
-                NodeKey::Prebuilt(_) => (None, "in a prebuilt object".into()),
-                NodeKey::Attr(..) => (None, "in a class or prebuilt instance".into()),
-                _ => continue,
-            };
-            out.push((place, val, from));
         }
     }
     out
@@ -359,14 +444,15 @@ fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> 
         solver.facts.describe(&first.val),
         solver.facts.describe(&clash.val),
     );
-    let mut d = Diagnostic::error(
-        "TP0300",
-        span.or(*first_span),
-        format!("{what} {a} and {b}"),
-    )
-    .with_label(format!("{b} comes from here"))
-    .with_note(*first_span, format!("{a} comes from here, {}", first.from))
-    .with_note(*span, format!("{b} comes from here, {}", clash.from));
+    let (place, kind, from) = match span {
+        Some(span) => (Some(*span), &b, &clash.from),
+        None => (*first_span, &a, &first.from),
+    };
+    let from = from.split(", in ").next().unwrap_or_default();
+    let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"))
+        .with_label(format!("{kind} {from}"))
+        .with_note(*first_span, format!("{a} {}", first.from))
+        .with_note(*span, format!("{b} {}", clash.from));
     if a.contains("None") != b.contains("None") {
         d = d.with_help("only strings, lists, dicts, instances and the like may be None; use a special value instead");
     }
@@ -401,7 +487,7 @@ fn local_conflict(solver: &Solver, func: ObjId, state: &FunctionState) -> Option
                 origins.push(Origin {
                     val,
                     place: Some((func, last_instruction(graph, *b))),
-                    from: "on one way through the function".into(),
+                    from: "comes from here, on one way through the function".into(),
                 });
             }
             if !clash {
@@ -445,14 +531,6 @@ fn const_val(solver: &Solver, c: &taipan_graph::Const) -> Val {
             None => Val::default(),
         },
         _ => Val::default(),
-    }
-}
-
-fn object_name(solver: &Solver, o: ObjId) -> String {
-    match solver.facts.object(o).ok().flatten().as_deref() {
-        Some(ObjData::Function(f)) => f.name.to_string(),
-        Some(ObjData::Class(c)) => c.name.to_string(),
-        _ => "?".into(),
     }
 }
 

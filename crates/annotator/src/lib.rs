@@ -17,6 +17,7 @@ mod facts;
 mod helper;
 mod keys;
 mod model;
+mod origins;
 mod project;
 mod queries;
 mod result;

@@ -33,7 +33,8 @@ pub use text::{flow_text, name_objects, object_names};
 use std::sync::Arc;
 
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, Span};
+use taipan_base::{Db, Diagnostic, Span, TextRange};
+use taipan_code::{CodeId, Origin};
 use taipan_interp::reads::{Query, scope};
 use taipan_interp::{Function, ObjData, Object, object};
 
@@ -60,6 +61,28 @@ pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
 /// Place of an instruction of a function, or of the function's name; none for a text
 /// that import-time code made. Reads positions: for diagnostics only.
 pub fn span_at(db: &dyn Db, func: Function, at: Option<u32>) -> Option<Span> {
+    let (code, range) = place(db, func, at)?;
+    Some(Span {
+        file: code.file(db)?,
+        range,
+    })
+}
+
+/// The line of an instruction of a function in words, if the function is from a text that
+/// import-time code made: such a text has no file that [`span_at`] could point at.
+pub fn made_text_at(db: &dyn Db, func: Function, at: Option<u32>) -> Option<String> {
+    let (code, range) = place(db, func, at)?;
+    let Origin::Text(made) = code.origin(db) else {
+        return None;
+    };
+    let text = made.text(db);
+    let before = &text[..(range.start as usize).min(text.len())];
+    let number = before.matches('\n').count() + 1;
+    let line = text.lines().nth(number - 1).unwrap_or_default().trim();
+    Some(format!("line {number} of {}: `{line}`", made.filename(db)))
+}
+
+fn place(db: &dyn Db, func: Function, at: Option<u32>) -> Option<(CodeId, TextRange)> {
     let data = object(db, Object::new(db, func.program(db), func.obj(db)));
     let Some(ObjData::Function(f)) = data.as_deref() else {
         return None;
@@ -68,8 +91,5 @@ pub fn span_at(db: &dyn Db, func: Function, at: Option<u32>) -> Option<Span> {
     let range = at
         .and_then(|at| spans.instrs.get(at as usize).copied())
         .unwrap_or(spans.name);
-    Some(Span {
-        file: f.code.file(db)?,
-        range,
-    })
+    Some((f.code, range))
 }

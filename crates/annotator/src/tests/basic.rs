@@ -412,7 +412,7 @@ fn forbidden() {
             ",
             expect![[r#"
                 9: TP0300 attribute x of B mixes a property and an int
-                    a property comes from here, in a class or prebuilt instance
+                    a property comes from a class or a prebuilt instance
                     an int comes from here, in f()
             "#]],
         ),

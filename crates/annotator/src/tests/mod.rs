@@ -1,5 +1,6 @@
 mod basic;
 mod incremental;
 mod oracle;
+mod origins;
 mod programs;
 mod work;

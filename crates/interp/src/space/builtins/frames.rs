@@ -159,7 +159,11 @@ fn body_of(it: &mut Interp, source: &Value, filename: &str, kind: CodeKind) -> R
         Ok(id) => Ok(id),
         Err(e) => {
             let at = (e.range.start as usize).min(text.len());
-            let line = text.as_bytes()[..at].iter().filter(|&&c| c == b'\n').count() + 1;
+            let line = text.as_bytes()[..at]
+                .iter()
+                .filter(|&&c| c == b'\n')
+                .count()
+                + 1;
             let message = format!("{} ({filename}, line {line})", e.message);
             it.raise(ty::SYNTAX_ERROR, message)
         }

@@ -1,0 +1,288 @@
+//! Where values came from, in the solver's state: who contributes to a slot, and by which
+//! calls and assignments an operation has what it works on. For messages only, so without
+//! positions in the sources.
+
+use taipan_graph::{Args, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
+use taipan_interp::ObjData;
+
+use crate::ArgSource;
+use crate::eval::FunctionState;
+use crate::project::is_conflict;
+use crate::solver::Solver;
+use crate::store::{NodeKey, SlotKey, SpecIx};
+use crate::val::{Atom, Val};
+
+/// An instruction of a function, or the function as a whole; none: no place in the
+/// program.
+pub(crate) type Place = Option<(ObjId, Option<u32>)>;
+
+/// One way in which a value came to a place.
+pub(crate) struct Origin {
+    pub(crate) val: Val,
+    pub(crate) place: Place,
+    /// The end of a sentence that starts with the value.
+    pub(crate) from: String,
+}
+
+/// How far back ways are followed.
+const FAR: usize = 12;
+
+/// Who contributes to a slot: where, what, and in words.
+pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
+    let mut out = Vec::new();
+    for (node, val, at) in writers(solver, key) {
+        if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i @ 1..)) = (&node, key) {
+            out.extend(contributors(solver, &SlotKey::SetArg(*set, *count, i - 1)));
+            continue;
+        }
+        let (place, from) = match node {
+            NodeKey::Spec(s) => {
+                let func = solver.store.specs[s as usize].func;
+                let from = format!("comes from here, in {}()", object_name(solver, func));
+                (Some((func, at)), from)
+            }
+            NodeKey::Root(_) => (None, "comes from outside the program".into()),
+            NodeKey::Prebuilt(o) => match user_of(solver, o, FAR) {
+                None => (None, "comes from a prebuilt object".into()),
+                place => (place, "is in a prebuilt object that is used here".into()),
+            },
+            NodeKey::Attr(..) => (None, "comes from a class or a prebuilt instance".into()),
+            _ => continue,
+        };
+        out.push(Origin { val, place, from });
+    }
+    out
+}
+
+/// Nodes that write to a slot, with what they write and at which instruction.
+fn writers(solver: &mut Solver, key: &SlotKey) -> Vec<(NodeKey, Val, Option<u32>)> {
+    let Some(slot) = solver.store.find_slot_ix(key) else {
+        return Vec::new();
+    };
+    let log = &solver.store.slots[slot as usize].log;
+    let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let mut out = Vec::new();
+    for n in nodes {
+        let node = solver.store.nodes[n as usize].key.clone();
+        let written = solver.contributions(n, slot).into_iter();
+        out.extend(written.map(|(val, at)| (node.clone(), val, at)));
+    }
+    out
+}
+
+/// A place in a function that uses a prebuilt object, itself or by way of others.
+fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
+    let users = writers(solver, &SlotKey::Seen(object));
+    let direct = users.iter().filter_map(|(node, _, at)| match node {
+        NodeKey::Spec(s) => Some((solver.store.specs[*s as usize].func, *at)),
+        _ => None,
+    });
+    if let Some(place) = direct.min() {
+        return Some(place);
+    }
+    if far == 0 {
+        return None;
+    }
+    let mut places: Vec<(ObjId, Option<u32>)> = Vec::new();
+    for (node, ..) in users {
+        match node {
+            NodeKey::Prebuilt(o) if o != object => places.extend(user_of(solver, o, far - 1)),
+            NodeKey::Attr(class, name) => {
+                let readers = writers(solver, &SlotKey::AttrUsed(class, name));
+                places.extend(readers.into_iter().filter_map(|(node, _, at)| match node {
+                    NodeKey::Spec(s) => Some((solver.store.specs[s as usize].func, at)),
+                    _ => None,
+                }));
+            }
+            _ => {}
+        }
+    }
+    places.into_iter().min()
+}
+
+/// For each operand of the operations at an instruction that comes from elsewhere: the
+/// places that it came by, from the function outwards.
+pub(crate) fn operands(solver: &mut Solver, spec: SpecIx, at: u32) -> Vec<Vec<Origin>> {
+    let mut slots: Vec<SlotKey> = Vec::new();
+    with_graph(solver, spec, |graph, state| {
+        for op in operations(graph, at) {
+            for operand in &op.args {
+                let slot = source(spec, graph, state, operand);
+                slots.extend(slot.filter(|s| !slots.contains(s)));
+            }
+        }
+    });
+    (slots.into_iter())
+        .map(|slot| ways(solver, slot))
+        .filter(|chain| !chain.is_empty())
+        .collect()
+}
+
+/// Whether an operation at an instruction works on values that do not go together: that
+/// is a mistake of its own.
+pub(crate) fn works_on_conflict(solver: &Solver, spec: SpecIx, at: u32) -> bool {
+    let mut found = false;
+    with_graph(solver, spec, |graph, state| {
+        let vars = operations(graph, at).flat_map(|op| op.args.iter().filter_map(var));
+        found = (vars.filter_map(|v| state.vars.get(v.index()))).any(is_conflict);
+    });
+    found
+}
+
+fn with_graph(solver: &Solver, spec: SpecIx, look: impl FnOnce(&FunctionGraph, &FunctionState)) {
+    let func = solver.store.specs[spec as usize].func;
+    if let Ok(flow) = solver.facts.flow(func)
+        && let Ok(graph) = flow.graph.as_ref()
+        && let Some(state) = state_of(solver, spec)
+    {
+        look(graph, state);
+    }
+}
+
+/// The operations that an instruction became.
+fn operations(graph: &FunctionGraph, at: u32) -> impl Iterator<Item = &Operation<HighLevel>> {
+    (graph.reachable().into_iter())
+        .flat_map(|b| &graph.block(b).operations)
+        .filter(move |op| op.at == at)
+}
+
+/// How a value came to a slot, the nearest place first. Of several the first in the order
+/// of the program: they agree on the kind, or that is the mistake.
+fn ways(solver: &mut Solver, mut slot: SlotKey) -> Vec<Origin> {
+    let mut chain: Vec<Origin> = Vec::new();
+    while chain.len() < FAR {
+        let mut found = contributors(solver, &slot);
+        found.retain(|o| o.place.is_some_and(|(_, at)| at.is_some()));
+        found.sort_by_key(|o| o.place);
+        let Some(first) = found.into_iter().next() else {
+            break;
+        };
+        let place = first.place;
+        chain.push(first);
+        let Some((func, Some(at))) = place else {
+            break;
+        };
+        match handed_on(solver, (func, at), &slot) {
+            Some(next) if next != slot => slot = next,
+            _ => break,
+        }
+    }
+    chain
+}
+
+/// Where an instruction has the value from that it hands to a slot.
+fn handed_on(solver: &Solver, (func, at): (ObjId, u32), slot: &SlotKey) -> Option<SlotKey> {
+    let specs = 0..solver.store.specs.len() as SpecIx;
+    let mut out = None;
+    for spec in specs.filter(|s| solver.store.specs[*s as usize].func == func) {
+        with_graph(solver, spec, |graph, state| {
+            out = match slot {
+                SlotKey::Arg(callee, arg) => state.ops.iter().find_map(|(b, n, record)| {
+                    let op = &graph.block(*b).operations[*n as usize];
+                    let mut calls = record.calls.iter().filter(|_| op.at == at);
+                    let call = calls.find(|c| c.target == Some(*callee))?;
+                    match call.args.get(*arg as usize)? {
+                        ArgSource::Operand(i) => {
+                            source(spec, graph, state, op.args.get(*i as usize)?)
+                        }
+                        _ => None,
+                    }
+                }),
+                SlotKey::Attr(..) => operations(graph, at)
+                    .find(|op| op.op == HlOp::SetAttr)
+                    .and_then(|op| source(spec, graph, state, op.args.get(2)?)),
+                _ => None,
+            }
+        });
+        if out.is_some() {
+            break;
+        }
+    }
+    out
+}
+
+/// What is known inside a function.
+fn state_of(solver: &Solver, spec: SpecIx) -> Option<&FunctionState> {
+    let node = solver.store.find_node(&NodeKey::Spec(spec))?;
+    solver.functions.get(node as usize)?.as_deref()
+}
+
+fn var(operand: &Operand<HighLevel>) -> Option<VarId> {
+    match operand {
+        Operand::Var(v) => Some(*v),
+        Operand::Const(_) => None,
+    }
+}
+
+/// The argument, attribute or result that an operand is, or is taken out of.
+fn source(
+    spec: SpecIx,
+    graph: &FunctionGraph,
+    state: &FunctionState,
+    operand: &Operand<HighLevel>,
+) -> Option<SlotKey> {
+    let mut seen = vec![var(operand)?];
+    let mut next = 0;
+    while let Some(v) = seen.get(next).copied() {
+        next += 1;
+        let start = &graph.block(graph.startblock).inputargs;
+        if let Some(i) = start.iter().position(|x| *x == v) {
+            return Some(SlotKey::Arg(spec, i as u32));
+        }
+        for b in graph.reachable() {
+            let block = graph.block(b);
+            for (n, op) in block.operations.iter().enumerate() {
+                if op.result != v {
+                    continue;
+                }
+                match op.op {
+                    HlOp::GetItem | HlOp::GetSlice | HlOp::Iter | HlOp::Next => {
+                        let whole = op.args.first().and_then(var);
+                        seen.extend(whole.filter(|x| !seen.contains(x)));
+                    }
+                    HlOp::GetAttr => return attribute(state, &op.args),
+                    _ => {
+                        let here = (b, n as u32);
+                        let (.., record) = state.ops.iter().find(|(b, n, _)| (*b, *n) == here)?;
+                        return Some(SlotKey::Ret(record.calls.first()?.target?));
+                    }
+                }
+            }
+            for link in &block.exits {
+                let inputs = &graph.block(link.target).inputargs;
+                let given = inputs.iter().position(|x| *x == v);
+                let given = given.and_then(|i| link.args.get(i).and_then(var));
+                seen.extend(given.filter(|x| !seen.contains(x)));
+            }
+        }
+    }
+    None
+}
+
+/// The attribute that is read of an instance.
+fn attribute(state: &FunctionState, args: &Args<HighLevel>) -> Option<SlotKey> {
+    let [Operand::Var(x), Operand::Const(name)] = &args[..] else {
+        return None;
+    };
+    let of = state
+        .vars
+        .get(x.index())?
+        .atoms
+        .iter()
+        .find_map(|a| match a {
+            Atom::Instance(c) => *c,
+            _ => None,
+        })?;
+    Some(SlotKey::Attr(of, name.as_str()?.into()))
+}
+
+/// The name of a function or class.
+pub(crate) fn object_name(solver: &Solver, o: ObjId) -> String {
+    match solver.facts.object(o).ok().flatten().as_deref() {
+        Some(ObjData::Function(f)) => f.name.to_string(),
+        Some(ObjData::Class(c)) => c.name.to_string(),
+        _ => "?".into(),
+    }
+}

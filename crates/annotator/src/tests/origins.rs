@@ -1,0 +1,188 @@
+//! Where operands come from, as messages show it.
+
+use expect_test::{Expect, expect};
+use taipan_base::render_text;
+use taipan_graph::Const;
+use taipan_interp::{Name, module_global, target_module};
+use taipan_testkit::TestDb;
+
+use crate::{RootSet, Roots, annotation_diagnostics};
+
+/// All that is wrong with `f` of `/main.py`, called without arguments.
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    let db = TestDb::with_fixture(source);
+    let program = db.program();
+    let module = target_module(&db, program).unwrap();
+    let f = module_global(&db, Name::new(&db, program, module, "f"));
+    let Some(Const::Obj(func)) = f else {
+        panic!("no f");
+    };
+    let args = Vec::new().into();
+    let roots = Roots::new(&db, program, RootSet::Call { func: *func, args });
+    let shown: Vec<String> = (annotation_diagnostics(&db, roots).iter())
+        .map(|d| render_text(&db, d, false))
+        .collect();
+    expected.assert_eq(&shown.join("\n\n"));
+}
+
+#[test]
+fn arguments_attributes_and_results() {
+    check(
+        "
+        class Box(object):
+            def __init__(self, value):
+                self.value = value
+        def name():
+            return 'x'
+        def add(a, b):
+            return a + b
+        def twice(box):
+            return box.value * 'x' + name() * 'y'
+        def f():
+            try:
+                add(1, 'b')
+            finally:
+                twice(Box('z'))
+        ",
+        expect![[r#"
+            error[TP0303]: add of an int and a str is not RPython
+              --> /main.py:7:12
+               |
+             7 |     return a + b
+               |            ^^^^^
+               |
+            note: an int comes from here, in f()
+              --> /main.py:12:9
+               |
+            12 |         add(1, 'b')
+               |         ^^^^^^^^^^^
+            note: a str comes from here, in f()
+              --> /main.py:12:9
+               |
+            12 |         add(1, 'b')
+               |         ^^^^^^^^^^^
+
+            error[TP0303]: mul of a str and a str is not RPython
+              --> /main.py:9:12
+               |
+             9 |     return box.value * 'x' + name() * 'y'
+               |            ^^^^^^^^^^^^^^^
+               |
+            note: a str comes from here, in __init__()
+              --> /main.py:3:9
+               |
+             3 |         self.value = value
+               |         ^^^^^^^^^^
+            note: which comes from here, in f()
+              --> /main.py:14:15
+               |
+            14 |         twice(Box('z'))
+               |               ^^^^^^^^"#]],
+    );
+}
+
+#[test]
+fn the_library_points_at_the_program() {
+    check(
+        "
+        from rpython.rlib.rbigint import rbigint
+        def number(text):
+            return rbigint.fromdecimalstr(text)
+        def f():
+            number(u'12')
+        ",
+        expect![[r#"
+            error[TP0303]: comparing a byte string with a unicode string is not RPython
+               --> /main.py:3:12
+                |
+              3 |     return rbigint.fromdecimalstr(text)
+                |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this leads to it
+                |
+            note: it happens here, in _digit_value()
+               --> <taipan>/rpython/rlib/rstring.py:404:8
+                |
+            404 |     if '0' <= c <= '9':
+                |        ^^^^^^^^^^^^^^^
+            note: a unicode comes from here, in number()
+               --> /main.py:3:12
+                |
+              3 |     return rbigint.fromdecimalstr(text)
+                |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+            note: which comes from here, in f()
+               --> /main.py:5:5
+                |
+              5 |     number(u'12')
+                |     ^^^^^^^^^^^^^
+                = help: decode or encode one of them first"#]],
+    );
+}
+
+#[test]
+fn prebuilt_objects_and_texts() {
+    check(
+        "
+        class Held(object):
+            pass
+        held = Held()
+        held.spaces = [u' ', '\\n']
+        exec 'def made(n):\\n    n = n + 1\\n    return n + str(n)\\n'
+        def f():
+            if 'x' in held.spaces:
+                return made(2)
+        ",
+        expect![[r#"
+            error[TP0303]: add of an int and a str is not RPython
+             |
+             = note: this is line 3 of <string>: `return n + str(n)`
+
+            error[TP0300]: a list mixes a str and a unicode
+             --> /main.py:7:15
+              |
+            7 |     if 'x' in held.spaces:
+              |               ^^^^^^^^^^^ a unicode is in a prebuilt object that is used here
+              |
+            note: a str comes from here, in f()
+             --> /main.py:7:8
+              |
+            7 |     if 'x' in held.spaces:
+              |        ^^^^^^^^^^^^^^^^^^
+            note: a unicode is in a prebuilt object that is used here
+             --> /main.py:7:15
+              |
+            7 |     if 'x' in held.spaces:
+              |               ^^^^^^^^^^^"#]],
+    );
+}
+
+#[test]
+fn what_follows_from_a_conflict_is_not_told() {
+    check(
+        "
+        class A(object):
+            pass
+        def f():
+            a = A()
+            a.x = 1
+            a.x = 'one'
+            return a.x + 1
+        ",
+        expect![[r#"
+            error[TP0300]: attribute x of A mixes an int and a str
+             --> /main.py:6:5
+              |
+            6 |     a.x = 'one'
+              |     ^^^ a str comes from here
+              |
+            note: an int comes from here, in f()
+             --> /main.py:5:5
+              |
+            5 |     a.x = 1
+              |     ^^^
+            note: a str comes from here, in f()
+             --> /main.py:6:5
+              |
+            6 |     a.x = 'one'
+              |     ^^^"#]],
+    );
+}
