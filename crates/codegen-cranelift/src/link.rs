@@ -37,7 +37,7 @@ pub fn link_executable(object: &[u8], foreign: &[FuncSym], out: &Path) -> io::Re
             .args([&program_file, &runtime_file])
             .args(compile)
             .args(link)
-            .args(["-lm", "-Wl,--gc-sections"]);
+            .args(["-lm", "-lpthread", "-Wl,--gc-sections"]);
     })?;
     std::fs::rename(new, out)
 }

@@ -8,6 +8,7 @@
 use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
+use taipan_runtime::threads;
 
 use crate::foreign;
 use crate::place::{PAGE, Placement};
@@ -81,6 +82,10 @@ impl LoadedImage {
 
 impl Drop for LoadedImage {
     fn drop(&mut self) {
+        if threads::left_behind() {
+            // They return to the code when the C functions that they wait in do.
+            return;
+        }
         // SAFETY: the mapping is this value's own.
         unsafe { libc::munmap(self.base as *mut _, self.size) };
     }

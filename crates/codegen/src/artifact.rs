@@ -37,6 +37,9 @@ pub enum Glue {
     /// 16-byte slots, one per argument that is not Void, and that of a slot for the
     /// result.
     Trampoline(FuncSym),
+    /// What C code that runs while other threads of the program may run calls for a
+    /// function: takes the lock of the threads around it.
+    Callback(FuncSym),
 }
 
 impl SymbolRef {

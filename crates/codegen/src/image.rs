@@ -273,6 +273,7 @@ impl Builder<'_> {
                 let name = match glue {
                     Glue::Main => MAIN_SYMBOL.to_owned(),
                     Glue::Trampoline(f) => format!("call.{}", mangle_function(f)),
+                    Glue::Callback(f) => format!("callback.{}", mangle_function(f)),
                 };
                 self.name(name, place, code.code.len());
                 self.image.others.insert(symbol.clone(), place);

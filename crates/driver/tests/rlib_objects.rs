@@ -56,7 +56,7 @@ def release(): lock.release()
         "
         twice(0) == 4
         twice(1) == 6
-        release() raises error
+        release() raises RThreadError
         ",
     );
 }

@@ -273,29 +273,6 @@ def power(s1, n1, n2, n): return listsort.powerloop(s1, n1, n2, n)
 }
 
 #[test]
-fn one_thread() {
-    check(
-        "
-from rpython.rlib import rgil, rthread
-def run(): rthread.gc_thread_start()
-def started():
-    rgil.allocate()
-    try: rthread.start_new_thread(run, ())
-    except rthread.error: return 'no'
-    return 'yes'
-def timed():
-    lock = rthread.allocate_lock()
-    lock.acquire(True)
-    return lock.acquire_timed(1000) == rthread.RPY_LOCK_FAILURE and rthread.get_ident() != 0
-",
-        "
-        started() == \"no\"
-        timed() == true
-        ",
-    );
-}
-
-#[test]
 fn signals_in_a_field() {
     check(
         "

@@ -194,6 +194,8 @@ pub enum FuncKind {
         can_collect: bool,
         /// Whether it may leave an exception set.
         can_raise: bool,
+        /// Whether emitted code lets other threads run while it is called.
+        releases_gil: bool,
         /// The C library that the program brings it from; none for functions of the
         /// runtime and of the standard C library.
         library: Option<Arc<CLibrary>>,

@@ -8,7 +8,8 @@
 //! **Invariants.** None of them allocates GC memory or raises: a result that does
 //! not fit a register is written into a `STR` that the caller allocated, and errors
 //! come back as values (a negative number is minus the C `errno`). So none moves
-//! objects, and strings are passed as they are. Functions named without the prefix
+//! objects, but those that let other threads run meanwhile ([`blocks`]), and strings are
+//! passed as they are. Functions named without the prefix
 //! `rpy_` are the C library's.
 
 use crate::{BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLType, SIGNED, STR, UNSIGNED, VOID};
@@ -153,6 +154,19 @@ externals! {
     rpy_time_clock() -> Float, "CPU seconds of the process";
     rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
     rpy_time_clock_ns(Signed) -> Signed, "nanoseconds of one of the system's clocks, or -errno";
+    // Threads and their locks.
+    rpy_thread_ident() -> Signed, "the number of this thread";
+    rpy_thread_stack_size() -> Signed, "what new threads get as stack, 0 if that was never set";
+    rpy_thread_set_stack_size(Signed) -> Signed, "sets that: 0, or -1 for a size that is not possible";
+    rpy_gil_release() -> Void, "lets other threads run";
+    rpy_gil_acquire() -> Void, "waits until no other thread runs";
+    rpy_gil_yield() -> Void, "lets another thread run that waits to";
+    rpy_gil_holder() -> Signed, "the number of the thread that runs the program, or 0";
+    rpy_lock_new() -> Signed, "a new lock, or 0";
+    rpy_lock_free(Signed) -> Void, "ends a lock";
+    rpy_lock_try(Signed) -> Bool, "takes a lock unless somebody has it";
+    rpy_lock_wait(Signed, Signed, Bool) -> Signed, "waits so many microseconds for a lock, negative: for ever; whether a signal interrupts that: 0 no lock, 1 it was taken, 2 a signal came, 3 nobody else is there";
+    rpy_lock_release(Signed) -> Signed, "gives a lock back: 0, or -1 if nobody has it";
     // Memory.
     rpy_memory_room(Signed) -> Bool, "whether the system would give that many bytes at once";
     // Floats and text.
@@ -198,6 +212,33 @@ externals! {
     trunc(Float) -> Float, "";
 }
 
+/// Those that may take long, or change threads: other threads of the program run meanwhile.
+const BLOCKING: &[&str] = &[
+    "rpy_os_write",
+    "rpy_os_read",
+    "rpy_os_open",
+    "rpy_os_fsync",
+    "rpy_os_waitpid",
+    "rpy_os_system",
+    "rpy_file_open",
+    "rpy_file_close",
+    "rpy_file_pclose",
+    "rpy_file_read",
+    "rpy_file_line",
+    "rpy_file_write",
+    "rpy_file_flush",
+    "rpy_time_sleep",
+    "rpy_lock_wait",
+    "rpy_gil_release",
+    "rpy_gil_acquire",
+    "rpy_gil_yield",
+];
+
+/// Whether other threads run while the function of that name does.
+pub fn blocks(name: &str) -> bool {
+    BLOCKING.contains(&name)
+}
+
 /// The entry of that name.
 pub fn find_external(name: &str) -> Option<&'static External> {
     EXTERNALS.iter().find(|e| e.name == name)
@@ -208,8 +249,9 @@ pub fn external(name: &str) -> Option<FuncSym> {
     let e = find_external(name)?;
     let kind = FuncKind::External {
         name: e.name.into(),
-        can_collect: false,
+        can_collect: blocks(e.name),
         can_raise: false,
+        releases_gil: false,
         library: None,
     };
     let ty = FuncType {

@@ -197,6 +197,7 @@ mod tests {
                 name: "strlen".into(),
                 can_collect: false,
                 can_raise: false,
+                releases_gil: false,
                 library: Some(Arc::new(library.clone())),
             },
             FuncType {

@@ -85,7 +85,7 @@ fn low_level_pointer(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<Option<LLC
                 ..
             } => match callable {
                 Const::Obj(f) => LLConst::Func(pointed_function(rt, *f, ty)?),
-                _ => LLConst::Func(c_function(name, external, ty)?),
+                _ => LLConst::Func(c_function(rt, name, external, ty)?),
             },
             _ => LLConst::data(place_of(rt, *o, Vec::new())?, ty),
         },
@@ -99,13 +99,18 @@ fn low_level_pointer(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<Option<LLC
 }
 
 /// A function of a C library, as `rffi.llexternal` describes it.
-fn c_function(name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
+fn c_function(rt: &RTyper<'_>, name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
     let bad = || TyperError::new(format!("{name}() has no function behind it"));
     let Some(ft) = ty.pointee().and_then(LLType::as_func) else {
         return Err(bad());
     };
     let Const::Tuple(parts) = external else {
         return Err(bad());
+    };
+    // `rffi.llexternal` says at the end whether other threads may run meanwhile.
+    let (parts, blocks) = match parts.split_last() {
+        Some((Const::Bool(blocks), parts)) => (parts, *blocks),
+        _ => (&parts[..], false),
     };
     let library = match parts.len() {
         0 => None,
@@ -116,11 +121,13 @@ fn c_function(name: &str, external: &Const, ty: LLType) -> Typed<FuncSym> {
     let calls_back = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
     let calls_back = ft.args.iter().any(calls_back);
     let knows_heap = ft.args.iter().chain([&ft.result]).any(|t| t.is_gc_ptr());
+    let releases_gil = blocks && rt.has_threads();
     Ok(FuncSym::new(
         FuncKind::External {
             name: name.into(),
-            can_collect: calls_back || knows_heap,
+            can_collect: calls_back || knows_heap || releases_gil,
             can_raise: calls_back,
+            releases_gil,
             library,
         },
         ft.clone(),

@@ -11,7 +11,7 @@ use taipan_annotator::{
 };
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{Name, ObjData, Object, named_id};
+use taipan_interp::{ModuleName, Name, ObjData, Object, module_named, named_id};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLType, StructBody, StructId, StructType,
     TypeKind, VoidConst, forward_body,
@@ -115,6 +115,12 @@ impl<'a> RTyper<'a> {
         let result = make();
         self.inside.replace(outer);
         result
+    }
+
+    /// Whether the program may start threads: it imports the module for that.
+    pub(crate) fn has_threads(&self) -> bool {
+        let name = ModuleName::new(self.db, self.program(), "rpython.rlib.rthread");
+        matches!(module_named(self.db, name), Some(Ok(_)))
     }
 
     /// Whether a Repr is being made of what is inside of a container that contains those

@@ -90,15 +90,15 @@ pub unsafe fn report_uncaught() {
     }
 }
 
-/// Reports the current exception, if there is one, on stderr as one that a finalizer
-/// raised, and forgets it.
+/// Reports the current exception, if there is one, on stderr after this text, and forgets
+/// it.
 ///
 /// # Safety
 /// The program's static data is still mapped.
-pub(crate) unsafe fn report_ignored() {
+pub(crate) unsafe fn report_ignored(text: &[u8]) {
     // SAFETY: by contract.
     if let Some(name) = unsafe { current_exception_name() } {
-        os::write_all(2, b"exception raised by a finalizer, ignored: ");
+        os::write_all(2, text);
         os::write_all(2, name);
         os::write_all(2, b"\n");
         clear_exception();

@@ -3,8 +3,9 @@
 //! by which the llinterpreter calls the same function. Those without the prefix
 //! `rpy_` are the C library's own.
 
+use crate::state::state;
 use crate::string::RpyString;
-use crate::{files, float, memory, os, process, signals, stdio};
+use crate::{exc, files, float, memory, os, process, pthread, signals, stdio, sys, threads};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -33,6 +34,16 @@ trait Argument {
     /// A string is live and used by nothing else.
     unsafe fn from_raw<'a>(raw: Self::Raw) -> Self::Arg<'a>;
     fn from_value<'a>(value: &'a mut Value<'_>) -> Option<Self::Arg<'a>>;
+
+    /// What a function takes while other threads run.
+    type Held;
+    /// # Safety
+    /// As for `from_raw`; what is held is let go in the end.
+    unsafe fn hold(raw: Self::Raw) -> Self::Held;
+    fn held(held: &mut Self::Held) -> Self::Arg<'_>;
+    /// # Safety
+    /// Other threads wait again.
+    unsafe fn let_go(held: Self::Held);
 }
 
 macro_rules! plain_argument {
@@ -49,6 +60,14 @@ macro_rules! plain_argument {
                     _ => None,
                 }
             }
+            type Held = $ty;
+            unsafe fn hold(raw: $ty) -> $ty {
+                raw
+            }
+            fn held(held: &mut $ty) -> $ty {
+                *held
+            }
+            unsafe fn let_go(_: $ty) {}
         }
         impl From<$ty> for Value<'_> {
             fn from(v: $ty) -> Self {
@@ -81,11 +100,73 @@ impl Argument for Str {
             _ => None,
         }
     }
+
+    type Held = HeldStr;
+
+    unsafe fn hold(raw: *mut RpyString) -> HeldStr {
+        // SAFETY: by contract; the string is a root from now on.
+        unsafe {
+            let s = state();
+            let root = (*s).root_stack_top;
+            *root = raw as usize;
+            (*s).root_stack_top = root.add(1);
+            let bytes = RpyString::bytes(raw);
+            let copy: *mut u8 = sys::malloc(bytes.len().max(1)).cast();
+            if copy.is_null() {
+                exc::out_of_memory();
+            }
+            copy.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            let len = bytes.len();
+            HeldStr { root, copy, len }
+        }
+    }
+
+    fn held(held: &mut HeldStr) -> &mut [u8] {
+        held.bytes()
+    }
+
+    unsafe fn let_go(mut held: HeldStr) {
+        // SAFETY: the root is where the string is now.
+        unsafe {
+            let string = RpyString::bytes(*held.root as *mut RpyString);
+            // Prebuilt strings cannot be written to.
+            if *string != *held.bytes() {
+                string.copy_from_slice(held.bytes());
+            }
+            (*state()).root_stack_top = held.root;
+            sys::free(held.copy.cast());
+        }
+    }
+}
+
+/// A string whose bytes a function works on while the collector may move it: a copy.
+struct HeldStr {
+    /// Where the shadow stack has the string.
+    root: *mut usize,
+    copy: *mut u8,
+    len: usize,
+}
+
+impl HeldStr {
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the copy has that length.
+        unsafe { core::slice::from_raw_parts_mut(self.copy, self.len) }
+    }
+}
+
+/// Lets go what was held, the last one first: they are on a stack.
+macro_rules! let_go {
+    () => {};
+    ($arg:ident: $ty:ty $(, $rest:ident: $rest_ty:ty)*) => {
+        let_go!($($rest: $rest_ty),*);
+        <$ty as Argument>::let_go($arg);
+    };
 }
 
 macro_rules! externals {
     (
         runtime { $($name:ident = $path:path, ($($arg:ident: $ty:ty),*) -> $result:ty;)* }
+        blocking { $($slow:ident = $f:path, ($($a:ident: $t:ty),*) -> $r:ty;)* }
         libm { $($math:ident($($x:ident),*);)* }
     ) => {
         $(
@@ -102,6 +183,28 @@ macro_rules! externals {
             }
         )*
 
+        $(
+            #[doc = concat!("`", stringify!($f), "`, called from emitted code. Other threads run meanwhile.")]
+            ///
+            /// # Safety
+            /// Strings are live; the caller's roots are saved.
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $slow($($a: <$t as Argument>::Raw),*) -> $r {
+                // SAFETY: by contract. Nothing of the program's is touched without the lock.
+                unsafe {
+                    if !threads::started() {
+                        return $f($(<$t as Argument>::from_raw($a)),*);
+                    }
+                    $(let mut $a = <$t as Argument>::hold($a);)*
+                    threads::release();
+                    let result = $f($(<$t as Argument>::held(&mut $a)),*);
+                    threads::take();
+                    let_go!($($a: $t),*);
+                    result
+                }
+            }
+        )*
+
         unsafe extern "C" {
             $(safe fn $math($($x: f64),*) -> f64;)*
         }
@@ -114,6 +217,10 @@ macro_rules! externals {
                     let [$($arg),*] = args else { return None };
                     Some($path($(<$ty as Argument>::from_value($arg)?),*).into())
                 })*
+                $(stringify!($slow) => {
+                    let [$($a),*] = args else { return None };
+                    Some($f($(<$t as Argument>::from_value($a)?),*).into())
+                })*
                 $(stringify!($math) => {
                     let [$($x),*] = args else { return None };
                     Some($math($(<f64 as Argument>::from_value($x)?),*).into())
@@ -122,9 +229,13 @@ macro_rules! externals {
             }
         }
 
+        /// Those that other threads run during.
+        pub const BLOCKING: &[&str] = &[$(stringify!($slow)),*];
+
         /// Names and addresses of all of them, for a linker in the same process.
         pub fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
             $(out(stringify!($name), $name as *const u8);)*
+            $(out(stringify!($slow), $slow as *const u8);)*
             $(out(stringify!($math), $math as *const u8);)*
         }
     };
@@ -132,9 +243,6 @@ macro_rules! externals {
 
 externals! {
     runtime {
-        rpy_os_write = os::write, (fd: i64, s: Str) -> i64;
-        rpy_os_read = os::read, (fd: i64, s: Str) -> i64;
-        rpy_os_open = os::open, (path: Str, flags: i64, mode: i64) -> i64;
         rpy_os_close = os::close, (fd: i64) -> i64;
         rpy_os_lseek = os::lseek, (fd: i64, pos: i64, how: i64) -> i64;
         rpy_os_isatty = os::isatty, (fd: i64) -> bool;
@@ -154,7 +262,6 @@ externals! {
         rpy_os_dup2 = files::dup2, (from: i64, to: i64) -> i64;
         rpy_os_pipe = files::pipe, () -> i64;
         rpy_os_ftruncate = files::ftruncate, (fd: i64, len: i64) -> i64;
-        rpy_os_fsync = files::fsync, (fd: i64) -> i64;
         rpy_os_stat_fields = files::stat, (path: Str, follow: bool, out: Str) -> i64;
         rpy_os_fstat_fields = files::fstat, (fd: i64, out: Str) -> i64;
         rpy_os_listdir = files::listdir, (path: Str, out: Str) -> i64;
@@ -168,28 +275,19 @@ externals! {
         rpy_os_putenv = process::putenv, (name: Str, value: Str) -> i64;
         rpy_os_unsetenv = process::unsetenv, (name: Str) -> i64;
         rpy_os_fork = process::fork, () -> i64;
-        rpy_os_waitpid = process::waitpid, (pid: i64, options: i64) -> i64;
         rpy_os_execve = process::execve, (path: Str, args: Str, env: Str) -> i64;
         rpy_os_kill = process::kill, (pid: i64, signal: i64) -> i64;
-        rpy_os_system = process::system, (command: Str) -> i64;
         rpy_os_getppid = process::getppid, () -> i64;
         rpy_os_getuid = process::getuid, () -> i64;
         rpy_os_geteuid = process::geteuid, () -> i64;
         rpy_os_getgid = process::getgid, () -> i64;
         rpy_os_getegid = process::getegid, () -> i64;
         rpy_os_urandom = process::urandom, (out: Str) -> i64;
-        rpy_file_open = stdio::open, (path: Str, mode: Str) -> i64;
         rpy_file_fdopen = stdio::fdopen, (fd: i64, mode: Str) -> i64;
         rpy_file_popen = stdio::popen, (command: Str, mode: Str) -> i64;
         rpy_file_temporary = stdio::temporary, () -> i64;
         rpy_file_standard = stdio::standard, (which: i64) -> i64;
         rpy_file_set_buffer = stdio::set_buffer, (file: i64, mode: i64, size: i64) -> i64;
-        rpy_file_close = stdio::close, (file: i64) -> i64;
-        rpy_file_pclose = stdio::pclose, (file: i64) -> i64;
-        rpy_file_read = stdio::read, (file: i64, out: Str) -> i64;
-        rpy_file_line = stdio::line, (file: i64, out: Str) -> i64;
-        rpy_file_write = stdio::write, (file: i64, s: Str) -> i64;
-        rpy_file_flush = stdio::flush, (file: i64) -> i64;
         rpy_file_seek = stdio::seek, (file: i64, pos: i64, how: i64) -> i64;
         rpy_file_tell = stdio::tell, (file: i64) -> i64;
         rpy_file_fileno = stdio::fileno, (file: i64) -> i64;
@@ -204,7 +302,6 @@ externals! {
         rpy_fatal = os::fatal, (message: Str) -> ();
         rpy_time_time = os::time, () -> f64;
         rpy_time_clock = os::clock, () -> f64;
-        rpy_time_sleep = os::sleep, (seconds: f64) -> ();
         rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;
         rpy_memory_room = memory::room, (bytes: i64) -> bool;
         rpy_float_format = float::format,
@@ -214,6 +311,35 @@ externals! {
         rpy_float_frexp_mantissa = float::frexp_mantissa, (x: f64) -> f64;
         rpy_float_frexp_exponent = float::frexp_exponent, (x: f64) -> i64;
         rpy_float_ldexp = float::ldexp, (x: f64, n: i64) -> f64;
+        rpy_thread_ident = threads::ident, () -> i64;
+        rpy_thread_stack_size = threads::stack_size, () -> i64;
+        rpy_thread_set_stack_size = threads::set_stack_size, (size: i64) -> i64;
+        rpy_gil_release = threads::release, () -> ();
+        rpy_gil_acquire = threads::take, () -> ();
+        rpy_gil_yield = threads::give_way, () -> ();
+        rpy_gil_holder = threads::holder, () -> i64;
+        rpy_lock_new = pthread::new_lock, () -> i64;
+        rpy_lock_free = pthread::free_lock, (lock: i64) -> ();
+        rpy_lock_try = pthread::try_lock, (lock: i64) -> bool;
+        rpy_lock_release = pthread::unlock, (lock: i64) -> i64;
+    }
+    blocking {
+        rpy_os_write = os::write, (fd: i64, s: Str) -> i64;
+        rpy_os_read = os::read, (fd: i64, s: Str) -> i64;
+        rpy_os_open = os::open, (path: Str, flags: i64, mode: i64) -> i64;
+        rpy_os_fsync = files::fsync, (fd: i64) -> i64;
+        rpy_os_waitpid = process::waitpid, (pid: i64, options: i64) -> i64;
+        rpy_os_system = process::system, (command: Str) -> i64;
+        rpy_file_open = stdio::open, (path: Str, mode: Str) -> i64;
+        rpy_file_close = stdio::close, (file: i64) -> i64;
+        rpy_file_pclose = stdio::pclose, (file: i64) -> i64;
+        rpy_file_read = stdio::read, (file: i64, out: Str) -> i64;
+        rpy_file_line = stdio::line, (file: i64, out: Str) -> i64;
+        rpy_file_write = stdio::write, (file: i64, s: Str) -> i64;
+        rpy_file_flush = stdio::flush, (file: i64) -> i64;
+        rpy_time_sleep = os::sleep, (seconds: f64) -> ();
+        rpy_lock_wait = pthread::wait_for_lock,
+            (lock: i64, microseconds: i64, interruptible: bool) -> i64;
     }
     libm {
         acos(x); acosh(x); asin(x); asinh(x); atan(x); atan2(y, x); atanh(x); ceil(x);

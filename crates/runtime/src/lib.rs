@@ -8,8 +8,9 @@
 //!
 //! **Architecture invariants.** It knows nothing of the compiler: what it needs of a
 //! program comes in a [`start::ProgramTable`]. It uses `core` and the C library only,
-//! so that built programs stay small and link fast. One mutator thread: its state is
-//! process-wide, and who uses it in the compiler's process holds a lock of its own.
+//! so that built programs stay small and link fast. One mutator thread at a time: its state
+//! is process-wide and changes hands with the lock in [`threads`]; who uses it in the
+//! compiler's process holds a lock of its own.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -22,6 +23,7 @@ pub mod gc;
 mod memory;
 pub mod os;
 pub mod process;
+pub mod pthread;
 pub mod signals;
 pub mod stacklet;
 pub mod start;
@@ -29,6 +31,7 @@ pub mod state;
 pub mod stdio;
 pub mod string;
 mod sys;
+pub mod threads;
 
 /// In a built program a panic is a bug of the runtime: nothing can be unwound.
 #[cfg(taipan_standalone)]

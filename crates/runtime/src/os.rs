@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::sys::{self, Timespec, errno};
+use crate::threads;
 
 /// Longest path or name that is passed on; longer ones are answered as the system
 /// would (`ENAMETOOLONG`).
@@ -38,12 +39,16 @@ pub(crate) fn checked(result: i64) -> i64 {
 
 /// The errno of the last function that failed, or what was set since.
 pub fn saved_errno() -> i64 {
-    sys::SAVED_ERRNO.load(Relaxed)
+    match threads::saved_errno() {
+        // SAFETY: it is this thread's own.
+        Some(own) => unsafe { *own },
+        None => sys::SAVED_ERRNO.load(Relaxed),
+    }
 }
 
 /// Sets what [`saved_errno`] answers.
 pub fn set_saved_errno(number: i64) {
-    sys::SAVED_ERRNO.store(number, Relaxed);
+    sys::save_errno(number);
 }
 
 /// `write` of all bytes: their number.
@@ -291,6 +296,17 @@ fn clock_time(clock: c_int) -> Timespec {
     let mut t = Timespec::default();
     // SAFETY: `t` is valid for writing.
     unsafe { sys::clock_gettime(clock, &raw mut t) };
+    t
+}
+
+/// The time so many microseconds from now.
+pub(crate) fn time_after(microseconds: i64) -> Timespec {
+    let mut t = Timespec::default();
+    // SAFETY: `t` is valid for writing.
+    unsafe { sys::clock_gettime(sys::CLOCK_REALTIME, &raw mut t) };
+    let nsec = t.nsec + microseconds % 1_000_000 * 1000;
+    t.sec += microseconds / 1_000_000 + nsec / 1_000_000_000;
+    t.nsec = nsec % 1_000_000_000;
     t
 }
 

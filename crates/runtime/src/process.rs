@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_int};
 
 use crate::os::{c_bytes, checked, with_c_string};
 use crate::sys::{self, errno};
+use crate::threads;
 
 /// Most arguments, and most variables, that [`execve`] passes on.
 const MOST_WORDS: usize = 4096;
@@ -66,8 +67,13 @@ pub fn unsetenv(name: &mut [u8]) -> i64 {
 
 /// `fork`
 pub fn fork() -> i64 {
-    // SAFETY: the child goes on with this thread alone.
-    checked(i64::from(unsafe { sys::fork() }))
+    // SAFETY: the child goes on with this thread alone, which has the lock.
+    let pid = checked(i64::from(unsafe { sys::fork() }));
+    if pid == 0 {
+        // SAFETY: as above.
+        unsafe { threads::after_fork() };
+    }
+    pid
 }
 
 /// `waitpid`: the process in the upper 32 bits, its status in the lower.

@@ -17,7 +17,7 @@ use core::ptr;
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
 use crate::state::state;
-use crate::{exc, sys};
+use crate::{exc, sys, threads};
 
 /// Bytes of a machine stack.
 const MACHINE_STACK: usize = 2 << 20;
@@ -92,10 +92,26 @@ static HANDLE_INFO: TypeInfo = TypeInfo {
     reserved2: 0,
 };
 
+/// What each thread has of its own: null before it makes its first stacklet.
+#[derive(Clone, Copy)]
+pub(crate) struct Own {
+    /// What stands for the stack that the thread started on.
+    first: *mut Context,
+    running: *mut Context,
+}
+
+impl Own {
+    /// Of a thread without stacklets.
+    pub(crate) const NONE: Own = Own {
+        first: ptr::null_mut(),
+        running: ptr::null_mut(),
+    };
+}
+
 /// All contexts; nothing before the first stacklet is made.
 pub(crate) struct Contexts {
     all: Stack<*mut Context>,
-    running: *mut Context,
+    own: Own,
     /// The handle that stands for a stacklet that has finished.
     empty: *mut Handle,
     /// What the context that is switched to is given.
@@ -111,7 +127,7 @@ pub(crate) struct Contexts {
 
 static mut CONTEXTS: Contexts = Contexts {
     all: Stack::new(),
-    running: ptr::null_mut(),
+    own: Own::NONE,
     empty: ptr::null_mut(),
     answer: ptr::null_mut(),
     start: None,
@@ -139,7 +155,7 @@ unsafe fn contexts<'a>() -> &'a mut Contexts {
 pub unsafe extern "C" fn rpy_stacklet_new(entry: Entry, argument: usize) -> usize {
     // SAFETY: by contract; `contexts()` is called anew after whatever runs other code.
     unsafe {
-        if contexts().running.is_null() {
+        if contexts().own.running.is_null() {
             contexts().become_first();
         }
         if contexts().all.len() >= contexts().threshold {
@@ -202,8 +218,14 @@ impl Contexts {
     unsafe fn become_first(&mut self) {
         // SAFETY: the heap is set up.
         unsafe {
-            self.running = self.register(0);
-            self.empty = new_handle(ptr::null_mut());
+            let first = self.register(0);
+            self.own = Own {
+                first,
+                running: first,
+            };
+            if self.empty.is_null() {
+                self.empty = new_handle(ptr::null_mut());
+            }
         }
     }
 
@@ -249,7 +271,7 @@ impl Contexts {
     unsafe fn suspend(&mut self) {
         // SAFETY: there is a running context.
         unsafe {
-            let running = self.running;
+            let running = self.own.running;
             (*running).roots = gc::root_stack();
             (*running).roots_top = (*state()).root_stack_top;
             (*running).stack_limit = (*state()).stack_limit;
@@ -280,8 +302,8 @@ impl Contexts {
 unsafe fn resume(to: *mut Context) -> *mut Handle {
     // SAFETY: `to` is suspended, and what the running context needs is saved.
     unsafe {
-        let from = contexts().running;
-        contexts().running = to;
+        let from = contexts().own.running;
+        contexts().own.running = to;
         (*to).suspended = false;
         gc::set_root_stack((*to).roots);
         (*state()).root_stack_top = (*to).roots_top;
@@ -319,7 +341,7 @@ unsafe extern "C" fn start_context() -> ! {
             }
             let to = suspended(next);
             let c = contexts();
-            c.finished = c.running;
+            c.finished = c.own.running;
             c.answer = c.empty;
             resume(to);
         }
@@ -382,18 +404,48 @@ pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
     }
 }
 
+/// Puts away what the thread that ran has of its own, and brings that of another one.
+///
+/// # Safety
+/// The caller changes threads.
+pub(crate) unsafe fn exchange(own: Own) -> Own {
+    // SAFETY: by contract.
+    unsafe { core::mem::replace(&mut contexts().own, own) }
+}
+
+/// Forgets the stack of a thread that has ended.
+///
+/// # Safety
+/// The caller has the lock of the threads.
+pub(crate) unsafe fn forget_first(own: Own) {
+    if own.first.is_null() {
+        return;
+    }
+    // SAFETY: nobody runs on it any more.
+    unsafe {
+        let c = contexts();
+        c.all.retain_map(|o| (o != own.first).then_some(o));
+        c.destroy(own.first);
+    }
+}
+
 /// Calls `visit` with the handles that are always alive.
 ///
 /// # Safety
 /// As for [`visit_fresh`].
 pub(crate) unsafe fn visit_handles(mut visit: impl FnMut(usize)) {
-    // SAFETY: the first context of the list is what the program started on.
+    // SAFETY: contexts of threads are alive as long as these.
     unsafe {
-        let c = contexts();
-        if let Some(first) = c.all.as_slice().first() {
-            visit((**first).handle as usize);
-            visit((*c.running).handle as usize);
-            visit(c.empty as usize);
+        let mut visit_own = |own: Own| {
+            if !own.first.is_null() {
+                visit((*own.first).handle as usize);
+                visit((*own.running).handle as usize);
+            }
+        };
+        visit_own(contexts().own);
+        threads::each_stacklets(visit_own);
+        if !contexts().empty.is_null() {
+            visit(contexts().empty as usize);
         }
     }
 }
@@ -448,11 +500,11 @@ pub(crate) unsafe fn teardown() -> Option<usize> {
     // SAFETY: by contract.
     unsafe {
         let c = contexts();
-        let first = *c.all.as_slice().first()?;
-        let roots = if c.running == first {
-            gc::root_stack()
-        } else {
-            (*first).roots
+        let first = c.own.first;
+        let roots = match first.as_ref() {
+            None => None,
+            Some(_) if c.own.running == first => Some(gc::root_stack()),
+            Some(first) => Some(first.roots),
         };
         while let Some(context) = c.all.pop() {
             c.destroy(context);
@@ -462,9 +514,10 @@ pub(crate) unsafe fn teardown() -> Option<usize> {
         }
         c.all.release();
         c.free.release();
-        c.running = ptr::null_mut();
+        c.own = Own::NONE;
+        c.empty = ptr::null_mut();
         c.threshold = FEW;
-        Some(roots)
+        roots
     }
 }
 

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, exc, externals, os, stacklet, sys};
+use crate::{arith, exc, externals, os, stacklet, sys, threads};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -38,7 +38,7 @@ pub const LIST_ARGV: u32 = 2;
 
 /// Never used of the machine stack: room for what does not check, such as the
 /// runtime itself.
-const STACK_RESERVE: usize = 128 << 10;
+pub(crate) const STACK_RESERVE: usize = 128 << 10;
 /// Most of the machine stack that is used even if the system allows more.
 const STACK_MAX: u64 = 64 << 20;
 
@@ -177,5 +177,6 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     api::symbols(&mut out);
     inspect::symbols(&mut out);
     stacklet::symbols(&mut out);
+    threads::symbols(&mut out);
     externals::symbols(&mut out);
 }

@@ -3,6 +3,8 @@
 use core::ffi::{c_char, c_int, c_long, c_void};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
+use crate::threads;
+
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Timespec {
@@ -170,6 +172,16 @@ pub(crate) static SAVED_ERRNO: AtomicI64 = AtomicI64::new(0);
 pub(crate) fn errno() -> c_long {
     // SAFETY: the C library's per-thread location is always valid.
     let errno = c_long::from(unsafe { *__errno_location() });
-    SAVED_ERRNO.store(errno, Relaxed);
+    save_errno(errno);
     errno
+}
+
+/// Keeps an error number for the program: where its threads have places of their own,
+/// there.
+pub(crate) fn save_errno(number: i64) {
+    match threads::saved_errno() {
+        // SAFETY: it is this thread's own.
+        Some(own) => unsafe { *own = number },
+        None => SAVED_ERRNO.store(number, Relaxed),
+    }
 }

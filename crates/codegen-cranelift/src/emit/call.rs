@@ -2,14 +2,14 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, Value};
-use taipan_codegen::SymbolRef;
+use taipan_codegen::{Glue, SymbolRef};
 use taipan_graph::Operation;
 use taipan_lltype::{
-    FuncKind, FuncSym, FuncType, LLConst, LLOperand, LowLevel, PlainOp, TypeKind, VoidConst,
+    FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
 };
 
 use super::types::signature;
-use super::{Bad, Emitter};
+use super::{Bad, Emitter, PTR};
 
 impl Emitter<'_, '_> {
     pub(super) fn call_op(
@@ -54,13 +54,14 @@ impl Emitter<'_, '_> {
 
     fn call(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
         if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f {
+            if releases_gil(f, args) {
+                return self.call_without_lock(f, args);
+            }
             let values = self.call_args(f.ty(), args)?;
             if let Some(result) = self.instruction_of(f, &values) {
                 return Ok(Some(result));
             }
-            let f = self.function(f)?;
-            let call = self.b.ins().call(f, &values);
-            return Ok(self.b.inst_results(call).first().copied());
+            return self.call_function(f, &values);
         }
         let ty = self.ty(f);
         let ft = match ty.pointee().map(|t| t.kind()) {
@@ -73,6 +74,51 @@ impl Emitter<'_, '_> {
         let sig = self.b.import_signature(sig);
         let call = self.b.ins().call_indirect(sig, address, &values);
         Ok(self.b.inst_results(call).first().copied())
+    }
+
+    fn call_function(&mut self, f: &FuncSym, values: &[Value]) -> Result<Option<Value>, Bad> {
+        let f = self.function(f)?;
+        let call = self.b.ins().call(f, values);
+        Ok(self.b.inst_results(call).first().copied())
+    }
+
+    /// A call of a C function while which other threads may run. The functions of the
+    /// program that it is given take the lock when they are called.
+    fn call_without_lock(&mut self, f: &FuncSym, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
+        let mut values = self.call_args(f.ty(), args)?;
+        let given = args.iter().zip(&f.ty().args).filter(|(_, t)| !t.is_void());
+        let mut calls_back = false;
+        for (value, (arg, _)) in values.iter_mut().zip(given) {
+            if let LLOperand::Const(LLConst::Func(g)) = arg
+                && !matches!(g.kind(), FuncKind::External { .. })
+            {
+                *value = self.callback(g)?;
+                calls_back = true;
+            }
+        }
+        if calls_back {
+            self.call_runtime("rpy_callback_prepare", &[], None);
+        }
+        self.call_runtime("rpy_gil_release", &[], None);
+        let result = self.call_function(f, &values)?;
+        self.call_runtime("rpy_gil_acquire", &[], None);
+        Ok(result)
+    }
+
+    /// The address by which C code calls a function.
+    fn callback(&mut self, f: &FuncSym) -> Result<Value, Bad> {
+        let sig = signature(f.ty(), true)?;
+        let sig = self.b.import_signature(sig);
+        let symbol = SymbolRef::Glue(Glue::Callback(f.clone()));
+        let r = match self.functions.get(&symbol) {
+            Some(r) => *r,
+            None => {
+                let r = self.symbols.function(self.b.func, &symbol, sig);
+                self.functions.insert(symbol, r);
+                r
+            }
+        };
+        Ok(self.b.ins().func_addr(PTR, r))
     }
 
     /// The result of a C function that the machine has an instruction for: a call would
@@ -123,4 +169,18 @@ impl Emitter<'_, '_> {
         self.functions.insert(symbol, r);
         Ok(r)
     }
+}
+
+/// Whether other threads may run while a function is called. Where it is not known which
+/// functions it is given they may not: these do not take the lock.
+fn releases_gil(f: &FuncSym, args: &[LLOperand]) -> bool {
+    let FuncKind::External {
+        releases_gil: true, ..
+    } = f.kind()
+    else {
+        return false;
+    };
+    let is_function = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
+    let unknown = |a: &LLOperand| !matches!(a, LLOperand::Const(_));
+    !(args.iter().zip(&f.ty().args)).any(|(a, t)| is_function(t) && unknown(a))
 }

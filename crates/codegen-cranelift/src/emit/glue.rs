@@ -1,6 +1,6 @@
 //! Code that belongs to no graph.
 
-use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, MemFlagsData, Signature, UserFuncName, Value,
 };
@@ -25,15 +25,15 @@ pub(crate) fn emit_glue(
 ) -> Result<Symbols, Bad> {
     func.name = UserFuncName::default();
     func.signature = Signature::new(CallConv::SystemV);
-    let params = match glue {
-        Glue::Main => [I32, PTR],
-        Glue::Trampoline(_) => [PTR, PTR],
-    };
-    func.signature.params = params.map(AbiParam::new).to_vec();
-    if *glue == Glue::Main {
-        func.signature.returns = vec![AbiParam::new(I32)];
+    match glue {
+        Glue::Main => {
+            func.signature.params = [I32, PTR].map(AbiParam::new).to_vec();
+            func.signature.returns = vec![AbiParam::new(I32)];
+        }
+        Glue::Trampoline(_) => func.signature.params = [PTR, PTR].map(AbiParam::new).to_vec(),
+        Glue::Callback(f) => func.signature = signature(f.ty(), true)?,
     }
-    let main_signature = func.signature.clone();
+    let own_signature = func.signature.clone();
 
     let mut symbols = Symbols::default();
     let mut b = FunctionBuilder::new(func, builder_context);
@@ -42,8 +42,9 @@ pub(crate) fn emit_glue(
     b.switch_to_block(block);
     let args = b.block_params(block).to_vec();
     match glue {
-        Glue::Main => call_runtime_main(&mut b, &mut symbols, &args, main_signature),
+        Glue::Main => call_runtime_main(&mut b, &mut symbols, &args, own_signature),
         Glue::Trampoline(f) => call_from_memory(&mut b, &mut symbols, &args, f)?,
+        Glue::Callback(f) => call_with_lock(&mut b, &mut symbols, &args, f)?,
     }
     b.seal_all_blocks();
     b.finalize(isa.frontend_config());
@@ -86,5 +87,31 @@ fn call_from_memory(
         b.ins().store(flags, result, args[1], 0);
     }
     b.ins().return_(&[]);
+    Ok(())
+}
+
+/// The runtime says whether the lock had to be taken, and gets that back.
+fn call_with_lock(
+    b: &mut FunctionBuilder<'_>,
+    symbols: &mut Symbols,
+    args: &[Value],
+    f: &FuncSym,
+) -> Result<(), Bad> {
+    let mut sig = Signature::new(CallConv::SystemV);
+    sig.params = vec![AbiParam::new(I64)];
+    let leave = b.import_signature(sig.clone());
+    sig.returns = core::mem::take(&mut sig.params);
+    let enter = b.import_signature(sig);
+    let symbol = |name: &str| SymbolRef::External(name.into());
+    let enter = symbols.function(b.func, &symbol("rpy_callback_enter"), enter);
+    let leave = symbols.function(b.func, &symbol("rpy_callback_leave"), leave);
+    let sig = b.import_signature(signature(f.ty(), false)?);
+    let callee = symbols.function(b.func, &SymbolRef::function(f), sig);
+    let entered = b.ins().call(enter, &[]);
+    let taken = b.inst_results(entered)[0];
+    let call = b.ins().call(callee, args);
+    let result = b.inst_results(call).to_vec();
+    b.ins().call(leave, &[taken]);
+    b.ins().return_(&result);
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use taipan_codegen::abi;
+use taipan_runtime::externals;
 use taipan_runtime::gc::{self, TypeInfo, header};
 use taipan_runtime::start::{self, ProgramTable};
 use taipan_runtime::state::{self, Location, offset};
@@ -86,5 +87,18 @@ fn every_external_function_exists() {
     start::symbols(|name, _| names.push(name));
     for e in taipan_lltype::EXTERNALS {
         assert!(names.contains(&e.name), "{}", e.name);
+    }
+}
+
+#[test]
+fn other_threads_run_where_roots_are_saved() {
+    for e in taipan_lltype::EXTERNALS {
+        let changes_threads = ["rpy_gil_release", "rpy_gil_acquire", "rpy_gil_yield"];
+        assert_eq!(
+            taipan_lltype::blocks(e.name),
+            externals::BLOCKING.contains(&e.name) || changes_threads.contains(&e.name),
+            "{}",
+            e.name
+        );
     }
 }

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::Db;
-use taipan_codegen::{Reloc, RelocKind, SymbolRef, static_object, type_info_object};
+use taipan_codegen::{Glue, Reloc, RelocKind, SymbolRef, static_object, type_info_object};
 use taipan_lltype::{FuncSym, Program, StaticSym, find_external};
 
 use crate::native::machine_code;
@@ -177,6 +177,14 @@ impl Walk<'_> {
                 name.hash(h);
                 self.nodes[n].asks_system = asks_system(name);
                 return Vec::new();
+            }
+            SymbolRef::Glue(Glue::Callback(f)) => {
+                return vec![Reloc {
+                    offset: 0,
+                    kind: RelocKind::PcRel32,
+                    target: SymbolRef::Func(f.clone()),
+                    addend: 0,
+                }];
             }
             SymbolRef::Location(_) | SymbolRef::ProgramTable | SymbolRef::Glue(_) => {
                 return Vec::new();

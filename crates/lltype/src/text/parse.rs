@@ -132,6 +132,7 @@ fn function(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<FuncSym> {
             name: quoted(cursor)?,
             can_collect: cursor.eat_word("can_collect"),
             can_raise: cursor.eat_word("can_raise"),
+            releases_gil: cursor.eat_word("releases_gil"),
             library: None,
         },
         other => return cursor.error(format!("no kind of function `{other}`")),

@@ -304,11 +304,13 @@ impl Declarations<'_> {
                 name,
                 can_collect,
                 can_raise,
+                releases_gil,
                 ..
             } => {
                 let collect = if *can_collect { " can_collect" } else { "" };
                 let raise = if *can_raise { " can_raise" } else { "" };
-                write!(out, "external '{name}'{collect}{raise}")
+                let gil = if *releases_gil { " releases_gil" } else { "" };
+                write!(out, "external '{name}'{collect}{raise}{gil}")
             }
         };
         let ty = LLType::new(TypeKind::Func(s.ty().clone()));

@@ -293,7 +293,7 @@ unsafe fn guarded(call: impl FnOnce()) {
         (*s).root_stack_top = (*s).root_stack_top.add(1);
         exc::clear_exception();
         call();
-        exc::report_ignored();
+        exc::report_ignored(b"exception raised by a finalizer, ignored: ");
         (*s).root_stack_top = (*s).root_stack_top.sub(1);
         (*s).exc_type = before;
         (*s).exc_value = *(*s).root_stack_top as *mut _;

@@ -10,8 +10,8 @@ use super::major::is_marked;
 use super::shadow::ShadowTable;
 use super::{Obj, gc};
 use crate::memory::Stack;
-use crate::stacklet;
 use crate::state::state;
+use crate::{stacklet, threads};
 
 /// What is known of objects besides what is in them.
 struct Notes {
@@ -97,6 +97,7 @@ pub unsafe extern "C" fn rpy_gc_roots(array: Obj) -> i64 {
             out.add(*slot);
         }
         stacklet::visit_all(|slot| out.add(*slot));
+        threads::visit_all(|slot| out.add(*slot));
         out.add((*state()).exc_value as usize);
         for i in 0..gc().static_roots.len() {
             out.add(gc().static_roots.as_slice()[i]);

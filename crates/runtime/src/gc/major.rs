@@ -4,8 +4,8 @@ use super::header::{MARKED, OUTSIDE, TypeInfo};
 use super::shadow::ShadowTable;
 use super::{GROWTH_PERCENT, Gc, Obj};
 use super::{inspect, old};
-use crate::stacklet;
 use crate::state::state;
+use crate::{stacklet, threads};
 
 impl Gc {
     /// Frees what is dead in the old generation. The nursery is empty.
@@ -17,6 +17,7 @@ impl Gc {
             for slot in self.root_stack_slots() {
                 self.mark(*slot);
             }
+            threads::visit_all(|slot| self.mark(*slot));
             stacklet::visit_handles(|handle| self.mark(handle));
             self.mark((*state()).exc_value as usize);
             for i in 0..self.static_roots.len() {

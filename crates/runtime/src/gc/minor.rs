@@ -4,8 +4,8 @@ use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
 use super::large::{CARD_ITEMS, take_cards};
 use super::old::MAX_SMALL;
 use super::{Gc, Obj, POISON};
-use crate::stacklet;
 use crate::state::state;
+use crate::{stacklet, threads};
 
 impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
@@ -17,6 +17,7 @@ impl Gc {
                 self.visit_young(slot);
             }
             stacklet::visit_fresh(|slot| self.visit_young(slot));
+            threads::visit_fresh(|slot| self.visit_young(slot));
             self.visit_young((&raw mut (*state()).exc_value).cast());
             self.keep_young_with_finalizer();
             while let Some(obj) = self.remembered.pop() {

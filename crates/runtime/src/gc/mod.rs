@@ -35,7 +35,7 @@ pub use header::TypeInfo;
 
 use crate::memory::{Stack, map, unmap};
 use crate::state::state;
-use crate::{os, stacklet, sys};
+use crate::{os, stacklet, sys, threads};
 use finalize::Finalizers;
 use large::LargeSpace;
 use old::OldSpace;
@@ -137,6 +137,7 @@ pub unsafe fn setup() {
 pub(crate) unsafe fn setup_with(nursery_size: usize, stress: bool) {
     // SAFETY: by contract.
     unsafe {
+        threads::setup();
         let gc = gc();
         gc.nursery_size = nursery_size;
         gc.nursery = map(nursery_size);
@@ -188,6 +189,7 @@ pub unsafe fn teardown() {
     // SAFETY: by contract.
     unsafe {
         let gc = gc();
+        threads::teardown();
         if let Some(first) = stacklet::teardown() {
             gc.root_stack = first;
         }

@@ -11,6 +11,7 @@ use super::inspect::*;
 use super::{gc, setup_with, teardown};
 use crate::stacklet::*;
 use crate::state::state;
+use crate::threads::*;
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -454,6 +455,45 @@ fn stacklets_have_roots_of_their_own() {
             pop();
         }
         assert_eq!(total, 5 * (63 * 64 / 2));
+    }
+}
+
+static FINISHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Keeps a tree alive on the shadow stack of its thread while others run and collect.
+unsafe extern "C" fn forester() {
+    let mut n = 0;
+    unsafe { rpy_thread_set_object(3, node(7, 0, 0)) };
+    let kept = push(tree(6, &mut n));
+    for _ in 0..3 {
+        give_way();
+        unsafe { rpy_gc_collect() };
+    }
+    assert_eq!(sum(*root(kept)), 63 * 64 / 2);
+    assert_eq!(get(unsafe { rpy_thread_object(3) }, 1), 7);
+    pop();
+    FINISHED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn threads_have_roots_of_their_own() {
+    for stress in [true, false] {
+        let _heap = Heap::new(128 << 10, stress);
+        FINISHED.store(0, Ordering::Relaxed);
+        let mut n = 0;
+        let kept = push(tree(6, &mut n));
+        for _ in 0..5 {
+            assert!(unsafe { rpy_thread_start(forester) } != -1);
+            tree(6, &mut n);
+        }
+        while FINISHED.load(Ordering::Relaxed) < 5 {
+            tree(3, &mut n);
+            give_way();
+        }
+        assert_eq!(holder(), ident());
+        assert_eq!(unsafe { rpy_thread_object(3) }, 0);
+        assert_eq!(sum(*root(kept)), 63 * 64 / 2);
+        pop();
     }
 }
 

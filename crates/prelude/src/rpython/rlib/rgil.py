@@ -1,24 +1,40 @@
-"""The lock around the interpreter. There is one thread, so it is always held."""
+"""The lock that lets one thread of the program run at a time.
+
+It is given up around calls of C functions that may take long, in programs that import
+`rthread`; and where the program says so.
+"""
+from taipan_lowlevel import (rpy_gil_acquire, rpy_gil_holder, rpy_gil_release, rpy_gil_yield,
+                             rpy_thread_ident)
 
 
 def allocate():
-    pass
+    """The lock is there as soon as there are two threads."""
 
 
 def acquire():
-    pass
+    rpy_gil_acquire()
+
+
+def acquire_maybe_in_new_thread():
+    rpy_gil_acquire()
 
 
 def release():
-    pass
+    """Nothing that the collector moves may be touched until the next acquire()."""
+    rpy_gil_release()
 
 
 def yield_thread():
-    pass
+    """Lets another thread run if one wants to."""
+    rpy_gil_yield()
+
+
+def gil_get_holder():
+    return rpy_gil_holder()
 
 
 def am_I_holding_the_GIL():
-    return True
+    return rpy_gil_holder() == rpy_thread_ident()
 
 
 def invoke_after_thread_switch(callback):

@@ -230,6 +230,10 @@ def llexternal(name, args, result, _callable=None, compilation_info=None, sandbo
     callable = None
     if external == ():
         callable = _callable
+    if releasegil == 'auto':
+        releasegil = not sandboxsafe
+    if releasegil and not _nowrapper:
+        external = external + (True,)
     funcptr = lltype.functionptr(lltype.FuncType(args, result), name, external=external,
                                  _callable=callable)
     if _nowrapper:

@@ -1,0 +1,720 @@
+//! Threads of the program (RPython: `rlib.rthread`, `rlib.rgil`).
+//!
+//! One of them runs at a time: who runs holds the lock here. It is given up around calls
+//! that may take long, while which nothing of the program's heap and nothing of
+//! [`crate::state::State`] may be touched. The words there belong to the thread that held
+//! the lock last; the next one to get it puts them away, if it is another one, and brings
+//! its own. So giving the lock up and taking it again costs little.
+//!
+//! The shadow stack of a thread that does not run is a root of the collector, and so are
+//! its exception and the objects in its thread-local variables.
+//!
+//! Before the first thread is started there is no lock: what the program starts on holds it.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::memory::{Stack, map, unmap};
+use crate::pthread::{self, Condition, Mutex};
+use crate::stacklet::Own;
+use crate::start::STACK_RESERVE;
+use crate::state::{TRACEBACK_DEPTH, TracebackEntry, state};
+use crate::{exc, gc, stacklet, sys};
+
+/// What a thread starts with: a function of the program.
+pub type Entry = unsafe extern "C" fn();
+
+/// Bytes of the shadow stack of a thread.
+const SHADOW_STACK: usize = 16 << 20;
+/// After it: touching that is a segmentation fault, not corruption.
+const GUARD: usize = 64 << 10;
+/// Least machine stack that a program may ask for.
+const LEAST_STACK: i64 = 32 << 10;
+
+/// A thread, and what belongs to it while another one runs.
+struct Thread {
+    next: *mut Thread,
+    ident: usize,
+    /// Which of the programs of this process it belongs to.
+    program: usize,
+    entry: Option<Entry>,
+    /// Mapping of its shadow stack; 0 for what the program started on.
+    memory: usize,
+    /// It ran since the last minor collection: its roots may be young objects.
+    fresh: bool,
+    saved_errno: i64,
+    roots: usize,
+    roots_top: *mut usize,
+    exc_type: *mut c_void,
+    exc_value: *mut c_void,
+    stack_limit: usize,
+    traceback_count: usize,
+    traceback: [TracebackEntry; TRACEBACK_DEPTH],
+    stacklets: Own,
+    /// Its variables: plain words, and objects.
+    words: Stack<usize>,
+    objects: Stack<usize>,
+}
+
+impl Thread {
+    /// Its roots: while it does not run.
+    ///
+    /// # Safety
+    /// Another thread runs.
+    unsafe fn slots(&self) -> impl Iterator<Item = *mut usize> + use<> {
+        let base = self.roots as *mut usize;
+        // SAFETY: both are in one mapping.
+        unsafe {
+            let len = self.roots_top.offset_from(base) as usize;
+            (0..len).map(move |i| base.add(i))
+        }
+    }
+}
+
+/// The lock and the threads that use it.
+struct Lock {
+    /// Protects the rest, but for what only the holder of the lock looks at.
+    mutex: Mutex,
+    /// The lock is free.
+    free: Condition,
+    /// It was taken.
+    taken: Condition,
+    /// Who has it; nobody if null.
+    holder: *mut Thread,
+    /// How many wait for it, and how often it was taken.
+    waiting: usize,
+    turn: usize,
+    /// Whose words are in [`crate::state::State`]: who had the lock last. The holder's.
+    last: *mut Thread,
+    /// All threads. The holder's.
+    all: *mut Thread,
+    /// Counts the programs of this process.
+    program: usize,
+    /// What new threads get, 0: what the system gives.
+    stack_size: i64,
+}
+
+static mut LOCK: Lock = Lock {
+    mutex: Mutex::new(),
+    free: Condition::new(),
+    taken: Condition::new(),
+    holder: ptr::null_mut(),
+    waiting: 0,
+    turn: 0,
+    last: ptr::null_mut(),
+    all: ptr::null_mut(),
+    program: 0,
+    stack_size: 0,
+};
+
+/// Whether a second thread was ever started.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+fn lock() -> *mut Lock {
+    &raw mut LOCK
+}
+
+/// Whether there may be more threads than one.
+#[inline]
+pub(crate) fn started() -> bool {
+    STARTED.load(Relaxed)
+}
+
+/// The number of this thread.
+pub fn ident() -> i64 {
+    pthread::current() as i64
+}
+
+/// Gives the lock up. `errno` stays. The caller has it, and touches nothing of the
+/// program's until it has it again.
+pub fn release() {
+    if started() {
+        // SAFETY: by contract; only locations of errno that the C library gives are written.
+        unsafe {
+            let errno = *sys::__errno_location();
+            let l = lock();
+            (*l).mutex.lock();
+            give_up(l);
+            (*l).mutex.unlock();
+            *sys::__errno_location() = errno;
+        }
+    }
+}
+
+/// Waits for the lock. `errno` stays. Does not return if the program of the thread that
+/// calls is gone.
+pub fn take() {
+    if started() {
+        // SAFETY: as above.
+        unsafe {
+            let errno = *sys::__errno_location();
+            acquire(own());
+            *sys::__errno_location() = errno;
+        }
+    }
+}
+
+/// Lets another thread run if one wants to. The caller has the lock, and its roots are
+/// saved.
+pub fn give_way() {
+    if !started() {
+        return;
+    }
+    // SAFETY: by contract.
+    unsafe {
+        let me = own();
+        let l = lock();
+        (*l).mutex.lock();
+        if (*l).waiting > 0 {
+            let turn = (*l).turn;
+            give_up(l);
+            loop {
+                (*l).taken.wait(&(*l).mutex);
+                if (*l).turn != turn || (*l).program != (*me).program {
+                    break;
+                }
+            }
+        }
+        (*l).mutex.unlock();
+        acquire(me);
+    }
+}
+
+/// The number of the thread that has the lock; 0 if none has it.
+pub fn holder() -> i64 {
+    if !started() {
+        return ident();
+    }
+    // SAFETY: what is read is protected by the mutex, and threads with the lock are alive.
+    unsafe {
+        let l = lock();
+        (*l).mutex.lock();
+        let holder = match (*l).holder.as_ref() {
+            Some(t) => t.ident as i64,
+            None => 0,
+        };
+        (*l).mutex.unlock();
+        holder
+    }
+}
+
+/// From now on there is a lock, and the thread that calls has it.
+unsafe fn start() {
+    // SAFETY: there is one thread.
+    unsafe {
+        if !started() {
+            (*lock()).holder = own();
+            (*lock()).last = own();
+            STARTED.store(true, Relaxed);
+        }
+    }
+}
+
+/// Before C code gets a function that it may call: threads that it starts have to wait.
+///
+/// # Safety
+/// The caller has the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_callback_prepare() {
+    // SAFETY: by contract.
+    unsafe { start() }
+}
+
+/// The thread had the lock already when C code called.
+const HAD_LOCK: i64 = 0;
+/// It is one of the program's.
+const TOOK_LOCK: i64 = 1;
+/// C code has started it.
+const FOREIGN: i64 = 2;
+
+/// Takes the lock if the thread does not have it, before a function that C code calls. The
+/// answer is for [`rpy_callback_leave`].
+///
+/// # Safety
+/// Called by C code that a function of the program was given to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_callback_enter() -> i64 {
+    if !started() {
+        return HAD_LOCK;
+    }
+    // SAFETY: what belongs to the thread is its own; the rest happens with the lock.
+    unsafe {
+        let mut me: *mut Thread = pthread::own().cast();
+        let foreign = me.is_null();
+        if foreign {
+            me = make_thread();
+            (*me).ident = pthread::current();
+            (*me).stack_limit = pthread::stack_start() + STACK_RESERVE;
+            (*lock()).mutex.lock();
+            (*me).program = (*lock()).program;
+            (*lock()).mutex.unlock();
+            pthread::set_own(me.cast());
+        }
+        (*lock()).mutex.lock();
+        let had = (*lock()).holder == me;
+        (*lock()).mutex.unlock();
+        if had {
+            return HAD_LOCK;
+        }
+        acquire(me);
+        if foreign {
+            enlist(me);
+            return FOREIGN;
+        }
+        TOOK_LOCK
+    }
+}
+
+/// Gives the lock up again. What the function raised stays with the thread; of a thread
+/// that C code has started it is reported.
+///
+/// # Safety
+/// `entered` is what [`rpy_callback_enter`] has answered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_callback_leave(entered: i64) {
+    // SAFETY: by contract.
+    unsafe {
+        match entered {
+            HAD_LOCK => {}
+            FOREIGN => {
+                exc::report_ignored(b"exception raised by a thread, ignored: ");
+                let me = own();
+                pthread::set_own(ptr::null_mut());
+                end(me);
+            }
+            _ => release(),
+        }
+    }
+}
+
+/// Starts a thread: its number, or -1 if that fails.
+///
+/// # Safety
+/// The caller has the lock. `entry` is a function of the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_start(entry: Entry) -> i64 {
+    // SAFETY: the new thread waits for the lock before it touches anything.
+    unsafe {
+        start();
+        let new = make_thread();
+        enlist(new);
+        (*new).entry = Some(entry);
+        // What checks gets all that was asked for.
+        let size = match (*lock()).stack_size {
+            0 => 0,
+            n => n as usize + STACK_RESERVE,
+        };
+        match pthread::start(run, new.cast(), size) {
+            Some(ident) => ident as i64,
+            None => {
+                discard(new);
+                -1
+            }
+        }
+    }
+}
+
+/// What new threads get as machine stack; 0 if that was never set.
+pub fn stack_size() -> i64 {
+    // SAFETY: the caller holds the lock.
+    unsafe { (*lock()).stack_size }
+}
+
+/// Sets that. 0, or -1 for a size that is not possible.
+pub fn set_stack_size(size: i64) -> i64 {
+    if size != 0 && size < LEAST_STACK {
+        return -1;
+    }
+    // SAFETY: the caller holds the lock.
+    unsafe { (*lock()).stack_size = size };
+    0
+}
+
+/// What a thread does.
+unsafe extern "C" fn run(thread: *mut c_void) -> *mut c_void {
+    let me: *mut Thread = thread.cast();
+    // SAFETY: the thread is new and nobody else's; the rest happens with the lock.
+    unsafe {
+        pthread::set_own(me.cast());
+        (*me).ident = pthread::current();
+        (*me).stack_limit = pthread::stack_start() + STACK_RESERVE;
+        acquire(me);
+        if let Some(entry) = (*me).entry {
+            entry();
+        }
+        exc::report_ignored(b"exception raised by a thread, ignored: ");
+        end(me);
+    }
+    ptr::null_mut()
+}
+
+/// Leaves the threads of the program, and gives the lock up.
+unsafe fn end(me: *mut Thread) {
+    // SAFETY: the caller has the lock and is that thread.
+    unsafe {
+        let l = lock();
+        let own = stacklet::exchange(Own::NONE);
+        stacklet::forget_first(own);
+        (*l).last = ptr::null_mut();
+        discard(me);
+        (*l).mutex.lock();
+        give_up(l);
+        (*l).mutex.unlock();
+    }
+}
+
+/// Frees the lock.
+///
+/// # Safety
+/// The caller has it, and the mutex.
+unsafe fn give_up(l: *mut Lock) {
+    // SAFETY: by contract.
+    unsafe {
+        (*l).holder = ptr::null_mut();
+        if (*l).waiting > 0 {
+            (*l).free.signal();
+        }
+    }
+}
+
+/// Waits for the lock, and puts the thread's words where emitted code expects them.
+unsafe fn acquire(me: *mut Thread) {
+    // SAFETY: `me` is the calling thread.
+    unsafe {
+        let l = lock();
+        (*l).mutex.lock();
+        if (*l).holder == me {
+            (*l).mutex.unlock();
+            return;
+        }
+        while !(*l).holder.is_null() && (*l).program == (*me).program {
+            (*l).waiting += 1;
+            (*l).free.wait(&(*l).mutex);
+            (*l).waiting -= 1;
+        }
+        if (*l).program != (*me).program {
+            (*l).mutex.unlock();
+            pthread::vanish();
+        }
+        (*l).holder = me;
+        (*l).turn += 1;
+        (*l).taken.signal_all();
+        (*l).mutex.unlock();
+        let last = core::mem::replace(&mut (*l).last, me);
+        if last != me {
+            if !last.is_null() {
+                put_away(last);
+            }
+            bring(me);
+        }
+    }
+}
+
+unsafe fn put_away(t: *mut Thread) {
+    // SAFETY: the words are that thread's, which does not run.
+    unsafe {
+        let s = state();
+        (*t).fresh = true;
+        (*t).roots = gc::root_stack();
+        (*t).roots_top = (*s).root_stack_top;
+        (*t).exc_type = (*s).exc_type;
+        (*t).exc_value = (*s).exc_value;
+        (*t).stack_limit = (*s).stack_limit;
+        (*t).traceback_count = (*s).traceback_count;
+        (*t).traceback = (*s).traceback;
+        (*t).stacklets = stacklet::exchange(Own::NONE);
+    }
+}
+
+unsafe fn bring(t: *mut Thread) {
+    // SAFETY: the words of the thread before are put away.
+    unsafe {
+        let s = state();
+        gc::set_root_stack((*t).roots);
+        (*s).root_stack_top = (*t).roots_top;
+        (*s).exc_type = (*t).exc_type;
+        (*s).exc_value = (*t).exc_value;
+        (*s).stack_limit = (*t).stack_limit;
+        (*s).traceback_count = (*t).traceback_count;
+        (*s).traceback = (*t).traceback;
+        stacklet::exchange((*t).stacklets);
+    }
+}
+
+/// The thread that calls this. Threads that C code has started are there while they call
+/// back.
+unsafe fn own() -> *mut Thread {
+    let own: *mut Thread = pthread::own().cast();
+    if own.is_null() {
+        exc::fatal(b"a thread that the program has not started");
+    }
+    own
+}
+
+/// A thread without anything, and with nothing that is its own yet.
+unsafe fn blank_thread() -> *mut Thread {
+    // SAFETY: all of a thread may be zero.
+    unsafe {
+        let t: *mut Thread = sys::calloc(1, size_of::<Thread>()).cast();
+        if t.is_null() {
+            exc::out_of_memory();
+        }
+        t
+    }
+}
+
+/// A thread with a shadow stack.
+unsafe fn make_thread() -> *mut Thread {
+    // SAFETY: the mapping is fresh.
+    unsafe {
+        let t = blank_thread();
+        (*t).memory = map(SHADOW_STACK + GUARD);
+        sys::mprotect(
+            ((*t).memory + SHADOW_STACK) as *mut _,
+            GUARD,
+            sys::PROT_NONE,
+        );
+        (*t).roots = (*t).memory;
+        (*t).roots_top = (*t).memory as *mut usize;
+        t
+    }
+}
+
+/// Puts a thread into the list of all of them.
+unsafe fn enlist(t: *mut Thread) {
+    // SAFETY: the holder of the lock adds to the list.
+    unsafe {
+        let l = lock();
+        (*t).program = (*l).program;
+        (*t).next = (*l).all;
+        (*l).all = t;
+    }
+}
+
+/// Takes a thread from the list, and gives back what it has.
+unsafe fn discard(t: *mut Thread) {
+    // SAFETY: the holder of the lock changes the list; the thread does not come back.
+    unsafe {
+        let mut at = &raw mut (*lock()).all;
+        while !(*at).is_null() && *at != t {
+            at = &raw mut (**at).next;
+        }
+        if !(*at).is_null() {
+            *at = (*t).next;
+        }
+        if (*t).memory != 0 {
+            unmap((*t).memory, SHADOW_STACK + GUARD);
+        }
+        (*t).words.release();
+        (*t).objects.release();
+        sys::free(t.cast());
+    }
+}
+
+/// Calls `f` with each thread.
+unsafe fn each(mut f: impl FnMut(*mut Thread)) {
+    // SAFETY: the caller has the lock.
+    unsafe {
+        let mut t = (*lock()).all;
+        while !t.is_null() {
+            f(t);
+            t = (*t).next;
+        }
+    }
+}
+
+/// Makes the thread that calls this the first one of a program.
+///
+/// # Safety
+/// No program runs in this process.
+pub(crate) unsafe fn setup() {
+    // SAFETY: by contract.
+    unsafe {
+        let first = blank_thread();
+        enlist(first);
+        (*first).ident = pthread::current();
+        pthread::set_own(first.cast());
+    }
+}
+
+/// Forgets the threads of a program. Those that are still there end when they ask for the
+/// lock.
+///
+/// # Safety
+/// The first thread calls this, and has the lock.
+pub(crate) unsafe fn teardown() {
+    // SAFETY: by contract. What threads have that come back is left to them.
+    unsafe {
+        let l = lock();
+        (*l).mutex.lock();
+        (*l).program += 1;
+        (*l).holder = ptr::null_mut();
+        (*l).last = ptr::null_mut();
+        STARTED.store(false, Relaxed);
+        let first: *mut Thread = pthread::own().cast();
+        if !first.is_null() {
+            discard(first);
+        }
+        if !(*l).all.is_null() {
+            // They still have to find out.
+            LEFT.store(true, Relaxed);
+            (*l).all = ptr::null_mut();
+        }
+        pthread::set_own(ptr::null_mut());
+        (*l).stack_size = 0;
+        (*l).free.signal_all();
+        (*l).taken.signal_all();
+        (*l).mutex.unlock();
+    }
+}
+
+/// Whether a program of this process has ended before its threads.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Whether threads of programs that are gone may still be there: these are inside of C
+/// functions that they will return from.
+pub fn left_behind() -> bool {
+    LEFT.load(Relaxed)
+}
+
+/// In the child of a fork: no other thread is there any more.
+///
+/// # Safety
+/// The caller has the lock.
+pub(crate) unsafe fn after_fork() {
+    if !started() {
+        return;
+    }
+    // SAFETY: by contract; nobody else uses lock and threads.
+    unsafe {
+        let l = lock();
+        let me = own();
+        (*l).mutex = Mutex::new();
+        (*l).free = Condition::new();
+        (*l).taken = Condition::new();
+        (*l).waiting = 0;
+        (*l).holder = me;
+        (*me).ident = pthread::current();
+        while (*l).all != me || !(*me).next.is_null() {
+            let other = if (*l).all == me { (*me).next } else { (*l).all };
+            discard(other);
+        }
+    }
+}
+
+/// Calls `visit` with each root of the threads that ran since the last call and do not
+/// run now, with their exceptions, and with what is in thread-local variables.
+///
+/// # Safety
+/// The caller is the collector.
+pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
+    // SAFETY: the words are GC pointers.
+    unsafe {
+        let running = (*lock()).last;
+        each(|t| {
+            if t != running && core::mem::take(&mut (*t).fresh) {
+                (*t).slots().for_each(&mut visit);
+                visit((&raw mut (*t).exc_value).cast());
+            }
+            for object in (*t).objects.as_mut_slice() {
+                visit(object);
+            }
+        });
+    }
+}
+
+/// The same of all threads.
+///
+/// # Safety
+/// The caller is the mutator.
+pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
+    // SAFETY: as above.
+    unsafe {
+        let running = (*lock()).last;
+        each(|t| {
+            if t != running {
+                (*t).slots().for_each(&mut visit);
+                visit((&raw mut (*t).exc_value).cast());
+            }
+            for object in (*t).objects.as_mut_slice() {
+                visit(object);
+            }
+        });
+    }
+}
+
+/// Calls `visit` with the stacklets of each thread that does not run.
+///
+/// # Safety
+/// As for [`visit_fresh`].
+pub(crate) unsafe fn each_stacklets(mut visit: impl FnMut(Own)) {
+    // SAFETY: by contract.
+    unsafe {
+        let running = (*lock()).last;
+        each(|t| {
+            if t != running {
+                visit((*t).stacklets);
+            }
+        });
+    }
+}
+
+/// The place of a thread-local variable that holds a word, zero at first. It stays until
+/// another one is asked for.
+///
+/// # Safety
+/// The caller has the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_word(number: usize) -> *mut usize {
+    // SAFETY: by contract.
+    unsafe { place(&mut (*own()).words, number) }
+}
+
+/// What a thread-local variable refers to.
+///
+/// # Safety
+/// The caller has the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_object(number: usize) -> usize {
+    // SAFETY: by contract.
+    unsafe { *place(&mut (*own()).objects, number) }
+}
+
+/// Sets that.
+///
+/// # Safety
+/// The caller has the lock; `object` is one or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_set_object(number: usize, object: usize) {
+    // SAFETY: by contract.
+    unsafe { *place(&mut (*own()).objects, number) = object }
+}
+
+fn place(table: &mut Stack<usize>, number: usize) -> *mut usize {
+    while table.len() <= number {
+        table.push(0);
+    }
+    &raw mut table.as_mut_slice()[number]
+}
+
+/// The errno that this thread of the program has saved, if it has a place of its own.
+pub(crate) fn saved_errno() -> Option<*mut i64> {
+    let own: *mut Thread = match started() {
+        true => pthread::own().cast(),
+        false => ptr::null_mut(),
+    };
+    // SAFETY: a thread is alive while it runs.
+    (!own.is_null()).then(|| unsafe { &raw mut (*own).saved_errno })
+}
+
+/// Names and addresses of the functions here, for a linker in the same process.
+pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
+    out("rpy_callback_prepare", rpy_callback_prepare as *const u8);
+    out("rpy_callback_enter", rpy_callback_enter as *const u8);
+    out("rpy_callback_leave", rpy_callback_leave as *const u8);
+    out("rpy_thread_start", rpy_thread_start as *const u8);
+    out("rpy_thread_word", rpy_thread_word as *const u8);
+    out("rpy_thread_object", rpy_thread_object as *const u8);
+    out("rpy_thread_set_object", rpy_thread_set_object as *const u8);
+}
