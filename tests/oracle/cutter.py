@@ -3,11 +3,17 @@
 Python 2.7. The result is the text of a module that defines the function at top level.
 """
 import ast
+import collections
+import operator
 import symtable
 import sys
 import types
 
 from rpython.rlib import objectmodel, rarithmetic
+from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
+
+# Modules whose names tests put into variables.
+EXPORTING = [operator, rarithmetic, lltype, llmemory, rffi]
 
 
 INF = float('inf')
@@ -89,6 +95,50 @@ def is_plain(value):
     return value is None or type(value) in (bool, int, float, str)
 
 
+def spelled(name, value):
+    """A statement that binds a name to a value, or None."""
+    if isinstance(value, float) and (value != value or value in (INF, -INF)):
+        return '%s = float(%r)' % (name, str(value))
+    if is_plain(value):
+        return '%s = %r' % (name, value)
+    if isinstance(value, type) and value.__module__ in ('__builtin__', 'exceptions'):
+        return '%s = %s' % (name, value.__name__)
+    if isinstance(value, types.ModuleType):
+        return None
+    for module in EXPORTING:
+        for known in [getattr(value, '__name__', ''), name]:
+            if vars(module).get(known, module) is value:
+                return 'from %s import %s as %s' % (module.__name__, known, name)
+    if isinstance(value, lltype.LowLevelType):
+        for module in EXPORTING:
+            for known in sorted(vars(module)):
+                if vars(module)[known] is value:
+                    return 'from %s import %s as %s' % (module.__name__, known, name)
+    return None
+
+
+def varying(name, value):
+    """The same for a variable that tests bind anew all the time, lists among them."""
+    if type(value) is list and all([is_plain(v) for v in value]):
+        return '%s = %r' % (name, value)
+    return spelled(name, value)
+
+
+def bound_by_loops(test):
+    """The names of a test's parameters and loops."""
+    names = set()
+    if test is not None:
+        for node in in_scope(test.node.args):
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+        for st in test.node.body:
+            for node in in_scope(st):
+                if isinstance(node, ast.For):
+                    names |= names_in(node.target)
+    names.discard('self')
+    return names
+
+
 def first_line(node):
     return min([node.lineno] + [d.lineno for d in getattr(node, 'decorator_list', ())])
 
@@ -134,7 +184,8 @@ def needed_imports(node, used):
 
 
 # Names in statements of a test that run the function or look at the outcome.
-RUNS = set(['interpret', 'interpret_raises', 'res', 'py', 'compile', 'getcompiled'])
+RUNS = set(['interpret', 'interpret_raises', 'res', 'py', 'compile', 'getcompiled', 'rtype',
+            'graphof', 'gengraph', 'translate', 'annotate', 'build_types'])
 
 # The class of the running test, if it has one.
 test_class = [None]
@@ -190,31 +241,43 @@ class Source(object):
             text = text.replace(attribute, meaning)
         return text.split('\n')
 
-    def cut(self, func, call_line, besides):
-        """Text of a module that defines a live function, called at `call_line`, and
+    def cut(self, func, place, besides):
+        """Text of a module that defines a live function, called at some place, and
         further names; None where its definition is not found."""
         code = func.__code__
         test = self.test_around(code.co_firstlineno)
         if test is not None and test.node.name == func.__name__:
             test = None
+        call_line = place.line
         if code.co_name == '<lambda>':
-            return self.cut_lambda(func, test, call_line, besides)
+            return self.cut_lambda(func, test, place, besides)
         available = [st for st in self.statements(self.tree.body, len(self.lines) + 1)
                      if test is None or st.node is not test.node]
         if test is not None:
             available += self.local_statements(test, call_line)
-        known = self.known_values(func)
+        known = self.known_values(func, test, place)
         target = [st for st in available
                   if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
+        if not target:
+            target = self.methods_at(code.co_firstlineno)
+            available += target
         if not target:
             return None
         keep = self.closure([(name, None) for name in [func.__name__] + besides], available, known, call_line,
                             {func.__name__: target[0]})
         return self.assemble(func, keep, known, available)
 
-    def cut_lambda(self, func, test, call_line, besides):
+    def methods_at(self, line):
+        """The function of a class that starts at a line, as if it were none of a class."""
+        scopes = [st for st in self.statements(self.tree.body, len(self.lines) + 1)
+                  if isinstance(st.node, ast.ClassDef)]
+        return [st for scope in scopes for st in self.statements(scope.node.body, scope.last)
+                if isinstance(st.node, ast.FunctionDef) and st.first == line]
+
+    def cut_lambda(self, func, test, place, besides):
         """The same for a function that a test writes as a lambda; its name is then
         `a_lambda`."""
+        call_line = place.line
         text = self.lambda_text(func.__code__)
         if text is None or test is None:
             return None
@@ -225,7 +288,7 @@ class Source(object):
         available = [other for other in self.statements(self.tree.body, len(self.lines) + 1)
                      if other.first != test.first]
         available += self.local_statements(test, call_line)
-        known = self.known_values(func)
+        known = self.known_values(func, test, place)
         keep = self.closure([(n, st) for n in sorted(st.used)] + [(n, None) for n in besides],
                             available, known, call_line, {})
         keep.add(st)
@@ -335,23 +398,24 @@ class Source(object):
                 not st.defines() and chosen.first < st.first <= call_line)]
         return all_of_them
 
-    def known_values(self, func):
-        """Free variables with plain values, as source text: loops of a test bind them
-        anew each time."""
+    def known_values(self, func, test, place):
+        """Free variables with plain values, and what loops and calls of a test bind anew
+        each time, as source text."""
         known = {}
         for name, value in free_variables(func).items():
-            if isinstance(value, float) and (value != value or value in (INF, -INF)):
-                known[name] = '%s = float(%r)' % (name, str(value))
-            elif is_plain(value):
-                known[name] = '%s = %r' % (name, value)
-            elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == 'operator':
-                known[name] = 'from operator import %s as %s' % (value.__name__, name)
-            elif isinstance(value, type) and value.__module__ in ('__builtin__', 'exceptions'):
-                known[name] = '%s = %s' % (name, value.__name__)
-            elif isinstance(value, type) and vars(rarithmetic).get(value.__name__) is value:
-                known[name] = 'from rpython.rlib.rarithmetic import %s as %s' % (
-                    value.__name__, name)
-        return known
+            known[name] = spelled(name, value)
+        for name in bound_by_loops(test):
+            if name in place.values:
+                known[name] = varying(name, place.values[name])
+        return dict((name, text) for name, text in known.items() if text is not None)
+
+    def star_import_of(self, name):
+        """The module of a star import of this file that brings a name, or None."""
+        for node in self.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == '*':
+                if name in vars(sys.modules.get(node.module, objectmodel)):
+                    return node.module
+        return None
 
     def assemble(self, func, keep, known, available):
         out = self.future + [known[name] for name in sorted(known) if name != func.__name__]
@@ -370,13 +434,17 @@ class Source(object):
                 out.append('from %s import %s as %s' % (
                     tuple(value.__name__.rsplit('.', 1)) + (name,)))
                 continue
-            home = getattr(value, '__module__', None)
-            if home and home.startswith('rpython.') and hasattr(sys.modules.get(home), name):
+            home = self.star_import_of(name)
+            if home is None:
+                home = getattr(value, '__module__', None) or ''
+            if home.startswith('rpython.') and hasattr(sys.modules.get(home), name):
                 out.append('from %s import %s' % (home, name))
         for st in sorted(keep, key=lambda st: (st.local, st.first)):
             out += needed_imports(st.node, used) or st.lines
             out.append('')
-        return '\n'.join(out) + '\n'
+        text = '\n'.join(out) + '\n'
+        # Some tests take their own source for a long text.
+        return text.replace('__file__', repr(self.filename))
 
 
 def source_of(func, sources={}):
@@ -389,10 +457,14 @@ def source_of(func, sources={}):
     return sources[filename]
 
 
-def cut(func, call_line, besides):
+def cut(func, place, besides):
     """Text of a module with a function as it was called, and further names; None where
     it cannot be cut out."""
-    return source_of(func).cut(func, call_line, besides)
+    return source_of(func).cut(func, place, besides)
+
+
+# Where a test has a function called: the line, and the local variables there.
+Place = collections.namedtuple('Place', ['line', 'values'])
 
 
 def cut_test(func, rewrite):

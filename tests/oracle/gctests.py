@@ -21,7 +21,7 @@ class Runs(object):
         func = self.function(cls, name)
         args = list(args)[:len(inspect.getargspec(func)[0])]
         result = self.interpret(func, args)
-        self.made.append((func, args, result, self.where()))
+        self.made.append((func, args, result, self.where(func)))
         return result
 
     def function(self, cls, name):

@@ -22,6 +22,7 @@ import gctests
 import plain as plain_python
 from values import UNKNOWN, literal, outcome, plain
 from rpython.rlib import rarithmetic
+from rpython.rtyper.lltypesystem import rffi
 from rpython.rtyper.test.tool import BaseRtypingTest
 
 OUT = os.environ['TAIPAN_CASES']
@@ -43,13 +44,13 @@ files = {}
 recorded = set()
 
 
-def record(func, args, expect, kind, call_line):
+def record(func, args, expect, kind, place):
     """Writes a case down if the function can be cut out of its test."""
     if not isinstance(func, types.FunctionType):
         return lost(func, 'no function')
     kinds = [made_from(a) for a in args]
     if any(kinds):
-        args = [int(a) if k else a for a, k in zip(args, kinds)]
+        args = [number_in(a) if k else a for a, k in zip(args, kinds)]
     texts = [literal(a) for a in args]
     if None in texts:
         return lost(func, 'an argument that has no literal')
@@ -57,27 +58,35 @@ def record(func, args, expect, kind, call_line):
     if any(kinds):
         case['made_from'] = kinds
     # Tests of flags of the translation interpret the same thing again.
-    key = (func.__code__.co_firstlineno, repr(case), call_line)
+    key = (func.__code__.co_firstlineno, repr(case), place.line)
     if key not in recorded:
         recorded.add(key)
-        write(func, case, call_line)
+        write(func, case, place)
 
 
 def made_from(x):
-    """The name of the class of an integer that has no literal, or None."""
-    if isinstance(x, rarithmetic.base_int) and type(x) is not rarithmetic.r_int:
-        if type(x).__name__.startswith('r_') and hasattr(rarithmetic, type(x).__name__):
-            return type(x).__name__
+    """The class of a number that has no literal, as it is spelled; None for others."""
+    name = type(x).__name__
+    if isinstance(x, rarithmetic.r_singlefloat):
+        return 'rarithmetic.r_singlefloat'
+    if isinstance(x, rarithmetic.base_int) and name.startswith('r_'):
+        for module in (rarithmetic, rffi):
+            if vars(module).get(name) is type(x):
+                return '%s.%s' % (module.__name__.rsplit('.', 1)[-1], name)
     return None
+
+
+def number_in(x):
+    return float(x) if isinstance(x, rarithmetic.r_singlefloat) else int(x)
 
 
 def through_literals(name, kinds):
     """A function that takes literals and makes the real arguments of them."""
     names = ['a%d' % i for i in range(len(kinds))]
-    args = ['rarithmetic.%s(%s)' % (k, n) if k else n for k, n in zip(kinds, names)]
+    args = ['%s(%s)' % (k, n) if k else n for k, n in zip(kinds, names)]
     return """
 from rpython.rlib import rarithmetic
-from rpython.rtyper.test.tool import BaseRtypingTest
+from rpython.rtyper.lltypesystem import rffi
 def through_literals(%s):
     return %s(%s)
 """ % (', '.join(names), name, ', '.join(args))
@@ -89,12 +98,12 @@ def lost(func, why):
         f.write('%s %s %s: %s\n' % (suite[0], current[0], getattr(func, '__name__', func), why))
 
 
-def write(func, case, call_line):
+def write(func, case, place):
     if garbage[0]:
         return
     try:
         besides = re.findall(r'SomeInstance\((\w+)', ' '.join(case['args']))
-        text = cutter.cut(func, call_line, besides)
+        text = cutter.cut(func, place, besides)
     except (SyntaxError, IOError, TypeError, ValueError) as e:
         return lost(func, 'cannot be cut: %r' % (e,))
     if text is None:
@@ -187,7 +196,7 @@ def record_test(func):
         pass
 
 
-def record_annotation(func, inputs, result, call_line):
+def record_annotation(func, inputs, result, place):
     """Writes down what the annotator says of a function's result; None is an error."""
     try:
         texts = [describe.text(s) for s in inputs]
@@ -198,18 +207,23 @@ def record_annotation(func, inputs, result, call_line):
         return lost(func, 'an annotation without words: %s' % e)
     if not isinstance(func, types.FunctionType):
         return lost(func, 'no function')
-    write(func, {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}, call_line)
+    write(func, {'args': [', '.join(texts)], 'expect': expect, 'kind': 'annotation'}, place)
 
 
-def caller_line():
-    """The line of the innermost frame that is in the function of a test."""
+def place_of(func):
+    """Where the innermost function that defines this one is, or else the function of a
+    test."""
+    code = getattr(func, '__code__', None)
     frame = sys._getframe(1)
+    found = cutter.Place(1 << 30, {})
     while frame is not None:
+        if code is not None and code in frame.f_code.co_consts:
+            return cutter.Place(frame.f_lineno, dict(frame.f_locals))
         name = os.path.basename(frame.f_code.co_filename)
-        if frame.f_code.co_name.startswith('test_') and name.startswith('test_'):
-            return frame.f_lineno
+        if not found.values and frame.f_code.co_name.startswith('test_') and name.startswith('test_'):
+            found = cutter.Place(frame.f_lineno, dict(frame.f_locals))
         frame = frame.f_back
-    return 1 << 30
+    return found
 
 
 calls = plain_python.Calls(record_call)
@@ -234,11 +248,11 @@ def interpret_with_gc(func, values):
     return result if value is UNKNOWN else value
 
 
-def record_gc(func, values, result, line):
-    record(func, values, outcome(plain(result)), 'gc', line)
+def record_gc(func, values, result, place):
+    record(func, values, outcome(plain(result)), 'gc', place)
 
 
-gc_runs = gctests.Runs(interpret_with_gc, caller_line, record_gc)
+gc_runs = gctests.Runs(interpret_with_gc, place_of, record_gc)
 
 
 def plain_test(item):
@@ -307,13 +321,13 @@ def pytest_configure(config):
             except ValueError:
                 name = type_name(e)
             if name:
-                record(func, values, {'raises': name}, kind, caller_line())
+                record(func, values, {'raises': name}, kind, place_of(func))
             raise
         finally:
             running.pop()
         value = plain(result)
         record(func, values, outcome(value), kind,
-               caller_line())
+               place_of(func))
         return result
 
     LLInterpreter.eval_graph = eval_graph
@@ -325,7 +339,7 @@ def pytest_configure(config):
         try:
             return plain_get(func, values, *args, **kwds)
         except (model.AnnotatorError, TyperError):
-            record(func, values, {'error': True}, 'interpret', caller_line())
+            record(func, values, {'error': True}, 'interpret', place_of(func))
             raise
 
     t.get_interpreter = get_interpreter
@@ -350,7 +364,7 @@ def pytest_configure(config):
                 result = fn(*values)
                 value = plain(result)
                 record(fn, values, outcome(value), 'c',
-                       caller_line())
+                       place_of(fn))
             finally:
                 signal.alarm(0)
                 stands_for[0] = None
@@ -378,14 +392,35 @@ def pytest_configure(config):
         try:
             result = plain_build(self, function, input_arg_types, *args, **kwds)
         except model.AnnotatorError:
-            record_annotation(function, inputs, None, caller_line())
+            record_annotation(function, inputs, None, place_of(function))
             raise
         if first and not self.errors:
-            record_annotation(function, inputs, result, caller_line())
+            record_annotation(function, inputs, result, place_of(function))
         return result
 
     if 'annotator' in os.environ.get('TAIPAN_KINDS', ''):
         RPythonAnnotator.build_types = build_types
+    if 'flow' in os.environ.get('TAIPAN_KINDS', ''):
+        record_flow()
+
+
+def record_flow():
+    """Has the tests of the flow space note whether functions have a graph."""
+    from rpython.flowspace.flowcontext import FlowingError
+    from rpython.flowspace.test import test_objspace
+
+    plain_flow = test_objspace.build_flow
+
+    def build_flow(func, *args, **kwds):
+        try:
+            graph = plain_flow(func, *args, **kwds)
+        except (FlowingError, ValueError):
+            write(func, {'args': [], 'expect': {'error': True}, 'kind': 'flow'}, place_of(func))
+            raise
+        write(func, {'args': [], 'expect': {'any': True}, 'kind': 'flow'}, place_of(func))
+        return graph
+
+    test_objspace.build_flow = build_flow
 
 
 def too_slow(*_):

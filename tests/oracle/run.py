@@ -25,8 +25,8 @@ FOLDERS = ["rpython/%s/test" % f for f in
             "rlib/rstrategies", "rlib/rstruct", "rlib/unicodedata", "rlib/parsing",
             "rlib/rvmprof", "rlib/rjitlog")]
 # What is recorded of the tests of a folder besides what is interpreted and compiled.
-KINDS = [("/annotator/", "annotator"), ("/rlib/", "plain"), ("/translator/c/", ""),
-         ("/translator/", "annotator")]
+KINDS = [("/annotator/", "annotator"), ("/flowspace/", "flow"), ("/rlib/", "plain"),
+         ("/translator/c/", ""), ("/translator/", "annotator")]
 # Hours each, or they test the toolchain's own machinery.
 SKIP = ("test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy",
         "test_rvmprof", "test_rcpu", "test_dlltool", "test_symboltable")
@@ -82,6 +82,14 @@ def annotation(taipan, case):
         return dict(json.loads(done.stdout), id=case["id"])
     except ValueError:
         return {"error": "no answer: " + done.stderr[:200], "id": case["id"]}
+
+
+def flow(taipan, case):
+    """Whether `taipan emit flow` makes a graph."""
+    done = subprocess.run([taipan, "emit", "flow", "%s:%s" % (case["file"], case["func"])],
+                          capture_output=True, text=True)
+    lines = done.stderr.split("\n")
+    return {"ok": None} if done.returncode == 0 else {"error": lines[0]}
 
 
 def agrees(expect, answer):
@@ -162,7 +170,8 @@ def compare(args):
     if args.only:
         cases = [c for c in cases if args.only in c["id"]]
     answers = {c["id"]: annotation(args.taipan, c) for c in cases if c["kind"] == "annotation"}
-    calls = [c for c in cases if c["kind"] != "annotation"]
+    answers.update((c["id"], flow(args.taipan, c)) for c in cases if c["kind"] == "flow")
+    calls = [c for c in cases if c["kind"] not in ("annotation", "flow")]
     run_batches(args, calls, answers)
     reasons = collections.defaultdict(list)
     good = 0
