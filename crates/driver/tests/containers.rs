@@ -435,6 +435,7 @@ def walk():
     for i, x in enumerate([]): n += i
     return n
 def show(): return str([])
+def show_tuples(n): return str([(n, 'a'), (2, 'b')]) + str([[(n > 1,)]])
 def nothing_in_it():
     l = [frozen, frozen]
     l.append(frozen)
@@ -451,6 +452,7 @@ def join(n):
         r#"
         walk() == 0
         show() == "[]"
+        show_tuples(3) == "[(3, a), (2, b)][[(1,)]]"
         nothing_in_it() == 2
         join(3) == ""
         "#,

@@ -128,8 +128,10 @@ from rpython.rlib.rbigint import (
 def valid(x): return is_valid_int(x) * 4 + is_valid_int(x > 0) * 2 + is_valid_int(x + 0.5)
 def parsed(n): return string_to_int(str(n))
 def swapped(n): return [intmask(byteswap(r_int32(n))), intmask(byteswap(r_int16(n))), byteswap(n)]
-def least(n): return most_neg_value_of_same_type(n) == most_neg_value_of(int)
+from rpython.rtyper.lltypesystem import lltype, rffi
+def least(n): return most_neg_value_of_same_type(n) == most_neg_value_of(lltype.Signed)
 def most(n): return intmask(most_pos_value_of_same_type(r_uint32(n)))
+def bounds(): return intmask(most_neg_value_of(rffi.SHORT)), intmask(most_pos_value_of(rffi.UINT))
 def binary(n): return bin(n)
 def from_bytes(s): return frombytes_int(s, 'big', True)
 def to_bytes(n): return tobytes_int(n, 2, 'little', True)
@@ -155,6 +157,7 @@ def scaled(n, shift):
         swapped(258) == [33619968,513,144396663052566528]
         least(3) == true
         most(3) == 4294967295
+        bounds() == [-32768,4294967295]
         binary(-5) == \"-0b101\"
         from_bytes('\\xfe') == -2
         to_bytes(258) == \"\\u0002\\u0001\"

@@ -311,7 +311,9 @@ fn parts_of_the_toolchain_that_are_not_here() {
         import rpython.translator.nowhere.deep as deep
         class Below(Base):
             def method(self): return self.nothing
-        made = helper(1, x=deep.thing)
+        made = helper(1, x=deep.thing) + 1
+        from rpython.translator.nowhere import *
+        starred = SomeName
         @deep.mark.slow
         def f(): return 1
         try:
@@ -331,7 +333,7 @@ fn parts_of_the_toolchain_that_are_not_here() {
     );
     let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
     assert!(image_diagnostics(&db, program).is_empty());
-    let names = ["Below", "made", "f"].map(|name| {
+    let names = ["Below", "made", "f", "starred"].map(|name| {
         let found = data(&db, program, &global(&db, program, name));
         match found {
             ObjData::Builtin { name, .. } => name.to_string(),
@@ -343,6 +345,7 @@ fn parts_of_the_toolchain_that_are_not_here() {
             "rpython.rtyper.test.nowhere.Base",
             "rpython.rtyper.test.nowhere.helper()",
             "rpython.translator.nowhere.deep.mark.slow()",
+            "rpython.translator.nowhere.SomeName",
         ]
     "#]]
     .assert_debug_eq(&names);

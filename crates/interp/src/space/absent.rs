@@ -30,6 +30,33 @@ const PACKAGES: [&str; 9] = [
     "translator",
 ];
 
+/// Modules of `rpython.rlib` that do not ship.
+const LIBRARY: [&str; 19] = [
+    "_jit_vref",
+    "constant",
+    "exports",
+    "fastutf8",
+    "libffi",
+    "parsing.main",
+    "parsing.makepackrat",
+    "parsing.pypackrat",
+    "rawrefcount",
+    "revdb",
+    "rope",
+    "ropenssl",
+    "rsre.rsre_jit",
+    "rsre.rsre_utf8",
+    "rwin32file",
+    "rwinreg",
+    "rzipfile",
+    "special_value",
+    "unicodedata",
+];
+
+/// The key under which globals keep the name of a module of the toolchain from which they
+/// import everything.
+const STAR: &str = "*";
+
 /// Modules whose functions teach the toolchain something about the program.
 const REGISTERING: [&str; 4] = [
     "rpython.annotator.",
@@ -48,11 +75,21 @@ fn is_toolchain(name: &str) -> bool {
     match parts.next() {
         Some("hypothesis") => true,
         Some("rpython") => match parts.next() {
-            Some(package) => PACKAGES.contains(&package) || parts.any(|p| p == "test"),
+            Some(package) => {
+                PACKAGES.contains(&package) || parts.any(|p| p == "test") || is_library(name)
+            }
             None => false,
         },
         _ => false,
     }
+}
+
+fn is_library(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("rpython.rlib.") else {
+        return false;
+    };
+    let mut modules = LIBRARY.iter().filter_map(|m| rest.strip_prefix(m));
+    modules.any(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether a call of something with this name may have changed what the toolchain does.
@@ -106,6 +143,33 @@ impl Interp<'_> {
             _ => return None,
         };
         Some(self.absent(format!("{of}.{name}")))
+    }
+
+    /// Notes that globals import everything from a module, which may lack something.
+    pub(crate) fn note_star(&mut self, globals: Ref, module: &Value) {
+        let name = match module.as_ref().map(|m| self.heap.kind(m)) {
+            Some(Kind::Module(name)) => name.to_string(),
+            _ => return,
+        };
+        if self.may_be_absent(&name) {
+            let name = Value::str(&name);
+            self.heap.the_dict_mut(globals).set_str(STAR, name);
+        }
+    }
+
+    /// A name that globals may lack because the toolchain's module from which they import
+    /// everything does.
+    pub(crate) fn absent_global(&mut self, globals: Ref, name: &str) -> Option<Value> {
+        let module = self.heap.the_dict(globals).get_str(STAR)?.as_text()?;
+        let module = module.to_owned();
+        (self.may_be_absent(&module)).then(|| self.absent(format!("{module}.{name}")))
+    }
+
+    /// What an operation makes of something absent.
+    pub(crate) fn absent_result(&mut self, operands: [&Value; 2]) -> Option<Value> {
+        let name = operands.iter().find_map(|v| self.absent_name(v))?;
+        let name = name.to_owned();
+        Some(self.absent(name))
     }
 
     /// Calls something absent.

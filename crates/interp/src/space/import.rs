@@ -446,6 +446,7 @@ impl Interp<'_> {
         if self.heap.dict_of(target).is_none() {
             return self.type_error("import * needs a dict to import into");
         }
+        self.note_star(target, module);
         let names: Vec<String> = match self.getattr_opt(module, "__all__")? {
             Some(all) => {
                 let mut names = Vec::new();

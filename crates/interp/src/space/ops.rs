@@ -54,6 +54,9 @@ impl Interp<'_> {
         if let Some(v) = self.binary_builtin(op, &ua, &ub)? {
             return Ok(v);
         }
+        if let Some(v) = self.absent_result([a, b]) {
+            return Ok(v);
+        }
         let sign = binary_names(op).map_or("?", |n| n.3);
         let (ta, tb) = (
             self.heap.type_name(a).to_owned(),
@@ -625,6 +628,9 @@ impl Interp<'_> {
         if let Some(v) = self.heap.the_dict(self.builtins).get_str(name) {
             return Ok(v.clone());
         }
-        self.raise(ty::NAME_ERROR, format!("{what}'{name}' is not defined"))
+        match self.absent_global(globals, name) {
+            Some(v) => Ok(v),
+            None => self.raise(ty::NAME_ERROR, format!("{what}'{name}' is not defined")),
+        }
     }
 }

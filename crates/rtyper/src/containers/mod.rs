@@ -172,6 +172,10 @@ fn str_function(r: &Repr) -> Typed<FuncSym> {
             let item = VoidConst::Func(str_function(&l.item)?);
             with("rlist.ll_list_str", vec![HelperArg::Const(item)])
         }
+        Repr::Tuple(tuple) if !t.is_void() => {
+            let items = tuple.items.iter().map(str_function);
+            show::tuple_text(t, items.collect::<Typed<Vec<_>>>()?)
+        }
         other => return Err(TyperError::missing("str", other.methods().describe())),
     })
 }

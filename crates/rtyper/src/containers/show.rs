@@ -144,6 +144,13 @@ fn show_type(arg: LLType) -> taipan_lltype::FuncType {
     }
 }
 
+/// The function that makes the text of a tuple from those of its items.
+pub(super) fn tuple_text(t: LLType, items: Vec<FuncSym>) -> FuncSym {
+    let items = (items.into_iter()).map(|f| HelperArg::Const(VoidConst::Func(f)));
+    let args = std::iter::once(HelperArg::Type(t)).chain(items);
+    synth("tuple_show", args.collect(), show_type(t))
+}
+
 /// Emits the body of `tuple_show`.
 pub(crate) fn gen_tuple_show(
     llops: &LLOps<'_>,

@@ -291,13 +291,26 @@ def most_pos_value_of_same_type(x):
             return most
     return maxint
 
-@specialize.arg(0)
-def most_neg_value_of(tp):
-    return most_neg_value_of_same_type(tp(0))
+def _class_of_type(tp):
+    """The class of the integers of a low-level type; int where that is Signed."""
+    from rpython.rtyper.lltypesystem import rffi, lltype
+    if tp is lltype.Signed:
+        return int
+    return rffi.platform.numbertype_to_rclass[tp]
 
-@specialize.arg(0)
+@specialize.memo()
+def most_neg_value_of(tp):
+    cls = _class_of_type(tp)
+    if cls is int:
+        return -maxint - 1
+    return cls(-(cls.MASK >> 1) - 1 if cls.SIGNED else 0)
+
+@specialize.memo()
 def most_pos_value_of(tp):
-    return most_pos_value_of_same_type(tp(0))
+    cls = _class_of_type(tp)
+    if cls is int:
+        return maxint
+    return cls(cls.MASK >> 1 if cls.SIGNED else cls.MASK)
 
 def is_signed_integer_type(TYPE):
     """Whether a low-level type is one of integers with a sign."""

@@ -320,6 +320,21 @@ def utime(path, times):
         _utime(path, accessed, modified)
 
 
+class SuppressIPH(object):
+    """A context in which C functions bear invalid descriptors; they do anyway."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        pass
+
+
+SuppressIPH_del = SuppressIPH
+# What names of some C functions start with elsewhere.
+UNDERSCORE_ON_WIN32 = ''
+
+
 def closerange(fd_low, fd_high):
     for fd in range(fd_low, fd_high):
         try:

@@ -54,7 +54,8 @@ r_ulong = r_ulonglong = r_size_t = rarithmetic.r_uint64
 
 platform.numbertype_to_rclass = {
     SIGNEDCHAR: r_signedchar, UINT8_T: r_uchar, SHORT: r_short, USHORT: r_ushort, INT: r_int,
-    UINT: r_uint, LONG: int, ULONG: r_ulong}
+    UINT: r_uint, LONG: int, ULONG: r_ulong, lltype.SignedLongLongLong: rarithmetic.r_longlonglong,
+    __UINT128_T: rarithmetic.r_ulonglonglong}
 
 @not_rpython
 def size_and_sign(TYPE):
