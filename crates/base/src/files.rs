@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -131,6 +132,16 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
     }
 }
 
+/// The contents of a file; none of a device, whose contents may never end. There is nothing
+/// in `/dev/null`.
+fn read_file(path: &Utf8Path) -> std::io::Result<Option<Vec<u8>>> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Ok((path == "/dev/null").then(Vec::new));
+    }
+    std::fs::read(path).map(Some)
+}
+
 /// Lists a directory.
 fn list(path: &Utf8Path) -> FileContents {
     let entries = match std::fs::read_dir(path) {
@@ -154,8 +165,9 @@ impl System for OsSystem {
                 None => FileContents::Missing,
             };
         }
-        match std::fs::read(path) {
-            Ok(bytes) => decode(bytes),
+        match read_file(path) {
+            Ok(Some(bytes)) => decode(bytes),
+            Ok(None) => FileContents::Unreadable("a device".into()),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => FileContents::Missing,
             Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => FileContents::Missing,
             Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => list(path),

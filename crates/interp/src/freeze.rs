@@ -337,7 +337,7 @@ impl<'a> Freezer<'a> {
             Kind::StaticMethod(f) => ObjData::StaticMethod(self.constant(f)),
             Kind::ClassMethod(f) => ObjData::ClassMethod(self.constant(f)),
             // Python would have freed what nothing else refers to.
-            Kind::WeakRef(v) => ObjData::WeakRef(match v {
+            Kind::WeakRef(w) => ObjData::WeakRef(match &w.target {
                 Value::Ref(r) if !self.ids.contains_key(r) => Const::None,
                 v => self.constant(v),
             }),
@@ -497,7 +497,7 @@ pub(crate) fn lltype_id(t: LLType) -> ObjId {
     stable_id(&["lltype", &format!("{:?}", t.kind())])
 }
 
-fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
+pub(crate) fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
     heap.refs()
         .filter(|r| matches!(heap.kind(*r), Kind::Module(_)))
         .filter_map(|r| Some((heap.get(r).attrs?, r)))
@@ -528,7 +528,8 @@ pub(crate) fn reachable(
     seen
 }
 
-fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Value>) {
+/// What an object of the image refers to, other than weakly.
+pub(crate) fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: &mut Vec<Value>) {
     let o = heap.get(r);
     out.push(Value::Ref(o.class));
     if let Some(d) = o.attrs.and_then(|d| heap.dict_of(d)) {

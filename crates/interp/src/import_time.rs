@@ -13,6 +13,7 @@ use taipan_graph::{Const, ObjId};
 use crate::freeze::{Freezer, reachable};
 use crate::left_out::{LeftOut, MOST_LEFT_OUT};
 use crate::queries::{FileState, file_state};
+use crate::space::collect::Collections;
 use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
@@ -79,16 +80,37 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     first
 }
 
-/// One run, and the statement of a module that ended it.
-fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> (Image, Option<(CodeId, u32)>) {
+/// What one run came to: the image, and the statement of a module that ended it.
+type Attempt = (Image, Option<(CodeId, u32)>);
+
+/// One run, again after each `gc.collect()` until it is known what that finds.
+fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> Attempt {
+    let mut collections = Collections::default();
+    loop {
+        match attempt_with(db, program, left_out, collections) {
+            Ok(attempt) => return attempt,
+            Err(known) => collections = known,
+        }
+    }
+}
+
+/// One run in which as much is known of collections. Where that is not enough, what the
+/// next run has to know.
+fn attempt_with(
+    db: &dyn Db,
+    program: Program,
+    left_out: &LeftOut,
+    collections: Collections,
+) -> Result<Attempt, Collections> {
     let mut image = Image::default();
     let path = program.target(db);
     let file = db.files().get_for(db, program, path);
     if let Some(problem) = unreadable(db, file) {
         image.diagnostics.push(problem);
-        return (image, None);
+        return Ok((image, None));
     }
     let mut it = Interp::new(db, program);
+    it.collections = collections;
     it.left_out = left_out.clone();
     let name = it.target_name();
     let mut ended_in = None;
@@ -110,9 +132,15 @@ fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> (Image, Option<
         Some(m) => entry = Some(find_entry_point(&mut it, m)),
         None => {}
     }
+    if let Some(known) = it.collection() {
+        return Err(known);
+    }
     let failed = late_imports(&mut it);
     let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
     let frozen = ask_freeze(&mut it, &loaded, &FxHashMap::default());
+    if let Some(known) = it.collection() {
+        return Err(known);
+    }
 
     let modules: Vec<(Box<str>, Ref)> = it
         .heap
@@ -176,7 +204,7 @@ fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> (Image, Option<
         refs,
         frozen,
     });
-    (image, ended_in)
+    Ok((image, ended_in))
 }
 
 /// Where in the body of one of the user's modules an exception came through, innermost.
@@ -466,6 +494,12 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
                     "import time makes too many objects",
                     "make large tables smaller, or at run time",
                 ),
+                // Nobody sees this: the run is followed by one that knows more.
+                Fatal::Collection => (
+                    "TP0201",
+                    "what gc.collect() finds is not known yet",
+                    "import again",
+                ),
             };
             let frames: Vec<TracebackEntry> = it
                 .last_stack
@@ -587,16 +621,25 @@ pub(crate) fn call(
         ))
     };
     let thawed = image.thawed.as_ref().ok_or_else(lost)?;
-    let mut it = Interp::over(db, program, thawed.world.clone());
-    let mut thaw = Thaw::new(thawed, image);
-    let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
-    let mut values = Vec::new();
-    for a in args {
-        values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
-    }
-    let v = it
-        .call(&callee, &values)
-        .map_err(|e| Box::new(diagnose(&it, &e)))?;
+    let mut collections = Collections::default();
+    let (mut it, thaw, v) = loop {
+        let mut it = Interp::over(db, program, thawed.world.clone());
+        it.collections = collections;
+        let mut thaw = Thaw::new(thawed, image);
+        let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
+        let mut values = Vec::new();
+        for a in args {
+            values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
+        }
+        let answer = it.call(&callee, &values);
+        match it.collection() {
+            Some(known) => collections = known,
+            None => {
+                let v = answer.map_err(|e| Box::new(diagnose(&it, &e)))?;
+                break (it, thaw, v);
+            }
+        }
+    };
     if let Some(c) = needs_no_freezing(&it, &v, &thawed.ids) {
         return Ok(c);
     }

@@ -54,7 +54,7 @@ impl Interp<'_> {
                     let p = *p;
                     self.call_pointer(p, args)
                 }
-                Kind::WeakRef(v) => Ok(v.clone()),
+                Kind::WeakRef(w) => Ok(w.target.clone()),
                 Kind::Opaque(n) => {
                     let message = format!("{n} cannot be called while a program is imported");
                     self.type_error(message)

@@ -241,8 +241,11 @@ impl Interp<'_> {
                     return Ok(Value::Bool(same == (op == HlOp::Eq)));
                 }
                 (Kind::WeakRef(p), Kind::WeakRef(q)) => {
-                    let (p, q) = (p.clone(), q.clone());
-                    return self.compare(op, &p, &q);
+                    // References whose objects are gone are themselves and no more.
+                    if !p.target.is_none() && !q.target.is_none() {
+                        let (p, q) = (p.target.clone(), q.target.clone());
+                        return self.compare(op, &p, &q);
+                    }
                 }
                 (Kind::Code(p), Kind::Code(q)) if p == q => {
                     return Ok(Value::Bool(holds(op, Ordering::Equal)));
@@ -475,9 +478,19 @@ impl Interp<'_> {
                 Target::Part(r, i) => mix(mix(4, u64::from(r.0)), i as u64),
                 Target::Int(i) => i as u64,
             }),
-            Kind::WeakRef(v) => {
-                let v = v.clone();
-                self.hash(&v)
+            Kind::WeakRef(w) => {
+                if let Some(known) = w.hash {
+                    return Ok(known);
+                }
+                if w.target.is_none() {
+                    return self.type_error("weak object has gone away");
+                }
+                let target = w.target.clone();
+                let hash = self.hash(&target)?;
+                if let Kind::WeakRef(w) = &mut self.heap.get_mut(r).kind {
+                    w.hash = Some(hash);
+                }
+                Ok(hash)
             }
             _ => Ok(mix(1, u64::from(r.0))),
         }

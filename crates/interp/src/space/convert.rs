@@ -3,6 +3,7 @@
 
 use super::builtin::Args;
 use super::builtins::object::make_method;
+use super::collect::WeakRef;
 use super::dict::Dict;
 use super::heap::{Exception, Kind, Ref};
 use super::modules::sys::make_function;
@@ -62,7 +63,11 @@ impl Interp<'_> {
             }
             ty::STATICMETHOD => Kind::StaticMethod(args.need(self, 0, "staticmethod")?.clone()),
             ty::CLASSMETHOD => Kind::ClassMethod(args.need(self, 0, "classmethod")?.clone()),
-            ty::WEAKREF => Kind::WeakRef(args.need(self, 0, "ref")?.clone()),
+            ty::WEAKREF => Kind::WeakRef(Box::new(WeakRef {
+                target: args.need(self, 0, "ref")?.clone(),
+                callback: args.get(1).cloned().unwrap_or(Value::None),
+                hash: None,
+            })),
             ty::SUPER => return self.make_super(args),
             immutable => {
                 let args = if own_init && immutable == ty::TUPLE && args.pos.len() > 1 {

@@ -8,6 +8,7 @@ use taipan_graph::ObjId;
 use taipan_lltype::LLType;
 
 use super::builtin::Builtin;
+use super::collect::WeakRef;
 use super::dict::Dict;
 use super::generator::Generator;
 use super::iter::Iter;
@@ -102,8 +103,8 @@ pub(crate) enum Kind {
     Absent(Box<str>),
     /// The member of a class's `__slots__`.
     Member(Box<str>),
-    /// A weak reference, which keeps its object alive here.
-    WeakRef(Value),
+    /// A weak reference.
+    WeakRef(Box<WeakRef>),
     /// A singleton by name (`NotImplemented`, `Ellipsis`).
     Singleton(&'static str),
     /// A compiled regular expression.

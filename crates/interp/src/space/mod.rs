@@ -10,6 +10,7 @@ pub(crate) mod builtin;
 pub(crate) mod builtins;
 pub(crate) mod call;
 pub(crate) mod class;
+pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod container;
 pub(crate) mod convert;
@@ -51,6 +52,8 @@ pub(crate) enum Fatal {
     StepLimit,
     /// More objects than fit.
     HeapLimit,
+    /// A collection whose outcome is not known: see [`collect`].
+    Collection,
 }
 
 /// Result of everything that may raise.
@@ -130,6 +133,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) left_out: LeftOut,
     /// Files that are open as descriptors.
     pub(crate) descriptors: Vec<Option<modules::descriptors::Descriptor>>,
+    /// What is known of `gc.collect()`.
+    pub(crate) collections: collect::Collections,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 
@@ -173,6 +178,7 @@ impl<'db> Interp<'db> {
             last_stack: Vec::new(),
             left_out: LeftOut::default(),
             descriptors: Vec::new(),
+            collections: collect::Collections::default(),
             bodies: FxHashMap::default(),
         }
     }

@@ -92,6 +92,7 @@ impl Interp<'_> {
         self.heap.site = saved;
         if let Err(Unwind::Stop(_)) = &result {
             self.last_stack.push((id, frame.pc));
+            self.leave_to_collect(frame);
         }
         self.stack.pop();
         result

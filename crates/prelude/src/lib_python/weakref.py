@@ -1,4 +1,5 @@
-"""Weak references. Nothing is ever collected at import time."""
+"""Weak references. At import time nothing is freed but by gc.collect(), and the containers
+keep what they hold."""
 from _taipan import ref
 
 ReferenceType = ref

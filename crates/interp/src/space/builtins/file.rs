@@ -2,10 +2,10 @@
 //! goes nowhere: loading a program changes nothing on the machine.
 
 use camino::Utf8PathBuf;
-use taipan_base::FileContents;
 
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{FileObject, Kind, Ref};
+use crate::space::modules::descriptors::contents;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
@@ -34,29 +34,25 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(sink(it, name));
     }
     let path = it.absolute(&name);
-    let file = it.file_at(&path);
-    match file.contents(it.db) {
-        FileContents::Text(t) => {
+    match contents(it, &path) {
+        Ok(data) => {
             let f = FileObject {
                 name,
-                data: t.as_bytes().into(),
+                data,
                 at: 0,
                 stream: 0,
                 closed: false,
             };
             Ok(Value::Ref(it.heap.alloc(ty::FILE, Kind::File(Box::new(f)))))
         }
-        other => {
-            let (errno, text) = match other {
-                FileContents::Missing => (2, "No such file or directory"),
-                FileContents::Directory(_) => (21, "Is a directory"),
-                _ => (5, "cannot be read as text"),
-            };
-            it.raise_args(
-                ty::IO_ERROR,
-                vec![Value::Int(errno), Value::str(text), Value::str(&name)],
-            )
-        }
+        Err((errno, text)) => it.raise_args(
+            ty::IO_ERROR,
+            vec![
+                Value::Int(errno.into()),
+                Value::str(text),
+                Value::str(&name),
+            ],
+        ),
     }
 }
 

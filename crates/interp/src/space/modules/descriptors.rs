@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use camino::Utf8Path;
 use taipan_base::FileContents;
 
 use super::os::{os_error, path_arg};
@@ -31,13 +32,9 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(Value::Int(SINK));
     }
     let path = path_arg(it, args, "open")?;
-    let file = it.file_at(&path);
-    match file.contents(it.db) {
-        FileContents::Text(t) => {
-            let opened = Descriptor {
-                data: t.as_bytes().into(),
-                at: 0,
-            };
+    match contents(it, &path) {
+        Ok(data) => {
+            let opened = Descriptor { data, at: 0 };
             // The lowest free number, as Unix gives it.
             let free = it.descriptors.iter().position(Option::is_none);
             let at = free.unwrap_or_else(|| {
@@ -47,9 +44,22 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
             it.descriptors[at] = Some(opened);
             Ok(Value::Int(FIRST + at as i64))
         }
-        FileContents::Missing => os_error(it, libc::ENOENT, "No such file or directory"),
-        FileContents::Directory(_) => os_error(it, libc::EISDIR, "Is a directory"),
-        _ => os_error(it, libc::EIO, "cannot be read as text"),
+        Err((errno, text)) => os_error(it, errno, text),
+    }
+}
+
+/// What is read from a file, or the error that opening it gives.
+pub(crate) fn contents(it: &Interp, path: &Utf8Path) -> Result<Arc<[u8]>, (i32, &'static str)> {
+    if let Some(noise) = super::os::device(it, path) {
+        return Ok(noise.into());
+    }
+    match it.file_at(path).contents(it.db) {
+        FileContents::Text(t) => Ok(t.as_bytes().into()),
+        FileContents::Missing => Err((libc::ENOENT, "No such file or directory")),
+        FileContents::Directory(_) => Err((libc::EISDIR, "Is a directory")),
+        FileContents::InvalidUtf8(_) | FileContents::Unreadable(_) => {
+            Err((libc::EIO, "cannot be read as text"))
+        }
     }
 }
 

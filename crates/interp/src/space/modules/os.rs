@@ -1,5 +1,6 @@
 //! `posix` (what `os` stands on) and `time`: reading only.
 
+use camino::Utf8Path;
 use taipan_base::FileContents;
 
 use super::descriptors;
@@ -72,18 +73,27 @@ fn forbidden(it: &mut Interp, _: Args<'_>) -> R {
     os_error(it, libc::EPERM, "not allowed while a program is imported")
 }
 
-/// Bytes without pattern, and always the same ones.
+/// Bytes without pattern: always the same ones where a program asks at the same point, since
+/// the same sources must give the same program.
+fn noise(it: &Interp, n: usize) -> Vec<u8> {
+    let mut state = it.heap.len() as u64;
+    let byte = |_| {
+        state = mix(state, 1);
+        (state >> 56) as u8
+    };
+    (0..n).map(byte).collect()
+}
+
 fn urandom(it: &mut Interp, args: Args<'_>) -> R {
     let n = args.need(it, 0, "urandom")?.clone();
-    let n = it.index_of(&n)?;
-    let mut state = it.heap.len() as u64;
-    let bytes: Vec<u8> = (0..n)
-        .map(|_| {
-            state = mix(state, 1);
-            (state >> 56) as u8
-        })
-        .collect();
-    Ok(Value::bytes(&bytes))
+    let n = usize::try_from(it.index_of(&n)?).unwrap_or(0);
+    Ok(Value::bytes(&noise(it, n)))
+}
+
+/// What is read from the devices that give noise, as much of it as a program may want at
+/// import time.
+pub(crate) fn device(it: &Interp, path: &Utf8Path) -> Option<Vec<u8>> {
+    matches!(path.as_str(), "/dev/urandom" | "/dev/random").then(|| noise(it, 1 << 16))
 }
 
 /// Changes files, and so is left undone like writing to them.

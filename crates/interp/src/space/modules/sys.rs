@@ -297,8 +297,14 @@ fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::tuple(vec![Value::Bool(ok), Value::str(&text)]))
 }
 
+fn collect(it: &mut Interp, _: Args<'_>) -> R {
+    it.collect()?;
+    Ok(Value::None)
+}
+
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
+    Builtin::function("_taipan.collect", collect),
     Builtin::function("_taipan.random", random),
     Builtin::function("_taipan.digest", digest),
     Builtin::function("_taipan.make_cell", make_cell),
