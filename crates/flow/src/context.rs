@@ -162,18 +162,20 @@ impl<'a> FlowContext<'a> {
             self.space.protected = matches!(instr, Instr::ForIter(_)) || self.is_protected(pc);
             let before = (!is_stack_only(instr)).then(|| frame.clone());
             let mut outcome = step(&mut self.space, self.code, &mut frame);
-            if let Step::Yield(v) = outcome {
+            if let Step::Yield = outcome {
+                let v = frame.take();
                 outcome = self.yield_value(v, &mut frame);
             }
             match outcome {
                 Step::Continue => {}
-                Step::Return(v) => {
-                    let v = self.returned(&v)?;
+                Step::Return => {
+                    let v = self.returned(&frame.take())?;
                     let target = self.space.graph.returnblock;
                     self.close(Link::new(target, vec![v]));
                     return Ok(());
                 }
-                Step::Raise(class, value) => {
+                Step::Raise(raised) => {
+                    let (class, value) = *raised;
                     frame.pc = pc;
                     if let Err((class, value)) = unwind(self.code, &mut frame, class, value) {
                         return self.raise(class, value);
@@ -189,7 +191,7 @@ impl<'a> FlowContext<'a> {
                     }
                     return Ok(());
                 }
-                Step::Yield(_) | Step::Fork(_) => {
+                Step::Yield | Step::Fork(_) => {
                     return Err(FlowError::new(
                         "TP0220",
                         "an instruction that cannot be flowed",
@@ -282,7 +284,7 @@ impl<'a> FlowContext<'a> {
                 frame.stack.push(Value::Const(Const::None));
                 Step::Continue
             }
-            Err(Unwind::Raise(class, value)) => Step::Raise(class, value),
+            Err(Unwind::Raise(raised)) => Step::Raise(raised),
             Err(Unwind::Stop(s)) => Step::Stop(s),
         }
     }

@@ -190,7 +190,7 @@ impl FlowSpace<'_> {
             self.replayed += 1;
             return match outcome {
                 None => Ok(()),
-                Some((class, value)) => Err(Unwind::Raise(
+                Some((class, value)) => Err(Unwind::raised(
                     Value::Implicit(class.clone()),
                     Value::Var(*value),
                 )),
@@ -381,7 +381,7 @@ impl FlowSpace<'_> {
             return error("TP0227", message);
         }
         let class = builtin("exceptions.ImportError");
-        Err(Unwind::Raise(class, Value::Const(Const::None)))
+        Err(Unwind::raised(class, Value::Const(Const::None)))
     }
 }
 
@@ -437,8 +437,9 @@ impl ObjectSpace for FlowSpace<'_> {
         let item = self.record(HlOp::Next, vec![it])?;
         match self.guess_exception(canraise(HlOp::Next)) {
             Ok(()) => Ok(Next::Item(Value::Var(item))),
-            Err(Unwind::Raise(class, _))
-                if class.as_const() == Some(&Const::Obj(named_id("exceptions.StopIteration"))) =>
+            Err(Unwind::Raise(raised))
+                if raised.0.as_const()
+                    == Some(&Const::Obj(named_id("exceptions.StopIteration"))) =>
             {
                 Ok(Next::Exhausted)
             }
@@ -453,7 +454,7 @@ impl ObjectSpace for FlowSpace<'_> {
         if !self.is_true(&fits)? {
             let class = builtin("exceptions.ValueError");
             let (class, value) = self.exc_from_raise(&class, &Value::Const(Const::None))?;
-            return Err(Unwind::Raise(class, value));
+            return Err(Unwind::raised(class, value));
         }
         (0..i64::from(n))
             .map(|i| self.eval(HlOp::GetItem, &[v.clone(), Value::Const(Const::Int(i))]))
@@ -644,7 +645,7 @@ impl ObjectSpace for FlowSpace<'_> {
             return Unwind::Stop(Stop::Error(FlowError::new("TP0220", "nothing to raise")));
         };
         match self.exc_from_raise(first, operands.get(1).unwrap_or(&none)) {
-            Ok((class, value)) => Unwind::Raise(class, value),
+            Ok((class, value)) => Unwind::raised(class, value),
             Err(e) => e,
         }
     }

@@ -23,11 +23,19 @@ use taipan_graph::HlOp;
 /// Why an operation has no value to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unwind<V, S> {
-    /// It raised: exception class and instance.
-    Raise(V, V),
+    /// It raised: exception class and instance. Behind a pointer, since most answers are
+    /// values and should not be larger than they are.
+    Raise(Box<(V, V)>),
     /// The space wants to leave the frame altogether: flow ends the block or rejects
     /// the function, the concrete space has hit a limit.
     Stop(S),
+}
+
+impl<V, S> Unwind<V, S> {
+    /// An exception of this class.
+    pub fn raised(class: V, value: V) -> Self {
+        Unwind::Raise(Box::new((class, value)))
+    }
 }
 
 /// Answer of an operation of a space.
@@ -270,6 +278,11 @@ impl<V: Clone> Frame<V> {
         self.pc = s.pc;
     }
 
+    /// Takes the value of a step that returned or yielded.
+    pub fn take(&mut self) -> V {
+        self.pop()
+    }
+
     fn pop(&mut self) -> V {
         self.stack.pop().expect("operand stack underflow")
     }
@@ -283,10 +296,16 @@ impl<V: Clone> Frame<V> {
     }
 
     /// Replaces the `n` topmost values by one.
+    #[inline]
     fn replace(&mut self, n: usize, v: V) {
-        let len = self.stack.len();
-        self.stack.truncate(len - n);
-        self.stack.push(v);
+        let Some(lowest) = n.checked_sub(1) else {
+            return self.stack.push(v);
+        };
+        let at = self.stack.len() - n;
+        if lowest > 0 {
+            self.stack.truncate(at + 1);
+        }
+        self.stack[at] = v;
     }
 
     fn drop_n(&mut self, n: usize) {
@@ -329,16 +348,17 @@ impl<V> Successor<V> {
 pub enum Step<V, S> {
     /// Go on at `frame.pc`.
     Continue,
-    /// The body returned.
-    Return(V),
-    /// A generator yielded; to resume, push the sent value and go on at `frame.pc`.
-    Yield(V),
+    /// The body returned: [`Frame::take`] what.
+    Return,
+    /// A generator yielded: [`Frame::take`] what. To resume, push the sent value and go on at
+    /// `frame.pc`.
+    Yield,
     /// A truth test went both ways: the successor where it is true and the one where
     /// it is false. For `ForIter`: where there is an item, and where there is none.
     Fork(Box<[Successor<V>; 2]>),
     /// It raised: exception class and instance. `frame.pc` is still the
     /// instruction; see [`unwind`].
-    Raise(V, V),
+    Raise(Box<(V, V)>),
     /// The space said to stop.
     Stop(S),
 }
@@ -359,8 +379,8 @@ pub fn unwind<V>(code: &Code, frame: &mut Frame<V>, etype: V, evalue: V) -> Resu
     }
 }
 
-/// Executes the instruction at `frame.pc`.
-#[inline]
+/// Executes the instruction at `frame.pc`. Inlined, so that what goes on costs no answer.
+#[inline(always)]
 pub fn step<S: ObjectSpace>(
     space: &mut S,
     code: &Code,
@@ -368,12 +388,12 @@ pub fn step<S: ObjectSpace>(
 ) -> Step<S::Value, S::Stop> {
     match execute(space, code, frame) {
         Ok(s) => s,
-        Err(Unwind::Raise(t, v)) => Step::Raise(t, v),
+        Err(Unwind::Raise(raised)) => Step::Raise(raised),
         Err(Unwind::Stop(s)) => Step::Stop(s),
     }
 }
 
-#[inline]
+#[inline(always)]
 fn execute<S: ObjectSpace>(
     space: &mut S,
     code: &Code,
@@ -642,16 +662,16 @@ fn execute<S: ObjectSpace>(
             frame.replace(3, v);
         }
         Instr::Return => {
-            return Ok(Step::Return(frame.pop()));
+            return Ok(Step::Return);
         }
         Instr::Yield => {
             frame.pc += 1;
-            return Ok(Step::Yield(frame.pop()));
+            return Ok(Step::Yield);
         }
         Instr::Raise(n) => return Err(space.raise(frame.top_n(n as usize))),
         Instr::Reraise => {
             let etype = frame.pop();
-            return Ok(Step::Raise(etype, frame.pop()));
+            return Ok(Step::Raise(Box::new((etype, frame.pop()))));
         }
         Instr::ExcMatch => {
             let v = space.exc_match(frame.top(1), frame.top(0))?;

@@ -16,6 +16,7 @@ use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{LLType, mentioned_adtmeths};
 
+use crate::space::dict::Name;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
@@ -418,7 +419,7 @@ impl<'a> Freezer<'a> {
             for (name, value) in dict.iter() {
                 let found = name
                     .as_text()
-                    .and_then(|n| Some((n, heap.lookup_where(r, n)?)));
+                    .and_then(|n| Some((n, heap.lookup_where(r, Name::new(n))?)));
                 let Some((name, (owner, _))) = found else {
                     continue;
                 };

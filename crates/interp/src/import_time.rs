@@ -209,10 +209,10 @@ fn attempt_with(
 
 /// Where in the body of one of the user's modules an exception came through, innermost.
 fn failed_statement(it: &Interp, e: &Unwind<Value, Fatal>) -> Option<(CodeId, u32)> {
-    let Unwind::Raise(_, Value::Ref(r)) = e else {
+    let Unwind::Raise(raised) = e else {
         return None;
     };
-    let Kind::Exception(e) = it.heap.kind(*r) else {
+    let Kind::Exception(e) = it.heap.kind(raised.1.as_ref()?) else {
         return None;
     };
     let is_module = |f: &&TracebackEntry| match f.code.origin(it.db) {
@@ -481,7 +481,7 @@ fn ask_freeze(it: &mut Interp, roots: &[Value], known: &FxHashMap<Ref, ObjId>) -
 /// What went wrong at import time, with the Python traceback.
 pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
     let (t, v) = match e {
-        Unwind::Raise(t, v) => (t, v),
+        Unwind::Raise(raised) => (&raised.0, &raised.1),
         Unwind::Stop(fatal) => {
             let (code, message, help) = match fatal {
                 Fatal::StepLimit => (

@@ -76,7 +76,8 @@ pub(crate) fn collect(it: &mut Interp, module: Ref) -> Result<Vec<RawItem>, Test
 /// What an exception of a test module's import time means.
 pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
     let d = diagnose(it, e);
-    if let Unwind::Raise(Value::Ref(class), _) = e
+    if let Unwind::Raise(raised) = e
+        && let Value::Ref(class) = &raised.0
         && it.heap.class_name(*class) == "Skipped"
     {
         let reason = d.message.strip_prefix("Skipped: ").unwrap_or("");

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::dict::Name;
 use super::heap::{Kind, Ref};
 use super::types::ty;
 use super::value::{Method, Value};
@@ -18,6 +19,45 @@ impl Interp<'_> {
                 None => self.no_attribute(obj, name),
             },
         }
+    }
+
+    /// `obj.name` of plain instances, where it is nothing but data of the instance or a
+    /// function of its class: most attributes that are read, without the ways round.
+    pub(crate) fn simple_attr(&self, obj: &Value, name: &str) -> Option<Value> {
+        let Value::Ref(r) = obj else {
+            return None;
+        };
+        let o = self.heap.get(*r);
+        let c = match o.kind {
+            Kind::Plain => self.heap.the_class(o.class),
+            _ => return None,
+        };
+        if c.getattribute || c.old_style {
+            return None;
+        }
+        let key = Name::new(name);
+        let Some((_, found)) = self.heap.lookup_where(o.class, key) else {
+            return self.heap.named_attr(*r, key).cloned();
+        };
+        let is_function = match found {
+            Value::Ref(f) => match self.heap.kind(*f) {
+                Kind::Function(_) => true,
+                // These come before what the instance has.
+                Kind::Plain | Kind::Property(_) | Kind::Member(_) => return None,
+                _ => false,
+            },
+            _ => false,
+        };
+        if let Some(own) = self.heap.named_attr(*r, key) {
+            return Some(own.clone());
+        }
+        is_function.then(|| {
+            Value::Method(Arc::new(Method {
+                func: found.clone(),
+                slf: Some(obj.clone()),
+                class: o.class,
+            }))
+        })
     }
 
     /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or
@@ -143,13 +183,14 @@ impl Interp<'_> {
                 None => Ok(None),
             };
         }
-        let found = (self.heap.lookup_where(class, name)).map(|(of, v)| (of, v.clone()));
+        let key = Name::new(name);
+        let found = (self.heap.lookup_where(class, key)).map(|(of, v)| (of, v.clone()));
         if let Some((_, v)) = &found
             && self.is_data_descriptor(v)
         {
             return Ok(Some(self.bind(v, Some(&me), class)?));
         }
-        if let Some(v) = self.heap.attr(r, name) {
+        if let Some(v) = self.heap.named_attr(r, key) {
             return Ok(Some(v.clone()));
         }
         if name == "__class__" {

@@ -1,6 +1,7 @@
 //! Equality, order, hashes and truth.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive, Zero};
@@ -80,13 +81,31 @@ fn compare_plain(a: &Value, b: &Value) -> Option<Option<Ordering>> {
 }
 
 impl Value {
-    /// Whether two container items are equal; none where only Python code can tell.
+    /// Whether two container items are equal; none where only Python code can tell, and
+    /// for tuples that are nested deep.
     pub(crate) fn plainly_equals(&self, other: &Value) -> Option<bool> {
-        if self.is(other) {
-            return Some(true);
-        }
+        self.plainly_equals_to(other, 8)
+    }
+
+    fn plainly_equals_to(&self, other: &Value, depth: u32) -> Option<bool> {
         match (self, other) {
-            (Value::Str(a), Value::Str(b)) => Some(a == b),
+            (Value::Int(a), Value::Int(b)) => Some(a == b),
+            (Value::Str(a), Value::Str(b)) => Some(Arc::ptr_eq(a, b) || a == b),
+            _ if self.is(other) => Some(true),
+            (Value::Tuple(a), Value::Tuple(b)) => {
+                if a.len() != b.len() {
+                    return Some(false);
+                }
+                // Items are compared in their order: code of an early one may raise.
+                let depth = depth.checked_sub(1)?;
+                for i in 0..a.len() {
+                    match a[i].plainly_equals_to(&b[i], depth) {
+                        Some(true) => {}
+                        told => return told,
+                    }
+                }
+                Some(true)
+            }
             _ => Some(compare_plain(self, other)? == Some(Ordering::Equal)),
         }
     }

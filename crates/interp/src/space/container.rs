@@ -205,6 +205,18 @@ fn find_simple(table: &Dict, key: &Value, hash: u64) -> Option<Option<usize>> {
                 Some(found)
             }
         }
-        _ => table.find(hash, |k| k.is(key)).map(Some),
+        _ => {
+            let mut other = false;
+            let found = table.find(hash, |k| {
+                let told = k.plainly_equals(key);
+                other |= told.is_none();
+                told == Some(true)
+            });
+            if found.is_none() && other {
+                None
+            } else {
+                Some(found)
+            }
+        }
     }
 }

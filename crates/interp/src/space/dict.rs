@@ -14,6 +14,26 @@ pub(crate) struct Dict {
     /// are few entries.
     index: Vec<u32>,
     live: usize,
+    /// A bit per hash (see [`filter_bit`]) of the keys that there are or have been: most
+    /// names that are looked up along a class's bases are in few of them.
+    filter: u64,
+}
+
+/// A name to look up in several tables.
+#[derive(Clone, Copy)]
+pub(crate) struct Name<'a> {
+    text: &'a str,
+    hash: u64,
+}
+
+impl<'a> Name<'a> {
+    /// A name with its hash.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Name {
+            text,
+            hash: hash_bytes(text.as_bytes()),
+        }
+    }
 }
 
 /// One entry.
@@ -115,6 +135,7 @@ impl Dict {
             self.rebuild();
         }
         let slot = self.entries.len() as u32;
+        self.filter |= filter_bit(hash);
         self.entries.push(Entry {
             hash,
             key: Some(key),
@@ -151,11 +172,17 @@ impl Dict {
         self.entries.clear();
         self.index.clear();
         self.live = 0;
+        self.filter = 0;
     }
 
     /// The value of a byte string key.
     pub(crate) fn get_str(&self, key: &str) -> Option<&Value> {
-        let slot = self.find_str(key)?;
+        self.get_name(Name::new(key))
+    }
+
+    /// The value of a byte string key.
+    pub(crate) fn get_name(&self, key: Name<'_>) -> Option<&Value> {
+        let slot = self.find_name(key)?;
         Some(&self.entries[slot].value)
     }
 
@@ -174,13 +201,17 @@ impl Dict {
     }
 
     fn find_str(&self, key: &str) -> Option<usize> {
-        if self.live == 0 {
+        self.find_name(Name::new(key))
+    }
+
+    fn find_name(&self, Name { text, hash }: Name<'_>) -> Option<usize> {
+        if self.filter & filter_bit(hash) == 0 {
             return None;
         }
-        self.find(hash_bytes(key.as_bytes()), |k| match k {
-            Value::Str(s) => **s == *key.as_bytes(),
+        self.find(hash, |k| match k {
+            Value::Str(s) => **s == *text.as_bytes(),
             // `u'a'` is the same key as `'a'`.
-            Value::Unicode(s) => s.iter().copied().eq(key.bytes().map(u32::from)),
+            Value::Unicode(s) => s.iter().copied().eq(text.bytes().map(u32::from)),
             _ => false,
         })
     }
@@ -218,6 +249,11 @@ pub(crate) fn hash_bytes(s: &[u8]) -> u64 {
     }
     h = mix(h, last);
     h ^ (h >> 32)
+}
+
+/// The bit of a hash in [`Dict::filter`].
+fn filter_bit(hash: u64) -> u64 {
+    1 << (hash >> 58)
 }
 
 /// One round of hashing.

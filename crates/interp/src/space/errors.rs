@@ -19,7 +19,7 @@ impl Interp<'_> {
     /// Raises a builtin exception with these arguments.
     pub(crate) fn raise_args<T>(&mut self, class: Ref, args: Vec<Value>) -> R<T> {
         let v = self.exception(class, args);
-        Err(Unwind::Raise(Value::Ref(class), v))
+        Err(Unwind::raised(Value::Ref(class), v))
     }
 
     /// Raises a builtin exception with a message.
@@ -83,7 +83,7 @@ impl Interp<'_> {
     pub(crate) fn catch<T>(&mut self, r: R<T>, class: Ref) -> R<Option<T>> {
         match r {
             Ok(v) => Ok(Some(v)),
-            Err(Unwind::Raise(Value::Ref(t), _)) if self.heap.is_subclass(t, class) => Ok(None),
+            Err(Unwind::Raise(raised)) if self.matches(&raised.0, &Value::Ref(class)) => Ok(None),
             Err(e) => Err(e),
         }
     }
@@ -138,7 +138,7 @@ impl Interp<'_> {
     }
 
     /// Whether an exception class matches an `except` clause.
-    pub(crate) fn matches(&mut self, etype: &Value, class: &Value) -> bool {
+    pub(crate) fn matches(&self, etype: &Value, class: &Value) -> bool {
         match (etype, class) {
             (_, Value::Tuple(t)) => t.iter().any(|c| self.matches(etype, c)),
             (Value::Ref(e), Value::Ref(c)) => self.heap.is_subclass(*e, *c),

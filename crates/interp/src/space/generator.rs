@@ -93,18 +93,18 @@ impl Interp<'_> {
     /// Raises an exception where a generator stands.
     pub(crate) fn throw(&mut self, r: Ref, etype: Value, evalue: Value) -> R<Option<Value>> {
         let Some((code, mut frame, started)) = self.enter_generator(r)? else {
-            return Err(Unwind::Raise(etype, evalue));
+            return Err(Unwind::raised(etype, evalue));
         };
         if !started {
             self.generator(r).running = false;
-            return Err(Unwind::Raise(etype, evalue));
+            return Err(Unwind::raised(etype, evalue));
         }
         // It stands behind the yield, whose handlers count.
         frame.pc -= 1;
         let body = self.body(code);
         if let Err((t, v)) = unwind(&body.code, &mut frame, etype, evalue) {
             self.generator(r).running = false;
-            return Err(Unwind::Raise(t, v));
+            return Err(Unwind::raised(t, v));
         }
         self.run_generator(r, code, frame)
     }

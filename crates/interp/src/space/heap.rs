@@ -9,7 +9,7 @@ use taipan_lltype::LLType;
 
 use super::builtin::Builtin;
 use super::collect::WeakRef;
-use super::dict::Dict;
+use super::dict::{Dict, Name};
 use super::generator::Generator;
 use super::iter::Iter;
 use super::lowmem::{Container, LLFunction, Pointer};
@@ -335,7 +335,13 @@ impl Heap {
     /// An entry of the object's own `__dict__`.
     #[inline]
     pub(crate) fn attr(&self, r: Ref, name: &str) -> Option<&Value> {
-        self.the_dict(self.get(r).attrs?).get_str(name)
+        self.named_attr(r, Name::new(name))
+    }
+
+    /// An entry of the object's own `__dict__`.
+    #[inline]
+    pub(crate) fn named_attr(&self, r: Ref, name: Name<'_>) -> Option<&Value> {
+        self.the_dict(self.get(r).attrs?).get_name(name)
     }
 
     /// Sets an entry of the object's own `__dict__`.
@@ -350,15 +356,17 @@ impl Heap {
     }
 
     /// A class attribute along the method resolution order, and the class that has it.
-    pub(crate) fn lookup_where(&self, class: Ref, name: &str) -> Option<(Ref, &Value)> {
+    pub(crate) fn lookup_where(&self, class: Ref, name: Name<'_>) -> Option<(Ref, &Value)> {
         let c = self.class(class)?;
-        c.mro.iter().find_map(|c| Some((*c, self.attr(*c, name)?)))
+        c.mro
+            .iter()
+            .find_map(|c| Some((*c, self.named_attr(*c, name)?)))
     }
 
     /// A class attribute along the method resolution order.
     #[inline]
     pub(crate) fn lookup(&self, class: Ref, name: &str) -> Option<&Value> {
-        Some(self.lookup_where(class, name)?.1)
+        Some(self.lookup_where(class, Name::new(name))?.1)
     }
 
     /// The class of a value, as `type()` tells it.

@@ -400,6 +400,9 @@ impl ObjectSpace for Interp<'_> {
     }
 
     fn load_attr(&mut self, obj: &Value, name: &str) -> R {
+        if let Some(v) = self.simple_attr(obj, name) {
+            return Ok(v);
+        }
         self.getattr(obj, name)
     }
 
@@ -571,7 +574,7 @@ impl ObjectSpace for Interp<'_> {
 
     fn raise(&mut self, operands: &[Value]) -> Unwind<Value, Fatal> {
         match self.raise_operands(operands) {
-            Ok((t, v)) => Unwind::Raise(t, v),
+            Ok((t, v)) => Unwind::raised(t, v),
             Err(e) => e,
         }
     }

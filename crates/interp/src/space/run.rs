@@ -119,13 +119,14 @@ impl Interp<'_> {
             }
             match step(self, code, frame) {
                 Step::Continue => {}
-                Step::Return(v) => return Ok(Outcome::Return(v)),
-                Step::Yield(v) => return Ok(Outcome::Yield(v)),
-                Step::Raise(t, v) => {
+                Step::Return => return Ok(Outcome::Return(frame.take())),
+                Step::Yield => return Ok(Outcome::Yield(frame.take())),
+                Step::Raise(raised) => {
+                    let (t, v) = *raised;
                     let again = matches!(code.instrs[frame.pc as usize], Instr::Reraise);
                     self.add_traceback(&v, id, frame.pc, again);
                     if let Err((t, v)) = unwind(code, frame, t.clone(), v.clone()) {
-                        return Err(Unwind::Raise(t, v));
+                        return Err(Unwind::raised(t, v));
                     }
                     self.exc_info = Some((t, v));
                 }

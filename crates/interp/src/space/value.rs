@@ -9,8 +9,10 @@ use num_traits::ToPrimitive;
 use super::heap::Ref;
 use crate::Complex;
 
-/// A Python value.
+/// A Python value. Its tag takes a whole word, so that copies of a value move words and
+/// nothing that was just written is read in other pieces: the processor would wait.
 #[derive(Clone, Debug)]
+#[repr(u64)]
 pub(crate) enum Value {
     /// `None`
     None,

@@ -53,14 +53,12 @@ fn close(it: &mut Interp, args: Args<'_>) -> R {
     match it.throw(r, Value::Ref(ty::GENERATOR_EXIT), v) {
         Ok(None) => Ok(Value::None),
         Ok(Some(_)) => it.raise(ty::RUNTIME_ERROR, "generator ignored GeneratorExit"),
-        Err(Unwind::Raise(Value::Ref(t), v)) => {
-            if it.heap.is_subclass(t, ty::GENERATOR_EXIT)
-                || it.heap.is_subclass(t, ty::STOP_ITERATION)
-            {
-                Ok(Value::None)
-            } else {
-                Err(Unwind::Raise(Value::Ref(t), v))
-            }
+        Err(Unwind::Raise(raised))
+            if [ty::GENERATOR_EXIT, ty::STOP_ITERATION]
+                .iter()
+                .any(|end| it.matches(&raised.0, &Value::Ref(*end))) =>
+        {
+            Ok(Value::None)
         }
         Err(e) => Err(e),
     }
