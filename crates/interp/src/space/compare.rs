@@ -259,12 +259,12 @@ impl Interp<'_> {
                     let same = self.pointer_identity(*p) == self.pointer_identity(*q);
                     return Ok(Value::Bool(same == (op == HlOp::Eq)));
                 }
-                (Kind::WeakRef(p), Kind::WeakRef(q)) => {
-                    // References whose objects are gone are themselves and no more.
-                    if !p.target.is_none() && !q.target.is_none() {
-                        let (p, q) = (p.target.clone(), q.target.clone());
-                        return self.compare(op, &p, &q);
-                    }
+                // References whose objects are gone are themselves and no more.
+                (Kind::WeakRef(p), Kind::WeakRef(q))
+                    if !p.target.is_none() && !q.target.is_none() =>
+                {
+                    let (p, q) = (p.target.clone(), q.target.clone());
+                    return self.compare(op, &p, &q);
                 }
                 (Kind::Code(p), Kind::Code(q)) if p == q => {
                     return Ok(Value::Bool(holds(op, Ordering::Equal)));
