@@ -22,6 +22,7 @@ use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
 use crate::space::types::{self, ty};
 use crate::space::value::{Method, Value};
+use crate::thaw::Thawed;
 use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
 /// What can be reached from some values, with an id for each object.
@@ -30,7 +31,9 @@ pub(crate) struct Freezer<'a> {
     heap: &'a Heap,
     /// Part of the keys of objects without a name.
     scope: String,
-    /// Ids of objects that have one.
+    /// What earlier freezers gave ids to.
+    known: Option<&'a Thawed>,
+    /// Ids that this one gave.
     pub(crate) ids: FxHashMap<Ref, ObjId>,
     /// Contents by id.
     pub(crate) objects: FxHashMap<ObjId, Arc<ObjData>>,
@@ -44,33 +47,44 @@ pub(crate) struct Freezer<'a> {
 }
 
 impl<'a> Freezer<'a> {
-    /// A freezer that knows the ids that an earlier one gave.
+    /// A freezer that knows what earlier ones gave ids to, and these ids besides.
     pub(crate) fn new(
         db: &'a dyn Db,
         heap: &'a Heap,
         scope: String,
-        known: &FxHashMap<Ref, ObjId>,
+        known: Option<&'a Thawed>,
+        ids: FxHashMap<Ref, ObjId>,
         frozen: &'a FxHashSet<Ref>,
     ) -> Self {
         Freezer {
             db,
             heap,
             scope,
-            ids: known.clone(),
+            used: ids.values().copied().collect(),
+            known,
+            ids,
             objects: FxHashMap::default(),
             modules: module_dicts(heap),
             adtmeths: heap.adtmeths.iter().map(|(id, r)| (*r, *id)).collect(),
             frozen,
-            used: known.values().copied().collect(),
         }
+    }
+
+    /// Whether an object has its id.
+    fn is_known(&self, r: Ref) -> bool {
+        self.ids.contains_key(&r) || self.known.is_some_and(|k| k.id(r).is_some())
+    }
+
+    /// Whether an id is given.
+    fn is_used(&self, id: ObjId) -> bool {
+        self.used.contains(&id) || self.known.is_some_and(|k| k.object(id).is_some())
     }
 
     /// Freezes what can be reached from these values and has no id yet.
     pub(crate) fn freeze(&mut self, roots: &[Value]) {
-        let known: FxHashSet<Ref> = self.ids.keys().copied().collect();
-        let mut reached: Vec<Ref> = reachable(self.heap, &self.modules, roots)
+        let is_known = |r| self.is_known(r);
+        let mut reached: Vec<Ref> = reachable(self.heap, &self.modules, roots, &is_known)
             .into_iter()
-            .filter(|r| !known.contains(r))
             .collect();
         // In the order of their making, whatever the way they were reached.
         reached.sort();
@@ -101,7 +115,8 @@ impl<'a> Freezer<'a> {
                 n => stable_id(&["again", &base.0.to_string(), &n.to_string()]),
             };
             *n += 1;
-            if self.used.insert(id) {
+            if !self.is_used(id) {
+                self.used.insert(id);
                 return id;
             }
         }
@@ -235,9 +250,9 @@ impl<'a> Freezer<'a> {
     }
 
     fn id(&self, r: Ref) -> ObjId {
-        self.ids
-            .get(&r)
-            .copied()
+        let given = self.ids.get(&r).copied();
+        given
+            .or_else(|| self.known?.id(r))
             .or_else(|| self.name(r))
             .unwrap_or_else(|| named_id("__builtin__.object"))
     }
@@ -339,7 +354,7 @@ impl<'a> Freezer<'a> {
             Kind::ClassMethod(f) => ObjData::ClassMethod(self.constant(f)),
             // Python would have freed what nothing else refers to.
             Kind::WeakRef(w) => ObjData::WeakRef(match &w.target {
-                Value::Ref(r) if !self.ids.contains_key(r) => Const::None,
+                Value::Ref(r) if !self.is_known(*r) => Const::None,
                 v => self.constant(v),
             }),
             Kind::Property(p) => ObjData::Property {
@@ -499,17 +514,19 @@ pub(crate) fn lltype_id(t: LLType) -> ObjId {
 }
 
 pub(crate) fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
-    heap.refs()
-        .filter(|r| matches!(heap.kind(*r), Kind::Module(_)))
-        .filter_map(|r| Some((heap.get(r).attrs?, r)))
+    let modules = heap.modules.iter();
+    modules
+        .filter_map(|r| Some((heap.get(*r).attrs?, *r)))
         .collect()
 }
 
-/// All objects that can be reached from these values, other than by weak references.
+/// All objects that can be reached from these values, other than by weak references and
+/// past objects that are known.
 pub(crate) fn reachable(
     heap: &Heap,
     modules: &FxHashMap<Ref, Ref>,
     roots: &[Value],
+    is_known: &dyn Fn(Ref) -> bool,
 ) -> FxHashSet<Ref> {
     let mut seen: FxHashSet<Ref> = FxHashSet::default();
     let mut values: Vec<Value> = roots.to_vec();
@@ -522,7 +539,9 @@ pub(crate) fn reachable(
                 values.extend(m.slf.clone());
                 values.push(Value::Ref(m.class));
             }
-            Value::Ref(r) if seen.insert(r) => children(heap, modules, r, &mut values),
+            Value::Ref(r) if !is_known(r) && seen.insert(r) => {
+                children(heap, modules, r, &mut values);
+            }
             _ => {}
         }
     }

@@ -1,7 +1,6 @@
 //! Import time as a whole: runs the target module, asks for the entry point, loads
 //! what function bodies import, and freezes what is left.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,9 +16,9 @@ use crate::space::collect::Collections;
 use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
-use crate::space::{Fatal, Interp, R, World};
-use crate::thaw::Thaw;
-use crate::{ObjData, Tests, Unwind, named_id, testing};
+use crate::space::{Fatal, Interp, R};
+use crate::thaw::{Thaw, Thawed, keep_for_later, left_by_makers};
+use crate::{MemoCall, ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.
 #[derive(Debug, Default)]
@@ -44,16 +43,7 @@ pub struct Image {
     /// What went wrong.
     pub diagnostics: Vec<Diagnostic>,
     /// The heap, for calls after import time.
-    pub(crate) thawed: Option<Thawed>,
-}
-
-/// What it takes to go on where import time ended.
-#[derive(Debug)]
-pub(crate) struct Thawed {
-    pub(crate) world: World,
-    pub(crate) ids: FxHashMap<Ref, ObjId>,
-    pub(crate) refs: FxHashMap<ObjId, Ref>,
-    pub(crate) frozen: FxHashSet<Ref>,
+    pub(crate) thawed: Option<Arc<Thawed>>,
 }
 
 /// Runs a program's import time. What ends it is told; so that the rest of the program
@@ -137,7 +127,7 @@ fn attempt_with(
     }
     let failed = late_imports(&mut it);
     let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
-    let frozen = ask_freeze(&mut it, &loaded, &FxHashMap::default());
+    let frozen = ask_freeze(&mut it, &loaded, &|_| false);
     if let Some(known) = it.collection() {
         return Err(known);
     }
@@ -156,7 +146,7 @@ fn attempt_with(
     }
     roots.extend(items.iter().flat_map(testing::RawItem::roots).cloned());
     let none = FxHashMap::default();
-    let mut freezer = Freezer::new(db, &it.heap, String::new(), &none, &frozen);
+    let mut freezer = Freezer::new(db, &it.heap, String::new(), None, none, &frozen);
     freezer.freeze(&roots);
     for (name, m) in &modules {
         if !matches!(it.heap.kind(*m), Kind::Module(_)) {
@@ -173,11 +163,10 @@ fn attempt_with(
     let builtins = freezer.namespace(it.builtins).into_iter().collect();
     image.globals.insert(named_id("__builtin__"), builtins);
     // `llop` is a module that is not in `sys.modules`.
-    for r in it.heap.refs() {
-        if matches!(it.heap.kind(r), Kind::Module(_))
-            && let Some(id) = freezer.ids.get(&r).copied()
+    for r in &it.heap.modules {
+        if let Some(id) = freezer.ids.get(r).copied()
             && !image.globals.contains_key(&id)
-            && let Some(dict) = it.heap.get(r).attrs
+            && let Some(dict) = it.heap.get(*r).attrs
         {
             let globals = freezer.namespace(dict).into_iter().collect();
             image.globals.insert(id, globals);
@@ -197,13 +186,7 @@ fn attempt_with(
     drop(freezer);
     image.files = std::mem::take(&mut it.files);
     image.stdout = String::from_utf8_lossy(&it.out).into_owned();
-    let refs = ids.iter().map(|(r, id)| (*id, *r)).collect();
-    image.thawed = Some(Thawed {
-        world: it.into_world(),
-        ids,
-        refs,
-        frozen,
-    });
+    image.thawed = Some(Arc::new(Thawed::new(it.into_world(), ids, None)));
     Ok((image, ended_in))
 }
 
@@ -432,7 +415,7 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
 
 /// The constant for a plain value, or for an instance or class that the image has already:
 /// most answers are of these kinds, and what the call changed besides is not kept.
-fn needs_no_freezing(it: &Interp, v: &Value, known: &FxHashMap<Ref, ObjId>) -> Option<Const> {
+fn needs_no_freezing(it: &Interp, v: &Value, known: &Thawed) -> Option<Const> {
     Some(match v {
         Value::None => Const::None,
         Value::Bool(b) => Const::Bool(*b),
@@ -446,7 +429,7 @@ fn needs_no_freezing(it: &Interp, v: &Value, known: &FxHashMap<Ref, ObjId>) -> O
                 Kind::Plain if it.heap.class_name(o.class) != "r_singlefloat" => {}
                 _ => return None,
             }
-            Const::Obj(*known.get(r)?)
+            Const::Obj(known.id(*r)?)
         }
         _ => return None,
     })
@@ -454,14 +437,12 @@ fn needs_no_freezing(it: &Interp, v: &Value, known: &FxHashMap<Ref, ObjId>) -> O
 
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known.
-fn ask_freeze(it: &mut Interp, roots: &[Value], known: &FxHashMap<Ref, ObjId>) -> FxHashSet<Ref> {
-    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), roots)
+fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) -> FxHashSet<Ref> {
+    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
         .into_iter()
         .filter(|r| {
             let o = it.heap.get(*r);
-            !known.contains_key(r)
-                && !matches!(o.kind, Kind::Class(_))
-                && it.heap.lookup(o.class, "_freeze_").is_some()
+            !matches!(o.kind, Kind::Class(_)) && it.heap.lookup(o.class, "_freeze_").is_some()
         })
         .collect();
     all.sort();
@@ -605,13 +586,13 @@ fn span_of(db: &dyn Db, code: CodeId, pc: u32) -> Option<Span> {
 }
 
 /// Calls a function of the image after import time (`specialize:memo`). Objects that
-/// the call makes become known under ids made from the call.
+/// the call makes become known under ids made from the call. A call that is given objects
+/// of an earlier one goes on with what that one left.
 pub(crate) fn call(
     db: &dyn Db,
     program: Program,
     image: &Image,
-    func: ObjId,
-    args: &[Const],
+    key: MemoCall,
 ) -> Result<Const, Box<Diagnostic>> {
     let lost = || {
         Box::new(Diagnostic::error(
@@ -620,46 +601,50 @@ pub(crate) fn call(
             "the function or an argument is not in the image",
         ))
     };
-    let thawed = image.thawed.as_ref().ok_or_else(lost)?;
+    let (func, args) = (key.func(db), key.args(db));
+    let imported = image.thawed.as_ref().ok_or_else(lost)?;
+    let thawed = left_by_makers(db, args).unwrap_or_else(|| imported.clone());
     let mut collections = Collections::default();
-    let (mut it, thaw, v) = loop {
-        let mut it = Interp::over(db, program, thawed.world.clone());
+    let (mut it, built, v) = loop {
+        let mut it = Interp::over(db, program, &thawed.world);
         it.collections = collections;
-        let mut thaw = Thaw::new(thawed, image);
+        let mut thaw = Thaw::new(&thawed, image);
         let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
         let mut values = Vec::new();
         for a in args {
             values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
         }
+        let built = thaw.built;
         let answer = it.call(&callee, &values);
         match it.collection() {
             Some(known) => collections = known,
             None => {
                 let v = answer.map_err(|e| Box::new(diagnose(&it, &e)))?;
-                break (it, thaw, v);
+                break (it, built, v);
             }
         }
     };
-    if let Some(c) = needs_no_freezing(&it, &v, &thawed.ids) {
+    if let Some(c) = needs_no_freezing(&it, &v, &thawed) {
         return Ok(c);
     }
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
-    let mut ids = Cow::Borrowed(&thawed.ids);
-    if !thaw.built.is_empty() {
-        let built = thaw.built.iter().map(|(id, r)| (*r, *id));
-        ids.to_mut().extend(built);
-    }
-    let mut frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &ids);
-    frozen.extend(&thawed.frozen);
-    frozen.extend(&thaw.frozen);
-    let mut freezer = Freezer::new(db, &it.heap, scope, &ids, &frozen);
+    let ids: FxHashMap<Ref, ObjId> = built.iter().map(|(id, r)| (*r, *id)).collect();
+    let is_known = |r| thawed.id(r).is_some() || ids.contains_key(&r);
+    let frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &is_known);
+    let mut freezer = Freezer::new(db, &it.heap, scope, Some(&thawed), ids, &frozen);
     freezer.freeze(std::slice::from_ref(&v));
     let c = freezer.constant(&v);
-    for (id, data) in freezer.objects {
+    let (objects, ids) = (freezer.objects, freezer.ids);
+    let made: Vec<ObjId> = objects.keys().copied().collect();
+    for (id, data) in objects {
         if !image.objects.contains_key(&id) {
             crate::synthetic::define_synthetic(db, id, Arc::unwrap_or_clone(data));
         }
+    }
+    if !made.is_empty() {
+        let left = Thawed::new(it.into_world(), ids, Some(thawed));
+        keep_for_later(db, key, made, Arc::new(left));
     }
     Ok(c)
 }

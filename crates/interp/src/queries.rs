@@ -191,7 +191,7 @@ pub struct MemoCall {
 pub fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
     let program = key.program(db);
     let image = image(db, program);
-    crate::import_time::call(db, program, image, key.func(db), key.args(db))
+    crate::import_time::call(db, program, image, key)
 }
 
 /// The function that a dotted name in the target module stands for: `f`, `C.method`.

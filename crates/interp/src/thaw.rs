@@ -1,23 +1,128 @@
 //! Thawing: from constants of the image back to values of the heap, for calls after
 //! import time (`specialize:memo`).
 //!
-//! What import time made is still in the heap. What an earlier call has made is not:
-//! each call starts from the same heap. Such instances, lists and dicts are built anew
-//! from their content, under the ids that they have.
+//! What import time made is still in the heap; a call works upon that heap and leaves it as
+//! it is. What a call makes is in the heap that it leaves: a later call that is given such
+//! an object goes on there, and with whatever the earlier one changed. Objects of several
+//! calls of which none has gone on after the other cannot all be had that way: of some of
+//! them instances, lists and dicts are built anew from their content, under the ids that
+//! they have.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use taipan_base::Db;
 use taipan_graph::{Const, ObjId};
 
-use crate::Complex;
-use crate::import_time::{Image, Thawed};
-use crate::space::Interp;
+use crate::import_time::Image;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::value::{Method, Value};
+use crate::space::{Interp, World};
 use crate::synthetic::{synthetic, type_of_object};
-use crate::{InstanceData, ObjData};
+use crate::{Complex, InstanceData, MemoCall, ObjData, memo_call};
+
+/// What it takes to go on where import time or a call ended.
+#[derive(Debug)]
+pub(crate) struct Thawed {
+    /// The objects.
+    pub(crate) world: World,
+    /// What it went on with itself.
+    below: Option<Arc<Thawed>>,
+    ids: FxHashMap<Ref, ObjId>,
+    refs: FxHashMap<ObjId, Ref>,
+}
+
+impl Thawed {
+    /// What was left, with the ids of new objects.
+    pub(crate) fn new(
+        world: World,
+        ids: FxHashMap<Ref, ObjId>,
+        below: Option<Arc<Thawed>>,
+    ) -> Self {
+        Thawed {
+            world,
+            below,
+            refs: ids.iter().map(|(r, id)| (*id, *r)).collect(),
+            ids,
+        }
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &Thawed> {
+        std::iter::successors(Some(self), |t| t.below.as_deref())
+    }
+
+    /// The id of an object.
+    pub(crate) fn id(&self, r: Ref) -> Option<ObjId> {
+        self.layers().find_map(|t| t.ids.get(&r).copied())
+    }
+
+    /// The object of an id.
+    pub(crate) fn object(&self, id: ObjId) -> Option<Ref> {
+        self.layers().find_map(|t| t.refs.get(&id).copied())
+    }
+}
+
+/// The calls that made objects, and what they left. The calls are asked for again before
+/// what they left is used: so it belongs to this revision.
+type Makers = FxHashMap<ObjId, (MemoCall, Arc<Thawed>)>;
+
+fn with_makers<R>(db: &dyn Db, f: impl FnOnce(&mut Makers) -> R) -> R {
+    let slot = db.warm().slot("calls that made objects");
+    let mut slot = slot.lock().unwrap_or_else(|e| e.into_inner());
+    let any = slot.get_or_insert_with(|| Box::new(Makers::default()) as Box<dyn Any + Send>);
+    match any.downcast_mut() {
+        Some(makers) => f(makers),
+        None => f(&mut Makers::default()),
+    }
+}
+
+/// Notes what a call left for later calls that are given what it made.
+pub(crate) fn keep_for_later(db: &dyn Db, call: MemoCall, made: Vec<ObjId>, left: Arc<Thawed>) {
+    with_makers(db, |makers| {
+        for id in made {
+            makers.insert(id, (call, left.clone()));
+        }
+    });
+}
+
+fn collect_objects(c: &Const, out: &mut Vec<ObjId>) {
+    match c {
+        Const::Obj(id) => out.push(*id),
+        Const::Tuple(items) => items.iter().for_each(|c| collect_objects(c, out)),
+        _ => {}
+    }
+}
+
+/// Where a call with these arguments goes on: where most of the objects among them are
+/// there that earlier calls have made. None if there are no such objects.
+pub(crate) fn left_by_makers(db: &dyn Db, args: &[Const]) -> Option<Arc<Thawed>> {
+    let mut objects = Vec::new();
+    for a in args {
+        collect_objects(a, &mut objects);
+    }
+    let mut best: Option<(usize, Arc<Thawed>)> = None;
+    for id in &objects {
+        let Some((call, _)) = with_makers(db, |makers| makers.get(id).cloned()) else {
+            continue;
+        };
+        if memo_call(db, call).is_err() {
+            continue;
+        }
+        let Some((_, left)) = with_makers(db, |makers| makers.get(id).cloned()) else {
+            continue;
+        };
+        let there = objects
+            .iter()
+            .filter(|o| left.object(**o).is_some())
+            .count();
+        if best.as_ref().is_none_or(|(most, _)| there > *most) {
+            best = Some((there, left));
+        }
+    }
+    best.map(|(_, left)| left)
+}
 
 /// Thaws the arguments of one call.
 pub(crate) struct Thaw<'a> {
@@ -25,8 +130,6 @@ pub(crate) struct Thaw<'a> {
     pub(crate) image: &'a Image,
     /// Objects that were built anew.
     pub(crate) built: FxHashMap<ObjId, Ref>,
-    /// Those of them whose `_freeze_()` said yes.
-    pub(crate) frozen: Vec<Ref>,
 }
 
 impl<'a> Thaw<'a> {
@@ -35,7 +138,6 @@ impl<'a> Thaw<'a> {
             thawed,
             image,
             built: FxHashMap::default(),
-            frozen: Vec::new(),
         }
     }
 
@@ -66,9 +168,9 @@ impl<'a> Thaw<'a> {
     }
 
     fn object(&mut self, it: &mut Interp<'_>, id: ObjId) -> Option<Value> {
-        let known = self.thawed.refs.get(&id).or_else(|| self.built.get(&id));
-        if let Some(r) = known {
-            return Some(Value::Ref(*r));
+        let built = self.built.get(&id).copied();
+        if let Some(r) = built.or_else(|| self.thawed.object(id)) {
+            return Some(Value::Ref(r));
         }
         let data = match self.image.objects.get(&id) {
             Some(d) => d.clone(),
@@ -89,7 +191,7 @@ impl<'a> Thaw<'a> {
                     Some(s) => Some(self.value(it, s)?),
                     None => None,
                 },
-                class: *self.thawed.refs.get(im_class)?,
+                class: self.thawed.object(*im_class)?,
             }))),
             ObjData::Instance(i) => self.instance(it, id, i),
             ObjData::List(items) => {
@@ -118,12 +220,9 @@ impl<'a> Thaw<'a> {
         if data.payload.is_some() || data.value.is_some() {
             return None;
         }
-        let class = *self.thawed.refs.get(&data.class)?;
+        let class = self.thawed.object(data.class)?;
         let r = it.heap.alloc(class, Kind::Plain);
         self.built.insert(id, r);
-        if data.frozen {
-            self.frozen.push(r);
-        }
         for (name, c) in &data.attrs {
             let v = self.value(it, c)?;
             it.heap.set_attr(r, name, v);

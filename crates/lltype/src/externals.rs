@@ -99,7 +99,7 @@ externals! {
     rpy_os_pipe() -> Signed, "pipe(): fd to read | fd to write << 32, or -errno";
     rpy_os_ftruncate(Signed, Signed) -> Signed, "ftruncate(fd, len): 0 or -errno";
     rpy_os_fsync(Signed) -> Signed, "fsync(fd): 0 or -errno";
-    rpy_os_stat_fields(Str, Bool, Str) -> Signed, "stat(path), or lstat if not follow, into s of 80 bytes: mode, inode, device, links, uid, gid, size, atime, mtime, ctime in ns, 8 bytes each, lowest first; or -errno";
+    rpy_os_stat_fields(Str, Bool, Str) -> Signed, "stat(path), or lstat if not follow, into s of 104 bytes: mode, inode, device, links, uid, gid, size, atime, mtime, ctime in ns, blksize, blocks, rdev, 8 bytes each, lowest first; or -errno";
     rpy_os_fstat_fields(Signed, Str) -> Signed, "the same of fstat(fd)";
     rpy_os_listdir(Str, Str) -> Signed, "names in a folder, a zero byte after each, into s: length of all (what does not fit is not written) or -errno";
     rpy_os_readlink(Str, Str) -> Signed, "target of a link into s: its length (nothing is written if it exceeds len(s)) or -errno";

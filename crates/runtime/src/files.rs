@@ -45,11 +45,12 @@ pub fn fsync(fd: i64) -> i64 {
 }
 
 /// Number of bytes that [`stat`] writes.
-const STAT_SIZE: usize = 80;
+const STAT_SIZE: usize = 104;
 
 /// What `stat` says of a path, or `lstat` where links are not followed: mode, inode,
 /// device, links, owner, group, size, times of access, modification and change in
-/// nanoseconds, eight bytes each, the lowest first.
+/// nanoseconds, best size of blocks, blocks, the device that it stands for, eight bytes
+/// each, the lowest first.
 pub fn stat(path: &mut [u8], follow: bool, out: &mut [u8]) -> i64 {
     let flags = if follow { 0 } else { sys::AT_SYMLINK_NOFOLLOW };
     with_c_string(path, |p| write_stat(statx(sys::AT_FDCWD, p, flags), out))
@@ -69,7 +70,7 @@ fn write_stat(found: Result<sys::Statx, i64>, out: &mut [u8]) -> i64 {
     let fields = [
         i64::from(st.mode),
         st.ino as i64,
-        device(&st),
+        device(st.dev),
         i64::from(st.nlink),
         i64::from(st.uid),
         i64::from(st.gid),
@@ -77,6 +78,9 @@ fn write_stat(found: Result<sys::Statx, i64>, out: &mut [u8]) -> i64 {
         nanoseconds(&st.times[0]),
         nanoseconds(&st.times[3]),
         nanoseconds(&st.times[2]),
+        i64::from(st.blksize),
+        st.blocks as i64,
+        device(st.rdev),
     ];
     if out.len() < STAT_SIZE {
         return -EINVAL;

@@ -136,7 +136,7 @@ fn stat_field(fd: c_int, path: *const c_char, flags: c_int, field: i64) -> i64 {
             1 => st.size as i64,
             2 => nanoseconds(&st.times[3]),
             3 => st.ino as i64,
-            _ => device(&st),
+            _ => device(st.dev),
         },
         Err(e) => e,
     }
@@ -158,8 +158,8 @@ pub(crate) fn nanoseconds(t: &sys::StatxTime) -> i64 {
 }
 
 /// Device number of a file, as `st_dev` has it.
-pub(crate) fn device(st: &sys::Statx) -> i64 {
-    let (major, minor) = (u64::from(st.dev[0]), u64::from(st.dev[1]));
+pub(crate) fn device([major, minor]: [u32; 2]) -> i64 {
+    let (major, minor) = (u64::from(major), u64::from(minor));
     ((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)) as i64
 }
 

@@ -1,8 +1,10 @@
 //! The heap: an arena of objects that only grows. It is plain data, so that the
-//! image can keep it and wake it up later.
+//! image can keep it and wake it up later: a call after import time works on a heap of its
+//! own that stands upon the image's, which it leaves as it is ([`Heap::upon`]).
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_code::CodeId;
 use taipan_graph::ObjId;
 use taipan_lltype::LLType;
@@ -199,9 +201,18 @@ pub(crate) struct FileObject {
 }
 
 /// The arena.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Heap {
+    /// The heap that this one stands upon.
+    below: Option<Arc<Heap>>,
+    /// Number of objects below.
+    start: usize,
+    /// Objects below that are no longer what they are there.
+    changed: FxHashMap<Ref, Object>,
+    /// The objects that were made here.
     objects: Vec<Object>,
+    /// The modules among all objects.
+    pub(crate) modules: Vec<Ref>,
     /// Bodies that objects were made in; entry 0 is unused.
     pub(crate) sites: Vec<Option<CodeId>>,
     /// Where the next object is made.
@@ -214,7 +225,11 @@ impl Heap {
     /// A heap with the builtin classes in it.
     pub(crate) fn new() -> Heap {
         let mut heap = Heap {
+            below: None,
+            start: 0,
+            changed: FxHashMap::default(),
             objects: Vec::with_capacity(4096),
+            modules: Vec::new(),
             sites: vec![None],
             site: Site::default(),
             adtmeths: Vec::new(),
@@ -223,43 +238,88 @@ impl Heap {
         heap
     }
 
+    /// A heap with the same objects, whose changes stay its own.
+    pub(crate) fn upon(below: Arc<Heap>) -> Heap {
+        Heap {
+            start: below.len(),
+            changed: FxHashMap::default(),
+            objects: Vec::new(),
+            modules: below.modules.clone(),
+            sites: below.sites.clone(),
+            site: Site::default(),
+            adtmeths: below.adtmeths.clone(),
+            below: Some(below),
+        }
+    }
+
     /// Adds an object.
     pub(crate) fn alloc(&mut self, class: Ref, kind: Kind) -> Ref {
+        let r = Ref(self.len() as u32);
+        if let Kind::Module(_) = kind {
+            self.modules.push(r);
+        }
         self.objects.push(Object {
             class,
             attrs: None,
             kind,
             site: self.site,
         });
-        Ref(self.objects.len() as u32 - 1)
+        r
     }
 
     /// All objects, in the order in which they were made.
     pub(crate) fn refs(&self) -> impl Iterator<Item = Ref> + use<> {
-        (0..self.objects.len() as u32).map(Ref)
+        (0..self.len() as u32).map(Ref)
     }
 
     /// Number of objects.
     pub(crate) fn len(&self) -> usize {
-        self.objects.len()
+        self.start + self.objects.len()
     }
 
     /// The object.
     #[inline]
     pub(crate) fn get(&self, r: Ref) -> &Object {
-        &self.objects[r.index()]
+        match r.index().checked_sub(self.start) {
+            Some(own) => &self.objects[own],
+            None => self.get_below(r),
+        }
+    }
+
+    fn get_below(&self, r: Ref) -> &Object {
+        let mut heap = self;
+        loop {
+            if let Some(o) = heap.changed.get(&r) {
+                return o;
+            }
+            heap = heap.below.as_ref().expect("an object of a heap below");
+            if let Some(own) = r.index().checked_sub(heap.start) {
+                return &heap.objects[own];
+            }
+        }
     }
 
     /// The object.
     #[inline]
     pub(crate) fn get_mut(&mut self, r: Ref) -> &mut Object {
-        &mut self.objects[r.index()]
+        match r.index().checked_sub(self.start) {
+            Some(own) => &mut self.objects[own],
+            None => self.change(r),
+        }
+    }
+
+    fn change(&mut self, r: Ref) -> &mut Object {
+        if !self.changed.contains_key(&r) {
+            let before = self.get_below(r).clone();
+            self.changed.insert(r, before);
+        }
+        self.changed.get_mut(&r).expect("put there above")
     }
 
     /// What the object is.
     #[inline]
     pub(crate) fn kind(&self, r: Ref) -> &Kind {
-        &self.objects[r.index()].kind
+        &self.get(r).kind
     }
 
     /// A new list.

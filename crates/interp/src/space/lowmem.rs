@@ -492,6 +492,13 @@ impl Interp<'_> {
     /// Forward references that became types: all objects of the heap learn of it.
     pub(crate) fn replace_types(&mut self, by: &dyn Fn(LLType) -> LLType) {
         for r in self.heap.refs() {
+            let has_type = matches!(
+                self.heap.kind(r),
+                Kind::LLType(_) | Kind::LLContainer(_) | Kind::LLPtr(_) | Kind::LLFunction(_)
+            );
+            if !has_type {
+                continue;
+            }
             match &mut self.heap.get_mut(r).kind {
                 Kind::LLType(t) => *t = by(*t),
                 Kind::LLContainer(c) => c.ty = by(c.ty),

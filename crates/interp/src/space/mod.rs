@@ -65,10 +65,10 @@ const DEPTH_LIMIT: usize = 1000;
 const HEAP_LIMIT: usize = 20_000_000;
 
 /// The part of the interpreter's state that the image keeps.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct World {
     /// All objects.
-    pub(crate) heap: Heap,
+    pub(crate) heap: Arc<Heap>,
     /// `sys.modules`
     pub(crate) modules: Ref,
     /// Names that every module sees.
@@ -144,27 +144,24 @@ impl<'db> Interp<'db> {
         let mut heap = Heap::new();
         let modules = heap.dict(Dict::default());
         let builtins = heap.dict(Dict::default());
-        let mut it = Interp::over(
-            db,
-            program,
-            World {
-                heap,
-                modules,
-                builtins,
-            },
-        );
+        let mut it = Interp::with(db, program, heap, modules, builtins);
         modules::install_builtins(&mut it);
         it
     }
 
     /// An interpreter that goes on with the objects of an earlier one.
-    pub(crate) fn over(db: &'db dyn Db, program: Program, world: World) -> Self {
+    pub(crate) fn over(db: &'db dyn Db, program: Program, world: &World) -> Self {
+        let heap = Heap::upon(world.heap.clone());
+        Interp::with(db, program, heap, world.modules, world.builtins)
+    }
+
+    fn with(db: &'db dyn Db, program: Program, heap: Heap, modules: Ref, builtins: Ref) -> Self {
         Interp {
             db,
             program,
-            heap: world.heap,
-            modules: world.modules,
-            builtins: world.builtins,
+            heap,
+            modules,
+            builtins,
             stack: Vec::new(),
             steps: program.step_limit(db),
             out: Vec::new(),
@@ -186,7 +183,7 @@ impl<'db> Interp<'db> {
     /// What the image keeps.
     pub(crate) fn into_world(self) -> World {
         World {
-            heap: self.heap,
+            heap: Arc::new(self.heap),
             modules: self.modules,
             builtins: self.builtins,
         }

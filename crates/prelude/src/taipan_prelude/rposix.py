@@ -18,7 +18,7 @@ from taipan_lowlevel import (
 from taipan_prelude.rstr import ll_slice
 
 FIRST_GUESS = 1024
-STAT_SIZE = 80
+STAT_SIZE = 104
 
 
 def checked(result):

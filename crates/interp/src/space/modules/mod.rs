@@ -46,7 +46,7 @@ const MODULES: &[Module] = &[
     module("sys", sys::SYS, sys::init),
     module("posix", os::POSIX, os::init),
     module("math", math::MATH, math::init),
-    module("time", os::TIME, nothing),
+    module("time", os::TIME, os::init_time),
     module("operator", operator::OPERATOR, operator::init),
     module("_struct", structs::STRUCT, nothing),
     module("_sre", re::SRE, nothing),

@@ -293,6 +293,15 @@ fn frozen_clock(_: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Float(0.0))
 }
 
+/// The time zone of import time is UTC, wherever the machine stands.
+pub(crate) fn init_time(it: &mut Interp, m: Ref) {
+    for name in ["timezone", "altzone", "daylight"] {
+        it.heap.set_attr(m, name, Value::Int(0));
+    }
+    let names = Value::tuple(vec![Value::str("UTC"), Value::str("UTC")]);
+    it.heap.set_attr(m, "tzname", names);
+}
+
 /// Functions of `time`.
 pub(crate) const TIME: &[Builtin] = &[
     Builtin::function("time.time", clock),

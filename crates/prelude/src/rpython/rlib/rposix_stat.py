@@ -7,7 +7,7 @@ NANOSECOND = 1e-9
 class StatResult(object):
     """As CPython's: attributes, and the ten numbers by their places."""
     _attrs_ = ['st_mode', 'st_ino', 'st_dev', 'st_nlink', 'st_uid', 'st_gid', 'st_size',
-               'st_atime', 'st_mtime', 'st_ctime',
+               'st_atime', 'st_mtime', 'st_ctime', 'st_blksize', 'st_blocks', 'st_rdev',
                'nsec_atime', 'nsec_mtime', 'nsec_ctime']
 
     def __init__(self, fields):
@@ -21,6 +21,9 @@ class StatResult(object):
         self.nsec_atime = _field(fields, 7)
         self.nsec_mtime = _field(fields, 8)
         self.nsec_ctime = _field(fields, 9)
+        self.st_blksize = _field(fields, 10)
+        self.st_blocks = _field(fields, 11)
+        self.st_rdev = _field(fields, 12)
         self.st_atime = self.nsec_atime * NANOSECOND
         self.st_mtime = self.nsec_mtime * NANOSECOND
         self.st_ctime = self.nsec_ctime * NANOSECOND

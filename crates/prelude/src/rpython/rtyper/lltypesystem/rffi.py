@@ -159,8 +159,8 @@ def structcopy(pdst, psrc):
 
 @specialize.ll_and_arg(1)
 def getintfield(pdst, fieldname):
-    """An integer field, widened to Signed or Unsigned."""
-    return widen(getattr(pdst, fieldname))
+    """An integer field as Signed, whatever its type."""
+    return cast(lltype.Signed, getattr(pdst, fieldname))
 
 @specialize.ll_and_arg(1)
 def setintfield(pdst, fieldname, value):
