@@ -4,16 +4,17 @@ Python 2.7. The result is the text of a module that defines the function at top 
 """
 import ast
 import collections
+import math
 import operator
 import symtable
 import sys
 import types
 
-from rpython.rlib import objectmodel, rarithmetic
+from rpython.rlib import objectmodel, rarithmetic, rfloat
 from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 
 # Modules whose names tests put into variables.
-EXPORTING = [operator, rarithmetic, lltype, llmemory, rffi]
+EXPORTING = [math, operator, rarithmetic, rfloat, lltype, llmemory, rffi]
 
 
 INF = float('inf')
@@ -69,8 +70,8 @@ def bound_by(node):
             call, n = n.value, n.value.func
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name):
                 names.add(n.value.id)
-            # ... and what a function is once translated.
-            elif isinstance(n, ast.Name) and n.id == 'register_external':
+            # ... and what a function is once translated, and an attribute by name.
+            elif isinstance(n, ast.Name) and n.id in ('register_external', 'setattr'):
                 names |= names_in(call.args[0])
     return names
 
@@ -125,7 +126,7 @@ def varying(name, value):
 
 
 def bound_by_loops(test):
-    """The names of a test's parameters and loops."""
+    """The names of a test's parameters, and those that its loops and conditions bind."""
     names = set()
     if test is not None:
         for node in in_scope(test.node.args):
@@ -135,6 +136,9 @@ def bound_by_loops(test):
             for node in in_scope(st):
                 if isinstance(node, ast.For):
                     names |= names_in(node.target)
+                elif isinstance(node, ast.If):
+                    names |= set(n.id for n in in_scope(node)
+                                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     names.discard('self')
     return names
 
@@ -261,11 +265,26 @@ class Source(object):
         if not target:
             target = self.methods_at(code.co_firstlineno)
             available += target
+        inner = test if not target else None
+        while inner is not None and not target:
+            inner = self.function_in(inner, code.co_firstlineno)
+            if inner is not None:
+                local = self.local_statements(inner, inner.last)
+                available += local
+                target = [st for st in local if st.first <= code.co_firstlineno < st.last
+                          and func.__name__ in st.bound]
         if not target:
             return None
         keep = self.closure([(name, None) for name in [func.__name__] + besides], available, known, call_line,
                             {func.__name__: target[0]})
         return self.assemble(func, keep, known, available)
+
+    def function_in(self, outer, line):
+        """The function around a line that a function defines, or None."""
+        for st in self.statements(outer.node.body, outer.last):
+            if isinstance(st.node, ast.FunctionDef) and st.first < line < st.last:
+                return st
+        return None
 
     def methods_at(self, line):
         """The function of a class that starts at a line, as if it were none of a class."""
@@ -413,7 +432,7 @@ class Source(object):
         """The module of a star import of this file that brings a name, or None."""
         for node in self.tree.body:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == '*':
-                if name in vars(sys.modules.get(node.module, objectmodel)):
+                if not name.startswith('__') and name in vars(sys.modules.get(node.module, objectmodel)):
                     return node.module
         return None
 

@@ -699,6 +699,49 @@ def prebuilt(): return before
     );
 }
 
+#[test]
+fn lists_of_characters_and_instances_as_pointers() {
+    check(
+        "
+from rpython.rlib import rgc
+from rpython.rtyper import rclass
+from rpython.rtyper.annlowlevel import cast_base_ptr_to_instance, cast_instance_to_base_ptr
+from rpython.rtyper.extregistry import ExtRegistryEntry
+from rpython.rtyper.lltypesystem.lltype import *
+from rpython.rtyper.lltypesystem.module import ll_math
+def letters(n):
+    l = rgc.resizable_list_supporting_raw_ptr(['a'] * n)
+    p = rgc.ll_for_resizable_list(l)
+    p.items[1] = 'x'
+    l.append('b')
+    return ''.join(l), p.length, ord(p.items[n])
+def wrong(n): return rgc.ll_for_resizable_list([n]).length
+class A(object):
+    def __init__(self, n): self.n = n
+def instance(n):
+    p = cast_instance_to_base_ptr(A(n))
+    q = cast_pointer(rclass.OBJECTPTR, p)
+    return cast_base_ptr_to_instance(A, q).n
+def maths(x):
+    return (ll_math.ll_math_sqrt(x), ll_math.ll_math_isnan(x), ll_math.ll_math_fabs(-x),
+            intmask(r_uint(3)))
+class Described(object): pass
+class Entry(ExtRegistryEntry):
+    _type_ = Described
+    def compute_annotation(self): return None
+described = Described()
+def of_a_type(): return described
+",
+        r#"
+        letters(3) == ["axab",4,98]
+        wrong(3) error a list of characters is required, not one of an int
+        instance(7) == 7
+        maths(4.0) == [2.0,false,4.0,3]
+        of_a_type() error a prebuilt instance of Described, which has an entry for its type: only entries for functions are known
+        "#,
+    );
+}
+
 /// Every C integer type has a name, and a type of pointers to it.
 #[test]
 fn integer_types_of_c() {

@@ -146,12 +146,23 @@ def clear():
     before = rgc.get_gcflag_extra(next)
     rgc.clear_gcflag_extra([ref])
     return before, rgc.get_gcflag_extra(next), a.next.n
+
+prebuilt = B(5, None)
+def marks():
+    a = A(1, None)
+    rgc.toggle_gcflag_extra(a)
+    rgc.toggle_gcflag_extra(prebuilt)
+    before = rgc.get_gcflag_extra(a), rgc.get_gcflag_extra(prebuilt)
+    rgc.toggle_gcflag_extra(prebuilt)
+    return (before, rgc.get_gcflag_extra(prebuilt),
+            rgc.get_typeid(a) == rgc.get_typeid(A(2, None)))
 ",
         "
         search() == [7,2]
         one() == [1,true,true,true]
         classes() == [false,true,true]
         clear() == [true,false,2]
+        marks() == [[true,true],false,true]
         ",
     );
 }

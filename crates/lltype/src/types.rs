@@ -189,6 +189,23 @@ impl LLType {
         }))
     }
 
+    /// The struct of resizable lists of an item type: their length, and an array with room
+    /// for that many items or more.
+    pub fn gc_list(item: LLType) -> LLType {
+        let field = |name: &str, ty| Field {
+            name: name.into(),
+            ty,
+        };
+        let items = LLType::gc_array(item).ptr();
+        LLType::gc_struct(
+            "list",
+            StructBody {
+                fields: vec![field("length", *SIGNED), field("items", items)],
+                ..StructBody::default()
+            },
+        )
+    }
+
     /// `Array(of)`.
     pub fn raw_array(of: LLType) -> LLType {
         LLType::new(TypeKind::Array(ArrayType {

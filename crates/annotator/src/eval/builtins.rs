@@ -151,7 +151,12 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
             "weakref_deref",
         ],
         "rpython.rtyper.lltypesystem.rffi" => &["make", "CArray", "CArrayPtr"],
-        "rpython.rlib.rgc" => &["collect", "can_move"],
+        "rpython.rlib.rgc" => &[
+            "collect",
+            "can_move",
+            "ll_for_resizable_list",
+            "resizable_list_supporting_raw_ptr",
+        ],
         "rpython.rtyper.annlowlevel" => &[
             "llstr",
             "hlstr",
@@ -696,6 +701,18 @@ impl Cx<'_> {
             ("longlong2float", "longlong2float") => Atom::Float.into(),
             ("rgc", "collect") => Val::none(),
             ("rgc", "can_move") => Val::bool_(),
+            ("rgc", "ll_for_resizable_list" | "resizable_list_supporting_raw_ptr") => {
+                if let Some(Atom::List(site)) = first.single() {
+                    self.resize(*site);
+                }
+                match func {
+                    "ll_for_resizable_list" => {
+                        let list = taipan_lltype::LLType::gc_list(*taipan_lltype::CHAR);
+                        Atom::Ptr(list.ptr()).into()
+                    }
+                    _ => first,
+                }
+            }
             _ => return Ok(None),
         }))
     }

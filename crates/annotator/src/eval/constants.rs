@@ -256,6 +256,17 @@ impl Cx<'_> {
                 Some("call a method with another name, or give the class a `_freeze_` method"),
             ));
         }
+        if let Some(ObjData::Class(c)) = self.facts.object(data.class)?.as_deref()
+            && c.get("_extregistry_type_").is_some()
+        {
+            return Ok(self.problem(
+                "TP0314",
+                format!(
+                    "a prebuilt instance of {}, which has an entry for its type: only entries for functions are known",
+                    c.name
+                ),
+            ));
+        }
         self.signal(SlotKey::Seen(id));
         Ok(self.instance(data.class)?.with_const(here))
     }

@@ -38,6 +38,8 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "__builtin__.list" if hop.nb_args() == 0 => super::list::rtype_newlist(hop),
         "rpython.rlib.objectmodel.newlist_hint" => newlist_hint(hop),
         "rpython.rlib.objectmodel.resizelist_hint" => resizelist_hint(hop),
+        "rpython.rlib.rgc.ll_for_resizable_list"
+        | "rpython.rlib.rgc.resizable_list_supporting_raw_ptr" => char_list(hop),
         "rpython.rlib.objectmodel.list_get_physical_size" => list_get_physical_size(hop),
         "rpython.rlib.objectmodel.prepare_dict_update" => {
             hop.exception_cannot_occur().map(|()| Some(cvoid()))
@@ -178,6 +180,21 @@ fn resizelist_hint(hop: &Hop<'_>) -> RType {
         args,
         *VOID,
     )))
+}
+
+/// A resizable list of characters as itself, or as a pointer to what it is.
+fn char_list(hop: &Hop<'_>) -> RType {
+    let r = hop.args_r[0].clone();
+    resizable(hop, &r)?;
+    let list = super::list_of(&r)?;
+    if list.item != Repr::Char {
+        return Err(TyperError::new(format!(
+            "a list of characters is required, not one of {}",
+            list.item.methods().describe()
+        )));
+    }
+    hop.exception_cannot_occur()?;
+    hop.inputarg(&r, 0).map(Some)
 }
 
 /// For how many items a list has room.

@@ -81,20 +81,9 @@ pub(super) fn fixed(item: Repr) -> ListRepr {
 }
 
 fn resizable(item: Repr) -> ListRepr {
-    let items = LLType::gc_array(item.lowleveltype());
-    let field = |name: &str, ty| Field {
-        name: name.into(),
-        ty,
-    };
     ListRepr {
         kind: ListKind::Resizable,
-        ty: LLType::gc_struct(
-            "list",
-            StructBody {
-                fields: vec![field("length", *SIGNED), field("items", items.ptr())],
-                ..StructBody::default()
-            },
-        ),
+        ty: LLType::gc_list(item.lowleveltype()),
         item,
     }
 }

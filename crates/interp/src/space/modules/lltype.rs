@@ -323,6 +323,7 @@ pub(crate) fn init_lowlevel(it: &mut Interp, m: Ref) {
     for (name, t) in [
         ("STR", *taipan_lltype::STR),
         ("UNICODE", *taipan_lltype::UNICODE),
+        ("OBJECT", *taipan_lltype::OBJECT),
         ("INT", int(true, 32)),
     ] {
         let t = it.lltype(t);

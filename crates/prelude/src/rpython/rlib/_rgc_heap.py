@@ -4,7 +4,7 @@ All of this is for translated programs; low-level code that is interpreted runs 
 code where it comes here.
 """
 from rpython.rlib.objectmodel import specialize
-from rpython.rtyper.annlowlevel import checked_cast_gcref_to_instance
+from rpython.rtyper.annlowlevel import cast_instance_to_gcref, checked_cast_gcref_to_instance
 from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 
 _OBJECTS = lltype.GcArray(llmemory.GCREF)
@@ -48,6 +48,10 @@ def get_rpy_type_index(gcref):
     """The number of the object's type: another one for each layout."""
     return _type_number(gcref)
 
+@specialize.argtype(0)
+def get_typeid(obj):
+    return _type_number(cast_instance_to_gcref(obj))
+
 def get_typeids_z():
     """Texts about the types, compressed: there are none."""
     return ''
@@ -60,11 +64,14 @@ def has_gcflag_extra():
     """Whether objects have a flag that programs may use."""
     return True
 
+@specialize.argtype(0)
 def get_gcflag_extra(gcref):
-    return rffi.cast(lltype.Signed, _flag(gcref)) != 0
+    """The flag of an object, or of what a GCREF refers to."""
+    return rffi.cast(lltype.Signed, _flag(cast_instance_to_gcref(gcref))) != 0
 
+@specialize.argtype(0)
 def toggle_gcflag_extra(gcref):
-    _toggle_flag(gcref)
+    _toggle_flag(cast_instance_to_gcref(gcref))
 
 def clear_gcflag_extra(fromlist):
     """Unsets the flag of objects in a list and of what they lead to over such that have

@@ -26,6 +26,16 @@ def disable():
 def can_move(p):
     return True
 
+@not_rpython
+def resizable_list_supporting_raw_ptr(lst):
+    """The list, which is one of characters and may be resized."""
+    return lst
+
+@not_rpython
+def ll_for_resizable_list(lst):
+    """A pointer to what such a list is at the low level."""
+    raise NotImplementedError("lists have no low-level form while a program loads")
+
 def set_max_heap_size(nbytes):
     pass
 
@@ -236,8 +246,8 @@ NULL_GCREF = lltype.nullptr(llmemory.GCREF.TO)
 
 from rpython.rlib._rgc_heap import (
     assert_no_more_gcflags, clear_gcflag_extra, dump_rpy_heap, get_gcflag_extra,
-    get_rpy_memory_usage, get_rpy_referents, get_rpy_roots, get_rpy_type_index, get_typeids_z,
-    has_gcflag_extra, toggle_gcflag_extra, try_cast_gcref_to_instance)
+    get_rpy_memory_usage, get_rpy_referents, get_rpy_roots, get_rpy_type_index, get_typeid,
+    get_typeids_z, has_gcflag_extra, toggle_gcflag_extra, try_cast_gcref_to_instance)
 
 
 # Marks of functions.

@@ -33,6 +33,8 @@ def _register(registry, about, entry):
     registry.append((about, entry))
     if registry is _by_value and hasattr(about, '__dict__'):
         about._extregistry_ = entry
+    elif registry is _by_type and hasattr(about, '__dict__') and about.__module__ != '__builtin__':
+        about._extregistry_type_ = entry
 
 
 def _find(registry, about):

@@ -1,4 +1,7 @@
 """Low-level types, and the containers that have them."""
+from rpython.rlib.rarithmetic import (base_int, intmask, is_valid_int, longlonglongmask,
+    longlongmask, maxint, normalizedinttype, r_int, r_longfloat, r_longlong, r_longlonglong,
+    r_singlefloat, r_uint, r_ulonglong, r_ulonglonglong)
 from _lltype import *
 from _llmalloc import (malloc, free, render_immortal, nullptr, functionptr, cast_pointer,
     cast_opaque_ptr, cast_ptr_to_int, cast_int_to_ptr, cast_primitive, direct_fieldptr,

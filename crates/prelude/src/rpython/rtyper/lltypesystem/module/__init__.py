@@ -1,0 +1,1 @@
+"""Low-level forms of library functions."""
