@@ -1,6 +1,7 @@
 """StringBuilder and UnicodeBuilder: a string with room to grow and how much of it is
 used."""
 from rpython.rtyper.lltypesystem.lltype import malloc, typeOf
+from taipan_prelude.rlist import ll_check_bytes
 from taipan_prelude.rstr import copy_chars, ll_slice
 
 INITIAL_SIZE = 100
@@ -23,6 +24,7 @@ def room_for(builder, count):
     needed = start + count
     buffer = builder.buffer
     if needed > len(buffer.chars):
+        ll_check_bytes(2 * needed)
         new = malloc(typeOf(buffer).TO, 2 * needed)
         copy_chars(buffer, new, 0, 0, start)
         builder.buffer = new

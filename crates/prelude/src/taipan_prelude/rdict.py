@@ -23,7 +23,7 @@ from rpython.rtyper.lltypesystem.lltype import (
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import INT
 from taipan_lowlevel import has_field, is_pointer
-from taipan_prelude.rlist import ll_newlist, ll_items
+from taipan_prelude.rlist import ll_check_count, ll_newlist, ll_items
 
 INDEXES = GcArray(INT)
 FREE = 0
@@ -179,6 +179,8 @@ def resize(d, needed):
     """Drops deleted entries and makes room for as many again."""
     size = size_for(2 * needed)
     old = d.entries
+    # An entry has three words, and there is the index.
+    ll_check_count(3 * size)
     new = malloc(typeOf(old).TO, capacity(size))
     count = d.num_used_items
     if count == d.num_live_items:

@@ -122,6 +122,8 @@ def resize_le(l, size):
 
 def reallocate(l, capacity):
     old = l.items
+    if capacity > len(old):
+        ll_check_count(capacity)
     new = malloc(typeOf(old).TO, capacity)
     count = l.length
     if count > capacity:

@@ -535,6 +535,7 @@ def ll_join(s, length, items):
         i += 1
     if size < 0:
         raise MemoryError
+    ll_check_bytes(size)
     result = malloc(typeOf(s).TO, size)
     position = 0
     i = 0
@@ -555,6 +556,7 @@ def ll_join_strs(STRING, length, items):
     while i < length:
         size += len(items[i].chars)
         i += 1
+    ll_check_bytes(size)
     result = malloc(STRING, size)
     position = 0
     i = 0
