@@ -5,6 +5,8 @@
 //! walked where the order does not count. Functions call functions before them only, and
 //! all calls together are limited, so that every program ends.
 
+mod idioms;
+
 use std::fmt::Write;
 
 use fastrand::Rng;
@@ -93,7 +95,7 @@ struct Writer {
 pub(crate) fn program(seed: u64) -> String {
     let mut w = Writer {
         rng: Rng::with_seed(seed),
-        out: HEAD.to_owned(),
+        out: format!("{HEAD}{}", idioms::HEAD),
         vars: Vec::new(),
         functions: Vec::new(),
         indent: 0,
@@ -315,18 +317,20 @@ impl Writer {
 
     fn print(&mut self, ty: Ty, name: &str) {
         match ty {
-            Int | Str => self.line(&format!("print '[', {name}, ']'")),
+            Int => self.line(&format!("print '[', {name}, ']'")),
+            // CPython's print statement leaves out the blank after what ends in a newline.
+            Str => self.line(&format!("print '[' + {name} + ']'")),
             // The text of a truth value is not Python's.
             Bool => self.line(&format!("print '[', int({name}), ']'")),
             Float => self.line(&format!("print '%f' % {name}")),
             Ints => self.line(&format!("print ' '.join([str(n) for n in {name}])")),
             Strs => self.line(&format!("print '|'.join({name})")),
-            Pair => self.line(&format!("print {name}[0], {name}[1]")),
+            Pair => self.line(&format!("print {name}[0], '[' + {name}[1] + ']'")),
             Dict => self.block("for w in WORDS:", |w| {
                 w.line(&format!("print {name}.get(w, -1),"));
             }),
             Object => self.line(&format!(
-                "print {name}.value(3), {name}.text(), {name}.kind"
+                "print {name}.value(3), '[' + {name}.text() + ']', {name}.kind"
             )),
             Maybe => {
                 self.block(&format!("if {name} is None:"), |w| w.line("print 'None'"));
@@ -342,7 +346,7 @@ impl Writer {
         match if simple {
             self.rng.u8(..10)
         } else {
-            self.rng.u8(..20)
+            self.rng.u8(..24)
         } {
             0..3 => self.assign(),
             3..5 => self.change_list(),
@@ -384,6 +388,7 @@ impl Writer {
                 self.loops -= 1;
             }
             17 | 18 => self.try_block(depth, result),
+            20.. => self.idiom(depth, result),
             _ => match result {
                 Some(ty) => {
                     let c = self.bool(2);
@@ -761,7 +766,7 @@ impl Writer {
         }
         let d = depth - 1;
         let a = self.int(d);
-        match self.rng.u8(..26) {
+        match self.rng.u8(..28) {
             0 => format!("intmask({a} + {})", self.int(d)),
             1 => format!("intmask({a} - {})", self.int(d)),
             2 => format!("intmask({a} * {})", self.int(d)),
@@ -787,6 +792,7 @@ impl Writer {
             22 if self.calls => format!("{}.value({a})", self.expr(Object, d)),
             23 if self.calls => format!("STEPS[({a}) % 3]({a}, {})", self.int(d)),
             24 => format!("int({} * 4.0)", self.float(d)),
+            25 | 26 => self.other_integers(&a, d),
             _ => match self.var(Maybe, false) {
                 Some(m) => format!("({m}.value({a}) if {m} is not None else {a})"),
                 None => format!("int({})", self.bool(d)),
@@ -829,7 +835,7 @@ impl Writer {
     /// A string of limited length.
     fn str(&mut self, d: usize) -> String {
         let s = self.expr(Str, d);
-        match self.rng.u8(..20) {
+        match self.rng.u8(..23) {
             0 | 1 => format!("({s} + {})[:20]", self.expr(Str, d)),
             2 => format!("str({})", self.int(d)),
             3 => format!("('%d' % {})", self.int(d)),
@@ -848,6 +854,7 @@ impl Writer {
             16 => format!("hex({} & 0xfff)", self.int(d)),
             17 => format!("WORDS[{} % 5]", self.int(d)),
             18 => format!("{s}[:{} & 7]", self.int(d)),
+            19..22 => self.other_text(&s, d),
             _ => format!("{s}[:-1]"),
         }
     }
