@@ -194,7 +194,9 @@ impl Interp<'_> {
             match n.as_text() {
                 Some("__dict__") => only = false,
                 Some(name) => {
-                    if name != "__weakref__" {
+                    // A value of the class hides the slot of its name.
+                    let hidden = self.heap.attr(r, name).is_some();
+                    if name != "__weakref__" && !hidden {
                         let m = self.heap.alloc(ty::MEMBER, Kind::Member(name.into()));
                         self.heap.set_attr(r, name, Value::Ref(m));
                     }

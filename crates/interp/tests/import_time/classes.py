@@ -107,6 +107,10 @@ h = HasD(); print h.d, HasD.d; h.d = 5
 class Slots(object):
     __slots__ = ['a', 'b']
 s = Slots(); s.a = 1; print s.a
+class Hidden(object):
+    __slots__ = ['kind', 'other']
+    kind = 3
+print Hidden.kind, Hidden().kind, type(Hidden.other).__name__
 try:
     s.c = 1
 except AttributeError as e:
