@@ -6,6 +6,8 @@
 pub const STATIC_FLAGS: i64 = 15;
 /// Bit of a header that the write barrier tests (`gc::header::TRACK`).
 pub const TRACK: i64 = 1;
+/// Bits that are clear in headers of small old objects (`gc::header::MARKED`, `OUTSIDE`).
+pub const MARKED_OR_OUTSIDE: i64 = 6;
 /// Bytes before a static object that hold its identity hash.
 pub const STATIC_PREFIX: u64 = 8;
 /// Objects of this size and above are not allocated inline (`gc::LARGE_OBJECT`).

@@ -60,13 +60,13 @@ impl Emitter<'_, '_> {
                 let trigger = self.arg_value(op, 0)?;
                 return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[trigger], Some(PTR)));
             }
-            GcIdentityhash | GcId => {
+            GcId => {
                 let obj = self.arg_value(op, 0)?;
-                let name = match p {
-                    GcId => "rpy_gc_id",
-                    _ => "rpy_gc_identityhash",
-                };
-                return Ok(self.call_runtime(name, &[obj], Some(I64)));
+                return Ok(self.call_runtime("rpy_gc_id", &[obj], Some(I64)));
+            }
+            GcIdentityhash => {
+                let obj = self.arg_value(op, 0)?;
+                return Ok(Some(self.identity_hash(obj)));
             }
             GcCanMove => {
                 let obj = self.arg_value(op, 0)?;
@@ -116,6 +116,36 @@ impl Emitter<'_, '_> {
         }
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
+    }
+
+    /// The identity hash of an object. That of a small old one, which most keys of dicts
+    /// are, is made of its address (`rpy_gc_identityhash` of the runtime).
+    fn identity_hash(&mut self, obj: Value) -> Value {
+        let (there, old, other, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.cold_block(),
+            self.b.create_block(),
+        );
+        let hash = self.b.append_block_param(done, I64);
+        self.b.ins().brif(obj, there, &[], other, &[]);
+        self.b.switch_to_block(there);
+        let flags = self.heap_flags();
+        let header = self.b.ins().load(I8, flags, obj, 0);
+        let mask = abi::TRACK | abi::MARKED_OR_OUTSIDE;
+        let kind = self.b.ins().band_imm_u(header, mask);
+        let small = (self.b.ins()).icmp_imm_u(IntCC::Equal, kind, abi::TRACK);
+        self.b.ins().brif(small, old, &[], other, &[]);
+        self.b.switch_to_block(old);
+        let low = self.b.ins().ushr_imm_u(obj, 4);
+        let mixed = self.b.ins().bxor(obj, low);
+        self.jump(done, &[mixed]);
+        self.b.switch_to_block(other);
+        let answer = self.call_runtime("rpy_gc_identityhash", &[obj], Some(I64));
+        let answer = answer.unwrap_or(obj);
+        self.jump(done, &[answer]);
+        self.b.switch_to_block(done);
+        hash
     }
 
     /// `gc_copy_array(source, dest, source_start, dest_start, length)`

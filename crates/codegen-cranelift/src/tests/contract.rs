@@ -13,6 +13,10 @@ fn numbers_agree() {
     assert_eq!(abi::INSTANCE, header::INSTANCE);
     assert_eq!(abi::STATIC_FLAGS, header::STATIC_FLAGS as i64);
     assert_eq!(abi::TRACK, header::TRACK as i64);
+    assert_eq!(
+        abi::MARKED_OR_OUTSIDE,
+        (header::MARKED | header::OUTSIDE) as i64
+    );
     assert_eq!(abi::LARGE_OBJECT, gc::LARGE_OBJECT as u64);
     assert_eq!(abi::TYPE_INFO_SIZE, size_of::<TypeInfo>());
     assert_eq!(abi::LOCATION_SIZE, size_of::<Location>());

@@ -7,6 +7,10 @@ use super::{Gc, Obj, POISON};
 use crate::state::state;
 use crate::{stacklet, threads};
 
+/// Up to so many words are copied in place: a call of the C library costs more. (As volatile
+/// writes, or the compiler makes that call of the loop.)
+const COPIED_HERE: usize = 8;
+
 impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
     pub(super) unsafe fn minor_collection(&mut self) {
@@ -101,11 +105,15 @@ impl Gc {
             };
             let outside = if size > MAX_SMALL { OUTSIDE } else { 0 };
             *(to as *mut usize) = (header & !FLAGS) | TRACK | outside;
-            core::ptr::copy_nonoverlapping(
-                (obj + 8) as *const usize,
-                (to + 8) as *mut usize,
-                size / 8 - 1,
-            );
+            let (from, into) = (obj as *const usize, to as *mut usize);
+            let words = size / 8;
+            if words <= COPIED_HERE {
+                for i in 1..words {
+                    into.add(i).write_volatile(*from.add(i));
+                }
+            } else {
+                core::ptr::copy_nonoverlapping(from.add(1), into.add(1), words - 1);
+            }
             *(obj as *mut usize) = to | MARKED;
             if info.has_pointers() {
                 self.gray.push(to);
