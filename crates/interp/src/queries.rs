@@ -81,15 +81,6 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
     }
 }
 
-/// Whether a file is there.
-pub(crate) fn is_file(db: &dyn Db, file: File) -> bool {
-    !db.files().is_missing(db, file)
-        && !matches!(
-            file_state(db, file),
-            FileState::Missing | FileState::Directory
-        )
-}
-
 /// Runs a program's import time.
 #[salsa::tracked(no_eq)]
 pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {

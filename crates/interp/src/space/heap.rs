@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
 use rustc_hash::FxHashMap;
 use taipan_code::CodeId;
 use taipan_graph::ObjId;
@@ -94,7 +95,7 @@ pub(crate) enum Kind {
     Generator(Box<Generator>),
     /// An exception.
     Exception(Box<Exception>),
-    /// A file open for reading, or one of the standard streams.
+    /// A file, or one of the standard streams.
     File(Box<FileObject>),
     /// What `compile` answers, or a function's `func_code`.
     Code(CodeId),
@@ -190,9 +191,13 @@ pub(crate) struct TracebackEntry {
 pub(crate) struct FileObject {
     /// Its name.
     pub(crate) name: String,
-    /// What can be read.
+    /// What can be read of a file that is only read.
     pub(crate) data: Arc<[u8]>,
-    /// How far it was read.
+    /// A file that is written.
+    pub(crate) path: Option<Utf8PathBuf>,
+    /// Whether all is written at its end.
+    pub(crate) append: bool,
+    /// How far it was read or written.
     pub(crate) at: usize,
     /// 1 for standard output, 2 for standard error (dropped), 0 for others.
     pub(crate) stream: u8,

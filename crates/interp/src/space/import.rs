@@ -2,13 +2,15 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{File, SHIPPED};
-use taipan_code::ImportDesc;
+use taipan_code::{CodeKind, ImportDesc};
 
+use super::builtins::frames::body_of;
 use super::dict::Dict;
 use super::heap::{Kind, Ref};
 use super::modules::standard;
 use super::types::ty;
 use super::value::Value;
+use super::written::What;
 use super::{Interp, R, modules};
 use crate::Unwind;
 use crate::queries::FileState;
@@ -79,8 +81,7 @@ impl Interp<'_> {
     }
 
     fn exists(&self, path: &Utf8Path) -> Option<File> {
-        let file = self.file_at(path);
-        crate::queries::is_file(self.db, file).then_some(file)
+        (self.what_is(path) == What::File).then(|| self.file_at(path))
     }
 
     /// The folders to search for a top-level module, as `sys.path` has them now.
@@ -261,6 +262,9 @@ impl Interp<'_> {
             self.heap
                 .set_attr(m, taipan_code::TESTING_GLOBAL, Value::Ref(testing));
             taipan_code::test_code_id(self.db, file)
+        } else if let Some(text) = self.written_text(file.path(self.db)) {
+            let name = file.path(self.db).as_str();
+            body_of(self, &Value::str(&text), name, CodeKind::Module)?
         } else {
             taipan_code::module_code_id(self.db, file)
         };
@@ -269,7 +273,10 @@ impl Interp<'_> {
             self.heap
                 .set_attr(m, "__doc__", body.consts[doc as usize].clone());
         }
-        self.files.push(file);
+        // What functions of a written module import is found when they run.
+        if self.written_text(file.path(self.db)).is_none() {
+            self.files.push(file);
+        }
         let globals = self.heap.attrs(m);
         if let Err(e) = self.run_body(id, globals, globals, &[]) {
             let modules = self.modules;

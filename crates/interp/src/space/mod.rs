@@ -32,6 +32,7 @@ pub(crate) mod slice;
 pub(crate) mod text;
 pub(crate) mod types;
 pub(crate) mod value;
+pub(crate) mod written;
 
 use std::sync::Arc;
 
@@ -73,6 +74,8 @@ pub(crate) struct World {
     pub(crate) modules: Ref,
     /// Names that every module sees.
     pub(crate) builtins: Ref,
+    /// What was written to files.
+    pub(crate) written: written::Written,
 }
 
 /// A body that runs.
@@ -131,6 +134,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) last_stack: Vec<(CodeId, u32)>,
     /// Statements that are passed over.
     pub(crate) left_out: LeftOut,
+    /// What it has written to files.
+    pub(crate) written: written::Written,
     /// Files that are open as descriptors.
     pub(crate) descriptors: Vec<Option<modules::descriptors::Descriptor>>,
     /// What is known of `gc.collect()`.
@@ -152,7 +157,9 @@ impl<'db> Interp<'db> {
     /// An interpreter that goes on with the objects of an earlier one.
     pub(crate) fn over(db: &'db dyn Db, program: Program, world: &World) -> Self {
         let heap = Heap::upon(world.heap.clone());
-        Interp::with(db, program, heap, world.modules, world.builtins)
+        let mut it = Interp::with(db, program, heap, world.modules, world.builtins);
+        it.written = world.written.clone();
+        it
     }
 
     fn with(db: &'db dyn Db, program: Program, heap: Heap, modules: Ref, builtins: Ref) -> Self {
@@ -174,6 +181,7 @@ impl<'db> Interp<'db> {
             files: Vec::new(),
             last_stack: Vec::new(),
             left_out: LeftOut::default(),
+            written: written::Written::default(),
             descriptors: Vec::new(),
             collections: collect::Collections::default(),
             bodies: FxHashMap::default(),
@@ -186,6 +194,7 @@ impl<'db> Interp<'db> {
             heap: Arc::new(self.heap),
             modules: self.modules,
             builtins: self.builtins,
+            written: self.written,
         }
     }
 }

@@ -316,7 +316,7 @@ impl Interp<'_> {
                     match file.stream {
                         1 => self.out.extend_from_slice(bytes),
                         2 => {}
-                        _ => return self.raise(ty::IO_ERROR, "File not open for writing"),
+                        _ => return self.write_to_file(*r, bytes),
                     }
                     return Ok(());
                 }

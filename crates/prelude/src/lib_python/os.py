@@ -65,6 +65,37 @@ def makedirs(name, mode=0777):
     mkdir(name, mode)
 
 
+def removedirs(name):
+    rmdir(name)
+    head, tail = path.split(name)
+    while head and tail:
+        try:
+            rmdir(head)
+        except error:
+            return
+        head, tail = path.split(head)
+
+
+def walk(top, topdown=True, onerror=None, followlinks=False):
+    try:
+        names = listdir(top)
+    except error, e:
+        if onerror is not None:
+            onerror(e)
+        return
+    folders, files = [], []
+    for entry in names:
+        (folders if path.isdir(path.join(top, entry)) else files).append(entry)
+    if topdown:
+        yield top, folders, files
+    # A caller may have left out some of them by now.
+    for entry in folders:
+        for below in walk(path.join(top, entry), topdown, onerror, followlinks):
+            yield below
+    if not topdown:
+        yield top, folders, files
+
+
 class _Environ(object):
     """The environment: a dict of its own while a program is imported, the process's in
     translated code."""

@@ -1,4 +1,4 @@
-"""Temporary files; what is written to them goes nowhere, as with all files."""
+"""Temporary files, which are forgotten when import time is over."""
 import os
 
 tempdir = '/tmp'
@@ -15,16 +15,18 @@ def mktemp(suffix='', prefix='tmp', dir=None):
 
 
 def mkdtemp(suffix='', prefix='tmp', dir=None):
-    return mktemp(suffix, prefix, dir)
+    name = mktemp(suffix, prefix, dir)
+    os.mkdir(name)
+    return name
 
 
 def mkstemp(suffix='', prefix='tmp', dir=None, text=False):
     name = mktemp(suffix, prefix, dir)
-    return os.open(name, os.O_WRONLY | os.O_CREAT), name
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL), name
 
 
 def NamedTemporaryFile(mode='w+b', bufsize=-1, suffix='', prefix='tmp', dir=None, delete=True):
-    return open(mktemp(suffix, prefix, dir), 'w')
+    return open(mktemp(suffix, prefix, dir), mode)
 
 
 TemporaryFile = NamedTemporaryFile

@@ -1,22 +1,34 @@
-//! Files open for reading, and the standard streams. What is written to other files
-//! goes nowhere: loading a program changes nothing on the machine.
+//! Files, and the standard streams.
+
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{FileObject, Kind, Ref};
-use crate::space::modules::descriptors::contents;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
-/// A file whose contents go nowhere.
-pub(crate) fn sink(it: &mut Interp, name: String) -> Value {
+/// A file that was opened.
+pub(crate) struct Opened {
+    /// What is in a file that is only read.
+    pub(crate) data: Arc<[u8]>,
+    /// A file that is written.
+    pub(crate) path: Option<Utf8PathBuf>,
+    /// Whether all is written at its end.
+    pub(crate) append: bool,
+}
+
+/// A file object.
+pub(crate) fn new_file(it: &mut Interp, name: String, opened: Opened, at: usize) -> Value {
     let f = FileObject {
         name,
-        data: [].into(),
-        at: 0,
-        stream: 2,
+        data: opened.data,
+        path: opened.path,
+        append: opened.append,
+        at,
+        stream: 0,
         closed: false,
     };
     Value::Ref(it.heap.alloc(ty::FILE, Kind::File(Box::new(f))))
@@ -30,21 +42,30 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         Some(m) => it.name_of(m, "mode")?,
         None => "r".to_owned(),
     };
-    if mode.contains(['w', 'a']) {
-        return Ok(sink(it, name));
-    }
     let path = it.absolute(&name);
-    match contents(it, &path) {
-        Ok(data) => {
-            let f = FileObject {
-                name,
-                data,
-                at: 0,
-                stream: 0,
-                closed: false,
-            };
-            Ok(Value::Ref(it.heap.alloc(ty::FILE, Kind::File(Box::new(f)))))
-        }
+    let append = mode.contains('a');
+    let opened = if mode.contains(['w', 'a', '+']) {
+        // A file that is to be read, too, must be there.
+        let opened = match mode.contains('r') {
+            true => it.read_file(&path).map(|_| ()),
+            false => Ok(()),
+        };
+        opened
+            .and_then(|()| it.open_to_write(&path, !mode.contains('w')))
+            .map(|()| Opened {
+                data: [].into(),
+                path: Some(path),
+                append,
+            })
+    } else {
+        it.read_file(&path).map(|data| Opened {
+            data,
+            path: None,
+            append,
+        })
+    };
+    match opened {
+        Ok(opened) => Ok(new_file(it, name, opened, 0)),
         Err((errno, text)) => it.raise_args(
             ty::IO_ERROR,
             vec![
@@ -77,17 +98,51 @@ impl Interp<'_> {
 
     /// The next line of a file, with its end; empty at the end of the file.
     pub(crate) fn read_line(&mut self, r: Ref) -> R {
-        let Kind::File(f) = &mut self.heap.get_mut(r).kind else {
-            return self.type_error("descriptor requires a 'file' object");
-        };
-        let rest = &f.data[f.at.min(f.data.len())..];
+        let rest = self.rest_of_file(r);
         let n = rest
             .iter()
             .position(|b| *b == b'\n')
             .map_or(rest.len(), |i| i + 1);
         let line = Value::bytes(&rest[..n]);
-        f.at += n;
+        self.pass_in_file(r, n);
         Ok(line)
+    }
+
+    /// What can be read of a file from where it stands.
+    fn rest_of_file(&self, r: Ref) -> &[u8] {
+        let Kind::File(f) = self.heap.kind(r) else {
+            return &[];
+        };
+        let data = match &f.path {
+            Some(path) => self.written_data(path),
+            None => &f.data,
+        };
+        &data[f.at.min(data.len())..]
+    }
+
+    fn pass_in_file(&mut self, r: Ref, n: usize) {
+        if let Kind::File(f) = &mut self.heap.get_mut(r).kind {
+            f.at += n;
+        }
+    }
+
+    /// Writes to a file where it stands.
+    pub(crate) fn write_to_file(&mut self, r: Ref, bytes: &[u8]) -> R<()> {
+        let Kind::File(f) = self.heap.kind(r) else {
+            return Ok(());
+        };
+        if f.closed {
+            return self.value_error("I/O operation on closed file");
+        }
+        let Some(path) = f.path.clone() else {
+            return self.raise(ty::IO_ERROR, "File not open for writing");
+        };
+        let at = (!f.append).then_some(f.at);
+        let end = self.write_at(&path, at, bytes);
+        if let Kind::File(f) = &mut self.heap.get_mut(r).kind {
+            f.at = end;
+        }
+        Ok(())
     }
 }
 
@@ -104,13 +159,10 @@ fn read(it: &mut Interp, args: Args<'_>) -> R {
         Some(v) => it.index_of(v)?,
         None => -1,
     };
-    let Kind::File(f) = &mut it.heap.get_mut(r).kind else {
-        return Ok(Value::None);
-    };
-    let rest = &f.data[f.at.min(f.data.len())..];
+    let rest = it.rest_of_file(r);
     let n = usize::try_from(limit).map_or(rest.len(), |n| n.min(rest.len()));
     let v = Value::bytes(&rest[..n]);
-    f.at += n;
+    it.pass_in_file(r, n);
     Ok(v)
 }
 
@@ -152,9 +204,57 @@ fn close(it: &mut Interp, args: Args<'_>) -> R {
 fn seek(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let arg = args.need(it, 1, "seek")?;
-    let at = it.index_of(arg)?;
+    let offset = it.index_of(arg)?;
+    let whence = match args.get(2) {
+        Some(w) => it.index_of(w)?,
+        None => 0,
+    };
+    let Kind::File(f) = it.heap.kind(r) else {
+        return Ok(Value::None);
+    };
+    let from = match whence {
+        1 => f.at,
+        2 => match &f.path {
+            Some(path) => it.written_data(path).len(),
+            None => f.data.len(),
+        },
+        _ => 0,
+    };
     if let Kind::File(f) = &mut it.heap.get_mut(r).kind {
-        f.at = usize::try_from(at).unwrap_or(0);
+        f.at = usize::try_from(from as i64 + offset).unwrap_or(0);
+    }
+    Ok(Value::None)
+}
+
+fn tell(it: &mut Interp, args: Args<'_>) -> R {
+    let r = this(it, args)?;
+    match it.heap.kind(r) {
+        Kind::File(f) => Ok(Value::from(f.at)),
+        _ => Ok(Value::None),
+    }
+}
+
+fn truncate(it: &mut Interp, args: Args<'_>) -> R {
+    let r = this(it, args)?;
+    let size = match args.get(1) {
+        Some(n) => Some(it.index_of(n)?),
+        None => None,
+    };
+    if let Kind::File(f) = it.heap.kind(r)
+        && let Some(path) = f.path.clone()
+    {
+        let size = size.map_or(f.at, |n| usize::try_from(n).unwrap_or(0));
+        it.resize_file(&path, size);
+    }
+    Ok(Value::None)
+}
+
+fn writelines(it: &mut Interp, args: Args<'_>) -> R {
+    this(it, args)?;
+    let lines = args.need(it, 1, "writelines")?.clone();
+    for line in it.list_of(&lines)? {
+        let bytes = it.bytes_of(&line)?;
+        it.write_to(Some(&args.pos[0]), &bytes)?;
     }
     Ok(Value::None)
 }
@@ -189,6 +289,9 @@ pub(crate) const FILE: &[Builtin] = &[
     Builtin::method("file.isatty", no),
     Builtin::method("file.fileno", fileno),
     Builtin::method("file.seek", seek),
+    Builtin::method("file.tell", tell),
+    Builtin::method("file.truncate", truncate),
+    Builtin::method("file.writelines", writelines),
     Builtin::method("file.close", close),
     Builtin::method("file.next", next),
     Builtin::method("file.__iter__", enter),

@@ -8,6 +8,7 @@ use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
+use crate::space::written::What;
 use crate::space::{Interp, R};
 
 /// Whether a builtin looks at the frame that calls it.
@@ -141,11 +142,19 @@ fn need_dict(it: &mut Interp, globals: Ref) -> R<()> {
 }
 
 /// A code object or source text as a body to run.
-fn body_of(it: &mut Interp, source: &Value, filename: &str, kind: CodeKind) -> R<CodeId> {
+pub(crate) fn body_of(
+    it: &mut Interp,
+    source: &Value,
+    filename: &str,
+    kind: CodeKind,
+) -> R<CodeId> {
     let text = match source {
         Value::Ref(r) => match it.heap.kind(*r) {
             Kind::Code(id) => return Ok(*id),
-            Kind::File(f) => String::from_utf8_lossy(&f.data).into_owned(),
+            Kind::File(f) => match &f.path {
+                Some(path) => it.written_text(path).unwrap_or_default(),
+                None => String::from_utf8_lossy(&f.data).into_owned(),
+            },
             Kind::Boxed(_) => it.name_of(source, "source")?,
             _ => return it.type_error("exec: arg 1 must be a string, file, or code object"),
         },
@@ -203,8 +212,7 @@ pub(crate) fn execfile(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "execfile", 1, 3)?;
     let name = it.name_of(&args.pos[0], "file name")?;
     let path = it.absolute(&name);
-    let file = it.file_at(&path);
-    if !crate::queries::is_file(it.db, file) {
+    if it.what_is(&path) != What::File {
         return it.raise(ty::IO_ERROR, format!("No such file or directory: '{name}'"));
     }
     let globals = match args.get(1) {
@@ -215,7 +223,10 @@ pub(crate) fn execfile(it: &mut Interp, args: Args<'_>) -> R {
         Some(Value::Ref(l)) => *l,
         _ => globals,
     };
-    let id = taipan_code::module_code_id(it.db, file);
+    let id = match it.written_text(&path) {
+        Some(text) => body_of(it, &Value::str(&text), &name, CodeKind::Module)?,
+        None => taipan_code::module_code_id(it.db, it.file_at(&path)),
+    };
     it.run_body(id, globals, names, &[])?;
     Ok(Value::None)
 }

@@ -1,26 +1,27 @@
-//! File descriptors of `os`: those of files open for reading, the standard streams, and
-//! one for all that is open to be written, which goes nowhere.
+//! File descriptors of `os`: those of files, and the standard streams.
 
 use std::sync::Arc;
 
-use camino::Utf8Path;
-use taipan_base::FileContents;
+use camino::Utf8PathBuf;
 
 use super::os::{os_error, path_arg};
 use crate::space::builtin::Args;
-use crate::space::builtins::file::sink;
+use crate::space::builtins::file::{Opened, new_file};
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
-/// The descriptor of files that are opened to be written.
-const SINK: i64 = 1000;
-/// The descriptor of the file that was opened first for reading; the others follow.
+/// The descriptor of the file that was opened first; the others follow.
 const FIRST: i64 = 3;
 
-/// A file that is being read.
-#[derive(Debug)]
+/// An open file.
+#[derive(Clone, Debug)]
 pub(crate) struct Descriptor {
+    /// What was in a file that is only read.
     data: Arc<[u8]>,
+    /// A file that is written.
+    path: Option<Utf8PathBuf>,
+    /// Whether all is written at its end.
+    append: bool,
     at: usize,
 }
 
@@ -28,13 +29,31 @@ pub(crate) struct Descriptor {
 pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "open", 2, 3)?;
     let flags = it.index_of(&args.pos[1])?;
-    if flags & i64::from(libc::O_WRONLY | libc::O_RDWR) != 0 {
-        return Ok(Value::Int(SINK));
-    }
+    let has = |flag: i32| flags & i64::from(flag) != 0;
     let path = path_arg(it, args, "open")?;
-    match contents(it, &path) {
-        Ok(data) => {
-            let opened = Descriptor { data, at: 0 };
+    let opened = if has(libc::O_WRONLY | libc::O_RDWR) {
+        let there = it.what_is(&path) != crate::space::written::What::Nothing;
+        let opened = match (there, has(libc::O_CREAT), has(libc::O_EXCL)) {
+            (false, false, _) => Err((libc::ENOENT, "No such file or directory")),
+            (true, true, true) => Err((libc::EEXIST, "File exists")),
+            _ => it.open_to_write(&path, !has(libc::O_TRUNC)),
+        };
+        opened.map(|()| Descriptor {
+            data: [].into(),
+            path: Some(path),
+            append: has(libc::O_APPEND),
+            at: 0,
+        })
+    } else {
+        it.read_file(&path).map(|data| Descriptor {
+            data,
+            path: None,
+            append: false,
+            at: 0,
+        })
+    };
+    match opened {
+        Ok(opened) => {
             // The lowest free number, as Unix gives it.
             let free = it.descriptors.iter().position(Option::is_none);
             let at = free.unwrap_or_else(|| {
@@ -48,41 +67,43 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
-/// What is read from a file, or the error that opening it gives.
-pub(crate) fn contents(it: &Interp, path: &Utf8Path) -> Result<Arc<[u8]>, (i32, &'static str)> {
-    if let Some(noise) = super::os::device(it, path) {
-        return Ok(noise.into());
-    }
-    match it.file_at(path).contents(it.db) {
-        FileContents::Text(t) => Ok(t.as_bytes().into()),
-        FileContents::Missing => Err((libc::ENOENT, "No such file or directory")),
-        FileContents::Directory(_) => Err((libc::EISDIR, "Is a directory")),
-        FileContents::InvalidUtf8(_) | FileContents::Unreadable(_) => {
-            Err((libc::EIO, "cannot be read as text"))
-        }
-    }
-}
-
-/// What the first argument stands for; OSError if that is no file open for reading.
-fn reading<'i>(it: &'i mut Interp<'_>, args: Args<'_>, f: &str) -> R<&'i mut Descriptor> {
+/// What the first argument stands for, and its place among the open files; OSError if that is
+/// none.
+fn opened(it: &mut Interp<'_>, args: Args<'_>, f: &str) -> R<(usize, Descriptor)> {
     let v = args.need(it, 0, f)?;
     let fd = it.index_of(v)?;
     let at = usize::try_from(fd - FIRST).unwrap_or(usize::MAX);
-    if !matches!(it.descriptors.get(at), Some(Some(_))) {
-        os_error(it, libc::EBADF, "Bad file descriptor")?;
+    match it.descriptors.get(at) {
+        Some(Some(file)) => Ok((at, file.clone())),
+        _ => os_error(it, libc::EBADF, "Bad file descriptor"),
     }
-    Ok(it.descriptors[at].as_mut().expect("seen above"))
+}
+
+fn move_to(it: &mut Interp<'_>, n: usize, at: usize) {
+    if let Some(file) = &mut it.descriptors[n] {
+        file.at = at;
+    }
+}
+
+/// All that is in an open file.
+fn data<'a>(it: &'a Interp<'_>, file: &'a Descriptor) -> &'a [u8] {
+    match &file.path {
+        Some(path) => it.written_data(path),
+        None => &file.data,
+    }
 }
 
 /// `read(fd, count)`
 pub(crate) fn read(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "read", 2, 2)?;
     let count = usize::try_from(it.index_of(&args.pos[1])?).unwrap_or(0);
-    let file = reading(it, args, "read")?;
-    let start = file.at.min(file.data.len());
-    let end = start.saturating_add(count).min(file.data.len());
-    file.at = end;
-    Ok(Value::bytes(&file.data[start..end]))
+    let (n, file) = opened(it, args, "read")?;
+    let data = data(it, &file);
+    let start = file.at.min(data.len());
+    let end = start.saturating_add(count).min(data.len());
+    let v = Value::bytes(&data[start..end]);
+    move_to(it, n, end);
+    Ok(v)
 }
 
 /// `lseek(fd, offset, whence)`
@@ -90,49 +111,70 @@ pub(crate) fn lseek(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "lseek", 3, 3)?;
     let offset = it.index_of(&args.pos[1])?;
     let whence = it.index_of(&args.pos[2])?;
-    let file = reading(it, args, "lseek")?;
+    let (n, file) = opened(it, args, "lseek")?;
     let from = match whence {
         1 => file.at as i64,
-        2 => file.data.len() as i64,
+        2 => data(it, &file).len() as i64,
         _ => 0,
     };
     match usize::try_from(from.saturating_add(offset)) {
         Ok(at) => {
-            file.at = at;
+            move_to(it, n, at);
             Ok(Value::from(at))
         }
         Err(_) => os_error(it, libc::EINVAL, "Invalid argument"),
     }
 }
 
-/// `close(fd)`
-pub(crate) fn close(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "close", 1, 1)?;
-    let fd = it.index_of(&args.pos[0])?;
-    if fd != SINK {
-        reading(it, args, "close")?;
-        it.descriptors[(fd - FIRST) as usize] = None;
+/// `ftruncate(fd, size)`
+pub(crate) fn ftruncate(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "ftruncate", 2, 2)?;
+    let size = usize::try_from(it.index_of(&args.pos[1])?).unwrap_or(0);
+    let (_, file) = opened(it, args, "ftruncate")?;
+    match &file.path {
+        Some(path) => it.resize_file(path, size),
+        None => return os_error(it, libc::EINVAL, "Invalid argument"),
     }
     Ok(Value::None)
 }
 
-/// `fdopen(fd, mode)`
-pub(crate) fn fdopen(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "fdopen", 1, 3)?;
-    match it.index_of(&args.pos[0])? {
-        SINK => Ok(sink(it, "<fdopen>".to_owned())),
-        _ => os_error(it, libc::EPERM, "not allowed while a program is imported"),
-    }
+/// `close(fd)`
+pub(crate) fn close(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "close", 1, 1)?;
+    let (n, _) = opened(it, args, "close")?;
+    it.descriptors[n] = None;
+    Ok(Value::None)
 }
 
-/// `write(fd, text)`: to the standard streams, and to files that go nowhere.
+/// `fdopen(fd, mode)`: the file goes on by itself, and its number is free again.
+pub(crate) fn fdopen(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "fdopen", 1, 3)?;
+    let (n, file) = opened(it, args, "fdopen")?;
+    it.descriptors[n] = None;
+    let opened = Opened {
+        data: file.data,
+        path: file.path,
+        append: file.append,
+    };
+    Ok(new_file(it, "<fdopen>".to_owned(), opened, file.at))
+}
+
+/// `write(fd, text)`: to the standard streams, and to files.
 pub(crate) fn write(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "write", 2, 2)?;
     let text = it.bytes_of(&args.pos[1])?;
     match it.index_of(&args.pos[0])? {
         1 => it.out.extend_from_slice(&text),
-        2 | SINK => {}
-        _ => return os_error(it, libc::EBADF, "Bad file descriptor"),
+        2 => {}
+        _ => {
+            let (n, file) = opened(it, args, "write")?;
+            let Some(path) = &file.path else {
+                return os_error(it, libc::EBADF, "Bad file descriptor");
+            };
+            let at = (!file.append).then_some(file.at);
+            let end = it.write_at(path, at, &text);
+            move_to(it, n, end);
+        }
     }
     Ok(Value::from(text.len()))
 }

@@ -1,15 +1,15 @@
-//! `posix` (what `os` stands on) and `time`: reading only.
+//! `posix` (what `os` stands on) and `time`. What is written stays with the program: see
+//! [`crate::space::written`].
 
 use camino::Utf8Path;
-use taipan_base::FileContents;
 
 use super::descriptors;
-use crate::queries::{FileState, file_state, is_file};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::dict::{Dict, mix};
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
+use crate::space::written::{SystemError, What};
 use crate::space::{Interp, R};
 
 pub(crate) fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Utf8PathBuf> {
@@ -20,32 +20,27 @@ pub(crate) fn path_arg(it: &mut Interp, args: Args<'_>, f: &str) -> R<camino::Ut
 
 fn exists(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "exists")?;
-    let f = it.file_at(&p);
-    Ok(Value::Bool(*file_state(it.db, f) != FileState::Missing))
+    Ok(Value::Bool(it.what_is(&p) != What::Nothing))
 }
 
 fn isfile(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isfile")?;
-    let f = it.file_at(&p);
-    Ok(Value::Bool(is_file(it.db, f)))
+    Ok(Value::Bool(it.what_is(&p) == What::File))
 }
 
 fn isdir(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "isdir")?;
-    let f = it.file_at(&p);
-    Ok(Value::Bool(*file_state(it.db, f) == FileState::Directory))
+    Ok(Value::Bool(it.what_is(&p) == What::Folder))
 }
 
 fn listdir(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "listdir")?;
-    let f = it.file_at(&p);
-    match f.contents(it.db) {
-        FileContents::Directory(names) => {
+    match it.list_folder(&p) {
+        Ok(names) => {
             let names = names.iter().map(|n| Value::str(n)).collect();
             Ok(it.heap.list(names))
         }
-        FileContents::Missing => os_error(it, libc::ENOENT, "No such file or directory"),
-        _ => os_error(it, libc::ENOTDIR, "Not a directory"),
+        Err((errno, text)) => os_error(it, errno, text),
     }
 }
 
@@ -96,7 +91,41 @@ pub(crate) fn device(it: &Interp, path: &Utf8Path) -> Option<Vec<u8>> {
     matches!(path.as_str(), "/dev/urandom" | "/dev/random").then(|| noise(it, 1 << 16))
 }
 
-/// Changes files, and so is left undone like writing to them.
+fn done(it: &mut Interp, result: Result<(), SystemError>) -> R {
+    match result {
+        Ok(()) => Ok(Value::None),
+        Err((errno, text)) => os_error(it, errno, text),
+    }
+}
+
+fn mkdir(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "mkdir")?;
+    let made = it.make_folder(&p);
+    done(it, made)
+}
+
+fn unlink(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "unlink")?;
+    let removed = it.remove_file(&p);
+    done(it, removed)
+}
+
+fn rmdir(it: &mut Interp, args: Args<'_>) -> R {
+    let p = path_arg(it, args, "rmdir")?;
+    let removed = it.remove_folder(&p);
+    done(it, removed)
+}
+
+fn rename(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "rename", 2, 2)?;
+    let from = path_arg(it, args, "rename")?;
+    let to = it.name_of(&args.pos[1], "path")?;
+    let to = it.absolute(&to);
+    let renamed = it.rename_file(&from, &to);
+    done(it, renamed)
+}
+
+/// Changes what nothing depends on at import time, and so is left undone.
 fn unseen(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "this function", 1, 3)?;
     Ok(Value::None)
@@ -120,17 +149,15 @@ fn access(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "access", 2, 2)?;
     let mode = it.index_of(&args.pos[1])?;
     let p = path_arg(it, args, "access")?;
-    let f = it.file_at(&p);
-    let there = *file_state(it.db, f) != FileState::Missing;
+    let there = it.what_is(&p) != What::Nothing;
     Ok(Value::Bool(there && mode & i64::from(libc::W_OK) == 0))
 }
 
 fn getsize(it: &mut Interp, args: Args<'_>) -> R {
     let p = path_arg(it, args, "getsize")?;
-    match it.file_at(&p).contents(it.db) {
-        FileContents::Text(t) => Ok(Value::from(t.len())),
-        FileContents::Missing => os_error(it, libc::ENOENT, "No such file or directory"),
-        _ => forbidden(it, args),
+    match it.read_file(&p) {
+        Ok(data) => Ok(Value::from(data.len())),
+        Err((errno, text)) => os_error(it, errno, text),
     }
 }
 
@@ -162,11 +189,11 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.fstat", forbidden),
     Builtin::function("os.lstat", forbidden),
     Builtin::function("os.access", access),
-    Builtin::function("os.unlink", unseen),
-    Builtin::function("os.remove", unseen),
-    Builtin::function("os.mkdir", unseen),
-    Builtin::function("os.rmdir", unseen),
-    Builtin::function("os.rename", unseen),
+    Builtin::function("os.unlink", unlink),
+    Builtin::function("os.remove", unlink),
+    Builtin::function("os.mkdir", mkdir),
+    Builtin::function("os.rmdir", rmdir),
+    Builtin::function("os.rename", rename),
     Builtin::function("os.chdir", forbidden),
     Builtin::function("os.listdir", listdir),
     Builtin::function("os.system", forbidden),
@@ -183,7 +210,7 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.execve", forbidden),
     Builtin::function("os.fdatasync", unseen),
     Builtin::function("os.fsync", unseen),
-    Builtin::function("os.ftruncate", unseen),
+    Builtin::function("os.ftruncate", descriptors::ftruncate),
     Builtin::function("os.getegid", getpid),
     Builtin::function("os.geteuid", getpid),
     Builtin::function("os.getppid", getpid),

@@ -97,6 +97,8 @@ pub(crate) const SYS: &[Builtin] = &[
 
 fn stream(it: &mut Interp, name: &str, stream: u8) -> Value {
     let f = FileObject {
+        path: None,
+        append: false,
         name: name.to_owned(),
         data: [].into(),
         at: 0,

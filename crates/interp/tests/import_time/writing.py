@@ -1,0 +1,41 @@
+# Files that a program writes while it is imported.
+import os, sys, tempfile
+here = tempfile.mkdtemp()
+print os.path.isdir(here), os.listdir(here)
+name = os.path.join(here, 'made_module.py')
+with open(name, 'w') as f:
+    f.write('import sys\nclass Made(object):\n    x = 41\n')
+    print >> f, 'def more(n):'
+    print >> f, '    return Made.x + n'
+    print f.tell() > 60
+print os.path.exists(name), os.path.getsize(name) > 60, os.listdir(here), open(name).readline(),
+sys.path.insert(0, here)
+import made_module
+print made_module.more(1), made_module.__name__, made_module.more.__module__
+space = {}; execfile(name, space); print space['more'](2)
+def attempt(f, *args):
+    try: return f(*args)
+    except EnvironmentError, e: return type(e).__name__, e.errno
+other = os.path.join(here, 'other')
+print attempt(os.rename, name, other), os.path.exists(name), os.listdir(here), attempt(open, name)
+print attempt(os.mkdir, here), attempt(open, os.path.join(here, 'no', 'file'), 'w'), attempt(os.rmdir, here)
+f = open(other, 'r+'); f.seek(7); f.write('os '); f.seek(0); print f.readline(), f.tell(); f.close()
+f = open(other, 'a'); f.write('# end\n'); f.writelines(['# a\n', '# b\n']); f.close()
+print open(other).read().splitlines()[-3:], attempt(os.listdir, other)
+fd = os.open(other, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+print os.write(fd, 'abcdef'), os.lseek(fd, 1, 0), os.read(fd, 3), os.lseek(fd, 0, 2), os.ftruncate(fd, 2)
+os.close(fd); print open(other).read(), attempt(os.open, other, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+g = os.fdopen(os.open(other, os.O_WRONLY | os.O_APPEND), 'a'); g.write('xyz'); g.close(); print open(other).read()
+sub = os.path.join(here, 'p', 'q'); os.makedirs(sub); print os.path.isdir(sub), sorted(os.listdir(here))
+open(os.path.join(sub, '__init__.py'), 'w').close()
+open(os.path.join(here, 'p', '__init__.py'), 'w').write('from p.q import __name__ as inner\n')
+import p.q; print p.inner, attempt(os.remove, sub), attempt(os.unlink, name)
+os.remove(other); print os.path.exists(other), attempt(os.rmdir, other)
+g = open(other, 'w'); g.close()
+try: g.write('late')
+except ValueError, e: print e
+os.remove(other)
+for path, folders, files in os.walk(here, False):
+    for name in files: os.remove(os.path.join(path, name))
+    os.rmdir(path)
+print os.path.exists(here)
