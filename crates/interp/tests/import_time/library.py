@@ -180,3 +180,5 @@ try:
     import distutils.no_such_module
 except ImportError as e:
     print e
+m = re.match(r'(?P<sign>[-+])?(?=\d)(?P<whole>\d*)(?P<rest>\.\d+)?', '-12.5')
+print m.group('sign'), m.group('whole'), m.start('rest'), m.span('sign'), m.groupdict()['rest'], m.group(2)

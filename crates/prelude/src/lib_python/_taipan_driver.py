@@ -23,6 +23,11 @@ class Driver(Options):
     def __init__(self, module):
         self._module = module
         self._config = None
+        self._disabled = []
+        self.tasks = {}
+
+    def backend_select_goals(self, goals):
+        return goals
 
     @property
     def config(self):
@@ -52,5 +57,7 @@ def call_target(module):
         command = Options()
         command.opt = '2'
         command.goals = []
+        # As if both had been given on the command line.
+        command._cfgimpl_value_owners = {'opt': 'cmdline', 'goals': 'cmdline'}
         handle_config(driver.config, command)
     return module.target(driver, [])

@@ -21,6 +21,9 @@ class _NotStarted(CalledProcessError, OSError):
 
     def __init__(self, cmd):
         CalledProcessError.__init__(self, 127, cmd)
+        shown = cmd if isinstance(cmd, str) else ' '.join([str(part) for part in cmd])
+        Exception.__init__(self, 'a program cannot start processes while it is imported: run `%s`'
+                           ' beforehand, and leave the call out' % (shown,))
 
     def __str__(self):
         return "[Errno %d] %s" % (self.errno, self.strerror)

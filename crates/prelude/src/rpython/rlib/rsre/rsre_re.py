@@ -2,7 +2,7 @@
 made into code while the program is compiled."""
 import sys
 
-from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.objectmodel import not_rpython, specialize, we_are_translated
 from rpython.rlib.rsre import rsre_core
 from rpython.rlib.rsre.rpy import get_code
 from rpython.rlib.rsre.rpy.sre_constants import error
@@ -163,8 +163,14 @@ class RSREMatch(object):
         self.re = pattern
         self._ctx = ctx
 
+    def _number(self, group):
+        """The number of a group. While a program is imported it may be given by name."""
+        if not we_are_translated() and isinstance(group, str):
+            return self.re.groupindex[group]
+        return group
+
     def span(self, groupnum=0):
-        return self._ctx.span(groupnum)
+        return self._ctx.span(self._number(groupnum))
 
     def start(self, groupnum=0):
         return self.span(groupnum)[0]
@@ -173,7 +179,7 @@ class RSREMatch(object):
         return self.span(groupnum)[1]
 
     def group(self, group=0):
-        return self._ctx.group(group)
+        return self._ctx.group(self._number(group))
 
     def groups(self, default=None):
         result = []
