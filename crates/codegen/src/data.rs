@@ -24,7 +24,8 @@ pub fn static_object(
     let mut w = Writer {
         program,
         start,
-        bytes: vec![0; (start + size) as usize],
+        // Empty objects are told apart by their addresses, too.
+        bytes: vec![0; (start + size).max(1) as usize],
         relocs: Vec::new(),
     };
     if gc {

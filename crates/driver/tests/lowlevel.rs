@@ -742,6 +742,60 @@ def of_a_type(): return described
     );
 }
 
+/// What is written to raw memory at one type is read at any other, and through pointers
+/// into objects of the heap.
+#[test]
+fn memory_that_several_types_share() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.lltypesystem.llmemory import cast_ptr_to_adr
+NUMBER = lltype.Struct('NUMBER', ('n', lltype.Signed), ('m', lltype.Signed))
+EITHER = lltype.Struct('EITHER', ('n', lltype.Signed), ('c', lltype.Char), hints={'union': True})
+EMPTY = lltype.Struct('EMPTY')
+BOX = lltype.GcStruct('BOX', ('n', lltype.Signed))
+NUMBERS = lltype.GcArray(lltype.Signed)
+either = lltype.malloc(EITHER, immortal=True)
+one = lltype.malloc(EMPTY, immortal=True)
+two = lltype.malloc(EMPTY, immortal=True)
+def chars_as_int(x):
+    p = lltype.malloc(rffi.CCHARP.TO, 8, flavor='raw')
+    p[0] = 'a'
+    rffi.cast(rffi.INTP, p)[0] = rffi.cast(rffi.INT, x)
+    n = ord(p[0])
+    lltype.free(p, flavor='raw')
+    return n
+def struct_as_chars(x):
+    p = lltype.malloc(NUMBER, flavor='raw')
+    p.n = 0
+    p.m = 5
+    rffi.cast(rffi.CCHARP, p)[1] = chr(x)
+    n = p.n + p.m
+    lltype.free(p, flavor='raw')
+    return n
+def union(x):
+    either.n = 0x1234
+    either.c = chr(x)
+    return either.n
+def into_objects(x):
+    box, numbers = lltype.malloc(BOX), lltype.malloc(NUMBERS, 3)
+    box.n, numbers[1] = 1, 2
+    lltype.direct_fieldptr(box, 'n')[0] = x
+    lltype.direct_ptradd(lltype.direct_arrayitems(numbers), 1)[0] = x + 1
+    return box.n, numbers[1]
+def empty():
+    return cast_ptr_to_adr(one) == cast_ptr_to_adr(two)
+",
+        "
+        chars_as_int(98) == 98
+        struct_as_chars(1) == 261
+        union(1) == 4609
+        into_objects(7) == [7,8]
+        empty() == false
+        ",
+    );
+}
+
 /// Every C integer type has a name, and a type of pointers to it.
 #[test]
 fn integer_types_of_c() {

@@ -44,9 +44,21 @@ pub(crate) struct Place {
 
 /// Which stores may change a place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Kind {
+pub(crate) struct Kind {
+    shape: Shape,
+    /// The type of the value there.
+    value: LLType,
+    /// Outside of the heap, where pointers may be cast.
+    raw: bool,
+}
+
+/// What part of what a place is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Shape {
     /// A field of a struct type.
     Field(LLType, LLOperand),
+    /// Some field of a union.
+    Union(LLType),
     /// Items of an array type.
     Items(LLType),
     /// A field of the structs that are the items of an array type, or an item (`true`)
@@ -55,13 +67,35 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Objects of the heap are what their types say. Raw memory may be seen at any type,
+    /// as C programs may for which strict aliasing is off; pointers into objects of the
+    /// heap are to values of the type that is there.
     fn may_alias(&self, other: &Kind) -> bool {
+        match (self.raw, other.raw) {
+            (false, false) => self.shape.overlaps(&other.shape),
+            (true, true) => !self.shape.is_other_field(&other.shape),
+            _ => self.value == other.value,
+        }
+    }
+}
+
+impl Shape {
+    fn overlaps(&self, other: &Shape) -> bool {
         match (self, other) {
-            (Kind::Field(_, f), Kind::Interior(_, g, _))
-            | (Kind::Interior(_, g, _), Kind::Field(_, f)) => f == g,
-            (Kind::Items(_), Kind::Interior(_, _, item))
-            | (Kind::Interior(_, _, item), Kind::Items(_)) => *item,
+            (Shape::Field(_, f), Shape::Interior(_, g, _))
+            | (Shape::Interior(_, g, _), Shape::Field(_, f)) => f == g,
+            (Shape::Items(_), Shape::Interior(_, _, item))
+            | (Shape::Interior(_, _, item), Shape::Items(_)) => *item,
             _ => self == other,
+        }
+    }
+
+    /// Whether both are fields of the same type, but not the same.
+    fn is_other_field(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Field(s, f), Shape::Field(t, g))
+            | (Shape::Interior(s, f, _), Shape::Interior(t, g, _)) => s == t && f != g,
+            _ => false,
         }
     }
 }
@@ -94,7 +128,7 @@ pub(crate) fn place(
     let end = op.args.len() - usize::from(store);
     let path = op.args[1..end].to_vec();
     let mut immutable = false;
-    let kind = match p {
+    let shape = match p {
         Getfield | Setfield | BareSetfield => {
             let name = path.first()?.clone();
             let body = program.body(container.as_struct()?);
@@ -103,19 +137,30 @@ pub(crate) fn place(
                 // are known; many write such attributes once more, later.
                 immutable = body.immutable.contains(n) && !n.starts_with("inst_");
             }
-            Kind::Field(container, name)
+            match body.union {
+                true => Shape::Union(container),
+                false => Shape::Field(container, name),
+            }
         }
         Getarrayitem | Setarrayitem | BareSetarrayitem => {
             immutable = container.as_array().is_some_and(|a| a.immutable);
-            Kind::Items(container)
+            Shape::Items(container)
         }
         _ => {
             let field = path.iter().rfind(|o| is_field(o))?.clone();
             let item = !path.last().is_some_and(is_field);
-            Kind::Interior(container, field, item)
+            Shape::Interior(container, field, item)
         }
     };
     let stored = if store { op.args.last().cloned() } else { None };
+    let kind = Kind {
+        shape,
+        value: match &stored {
+            Some(v) => type_of(g, v),
+            None => *g.ty(op.result),
+        },
+        raw: !container.is_gc_container(),
+    };
     Some(Access {
         place: Place { object, path, kind },
         stored,
