@@ -155,7 +155,7 @@ fn ways(solver: &mut Solver, mut slot: SlotKey) -> Vec<Origin> {
     while chain.len() < FAR {
         let mut found = contributors(solver, &slot);
         found.retain(|o| o.place.is_some_and(|(_, at)| at.is_some()));
-        found.sort_by_key(|o| o.place);
+        found.sort_by_cached_key(|o| (o.place, solver.facts.describe(&o.val)));
         let Some(first) = found.into_iter().next() else {
             break;
         };
@@ -174,9 +174,11 @@ fn ways(solver: &mut Solver, mut slot: SlotKey) -> Vec<Origin> {
 
 /// Where an instruction has the value from that it hands to a slot.
 fn handed_on(solver: &Solver, (func, at): (ObjId, u32), slot: &SlotKey) -> Option<SlotKey> {
-    let specs = 0..solver.store.specs.len() as SpecIx;
+    // By name: numbers depend on the edits before.
+    let mut specs: Vec<SpecIx> = solver.store.specs_of(func).to_vec();
+    specs.sort_by_key(|s| &solver.store.specs[*s as usize].key);
     let mut out = None;
-    for spec in specs.filter(|s| solver.store.specs[*s as usize].func == func) {
+    for spec in specs {
         with_graph(solver, spec, |graph, state| {
             out = match slot {
                 SlotKey::Arg(callee, arg) => state.ops.iter().find_map(|(b, n, record)| {
