@@ -444,3 +444,27 @@ def pieces(n):
         ",
     );
 }
+
+#[test]
+fn grammars_with_quotes_in_tokens() {
+    check(
+        r#"
+from rpython.rlib.parsing.ebnfparse import make_parse_function, parse_ebnf
+grammar = """
+QUOTED: "\\"[^\\\\"]*\\"";
+NUMBER: "[0-9]+";
+IGNORE: " ";
+main: >item*< [EOF];
+item: <QUOTED> | <NUMBER>;
+"""
+regexs, rules, Transformer = parse_ebnf(grammar)
+parse = make_parse_function(regexs, rules, eof=True)
+def tokens(text):
+    tree = Transformer().transform(parse(text))
+    return [t.token.source for t in tree.children]
+"#,
+        r#"
+        tokens('12 "a b" 7') == ["12","\"a b\"","7"]
+        "#,
+    );
+}

@@ -117,10 +117,14 @@ impl<'a> RTyper<'a> {
         result
     }
 
-    /// Whether the program may start threads: it imports the module for that.
+    /// Whether the program may have threads: it imports a module about them.
     pub(crate) fn has_threads(&self) -> bool {
-        let name = ModuleName::new(self.db, self.program(), "rpython.rlib.rthread");
-        matches!(module_named(self.db, name), Some(Ok(_)))
+        ["rpython.rlib.rthread", "rpython.rlib.rgil"]
+            .into_iter()
+            .any(|module| {
+                let name = ModuleName::new(self.db, self.program(), module);
+                matches!(module_named(self.db, name), Some(Ok(_)))
+            })
     }
 
     /// Whether a Repr is being made of what is inside of a container that contains those

@@ -24,7 +24,7 @@ _TOKEN = re.compile(r'''
     (?P<skip> \s+ | \#[^\n]*\n? )
   | (?P<terminal> _*[A-Z][A-Z_]* )
   | (?P<nonterminal> [a-z_][a-z0-9_]* )
-  | (?P<quote> "(?:\\.|[^"\\])*" | '"' )
+  | (?P<quote> "(?:[^"\\]|\\"|\\)*" | '"' )
   | (?P<sign> [:;|*+?()\[\]<>] )
 ''', re.VERBOSE | re.DOTALL)
 
@@ -66,8 +66,8 @@ class _Grammar(object):
 
     def __init__(self, text):
         self.text = text
-        self.tokens = self._tokenize(text)
         self.i = 0
+        self.tokens = self._tokenize(text)
         self.names = []
         self.regexs = []
         self.literals = {}
