@@ -92,7 +92,7 @@ impl Interp<'_> {
         }
     }
 
-    fn container(&self, r: Ref) -> Option<&Container> {
+    pub(crate) fn container(&self, r: Ref) -> Option<&Container> {
         match self.heap.kind(r) {
             Kind::LLContainer(c) => Some(c),
             _ => None,
@@ -329,6 +329,9 @@ impl Interp<'_> {
     pub(crate) fn pointer_item(&mut self, p: Pointer, key: &Value) -> R {
         let i = self.index_of(key)?;
         let p = self.inlined(p);
+        if let Some(view) = self.raw_view(p, i)? {
+            return self.read_view(view);
+        }
         let part = self.part_at(p, i)?;
         self.read_part(part)
     }
@@ -337,6 +340,9 @@ impl Interp<'_> {
     pub(crate) fn set_pointer_item(&mut self, p: Pointer, key: &Value, v: &Value) -> R<()> {
         let i = self.index_of(key)?;
         let p = self.inlined(p);
+        if let Some(view) = self.raw_view(p, i)? {
+            return self.write_view(view, v);
+        }
         let part = self.part_at(p, i)?;
         if is_container(part.2) {
             return self.type_error(format!("items of a {} are inlined", p.ty));

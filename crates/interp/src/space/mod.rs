@@ -26,6 +26,7 @@ pub(crate) mod lowmem;
 pub(crate) mod modules;
 pub(crate) mod number;
 pub(crate) mod ops;
+pub(crate) mod raw_view;
 pub(crate) mod repr;
 pub(crate) mod run;
 pub(crate) mod slice;

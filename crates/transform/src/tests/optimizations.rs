@@ -339,6 +339,39 @@ fn small_arrays_that_stay_inside_become_variables() {
 }
 
 #[test]
+fn raw_memory_may_be_written_under_another_type() {
+    check(
+        "graph f
+         block0(n: Signed):
+            a: *Array(nolength) of Signed = malloc_varsize(<type Array(nolength) of Signed>, <raw, zero>, 2)
+            u0: Void = setarrayitem(a, 1, n)
+            adr: Address = cast_ptr_to_adr(a)
+            b: *Array(nolength) of UInt8 = cast_adr_to_ptr(adr)
+            byte: UInt8 = cast_primitive(7)
+            u1: Void = setarrayitem(b, 9, byte)
+            x: Signed = getarrayitem(a, 1)
+            u2: Void = free(a, <raw>)
+            goto return(x)
+         END",
+        &[(&[1], "1793"), (&[65535], "2047")],
+        expect![[r#"
+            graph f
+            block0(n_0: Signed):
+                a_1: *Array(nolength) of Signed = malloc_varsize(<type Array(nolength) of Signed>, <raw, zero>, 2)
+                u0_2: Void = setarrayitem(a_1, 1, n_0)
+                adr_3: Address = cast_ptr_to_adr(a_1)
+                b_4: *Array(nolength) of UInt8 = cast_adr_to_ptr(adr_3)
+                u1_5: Void = setarrayitem(b_4, 9, 7u8)
+                x_6: Signed = getarrayitem(a_1, 1)
+                u2_7: Void = free(a_1, <raw>)
+                goto return(x_6)
+            return(result_8: Signed)
+            except(etype_9: *Struct object_vtable, evalue_10: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
 fn flags_decide_what_of_a_callee_is_inlined() {
     // The way that the flag excludes is far too large to be inlined.
     let steps: String = (0..60)

@@ -31,6 +31,10 @@ def resizable_list_supporting_raw_ptr(lst):
     """The list, which is one of characters and may be resized."""
     return lst
 
+def nonmoving_raw_ptr_for_resizable_list(lst):
+    """Where the characters of such a list are: ValueError, because lists move."""
+    raise ValueError
+
 @not_rpython
 def ll_for_resizable_list(lst):
     """A pointer to what such a list is at the low level."""
