@@ -705,6 +705,7 @@ fn lists_of_characters_and_instances_as_pointers() {
         "
 from rpython.rlib import rgc
 from rpython.rtyper import rclass
+from rpython.rtyper.debug import ll_assert
 from rpython.rtyper.annlowlevel import cast_base_ptr_to_instance, cast_instance_to_base_ptr
 from rpython.rtyper.extregistry import ExtRegistryEntry
 from rpython.rtyper.lltypesystem.lltype import *
@@ -721,6 +722,7 @@ class A(object):
 def instance(n):
     p = cast_instance_to_base_ptr(A(n))
     q = cast_pointer(rclass.OBJECTPTR, p)
+    ll_assert(p == q, 'the same')
     return cast_base_ptr_to_instance(A, q).n
 def maths(x):
     return (ll_math.ll_math_sqrt(x), ll_math.ll_math_isnan(x), ll_math.ll_math_fabs(-x),
