@@ -182,3 +182,4 @@ except ImportError as e:
     print e
 m = re.match(r'(?P<sign>[-+])?(?=\d)(?P<whole>\d*)(?P<rest>\.\d+)?', '-12.5')
 print m.group('sign'), m.group('whole'), m.start('rest'), m.span('sign'), m.groupdict()['rest'], m.group(2)
+print os.EX_OK, os.EX_USAGE, os.EX_CONFIG, os.P_NOWAIT, os.WCONTINUED, os.O_NOATIME

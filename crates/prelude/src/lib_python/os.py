@@ -22,6 +22,34 @@ SEEK_CUR = 1
 SEEK_END = 2
 error = OSError
 
+# How processes end, by sysexits.h.
+EX_OK = 0
+EX_USAGE = 64
+EX_DATAERR = 65
+EX_NOINPUT = 66
+EX_NOUSER = 67
+EX_NOHOST = 68
+EX_UNAVAILABLE = 69
+EX_SOFTWARE = 70
+EX_OSERR = 71
+EX_OSFILE = 72
+EX_CANTCREAT = 73
+EX_IOERR = 74
+EX_TEMPFAIL = 75
+EX_PROTOCOL = 76
+EX_NOPERM = 77
+EX_CONFIG = 78
+
+# How spawnv() and its like wait.
+P_WAIT = 0
+P_NOWAIT = P_NOWAITO = 1
+
+WCONTINUED = 8
+O_LARGEFILE = 0
+O_NOATIME = 01000000
+NGROUPS_MAX = 65536
+TMP_MAX = 238328
+
 
 # What these functions of the system are asked for, as Linux numbers it.
 
