@@ -363,3 +363,17 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
     }
     changed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_not_read() {
+        let system = OsSystem::new(&[]);
+        let never_ends = system.read(Utf8Path::new("/dev/zero"));
+        assert!(matches!(never_ends, FileContents::Unreadable(_)));
+        let nothing = system.read(Utf8Path::new("/dev/null"));
+        assert_eq!(nothing, FileContents::Text("".into()));
+    }
+}

@@ -518,6 +518,7 @@ fn exception_text(it: &Interp, r: Ref, args: &Value) -> String {
         Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
         Value::Unicode(u) => crate::space::number::text_of(u),
         Value::Int(i) => i.to_string(),
+        Value::Float(f) => crate::space::repr::float_repr(*f),
         Value::None => "None".to_owned(),
         other => format!("<{}>", it.heap.type_name(other)),
     };

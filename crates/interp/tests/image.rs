@@ -210,6 +210,20 @@ fn projections_cut_off() {
 }
 
 #[test]
+fn arguments_of_exceptions() {
+    check_error(
+        "
+        raise ValueError(2.5, 3, None, 'text')
+        ",
+        expect![[r#"
+            TP0201 ValueError: 2.5, 3, None, text
+              at /main.py:1: raise ValueError(2.5, 3, None, 'text')
+              in <module>, /main.py:1: raise ValueError(2.5, 3, None, 'text')
+        "#]],
+    );
+}
+
+#[test]
 fn exceptions_have_a_traceback() {
     check_error(
         "
