@@ -35,6 +35,7 @@ fixtures=(
     "wordcount wordcount.py 100000"
     "raising raising.py 2000000"
     "shapes shapes.py 1000000"
+    "bignums bignums.py 4000"
     "quill quill/targetquill.py fixtures/programs/quill/demo/bench.ql"
 )
 

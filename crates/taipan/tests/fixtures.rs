@@ -26,6 +26,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("grammar.py", &[]),
     ("erased.py", &["30"]),
     ("files.py", &[]),
+    ("bignums.py", &["40"]),
     ("quill/targetquill.py", &[]),
     ("quill/targetquill.py", &["quill/demo/closures.ql"]),
     ("quill/targetquill.py", &["quill/demo/sieve.ql"]),
