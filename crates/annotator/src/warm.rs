@@ -18,7 +18,8 @@ use taipan_code::{Code, CodeId, file_codes, test_file_codes};
 use taipan_flow::{FlowResult, flow_graph};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
-    Function, Image, MemoCall, Name, ObjData, Object, image, memo_call, module_global, object,
+    Function, Image, MemoCall, Name, ObjData, Object, image, memo_call, memo_objects,
+    module_global, object,
 };
 
 use crate::eval::Root;
@@ -172,12 +173,22 @@ impl Warm {
             }
         });
         // Few, and they may run any code: each is a dependency.
+        let mut made: Vec<ObjId> = Vec::new();
         for ((func, args), old) in &facts.memos {
             let new = call_memo(db, program, *func, args);
             if new != *old {
                 changes.memos.push(((*func, args.clone()), new));
             }
+            let key = MemoCall::new(db, program, *func, args.clone());
+            for (id, data) in memo_objects(db, key).into_iter().flatten() {
+                let known = facts.objects.get(id);
+                if known.is_some_and(|old| old.as_ref() != Some(data)) {
+                    made.push(*id);
+                }
+            }
         }
+        made.sort_unstable();
+        self.object_changes(db, program, now, &made, &mut changes);
         changes
     }
 

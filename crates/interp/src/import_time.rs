@@ -17,7 +17,7 @@ use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R};
-use crate::thaw::{Thaw, Thawed, keep_for_later, left_by_makers};
+use crate::thaw::{MemoAnswer, Thaw, Thawed, keep_for_later, left_by_makers};
 use crate::{MemoCall, ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.
@@ -594,7 +594,7 @@ pub(crate) fn call(
     program: Program,
     image: &Image,
     key: MemoCall,
-) -> Result<Const, Box<Diagnostic>> {
+) -> Result<MemoAnswer, Box<Diagnostic>> {
     let lost = || {
         Box::new(Diagnostic::error(
             "TP0212",
@@ -626,7 +626,7 @@ pub(crate) fn call(
         }
     };
     if let Some(c) = needs_no_freezing(&it, &v, &thawed) {
-        return Ok(c);
+        return Ok(c.into());
     }
     let scope: Vec<String> = args.iter().map(Const::to_string).collect();
     let scope = format!("{func:?}({})", scope.join(", "));
@@ -635,17 +635,12 @@ pub(crate) fn call(
     let frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &is_known);
     let mut freezer = Freezer::new(db, &it.heap, scope, Some(&thawed), ids, &frozen);
     freezer.freeze(std::slice::from_ref(&v));
-    let c = freezer.constant(&v);
-    let (objects, ids) = (freezer.objects, freezer.ids);
-    let made: Vec<ObjId> = objects.keys().copied().collect();
-    for (id, data) in objects {
-        if !image.objects.contains_key(&id) {
-            crate::synthetic::define_synthetic(db, id, Arc::unwrap_or_clone(data));
-        }
-    }
+    let value = freezer.constant(&v);
+    let (mut made, ids) = (freezer.objects, freezer.ids);
+    made.retain(|id, _| !image.objects.contains_key(id));
     if !made.is_empty() {
         let left = Thawed::new(it.into_world(), ids, Some(thawed));
-        keep_for_later(db, key, made, Arc::new(left));
+        keep_for_later(db, key, made.keys().copied(), Arc::new(left));
     }
-    Ok(c)
+    Ok(MemoAnswer { value, made })
 }

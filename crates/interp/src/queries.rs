@@ -8,13 +8,14 @@ mod tracked;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, File, FileContents, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
 use crate::reads::{Query, note};
-use crate::synthetic::synthetic;
+use crate::thaw::{MemoAnswer, made_later};
 use crate::{ObjData, Tests};
 
 /// An object of a program's image: the key of [`object`].
@@ -117,7 +118,7 @@ pub fn module_named(db: &dyn Db, key: ModuleName) -> &Option<Result<ObjId, Box<D
 fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
     note(Query::Object, Object::new(db, program, id).as_id());
     let found = image(db, program).objects.get(&id).cloned();
-    found.or_else(|| synthetic(db, id))
+    found.or_else(|| made_later(db, id))
 }
 
 /// The target module.
@@ -180,9 +181,24 @@ pub struct MemoCall {
 /// image (RPython: `specialize:memo`).
 #[salsa::tracked]
 pub fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
+    let answer = memo_answer(db, key).as_ref();
+    answer.map(|a| a.value.clone()).map_err(Clone::clone)
+}
+
+/// The objects that such a call made, with their content now; their ids do not depend on it.
+/// None if the call failed.
+pub fn memo_objects(db: &dyn Db, key: MemoCall) -> Option<&FxHashMap<ObjId, Arc<ObjData>>> {
+    let answer = memo_answer(db, key).as_ref().ok()?;
+    Some(&answer.made)
+}
+
+/// What a call at compile time came to, with the objects that it made. No two runs of a
+/// call are taken for equal: what goes on with the heap that it left runs again, too.
+#[salsa::tracked(no_eq)]
+pub(crate) fn memo_answer(db: &dyn Db, key: MemoCall) -> Result<Arc<MemoAnswer>, Box<Diagnostic>> {
     let program = key.program(db);
     let image = image(db, program);
-    crate::import_time::call(db, program, image, key)
+    crate::import_time::call(db, program, image, key).map(Arc::new)
 }
 
 /// The function that a dotted name in the target module stands for: `f`, `C.method`.

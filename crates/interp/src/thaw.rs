@@ -16,12 +16,13 @@ use taipan_base::Db;
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::Image;
+use crate::queries::memo_answer;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::value::{Method, Value};
 use crate::space::{Interp, World};
 use crate::synthetic::{synthetic, type_of_object};
-use crate::{Complex, InstanceData, MemoCall, ObjData, memo_call};
+use crate::{Complex, InstanceData, MemoCall, ObjData};
 
 /// What it takes to go on where import time or a call ended.
 #[derive(Debug)]
@@ -64,6 +65,23 @@ impl Thawed {
     }
 }
 
+/// What a call came to.
+#[derive(Debug)]
+pub(crate) struct MemoAnswer {
+    pub(crate) value: Const,
+    /// The content of the objects that it made. Their ids do not depend on it.
+    pub(crate) made: FxHashMap<ObjId, Arc<ObjData>>,
+}
+
+impl From<Const> for MemoAnswer {
+    fn from(value: Const) -> Self {
+        MemoAnswer {
+            value,
+            made: FxHashMap::default(),
+        }
+    }
+}
+
 /// The calls that made objects, and what they left. The calls are asked for again before
 /// what they left is used: so it belongs to this revision.
 type Makers = FxHashMap<ObjId, (MemoCall, Arc<Thawed>)>;
@@ -79,12 +97,26 @@ fn with_makers<R>(db: &dyn Db, f: impl FnOnce(&mut Makers) -> R) -> R {
 }
 
 /// Notes what a call left for later calls that are given what it made.
-pub(crate) fn keep_for_later(db: &dyn Db, call: MemoCall, made: Vec<ObjId>, left: Arc<Thawed>) {
+pub(crate) fn keep_for_later(
+    db: &dyn Db,
+    call: MemoCall,
+    made: impl Iterator<Item = ObjId>,
+    left: Arc<Thawed>,
+) {
     with_makers(db, |makers| {
         for id in made {
             makers.insert(id, (call, left.clone()));
         }
     });
+}
+
+/// The content of an object that import time did not make: a call made it, or the flow space
+/// did.
+pub(crate) fn made_later(db: &dyn Db, id: ObjId) -> Option<Arc<ObjData>> {
+    let maker = with_makers(db, |makers| makers.get(&id).map(|(call, _)| *call));
+    let answer = maker.and_then(|call| memo_answer(db, call).as_ref().ok());
+    let made = answer.and_then(|a| a.made.get(&id).cloned());
+    made.or_else(|| synthetic(db, id))
 }
 
 fn collect_objects(c: &Const, out: &mut Vec<ObjId>) {
@@ -107,7 +139,7 @@ pub(crate) fn left_by_makers(db: &dyn Db, args: &[Const]) -> Option<Arc<Thawed>>
         let Some((call, _)) = with_makers(db, |makers| makers.get(id).cloned()) else {
             continue;
         };
-        if memo_call(db, call).is_err() {
+        if memo_answer(db, call).is_err() {
             continue;
         }
         let Some((_, left)) = with_makers(db, |makers| makers.get(id).cloned()) else {
@@ -176,7 +208,7 @@ impl<'a> Thaw<'a> {
             Some(d) => d.clone(),
             None => match type_of_object(id) {
                 Some(t) => return Some(it.lltype(t)),
-                None => synthetic(it.db, id)?,
+                None => made_later(it.db, id)?,
             },
         };
         match &*data {

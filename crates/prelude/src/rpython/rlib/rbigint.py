@@ -13,6 +13,7 @@ from rpython.rlib.rstring import NumberStringParser, StringBuilder
 from rpython.rlib.rbigint_digits import (
     BASE, MASK, SHIFT, _add_digits, _bits_in, _compare_digits, _divrem_digit, _long_division,
     _mul_digits, _negate, _shifted, _sub_digits)
+from rpython.rlib.rbigint_text import Text
 
 BASE8 = '01234567'
 BASE10 = '0123456789'
@@ -760,31 +761,14 @@ def _format_with(a, digits, prefix, suffix):
     return sign + prefix + text + suffix
 
 def _format(a, base, digits):
-    """Groups of digits come off by division by the largest power of the base that is
-    one digit. Without digits, those of BASE16 serve."""
+    """Without digits, those of BASE16 serve."""
     if digits == '':
         digits = BASE16
     if a._sign == 0:
         return '0'
-    power = base
-    per_group = 1
-    while power < BASE // base:
-        power *= base
-        per_group += 1
-    chars = []
-    rest = a._digits
-    while len(rest) > 0:
-        rest, group = _divrem_digit(rest, power)
-        n = len(rest)
-        while n > 0 and rest[n - 1] == 0:
-            n -= 1
-        assert n >= 0
-        rest = rest[:n]
-        count = 0
-        while count < per_group and (n > 0 or group > 0):
-            chars.append(digits[group % base])
-            group //= base
-            count += 1
+    text = Text(base, digits)
+    text.append(a._digits)
+    chars = text.chars
     if a._sign < 0:
         chars.append('-')
     chars.reverse()
