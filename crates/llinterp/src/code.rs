@@ -72,6 +72,11 @@ pub(crate) enum Inst {
         a: Opnd,
         dst: u32,
     },
+    MulHigh {
+        a: Opnd,
+        b: Opnd,
+        dst: u32,
+    },
     Move {
         a: Opnd,
         dst: u32,

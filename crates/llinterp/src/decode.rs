@@ -367,6 +367,10 @@ impl Decoder<'_, '_> {
                 let a = self.opnd(arg(op, 0)?);
                 self.emit(Inst::ForceGeZero { a, dst });
             }
+            UintMulHigh => {
+                let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
+                self.emit(Inst::MulHigh { a, b, dst });
+            }
             IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => {
                 let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
                 self.emit(Inst::Ovf { op: p, a, b, dst });

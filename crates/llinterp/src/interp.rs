@@ -8,7 +8,7 @@ use taipan_graph::Operation;
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue, LowLevel,
     Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf, eval_wide,
-    word_of_u64,
+    mul_high, word_of_u64,
 };
 
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};
@@ -463,6 +463,7 @@ impl<'p> LLInterpreter<'p> {
                     set!(dst, u64::from(a <= b && b < c));
                 }
                 Inst::ForceGeZero { a, dst } => set!(dst, (get!(a) as i64).max(0) as u64),
+                Inst::MulHigh { a, b, dst } => set!(dst, mul_high(get!(a), get!(b))),
                 Inst::Move { a, dst } => set!(dst, get!(a)),
                 Inst::Convert { a, from, to, dst } => {
                     let (from, to) = (code.types[from as usize], code.types[to as usize]);

@@ -126,6 +126,12 @@ pub fn eval_wide(signed: bool, op: NumOp, a: i128, b: i128) -> Option<i128> {
     })
 }
 
+/// The upper 64 of the 128 bits of a product.
+#[inline]
+pub fn mul_high(a: u64, b: u64) -> u64 {
+    ((u128::from(a) * u128::from(b)) >> 64) as u64
+}
+
 /// The `int_*_ovf` operations; `None` on overflow.
 #[inline]
 pub fn eval_ovf(op: PlainOp, a: i64, b: i64) -> Option<i64> {
@@ -258,6 +264,10 @@ fn fold_plain(p: PlainOp, args: &[LLConst], result: LLType) -> Option<LLConst> {
             Some(LLConst::Bool(a <= b && b < c))
         }
         IntForceGeZero => word_const(word(0)?.max(0), result),
+        UintMulHigh => {
+            let high = mul_high(word(0)? as u64, word(1)? as u64);
+            word_const(i128::from(high), result)
+        }
         IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => {
             let r = eval_ovf(p, word(0)? as i64, word(1)? as i64)?;
             word_const(i128::from(r), result)

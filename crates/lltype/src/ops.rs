@@ -4,6 +4,7 @@
 //! length)` moves items between GcArrays of one type, or between the inlined arrays of
 //! variable-sized GcStructs (`STR`), as memmove does; write barriers are its own affair.
 //! `gc_identityhash(ptr)` is a Signed that stays the same when the object moves.
+//! `uint_mul_high(a, b)` is the upper word of the product of two Unsigned.
 //!
 //! After the exception transform: `exc_occurred() -> Bool`, `exc_type()`, `exc_value()`,
 //! `exc_set(type, value)`, `exc_clear()` work on the current exception, and
@@ -113,6 +114,7 @@ plain_ops! {
     BoolNot = "bool_not", FOLD;
     IntBetween = "int_between", FOLD;
     IntForceGeZero = "int_force_ge_zero", FOLD;
+    UintMulHigh = "uint_mul_high", FOLD;
     IntAddOvf = "int_add_ovf", OVF;
     IntAddNonnegOvf = "int_add_nonneg_ovf", OVF;
     IntSubOvf = "int_sub_ovf", OVF;

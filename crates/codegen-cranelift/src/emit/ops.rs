@@ -73,6 +73,10 @@ impl Emitter<'_, '_> {
                 self.b.ins().bxor_imm_u(a, 1)
             }
             IntBetween | IntForceGeZero => self.int_special(p, op)?,
+            UintMulHigh => {
+                let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+                self.b.ins().umulhi(a, b)
+            }
             IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => self.int_ovf(p, op)?,
             _ if is_conversion(p) || p == ForceCast => self.convert(op)?,
             ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,

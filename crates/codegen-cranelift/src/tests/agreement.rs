@@ -90,7 +90,7 @@ impl Maker {
     fn operation(&mut self) {
         use NumOp::*;
         let (int, uint) = (NumFamily::Int, NumFamily::Uint);
-        match self.r.below(12) {
+        match self.r.below(13) {
             0..=3 => {
                 let family = self.r.pick(&[int, uint]);
                 let ty = if family == int { *SIGNED } else { *UNSIGNED };
@@ -156,6 +156,10 @@ impl Maker {
                 self.push(op.into(), vec![arg], to);
             }
             10 => {
+                let args = vec![self.operand(*UNSIGNED), self.operand(*UNSIGNED)];
+                self.push(PlainOp::UintMulHigh.into(), args, *UNSIGNED);
+            }
+            11 => {
                 let args = (0..3).map(|_| self.operand(*SIGNED)).collect();
                 self.push(PlainOp::IntBetween.into(), args, *BOOL);
             }

@@ -175,10 +175,3 @@ def ll_hash_lllong(n):
     low = cast_primitive(Signed, n)
     high = cast_primitive(Signed, n >> 64)
     return low + 9 * high
-
-def ll_uint_mul_high(a, b):
-    """The upper half of the product of two words."""
-    product = (cast_primitive(UnsignedLongLongLong, a) *
-               cast_primitive(UnsignedLongLongLong, b))
-    high = llop.ulllong_rshift(UnsignedLongLongLong, product, 64)
-    return cast_primitive(Unsigned, high)

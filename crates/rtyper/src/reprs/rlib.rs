@@ -2,7 +2,7 @@
 //! (RPython: the `ExtRegistryEntry`s of rlib).
 
 use taipan_graph::Const;
-use taipan_lltype::{BOOL, FLOAT, GCREF, PlainOp, SIGNED};
+use taipan_lltype::{BOOL, FLOAT, GCREF, PlainOp, SIGNED, UNSIGNED};
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::InstanceRepr;
@@ -35,7 +35,7 @@ fn rarithmetic(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "int_force_ge_zero" => int_force_ge_zero(hop),
         "is_valid_int" => returns(hop, cbool(true)),
         "widen" | "longlonglongmask" => cast(hop),
-        "uint_mul_high" => helper(hop, "rint.ll_uint_mul_high"),
+        "uint_mul_high" => uint_mul_high(hop),
         _ if function.starts_with("r_") => construct(hop),
         _ => return None,
     })
@@ -214,15 +214,6 @@ fn first_argument(hop: &Hop<'_>) -> RType {
     hop.inputarg(&hop.r_result, 0).map(Some)
 }
 
-fn helper(hop: &Hop<'_>, name: &str) -> RType {
-    hop.exception_cannot_occur()?;
-    let mut args = Vec::new();
-    for (i, r) in hop.args_r.iter().enumerate() {
-        args.push(hop.inputarg(r, i)?);
-    }
-    hop.gendirectcall(name, args).map(Some)
-}
-
 fn converted(hop: &Hop<'_>, r: &Repr) -> RType {
     hop.exception_cannot_occur()?;
     let v = hop.inputarg(r, 0)?;
@@ -286,6 +277,13 @@ fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
     let args = hop.inputargs([&Repr::signed()])?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(PlainOp::IntForceGeZero, args, *SIGNED)))
+}
+
+fn uint_mul_high(hop: &Hop<'_>) -> RType {
+    let r = Repr::unsigned();
+    let args = hop.inputargs([&r, &r])?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(PlainOp::UintMulHigh, args, *UNSIGNED)))
 }
 
 fn keepalive(hop: &Hop<'_>) -> RType {

@@ -1,7 +1,5 @@
-"""Integers without bounds: a sign and a list of 31-bit digits, lowest first. Zero has
+"""Integers without bounds: a sign and a list of 63-bit digits, lowest first. Zero has
 sign 0 and no digits. Values are immutable, and so may share digits.
-
-A digit product and two carries fit a machine word: (B-1)**2 + 2*(B-1) == B**2 - 1.
 """
 import math
 import sys
@@ -11,8 +9,9 @@ from rpython.rlib.rarithmetic import (
     LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int, widen)
 from rpython.rlib.rstring import NumberStringParser, StringBuilder
 from rpython.rlib.rbigint_digits import (
-    BASE, MASK, SHIFT, _add_digits, _bits_in, _compare_digits, _divrem_digit, _long_division,
-    _mul_digits, _negate, _shifted, _sub_digits)
+    MASK, SHIFT, UMASK, _add_digits, _bits_in, _compare_digits, _mul_digits, _negate,
+    _sub_digits)
+from rpython.rlib.rbigint_division import _divrem_digit, _long_division
 from rpython.rlib.rbigint_text import Text
 
 BASE8 = '01234567'
@@ -45,14 +44,11 @@ class rbigint(object):
 
     @staticmethod
     def fromint(n):
+        if n > 0:
+            return rbigint([n], 1)
         if n == 0:
             return NULLRBIGINT
-        sign = 1
-        u = r_uint(n)
-        if n < 0:
-            sign = -1
-            u = -u
-        return _from_unsigned(u, sign)
+        return _from_unsigned(-r_uint(n), -1)
 
     @staticmethod
     def frombool(b):
@@ -141,7 +137,7 @@ class rbigint(object):
                 top = ord(s[n - 1])
             negative = top >= 0x80
         digits = [0] * ((8 * n) // SHIFT + 1)
-        accumulator = 0
+        accumulator = r_uint(0)
         bits = 0
         j = 0
         carry = 1
@@ -154,15 +150,16 @@ class rbigint(object):
                 byte = (byte ^ 0xff) + carry
                 carry = byte >> 8
                 byte = byte & 0xff
-            accumulator |= byte << bits
+            # The bits that a word does not hold are there once more below.
+            accumulator |= r_uint(byte) << bits
             bits += 8
             if bits >= SHIFT:
-                digits[j] = accumulator & MASK
-                accumulator >>= SHIFT
+                digits[j] = intmask(accumulator & UMASK)
                 bits -= SHIFT
+                accumulator = r_uint(byte >> (8 - bits))
                 j += 1
         if bits > 0:
-            digits[j] = accumulator
+            digits[j] = intmask(accumulator)
         if negative:
             return _normal(digits, -1)
         return _normal(digits, 1)
@@ -234,7 +231,7 @@ class rbigint(object):
 
     def _magnitude_mask(self):
         result = r_uint(0)
-        i = min(len(self._digits), 3) - 1
+        i = min(len(self._digits), 2) - 1
         while i >= 0:
             result = (result << SHIFT) | r_uint(self._digits[i])
             i -= 1
@@ -313,17 +310,20 @@ class rbigint(object):
         if self._sign < 0:
             value = ONERBIGINT.lshift(8 * nbytes).add(self)
         chars = ['\x00'] * nbytes
-        accumulator = 0
+        accumulator = r_uint(0)
         available = 0
         j = 0
         for i in range(nbytes):
-            if available < 8 and j < len(value._digits):
-                accumulator |= value._digits[j] << available
-                available += SHIFT
-                j += 1
-            c = chr(accumulator & 0xff)
+            c = chr(intmask(accumulator & 0xff))
             accumulator >>= 8
             available -= 8
+            if available < 0 and j < len(value._digits):
+                # -available bits of the byte come from the next digit.
+                digit = r_uint(value._digits[j])
+                c = chr(ord(c) | intmask((digit << (8 + available)) & 0xff))
+                accumulator = digit >> -available
+                available += SHIFT
+                j += 1
             if byteorder == 'big':
                 chars[nbytes - 1 - i] = c
             else:
@@ -334,7 +334,7 @@ class rbigint(object):
         return self.str() + 'L'
 
     def str(self, max_str_digits=0):
-        if len(self._digits) <= 2:
+        if len(self._digits) <= 1:
             return str(self.toint())
         return _format(self, 10, '')
 
@@ -364,13 +364,17 @@ class rbigint(object):
         return result
 
     def hash(self):
-        x = 0
+        """That of CPython's long: the magnitude modulo 2 ** 64 - 1, with the sign."""
+        x = r_uint(0)
         i = len(self._digits) - 1
         while i >= 0:
-            x = intmask((r_uint(x) << SHIFT) | (r_uint(x) >> (LONG_BIT - SHIFT)))
-            x = intmask(x + self._digits[i])
+            digit = r_uint(self._digits[i])
+            x = (x << SHIFT) | (x >> (LONG_BIT - SHIFT))
+            x += digit
+            if x < digit:
+                x += 1
             i -= 1
-        return intmask(x * self._sign)
+        return intmask(intmask(x) * self._sign)
 
     def __repr__(self):
         return '<rbigint digits=%s, sign=%d>' % (self._digits, self._sign)
@@ -436,17 +440,14 @@ class rbigint(object):
             return other
         if other._sign == 0:
             return self
-        if self._sign == other._sign:
-            return _normal(_add_digits(self._digits, other._digits), self._sign)
-        order = _compare_digits(self._digits, other._digits)
-        if order == 0:
-            return NULLRBIGINT
-        if order > 0:
-            return _normal(_sub_digits(self._digits, other._digits), self._sign)
-        return _normal(_sub_digits(other._digits, self._digits), other._sign)
+        return _add_magnitudes(self, other, other._sign)
 
     def sub(self, other):
-        return self.add(other.neg())
+        if self._sign == 0:
+            return other.neg()
+        if other._sign == 0:
+            return self
+        return _add_magnitudes(self, other, -other._sign)
 
     def mul(self, other):
         if self._sign == 0 or other._sign == 0:
@@ -584,14 +585,18 @@ class rbigint(object):
         words = count // SHIFT
         bits = count % SHIFT
         n = len(self._digits)
-        digits = [0] * (n + words + 1)
+        size = n + words
+        if self._digits[n - 1] >> (SHIFT - bits):
+            size += 1
+        digits = [0] * size
         carry = 0
         for i in range(n):
-            carry |= self._digits[i] << bits
-            digits[i + words] = carry & MASK
-            carry >>= SHIFT
-        digits[n + words] = carry
-        return _normal(digits, self._sign)
+            digit = r_uint(self._digits[i])
+            digits[i + words] = intmask((digit << bits) & UMASK) | carry
+            carry = intmask(digit >> (SHIFT - bits))
+        if carry:
+            digits[n + words] = carry
+        return rbigint(digits, self._sign)
 
     def lqshift(self, count):
         return self.lshift(count)
@@ -608,13 +613,22 @@ class rbigint(object):
         n = len(self._digits) - words
         if n <= 0:
             return NULLRBIGINT
+        carry = self._digits[n + words - 1]
+        top = carry >> bits
+        if top == 0:
+            n -= 1
+            if n == 0:
+                return NULLRBIGINT
         digits = [0] * n
-        for i in range(n):
-            digit = self._digits[i + words] >> bits
-            if i + 1 < n:
-                digit |= (self._digits[i + words + 1] << (SHIFT - bits)) & MASK
-            digits[i] = digit
-        return _normal(digits, self._sign)
+        if top:
+            n -= 1
+            digits[n] = top
+        while n > 0:
+            n -= 1
+            digit = self._digits[n + words]
+            digits[n] = (digit >> bits) | intmask((r_uint(carry) << (SHIFT - bits)) & UMASK)
+            carry = digit
+        return rbigint(digits, self._sign)
 
     def rqshift(self, count):
         return self.rshift(count)
@@ -642,6 +656,17 @@ class rbigint(object):
 
 
 # Numbers of digits.
+
+def _add_magnitudes(a, b, sign):
+    """The sum of a and of b with that sign; neither is zero."""
+    if a._sign == sign:
+        return rbigint(_add_digits(a._digits, b._digits), sign)
+    order = _compare_digits(a._digits, b._digits)
+    if order == 0:
+        return NULLRBIGINT
+    if order > 0:
+        return _normal(_sub_digits(a._digits, b._digits), a._sign)
+    return _normal(_sub_digits(b._digits, a._digits), sign)
 
 def _normal(digits, sign):
     """Without leading zeroes."""
@@ -672,9 +697,7 @@ def _from_rarith(n):
     return result.invert() if negative else result
 
 def _from_unsigned(u, sign):
-    mask = r_uint(MASK)
-    digits = [intmask(u & mask), intmask((u >> SHIFT) & mask), intmask(u >> (2 * SHIFT))]
-    return _normal(digits, sign)
+    return _normal([intmask(u & UMASK), intmask(u >> SHIFT)], sign)
 
 def bits_in_digit(digit):
     return _bits_in(digit)
@@ -706,6 +729,8 @@ def int_in_valid_range(x):
 
 def _bitwise(a, op, b):
     """On two's complements of as many digits as the longer one, and one more."""
+    if a._sign >= 0 and b._sign >= 0:
+        return _bitwise_digits(a._digits, op, b._digits)
     size = max(len(a._digits), len(b._digits)) + 1
     x = _complement(a, size)
     y = _complement(b, size)
@@ -720,6 +745,22 @@ def _bitwise(a, op, b):
         _negate(x)
         return _normal(x, -1)
     return _normal(x, 1)
+
+def _bitwise_digits(a, op, b):
+    if len(a) < len(b):
+        a, b = b, a
+    if op == '&':
+        digits = [0] * len(b)
+    else:
+        digits = a[:]
+    for i in range(len(b)):
+        if op == '&':
+            digits[i] = a[i] & b[i]
+        elif op == '|':
+            digits[i] = a[i] | b[i]
+        else:
+            digits[i] = a[i] ^ b[i]
+    return _normal(digits, 1)
 
 def _complement(a, size):
     digits = [0] * size
@@ -740,7 +781,7 @@ def _parse(parser):
     while True:
         chunk = 0
         factor = 1
-        while factor < BASE // base:
+        while factor < MASK // base:
             digit = parser.next_digit()
             if digit < 0:
                 if factor > 1:

@@ -1,18 +1,26 @@
-"""Magnitudes of big integers: lists of 31-bit digits, lowest first."""
+"""Magnitudes of big integers: lists of 63-bit digits, lowest first.
 
-SHIFT = 31
-BASE = 1 << SHIFT
-MASK = BASE - 1
-KARATSUBA_CUTOFF = 40
+Sums of two digits and a carry fit an unsigned word, differences a signed one. Products
+come as two digits: the lower from the word that multiplication leaves, the upper as the
+upper word of the product with one factor doubled.
+"""
+from rpython.rlib.objectmodel import always_inline
+from rpython.rlib.rarithmetic import intmask, r_uint, uint_mul_high
+
+SHIFT = 63
+MASK = (1 << SHIFT) - 1
+UMASK = r_uint(MASK)
+KARATSUBA_CUTOFF = 38
 
 
 def _bits_in(digit):
     bits = 0
-    while digit >= 256:
-        digit >>= 8
+    rest = r_uint(digit)
+    while rest >= 256:
+        rest >>= 8
         bits += 8
-    while digit:
-        digit >>= 1
+    while rest:
+        rest >>= 1
         bits += 1
     return bits
 
@@ -29,17 +37,19 @@ def _compare_digits(a, b):
 def _add_digits(a, b):
     if len(a) < len(b):
         a, b = b, a
-    result = [0] * (len(a) + 1)
-    carry = 0
+    result = [0] * len(a)
+    carry = r_uint(0)
     for i in range(len(b)):
-        carry += a[i] + b[i]
-        result[i] = carry & MASK
+        carry += r_uint(a[i]) + r_uint(b[i])
+        result[i] = intmask(carry & UMASK)
         carry >>= SHIFT
     for i in range(len(b), len(a)):
-        carry += a[i]
-        result[i] = carry & MASK
+        carry += r_uint(a[i])
+        result[i] = intmask(carry & UMASK)
         carry >>= SHIFT
-    result[len(a)] = carry
+    if carry:
+        # Seldom: most highest digits are small.
+        return result + [1]
     return result
 
 def _sub_digits(a, b):
@@ -57,21 +67,67 @@ def _sub_digits(a, b):
     return result
 
 def _mul_digits(a, b):
+    if len(a) == 1 and len(b) == 1:
+        return _two_digits(r_uint(a[0]) * r_uint(b[0]),
+                           uint_mul_high(r_uint(a[0]) << 1, r_uint(b[0])))
+    if a is b:
+        return _square_digits(a)
     if len(a) > len(b):
         a, b = b, a
     if len(a) > KARATSUBA_CUTOFF:
         return _karatsuba(a, b)
     result = [0] * (len(a) + len(b))
-    n = len(b)
     for i in range(len(a)):
-        digit = a[i]
-        carry = 0
-        for j in range(n):
-            carry += digit * b[j] + result[i + j]
-            result[i + j] = carry & MASK
-            carry >>= SHIFT
-        result[i + n] = carry
+        if a[i]:
+            result[i + len(b)] = _add_product(result, i, a[i], b, 0)
     return result
+
+def _two_digits(low, high):
+    """Of the word and what is above its digit."""
+    if high:
+        return [intmask(low & UMASK), intmask(high)]
+    return [intmask(low & UMASK)]
+
+def _square_digits(a):
+    """Every product of two different digits counts twice, but is made once."""
+    n = len(a)
+    if n > KARATSUBA_CUTOFF:
+        return _karatsuba(a, a)
+    result = [0] * (2 * n)
+    for i in range(n):
+        result[i + n] = _add_product(result, i, a[i], a, i + 1)
+    carry = r_uint(0)
+    for i in range(n):
+        digit = r_uint(a[i])
+        low = ((digit * digit) & UMASK) + carry
+        carry = uint_mul_high(digit << 1, digit)
+        low, carry = _plus_twice(low, carry, result[2 * i])
+        result[2 * i] = intmask(low)
+        low, carry = _plus_twice(carry, r_uint(0), result[2 * i + 1])
+        result[2 * i + 1] = intmask(low)
+    return result
+
+@always_inline
+def _plus_twice(low, carry, digit):
+    """The digit of low + 2 * digit, and the carry with what is above it."""
+    carry += (low >> SHIFT) + (r_uint(digit) >> (SHIFT - 1))
+    low = (low & UMASK) + ((r_uint(digit) << 1) & UMASK)
+    return low & UMASK, carry + (low >> SHIFT)
+
+def _add_product(target, start, factor, digits, first):
+    """Adds the factor times the digits from that one on, which is that many places
+    further on in the target; the result is the carry."""
+    factor = r_uint(factor)
+    double = factor << 1
+    carry = r_uint(0)
+    for j in range(first, len(digits)):
+        digit = r_uint(digits[j])
+        low = ((factor * digit) & UMASK) + carry
+        carry = uint_mul_high(double, digit) + (low >> SHIFT)
+        low = (low & UMASK) + r_uint(target[start + j])
+        target[start + j] = intmask(low & UMASK)
+        carry += low >> SHIFT
+    return intmask(carry)
 
 def _karatsuba(a, b):
     """Three products of half the length; where b is much longer, one after the other
@@ -89,11 +145,16 @@ def _karatsuba(a, b):
     half = len(b) >> 1
     a0 = a[:half]
     a1 = a[half:]
-    b0 = b[:half]
-    b1 = b[half:]
-    low = _mul_digits(a0, b0)
-    high = _mul_digits(a1, b1)
-    middle = _mul_digits(_add_digits(a0, a1), _add_digits(b0, b1))
+    if a is b:
+        low = _square_digits(a0)
+        high = _square_digits(a1)
+        middle = _square_digits(_add_digits(a0, a1))
+    else:
+        b0 = b[:half]
+        b1 = b[half:]
+        low = _mul_digits(a0, b0)
+        high = _mul_digits(a1, b1)
+        middle = _mul_digits(_add_digits(a0, a1), _add_digits(b0, b1))
     middle = _sub_digits(middle, _trimmed(low, len(middle)))
     middle = _sub_digits(middle, _trimmed(high, len(middle)))
     result = [0] * (len(a) + len(b))
@@ -109,91 +170,50 @@ def _trimmed(digits, size):
         return digits[:size]
     return digits
 
+def _without_zeroes(digits):
+    """A copy without leading zeroes."""
+    n = len(digits)
+    while n > 0 and digits[n - 1] == 0:
+        n -= 1
+    assert n >= 0
+    return digits[:n]
+
 def _add_into(target, start, digits):
-    carry = 0
+    carry = r_uint(0)
     n = len(digits)
     while n > 0 and digits[n - 1] == 0:
         n -= 1
     for i in range(n):
-        carry += target[start + i] + digits[i]
-        target[start + i] = carry & MASK
+        carry += r_uint(target[start + i]) + r_uint(digits[i])
+        target[start + i] = intmask(carry & UMASK)
         carry >>= SHIFT
     i = start + n
     while carry:
-        carry += target[i]
-        target[i] = carry & MASK
+        carry += r_uint(target[i])
+        target[i] = intmask(carry & UMASK)
         carry >>= SHIFT
         i += 1
-
-def _divrem_digit(a, n):
-    """Quotient digits and remainder of a division by one digit."""
-    result = [0] * len(a)
-    remainder = 0
-    i = len(a) - 1
-    while i >= 0:
-        remainder = (remainder << SHIFT) | a[i]
-        quotient = remainder // n
-        result[i] = quotient
-        remainder -= quotient * n
-        i -= 1
-    return result, remainder
-
-def _long_division(a, b):
-    """Knuth's algorithm D, for at least two digits in b and no fewer in a."""
-    shift = SHIFT - _bits_in(b[len(b) - 1])
-    v = _shifted(b, shift, len(b))
-    u = _shifted(a, shift, len(a) + 1)
-    n = len(v)
-    top = v[n - 1]
-    second = v[n - 2]
-    j = len(a) - n
-    quotient = [0] * (j + 1)
-    while j >= 0:
-        head = (u[j + n] << SHIFT) | u[j + n - 1]
-        digit = head // top
-        rest = head - digit * top
-        while digit >= BASE or digit * second > ((rest << SHIFT) | u[j + n - 2]):
-            digit -= 1
-            rest += top
-            if rest >= BASE:
-                break
-        borrow = 0
-        for i in range(n):
-            borrow += u[i + j] - digit * v[i]
-            u[i + j] = borrow & MASK
-            borrow >>= SHIFT
-        borrow += u[j + n]
-        u[j + n] = borrow & MASK
-        if borrow < 0:
-            digit -= 1
-            carry = 0
-            for i in range(n):
-                carry += u[i + j] + v[i]
-                u[i + j] = carry & MASK
-                carry >>= SHIFT
-            u[j + n] = (u[j + n] + carry) & MASK
-        quotient[j] = digit
-        j -= 1
-    remainder = [0] * n
-    for i in range(n):
-        remainder[i] = (u[i] >> shift) | ((u[i + 1] << (SHIFT - shift)) & MASK)
-    return quotient, remainder
 
 def _shifted(digits, shift, size):
     """Shifted left by less than a digit, into a list of that size."""
     result = [0] * size
     carry = 0
     for i in range(len(digits)):
-        carry |= digits[i] << shift
-        result[i] = carry & MASK
-        carry >>= SHIFT
+        digit = r_uint(digits[i])
+        result[i] = intmask((digit << shift) & UMASK) | carry
+        carry = intmask(digit >> (SHIFT - shift))
     if len(digits) < size:
         result[len(digits)] = carry
     return result
 
 def _negate(digits):
-    carry = 1
-    for i in range(len(digits)):
-        carry += digits[i] ^ MASK
-        digits[i] = carry & MASK
-        carry >>= SHIFT
+    """The two's complement: what is above the lowest one changes, that one stays."""
+    i = 0
+    while i < len(digits) and digits[i] == 0:
+        i += 1
+    if i < len(digits):
+        digits[i] = MASK - digits[i] + 1
+        i += 1
+    while i < len(digits):
+        digits[i] ^= MASK
+        i += 1

@@ -1,5 +1,6 @@
 """Digits of big integers in other bases, from magnitudes as in rbigint_digits."""
-from rpython.rlib.rbigint_digits import BASE, _divrem_digit, _long_division, _mul_digits
+from rpython.rlib.rbigint_digits import MASK, _mul_digits, _without_zeroes
+from rpython.rlib.rbigint_division import _divrem_digit, _long_division
 
 # Shorter magnitudes are taken apart group by group.
 SPLIT_FROM = 20
@@ -15,7 +16,7 @@ class Text(object):
         # the largest power of the base that is one digit, and how many places it has
         self.power = base
         self.places = 1
-        while self.power < BASE // base:
+        while self.power < MASK // base:
             self.power *= base
             self.places += 1
         # its squares and theirs, and how many places those have
@@ -42,7 +43,6 @@ class Text(object):
                 level -= 1
                 continue
             digits, low = _long_division(digits, power)
-            digits = _without_zeroes(digits)
             end = len(self.chars) + self.widths[level]
             self._append_part(_without_zeroes(low), level - 1)
             while len(self.chars) < end:
@@ -58,11 +58,3 @@ class Text(object):
                 self.chars.append(self.letters[group % self.base])
                 group //= self.base
                 count += 1
-
-
-def _without_zeroes(digits):
-    n = len(digits)
-    while n > 0 and digits[n - 1] == 0:
-        n -= 1
-    assert n >= 0
-    return digits[:n]
