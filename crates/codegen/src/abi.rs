@@ -40,10 +40,12 @@ pub mod state {
     pub const STACK_LIMIT: i32 = 40;
     /// What a function for slow paths has to say.
     pub const SLOW_RESULT: i32 = 48;
+    /// What it is given: words.
+    pub const SLOW_ARGUMENTS: i32 = 56;
     /// Number of traceback entries recorded.
-    pub const TRACEBACK_COUNT: i32 = 56;
+    pub const TRACEBACK_COUNT: i32 = 80;
     /// The ring of traceback entries: location, exception type.
-    pub const TRACEBACK: i32 = 64;
+    pub const TRACEBACK: i32 = 88;
     /// Number of entries in the ring.
     pub const TRACEBACK_DEPTH: i64 = 128;
 }

@@ -404,7 +404,7 @@ impl Decoder<'_, '_> {
                     self.emit(Inst::Move { a, dst });
                 }
             }
-            Malloc | MallocVarsize | GcMallocNursery => self.malloc(p, op, dst)?,
+            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => self.malloc(p, op, dst)?,
             Getfield | Getsubstruct | DirectFieldptr => {
                 let ty = self.pointee(g, arg(op, 0)?)?;
                 let (offset, field) = self.field(ty, arg(op, 1)?)?;
@@ -665,7 +665,7 @@ impl Decoder<'_, '_> {
             _ => false,
         };
         let length = match p {
-            PlainOp::MallocVarsize => self.opnd(arg(op, 2)?),
+            PlainOp::MallocVarsize | PlainOp::GcMallocFilled => self.opnd(arg(op, 2)?),
             _ => self.constant(0),
         };
         let ty = self.type_id(*ty);

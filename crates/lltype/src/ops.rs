@@ -163,7 +163,7 @@ plain_ops! {
     BareSetinteriorfield = "bare_setinteriorfield", EFFECT;
     Getinteriorarraysize = "getinteriorarraysize", FOLD;
     CastPointer = "cast_pointer", FOLD;
-    CastOpaquePtr = "cast_opaque_ptr", READ;
+    CastOpaquePtr = "cast_opaque_ptr", FOLD;
     PtrEq = "ptr_eq", FOLD;
     PtrNe = "ptr_ne", FOLD;
     PtrNonzero = "ptr_nonzero", FOLD;
@@ -212,6 +212,7 @@ plain_ops! {
     GcIdentityhash = "gc_identityhash", READ | GC;
     GcId = "gc_id", READ | GC;
     GcCanMove = "gc_can_move", READ;
+    GcMallocFilled = "gc_malloc_filled", EFFECT | GC;
     GcMallocNursery = "gc_malloc_nursery", EFFECT;
     GcWritebarrier = "gc_writebarrier", EFFECT;
     GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT;

@@ -25,6 +25,9 @@ pub struct State {
     pub stack_limit: usize,
     /// What a function of [`crate::gc::slow`] has to say: those return nothing.
     pub slow_result: usize,
+    /// What such a function is given: registers that arguments have to be in would be
+    /// where emitted code keeps them all the time.
+    pub slow_arguments: [usize; 3],
     /// Number of traceback entries ever recorded.
     pub traceback_count: usize,
     /// The last of them, at their number modulo [`TRACEBACK_DEPTH`].
@@ -81,6 +84,8 @@ pub mod offset {
     pub const TRACEBACK_COUNT: i32 = offset_of!(State, traceback_count) as i32;
     /// [`State::slow_result`]
     pub const SLOW_RESULT: i32 = offset_of!(State, slow_result) as i32;
+    /// [`State::slow_arguments`]
+    pub const SLOW_ARGUMENTS: i32 = offset_of!(State, slow_arguments) as i32;
     /// [`State::traceback`]
     pub const TRACEBACK: i32 = offset_of!(State, traceback) as i32;
 }
@@ -97,6 +102,7 @@ pub static mut rpy_state: State = State {
     stack_limit: 0,
     traceback_count: 0,
     slow_result: 0,
+    slow_arguments: [0; 3],
     traceback: [TracebackEntry {
         location: RAISED,
         exc_type: 0,

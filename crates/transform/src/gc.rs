@@ -22,105 +22,43 @@
 //! that dominates all of that, and left where control leaves what that block
 //! dominates, so ways around it cost nothing.
 //!
-//! A barrier for a store into an array has the index as second operand. Barriers are
-//! left out for null and prebuilt values (which never move), and for
-//! objects that were allocated, or had a barrier, since the last collection.
+//! Where barriers go is in [`crate::barriers`].
+//!
+//! In a large function with a loop, such as one over bytecodes, roots are read back after
+//! calls that cannot collect, too. Nothing has moved, so this is right as well; and the
+//! register allocator has then no variables there that live across calls from end to end
+//! of the loop, for which there are few registers, and which it keeps in memory everywhere
+//! once there are too many of them somewhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
     BlockId, Dominators, ExitSwitch, Link, LinkId, Loop, Operation, VarId, entry_map, find_loops,
     transform_dead_op_vars,
 };
-use taipan_lltype::{GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID};
+use taipan_lltype::{GCREF, LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 
 use crate::Summaries;
-use crate::calls::{can_collect, is_raw_malloc};
+use crate::barriers::insert_barriers;
+use crate::calls::{calls_a_graph, can_collect};
+use crate::casts::repeat_casts;
+use crate::filled::mark_filled;
 use crate::nursery::split_mallocs;
-use crate::ssa::{constant, operation, type_of};
+use crate::ssa::{constant, operation};
+
+/// Number of blocks above which functions with loops read roots back after every call.
+const LARGE: usize = 100;
 
 /// Inserts what the collector needs.
 pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
+    repeat_casts(&mut g, s);
+    mark_filled(&mut g, s);
     insert_barriers(&mut g, s);
     split_mallocs(&mut g, s.program());
     Roots::new(&g, s).insert(&mut g);
     transform_dead_op_vars(&mut g);
     g.compact();
     g
-}
-
-fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
-    let entries = entry_map(g);
-    // Variables that need no barrier at the end of a block.
-    let mut at_end: FxHashMap<BlockId, FxHashSet<VarId>> = FxHashMap::default();
-    for b in g.reachable() {
-        let mut clean: FxHashSet<VarId> = FxHashSet::default();
-        if let [LinkId { source, exit }] = entries[b.index()][..]
-            && b != g.startblock
-            && let Some(before) = at_end.get(&source)
-        {
-            let link = &g.block(source).exits[exit];
-            for (a, v) in link.args.iter().zip(&g.block(b).inputargs) {
-                if a.as_var().is_some_and(|a| before.contains(&a)) {
-                    clean.insert(*v);
-                }
-            }
-        }
-        let operations = std::mem::take(&mut g.block_mut(b).operations);
-        let mut new = Vec::with_capacity(operations.len());
-        for op in operations {
-            if let Some(object) = stored_into(g, &op) {
-                // A barrier for one item says nothing of the others.
-                let item = stored_item(g, &op);
-                let needed = match (object.as_var(), &item) {
-                    (None, _) => true,
-                    (Some(v), None) => clean.insert(v),
-                    (Some(v), Some(_)) => !clean.contains(&v),
-                };
-                if needed {
-                    let result = g.new_var("", *VOID);
-                    let args = [object].into_iter().chain(item);
-                    new.push(operation(PlainOp::GcWritebarrier, args, result, op.at));
-                }
-            }
-            if can_collect(&op, s) {
-                clean.clear();
-            }
-            match op.op {
-                LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize) if !is_raw_malloc(&op) => {
-                    clean.insert(op.result);
-                }
-                LLOp::Plain(PlainOp::CastPointer)
-                    if op.args[0].as_var().is_some_and(|v| clean.contains(&v)) =>
-                {
-                    clean.insert(op.result);
-                }
-                _ => {}
-            }
-            new.push(op);
-        }
-        g.block_mut(b).operations = new;
-        at_end.insert(b, clean);
-    }
-}
-
-/// The GC object that an operation stores a pointer into, if that pointer may be to
-/// a young object.
-fn stored_into(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
-    let LLOp::Plain(PlainOp::Setfield | PlainOp::Setarrayitem | PlainOp::Setinteriorfield) = op.op
-    else {
-        return None;
-    };
-    let object = op.args.first()?;
-    let value = op.args.last()?;
-    (value.as_var().is_some() && type_of(g, value).is_gc_ptr() && type_of(g, object).is_gc_ptr())
-        .then(|| object.clone())
-}
-
-/// The index, if an operation stores into an item of a GC array.
-fn stored_item(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
-    let array = type_of(g, op.args.first()?).pointee()?.as_array().is_some();
-    array.then(|| op.args[1].clone())
 }
 
 fn is_root(g: &LLGraph, v: VarId) -> bool {
@@ -187,8 +125,9 @@ impl Roots {
             size: 0,
         };
         let order = g.reachable();
+        let every_call = order.len() > LARGE && !find_loops(g).is_empty();
         for b in &order {
-            let places = collecting(g, *b, s);
+            let places = collecting(g, *b, every_call, s);
             if !places.is_empty() {
                 roots.places.insert(*b, places);
             }
@@ -728,8 +667,14 @@ fn rename(args: &mut [LLOperand], names: &FxHashMap<VarId, VarId>) {
     }
 }
 
-/// The operations of a block that can collect, with what they keep alive.
-fn collecting(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> Vec<(usize, Vec<VarId>)> {
+/// The operations of a block that can collect, or those and `every_call`, with what they keep
+/// alive.
+fn collecting(
+    g: &LLGraph,
+    b: BlockId,
+    every_call: bool,
+    s: &dyn Summaries,
+) -> Vec<(usize, Vec<VarId>)> {
     let block = g.block(b);
     let mut live: Vec<VarId> = Vec::new();
     let add = |live: &mut Vec<VarId>, v: VarId| {
@@ -743,7 +688,7 @@ fn collecting(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> Vec<(usize, Vec<Var
     let mut out = Vec::new();
     for (i, op) in block.operations.iter().enumerate().rev() {
         live.retain(|v| *v != op.result);
-        if can_collect(op, s) {
+        if can_collect(op, s) || every_call && calls_a_graph(op) {
             let mut roots = live.clone();
             roots.sort_unstable();
             out.push((i, roots));

@@ -19,11 +19,14 @@
 //! between passes; inside a pass they may be in SSA form.
 
 mod asserts;
+mod barriers;
 mod calls;
+mod casts;
 mod cse;
 mod dispatch;
 mod division;
 mod exceptions;
+mod filled;
 mod finalizer;
 mod fold;
 mod gc;
@@ -39,6 +42,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 
+pub use barriers::SHARED_CARD;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;

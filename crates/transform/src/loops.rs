@@ -25,6 +25,7 @@ use taipan_graph::{
 };
 use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp, PlainOp, Program};
 
+use crate::calls::calls_a_graph;
 use crate::memory::{Writes, place};
 
 /// Number of operations of a loop test that may be copied.
@@ -114,6 +115,9 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
         defined.extend(g.block(*b).definitions());
     }
     let written = Writes::of(g, &l.blocks, program);
+    let calls = (l.blocks.iter())
+        .flat_map(|b| &g.block(*b).operations)
+        .any(calls_a_graph);
     let certain = certain_blocks(g, l);
     let mut known = dereferenced_before(g, entry.source);
     for b in &certain {
@@ -134,6 +138,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
                     (op.args.iter()).all(|a| a.as_var().is_none_or(|v| !defined.contains(&v)));
                 let movable = invariant
                     && !(canraise && i == count)
+                    && !(calls && is_load(op))
                     && may_move(g, op, &known, certain.contains(b), &written, program);
                 if movable {
                     defined.remove(&op.result);
@@ -200,6 +205,19 @@ fn dereferenced_before(g: &LLGraph, b: BlockId) -> FxHashSet<VarId> {
         at = dominators.immediate(b);
     }
     known
+}
+
+/// Whether an operation reads memory. Where a loop calls functions, what is kept for the whole
+/// loop is kept in memory, so that a load in front of it saves none in it; and in a loop
+/// over bytecodes, which has hundreds of blocks, it takes the place of what they all need.
+fn is_load(op: &Operation<LowLevel>) -> bool {
+    use PlainOp::*;
+    matches!(
+        op.op,
+        LLOp::Plain(
+            Getfield | Getarrayitem | Getarraysize | Getinteriorfield | Getinteriorarraysize
+        )
+    )
 }
 
 fn may_move(

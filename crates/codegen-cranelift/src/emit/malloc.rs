@@ -51,7 +51,9 @@ impl Emitter<'_, '_> {
                     _ => (ty.is_gc_container(), false),
                 };
                 let length = match p {
-                    PlainOp::MallocVarsize => Some(self.arg_value(op, 2)?),
+                    PlainOp::MallocVarsize | PlainOp::GcMallocFilled => {
+                        Some(self.arg_value(op, 2)?)
+                    }
                     _ => None,
                 };
                 let l = self.layout(*ty);
@@ -201,7 +203,8 @@ impl Emitter<'_, '_> {
         {
             return self.malloc_string(info, var, length_at, n);
         }
-        let zero = zero || !var.item_gc_pointers.is_empty();
+        let filled = op.op == PlainOp::GcMallocFilled.into();
+        let zero = zero || !var.item_gc_pointers.is_empty() && !filled;
         if let Some(length_at) = var.length
             && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
             && !is_string
@@ -209,10 +212,11 @@ impl Emitter<'_, '_> {
         {
             return Ok(self.malloc_short_array(info, var, length_at, n, zero));
         }
-        let zero = self.int(I8, i64::from(zero));
         if self.in_cold_block {
+            let zero = self.int(I64, i64::from(zero));
             return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
         }
+        let zero = self.int(I8, i64::from(zero));
         self.call_runtime("rpy_gc_malloc_varsize", &[info, n, zero], Some(PTR))
             .ok_or_else(|| "no result".to_owned())
     }
@@ -234,21 +238,23 @@ impl Emitter<'_, '_> {
             return result;
         }
         // Word by word: there are few.
-        let (test, clear) = (self.b.create_block(), self.b.create_block());
-        let at = self.b.append_block_param(test, PTR);
+        let clear = self.b.create_block();
+        let at = self.b.append_block_param(clear, PTR);
         let start = self.b.ins().iadd_imm_s(p, var.items as i64);
         let bytes = self.b.ins().imul_imm_s(n, var.item_size as i64);
         let end = self.b.ins().iadd(start, bytes);
-        self.jump(test, &[start]);
-        self.b.switch_to_block(test);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, at, end);
-        self.b.ins().brif(more, clear, &[], done, &[p.into()]);
+        let go_on = |this: &mut Self, at| {
+            let more = this.b.ins().icmp(IntCC::UnsignedLessThan, at, end);
+            let args = (&[at.into()], &[p.into()]);
+            this.b.ins().brif(more, clear, args.0, done, args.1);
+        };
+        go_on(self, start);
         self.b.switch_to_block(clear);
         let flags = self.heap_flags();
         let null = self.int(I64, 0);
         self.b.ins().store(flags, null, at, 0);
         let next = self.b.ins().iadd_imm_s(at, 8);
-        self.jump(test, &[next]);
+        go_on(self, next);
         self.b.switch_to_block(done);
         result
     }
@@ -287,7 +293,7 @@ impl Emitter<'_, '_> {
         let is_short = self.b.ins().icmp(IntCC::UnsignedLessThan, n, most);
         self.b.ins().brif(is_short, short, &[], long, &[]);
         self.b.switch_to_block(long);
-        let clear = self.int(I8, i64::from(zero));
+        let clear = self.int(I64, i64::from(zero));
         let p = self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, clear]);
         self.jump(done, &[p]);
         self.b.switch_to_block(short);

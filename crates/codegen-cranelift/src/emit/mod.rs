@@ -284,9 +284,14 @@ impl Emitter<'_, '_> {
         self.call_with(CallConv::SystemV, name, args, result)
     }
 
-    /// A function of the runtime for slow paths, which leaves all registers alone.
+    /// A function of the runtime for slow paths, which leaves all registers alone. Its
+    /// arguments are words in memory: a value that had to be in a certain register here would
+    /// be kept in that one from where it is made, though the slow path is hardly ever taken.
     fn call_slow(&mut self, name: &str, args: &[Value]) {
-        self.call_with(CallConv::PreserveAll, name, args, None);
+        for (at, v) in (abi::state::SLOW_ARGUMENTS..).step_by(8).zip(args) {
+            self.store_state(at, *v);
+        }
+        self.call_with(CallConv::PreserveAll, name, &[], None);
     }
 
     /// A function for slow paths that makes an object.

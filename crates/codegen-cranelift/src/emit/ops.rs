@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
                 let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
                 self.b.ins().isub(a, b)
             }
-            Malloc | MallocVarsize | GcMallocNursery | Free | RawMalloc | RawFree
+            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery | Free | RawMalloc | RawFree
             | RawMallocUsage => {
                 return self.allocation(p, op);
             }

@@ -18,6 +18,7 @@ fn numbers_agree() {
         (header::MARKED | header::OUTSIDE) as i64
     );
     assert_eq!(abi::LARGE_OBJECT, gc::LARGE_OBJECT as u64);
+    assert!(taipan_transform::SHARED_CARD <= gc::CARD_ITEMS as i128);
     assert_eq!(abi::TYPE_INFO_SIZE, size_of::<TypeInfo>());
     assert_eq!(abi::LOCATION_SIZE, size_of::<Location>());
     let fields = [
@@ -46,6 +47,7 @@ fn state_agrees() {
             EXC_VALUE,
             STACK_LIMIT,
             SLOW_RESULT,
+            SLOW_ARGUMENTS,
             TRACEBACK_COUNT,
             TRACEBACK,
         ],
@@ -57,6 +59,7 @@ fn state_agrees() {
             offset::EXC_VALUE,
             offset::STACK_LIMIT,
             offset::SLOW_RESULT,
+            offset::SLOW_ARGUMENTS,
             offset::TRACEBACK_COUNT,
             offset::TRACEBACK,
         ]

@@ -12,8 +12,8 @@ use super::header::MARKED;
 use crate::memory::Stack;
 use crate::{exc, sys};
 
-/// Number of items that a card stands for.
-pub(crate) const CARD_ITEMS: usize = 128;
+/// Number of items that a card stands for. One barrier counts for all of the first ones.
+pub const CARD_ITEMS: usize = 128;
 
 /// The list of large objects.
 pub(crate) struct LargeSpace {

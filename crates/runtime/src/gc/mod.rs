@@ -32,6 +32,7 @@ pub mod slow;
 mod tests;
 
 pub use header::TypeInfo;
+pub use large::CARD_ITEMS;
 
 use crate::memory::{Stack, map, unmap};
 use crate::state::state;

@@ -1,9 +1,8 @@
 //! The collector's functions for slow paths: they leave every register as it was, so that
 //! emitted code that hardly ever calls them can keep its values where they are
-//! (Cranelift's `preserve_all`). They return nothing; a new object is in
-//! [`crate::state::State::slow_result`].
-//!
-//! Arguments are passed as C passes them. What they do is in [`super::api`].
+//! (Cranelift's `preserve_all`). They take and return nothing: their arguments are in
+//! [`crate::state::State::slow_arguments`], a new object is in
+//! [`crate::state::State::slow_result`]. What they do is in [`super::api`].
 
 use core::arch::naked_asm;
 
@@ -93,45 +92,77 @@ macro_rules! preserving {
 }
 
 preserving! {
-    /// [`writebarrier`]
+    /// [`super::api::writebarrier`]
     ///
     /// # Safety
-    /// As for that. It is called with those arguments.
-    rpy_slow_writebarrier => writebarrier;
-    /// [`writebarrier_array`]
+    /// As for that; the arguments are in place.
+    rpy_slow_writebarrier => barrier;
+    /// [`super::api::writebarrier_array`]
     ///
     /// # Safety
-    /// As for that. It is called with those arguments.
-    rpy_slow_writebarrier_array => writebarrier_array;
+    /// As for that; the arguments are in place.
+    rpy_slow_writebarrier_array => barrier_array;
     /// Memory for an object of fixed size below [`super::LARGE_OBJECT`], when the nursery
     /// is full. The caller fills all of it, the header too.
     ///
     /// # Safety
-    /// The caller's roots are saved. It is called with the size in bytes.
+    /// The caller's roots are saved, and the argument, a size in bytes, is in place.
     rpy_slow_malloc => malloc;
     /// [`rpy_gc_malloc_fixed`]
     ///
     /// # Safety
-    /// As for that. It is called with those arguments.
+    /// As for that; the argument is in place.
     rpy_slow_malloc_fixed => malloc_fixed;
     /// [`rpy_gc_malloc_varsize`]
     ///
     /// # Safety
-    /// As for that. It is called with those arguments.
+    /// As for that; the arguments are in place.
     rpy_slow_malloc_varsize => malloc_varsize;
 }
 
-unsafe extern "C" fn malloc(size: usize) {
-    // SAFETY: by contract.
-    unsafe { (*state()).slow_result = allocate_in_nursery(size) }
+/// What the function was given.
+unsafe fn arguments() -> [usize; 3] {
+    // SAFETY: the mutator's own words.
+    unsafe { (*state()).slow_arguments }
 }
 
-unsafe extern "C" fn malloc_fixed(info: &'static TypeInfo) {
+unsafe extern "C" fn barrier() {
     // SAFETY: by contract.
-    unsafe { (*state()).slow_result = rpy_gc_malloc_fixed(info) }
+    unsafe {
+        let [obj, ..] = arguments();
+        writebarrier(obj);
+    }
 }
 
-unsafe extern "C" fn malloc_varsize(info: &'static TypeInfo, length: usize, zero: bool) {
+unsafe extern "C" fn barrier_array() {
     // SAFETY: by contract.
-    unsafe { (*state()).slow_result = rpy_gc_malloc_varsize(info, length, zero) }
+    unsafe {
+        let [obj, index, _] = arguments();
+        writebarrier_array(obj, index);
+    }
+}
+
+unsafe extern "C" fn malloc() {
+    // SAFETY: by contract.
+    unsafe {
+        let [size, ..] = arguments();
+        (*state()).slow_result = allocate_in_nursery(size);
+    }
+}
+
+unsafe extern "C" fn malloc_fixed() {
+    // SAFETY: by contract: the argument is the address of type information.
+    unsafe {
+        let [info, ..] = arguments();
+        (*state()).slow_result = rpy_gc_malloc_fixed(&*(info as *const TypeInfo));
+    }
+}
+
+unsafe extern "C" fn malloc_varsize() {
+    // SAFETY: by contract: the first argument is the address of type information.
+    unsafe {
+        let [info, length, zero] = arguments();
+        let info = &*(info as *const TypeInfo);
+        (*state()).slow_result = rpy_gc_malloc_varsize(info, length, zero != 0);
+    }
 }

@@ -4,6 +4,7 @@ mod exceptions;
 mod gc;
 mod optimizations;
 mod random;
+mod stores;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

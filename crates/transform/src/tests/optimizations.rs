@@ -516,6 +516,40 @@ fn loops_are_rotated_and_invariants_hoisted() {
 }
 
 #[test]
+fn loads_stay_in_loops_that_call() {
+    check(
+        "func f = synth 'f' (): func(*GcArray of Signed, Signed) -> Signed
+         graph f
+         block0(a: *GcArray of Signed, n: Signed): goto block1(n, a)
+         block1(i: Signed, a1: *GcArray of Signed):
+            length: Signed = getarraysize(a1)
+            u: Signed = direct_call(&f, a1, length)
+            j: Signed = int_sub(i, u)
+            c: Bool = int_gt(j, 0)
+            switch c
+                False: return(j)
+                True: block1(j, a1)
+         END",
+        &[],
+        expect![[r#"
+            graph f
+            block0(a_0: *GcArray of Signed, n_1: Signed):
+                goto block1(n_1, a_0)
+            block1(i_2: Signed, a_3: *GcArray of Signed):
+                length_4: Signed = getarraysize(a_3)
+                u_5: Signed = direct_call(&f, a_3, length_4)
+                j_6: Signed = int_sub(i_2, u_5)
+                c_7: Bool = int_gt(j_6, 0)
+                switch c_7
+                    False: return(j_6)
+                    True: block1(j_6, a_3)
+            return(result_8: Signed)
+            except(etype_9: *Struct object_vtable, evalue_10: *GcStruct object)
+        "#]],
+    );
+}
+
+#[test]
 fn chains_of_tests_become_switches() {
     check(
         "graph f
