@@ -436,23 +436,27 @@ fn needs_no_freezing(it: &Interp, v: &Value, known: &Thawed) -> Option<Const> {
 }
 
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
-/// are not known.
+/// are not known; `_cleanup_()` of those that have that only, by which they forget what
+/// is of no use to the program. Answers which ones are frozen.
 fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) -> FxHashSet<Ref> {
-    let mut all: Vec<Ref> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
+    let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
         .into_iter()
-        .filter(|r| {
-            let o = it.heap.get(*r);
-            !matches!(o.kind, Kind::Class(_)) && it.heap.lookup(o.class, "_freeze_").is_some()
+        .filter_map(|r| {
+            let o = it.heap.get(r);
+            let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
+            let name = ["_freeze_", "_cleanup_"].into_iter().find(has)?;
+            (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
         })
         .collect();
     all.sort();
     let mut frozen = FxHashSet::default();
-    for r in all {
+    for (r, name) in all {
         let me = Value::Ref(r);
-        let answer = it
-            .call_method(&me, "_freeze_", &[])
-            .and_then(|v| it.truth(&v));
-        if let Ok(true) = answer {
+        // Objects that the program never uses may refuse to be cleaned up.
+        let answer = it.call_method(&me, name, &[]).and_then(|v| it.truth(&v));
+        if let Ok(true) = answer
+            && name == "_freeze_"
+        {
             frozen.insert(r);
         }
     }

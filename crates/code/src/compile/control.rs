@@ -306,17 +306,21 @@ impl<'a> Compiler<'a> {
             self.out.emit(Instr::ExcMatch);
             self.out.jump(Instr::JumpIfFalse, next);
         }
-        let saved = if self.raises_again(&h.body) {
-            let value = self.hidden_local("value");
-            let class = self.hidden_local("class");
-            self.out.emit(Instr::StoreFast(class));
-            self.out.emit(Instr::Dup);
-            self.out.emit(Instr::StoreFast(value));
-            Some((value, class))
-        } else {
-            self.out.emit(Instr::Pop);
-            None
+        // `raise` raises what was caught last, be it by a handler inside of its own one.
+        let saved = match self.caught() {
+            None if self.raises_again(&h.body) => {
+                Some((self.hidden_local("value"), self.hidden_local("class")))
+            }
+            around => around,
         };
+        match saved {
+            Some((value, class)) => {
+                self.out.emit(Instr::StoreFast(class));
+                self.out.emit(Instr::Dup);
+                self.out.emit(Instr::StoreFast(value));
+            }
+            None => self.out.emit(Instr::Pop),
+        }
         match h.target {
             Some(target) => self.store_to(target),
             None => self.out.emit(Instr::Pop),
@@ -327,6 +331,17 @@ impl<'a> Compiler<'a> {
         self.out.jump(Instr::Jump, end);
         self.out.set_depth(depth);
         self.out.bind(next);
+    }
+
+    /// The locals with the value and class of the exception that was caught last, where
+    /// something raises it again.
+    fn caught(&self) -> Option<(u32, u32)> {
+        (self.frames.iter().rev())
+            .find_map(|f| match f {
+                Frame::Handler(saved) => Some(*saved),
+                _ => None,
+            })
+            .flatten()
     }
 
     /// Whether there is a `raise` without operands in a block.
@@ -354,11 +369,7 @@ impl<'a> Compiler<'a> {
         let range = self.parsed.spans.stmt(id);
         if operands.is_empty() {
             self.out.at = range;
-            let saved = self.frames.iter().rev().find_map(|f| match f {
-                Frame::Handler(saved) => Some(*saved),
-                _ => None,
-            });
-            match saved.flatten() {
+            match self.caught() {
                 Some((value, class)) => {
                     self.out.emit(Instr::LoadFast(value));
                     self.out.emit(Instr::LoadFast(class));

@@ -267,12 +267,12 @@ fn reraise() {
                  22  LoadGlobal B
                  23  ExcMatch
                  24  JumpIfFalse 32
-                 25  StoreFast .class3
+                 25  StoreFast .class1
                  26  Dup
-                 27  StoreFast .value2
+                 27  StoreFast .value0
                  28  Pop
-                 29  LoadFast .value2
-                 30  LoadFast .class3
+                 29  LoadFast .value0
+                 30  LoadFast .class1
                  31  Reraise
               >  32  Reraise
               >  33  LoadFast .value0
