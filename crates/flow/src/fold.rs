@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use taipan_graph::{Const, HlOp, ObjId};
+use taipan_graph::{Const, HlOp};
 use taipan_interp::{Complex, ObjData, named_id};
 
 use crate::spelling::{repr_of, str_of};
@@ -167,7 +167,7 @@ fn length(world: World<'_>, c: &Const) -> Option<usize> {
             ObjData::List(items) => Some(items.len()),
             ObjData::Dict(items) => Some(items.len()),
             ObjData::Set { items, .. } => Some(items.len()),
-            _ => None,
+            _ => Some(world.bytearray(c)?.len()),
         },
         _ => None,
     }
@@ -249,20 +249,8 @@ fn equal(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
     match (a, b) {
         (Const::Obj(x), Const::Obj(y)) if x == y => Some(true),
         (Const::Obj(x), Const::Obj(y)) => {
-            let by_identity = |id: ObjId| {
-                let data = world.object(id);
-                matches!(
-                    data,
-                    Some(
-                        ObjData::Class(_)
-                            | ObjData::Function(_)
-                            | ObjData::Module { .. }
-                            | ObjData::Builtin { .. }
-                            | ObjData::LLType(_)
-                    )
-                )
-            };
-            (by_identity(*x) || by_identity(*y)).then_some(false)
+            let (x, y) = (world.object(*x)?, world.object(*y)?);
+            (by_identity(world, x) || by_identity(world, y)).then_some(false)
         }
         (Const::Tuple(x), Const::Tuple(y)) => {
             if x.len() != y.len() {
@@ -279,9 +267,13 @@ fn equal(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
             let Const::Obj(id) = (if *a == Const::None { b } else { a }) else {
                 return None;
             };
-            (!matches!(world.object(*id), Some(ObjData::Instance(_)))).then_some(false)
+            let data = world.object(*id)?;
+            (!matches!(data, ObjData::Instance(_)) || by_identity(world, data)).then_some(false)
         }
         (Const::None, _) | (_, Const::None) => Some(a == b),
+        (Const::Obj(id), _) | (_, Const::Obj(id)) => {
+            by_identity(world, world.object(*id)?).then_some(false)
+        }
         (Const::Str(x), Const::Str(y)) => Some(x == y),
         (Const::Unicode(x), Const::Unicode(y)) => Some(x == y),
         (Const::Complex(..), _) | (_, Const::Complex(..)) => {
@@ -293,10 +285,29 @@ fn equal(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
                 && !matches!(
                     (a, b),
                     (Const::Unicode(_), Const::Str(_)) | (Const::Str(_), Const::Unicode(_))
-                )
-                && !matches!((a, b), (Const::Obj(_), _) | (_, Const::Obj(_))))
+                ))
             .then_some(false),
         },
+    }
+}
+
+/// Whether an object equals itself and nothing else.
+fn by_identity(world: World<'_>, data: &ObjData) -> bool {
+    match data {
+        ObjData::Class(_)
+        | ObjData::Function(_)
+        | ObjData::Module { .. }
+        | ObjData::Builtin { .. }
+        | ObjData::LLType(_) => true,
+        ObjData::Instance(i) => {
+            let defines = |name| {
+                (world.class_attr(i.class, name))
+                    .and_then(|(origin, _)| world.class(origin))
+                    .is_some_and(|c| !c.builtin)
+            };
+            i.frozen && !["__eq__", "__ne__", "__cmp__"].into_iter().any(defines)
+        }
+        _ => false,
     }
 }
 
@@ -369,7 +380,7 @@ fn getitem(world: World<'_>, c: &Const, key: &Const) -> Folded {
                 }
                 Folded::Raises("KeyError")
             }
-            _ => Folded::Unknown,
+            _ => world.bytearray(c).map_or(Folded::Unknown, item),
         },
         _ => Folded::Unknown,
     }
@@ -461,6 +472,9 @@ fn arithmetic(world: World<'_>, op: HlOp, a: &Const, b: &Const) -> Folded {
         (HlOp::Mul, Const::Tuple(t), n) | (HlOp::Mul, n, Const::Tuple(t)) => {
             known(times(n, t.len()).map(|n| Const::Tuple(vec![&**t; n].concat().into())))
         }
+        (HlOp::Mod, Const::Str(_) | Const::Unicode(_), _) if too_many(a, b) => {
+            Folded::Raises("TypeError")
+        }
         (HlOp::Mod, Const::Str(_) | Const::Unicode(_), _) => known(percent(world, a, b)),
         (_, Const::Complex(..), _) | (_, _, Const::Complex(..)) => {
             let folded = Complex::of(a)
@@ -531,6 +545,17 @@ fn float_arithmetic(op: HlOp, x: f64, y: f64) -> Folded {
         HlOp::Pow if x.is_finite() && y.is_finite() && x.powf(y).is_finite() => float(x.powf(y)),
         _ => Folded::Unknown,
     }
+}
+
+/// Whether a text without any code is asked to format something. What may be a mapping
+/// is not among what is formatted.
+fn too_many(format: &Const, args: &Const) -> bool {
+    let code = match format {
+        Const::Str(s) => s.contains(&b'%'),
+        Const::Unicode(s) => s.contains(&u32::from(b'%')),
+        _ => true,
+    };
+    !code && !matches!(args, Const::Obj(_)) && !matches!(args, Const::Tuple(t) if t.is_empty())
 }
 
 /// `format % args` with `%s`, `%r`, `%d`, `%f`, `%x`, `%c` and `%%` alone: the way names of

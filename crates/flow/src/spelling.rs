@@ -21,6 +21,13 @@ pub(crate) fn str_of(world: World<'_>, c: &Const) -> Option<Vec<u8>> {
         Const::Long(l) => Some(l.to_string().into_bytes()),
         Const::Float(bits) => Some(spelling::float_str(f64::from_bits(*bits)).into_bytes()),
         Const::Complex(..) => Some(Complex::of(c)?.str().into_bytes()),
+        Const::Obj(_) if let Some(bytes) = world.bytearray(c) => bytes
+            .iter()
+            .map(|b| match b {
+                Const::Int(b) => u8::try_from(*b).ok(),
+                _ => None,
+            })
+            .collect(),
         _ => repr_of(world, c).map(String::into_bytes),
     }
 }

@@ -151,7 +151,9 @@ impl<'db> World<'db> {
             Const::RInt(..) | Const::SingleFloat(_) | Const::Shape(_) => false,
             Const::Obj(id) => match self.object(*id) {
                 Some(ObjData::Instance(i)) => {
-                    i.frozen || self.is_exception(i.class, "exceptions.BaseException")
+                    i.frozen
+                        || self.is_exception(i.class, "exceptions.BaseException")
+                        || self.bytearray(c).is_some()
                 }
                 Some(ObjData::Method {
                     im_self: Some(c), ..
@@ -165,6 +167,19 @@ impl<'db> World<'db> {
                 None => false,
             },
             _ => true,
+        }
+    }
+
+    /// The bytes of a bytearray, as integers.
+    pub(crate) fn bytearray(self, c: &Const) -> Option<&'db [Const]> {
+        let Const::Obj(id) = c else { return None };
+        let i = self.instance(*id)?;
+        let class = self.class(i.class)?;
+        match i.payload.as_deref() {
+            Some(ObjData::List(bytes)) if class.builtin && &*class.name == "bytearray" => {
+                Some(bytes)
+            }
+            _ => None,
         }
     }
 

@@ -35,8 +35,9 @@ def uint2singlefloat(bits):
 
 # 32-bit integers in the bits of floats that are not a number.
 
-_NAN_TAG = 0xfff30000 << 32
-_NAN_START = intmask(_NAN_TAG)
+# What is in the high half of these.
+_TAG = -2
+nan_encoded_zero = r_int64(_TAG << 32)
 
 def can_encode_float(value):
     return not is_int32_from_longlong_nan(float2longlong(value))
@@ -45,13 +46,16 @@ def can_encode_int32(value):
     return value == rffi.cast(lltype.Signed, rffi.cast(rffi.INT, value))
 
 def encode_int32_into_longlong_nan(value):
-    return _NAN_START | intmask(r_uint(value) & 0xffffffff)
+    return nan_encoded_zero + intmask(r_uint(value) & 0xffffffff)
 
 def decode_int32_from_longlong_nan(bits):
     return rffi.cast(lltype.Signed, rffi.cast(rffi.INT, bits))
 
 def is_int32_from_longlong_nan(bits):
-    return (bits & ~0xffffffff) == _NAN_START
+    return intmask(bits >> 32) == _TAG
 
 def maybe_decode_longlong_as_float(bits):
+    """The float that bits are, or that has the value of the integer in them."""
+    if is_int32_from_longlong_nan(bits):
+        return float(decode_int32_from_longlong_nan(bits))
     return longlong2float(bits)

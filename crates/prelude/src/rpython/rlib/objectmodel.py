@@ -271,7 +271,8 @@ def list_get_physical_size(l):
     return len(l)
 
 def int_to_bytearray(i):
-    return bytearray(i)
+    """The digits of an integer."""
+    return bytearray(str(i))
 
 
 # Dicts.

@@ -365,7 +365,6 @@ def check_support_int128():
     return True
 
 @specialize.argtype(0)
-@specialize.argtype(0)
 def byteswap(arg):
     """The bytes of a number in the other order."""
     if isinstance(arg, float):
@@ -373,7 +372,8 @@ def byteswap(arg):
         return longlong2float(byteswap(float2longlong(arg)))
     if isinstance(arg, r_singlefloat):
         from rpython.rlib.longlong2float import singlefloat2uint, uint2singlefloat
-        return uint2singlefloat(_reversed_bytes(singlefloat2uint(arg), 32))
+        bits = _reversed_bytes(r_uint(widen(singlefloat2uint(arg))), 32)
+        return uint2singlefloat(r_uint32(bits))
     for cls, bits, least, most in _other_types:
         if isinstance(arg, cls):
             return cls(_reversed_bytes(r_uint(arg), bits))
@@ -387,13 +387,13 @@ def _reversed_bytes(value, bits):
     return result
 
 def ovfcheck_int32_add(x, y):
-    return _fits_int32(x + y)
+    return _fits_int32(intmask(x) + intmask(y))
 
 def ovfcheck_int32_sub(x, y):
-    return _fits_int32(x - y)
+    return _fits_int32(intmask(x) - intmask(y))
 
 def ovfcheck_int32_mul(x, y):
-    return _fits_int32(x * y)
+    return _fits_int32(intmask(x) * intmask(y))
 
 def _fits_int32(r):
     if r < INT_MIN or r > INT_MAX:

@@ -823,6 +823,8 @@ def _true_divide(a, b):
     if b._sign == 0:
         raise ZeroDivisionError("long division or modulo by zero")
     if a._sign == 0:
+        if b._sign < 0:
+            return -0.0
         return 0.0
     negative = a._sign != b._sign
     a = a.abs()

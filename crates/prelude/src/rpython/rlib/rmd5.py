@@ -19,7 +19,7 @@ _ROTATIONS = [7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6
 
 def _bytes_of(word, builder):
     """Appends a word's four bytes, the lowest first."""
-    for shift in (0, 8, 16, 24):
+    for shift in [0, 8, 16, 24]:
         builder.append(chr(intmask(word >> shift) & 0xff))
 
 

@@ -15,7 +15,7 @@ def _rotated(word, turn):
 
 def _bytes_of(word, builder):
     """Appends a word's four bytes, the highest first."""
-    for shift in (24, 16, 8, 0):
+    for shift in [24, 16, 8, 0]:
         builder.append(chr(intmask(word >> shift) & 0xff))
 
 

@@ -165,7 +165,7 @@ def getintfield(pdst, fieldname):
 @specialize.ll_and_arg(1)
 def setintfield(pdst, fieldname, value):
     """Sets an integer field to a value of any integer type."""
-    setattr(pdst, fieldname, cast(lltype.typeOf(getattr(pdst, fieldname)), value))
+    setattr(pdst, fieldname, cast(getattr(lltype.typeOf(pdst).TO, fieldname), value))
 
 @specialize.ll()
 def getarrayitem_signed(array, index):
