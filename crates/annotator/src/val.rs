@@ -122,6 +122,14 @@ pub(crate) struct Ints {
 
 const BOOL_BIT: u16 = 1;
 
+/// Beside the kind of plain ints: what `r_longlong()`, the same as `r_int()` here, has
+/// made. `isinstance(x, int)` and `specialize:argtype` tell the two apart.
+const R_INT_BIT: u16 = 1 << 15;
+
+/// Beside the kind of plain ints: an argument from outside of the program, which comes as a
+/// number and may have been either.
+const UNTOLD_BIT: u16 = 1 << 14;
+
 fn kind_bit(kind: IntKind) -> u16 {
     let n = kind.bits.trailing_zeros() - 2;
     1 << (2 * n + u32::from(kind.signed))
@@ -145,6 +153,42 @@ impl Ints {
             bits: self.bits | o.bits,
             neg: self.neg | o.neg,
         }
+    }
+
+    /// The same, made by `r_longlong()` if the other one is and both are as wide as that.
+    pub(crate) fn made_like(self, o: Ints) -> Ints {
+        let plain = self.bits & !(R_INT_BIT | UNTOLD_BIT) == kind_bit(IntKind::SIGNED);
+        Ints {
+            bits: self.bits | if plain { o.bits & R_INT_BIT } else { 0 },
+            neg: self.neg,
+        }
+    }
+
+    /// As `r_longlong()` makes it.
+    pub(crate) fn r_int() -> Ints {
+        Ints {
+            bits: kind_bit(IntKind::SIGNED) | R_INT_BIT,
+            neg: true,
+        }
+    }
+
+    /// The same as an argument from outside of the program.
+    pub(crate) fn untold(self) -> Ints {
+        let plain = self.bits == kind_bit(IntKind::SIGNED);
+        Ints {
+            bits: self.bits | if plain { UNTOLD_BIT } else { 0 },
+            neg: self.neg,
+        }
+    }
+
+    /// Whether `isinstance(x, r_longlong)` holds.
+    pub(crate) fn may_be_r_int(self) -> bool {
+        self.bits & (R_INT_BIT | UNTOLD_BIT) != 0
+    }
+
+    /// Whether `r_longlong()` has made some of these.
+    pub(crate) fn is_r_int(self) -> bool {
+        self.bits & R_INT_BIT != 0
     }
 
     /// Only bools.
@@ -183,7 +227,9 @@ impl Ints {
             });
         }
         match (signed, unsigned) {
-            (Some(s), Some(u)) => (!self.neg && s == IntKind::SIGNED).then_some(u),
+            (Some(s), Some(u)) => {
+                (!self.neg && s == IntKind::SIGNED && !self.is_r_int()).then_some(u)
+            }
             (a, b) => a.or(b),
         }
     }
@@ -339,6 +385,11 @@ impl Val {
 
     pub(crate) fn int(kind: IntKind, nonneg: bool) -> Val {
         Atom::Int(Ints::of(kind, nonneg)).into()
+    }
+
+    /// An integer of a kind, made by `r_longlong()` if others are.
+    pub(crate) fn int_like(kind: IntKind, nonneg: bool, like: Ints) -> Val {
+        Atom::Int(Ints::of(kind, nonneg).made_like(like)).into()
     }
 
     pub(crate) fn signed() -> Val {
@@ -616,7 +667,7 @@ impl Val {
             match a {
                 Atom::Int(i) if !i.is_bool() => {
                     if let Some(kind) = i.kind() {
-                        *i = Ints::of(kind, i.nonneg());
+                        *i = Ints::of(kind, i.nonneg()).made_like(*i);
                     }
                 }
                 Atom::Tuple(items) => *items = items.iter().map(Val::with_one_kind).collect(),

@@ -33,7 +33,7 @@ def same(n):
 ",
         r#"
         repeated(3, 'ab') == "ababab"
-        total(4) == 9
+        total(4) error argument 2 of total() is declared as a list or dict of its own, which a list is not
         same(1) == true
         "#,
     );
@@ -391,7 +391,7 @@ def total(l):
 def f(n): return total([(n, 2), (1, n)])
 ",
         "
-        f(5) == 15
+        f(5) error argument 1 of total() is declared as a list or dict of its own, which a list is not
         ",
     );
 }

@@ -366,14 +366,17 @@ def add(x, *rest):
     for r in rest:
         x += r
     return x + len(rest)
+def one(n):
+    return add(n, 2)
 def none(n):
     return add(n)
 def some(n):
     return add(n, 2, 3)
 ",
         "
-        none(1) == 1
-        some(1) == 8
+        one(1) == 4
+        none(1) error no low-level form of 'iteration' on a tuple of 0 items; make a list of it
+        some(1) error no low-level form of 'iteration' on a tuple of 2 items; make a list of it
         ",
     );
 }

@@ -137,6 +137,9 @@ fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKin
             ("rpython.rlib.objectmodel", "r_dict" | "r_ordereddict") => return Ok(dict(obj)),
             ("rpython.rlib.rstring", "StringBuilder") => return Ok(builder(false)),
             ("rpython.rlib.rstring", "UnicodeBuilder") => return Ok(builder(true)),
+            ("__builtin__", "bytearray") => {
+                return Ok(SomeKind::ByteArray { can_be_none: false });
+            }
             _ => {}
         }
     }

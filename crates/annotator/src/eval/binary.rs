@@ -178,14 +178,14 @@ impl Cx<'_> {
                         Some("convert one of them with r_uint() or intmask()"),
                     );
                 }
-                Val::int(kind, nonneg)
+                Val::int_like(kind, nonneg, both)
             }
-            Pow => Val::int(kind, nonneg),
+            Pow => Val::int_like(kind, nonneg, both),
             TrueDiv => Atom::Float.into(),
-            Sub | SubOvf => Val::int(kind, false),
-            And => Val::int(kind, i.nonneg() || j.nonneg()),
-            LShift | LShiftOvf => Val::int(i.kind_or_widest(), false),
-            RShift => Val::int(i.kind_or_widest(), i.nonneg()),
+            Sub | SubOvf => Val::int_like(kind, false, both),
+            And => Val::int_like(kind, i.nonneg() || j.nonneg(), both),
+            LShift | LShiftOvf => Val::int_like(i.kind_or_widest(), false, i),
+            RShift => Val::int_like(i.kind_or_widest(), i.nonneg(), i),
             DivMod => Val::tuple(vec![Val::int(kind, nonneg), Val::int(kind, nonneg)]),
             Cmp => Val::signed(),
             _ => self.problem("TP0303", format!("{op} of integers is not RPython")),
@@ -415,14 +415,14 @@ impl Cx<'_> {
                 if i.nonneg()
                     && let Some(v) = y.var
                 {
-                    let kind = j.kind_or_widest();
-                    knows[case([HlOp::Lt, HlOp::Le, HlOp::Eq])].push((v, Val::int(kind, true)));
+                    let known = Val::int_like(j.kind_or_widest(), true, j);
+                    knows[case([HlOp::Lt, HlOp::Le, HlOp::Eq])].push((v, known));
                 }
                 if j.nonneg()
                     && let Some(v) = x.var
                 {
-                    let kind = i.kind_or_widest();
-                    knows[case([HlOp::Gt, HlOp::Ge, HlOp::Eq])].push((v, Val::int(kind, true)));
+                    let known = Val::int_like(i.kind_or_widest(), true, i);
+                    knows[case([HlOp::Gt, HlOp::Ge, HlOp::Eq])].push((v, known));
                 }
                 if y.var.is_none() && b.const_ == Some(Const::Int(0)) && i.nonneg() {
                     match op {

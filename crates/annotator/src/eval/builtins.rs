@@ -12,7 +12,7 @@ use super::{Cx, constants};
 use crate::Desc;
 use crate::facts::Known;
 use crate::store::SlotKey;
-use crate::val::{Atom, Step, Val, WeakClass};
+use crate::val::{Atom, Ints, Step, Val, WeakClass};
 
 /// The integer type of that name.
 pub(crate) fn int_type(name: &str) -> Option<IntKind> {
@@ -426,7 +426,7 @@ impl Cx<'_> {
                         if !i.is_bool()
                             && vals.iter().any(|v| v.ints().is_some_and(|i| i.nonneg())) =>
                     {
-                        Val::int(i.kind_or_widest(), true)
+                        Val::int_like(i.kind_or_widest(), true, *i)
                     }
                     _ => sum,
                 }
@@ -534,7 +534,7 @@ impl Cx<'_> {
         let first = vals.first().cloned().unwrap_or_default();
         Ok(Some(match (module, func) {
             ("rarithmetic", "intmask" | "ovfcheck_float_to_int") => Val::signed(),
-            ("rarithmetic", "longlongmask") => Val::signed(),
+            ("rarithmetic", "longlongmask") => Atom::Int(Ints::r_int()).into(),
             ("rarithmetic", "longlonglongmask") => Val::int(
                 IntKind {
                     signed: true,
@@ -565,7 +565,7 @@ impl Cx<'_> {
             ("rarithmetic", "r_singlefloat") => Atom::SingleFloat.into(),
             ("rarithmetic", t) if int_type(t).is_some() => match int_type(t) {
                 Some(k) => {
-                    let v = Val::int(k, !k.signed);
+                    let v = Val::int_like(k, !k.signed, Ints::r_int());
                     match &first.const_ {
                         Some(Const::Int(i)) if k != IntKind::SIGNED => {
                             v.with_const(Some(Const::RInt(k, k.wrap(i128::from(*i)).into())))

@@ -295,7 +295,9 @@ impl Cx<'_> {
             Some(Atom::Int(i)) if i.is_bool() => "bool".into(),
             Some(Atom::Int(i)) => {
                 let k = i.kind_or_widest();
-                if k == IntKind::SIGNED {
+                if i.is_r_int() {
+                    "r_longlong".into()
+                } else if k == IntKind::SIGNED {
                     "int".into()
                 } else {
                     format!("r_{}int{}", if k.signed { "" } else { "u" }, k.bits)
@@ -358,8 +360,23 @@ impl Cx<'_> {
             },
             _ => return Ok(true),
         };
+        let by_signature = info.data.get("_annenforceargs_").is_none();
         let given: Vec<Val> = inputs.iter().map(|(_, v)| v.clone()).collect();
         for (i, (t, (source, v))) in types.iter().zip(inputs.iter_mut()).enumerate() {
+            let container = |a: &Atom| matches!(a, Atom::List(_) | Atom::Dict(_));
+            if by_signature && v.atoms.iter().any(container) && self.declares_container(t)? {
+                let got = self.facts.describe(v);
+                let name = &info.data.name;
+                self.problem_help(
+                    "TP0306",
+                    format!(
+                        "argument {} of {name}() is declared as a list or dict of its own, which {got} is not",
+                        i + 1
+                    ),
+                    Some("declare it as types.any()"),
+                );
+                return Ok(false);
+            }
             let declared = match self.declaring_function(t)? {
                 Some(function) => self.declared_by(function, &given)?,
                 None => self.declared_type(t, v)?,
@@ -386,6 +403,18 @@ impl Cx<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a declaration is one of `types.list()`, `types.array()` and `types.dict()`:
+    /// these make a list or dict that is the same as no other one.
+    fn declares_container(&mut self, t: &Const) -> Known<bool> {
+        let Const::Obj(o) = t else { return Ok(false) };
+        let class = match self.facts.object(*o)?.as_deref() {
+            Some(ObjData::Instance(i)) => i.class,
+            _ => return Ok(false),
+        };
+        let name = self.facts.class(class)?.map(|c| c.name.clone());
+        Ok(name.is_some_and(|n| matches!(n.rsplit('.').next(), Some("SomeList" | "SomeDict"))))
     }
 
     /// The result that `@signature` declares.
@@ -432,7 +461,10 @@ impl Cx<'_> {
                         },
                     }
                 }
-                Some(ObjData::Class(_)) => self.instance(*o)?,
+                Some(ObjData::Class(c)) => match super::unary::rarithmetic_type(c) {
+                    Some(ints) => Atom::Int(ints).into(),
+                    None => self.instance(*o)?,
+                },
                 Some(ObjData::LLType(t)) if t.is_void() => given.clone(),
                 Some(ObjData::LLType(t)) => lltype_to_annotation(*t),
                 Some(ObjData::List(items)) if items.len() == 1 => {
@@ -551,7 +583,8 @@ impl Cx<'_> {
                 let copy = self.mixin_copy(origin, "__init__")?;
                 let args = args.prepend(ArgSource::Instance, me.clone());
                 let desc = Desc::Class(class);
-                self.call_function(&desc, f, &copy, args)?;
+                let result = self.call_function(&desc, f, &copy, args)?;
+                self.check_init_result(&info.name, &result);
                 return Ok(me);
             }
             // Builtin exception classes take anything.
@@ -567,6 +600,19 @@ impl Cx<'_> {
         }
         self.record.calls.push(record);
         Ok(me)
+    }
+
+    /// What `__init__` returns is forgotten; as in RPython it has to be None or an instance.
+    fn check_init_result(&mut self, class: &str, result: &Val) {
+        let instance = |a: &Atom| matches!(a, Atom::Instance(_));
+        if result.atoms.iter().all(instance) {
+            return;
+        }
+        let got = self.facts.describe(result);
+        self.problem(
+            "TP0306",
+            format!("__init__() of class {class} returns {got}; it has to return None"),
+        );
     }
 
     /// Calls a `specialize:memo` function: at compile time, for all values that the

@@ -234,6 +234,9 @@ impl Cx<'_> {
             let site = prebuilt_site(id);
             return Ok(Val::from(Atom::Dict(site)).with_const(here));
         }
+        if self.is_bytearray(data.class)? {
+            return Ok(Val::from(Atom::ByteArray).with_const(here));
+        }
         if let Some(p) = data.payload.as_deref() {
             match p {
                 ObjData::Dict(_) => {
@@ -269,6 +272,13 @@ impl Cx<'_> {
         }
         self.signal(SlotKey::Seen(id));
         Ok(self.instance(data.class)?.with_const(here))
+    }
+
+    fn is_bytearray(&mut self, class: ObjId) -> Known<bool> {
+        Ok(match self.facts.object(class)?.as_deref() {
+            Some(ObjData::Class(c)) => c.builtin && &*c.name == "bytearray",
+            _ => false,
+        })
     }
 
     /// Whether a class is that of the virtual references of `rlib.jit`.

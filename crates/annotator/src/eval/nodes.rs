@@ -13,7 +13,7 @@ use super::lowlevel::{ll_type_val, lltype_to_annotation};
 use super::{Cx, FunctionState, Root};
 use crate::facts::Known;
 use crate::store::SlotKey;
-use crate::val::{Atom, EdgeKind, ListFlags, Step, Val};
+use crate::val::{Atom, EdgeKind, Ints, ListFlags, Step, Val};
 use crate::{ArgSource, Desc, InputType, SiteId};
 
 impl Cx<'_> {
@@ -66,7 +66,9 @@ impl Cx<'_> {
     /// The annotation of a value that comes from outside.
     fn input_val(&mut self, t: &InputType, classes: &[(Box<str>, ObjId)]) -> Known<Val> {
         Ok(match t {
-            InputType::Integer { nonneg, kind } => Val::int(*kind, *nonneg),
+            InputType::Integer { nonneg, kind } => {
+                Atom::Int(Ints::of(*kind, *nonneg).untold()).into()
+            }
             InputType::Bool => Val::bool_(),
             InputType::Float => Atom::Float.into(),
             InputType::SingleFloat => Atom::SingleFloat.into(),

@@ -28,10 +28,11 @@ impl Cx<'_> {
     fn unary_atom(&mut self, op: HlOp, v: &Val, atom: &Atom) -> Known<Val> {
         use HlOp::*;
         Ok(match (op, atom) {
-            (Neg | NegOvf | Invert, Atom::Int(i)) => Val::int(plain(*i), false),
+            (Neg | NegOvf | Invert, Atom::Int(i)) => Val::int_like(plain(*i), false, *i),
             (Pos | Int | Long, Atom::Int(i)) if i.is_bool() => Val::nonneg(),
-            (Pos | Int | Long, Atom::Int(i)) => Val::int(i.kind_or_widest(), i.nonneg()),
-            (Abs | AbsOvf, Atom::Int(i)) => Val::int(plain(*i), true),
+            (Pos, Atom::Int(i)) => Val::int_like(i.kind_or_widest(), i.nonneg(), *i),
+            (Int | Long, Atom::Int(i)) => Val::int(i.kind_or_widest(), i.nonneg()),
+            (Abs | AbsOvf, Atom::Int(i)) => Val::int_like(plain(*i), true, *i),
             (Pos | Neg | Abs, Atom::Float) => Atom::Float.into(),
             (Int | Long, Atom::Float | Atom::Str { .. } | Atom::Uni { .. }) => Val::signed(),
             (Float, Atom::Int(_) | Atom::Float | Atom::SingleFloat | Atom::Str { .. }) => {
@@ -380,9 +381,12 @@ impl Cx<'_> {
             Atom::Int(i) => {
                 let kind = i.kind_or_widest();
                 match builtin.as_deref() {
-                    Some("int") => Some(kind == IntKind::SIGNED),
-                    Some("base_int") => Some(kind != IntKind::SIGNED),
-                    Some(name) => Some(super::builtins::int_type(name) == Some(kind)),
+                    Some("int") => Some(kind == IntKind::SIGNED && !i.is_r_int()),
+                    Some("base_int") => Some(kind != IntKind::SIGNED || i.is_r_int()),
+                    Some(name) => Some(
+                        super::builtins::int_type(name) == Some(kind)
+                            && (kind != IntKind::SIGNED || i.may_be_r_int()),
+                    ),
                     None => Some(false),
                 }
             }
@@ -414,6 +418,13 @@ impl Cx<'_> {
             _ => None,
         })
     }
+}
+
+/// The integers of a class of rarithmetic.
+pub(super) fn rarithmetic_type(c: &ClassData) -> Option<Ints> {
+    let kind = super::builtins::int_type(&c.name)?;
+    let known = &*c.module == "rpython.rlib.rarithmetic";
+    known.then(|| Ints::of(kind, false).made_like(Ints::r_int()))
 }
 
 /// A builtin type, or one of the integer types of rarithmetic.

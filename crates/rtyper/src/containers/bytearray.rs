@@ -1,12 +1,16 @@
 //! Bytearrays (RPython: `rbytearray.py`). They look like byte strings, so that the
 //! helpers of strings serve; but each is an object of its own that may change.
 
-use taipan_graph::HlOp;
-use taipan_lltype::{BOOL, LLOperand, LLType, PlainOp, SIGNED, STR};
+use std::sync::Arc;
+
+use taipan_graph::{Const, HlOp};
+use taipan_lltype::{
+    BOOL, LLConst, LLOperand, LLType, PlainOp, SIGNED, STR, StaticSym, StaticValue,
+};
 
 use super::text;
 use crate::hop::SliceKind;
-use crate::{Hop, LLOps, RType, Repr, ReprMethods, TyperError};
+use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// `bytearray`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +23,17 @@ impl ReprMethods for ByteArrayRepr {
 
     fn describe(&self) -> String {
         "a bytearray".into()
+    }
+
+    fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+        match c {
+            Const::None => Ok(LLConst::Null(self.lowleveltype())),
+            Const::Obj(o) => {
+                let sym = StaticSym::Object(*o, *STR);
+                Ok(LLConst::data(sym, self.lowleveltype()))
+            }
+            other => Err(TyperError::internal(format!("{other} is no bytearray"))),
+        }
     }
 
     fn rtype_len(&self, hop: &Hop<'_>) -> RType {
@@ -59,6 +74,20 @@ impl ReprMethods for ByteArrayRepr {
             self.lowleveltype(),
         )))
     }
+}
+
+/// What a prebuilt bytearray holds, as the string that it is.
+pub(super) fn prebuilt(bytes: &[Const]) -> Typed<StaticValue> {
+    let byte = |c: &Const| match c {
+        Const::Int(i) => u8::try_from(*i).ok(),
+        _ => None,
+    };
+    let bytes: Option<Arc<[u8]>> = bytes.iter().map(byte).collect();
+    let bytes = bytes.ok_or_else(|| TyperError::internal("a bytearray of other things"))?;
+    Ok(StaticValue::Struct(vec![
+        StaticValue::Const(LLConst::signed(0)),
+        StaticValue::Bytes(bytes),
+    ]))
 }
 
 /// A string or a bytearray with the same bytes that nobody else has.

@@ -164,6 +164,12 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
     if let Repr::Iter(_) = r {
         return Ok(v);
     }
+    if let Repr::Tuple(t) = r
+        && t.items.len() != 1
+    {
+        let what = format!("a tuple of {} items; make a list of it", t.items.len());
+        return Err(TyperError::missing("iteration", what));
+    }
     Ok(match &it.kind {
         IterKind::List(l) => match l.kind {
             ListKind::Range(n) => {

@@ -33,7 +33,7 @@ fn fields(ty: LLType) -> Option<&'static StructBody> {
     }
 }
 
-/// Contents of a prebuilt list, dict or string builder, or of one of its parts, or of a
+/// Contents of a prebuilt list, dict, bytearray or string builder, or of one of its parts, or of a
 /// prebuilt tuple.
 pub fn static_data(
     rt: &RTyper<'_>,
@@ -58,6 +58,7 @@ pub fn static_data(
                 "list" => list(list_items(data)?, o, ty),
                 "range" => range(list_items(data)?, ty),
                 "dicttable" => dict_items(rt, data).and_then(|items| dict(rt, data, &items, o, ty)),
+                "rpy_string" => super::bytearray::prebuilt(list_items(data)?),
                 "stringbuilder" => super::builder::prebuilt(rt, data, ty),
                 _ => return None,
             },

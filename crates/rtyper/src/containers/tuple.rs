@@ -372,15 +372,16 @@ fn contains(hop: &Hop<'_>, t: &TupleRepr) -> RType {
     let tuple = hop.inputarg(&t.repr(), 0)?;
     let item = hop.inputarg(&r_item, 1)?;
     let mut found = cbool(false);
-    let constants = match hop.const_arg(0) {
-        Some(Const::Tuple(items)) => Some(items.clone()),
-        _ => None,
+    let Some(Const::Tuple(constants)) = hop.const_arg(0).cloned() else {
+        let message = "'in' a tuple that is not known at compile time; use a list";
+        return Err(TyperError::with_code("TP0402", message));
     };
+    if t.items.len() > 1 {
+        // RPython looks into a dict of these.
+        super::hash_operand(hop.rt, &r_item)?;
+    }
     for i in 0..t.items.len() {
-        if constants
-            .as_ref()
-            .is_some_and(|c| !may_equal(&hop.args_s[1].kind, &c[i]))
-        {
+        if !may_equal(&hop.args_s[1].kind, &constants[i]) {
             continue;
         }
         let (v, from) = tuple_getitem(hop.llops, &t.repr(), tuple.clone(), i)?;

@@ -287,17 +287,17 @@ pub(crate) fn class_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     if !class(r1) || !class(r2) {
         return None;
     }
-    let op = match hop.op {
-        HlOp::Is | HlOp::Eq => PlainOp::PtrEq,
-        HlOp::Ne => PlainOp::PtrNe,
+    match hop.op {
+        HlOp::Is => {}
+        HlOp::Eq | HlOp::Ne => return Some(Err(super::pbc::not_by_value(hop, r1))),
         _ => return None,
-    };
+    }
     Some((|| {
         if let Some(c) = hop.result_const() {
             return c.map(Some);
         }
         let args = hop.inputargs([&Repr::Type, &Repr::Type])?;
-        Ok(Some(hop.genop(op, args, *BOOL)))
+        Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))
     })())
 }
 

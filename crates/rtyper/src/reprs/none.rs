@@ -95,6 +95,12 @@ fn compared_by_value(r: &Repr) -> bool {
             | Repr::Recursive(_)
             | Repr::Tuple(_)
             | Repr::Instance(_)
+            | Repr::Function(_)
+            | Repr::Functions(_)
+            | Repr::Frozen(_)
+            | Repr::Methods(_)
+            | Repr::FrozenMethod(_)
+            | Repr::Classes(_)
     )
 }
 

@@ -309,10 +309,6 @@ impl ReprMethods for FunctionsPbcRepr {
         Ok(None)
     }
 
-    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
-        rt.helper_for("rclass.ll_ptr_hash", &[self.ty])
-    }
-
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         pointer_bool(hop)
     }
@@ -518,13 +514,6 @@ impl ReprMethods for FrozenPbcRepr {
         Ok(None)
     }
 
-    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
-        match self {
-            FrozenPbcRepr::Single(_) => rt.helper_for("rmodel.ll_hash_void", &[*VOID]),
-            _ => rt.helper_for("rclass.ll_ptr_hash", &[self.lowleveltype()]),
-        }
-    }
-
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         match self {
             FrozenPbcRepr::Single(_) => Ok(Some(crate::hop::cbool(true))),
@@ -655,15 +644,22 @@ pub fn pbc_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     if !is_constant_kind(r1) || !is_constant_kind(r2) {
         return None;
     }
-    let op = match hop.op {
-        HlOp::Is | HlOp::Eq => PlainOp::PtrEq,
-        HlOp::Ne => PlainOp::PtrNe,
-        _ => return None,
-    };
-    Some(compare(hop, op))
+    match hop.op {
+        HlOp::Is => Some(compare(hop)),
+        HlOp::Eq | HlOp::Ne => Some(Err(not_by_value(hop, r1))),
+        _ => None,
+    }
 }
 
-fn compare(hop: &Hop<'_>, op: PlainOp) -> RType {
+/// What `==` and `!=` are, unless the flow space knows both sides.
+pub(super) fn not_by_value(hop: &Hop<'_>, r: &Repr) -> TyperError {
+    let op = if hop.op == HlOp::Eq { "==" } else { "!=" };
+    let what = r.methods().describe();
+    let message = format!("{what} is compared by 'is', not by '{op}'");
+    TyperError::with_code("TP0402", message)
+}
+
+fn compare(hop: &Hop<'_>) -> RType {
     if let Some(c) = hop.result_const() {
         return c.map(Some);
     }
@@ -686,10 +682,10 @@ fn compare(hop: &Hop<'_>, op: PlainOp) -> RType {
     };
     let r = hop.rt.getrepr(&union)?;
     if r.is_void() {
-        return Ok(Some(crate::hop::cbool(op == PlainOp::PtrEq)));
+        return Ok(Some(crate::hop::cbool(true)));
     }
     let args = hop.inputargs([&r, &r])?;
-    Ok(Some(hop.genop(op, args, *BOOL)))
+    Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))
 }
 
 /// Conversions among PBCs.

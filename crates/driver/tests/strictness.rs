@@ -1,0 +1,243 @@
+//! What RPython refuses though Python takes it, beside what it takes.
+
+mod support;
+
+use support::check;
+
+/// Functions, classes, methods and frozen instances have no value to compare; two
+/// constants are compared by the flow space.
+#[test]
+fn constants_are_compared_by_identity() {
+    check(
+        "
+class Frozen(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+class A(object): pass
+class B(A): pass
+one, two = Frozen(1), Frozen(2)
+def first(n): return n
+def second(n): return n + 1
+def function(n):
+    if n > 0: return first
+    return second
+def frozen(n):
+    if n > 0: return one
+    return two
+def klass(n):
+    if n > 0: return A
+    return B
+def nothing(n):
+    if n > 0: return first
+    return None
+def functions(n): return function(n) == first
+def instances(n): return frozen(n) != frozen(1)
+def classes(n): return klass(n) == A
+def none(n): return nothing(n) == None
+def same(n): return function(n) is first, frozen(n) is one, klass(n) is A
+def known(n):
+    f = one if n > 0 else two
+    return f == two, f == 3, f != None, first == second
+",
+        "
+        functions(1) error a prebuilt constant is compared by 'is', not by '=='
+        instances(1) error a prebuilt constant is compared by 'is', not by '!='
+        classes(1) error a class is compared by 'is', not by '=='
+        none(1) error a prebuilt constant and None are compared by 'is', not by '=='
+        same(0) == [false,false,false]
+        known(0) == [true,false,true,false]
+        ",
+    );
+}
+
+/// Only what has a hash may be a key, or be looked for among constants.
+#[test]
+fn constants_without_a_hash() {
+    check(
+        "
+class Frozen(object):
+    def _freeze_(self): return True
+class A(object): pass
+class B(A): pass
+one, two = Frozen(), Frozen()
+def first(n): return n
+def second(n): return n + 1
+def function(n):
+    if n > 0: return first
+    return second
+def frozen(n):
+    if n > 0: return one
+    return two
+def klass(n):
+    if n > 0: return A
+    return B
+def functions(n): return {function(n): 1}[first]
+def instances(n): return {frozen(n): 1}[one]
+def classes(n): return {klass(n): 1}[A]
+def among(n): return frozen(n) in (one, two)
+def variable(n): return n in (n, 2)
+def listed(n): return n in [n, 2]
+",
+        "
+        functions(1) error no low-level form of 'hash' on a prebuilt constant
+        instances(1) error no low-level form of 'hash' on a prebuilt constant
+        classes(1) == 1
+        among(1) error no low-level form of 'hash' on a prebuilt constant
+        variable(1) error 'in' a tuple that is not known at compile time; use a list
+        listed(1) == true
+        ",
+    );
+}
+
+/// `r_longlong` is as wide as int, and another type.
+#[test]
+fn long_integers_are_no_ints() {
+    check(
+        "
+from rpython.rlib.objectmodel import enforceargs, specialize
+from rpython.rlib.rarithmetic import intmask, longlongmask, r_longlong, r_uint
+def kind(n):
+    x = r_longlong(n)
+    return isinstance(x, int), isinstance(x, r_longlong), isinstance(n + 1, r_longlong)
+def results(n):
+    x = r_longlong(n)
+    if x > 0:
+        return isinstance(x + n, int), isinstance(n << x, int)
+    return isinstance(-x, int), isinstance(intmask(x), int)
+@specialize.argtype(0)
+def name(x):
+    if isinstance(x, int): return 'int'
+    if isinstance(x, r_longlong): return 'r_longlong'
+    return 'other'
+def names(n): return name(n) + name(r_longlong(n)) + name(longlongmask(n)) + name(r_uint(n))
+@enforceargs(r_uint)
+def unsigned(u): return u > 5
+@enforceargs(int)
+def plain(i): return i > 5
+def declared(n): return unsigned(r_uint(n))
+def misfit(n): return plain(r_longlong(n))
+def mixed(n):
+    x = r_longlong(n)
+    assert x >= 0
+    return r_uint(n) + x
+",
+        "
+        kind(1) == [false,true,false]
+        results(1) == [false,true]
+        results(0) == [false,true]
+        names(1) == \"intr_longlongr_longlongother\"
+        declared(-1) == true
+        misfit(1) error argument 1 of plain() is declared as an int, but got an int
+        mixed(1) error these integers may be of different signedness
+        ",
+    );
+}
+
+#[test]
+fn declarations_that_nothing_fits() {
+    check(
+        "
+from rpython.rlib import types
+from rpython.rlib.signature import signature
+@signature(types.list(types.int()), returns=types.int())
+def size(l): return len(l)
+class Five(object):
+    def __init__(self): return 5
+class Itself(object):
+    def __init__(self): return self
+def lists(n): return size([n])
+def five(n):
+    Five()
+    return n
+def itself(n): return Itself() is None
+def surplus(n): return 'text' % 5
+",
+        "
+        lists(1) error argument 1 of size() is declared as a list or dict of its own, which a list is not
+        five(1) error __init__() of class main.Five returns an int; it has to return None
+        itself(1) == false
+        ",
+    );
+}
+
+/// A bare `raise` raises what was caught last, also by another handler inside of its own.
+#[test]
+fn raising_again_what_was_caught_last() {
+    check(
+        "
+def fail(n):
+    if n > 0: raise IndexError
+    raise KeyError
+def again(n):
+    try:
+        fail(n)
+    except Exception:
+        try:
+            if n > 1: raise ValueError
+        except ValueError:
+            pass
+        raise
+",
+        "
+        again(0) raises KeyError
+        again(1) raises IndexError
+        again(2) raises ValueError
+        ",
+    );
+}
+
+#[test]
+fn objects_clean_up_before_the_program_runs() {
+    check(
+        "
+class Cache(object):
+    def __init__(self): self.size, self.known = 1, {1: 2}
+    def _cleanup_(self):
+        self.size = 0
+        self.known.clear()
+class Lock(object):
+    def __init__(self): self.n = 3
+    def _cleanup_(self): raise Exception('no locks before the program runs')
+cache = Cache()
+lock = Lock()
+def prebuilt(n): return cache.size + n * len(cache.known)
+def fresh(n): return Cache().size
+def refuses(n): return lock.n
+",
+        "
+        prebuilt(5) == 0
+        fresh(5) == 1
+        refuses(5) == 3
+        ",
+    );
+}
+
+/// Prebuilt bytearrays can change; what is read of one at a known place is read at
+/// compile time.
+#[test]
+fn prebuilt_bytearrays() {
+    check(
+        "
+data = bytearray('abc')
+def text(n): return str(data)
+def constant(n):
+    data[0] = 120
+    return chr(data[0])
+def variable(n):
+    data[n] = 120
+    return chr(data[n]) + chr(data[n - 1])
+def size(n): return len(data)
+def choice(n):
+    b = data if n > 0 else bytearray('xyzw')
+    return len(b)
+",
+        "
+        text(0) == \"abc\"
+        constant(0) == \"a\"
+        variable(1) == \"xa\"
+        size(0) == 3
+        choice(0) == 4
+        choice(1) == 3
+        ",
+    );
+}
