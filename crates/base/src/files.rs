@@ -37,8 +37,8 @@ pub enum FileContents {
     /// It is a directory: the names of what is in it, sorted; Taipan's own cache and
     /// names that are not UTF-8 left out.
     Directory(Arc<[Box<str>]>),
-    /// Not valid UTF-8 from this byte offset on (and no latin-1 coding line).
-    InvalidUtf8(usize),
+    /// Bytes that are not valid UTF-8 (and have no latin-1 coding line).
+    InvalidUtf8(Arc<[u8]>),
     /// Any other reason, as the system puts it.
     Unreadable(Arc<str>),
 }
@@ -117,6 +117,11 @@ fn shipped_map(
         .collect()
 }
 
+/// How many bytes are valid UTF-8 up to the first one that is not.
+pub fn valid_up_to(bytes: &[u8]) -> usize {
+    std::str::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len)
+}
+
 /// Bytes to text: UTF-8, or latin-1 where a comment on the first two lines says so.
 pub fn decode(bytes: Vec<u8>) -> FileContents {
     if declares_latin1(&bytes) {
@@ -128,7 +133,7 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
             let t = t.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(t);
             FileContents::Text(t.into())
         }
-        Err(e) => FileContents::InvalidUtf8(e.utf8_error().valid_up_to()),
+        Err(e) => FileContents::InvalidUtf8(e.into_bytes().into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange};
+use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange, valid_up_to};
 
 use crate::ahead;
 use crate::answers::{Question, remember_diagnostics};
@@ -85,9 +85,10 @@ fn load_as(
                 "{target} is a directory, not a Python file"
             )));
         }
-        FileContents::InvalidUtf8(at) => {
+        FileContents::InvalidUtf8(bytes) => {
             return Err(Failure::Usage(format!(
-                "{target}: byte {at} is not valid UTF-8, and no `coding:` line among the first two says latin-1"
+                "{target}: byte {} is not valid UTF-8, and no `coding:` line among the first two says latin-1",
+                valid_up_to(bytes)
             )));
         }
         FileContents::Unreadable(why) => {

@@ -844,3 +844,52 @@ def number():
         ",
     );
 }
+
+/// The items of lists of characters as raw memory that stays in place.
+#[test]
+fn lists_that_stay_in_place() {
+    check(
+        "
+from rpython.rlib import buffer, rgc
+from rpython.rtyper.lltypesystem import rffi
+def letters(n):
+    l = rgc.resizable_list_supporting_raw_ptr(['a'] * n)
+    p = rgc.nonmoving_raw_ptr_for_resizable_list(l)
+    p[1] = 'x'
+    others = [[i] for i in range(100)]
+    rgc.collect(0)
+    p[2] = 'y'
+    return ''.join(l), p[0], len(others)
+def buffers(n):
+    b = buffer.ByteBuffer(n)
+    b.setslice(0, 'abc')
+    part = buffer.SubBuffer(b, 1, 4)
+    part.get_raw_address()[1] = 'z'
+    part.setslice(2, '12')
+    return b.as_str(), b.typed_read(rffi.SHORT, 0)
+",
+        r#"
+        letters(5) == ["axyaa","a",100]
+        buffers(5) == ["abz12",25185]
+        "#,
+    );
+}
+
+/// What has no low-level type goes into a function with `specialize:ll` as it is.
+#[test]
+fn strings_for_low_level_helpers() {
+    check(
+        "
+from rpython.rlib.objectmodel import specialize
+@specialize.ll()
+def text(s, n):
+    if isinstance(s, str):
+        return s + 'x' * n
+    return ''.join(s)
+@specialize.ll_and_arg(1)
+def upper(s, end): return s.upper() + end
+def f(n): return text('ab', n) + text(['c'] * n, n) + upper('q' * n, 'z')
+",
+        "f(3) == \"abxxxcccQQQz\"",
+    );
+}

@@ -340,3 +340,26 @@ def folder():
         ",
     );
 }
+
+/// Paths may be unicode strings, and objects that know their bytes.
+#[test]
+fn paths_of_every_kind() {
+    check(
+        "
+from rpython.rlib import rposix, streamio
+class Path(object):
+    def __init__(self, number): self.number = number
+    def as_bytes(self): return '/tmp/taipan-path-%d-%d' % (rposix.getpid(), self.number)
+def f(n):
+    path = Path(n)
+    stream = streamio.open_file_as_stream(path, 'w')
+    stream.write('hello')
+    stream.close()
+    size = rposix.stat(path).st_size
+    found = rposix.access(path.as_bytes().decode('ascii'), 0)
+    rposix.unlink(path)
+    return size, found, rposix.access(path, 0)
+",
+        "f(7) == [5,true,false]",
+    );
+}

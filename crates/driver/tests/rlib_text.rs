@@ -468,3 +468,31 @@ def tokens(text):
         "#,
     );
 }
+
+/// Lists of characters, and characters in UTF-8, where strings are taken apart; bounds that
+/// count from the end.
+#[test]
+fn characters_in_lists() {
+    check(
+        "
+from rpython.rlib import rstring
+def lists(n):
+    l = ['a', 'b', 'a', 'b', 'c'] + ['x'] * n
+    replaced, k = rstring.replace_count(l, 'ab', ['z', 'y', 'z'])
+    spread, m = rstring.replace_count(l, '', '-', 3)
+    parts = [''.join(p) for p in rstring.split(l, 'b')]
+    last = [''.join(p) for p in rstring.rsplit(l, 'b', 1)]
+    return ''.join(replaced), k, ''.join(spread), m, parts, last
+def utf8(n): return rstring.replace_count('\\xc3\\xa9b', '', '.', n, True)
+def ends(n):
+    return (rstring.startswith('abcd', 'cd', -2), rstring.endswith('abcd', 'b', 0, -n),
+            rstring.endswith('abcd', 'd', -9), rstring.startswith('abcd', 'ab', 0, -3))
+",
+        r#"
+        lists(2) == ["zyzzyzcxx",2,"-a-b-abcxx",3,["a","a","cxx"],["aba","cxx"]]
+        utf8(-1) == [".Ã©.b.",3]
+        utf8(2) == [".Ã©.b",2]
+        ends(2) == [true,true,true,false]
+        "#,
+    );
+}

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, File, FileContents, Program};
+use taipan_base::{Db, Diagnostic, File, FileContents, Program, valid_up_to};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
@@ -75,8 +75,9 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
         FileContents::Text(_) => FileState::Text,
         FileContents::Missing => FileState::Missing,
         FileContents::Directory(_) => FileState::Directory,
-        FileContents::InvalidUtf8(at) => FileState::Unreadable(format!(
-            "it is not valid UTF-8 from byte {at} on and does not declare latin-1"
+        FileContents::InvalidUtf8(bytes) => FileState::Unreadable(format!(
+            "it is not valid UTF-8 from byte {} on and does not declare latin-1",
+            valid_up_to(bytes)
         )),
         FileContents::Unreadable(why) => FileState::Unreadable(why.to_string()),
     }

@@ -488,6 +488,7 @@ impl Decoder<'_, '_> {
             | JitRecordKnownResult
             | Keepalive
             | DebugPrintTraceback
+            | GcCollectMinor
             | GcWritebarrier
             | ZeroGcPointersInside
             | DebugStartTraceback

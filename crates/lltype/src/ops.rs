@@ -207,6 +207,7 @@ plain_ops! {
     JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC;
     JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC;
     GcCollect = "gc__collect", EFFECT | GC;
+    GcCollectMinor = "gc_collect_minor", EFFECT | GC;
     GcFqRegister = "gc_fq_register", EFFECT;
     GcFqNextDead = "gc_fq_next_dead", EFFECT;
     GcIdentityhash = "gc_identityhash", READ | GC;

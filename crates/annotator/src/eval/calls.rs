@@ -315,9 +315,16 @@ impl Cx<'_> {
     /// Low-level type of an argument, which becomes all that is known of it; the value of
     /// functions, classes and other constants. What has no low-level type goes by its kind.
     fn low_level_key(&mut self, v: &mut Val, by_value: bool) -> String {
-        let t = annotation_to_lltype(v).filter(|t| !t.is_void());
+        let mut t = annotation_to_lltype(v).filter(|t| !t.is_void());
         let constant = match v.single() {
             Some(Atom::Instance(_)) => false,
+            // Pointers to the compiler's own helpers only.
+            Some(Atom::Str { char_: false, .. } | Atom::Uni { char_: false, .. })
+                if !self.facts.helper_mode =>
+            {
+                t = None;
+                false
+            }
             _ => t.is_none(),
         };
         if (by_value || constant)

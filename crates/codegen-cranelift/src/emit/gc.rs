@@ -52,6 +52,9 @@ impl Emitter<'_, '_> {
             GcCollect => {
                 self.call_runtime("rpy_gc_collect", &[], None);
             }
+            GcCollectMinor => {
+                self.call_runtime("rpy_gc_collect_minor", &[], None);
+            }
             GcFqRegister => {
                 let args = [self.arg_value(op, 0)?, self.arg_value(op, 1)?];
                 self.call_runtime("rpy_gc_fq_register", &args, None);

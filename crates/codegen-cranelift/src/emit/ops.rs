@@ -122,6 +122,7 @@ impl Emitter<'_, '_> {
             RawLoad | RawStore | GcLoadIndexed | GcStoreIndexed | RawMemclear | RawMemset
             | RawMemcopy | RawMemmove => return self.raw_memory(p, op),
             GcCollect
+            | GcCollectMinor
             | GcFqRegister
             | GcFqNextDead
             | GcIdentityhash

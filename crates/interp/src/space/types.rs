@@ -62,6 +62,7 @@ builtin_types! {
     FILE = "file", "__builtin__", Some(OBJECT), None;
     CODE = "code", "__builtin__", Some(OBJECT), None;
     VERSION_INFO = "version_info", "sys", Some(TUPLE), Some(TUPLE);
+    STAT_RESULT = "stat_result", "posix", Some(TUPLE), Some(TUPLE);
     CLASSOBJ = "classobj", "__builtin__", Some(OBJECT), Some(TYPE);
     INSTANCE = "instance", "__builtin__", Some(OBJECT), None;
     MEMBER = "member_descriptor", "__builtin__", Some(OBJECT), None;

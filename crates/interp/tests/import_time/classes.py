@@ -224,3 +224,17 @@ class U(object):
     def __unicode__(self): return u'uni'
     def __str__(self): return 'st'
 print unicode(U()), str(U()), '%s' % U(), u'%s' % U()
+class Bound(object):
+    def plain(self, n): return self.__class__.__name__, n
+    @staticmethod
+    def static(n): return n
+    @classmethod
+    def of_class(cls): return cls.__name__
+class Lower(Bound): pass
+def free(self, n): return n + 1
+print free.__get__(3)(4), free.__get__(Lower(), Bound)(5), Bound.plain.__get__(Lower())(2)
+unbound = Bound.__dict__['plain'].__get__(None, Lower)
+print unbound.im_self, unbound.im_class.__name__, unbound.im_func is Bound.plain.im_func
+print Bound.__dict__['static'].__get__(None, Bound)(6), Bound.__dict__['of_class'].__get__(None, Lower)()
+try: free.__get__(None)
+except TypeError, e: print e

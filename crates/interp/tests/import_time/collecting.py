@@ -42,3 +42,8 @@ class Space(object):
 Space(); print len(os.urandom(5)), len(set(os.urandom(64))) > 20
 f = open('/dev/urandom', 'rb'); print len(f.read(16)), len(f.read(3)); f.close()
 fd = os.open('/dev/urandom', os.O_RDONLY); print len(os.read(fd, 8)); os.close(fd)
+
+# zip() takes from each iterable in turn, and stops with the first that ends.
+import itertools
+source = iter(range(5))
+print zip(itertools.count(), 'ab', source), next(source), zip(), zip([1]), zip(source, itertools.count()), list(source)

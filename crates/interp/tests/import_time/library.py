@@ -183,3 +183,17 @@ except ImportError as e:
 m = re.match(r'(?P<sign>[-+])?(?=\d)(?P<whole>\d*)(?P<rest>\.\d+)?', '-12.5')
 print m.group('sign'), m.group('whole'), m.start('rest'), m.span('sign'), m.groupdict()['rest'], m.group(2)
 print os.EX_OK, os.EX_USAGE, os.EX_CONFIG, os.P_NOWAIT, os.WCONTINUED, os.O_NOATIME
+# Modules that a program finds and loads itself.
+import imp, tempfile
+place = tempfile.mkdtemp()
+with open(os.path.join(place, 'found.py'), 'w') as f: f.write('x = 5\ndef double(n): return n * 2\n')
+os.mkdir(os.path.join(place, 'package'))
+with open(os.path.join(place, 'package', '__init__.py'), 'w') as f: f.write('y = __name__\n')
+opened, name, (suffix, mode, kind) = imp.find_module('found', [place])
+print name == os.path.join(place, 'found.py'), suffix, mode, kind == imp.PY_SOURCE, opened.readline(),
+opened.close()
+found = imp.load_source('found_here', name)
+print found.x, found.double(4), sys.modules['found_here'] is found
+print imp.load_module('package', *imp.find_module('package', [place])).y, imp.new_module('m').__name__
+try: imp.find_module('unfound', [place])
+except ImportError, e: print e

@@ -39,3 +39,22 @@ for path, folders, files in os.walk(here, False):
     for name in files: os.remove(os.path.join(path, name))
     os.rmdir(path)
 print os.path.exists(here)
+
+# What there is to know of a file while a program loads.
+import stat
+place = tempfile.mkdtemp()
+measured = os.path.join(place, 'measured')
+with open(measured, 'wb') as f: f.write('\xff\x00abc')
+st = os.stat(measured)
+print stat.S_ISREG(st.st_mode), stat.S_ISREG(st[stat.ST_MODE]), st.st_size, st[6], len(st), os.lstat(measured).st_size
+print stat.S_ISDIR(os.stat(place).st_mode), os.path.lexists(measured), os.path.lexists(place + '/unmeasured')
+print os.path.samefile(measured, os.path.join(place, '.', 'measured')), os.path.samefile(place, measured)
+try: os.stat(place + '/unmeasured')
+except OSError, e: print e.errno, e.strerror
+fd = os.open(measured, os.O_RDONLY)
+print os.fstat(fd).st_size, os.fstat(fd).st_ino == st.st_ino, stat.S_ISREG(os.fstat(fd).st_mode)
+os.close(fd)
+try: os.fstat(fd)
+except OSError, e: print e.errno
+os.remove(measured)
+os.rmdir(place)

@@ -1,5 +1,11 @@
 """What a program's `target(driver, args)` gets as its driver: the options of the
 translation, and for the rest something that takes settings and gives them back."""
+import sys
+from types import FunctionType
+
+
+# The tags without arguments that the annotator knows.
+_KNOWN_TAGS = set(['specialize:memo', 'specialize:call_location', 'specialize:ll'])
 
 
 class Options(object):
@@ -60,4 +66,19 @@ def call_target(module):
         # As if both had been given on the command line.
         command._cfgimpl_value_owners = {'opt': 'cmdline', 'goals': 'cmdline'}
         handle_config(driver.config, command)
-    return module.target(driver, [])
+    entry = module.target(driver, [])
+    if isinstance(entry, tuple) and len(entry) > 2:
+        _forget_specialisations(entry[2])
+    return entry
+
+
+def _forget_specialisations(policy):
+    """Programs may bring an annotation policy of their own, with methods `specialize__TAG`
+    that make faster variants of functions marked so. Such functions stay as they are."""
+    tags = set('specialize:' + name[len('specialize__'):] for name in dir(policy)
+               if name.startswith('specialize__')) - _KNOWN_TAGS
+    for module in sys.modules.values():
+        for value in getattr(module, '__dict__', {}).values():
+            for f in vars(value).values() if isinstance(value, type) else [value]:
+                if isinstance(f, FunctionType) and f.__dict__.get('_annspecialcase_') in tags:
+                    del f._annspecialcase_

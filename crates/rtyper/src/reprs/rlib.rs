@@ -308,9 +308,14 @@ fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
     Ok(Some(hop.genop(op, [v], *BOOL)))
 }
 
+/// `rgc.collect(generation)`: of the youngest one only where that is a constant 0.
 pub(super) fn gc_collect(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::GcCollect, []);
+    let op = match hop.const_arg(0) {
+        Some(Const::Int(0)) => PlainOp::GcCollectMinor,
+        _ => PlainOp::GcCollect,
+    };
+    hop.genop_void(op, []);
     Ok(Some(cvoid()))
 }
 

@@ -232,6 +232,21 @@ pub unsafe extern "C" fn rpy_gc_collect() {
     }
 }
 
+/// Moves what is live in the nursery to the old space, where it stays in place.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_collect_minor() {
+    // SAFETY: by contract.
+    unsafe {
+        gc().collect_for_space(0);
+        if gc().finalizers.pending() {
+            finalize::call_back();
+        }
+    }
+}
+
 /// Puts an object into the care of a finalizer queue: it comes out of
 /// [`rpy_gc_fq_next_dead`] when nothing else refers to it any more. The queue is known
 /// by the function that is called when objects died.
@@ -340,6 +355,7 @@ pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);
     out("rpy_gc_collect", rpy_gc_collect as *const u8);
+    out("rpy_gc_collect_minor", rpy_gc_collect_minor as *const u8);
     out("rpy_gc_fq_register", rpy_gc_fq_register as *const u8);
     out("rpy_gc_fq_next_dead", rpy_gc_fq_next_dead as *const u8);
     out("rpy_gc_id", rpy_gc_id as *const u8);

@@ -313,19 +313,13 @@ fn len(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::from(it.len(&args.pos[0])?))
 }
 
-/// Items of several iterables side by side, up to the longest or the shortest.
-fn columns(it: &mut Interp, iterables: &[Value], longest: bool) -> R<Vec<Vec<Value>>> {
+/// Items of several iterables side by side, up to the longest.
+fn columns(it: &mut Interp, iterables: &[Value]) -> R<Vec<Vec<Value>>> {
     let mut all = Vec::new();
     for v in iterables {
         all.push(it.list_of(v)?);
     }
-    let lengths = all.iter().map(Vec::len);
-    let n = if longest {
-        lengths.max()
-    } else {
-        lengths.min()
-    }
-    .unwrap_or(0);
+    let n = all.iter().map(Vec::len).max().unwrap_or(0);
     Ok((0..n)
         .map(|i| {
             all.iter()
@@ -347,7 +341,7 @@ fn map(it: &mut Interp, args: Args<'_>) -> R {
             out.push(if f.is_none() { v } else { it.call(f, &[v])? });
         }
     } else {
-        for row in columns(it, &args.pos[1..], true)? {
+        for row in columns(it, &args.pos[1..])? {
             out.push(if f.is_none() {
                 Value::tuple(row)
             } else {
@@ -359,9 +353,23 @@ fn map(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 fn zip(it: &mut Interp, args: Args<'_>) -> R {
-    let rows = columns(it, args.pos, false)?;
-    let items = rows.into_iter().map(Value::tuple).collect();
-    Ok(it.heap.list(items))
+    let mut iterators = Vec::new();
+    for v in args.pos {
+        iterators.push(it.iter(v)?);
+    }
+    let mut rows = Vec::new();
+    // An item of each in turn: the others may be without end.
+    while !iterators.is_empty() {
+        let mut row = Vec::with_capacity(iterators.len());
+        for i in &iterators {
+            match it.next_item(i)? {
+                Some(v) => row.push(v),
+                None => return Ok(it.heap.list(rows)),
+            }
+        }
+        rows.push(Value::tuple(row));
+    }
+    Ok(it.heap.list(rows))
 }
 
 fn extreme(it: &mut Interp, args: Args<'_>, op: HlOp, name: &str) -> R {

@@ -273,18 +273,33 @@ fn deleter(it: &mut Interp, args: Args<'_>) -> R {
     with_part(it, args, 2)
 }
 
-fn property_get(it: &mut Interp, args: Args<'_>) -> R {
+/// `descriptor.__get__(obj, class)`, where either may be None, though not both.
+fn descriptor_get(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "__get__", 2, 3)?;
-    let class = it.heap.type_of(&args.pos[1]);
-    it.bind(&args.pos[0], Some(&args.pos[1]), class)
+    let obj = &args.pos[1];
+    match args.get(2) {
+        Some(Value::Ref(class)) => {
+            it.bind(&args.pos[0], Some(obj).filter(|v| !v.is_none()), *class)
+        }
+        None | Some(Value::None) if obj.is_none() => {
+            it.type_error("__get__(None, None) is invalid")
+        }
+        _ => {
+            let class = it.heap.type_of(obj);
+            it.bind(&args.pos[0], Some(obj), class)
+        }
+    }
 }
+
+/// Methods of functions, static methods and class methods.
+pub(crate) const DESCRIPTOR: &[Builtin] = &[Builtin::method("object.__get__", descriptor_get)];
 
 /// Methods of `property`.
 pub(crate) const PROPERTY: &[Builtin] = &[
     Builtin::method("property.getter", getter),
     Builtin::method("property.setter", setter),
     Builtin::method("property.deleter", deleter),
-    Builtin::method("property.__get__", property_get),
+    Builtin::method("property.__get__", descriptor_get),
 ];
 
 /// Makes methods out of functions (`types.MethodType`).

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 
-use super::os::{os_error, path_arg};
+use super::os::{os_error, path_arg, stat_result};
 use crate::space::builtin::Args;
 use crate::space::builtins::file::{Opened, new_file};
 use crate::space::value::Value;
@@ -18,8 +18,9 @@ const FIRST: i64 = 3;
 pub(crate) struct Descriptor {
     /// What was in a file that is only read.
     data: Arc<[u8]>,
-    /// A file that is written.
-    path: Option<Utf8PathBuf>,
+    path: Utf8PathBuf,
+    /// Whether it may be written.
+    written: bool,
     /// Whether all is written at its end.
     append: bool,
     at: usize,
@@ -40,14 +41,16 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
         };
         opened.map(|()| Descriptor {
             data: [].into(),
-            path: Some(path),
+            path,
+            written: true,
             append: has(libc::O_APPEND),
             at: 0,
         })
     } else {
         it.read_file(&path).map(|data| Descriptor {
             data,
-            path: None,
+            path,
+            written: false,
             append: false,
             at: 0,
         })
@@ -87,9 +90,9 @@ fn move_to(it: &mut Interp<'_>, n: usize, at: usize) {
 
 /// All that is in an open file.
 fn data<'a>(it: &'a Interp<'_>, file: &'a Descriptor) -> &'a [u8] {
-    match &file.path {
-        Some(path) => it.written_data(path),
-        None => &file.data,
+    match file.written {
+        true => it.written_data(&file.path),
+        false => &file.data,
     }
 }
 
@@ -131,11 +134,22 @@ pub(crate) fn ftruncate(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "ftruncate", 2, 2)?;
     let size = usize::try_from(it.index_of(&args.pos[1])?).unwrap_or(0);
     let (_, file) = opened(it, args, "ftruncate")?;
-    match &file.path {
-        Some(path) => it.resize_file(path, size),
-        None => return os_error(it, libc::EINVAL, "Invalid argument"),
+    if !file.written {
+        return os_error(it, libc::EINVAL, "Invalid argument");
     }
+    it.resize_file(&file.path, size);
     Ok(Value::None)
+}
+
+/// `fstat(fd)`
+pub(crate) fn fstat(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "fstat", 1, 1)?;
+    if (0..FIRST).contains(&it.index_of(&args.pos[0])?) {
+        return Ok(stat_result(it, libc::S_IFCHR | 0o620, 0, "".into()));
+    }
+    let (_, file) = opened(it, args, "fstat")?;
+    let size = data(it, &file).len();
+    Ok(stat_result(it, libc::S_IFREG | 0o644, size, &file.path))
 }
 
 /// `close(fd)`
@@ -153,7 +167,7 @@ pub(crate) fn fdopen(it: &mut Interp, args: Args<'_>) -> R {
     it.descriptors[n] = None;
     let opened = Opened {
         data: file.data,
-        path: file.path,
+        path: file.written.then_some(file.path),
         append: file.append,
     };
     Ok(new_file(it, "<fdopen>".to_owned(), opened, file.at))
@@ -168,11 +182,11 @@ pub(crate) fn write(it: &mut Interp, args: Args<'_>) -> R {
         2 => {}
         _ => {
             let (n, file) = opened(it, args, "write")?;
-            let Some(path) = &file.path else {
+            if !file.written {
                 return os_error(it, libc::EBADF, "Bad file descriptor");
-            };
+            }
             let at = (!file.append).then_some(file.at);
-            let end = it.write_at(path, at, &text);
+            let end = it.write_at(&file.path, at, &text);
             move_to(it, n, end);
         }
     }

@@ -261,12 +261,19 @@ fn version_info(it: &mut Interp) -> Value {
         ("releaselevel", Value::str("final")),
         ("serial", Value::Int(0)),
     ];
-    let tuple = Value::tuple(items.iter().map(|(_, v)| v.clone()).collect());
-    let info = it.heap.alloc(ty::VERSION_INFO, Kind::Boxed(tuple));
-    for (name, v) in items {
-        it.heap.set_attr(info, name, v);
+    Value::Ref(it.named_tuple(ty::VERSION_INFO, &items))
+}
+
+impl Interp<'_> {
+    /// A tuple of a class whose items are attributes, too.
+    pub(super) fn named_tuple(&mut self, class: Ref, items: &[(&str, Value)]) -> Ref {
+        let tuple = Value::tuple(items.iter().map(|(_, v)| v.clone()).collect());
+        let object = self.heap.alloc(class, Kind::Boxed(tuple));
+        for (name, v) in items {
+            self.heap.set_attr(object, name, v.clone());
+        }
+        object
     }
-    Value::Ref(info)
 }
 
 /// What tests show of a value.

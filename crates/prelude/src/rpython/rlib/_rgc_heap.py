@@ -8,6 +8,7 @@ from rpython.rtyper.annlowlevel import cast_instance_to_gcref, checked_cast_gcre
 from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 
 _OBJECTS = lltype.GcArray(llmemory.GCREF)
+_NUMBERS = lltype.GcArray(lltype.Signed)
 _LIST = lltype.Ptr(_OBJECTS)
 
 def _runtime(name, args, result):
@@ -56,6 +57,10 @@ def get_typeids_z():
     """Texts about the types, compressed: there are none."""
     return ''
 
+def get_typeids_list():
+    """Numbers for those texts."""
+    return lltype.malloc(_NUMBERS, 0)
+
 def dump_rpy_heap(fd):
     """Whether everything was written to a file: it is not."""
     return False
@@ -73,6 +78,10 @@ def get_gcflag_extra(gcref):
 def toggle_gcflag_extra(gcref):
     _toggle_flag(cast_instance_to_gcref(gcref))
 
+def get_gcflag_dummy(gcref):
+    """Whether the object only stands for others in lists of objects: none does."""
+    return False
+
 def clear_gcflag_extra(fromlist):
     """Unsets the flag of objects in a list and of what they lead to over such that have
     it."""
@@ -82,6 +91,23 @@ def clear_gcflag_extra(fromlist):
         if get_gcflag_extra(gcref):
             toggle_gcflag_extra(gcref)
             pending.extend(get_rpy_referents(gcref))
+
+@specialize.arg(0)
+def do_get_objects(callback):
+    """What a function makes of the GCREFs of all objects, without its Nones."""
+    roots = [gcref for gcref in get_rpy_roots() if gcref]
+    pending = roots[:]
+    result = []
+    while pending:
+        gcref = pending.pop()
+        if not get_gcflag_extra(gcref):
+            toggle_gcflag_extra(gcref)
+            obj = callback(gcref)
+            if obj is not None:
+                result.append(obj)
+            pending.extend(get_rpy_referents(gcref))
+    clear_gcflag_extra(roots)
+    return result
 
 def assert_no_more_gcflags():
     for gcref in get_rpy_roots():

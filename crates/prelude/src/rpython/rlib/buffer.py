@@ -1,9 +1,10 @@
 """Things that are read, and some written, like strings of bytes."""
+from rpython.rlib import rgc
 from rpython.rlib.longlong2float import (
     float2longlong, longlong2float, singlefloat2uint, uint2singlefloat)
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask, r_uint
-from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 
 
 ALLOW_UNALIGNED_ACCESS = True
@@ -155,9 +156,31 @@ class LLBuffer(RawBuffer):
 
 
 class GCBuffer(Buffer):
-    """Base of those whose bytes are on the heap."""
+    """Base of those whose bytes are on the heap.
+
+    Where those are to be found its subclasses say for the original's sake: numbers are
+    read and written byte by byte here.
+    """
+
+    @staticmethod
+    def decorate(cls):
+        if cls.__bases__ != (GCBuffer,):
+            raise ValueError("GCBuffer.decorate is for direct subclasses of GCBuffer")
+        return cls
 
 
+def get_gc_data_for_list_of_chars(data):
+    """The low-level array of a list that `rgc.resizable_list_supporting_raw_ptr` made."""
+    return lltype.cast_opaque_ptr(llmemory.GCREF, rgc.ll_for_resizable_list(data).items)
+
+def get_gc_data_offset_for_list_of_chars():
+    """Where the characters begin in such an array."""
+    return llmemory.itemoffsetof(_CHARS, 0)
+
+_CHARS = lltype.GcArray(lltype.Char)
+
+
+@GCBuffer.decorate
 class StringBuffer(GCBuffer):
 
     def __init__(self, value):
@@ -177,16 +200,18 @@ class StringBuffer(GCBuffer):
         if size == 0:
             return ''
         if step == 1:
-            assert 0 <= start <= start + size <= len(self.value)
-            return self.value[start:start + size]
+            stop = start + size
+            assert 0 <= start <= stop <= len(self.value)
+            return self.value[start:stop]
         return Buffer.getslice(self, start, step, size)
 
 
+@GCBuffer.decorate
 class ByteBuffer(GCBuffer):
     """Zeroes at first."""
 
     def __init__(self, n):
-        self.data = ['\x00'] * n
+        self.data = rgc.resizable_list_supporting_raw_ptr(['\x00'] * n)
         self.readonly = False
 
     def getlength(self):
@@ -197,6 +222,9 @@ class ByteBuffer(GCBuffer):
 
     def setitem(self, index, char):
         self.data[index] = char
+
+    def get_raw_address(self):
+        return rgc.nonmoving_raw_ptr_for_resizable_list(self.data)
 
 
 class SubBuffer(Buffer):
@@ -230,3 +258,10 @@ class SubBuffer(Buffer):
 
     def setitem(self, index, char):
         self.buffer.setitem(self.offset + index, char)
+
+    def setslice(self, start, string):
+        if string:
+            self.buffer.setslice(self.offset + start, string)
+
+    def get_raw_address(self):
+        return rffi.ptradd(self.buffer.get_raw_address(), self.offset)

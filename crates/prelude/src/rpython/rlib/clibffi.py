@@ -1,5 +1,7 @@
 """Calls of C functions whose types are only known while the program runs, and C function
 pointers to RPython functions, through libffi."""
+import os    # for those who take everything that is here
+
 from rpython.rlib import jit
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask

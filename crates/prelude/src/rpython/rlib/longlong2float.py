@@ -39,6 +39,8 @@ def uint2singlefloat(bits):
 _TAG = -2
 nan_encoded_zero = r_int64(_TAG << 32)
 
+CAN_ALWAYS_ENCODE_INT32 = False
+
 def can_encode_float(value):
     return not is_int32_from_longlong_nan(float2longlong(value))
 

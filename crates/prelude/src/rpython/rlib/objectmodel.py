@@ -386,11 +386,18 @@ def prepare_dict_update(dict, n_elements):
 def reversed_dict(d):
     return reversed(d.keys())
 
+def _hash_in(d, key):
+    if isinstance(d, r_dict):
+        return d.key_hash(key)
+    return compute_hash(key)
+
 def iterkeys_with_hash(d):
-    return [(key, compute_hash(key)) for key in d]
+    for key in d:
+        yield key, _hash_in(d, key)
 
 def iteritems_with_hash(d):
-    return [(key, value, compute_hash(key)) for key, value in d.items()]
+    for key, value in d.iteritems():
+        yield key, value, _hash_in(d, key)
 
 def contains_with_hash(d, key, h):
     return key in d

@@ -18,6 +18,7 @@ class _Constants:
     RTLD_NOW = rffi_platform.DefinedConstantInteger('RTLD_NOW')
     RTLD_NOLOAD = rffi_platform.DefinedConstantInteger('RTLD_NOLOAD')
     RTLD_NODELETE = rffi_platform.DefinedConstantInteger('RTLD_NODELETE')
+    RTLD_DEEPBIND = rffi_platform.DefinedConstantInteger('RTLD_DEEPBIND')
 
 
 class cConfig(object):
@@ -53,10 +54,14 @@ def dlerror():
     return rffi.charp2str(text)
 
 
+def _dlopen_default_mode():
+    return RTLD_LOCAL | RTLD_LAZY
+
+
 def dlopen(name, mode=-1):
     """`name` is a C string, NULL for the program itself."""
     if mode == -1:
-        mode = RTLD_LOCAL | RTLD_LAZY
+        mode = _dlopen_default_mode()
     elif (mode & (RTLD_LAZY | RTLD_NOW)) == 0:
         mode |= RTLD_NOW
     handle = _c_dlopen(name, rffi.cast(rffi.INT, mode))

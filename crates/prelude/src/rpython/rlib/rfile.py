@@ -9,6 +9,23 @@ import os
 import stat
 
 from rpython.rlib.rstring import StringBuilder, replace
+from rpython.rtyper.lltypesystem import rffi
+from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
+
+# The C library's functions themselves, for those who work with its files.
+FILEP = rffi.COpaquePtr('FILE')
+c_fopen = rffi.llexternal('fopen', [rffi.CCHARP, rffi.CCHARP], FILEP, save_err=RFFI_SAVE_ERRNO)
+c_fdopen = rffi.llexternal('fdopen', [rffi.INT, rffi.CCHARP], FILEP, save_err=RFFI_SAVE_ERRNO)
+c_fclose = rffi.llexternal('fclose', [FILEP], rffi.INT, save_err=RFFI_SAVE_ERRNO)
+c_fflush = rffi.llexternal('fflush', [FILEP], rffi.INT, save_err=RFFI_SAVE_ERRNO)
+c_fgets = rffi.llexternal('fgets', [rffi.CCHARP, rffi.INT, FILEP], rffi.CCHARP)
+c_fread = rffi.llexternal(
+    'fread', [rffi.CCHARP, rffi.SIZE_T, rffi.SIZE_T, FILEP], rffi.SIZE_T)
+c_fwrite = rffi.llexternal(
+    'fwrite', [rffi.CCHARP, rffi.SIZE_T, rffi.SIZE_T, FILEP], rffi.SIZE_T)
+c_fileno = rffi.llexternal('fileno', [FILEP], rffi.INT)
+c_feof = rffi.llexternal('feof', [FILEP], rffi.INT)
+c_ferror = rffi.llexternal('ferror', [FILEP], rffi.INT)
 
 _IOFBF = 0
 _IOLBF = 1

@@ -11,6 +11,9 @@ from rpython.rtyper.annlowlevel import (
 from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.rtyper.lltypesystem.lloperation import llop
 
+_CHARS = lltype.GcArray(lltype.Char)
+_CHARP = lltype.Ptr(lltype.Array(lltype.Char, hints={'nolength': True}))
+
 
 @not_rpython
 def collect(*args):
@@ -31,14 +34,20 @@ def resizable_list_supporting_raw_ptr(lst):
     """The list, which is one of characters and may be resized."""
     return lst
 
-def nonmoving_raw_ptr_for_resizable_list(lst):
-    """Where the characters of such a list are: ValueError, because lists move."""
-    raise ValueError
-
 @not_rpython
 def ll_for_resizable_list(lst):
     """A pointer to what such a list is at the low level."""
     raise NotImplementedError("lists have no low-level form while a program loads")
+
+def nonmoving_raw_ptr_for_resizable_list(lst):
+    """Where the characters of such a list are, which stay there as long as the list
+    lives and is not resized."""
+    if can_move(ll_for_resizable_list(lst).items):
+        collect(0)
+    items = ll_for_resizable_list(lst).items
+    start = llmemory.cast_ptr_to_adr(items)
+    start += llmemory.itemoffsetof(_CHARS, 0)
+    return llmemory.cast_adr_to_ptr(start, _CHARP)
 
 def set_max_heap_size(nbytes):
     pass
@@ -249,9 +258,10 @@ def cast_gcref_to_int(gcref):
 NULL_GCREF = lltype.nullptr(llmemory.GCREF.TO)
 
 from rpython.rlib._rgc_heap import (
-    assert_no_more_gcflags, clear_gcflag_extra, dump_rpy_heap, get_gcflag_extra,
-    get_rpy_memory_usage, get_rpy_referents, get_rpy_roots, get_rpy_type_index, get_typeid,
-    get_typeids_z, has_gcflag_extra, toggle_gcflag_extra, try_cast_gcref_to_instance)
+    assert_no_more_gcflags, clear_gcflag_extra, do_get_objects, dump_rpy_heap,
+    get_gcflag_dummy, get_gcflag_extra, get_rpy_memory_usage, get_rpy_referents,
+    get_rpy_roots, get_rpy_type_index, get_typeid, get_typeids_list, get_typeids_z,
+    has_gcflag_extra, toggle_gcflag_extra, try_cast_gcref_to_instance)
 
 
 # Marks of functions.

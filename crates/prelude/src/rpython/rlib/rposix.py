@@ -27,16 +27,35 @@ def handle_posix_error(name, result):
 handle_posix_error._annspecialcase_ = 'specialize:arg(0)'
 
 
+# Paths are byte strings, unicode ones of ASCII, or objects that have a method as_bytes().
+
+@specialize.argtype(0)
 def _as_bytes(path):
-    return path
+    assert path is not None
+    if isinstance(path, str):
+        return path
+    elif isinstance(path, unicode):
+        return path.encode('ascii')
+    else:
+        return path.as_bytes()
 
 
+@specialize.argtype(0)
 def _as_bytes0(path):
+    path = _as_bytes(path)
+    assert path is not None
     return assert_str0(path)
 
 
+@specialize.argtype(0)
 def open(path, flags, mode):
-    return os.open(path, flags, mode)
+    return os.open(_as_bytes0(path), flags, mode)
+
+
+c_read = rffi.llexternal(
+    'read', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T, save_err=RFFI_SAVE_ERRNO)
+c_write = rffi.llexternal(
+    'write', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T, save_err=RFFI_SAVE_ERRNO)
 
 
 def read(fd, count):
@@ -84,67 +103,80 @@ def isatty(fd):
     return os.isatty(fd)
 
 
+@specialize.argtype(0)
 def stat(path):
-    return rposix_stat.stat(path)
+    return rposix_stat.stat(_as_bytes0(path))
 
 
+@specialize.argtype(0)
 def lstat(path):
-    return rposix_stat.lstat(path)
+    return rposix_stat.lstat(_as_bytes0(path))
 
 
 def fstat(fd):
     return rposix_stat.fstat(fd)
 
 
+@specialize.argtype(0)
 def access(path, mode):
-    return os.access(path, mode)
+    return os.access(_as_bytes0(path), mode)
 
 
+@specialize.argtype(0)
 def chdir(path):
-    os.chdir(path)
+    os.chdir(_as_bytes0(path))
 
 
 def getcwd():
     return os.getcwd()
 
 
+@specialize.argtype(0)
 def mkdir(path, mode=0777):
-    os.mkdir(path, mode)
+    os.mkdir(_as_bytes0(path), mode)
 
 
+@specialize.argtype(0)
 def rmdir(path):
-    os.rmdir(path)
+    os.rmdir(_as_bytes0(path))
 
 
+@specialize.argtype(0)
 def unlink(path):
-    os.unlink(path)
+    os.unlink(_as_bytes0(path))
 
 
+@specialize.argtype(0)
 def remove(path):
-    os.unlink(path)
+    os.unlink(_as_bytes0(path))
 
 
+@specialize.argtype(0, 1)
 def rename(path1, path2):
-    os.rename(path1, path2)
+    os.rename(_as_bytes0(path1), _as_bytes0(path2))
 
 
 replace = rename
 
 
+@specialize.argtype(0)
 def chmod(path, mode):
-    os.chmod(path, mode)
+    os.chmod(_as_bytes0(path), mode)
 
 
+@specialize.argtype(0, 1)
 def link(oldpath, newpath):
-    os.link(oldpath, newpath)
+    os.link(_as_bytes0(oldpath), _as_bytes0(newpath))
 
 
+@specialize.argtype(0, 1)
 def symlink(oldpath, newpath):
-    os.symlink(oldpath, newpath)
+    os.symlink(_as_bytes0(oldpath), _as_bytes0(newpath))
 
 
+@specialize.argtype(0)
 def readlink(path):
-    return os.readlink(path)
+    return os.readlink(_as_bytes0(path))
 
 
 def umask(newmask):
@@ -234,8 +266,9 @@ def _joined(strings):
     return builder.build()
 
 
+@specialize.argtype(0)
 def listdir(path):
-    names = _listdir(path)
+    names = _listdir(_as_bytes0(path))
     result = []
     start = 0
     while start < len(names):
@@ -260,8 +293,9 @@ def waitpid(pid, options):
     return answer >> 32, answer & 0xffffffff
 
 
+@specialize.argtype(0)
 def execv(path, args):
-    _execve(path, _joined(args), os._environ())
+    _execve(_as_bytes0(path), _joined(args), os._environ())
 
 
 def _environment(env):
@@ -274,8 +308,9 @@ def _environment(env):
     return builder.build()
 
 
+@specialize.argtype(0)
 def execve(path, args, env):
-    _execve(path, _joined(args), _environment(env))
+    _execve(_as_bytes0(path), _joined(args), _environment(env))
 
 
 # What says not to wait for the process.
@@ -308,16 +343,16 @@ def spawnve(mode, path, args, env):
     return _spawned(mode, path, _joined(args), _environment(env))
 
 
-@specialize.argtype(1)
+@specialize.argtype(0, 1)
 def utime(path, times):
     """Sets the times of access and modification; None: now."""
     if times is None:
         from rpython.rlib.rtime import time
         now = time()
-        _utime(path, now, now)
+        _utime(_as_bytes0(path), now, now)
     else:
         accessed, modified = times
-        _utime(path, accessed, modified)
+        _utime(_as_bytes0(path), accessed, modified)
 
 
 class SuppressIPH(object):

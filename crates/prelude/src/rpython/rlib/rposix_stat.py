@@ -1,7 +1,18 @@
 """What the system knows of a file: `os.stat()` and its kin in translated code."""
 from rpython.rlib.rarithmetic import intmask
+from rpython.rtyper.lltypesystem import lltype
 
 NANOSECOND = 1e-9
+
+# What a result has, and of which low-level type: the first ones by place, too.
+N_INDEXABLE_FIELDS = 10
+STAT_FIELDS = ALL_STAT_FIELDS = [(_name, lltype.Signed) for _name in [
+    'st_mode', 'st_ino', 'st_dev', 'st_nlink', 'st_uid', 'st_gid', 'st_size', 'st_atime',
+    'st_mtime', 'st_ctime', 'st_blksize', 'st_blocks', 'st_rdev', 'nsec_atime',
+    'nsec_mtime', 'nsec_ctime']]
+PORTABLE_STAT_FIELDS = STAT_FIELDS[:N_INDEXABLE_FIELDS]
+STAT_FIELD_TYPES = dict(STAT_FIELDS)
+STAT_FIELD_NAMES = [_name for _name, _ in STAT_FIELDS]
 
 
 class StatResult(object):

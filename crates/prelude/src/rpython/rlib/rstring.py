@@ -1,7 +1,7 @@
 """Strings: splitting and replacing as functions, builders, numbers in text."""
 import sys
 
-from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.objectmodel import newlist_hint, not_rpython, specialize
 
 
 # Functions that take byte or unicode strings alike.
@@ -105,7 +105,7 @@ def _split_by(value, by, maxsplit):
     result = []
     start = 0
     while maxsplit != 0:
-        found = value.find(by, start)
+        found = find(value, by, start, len(value))
         if found < 0:
             break
         assert found >= start
@@ -150,7 +150,7 @@ def _rsplit_by(value, by, maxsplit):
     result = []
     stop = len(value)
     while maxsplit != 0:
-        found = value.rfind(by, 0, stop)
+        found = rfind(value, by, 0, stop)
         if found < 0:
             break
         result.append(value[found + bylen:stop])
@@ -166,51 +166,67 @@ def replace(input, sub, by, maxcount=-1):
     """input with occurrences of sub, maxcount of them at the most, replaced."""
     return replace_count(input, sub, by, maxcount)[0]
 
-@specialize.argtype(0, 1)
+@specialize.ll_and_arg(4)
 def replace_count(input, sub, by, maxcount=-1, isutf8=False):
-    """The replaced string, and how many times sub was found."""
+    """The replaced string, or list of characters, and how many times sub was found."""
+    if isinstance(input, str):
+        Builder = StringBuilder
+    elif isinstance(input, unicode):
+        Builder = UnicodeBuilder
+    else:
+        assert isinstance(input, list)
+        Builder = ByteListBuilder
     if maxcount == 0:
         return input, 0
     length = len(input)
     count = 0
-    if isinstance(input, str):
-        builder = StringBuilder(length)
-    else:
-        builder = UnicodeBuilder(length)
+    builder = Builder(length)
     start = 0
     sublen = len(sub)
     if sublen == 0:
+        # In front of each character, and behind the last one.
         while start < length and count != maxcount:
             builder.append(by)
-            builder.append(input[start])
-            start += 1
+            stop = _next(input, start, isutf8)
+            builder.append_slice(input, start, stop)
+            start = stop
             count += 1
         if count != maxcount:
             builder.append(by)
             count += 1
     else:
         while count != maxcount:
-            found = input.find(sub, start)
+            found = find(input, sub, start, length)
             if found < 0:
                 break
             builder.append_slice(input, start, found)
             builder.append(by)
             start = found + sublen
             count += 1
-        if count == 0:
+        if count == 0 and not isinstance(input, list):
             return input, 0
     builder.append_slice(input, start, length)
     return builder.build(), count
 
+@specialize.ll_and_arg(2)
+def _next(s, pos, isutf8):
+    if isutf8:
+        from rpython.rlib.rutf8 import next_codepoint_pos
+        return next_codepoint_pos(s, pos)
+    return pos + 1
+
+def _normalize_start_end(length, start, end):
+    """The bounds of a slice, both from 0 to the length."""
+    if start < 0:
+        start = max(start + length, 0)
+    if end < 0:
+        end = max(end + length, 0)
+    return start, min(end, length)
+
 @specialize.argtype(0, 1)
 def startswith(u_self, prefix, start=0, end=sys.maxint):
-    length = len(u_self)
-    if end > length:
-        end = length
-    if start > length:
-        return False
-    stop = start + len(prefix)
-    if stop > end:
+    start, end = _normalize_start_end(len(u_self), start, end)
+    if start + len(prefix) > end:
         return False
     for i in range(len(prefix)):
         if u_self[start + i] != prefix[i]:
@@ -219,9 +235,7 @@ def startswith(u_self, prefix, start=0, end=sys.maxint):
 
 @specialize.argtype(0, 1)
 def endswith(u_self, suffix, start=0, end=sys.maxint):
-    length = len(u_self)
-    if end > length:
-        end = length
+    start, end = _normalize_start_end(len(u_self), start, end)
     begin = end - len(suffix)
     if begin < start:
         return False
@@ -455,26 +469,35 @@ class UnicodeBuilder(AbstractStringBuilder):
 
 
 class ByteListBuilder(object):
-    def __init__(self, init_size=INIT_SIZE):
-        self.l = []
+    """Like a StringBuilder, for a list of characters."""
 
+    def __init__(self, init_size=INIT_SIZE):
+        self._chars = newlist_hint(init_size)
+
+    @specialize.argtype(1)
     def append(self, s):
         for c in s:
-            self.l.append(c)
+            self._chars.append(c)
 
+    @specialize.argtype(1)
     def append_slice(self, s, start, end):
         for i in range(start, end):
-            self.l.append(s[i])
+            self._chars.append(s[i])
 
     def append_multiple_char(self, c, times):
+        assert len(c) == 1
         for i in range(times):
-            self.l.append(c)
+            self._chars.append(c[0])
+
+    def append_charpsize(self, s, size):
+        for i in range(size):
+            self._chars.append(s[i])
 
     def build(self):
-        return self.l
+        return self._chars
 
     def getlength(self):
-        return len(self.l)
+        return len(self._chars)
 
 
 # Strings without zero bytes.

@@ -9,8 +9,9 @@ MyNotImplementedError for what it cannot do at all.
 """
 import os
 
+from rpython.rlib import rposix
 from rpython.rlib.objectmodel import specialize
-from rpython.rlib.rarithmetic import intmask
+from rpython.rlib.rarithmetic import intmask, r_longlong
 from rpython.rlib.rstring import StringBuilder
 
 O_BINARY = 0
@@ -36,6 +37,14 @@ BUFSIZE = 8192
 
 class MyNotImplementedError(Exception):
     """What NotImplementedError is to Python: that one cannot be caught in RPython."""
+
+
+# The methods of streams that others wrap, with the types of their arguments.
+STREAM_METHODS = {
+    'close1': [int], 'flush': [], 'flushable': [], 'getnewlines': [], 'peek': [],
+    'read': [int], 'readall': [], 'readline': [], 'seek': [r_longlong, int], 'tell': [],
+    'truncate': [r_longlong], 'try_to_find_file_descriptor': [], 'write': [str],
+}
 
 
 class StreamError(Exception):
@@ -87,7 +96,7 @@ def fdopen_as_stream(fd, mode, buffering=-1, signal_checker=None):
 
 @specialize.argtype(0)
 def open_path_helper(path, os_flags, append, signal_checker=None):
-    fd = os.open(path, os_flags, 0666)
+    fd = rposix.open(path, os_flags, 0666)
     if append:
         try:
             os.lseek(fd, 0, 2)

@@ -2,6 +2,7 @@
 import math
 
 from rpython.rlib import rfloat
+from rpython.rtyper.lltypesystem import rffi
 
 unary_math_functions = ['acos', 'asin', 'atan', 'ceil', 'cosh', 'exp', 'fabs', 'sinh', 'tan',
                         'tanh', 'acosh', 'asinh', 'atanh', 'expm1']
@@ -31,6 +32,9 @@ def ll_math_modf(x):
 
 def ll_math_fmod(x, y):
     return math.fmod(x, y)
+
+# As C's, without an error for what is no number.
+math_fmod = rffi.llexternal('fmod', [rffi.DOUBLE, rffi.DOUBLE], rffi.DOUBLE)
 
 def ll_math_hypot(x, y):
     return math.hypot(x, y)
