@@ -32,7 +32,7 @@ impl Gc {
             inspect::forget_dead();
             self.large.sweep();
             let live = live_small + self.large.bytes;
-            self.threshold = (live / 100 * GROWTH_PERCENT).max(self.nursery_size * 4);
+            self.threshold = (live / 100 * GROWTH_PERCENT).max(self.least_threshold);
             self.old.finish_marking(live_small, self.threshold - live);
         }
         self.major_collections += 1;

@@ -16,7 +16,9 @@
 //!
 //! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: it
 //! collects at every allocation and overwrites memory that objects moved from.
-//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`).
+//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`). Without it the nursery, which
+//! starts at the size of a cache, doubles whenever much of it survives, up to eight times
+//! that: what dies a little later than it should needs no copy then.
 
 pub mod api;
 mod finalize;
@@ -46,6 +48,10 @@ use shadow::ShadowTable;
 pub const LARGE_OBJECT: usize = 32 << 10;
 
 const DEFAULT_NURSERY: usize = 4 << 20;
+/// Up to how many times its first size the nursery grows.
+const NURSERY_GROWTH: usize = 8;
+/// It grows when more than one in so many bytes survive.
+const NURSERY_SURVIVAL: usize = 8;
 const STRESS_NURSERY: usize = 128 << 10;
 const ROOT_STACK: usize = 64 << 20;
 /// After the shadow stack: touching it is a segmentation fault, not corruption.
@@ -63,6 +69,10 @@ pub(crate) type Obj = usize;
 pub(crate) struct Gc {
     nursery: usize,
     nursery_size: usize,
+    /// Up to where the nursery may grow; so much is mapped.
+    nursery_most: usize,
+    /// What the threshold for major collections is at least.
+    least_threshold: usize,
     /// Where allocation in the nursery went on after the last collection.
     allocation_start: usize,
     root_stack: usize,
@@ -90,6 +100,8 @@ pub(crate) struct Gc {
 static mut GC: Gc = Gc {
     nursery: 0,
     nursery_size: 0,
+    nursery_most: 0,
+    least_threshold: 0,
     allocation_start: 0,
     root_stack: 0,
     old: OldSpace::new(),
@@ -128,20 +140,27 @@ unsafe fn gc<'a>() -> &'a mut Gc {
 pub unsafe fn setup() {
     let stress = env_is_set(b"TAIPAN_GC_STRESS");
     // SAFETY: by contract.
-    unsafe { setup_with(nursery_size(stress), stress) }
+    unsafe {
+        match nursery_size() {
+            Some(size) => setup_with(size, size, stress),
+            None if stress => setup_with(STRESS_NURSERY, STRESS_NURSERY, stress),
+            None => setup_with(DEFAULT_NURSERY, DEFAULT_NURSERY * NURSERY_GROWTH, stress),
+        }
+    }
 }
 
-/// As [`setup`], not looking at the environment.
+/// As [`setup`], not looking at the environment, with a nursery that may grow.
 ///
 /// # Safety
 /// As for [`setup`].
-pub(crate) unsafe fn setup_with(nursery_size: usize, stress: bool) {
+pub(crate) unsafe fn setup_with(nursery_size: usize, nursery_most: usize, stress: bool) {
     // SAFETY: by contract.
     unsafe {
         threads::setup();
         let gc = gc();
         gc.nursery_size = nursery_size;
-        gc.nursery = map(nursery_size);
+        gc.nursery_most = nursery_most;
+        gc.nursery = map(nursery_most);
         gc.allocation_start = gc.nursery;
         gc.root_stack = map(ROOT_STACK + GUARD);
         sys::mprotect(
@@ -150,7 +169,8 @@ pub(crate) unsafe fn setup_with(nursery_size: usize, stress: bool) {
             sys::PROT_NONE,
         );
         gc.stress = stress;
-        gc.threshold = nursery_size * 4;
+        gc.least_threshold = nursery_size * 4;
+        gc.threshold = gc.least_threshold;
         gc.minor_collections = 0;
         gc.major_collections = 0;
         let s = state();
@@ -195,7 +215,7 @@ pub unsafe fn teardown() {
             gc.root_stack = first;
         }
         inspect::teardown();
-        unmap(gc.nursery, gc.nursery_size);
+        unmap(gc.nursery, gc.nursery_most);
         unmap(gc.root_stack, ROOT_STACK + GUARD);
         gc.old.release();
         gc.large.release();
@@ -224,7 +244,8 @@ fn env_is_set(name: &[u8]) -> bool {
     len > 0 && !(len == 1 && value[0] == b'0')
 }
 
-fn nursery_size(stress: bool) -> usize {
+/// What the environment asks for.
+fn nursery_size() -> Option<usize> {
     let mut value = [0; 16];
     let mut name = *b"PYPY_GC_NURSERY";
     let len = os::getenv(&mut name, &mut value).clamp(0, value.len() as i64);
@@ -241,16 +262,15 @@ fn nursery_size(stress: bool) -> usize {
         };
     }
     match size {
-        0 if stress => STRESS_NURSERY,
-        0 => DEFAULT_NURSERY,
-        n => n.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff,
+        0 => None,
+        n => Some(n.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff),
     }
 }
 
 impl Gc {
     #[inline]
     fn is_young(&self, obj: Obj) -> bool {
-        obj.wrapping_sub(self.nursery) < self.nursery_size
+        obj.wrapping_sub(self.nursery) < self.nursery_most
     }
 
     /// Makes room for `size` bytes in the nursery and takes them.
@@ -301,7 +321,9 @@ impl Gc {
     unsafe fn collect_for_space(&mut self, size: usize) {
         // SAFETY: as for the caller.
         unsafe {
+            let before = self.old_bytes();
             self.minor_collection();
+            self.grow_nursery(self.old_bytes() - before);
             if self.old_bytes() > self.threshold {
                 self.major_collection();
             }
@@ -318,6 +340,13 @@ impl Gc {
                 (*s).nursery_top = end;
             }
             self.allocation_start = (*s).nursery_free;
+        }
+    }
+
+    /// Makes the nursery larger if that many bytes, which survived it, are many.
+    fn grow_nursery(&mut self, survived: usize) {
+        if survived > self.nursery_size / NURSERY_SURVIVAL {
+            self.nursery_size = (self.nursery_size * 2).min(self.nursery_most);
         }
     }
 

@@ -20,8 +20,12 @@ struct Heap(#[allow(dead_code)] MutexGuard<'static, ()>);
 
 impl Heap {
     fn new(nursery: usize, stress: bool) -> Heap {
+        Heap::growing(nursery, nursery, stress)
+    }
+
+    fn growing(nursery: usize, most: usize, stress: bool) -> Heap {
         let guard = TURN.lock().unwrap_or_else(|e| e.into_inner());
-        unsafe { setup_with(nursery, stress) };
+        unsafe { setup_with(nursery, most, stress) };
         Heap(guard)
     }
 }
@@ -181,6 +185,27 @@ fn trees_survive() {
         assert_eq!(a, b);
         assert_eq!(sum(*root(kept)), a * (a + 1) / 2);
         assert!(unsafe { gc().minor_collections } > 2);
+    }
+}
+
+#[test]
+fn the_nursery_grows_while_much_survives() {
+    let _heap = Heap::growing(256 << 10, 1 << 20, false);
+    let gc = || unsafe { gc() };
+    let kept = push(0);
+    for i in 0..100_000 {
+        node(i, 0, 0);
+    }
+    assert!(gc().minor_collections > 5);
+    assert_eq!(gc().nursery_size, 256 << 10);
+    for i in 0..100_000 {
+        *root(kept) = node(i, *root(kept), 0);
+    }
+    assert_eq!(gc().nursery_size, 1 << 20);
+    let mut at = *root(kept);
+    for i in (0..100_000).rev() {
+        assert_eq!(get(at, 1), i);
+        at = get(at, 2);
     }
 }
 
