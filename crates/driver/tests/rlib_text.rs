@@ -496,3 +496,173 @@ def ends(n):
         "#,
     );
 }
+
+/// What is expected here was computed by the original's databases.
+#[test]
+fn characters_of_several_versions() {
+    check(
+        r#"
+from rpython.rlib.unicodedata import unicodedb
+from rpython.rlib.unicodedata import (unicodedb_3_2_0, unicodedb_5_2_0, unicodedb_9_0_0,
+    unicodedb_11_0_0, unicodedb_12_1_0, unicodedb_13_0_0, unicodedb_14_0_0)
+from rpython.rlib.unroll import unrolling_iterable
+versions = unrolling_iterable([unicodedb_3_2_0, unicodedb_5_2_0, unicodedb_9_0_0,
+    unicodedb_11_0_0, unicodedb_12_1_0, unicodedb_13_0_0, unicodedb_14_0_0])
+questions = unrolling_iterable([(name, getattr(unicodedb_14_0_0, name)) for name in [
+    'isspace', 'isalpha', 'islinebreak', 'isnumeric', 'isdigit', 'isdecimal', 'isalnum',
+    'isupper', 'istitle', 'islower', 'iscased', 'isxidstart', 'isxidcontinue',
+    'isprintable', 'mirrored', 'iscaseignorable']])
+def category(code): return ' '.join([db.category(code) for db in versions])
+def width(code):
+    db = unicodedb_9_0_0
+    return db.bidirectional(code) + ' ' + db.east_asian_width(code)
+def answers(code): return ' '.join([name for name, ask in questions if ask(code)])
+def upper(code): return [unicodedb_5_2_0.isupper(code), unicodedb_9_0_0.isupper(code)]
+def value(code):
+    db, texts = unicodedb_14_0_0, []
+    try: texts.append(str(db.decimal(code)))
+    except KeyError: texts.append('-')
+    try: texts.append(str(db.digit(code)))
+    except KeyError: texts.append('-')
+    try: texts.append(str(int(db.numeric(code) * 100)))
+    except KeyError: texts.append('-')
+    return ' '.join(texts)
+def case(code):
+    db = unicodedb_14_0_0
+    return [db.toupper(code), db.tolower(code), db.totitle(code)]
+def full(code):
+    db = unicodedb_12_1_0
+    return [db.toupper_full(code), db.tolower_full(code), db.totitle_full(code)]
+def folds(code):
+    return [unicodedb_3_2_0.casefold_lookup(code), unicodedb_13_0_0.casefold_lookup(code)]
+def consists(code):
+    db = unicodedb_11_0_0
+    return (db.decomposition(code), db.canon_decomposition(code),
+            db.compat_decomposition(code), db.combining(code))
+def together(a, b): return unicodedb_14_0_0.composition(a, b)
+def beyond(code):
+    try: return unicodedb_5_2_0.tolower(code)
+    except KeyError: return -9
+def regular(code): return unicodedb is unicodedb_5_2_0 and unicodedb.isspace(code)
+def name(code, new):
+    try: return unicodedb_14_0_0.name(code) if new else unicodedb_5_2_0.name(code)
+    except KeyError: return '-'
+def named(text): return [code_of(db, text) for db in versions]
+def alias(text):
+    return [unicodedb_13_0_0.lookup_with_alias(text), code_of(unicodedb_13_0_0, text)]
+def code_of(db, text):
+    try: return db.lookup(text)
+    except KeyError: return -1
+code_of._annspecialcase_ = 'specialize:arg(0)'
+def sequence(text):
+    code = unicodedb_13_0_0.lookup(text, with_named_sequence=True)
+    text = unicodedb_13_0_0.lookup_named_sequence(code)
+    assert text is not None
+    return [code, unicodedb_13_0_0.lookup_named_sequence_length(code), len(text)]
+"#,
+        r#"
+        category(65) == "Lu Lu Lu Lu Lu Lu Lu"
+        category(0x32ff) == "Cn Cn Cn Cn So So So"
+        category(0x20b9) == "Cn Cn Sc Sc Sc Sc Sc"
+        category(0x1f970) == "Cn Cn Cn So So So So"
+        category(0x1fac3) == "Cn Cn Cn Cn Cn Cn So"
+        category(0x10ffff) == "Cn Cn Cn Cn Cn Cn Cn"
+        width(0x3042) == "L W"
+        width(0x5d0) == "R N"
+        width(0x2fe0) == " N"
+        answers(32) == "isspace isprintable"
+        answers(0x85) == "isspace islinebreak"
+        answers(95) == "isxidcontinue isprintable"
+        answers(65) == "isalpha isalnum isupper iscased isxidstart isxidcontinue isprintable"
+        answers(0x1c5) == "isalpha isalnum istitle iscased isxidstart isxidcontinue isprintable"
+        answers(0xb2) == "isnumeric isdigit isalnum isprintable"
+        answers(0x661) == "isnumeric isdigit isdecimal isalnum isxidcontinue isprintable"
+        answers(0x4e00) == "isalpha isnumeric isalnum isxidstart isxidcontinue isprintable"
+        answers(0x28) == "isprintable mirrored"
+        answers(0x301) == "isxidcontinue isprintable iscaseignorable"
+        answers(0xd800) == ""
+        upper(0x24b6) == [false,true]
+        value(0x37) == "7 7 700"
+        value(0x2468) == "- 9 900"
+        value(0xbd) == "- - 50"
+        value(0x5146) == "- - 100000000000000"
+        value(0x61) == "- - -"
+        case(0x1c5) == [452,454,453]
+        case(0x3b1) == [913,945,913]
+        case(0x10d0) == [7312,4304,4304]
+        case(0x1e900) == [125184,125218,125184]
+        full(0xdf) == [[83,83],[223],[83,115]]
+        full(0x130) == [[304],[105,775],[304]]
+        full(0xfb03) == [[70,70,73],[64259],[70,102,105]]
+        folds(1010) == [[963],[1010]]
+        folds(7838) == [[7838],[115,115]]
+        folds(0x13a0) == [[5024],[5024]]
+        folds(0xab70) == [[43888],[5024]]
+        consists(0x1e69) == ["1E63 0307",[115,803,775],[115,803,775],0]
+        consists(0xfb03) == ["<compat> 0066 0066 0069",[],[102,102,105],0]
+        consists(0x2f801) == ["4E38",[20024],[20024],0]
+        consists(0x301) == ["",[],[],230]
+        consists(0x61) == ["",[],[],0]
+        together(101, 770) == 234
+        together(69938, 69927) == 69935
+        together(101, 101) raises KeyError
+        together(0x115b9, 0x115af) == 71099
+        beyond(0x41) == 97
+        beyond(0x110000) == -9
+        regular(0x2003) == true
+        name(0x41, 1) == "LATIN CAPITAL LETTER A"
+        name(0x32ff, 0) == "-"
+        name(0x32ff, 1) == "SQUARE ERA NAME REIWA"
+        name(0xd55c, 0) == "HANGUL SYLLABLE HAN"
+        name(0x9faa, 0) == "CJK UNIFIED IDEOGRAPH-9FAA"
+        name(0xf901, 1) == "CJK COMPATIBILITY IDEOGRAPH-F901"
+        name(0x0, 1) == "-"
+        name(0x18b00, 1) == "KHITAN SMALL SCRIPT CHARACTER-18B00"
+        named('GOTHIC LETTER FAIHU') == [66374,66374,66374,66374,66374,66374,66374]
+        named('SQUARE ERA NAME REIWA') == [-1,-1,-1,-1,13055,13055,13055]
+        named('TOTO LETTER PA') == [-1,-1,-1,-1,-1,-1,123536]
+        named('HANGUL SYLLABLE SSYELM') == [50118,50118,50118,50118,50118,50118,50118]
+        named('HANGUL SYLLABLE XA') == [-1,-1,-1,-1,-1,-1,-1]
+        named('CJK UNIFIED IDEOGRAPH-30000') == [-1,-1,-1,-1,-1,196608,196608]
+        named('CJK COMPATIBILITY IDEOGRAPH-F901') == [63745,63745,63745,63745,63745,63745,63745]
+        named('LATIN SMALL LETTER GHA') == [-1,-1,-1,-1,-1,-1,-1]
+        named('') == [-1,-1,-1,-1,-1,-1,-1]
+        alias('LATIN SMALL LETTER GHA') == [419,-1]
+        alias('LATIN SMALL LETTER OI') == [419,419]
+        alias('NULL') == [0,-1]
+        sequence('KEYCAP DIGIT FIVE') == [983559,3,7]
+        "#,
+    );
+}
+
+#[test]
+fn characters_at_import_time() {
+    check(
+        r#"
+import unicodedata
+from rpython.rlib.rsre import rsre_char
+from rpython.rlib.unicodedata import unicodedb_9_0_0
+rsre_char.set_unicode_db(unicodedb_9_0_0)
+LETTERS = [unicodedata.lookup('greek small letter ' + n) for n in ['alpha', 'omega']]
+TEXTS = [unicodedata.name(LETTERS[0]), unicodedata.name(u'\0', 'none')]
+NORMAL = [[ord(u) for u in unicodedata.normalize(form, text)] for form, text in [
+    ('NFKD', u'\ufb01\u1e69'), ('NFC', u's\u0307\u0323\u1112\u1161\u11ab')]]
+def letters(): return [ord(u) for u in LETTERS]
+def texts(i): return TEXTS[i]
+def normal(i): return NORMAL[i]
+def matched(code):
+    return [rsre_char.is_uni_word(code), rsre_char.is_uni_space(code),
+            rsre_char.getlower_unicode(code) != code]
+"#,
+        r#"
+        letters() == [945,969]
+        texts(0) == "GREEK SMALL LETTER ALPHA"
+        texts(1) == "none"
+        normal(0) == [102,105,115,803,775]
+        normal(1) == [7785,54620]
+        matched(0x410) == [true,false,true]
+        matched(0x2003) == [false,true,false]
+        matched(0x2190) == [false,false,false]
+        "#,
+    );
+}

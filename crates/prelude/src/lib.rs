@@ -2,7 +2,8 @@
 //! import, and `taipan_prelude`, the `ll_*` helpers that implement lists, dicts,
 //! strings and the like at the low level.
 //!
-//! Owns the sources and the table of them. Knows nothing of the compiler: it is
+//! Owns the sources and the table of them, and the tables of characters that the shipped
+//! `rpython.rlib.unicodedata` looks things up in. Knows nothing of the compiler: it is
 //! data.
 //!
 //! # The dialect of `taipan_prelude`
@@ -37,6 +38,7 @@
 
 mod functions;
 mod redirects;
+pub mod unicode;
 
 pub use functions::{Default, FUNCTIONS, Function, Kind, function};
 pub use redirects::{REDIRECTS, Redirect, redirect, redirected_modules};

@@ -31,7 +31,7 @@ const PACKAGES: [&str; 9] = [
 ];
 
 /// Modules of `rpython.rlib` that do not ship.
-const LIBRARY: [&str; 19] = [
+const LIBRARY: [&str; 18] = [
     "_jit_vref",
     "constant",
     "exports",
@@ -50,7 +50,6 @@ const LIBRARY: [&str; 19] = [
     "rwinreg",
     "rzipfile",
     "special_value",
-    "unicodedata",
 ];
 
 /// The key under which globals keep the name of a module of the toolchain from which they

@@ -11,6 +11,7 @@ pub(crate) mod re;
 pub(crate) mod standard;
 pub(crate) mod structs;
 pub(crate) mod sys;
+pub(crate) mod unicode;
 
 use super::builtin::{Args, Builtin};
 use super::builtins;
@@ -51,6 +52,7 @@ const MODULES: &[Module] = &[
     module("_struct", structs::STRUCT, nothing),
     module("_sre", re::SRE, nothing),
     module("_taipan", sys::TAIPAN, sys::init_taipan),
+    module("_taipan_unicode", unicode::FUNCTIONS, nothing),
     module("_lltype", lltype::FUNCTIONS, lltype::init),
     module("_llmalloc", llmalloc::FUNCTIONS, nothing),
     module(lltype::LLOPERATION, &[], lltype::init_llop),
