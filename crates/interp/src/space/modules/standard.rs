@@ -171,7 +171,6 @@ const SYSTEM: &[&str] = &[
     "ttk",
     "tty",
     "turtle",
-    "unicodedata",
     "unittest",
     "urllib",
     "urllib2",
