@@ -300,6 +300,46 @@ fn endless_loop() {
 }
 
 #[test]
+fn endless_iterators() {
+    check_error(
+        "
+        sum(xrange(1 << 40))
+        ",
+        expect![[r#"
+            TP0202 import time does not end: the step limit was reached
+              at /main.py:1: sum(xrange(1 << 40))
+              in <module>, /main.py:1: sum(xrange(1 << 40))
+        "#]],
+    );
+}
+
+#[test]
+fn what_grows_without_end() {
+    check_error(
+        "
+        def grow(text):
+            while True: text += text
+        def collect(pieces):
+            while True: pieces += pieces
+        def number(n):
+            while True: n <<= 1 << 20
+        for f, start in [(grow, 'a'), (collect, [1]), (number, 3)]:
+            try:
+                f(start)
+                print f
+            except MemoryError:
+                start = None
+        raise ValueError('all of them end')
+        ",
+        expect![[r#"
+            TP0201 ValueError: all of them end
+              at /main.py:13: raise ValueError('all of them end')
+              in <module>, /main.py:13: raise ValueError('all of them end')
+        "#]],
+    );
+}
+
+#[test]
 fn missing_import() {
     check_error(
         "

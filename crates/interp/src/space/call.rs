@@ -46,7 +46,13 @@ impl Interp<'_> {
                 Kind::Function(_) => self.call_function(*r, args),
                 Kind::Builtin(b) => {
                     let b = *b;
-                    (b.func)(self, args)
+                    let result = (b.func)(self, args)?;
+                    self.check_size(&result)?;
+                    // It may have grown what it is a method of.
+                    if let Some(slf) = args.pos.first() {
+                        self.check_size(slf)?;
+                    }
+                    Ok(result)
                 }
                 Kind::Class(_) => self.call_class(*r, args),
                 Kind::LLType(_) => super::modules::lltype::call_type(self, *r, args),

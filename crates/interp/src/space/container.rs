@@ -68,7 +68,11 @@ impl Interp<'_> {
         let hash = self.hash(&key)?;
         match self.find_in(r, &key, hash)? {
             Some(slot) => self.table_mut(r).set_at(slot, value),
-            None => self.table_mut(r).push(hash, key, value),
+            None => {
+                self.table_mut(r).push(hash, key, value);
+                let n = self.table(r).map_or(0, Dict::len);
+                self.check_items(n)?;
+            }
         }
         Ok(())
     }

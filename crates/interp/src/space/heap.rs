@@ -263,6 +263,9 @@ impl Heap {
         if let Kind::Module(_) = kind {
             self.modules.push(r);
         }
+        if self.objects.len() == self.objects.capacity() {
+            self.make_room();
+        }
         self.objects.push(Object {
             class,
             attrs: None,
@@ -270,6 +273,14 @@ impl Heap {
             site: self.site,
         });
         r
+    }
+
+    /// Large heaps grow by a quarter: twice as much as is needed may not be there.
+    #[cold]
+    fn make_room(&mut self) {
+        let len = self.objects.len();
+        let more = if len < 1 << 20 { len.max(16) } else { len / 4 };
+        self.objects.reserve_exact(more);
     }
 
     /// All objects, in the order in which they were made.

@@ -111,6 +111,8 @@ impl Interp<'_> {
             let t = self.heap.type_name(it).to_owned();
             return self.type_error(format!("'{t}' object is not an iterator"));
         };
+        // Built-in functions go through iterators that never end without an instruction.
+        self.count_step()?;
         match &mut self.heap.get_mut(*r).kind {
             Kind::Iter(state) => match &mut **state {
                 Iter::Range(at, left, step) => {
@@ -260,6 +262,7 @@ impl Interp<'_> {
         let mut items = Vec::new();
         while let Some(x) = self.next_item(&it)? {
             items.push(x);
+            self.check_items(items.len())?;
         }
         Ok(items)
     }

@@ -9,12 +9,13 @@
 use taipan_lltype::{LLType, StructBody, TypeKind};
 
 use super::heap::{Kind, Ref};
+use super::sizes::MOST_ITEMS;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
 
 /// Containers with more items than this are not made while a program loads.
-const MAX_ITEMS: i64 = 1 << 24;
+const MAX_ITEMS: i64 = MOST_ITEMS as i64;
 
 /// A struct or an array.
 #[derive(Clone, Debug)]
@@ -118,7 +119,7 @@ impl Interp<'_> {
             TypeKind::Array(a) => match n {
                 Some(n) if n < 0 => return self.value_error("negative array length"),
                 Some(n) if n > MAX_ITEMS => {
-                    return self.raise(ty::MEMORY_ERROR, "too large while a program is imported");
+                    return self.too_large();
                 }
                 Some(n) => vec![a.of; n as usize],
                 None => return self.type_error(format!("{t} requires the number of items")),

@@ -29,6 +29,7 @@ pub(crate) mod ops;
 pub(crate) mod raw_view;
 pub(crate) mod repr;
 pub(crate) mod run;
+pub(crate) mod sizes;
 pub(crate) mod slice;
 pub(crate) mod text;
 pub(crate) mod types;

@@ -5,6 +5,7 @@ use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
 use taipan_graph::HlOp;
 
 use super::heap::{Function, Kind, Ref};
+use super::sizes::{MOST_BYTES, MOST_ITEMS};
 use super::types::{self, ty};
 use super::value::Value;
 use super::{Fatal, Interp, R};
@@ -162,11 +163,12 @@ impl Interp<'_> {
             _ => 0,
         };
         let most = match v {
-            Value::Str(_) | Value::Unicode(_) => 1 << 28,
-            _ => 1 << 24,
+            Value::Str(_) => MOST_BYTES,
+            Value::Unicode(_) => MOST_BYTES / size_of::<u32>(),
+            _ => MOST_ITEMS,
         };
         if len.saturating_mul(n) > most {
-            return self.raise_args(ty::MEMORY_ERROR, vec![]);
+            return self.too_large();
         }
         Ok(Some(match v {
             Value::Str(s) => Value::Str(s.repeat(n).into()),
@@ -281,6 +283,7 @@ impl Interp<'_> {
             (HlOp::GetSlice, [a, start, stop]) => self.getslice(a, start, stop),
             (HlOp::SetSlice, [a, start, stop, v]) => {
                 self.setslice(a, start, stop, Some(v))?;
+                self.check_size(a)?;
                 Ok(Value::None)
             }
             (HlOp::DelSlice, [a, start, stop]) => {
@@ -341,7 +344,9 @@ impl ObjectSpace for Interp<'_> {
                 return Ok(Value::Bool(b));
             }
         }
-        self.operation(op, args)
+        let result = self.operation(op, args)?;
+        self.check_size(&result)?;
+        Ok(result)
     }
 
     fn truth(&mut self, v: &Value) -> R<Truth> {
@@ -388,6 +393,8 @@ impl ObjectSpace for Interp<'_> {
             && let Kind::List(l) = &mut self.heap.get_mut(*r).kind
         {
             l.push(v);
+            let n = l.len();
+            self.check_items(n)?;
         }
         Ok(())
     }

@@ -98,6 +98,15 @@ impl Interp<'_> {
         result
     }
 
+    /// One step more; the program's limit of steps stops everything.
+    pub(crate) fn count_step(&mut self) -> R<()> {
+        if self.steps == 0 {
+            return Err(Unwind::Stop(Fatal::StepLimit));
+        }
+        self.steps -= 1;
+        Ok(())
+    }
+
     fn run_loop(
         &mut self,
         id: CodeId,
@@ -110,10 +119,7 @@ impl Interp<'_> {
                 code: site,
                 pc: frame.pc,
             };
-            if self.steps == 0 {
-                return Err(Unwind::Stop(Fatal::StepLimit));
-            }
-            self.steps -= 1;
+            self.count_step()?;
             if self.heap.len() > HEAP_LIMIT {
                 return Err(Unwind::Stop(Fatal::HeapLimit));
             }
