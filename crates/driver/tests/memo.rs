@@ -32,3 +32,23 @@ def f(n):
         ",
     );
 }
+
+/// What `_cleanup_()` brings to light is asked whether it is frozen, too.
+#[test]
+fn frozen_objects_that_cleaning_up_makes() {
+    check(
+        "
+class Part(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+class Late(object):
+    def __init__(self): self.part = Part(1)
+    def _cleanup_(self): self.part = Part(4)
+late = Late()
+def twice(part): return part.n * 2
+twice._annspecialcase_ = 'specialize:memo'
+def f(n): return twice(late.part) + n
+",
+        "f(1) == 9",
+    );
+}

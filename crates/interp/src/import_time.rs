@@ -439,28 +439,39 @@ fn needs_no_freezing(it: &Interp, v: &Value, known: &Thawed) -> Option<Const> {
 /// are not known; `_cleanup_()` of those that have that only, by which they forget what
 /// is of no use to the program. Answers which ones are frozen.
 fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) -> FxHashSet<Ref> {
-    let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
-        .into_iter()
-        .filter_map(|r| {
-            let o = it.heap.get(r);
-            let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
-            let name = ["_freeze_", "_cleanup_"].into_iter().find(has)?;
-            (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
-        })
-        .collect();
-    all.sort();
     let mut frozen = FxHashSet::default();
-    for (r, name) in all {
-        let me = Value::Ref(r);
-        // Objects that the program never uses may refuse to be cleaned up.
-        let answer = it.call_method(&me, name, &[]).and_then(|v| it.truth(&v));
-        if let Ok(true) = answer
-            && name == "_freeze_"
-        {
-            frozen.insert(r);
+    let mut asked = FxHashSet::default();
+    loop {
+        let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
+            .into_iter()
+            .filter(|r| !asked.contains(r))
+            .filter_map(|r| {
+                let o = it.heap.get(r);
+                let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
+                let name = ["_freeze_", "_cleanup_"].into_iter().find(has)?;
+                (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
+            })
+            .collect();
+        all.sort();
+        let before = it.heap.len();
+        let mut cleaned = false;
+        for (r, name) in all {
+            asked.insert(r);
+            let me = Value::Ref(r);
+            // Objects that the program never uses may refuse to be cleaned up.
+            let answer = it.call_method(&me, name, &[]).and_then(|v| it.truth(&v));
+            cleaned |= name == "_cleanup_";
+            if let Ok(true) = answer
+                && name == "_freeze_"
+            {
+                frozen.insert(r);
+            }
+        }
+        // What these calls have made or brought to light is asked, too.
+        if !cleaned && it.heap.len() == before {
+            return frozen;
         }
     }
-    frozen
 }
 
 /// What went wrong at import time, with the Python traceback.

@@ -40,6 +40,7 @@ redirects! {
     "os.fchmod" = "rpython.rlib._rposix_c" "fchmod";
     "os.fchown" = "rpython.rlib._rposix_c" "fchown";
     "os.fdopen" = "rpython.rlib.rfile" "create_fdopen_rfile";
+    "os.forkpty" = "rpython.rlib._rposix_c" "forkpty";
     "os.fpathconf" = "rpython.rlib._rposix_c" "fpathconf";
     "os.fstat" = "rpython.rlib.rposix_stat" "fstat";
     "os.getgroups" = "rpython.rlib._rposix_c" "getgroups";

@@ -17,6 +17,14 @@ def architecture(executable=None):
     return ('64bit', 'ELF')
 
 
+def python_version():
+    return '2.7.18'
+
+
+def python_version_tuple():
+    return ('2', '7', '18')
+
+
 def python_implementation():
     return 'CPython'
 

@@ -287,6 +287,7 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.mknod", forbidden),
     Builtin::function("os.nice", forbidden),
     Builtin::function("os.openpty", forbidden),
+    Builtin::function("os.forkpty", forbidden),
     Builtin::function("os.pathconf", forbidden),
     Builtin::function("os.setegid", forbidden),
     Builtin::function("os.seteuid", forbidden),

@@ -10,6 +10,8 @@ DEFL_PROF_BASED_INLINE_THRESHOLD = 32.4
 DEFL_LOW_INLINE_THRESHOLD = 16.2
 DEFL_GC = "incminimark"
 DEFL_ROOTFINDER_WITHJIT = "shadowstack"
+# Where programs that load may put what they want to find again; they never do.
+CACHE_DIR = '/tmp/rpython-cache'
 IS_64_BITS = sys.maxint > 2147483647
 SUPPORT__THREAD = True
 OPT_LEVELS = ['0', '1', 'size', 'mem', '2', '3', 'jit']

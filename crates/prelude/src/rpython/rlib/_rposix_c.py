@@ -1,4 +1,5 @@
 """The rarer system calls of rposix, straight to the C library; what fails is OSError."""
+from rpython.rlib._rposix_paths import _as_bytes0
 from rpython.rlib.objectmodel import not_rpython, specialize
 from rpython.rlib.rarithmetic import intmask, widen
 from rpython.rtyper.lltypesystem import lltype, rffi
@@ -35,9 +36,7 @@ def set_saved_errno(errno):
 def _c(name, args, result):
     return lltype.functionptr(lltype.FuncType(args, result), name, external=())
 
-def _cast(TYPE, value):
-    return rffi.cast(TYPE, value)
-_cast._annspecialcase_ = 'specialize:arg(0)'
+_cast = rffi.cast
 
 def _failed(name):
     errno = intmask(_errno_location()[0])
@@ -99,12 +98,13 @@ lockf = _of_ints('lockf', [_INT, _INT, _LONG])
 def _of_path(name, TYPES):
     """A C function of a path and integers that answers 0 or -1."""
     function = _c(name, [_P] + TYPES, _INT)
-    source = ('def %s(%s):\n    with scoped(path) as p:\n'
+    source = ('@argtype\ndef %s(%s):\n    with scoped(_as_bytes0(path)) as p:\n'
               '        _checked(function(%s), name)\n' % (
         name, ', '.join(['path'] + ['a%d' % i for i in range(len(TYPES))]),
         ', '.join(['p'] + ['cast(T%d, a%d)' % (i, i) for i in range(len(TYPES))])))
     space = {'function': function, 'cast': rffi.cast, '_checked': _checked, 'name': name,
-             'scoped': rffi.scoped_str2charp}
+             'scoped': rffi.scoped_str2charp, '_as_bytes0': _as_bytes0,
+             'argtype': specialize.argtype(0)}
     for i, TYPE in enumerate(TYPES):
         space['T%d' % i] = TYPE
     exec source in space
@@ -325,6 +325,16 @@ def openpty():
     with lltype.scoped_alloc(rffi.INTP.TO, 2) as fds:
         _checked(_c_openpty(fds, rffi.ptradd(fds, 1), null, null, null), 'openpty')
         return widen(fds[0]), widen(fds[1])
+
+_c_forkpty = _c('forkpty', [rffi.INTP, _P, _P, _P], _INT)
+
+def forkpty():
+    """A new process with a terminal of its own: its number, 0 in itself, and the
+    terminal's other end."""
+    null = lltype.nullptr(_P.TO)
+    with lltype.scoped_alloc(rffi.INTP.TO, 1) as master:
+        master[0] = _cast(_INT, -1)
+        return _checked(_c_forkpty(master, null, null, null), 'forkpty'), widen(master[0])
 
 # ____________________________________________________________ relative to an open folder
 

@@ -9,9 +9,10 @@ import os
 from rpython.rlib import rposix_stat
 from rpython.rlib._rposix_c import *
 from rpython.rlib._rposix_linux import *
+from rpython.rlib._rposix_paths import _as_bytes, _as_bytes0
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rposix_scandir import DIRENT, DIRENTP, DIRP, fdlistdir
-from rpython.rlib.rstring import StringBuilder, assert_str0
+from rpython.rlib.rstring import StringBuilder
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
 
@@ -25,26 +26,6 @@ def handle_posix_error(name, result):
         raise OSError(get_saved_errno(), '%s failed' % name)
     return result
 handle_posix_error._annspecialcase_ = 'specialize:arg(0)'
-
-
-# Paths are byte strings, unicode ones of ASCII, or objects that have a method as_bytes().
-
-@specialize.argtype(0)
-def _as_bytes(path):
-    assert path is not None
-    if isinstance(path, str):
-        return path
-    elif isinstance(path, unicode):
-        return path.encode('ascii')
-    else:
-        return path.as_bytes()
-
-
-@specialize.argtype(0)
-def _as_bytes0(path):
-    path = _as_bytes(path)
-    assert path is not None
-    return assert_str0(path)
 
 
 @specialize.argtype(0)
@@ -105,12 +86,12 @@ def isatty(fd):
 
 @specialize.argtype(0)
 def stat(path):
-    return rposix_stat.stat(_as_bytes0(path))
+    return rposix_stat.stat(path)
 
 
 @specialize.argtype(0)
 def lstat(path):
-    return rposix_stat.lstat(_as_bytes0(path))
+    return rposix_stat.lstat(path)
 
 
 def fstat(fd):

@@ -1,4 +1,6 @@
 """What the system knows of a file: `os.stat()` and its kin in translated code."""
+from rpython.rlib._rposix_paths import _as_bytes0
+from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask
 from rpython.rtyper.lltypesystem import lltype
 
@@ -82,12 +84,14 @@ def _field(fields, i):
     return n
 
 
+@specialize.argtype(0)
 def stat(path):
-    return StatResult(_fields(path, True))
+    return StatResult(_fields(_as_bytes0(path), True))
 
 
+@specialize.argtype(0)
 def lstat(path):
-    return StatResult(_fields(path, False))
+    return StatResult(_fields(_as_bytes0(path), False))
 
 
 def fstat(fd):

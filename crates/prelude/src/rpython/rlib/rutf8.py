@@ -149,6 +149,26 @@ def _starts_sequence(s, pos, stop, allow_surrogates):
     return width
 
 
+# For decoders of others: whether these bytes cannot stand there in a sequence of so many.
+
+def _invalid_byte_2_of_2(byte):
+    return byte & 0xc0 != 0x80
+
+_invalid_byte_3_of_3 = _invalid_byte_3_of_4 = _invalid_byte_4_of_4 = _invalid_byte_2_of_2
+
+def _invalid_byte_2_of_3(lead, byte, allow_surrogates):
+    if lead == 0xe0 and byte < 0xa0:
+        return True
+    if _surrogate_bytes(lead, byte) and not allow_surrogates:
+        return True
+    return _invalid_byte_2_of_2(byte)
+
+def _invalid_byte_2_of_4(lead, byte):
+    if lead == 0xf0 and byte < 0x90 or lead == 0xf4 and byte > 0x8f:
+        return True
+    return _invalid_byte_2_of_2(byte)
+
+
 def check_utf8(s, allow_surrogates, start=0, stop=-1):
     """Number of code points. CheckError where it is not well-formed."""
     result = _check_utf8(s, allow_surrogates, start, stop)
