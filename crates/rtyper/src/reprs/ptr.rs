@@ -99,10 +99,6 @@ impl ReprMethods for PtrRepr {
         Ok(None)
     }
 
-    fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
-        rt.helper_for("rclass.ll_ptr_hash", &[self.ty])
-    }
-
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
         if let Repr::AdtMeth(_) | Repr::BuiltinMethod(_) = &hop.r_result {
             return hop.inputarg(&self.repr(), 0).map(Some);
