@@ -209,7 +209,7 @@ pub struct ListDef {
     pub resized: bool,
     /// Items are replaced.
     pub mutated: bool,
-    /// It is a `range()` with this step that nobody mutates; 0 for a variable step.
+    /// It was made by `range()` with this step; 0 for a variable step.
     pub range_step: Option<i64>,
 }
 

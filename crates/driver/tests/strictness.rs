@@ -241,3 +241,30 @@ def choice(n):
         ",
     );
 }
+
+/// Symbols are integers once the program is loaded, not before.
+#[test]
+fn integers_that_are_computed_late() {
+    check(
+        "
+from rpython.rlib.objectmodel import CDefinedIntSymbolic, ComputedIntSymbolic
+loaded = False
+def answer():
+    assert loaded
+    return 7
+late = ComputedIntSymbolic(answer)
+given = CDefinedIntSymbolic('LIMIT', default=30)
+table = [late, late]
+loaded = True
+def product(n): return late * n
+def both(n): return given + late
+def chosen(n): return given if n > 0 else late
+",
+        "
+        product(6) == 42
+        both(0) == 37
+        chosen(0) == 7
+        chosen(1) == 30
+        ",
+    );
+}

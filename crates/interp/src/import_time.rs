@@ -437,7 +437,8 @@ fn needs_no_freezing(it: &Interp, v: &Value, known: &Thawed) -> Option<Const> {
 
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known; `_cleanup_()` of those that have that only, by which they forget what
-/// is of no use to the program. Answers which ones are frozen.
+/// is of no use to the program; `_taipan_integer_()` of symbols, which are the integer that
+/// it gives from now on. Answers which ones are frozen.
 fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) -> FxHashSet<Ref> {
     let mut frozen = FxHashSet::default();
     let mut asked = FxHashSet::default();
@@ -448,7 +449,9 @@ fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) 
             .filter_map(|r| {
                 let o = it.heap.get(r);
                 let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
-                let name = ["_freeze_", "_cleanup_"].into_iter().find(has)?;
+                let name = ["_freeze_", "_cleanup_", "_taipan_integer_"]
+                    .into_iter()
+                    .find(has)?;
                 (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
             })
             .collect();
@@ -459,12 +462,16 @@ fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) 
             asked.insert(r);
             let me = Value::Ref(r);
             // Objects that the program never uses may refuse to be cleaned up.
-            let answer = it.call_method(&me, name, &[]).and_then(|v| it.truth(&v));
+            let answer = it.call_method(&me, name, &[]);
             cleaned |= name == "_cleanup_";
-            if let Ok(true) = answer
-                && name == "_freeze_"
-            {
-                frozen.insert(r);
+            match (name, answer) {
+                ("_freeze_", Ok(v)) if it.truth(&v).is_ok_and(|frozen| frozen) => {
+                    frozen.insert(r);
+                }
+                ("_taipan_integer_", Ok(n @ Value::Int(_))) => {
+                    it.heap.get_mut(r).kind = Kind::Boxed(n);
+                }
+                _ => {}
             }
         }
         // What these calls have made or brought to light is asked, too.

@@ -49,13 +49,10 @@ impl Cx<'_> {
         Ok(match (plain, a, b) {
             (_, Atom::Int(i), Atom::Int(j)) => self.int_op(plain, *i, *j, x, y),
             (
-                Add | Sub | Mul | Div | TrueDiv | FloorDiv | Mod | Pow,
+                Add | Sub | Mul | Div | TrueDiv | Pow,
                 Atom::Int(_) | Atom::Float,
                 Atom::Int(_) | Atom::Float,
             ) => Atom::Float.into(),
-            (DivMod, Atom::Int(_) | Atom::Float, Atom::Int(_) | Atom::Float) => {
-                Val::tuple(vec![Atom::Float.into(), Atom::Float.into()])
-            }
             (Cmp, _, _) => Val::signed(),
 
             (Add, Atom::Str { no_nul: n, .. }, Atom::Str { no_nul: m, .. }) => {

@@ -12,7 +12,7 @@ use super::{Cx, constants};
 use crate::Desc;
 use crate::facts::Known;
 use crate::store::SlotKey;
-use crate::val::{Atom, Ints, Step, Val, WeakClass};
+use crate::val::{Atom, Ints, ListFlags, Step, Val, WeakClass};
 
 /// The integer type of that name.
 pub(crate) fn int_type(name: &str) -> Option<IntKind> {
@@ -614,8 +614,16 @@ impl Cx<'_> {
             ) => Val::signed(),
             ("objectmodel", "newlist_hint") => {
                 let list = self.new_list(&[], Step::List);
+                // Room for items changes none of them.
                 if let Some(Atom::List(site)) = list.single() {
-                    self.resize(*site);
+                    let resized = true;
+                    self.list_flags(
+                        *site,
+                        ListFlags {
+                            resized,
+                            ..ListFlags::default()
+                        },
+                    );
                 }
                 list
             }

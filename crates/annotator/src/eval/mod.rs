@@ -393,7 +393,7 @@ impl Cx<'_> {
         Atom::List(site).into()
     }
 
-    fn list_flags(&mut self, site: SiteId, flags: ListFlags) {
+    pub(crate) fn list_flags(&mut self, site: SiteId, flags: ListFlags) {
         self.write(SlotKey::Flags(site), Atom::ListFlags(flags).into());
     }
 

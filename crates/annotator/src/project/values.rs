@@ -241,7 +241,7 @@ impl Projector<'_> {
                 resized: flags.resized,
                 mutated: flags.mutated,
                 range_step: match flags.step {
-                    Step::Range(n) if !flags.mutated => Some(n),
+                    Step::Range(n) => Some(n),
                     _ => None,
                 },
             }

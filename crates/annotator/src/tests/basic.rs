@@ -712,3 +712,44 @@ fn special_methods_that_are_not_there() {
         "#]],
     );
 }
+
+/// Lists that are given room or whose items are replaced keep what else is known of them.
+#[test]
+fn lists_that_change_in_one_way() {
+    let source = "
+from rpython.rlib.objectmodel import newlist_hint
+def room(n):
+    return newlist_hint(n)
+def numbers(n):
+    l = range(n)
+    l[0] = 5
+    return l
+def f(n):
+    return room(n), numbers(n)
+";
+    check(
+        source,
+        "int",
+        expect![[
+            "SomeTuple[SomeList[SomeImpossibleValue](resized), SomeList[SomeInteger(nonneg)](mutated, range_step=1)]"
+        ]],
+    );
+}
+
+#[test]
+fn floats_are_not_divided_to_integers() {
+    check(
+        "def f(x): return x // 1.5",
+        "float",
+        expect![[r#"
+            1: TP0303 floordiv of a float and a float is not RPython
+        "#]],
+    );
+    check(
+        "def f(x): return x % 1.5",
+        "float",
+        expect![[r#"
+        1: TP0303 mod of a float and a float is not RPython
+    "#]],
+    );
+}

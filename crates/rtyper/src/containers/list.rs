@@ -58,7 +58,8 @@ pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
 }
 
 fn of_def(rt: &RTyper<'_>, def: &ListDef) -> Typed<ListRepr> {
-    if let Some(step) = def.range_step
+    if !def.mutated
+        && let Some(step) = def.range_step
         && !def.resized
     {
         return Ok(range(step));

@@ -2,6 +2,7 @@
 
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp, IntKind, Operand};
+use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncSym, LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, PlainOp,
     SIGNED, TypeKind, UNICHAR,
@@ -107,7 +108,13 @@ impl ReprMethods for IntegerRepr {
         }
     }
 
-    fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+    fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
+        if let Const::Obj(o) = c
+            && let ObjData::Instance(i) = &*rt.object(*o)?
+            && let Some(inner) = &i.value
+        {
+            return self.convert_const(rt, inner);
+        }
         match const_as_int(c) {
             Some(v) if !matches!(c, Const::Long(_)) || self.kind.wrap(v) == v => {
                 Ok(LLConst::int(self.kind, self.kind.wrap(v)))

@@ -121,11 +121,17 @@ class ComputedIntSymbolic(Symbolic):
     def __init__(self, compute_fn):
         self.compute_fn = compute_fn
 
+    def _taipan_integer_(self):
+        return self.compute_fn()
+
 
 class CDefinedIntSymbolic(Symbolic):
     def __init__(self, expr, default=None):
         self.expr = expr
         self.default = default
+
+    def _taipan_integer_(self):
+        return self.default
 
 
 def we_are_translated():
