@@ -413,11 +413,12 @@ impl Cx<'_> {
     }
 
     /// Whether a declaration is one of `types.list()`, `types.array()` and `types.dict()`:
-    /// these make a list or dict that is the same as no other one.
+    /// these make a list or dict that is the same as no other one. One with a `ListDef`
+    /// that the program has made itself may be the result of another function.
     fn declares_container(&mut self, t: &Const) -> Known<bool> {
         let Const::Obj(o) = t else { return Ok(false) };
         let class = match self.facts.object(*o)?.as_deref() {
-            Some(ObjData::Instance(i)) => i.class,
+            Some(ObjData::Instance(i)) if i.get("shared") != Some(&Const::Bool(true)) => i.class,
             _ => return Ok(false),
         };
         let name = self.facts.class(class)?.map(|c| c.name.clone());

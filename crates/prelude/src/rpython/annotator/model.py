@@ -107,12 +107,13 @@ class SomeUnicodeCodePoint(SomeUnicodeString):
 
 
 class SomeList(SomeObject):
-    """A list of items of one annotation, or what a `ListDef` says; `resized`: its length
-    changes."""
+    """A list of items of one annotation, or what a `ListDef` says, which other declarations
+    may say, too; `resized`: its length changes."""
     knowntype = list
 
     def __init__(self, item, resized=True):
         known = getattr(item, 'listitem', None)
+        self.shared = known is not None
         if known is not None:
             item, resized = known.s_value, known.resized
         self.item = item
@@ -130,7 +131,8 @@ class SomeDict(SomeObject):
     knowntype = dict
 
     def __init__(self, key, value=None):
-        if value is None:
+        self.shared = value is None
+        if self.shared:
             # A `DictDef`.
             key, value = key.s_key, key.s_value
         self.key = key
