@@ -666,3 +666,39 @@ def matched(code):
         "#,
     );
 }
+
+/// Escapes that name characters, or leave those that can be printed.
+#[test]
+fn characters_in_escapes() {
+    check(
+        r#"
+from rpython.rlib import runicode, rutf8
+from rpython.rlib.rarithmetic import r_uint
+from rpython.rlib.unicodedata import unicodedb_13_0_0 as db
+class Handler(object):
+    def call(self, name):
+        try: return db.lookup(name)
+        except KeyError: return -1
+handler = Handler()
+escape, _ = runicode.make_unicode_escape_function(pass_printable=True, unicode_output=True,
+                                                  quotes=True)
+escape8 = rutf8.make_utf8_escape_function(pass_printable=True, quotes=True,
+                                          unicodedb=db)
+def named(s):
+    u, pos = runicode.str_decode_unicode_escape(s, len(s), 'replace', True, None, handler)
+    return [ord(c) for c in u]
+def escaped(code):
+    u = u'a' + unichr(code)
+    return [ord(c) for c in escape(u, len(u), 'strict')]
+def escaped8(code):
+    return [ord(c) for c in escape8(rutf8.unichr_as_utf8(r_uint(code)))]
+"#,
+        r#"
+        named('x\\N{GREEK SMALL LETTER ALPHA}\\N{NOTHING}') == [120,945,65533]
+        escaped(0x3b1) == [39,97,945,39]
+        escaped(0x200b) == [39,97,92,117,50,48,48,98,39]
+        escaped8(0x3b1) == [39,206,177,39]
+        escaped8(0x200b) == [39,92,117,50,48,48,98,39]
+        "#,
+    );
+}
