@@ -26,8 +26,9 @@ use crate::calls::can_collect;
 
 /// Repeats casts of GC pointers instead of keeping their results across collections.
 pub(crate) fn repeat_casts(g: &mut LLGraph, s: &dyn Summaries) {
-    let operations = || g.blocks.iter().flat_map(|b| &b.operations);
-    if !operations().any(|op| is_cast(g, op)) || !operations().any(|op| can_collect(op, s)) {
+    let order = g.reachable();
+    let operations = || order.iter().flat_map(|b| &g.block(*b).operations);
+    if !operations().any(|op| can_collect(op, s)) || !order.iter().any(|b| outlives(g, *b, s)) {
         return;
     }
     remove_identical_vars_ssa(g);
@@ -41,6 +42,27 @@ pub(crate) fn repeat_casts(g: &mut LLGraph, s: &dyn Summaries) {
         Stretch::default().rewrite(g, b, &casts, s);
     }
     ssa_to_ssi(g);
+}
+
+/// Whether the result of a cast in a block is needed after a collection or in other blocks.
+fn outlives(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> bool {
+    let block = g.block(b);
+    let mut casts: Vec<VarId> = Vec::new();
+    let mut collected = 0;
+    let is_among = |o: &LLOperand, casts: &[VarId]| o.as_var().is_some_and(|v| casts.contains(&v));
+    for op in &block.operations {
+        if op.args.iter().any(|a| is_among(a, &casts[..collected])) {
+            return true;
+        }
+        if is_cast(g, op) {
+            casts.push(op.result);
+        }
+        if can_collect(op, s) {
+            collected = casts.len();
+        }
+    }
+    let mut passed = block.exits.iter().flat_map(|l| &l.args);
+    passed.any(|a| is_among(a, &casts))
 }
 
 /// Whether an operation only gives an object another type.
