@@ -184,11 +184,12 @@ impl<'db> World<'db> {
     }
 
     /// The tuple, string or number that an instance of a subclass of such a class is;
-    /// other constants are themselves.
+    /// other constants are themselves, and so are symbols, of which nothing is known.
     pub(crate) fn plain(self, c: &Const) -> Const {
         if let Const::Obj(id) = c
             && let Some(ObjData::Instance(i)) = self.object(*id)
             && let Some(v) = &i.value
+            && self.class_attr(i.class, "_taipan_integer_").is_none()
         {
             return v.clone();
         }

@@ -221,6 +221,10 @@ impl Cx<'_> {
     fn prebuilt_instance(&mut self, id: ObjId, data: &InstanceData) -> Known<Val> {
         let here = Some(Const::Obj(id));
         if let Some(v) = &data.value {
+            // Symbols are integers that nothing is known of.
+            if self.facts.lookup(data.class, "_taipan_integer_")?.is_some() {
+                return Ok(Val::signed());
+            }
             return self.const_val(v);
         }
         if data.frozen {
