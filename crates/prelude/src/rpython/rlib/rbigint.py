@@ -9,8 +9,8 @@ from rpython.rlib.rarithmetic import (
     LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int, widen)
 from rpython.rlib.rstring import NumberStringParser, StringBuilder
 from rpython.rlib.rbigint_digits import (
-    MASK, SHIFT, UMASK, _add_digits, _bits_in, _compare_digits, _mul_digits, _negate,
-    _sub_digits)
+    KARATSUBA_CUTOFF, MASK, SHIFT, UMASK, _add_digits, _bits_in, _compare_digits, _mul_digits,
+    _negate, _sub_digits)
 from rpython.rlib.rbigint_division import _divrem_digit, _long_division
 from rpython.rlib.rbigint_text import Text
 
@@ -900,7 +900,6 @@ class _Limits(object):
     MINSIZE_STR2INT = 4000
 
 HOLDER = _Limits()
-KARATSUBA_CUTOFF = 38
 
 
 def parse_digit_string(parser):
