@@ -1,5 +1,6 @@
 """What characters consist of, and what they make together."""
 from _taipan_unicode import numbers, text
+from rpython.rlib.rbisect import bisect_left
 from rpython.rlib.unicodedata._tables import large_numbers, small_numbers
 
 # What characters consist of: a byte that says how it is meant (0 for what is the same), how
@@ -79,16 +80,10 @@ def decompositions(version):
         if next < first_follower or current < 0:
             raise KeyError
         pair = current << 21 | next
-        low, high = 0, len(pairs)
-        while low < high:
-            middle = (low + high) >> 1
-            if pairs[middle] < pair:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(pairs) or pairs[low] != pair:
+        at = bisect_left(pairs, pair, len(pairs))
+        if at == len(pairs) or pairs[at] != pair:
             raise KeyError
-        return composites[low]
+        return composites[at]
 
     return {
         'combining': combining,
