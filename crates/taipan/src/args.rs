@@ -75,6 +75,7 @@ pub(crate) enum Engine {
     /// Machine code in memory.
     Native,
     /// Through C.
+    #[value(hide = true)]
     C,
 }
 
@@ -86,24 +87,26 @@ pub(crate) enum Backend {
     /// C source, compiled with cc.
     C,
     /// LLVM IR.
+    #[value(hide = true)]
     Llvm,
 }
 
-/// How code is made.
+/// How code is made. An option is hidden for as long as it has one value that works:
+/// scripts may already give it, `--help` does not offer it.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
     /// The back end.
-    #[arg(long, value_enum, default_value = "cranelift")]
+    #[arg(long, value_enum, default_value = "cranelift", hide = true)]
     pub(crate) backend: Backend,
     /// Optimisation level, 0 to 3.
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2,
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, hide = true,
           value_parser = clap::value_parser!(u8).range(0..=3))]
     pub(crate) optimize: u8,
     /// The garbage collector.
-    #[arg(long, value_name = "NAME", default_value = "generational")]
+    #[arg(long, value_name = "NAME", default_value = "generational", hide = true)]
     pub(crate) gc: String,
     /// Generate the just-in-time compiler of an interpreter with hints.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub(crate) jit: bool,
 }
 
@@ -215,14 +218,19 @@ pub(crate) enum Stage {
     /// Machine code as text.
     Asm,
     /// C source.
+    #[value(hide = true)]
     C,
     /// LLVM IR.
+    #[value(hide = true)]
     Llvm,
     /// Python source.
+    #[value(hide = true)]
     Python,
     /// Binding times.
+    #[value(hide = true)]
     Colors,
     /// The timeshifted graph.
+    #[value(hide = true)]
     Timeshifted,
 }
 

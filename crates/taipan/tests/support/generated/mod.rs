@@ -1,0 +1,69 @@
+//! The generated programs, by kind.
+
+mod random;
+
+use taipan_benches::Project;
+use tempfile::TempDir;
+
+/// How many functions a project has.
+const SIZE: usize = 30;
+
+/// A program to run.
+pub(crate) struct Generated {
+    /// What to call it where it fails.
+    pub(crate) name: String,
+    /// The file with its entry point.
+    pub(crate) target: &'static str,
+    files: Vec<(String, String)>,
+}
+
+impl Generated {
+    /// Writes its files to a new folder.
+    pub(crate) fn write(&self) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in &self.files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        folder
+    }
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(n) => n.parse().expect("a number"),
+        Err(_) => default,
+    }
+}
+
+/// The numbers of the programs to try.
+fn seeds(few: u64) -> std::ops::Range<u64> {
+    let first = number("TAIPAN_SEED", 1);
+    first..first + number("TAIPAN_PROGRAMS", few)
+}
+
+/// Programs of several modules, as the benchmarks have them.
+pub(crate) fn projects() -> impl Iterator<Item = Generated> {
+    seeds(3).map(|seed| {
+        let project = Project::generate(seed, SIZE);
+        let files = project.files().clone();
+        Generated {
+            name: format!("project {seed}"),
+            target: Project::TARGET,
+            files: files.into_iter().collect(),
+        }
+    })
+}
+
+/// Programs of one module that use much of the language.
+pub(crate) fn random_programs() -> impl Iterator<Item = Generated> {
+    seeds(6).map(|seed| {
+        let program = random::program(seed);
+        Generated {
+            name: format!("program {seed}\n{program}"),
+            target: "main.py",
+            files: vec![("main.py".to_owned(), program)],
+        }
+    })
+}
