@@ -52,9 +52,11 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let key = Function::from_id(id);
             object_name(db, key.program(db), key.obj(db))?
         }
-        "solve" | "specs_of" | "annotation_diagnostics" | "program_effects" => {
-            Roots::from_id(id).program(db).target(db).to_string()
-        }
+        "solve"
+        | "specs_of"
+        | "annotation_diagnostics"
+        | "program_effects"
+        | "jit_program_effects" => Roots::from_id(id).program(db).target(db).to_string(),
         "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),
         "annotate_helper" | "helper_sym_of" => helper(HelperKey::from_id(id)),
         "struct_body" => {
@@ -90,6 +92,9 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "exceptions"
             | "gc"
             | "function_effects"
+            | "jit_effects"
+            | "jit_graph"
+            | "jit_attributes"
             | "machine_code"
     )
 }

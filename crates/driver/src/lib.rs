@@ -15,6 +15,7 @@ mod emit;
 mod explain;
 mod fault;
 mod folders;
+mod hints;
 mod keys;
 mod link;
 mod literal;

@@ -56,6 +56,9 @@ pub struct LLFunction {
 pub(crate) enum GraphStage {
     /// As the RTyper made them.
     Rtyped,
+    /// As the JIT generator reads them: see [`jit_graph`].
+    #[allow(dead_code, reason = "for the JIT generator")]
+    Jit,
     /// Simplified by itself: what callers inline.
     Simplified,
     /// Optimised.
@@ -90,6 +93,7 @@ impl Program for StageProgram<'_> {
         let key = LLFunction::new(self.db, self.roots, f.clone());
         match self.stage {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
+            GraphStage::Jit => jit_graph(self.db, key),
             GraphStage::Simplified => simplified(self.db, key),
             GraphStage::Optimized => optimized(self.db, key),
             GraphStage::Gc => Some(gc(self.db, key)?.graph),
@@ -377,19 +381,36 @@ fn light_finalizer(db: &dyn Db, f: LLFunction) -> bool {
     })
 }
 
+/// What calling a function may do, by function.
+type AllEffects = Arc<FxHashMap<FuncSym, Effects>>;
+
 /// Effects of all functions of a program. Read through [`function_effects`].
 #[salsa::tracked(returns(clone), no_eq)]
-fn program_effects(db: &dyn Db, roots: Roots) -> Arc<FxHashMap<FuncSym, Effects>> {
+fn program_effects(db: &dyn Db, roots: Roots) -> AllEffects {
+    all_effects(db, roots, GraphStage::Optimized)
+}
+
+/// The same of simplified functions. Read through [`jit_effects`].
+#[salsa::tracked(returns(clone), no_eq)]
+fn jit_program_effects(db: &dyn Db, roots: Roots) -> AllEffects {
+    all_effects(db, roots, GraphStage::Simplified)
+}
+
+/// Effects of all functions of a program at one of two stages.
+fn all_effects(db: &dyn Db, roots: Roots, stage: GraphStage) -> AllEffects {
     let Ok(entries) = root_syms(db, roots) else {
         return Arc::default();
     };
-    let functions =
-        crate::reach::reachable_here(db, roots, GraphStage::Optimized, &entries).functions;
+    let functions = crate::reach::reachable_here(db, roots, stage, &entries).functions;
     let replaceable = code_is_replaceable(db);
     let summaries: Vec<_> = functions
         .into_iter()
         .filter_map(|f| {
-            let mut summary = optimized_summary(db, LLFunction::new(db, roots, f.clone()))?;
+            let key = LLFunction::new(db, roots, f.clone());
+            let mut summary = match stage {
+                GraphStage::Simplified => simplified_summary(db, key),
+                _ => optimized_summary(db, key),
+            }?;
             // Helpers are what they are, but for what they call.
             if replaceable && !matches!(f.kind(), FuncKind::Helper { .. }) {
                 summary = Arc::new(Summary {
@@ -407,15 +428,61 @@ fn program_effects(db: &dyn Db, roots: Roots) -> Arc<FxHashMap<FuncSym, Effects>
 /// What calling a function may do.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn function_effects(db: &dyn Db, f: LLFunction) -> Effects {
+    effects_in(&program_effects(db, f.roots(db)), f.sym(db))
+}
+
+/// What calling a function may do, as far as simplified graphs tell: of functions that are
+/// inlined wherever they are called, too, and before anything is optimised.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn jit_effects(db: &dyn Db, f: LLFunction) -> Effects {
+    effects_in(&jit_program_effects(db, f.roots(db)), f.sym(db))
+}
+
+fn effects_in(all: &FxHashMap<FuncSym, Effects>, f: &FuncSym) -> Effects {
     const ANYTHING: Effects = Effects {
         can_raise: true,
         can_collect: true,
         stack_check: false,
     };
-    program_effects(db, f.roots(db))
-        .get(f.sym(db))
-        .copied()
-        .unwrap_or(ANYTHING)
+    all.get(f).copied().unwrap_or(ANYTHING)
+}
+
+/// What the exception transform asks about the functions that the JIT generator reads.
+struct JitSummaries<'db>(QuerySummaries<'db>);
+
+impl Summaries for JitSummaries<'_> {
+    fn program(&self) -> &dyn Program {
+        self.0.program()
+    }
+
+    fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
+        self.0.summary(f)
+    }
+
+    fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        self.0.simplified(f)
+    }
+
+    fn effects(&self, f: &FuncSym) -> Effects {
+        jit_effects(self.0.program.db, self.0.key(f))
+    }
+}
+
+/// A function as the JIT generator reads it: the RTyper's graph, which has the hints and
+/// the calls that the program has, after the exception transform. It checks no stack:
+/// what is a call here need not be one in residual code. None where there is no graph.
+///
+/// No cache keeps these: transforming an RTyper's graph is little more than reading one.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+    let summaries = JitSummaries(QuerySummaries::new(db, f.roots(db)));
+    let own = Effects {
+        stack_check: false,
+        ..summaries.effects(f.sym(db))
+    };
+    let graph = taipan_transform::exception_transform(&graph, own, &summaries);
+    Some(Arc::new(graph))
 }
 
 /// A graph with all that was asked on the way to it from the optimised one.

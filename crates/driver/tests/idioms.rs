@@ -107,6 +107,48 @@ def known(): return SUM
 }
 
 #[test]
+fn hints_change_no_value() {
+    check(
+        "
+from rpython.rlib.jit import hint, promote, promote_string, promote_unicode
+class Frame(object):
+    _virtualizable_ = ['pc']
+    def __init__(self, pc):
+        self = hint(self, access_directly=True, fresh_virtualizable=True)
+        self.pc = pc
+    def next(self): return self.pc + 1
+class Other(Frame):
+    def next(self): return self.pc + 2
+primes = [2, 3, 5]
+def run(n, text):
+    hint(None, global_merge_point=True)
+    n = hint(n, concrete=True)
+    frame = Frame(promote(n + 1))
+    if n > 3: frame = Other(n)
+    hint(frame.__class__, promote=True)
+    text = promote_string(text)
+    wide = promote_unicode(u'abc')
+    known = hint(primes, deepfreeze=True)
+    fixed = hint(54, variable=True)
+    hint(None, reverse_split_queue=True)
+    frame = hint(frame, force_virtualizable=True)
+    hint(n, promote=False)
+    return frame.next() + len(text) + len(wide) + known[n % 3] + fixed + hint(n, forget=True)
+def unknown(n): return hint(n, promot=True)
+def vague(n): return hint(n, promote=n)
+",
+        "
+        run(2, 'ab') == 70
+        run(4, 'ab') == 72
+        unknown(1) error hint() takes no 'promot', only access_directly, concrete, deepfreeze, \
+force_virtualizable, forget, fresh_virtualizable, global_merge_point, promote, promote_string, \
+promote_unicode, reverse_split_queue, variable
+        vague(1) error hint 'promote' must be True or False
+        ",
+    );
+}
+
+#[test]
 fn constants_of_all_bits() {
     check(
         "

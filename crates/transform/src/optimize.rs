@@ -1,7 +1,7 @@
 //! The order of the optimisations (RPython: `backendopt/all.py`).
 
 use taipan_graph::{cleanup, ssa_to_ssi};
-use taipan_lltype::{FuncSym, LLGraph, Program};
+use taipan_lltype::{FuncSym, LLGraph, PlainOp, Program};
 
 use crate::Summaries;
 use crate::asserts::remove_asserts;
@@ -16,6 +16,7 @@ use crate::switch::merge_if_blocks;
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
     let mut g = graph.clone();
+    remove_hints(&mut g);
     expand_divisions(&mut g);
     tidy(&mut g, program);
     g.compact();
@@ -46,6 +47,16 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     tidy(&mut g, program);
     g.compact();
     g
+}
+
+/// What is only for the JIT generator, which reads the graphs of the RTyper, goes.
+fn remove_hints(g: &mut LLGraph) {
+    for op in g.blocks.iter_mut().flat_map(|b| &mut b.operations) {
+        if op.op == PlainOp::Hint.into() {
+            op.op = PlainOp::SameAs.into();
+            op.args.truncate(1);
+        }
+    }
 }
 
 /// Folds and cleans up until there is nothing more to fold, or for a few rounds.

@@ -676,7 +676,10 @@ impl Cx<'_> {
                 "debug",
                 "ll_assert" | "debug_print" | "debug_flush" | "debug_forked" | "attach_gdb",
             ) => Val::none(),
-            ("jit", "hint" | "promote" | "promote_string" | "promote_unicode") => first.not_const(),
+            ("jit", "hint" | "promote" | "promote_string" | "promote_unicode") => {
+                self.check_hints(&args.keywords);
+                first.not_const()
+            }
             ("jit", "we_are_jitted" | "isvirtual") => Val::const_bool(false),
             ("jit", "isconstant" | "loop_unrolling_heuristic") => Val::bool_(),
             ("jit", "current_trace_length") => Val::signed(),

@@ -6,8 +6,25 @@ use taipan_interp::{FunctionData, ObjData};
 
 use super::Cx;
 use super::args::Arguments;
-use crate::Desc;
 use crate::facts::Known;
+use crate::val::Val;
+use crate::{ArgSource, Desc};
+
+/// What `hint()` may say of a value, as its keywords.
+const HINTS: [&str; 12] = [
+    "access_directly",
+    "concrete",
+    "deepfreeze",
+    "force_virtualizable",
+    "forget",
+    "fresh_virtualizable",
+    "global_merge_point",
+    "promote",
+    "promote_string",
+    "promote_unicode",
+    "reverse_split_queue",
+    "variable",
+];
 
 /// Whether calls only tell a just-in-time compiler where a loop is
 /// (RPython: `ExtEnterLeaveMarker`): the live variables that they name go nowhere.
@@ -17,6 +34,18 @@ pub(super) fn is_jit_marker(func: &FunctionData) -> bool {
 }
 
 impl Cx<'_> {
+    /// Checks the keywords of a `hint()`: the JIT generator reads them while compiling.
+    pub(super) fn check_hints(&mut self, keywords: &[(Box<str>, ArgSource, Val)]) {
+        for (name, _, value) in keywords {
+            if !HINTS.contains(&&**name) {
+                let known = HINTS.join(", ");
+                self.problem("TP0304", format!("hint() takes no '{name}', only {known}"));
+            } else if !value.is_bottom() && !matches!(value.const_, Some(Const::Bool(_))) {
+                self.problem("TP0304", format!("hint '{name}' must be True or False"));
+            }
+        }
+    }
+
     /// Checks that such a call names the green and red variables of its driver, each of
     /// them; those with a dot in their names are fields, which are not passed.
     pub(super) fn check_jit_marker(

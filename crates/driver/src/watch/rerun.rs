@@ -17,6 +17,7 @@ const STAGES: &[&str] = &[
     "solve",
     "annotate_helper",
     "rtyped_graph",
+    "jit_graph",
     "simplified",
     "optimized",
     "exceptions",

@@ -81,10 +81,12 @@ fn debug(function: &str, hop: &Hop<'_>) -> Option<RType> {
     })
 }
 
-/// Hints to a just-in-time compiler, where there is none.
+/// Hints to a just-in-time compiler. Those on values are operations, which its generator
+/// reads and the optimiser removes; where there is none, the rest means nothing.
 fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
     Some(match function {
-        "hint" | "promote" | "promote_string" | "promote_unicode" => first_argument(hop),
+        "hint" => hint(hop, &true_keywords(hop)),
+        "promote" | "promote_string" | "promote_unicode" => hint(hop, &[function]),
         "we_are_jitted" | "isvirtual" | "isconstant" | "loop_unrolling_heuristic" => {
             returns(hop, cbool(false))
         }
@@ -101,6 +103,28 @@ fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
         | "set_param_to_default" => returns(hop, cvoid()),
         _ => return None,
     })
+}
+
+/// The keywords of a call that are True, in alphabetical order.
+fn true_keywords<'h>(hop: &'h Hop<'_>) -> Vec<&'h str> {
+    let first = hop.nb_args() - hop.keywords.len();
+    let mut names: Vec<&str> = (hop.keywords.iter().enumerate())
+        .filter(|(i, _)| hop.const_arg(first + i) == Some(&Const::Bool(true)))
+        .map(|(_, name)| &**name)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// `hint(v, .promote)`: the value with what is said of it.
+fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
+    let v = match first_argument(hop)? {
+        Some(v) if !names.is_empty() => v,
+        other => return Ok(other),
+    };
+    let ty = hop.llops.ty(&v);
+    let args = std::iter::once(v).chain(names.iter().map(|n| crate::hop::cfield(n)));
+    Ok(Some(hop.genop(PlainOp::Hint, args, ty)))
 }
 
 fn rgc(function: &str, hop: &Hop<'_>) -> Option<RType> {
