@@ -169,10 +169,10 @@ fn bad_result(e: HeapError) -> Failure {
 
 /// Calls and jumps that one interpreted call may execute, some ten seconds: a batch goes
 /// on after a function that never ends.
-const CALL_FUEL: u64 = 1_000_000_000;
+pub(crate) const CALL_FUEL: u64 = 1_000_000_000;
 
 /// The arguments of a call as low-level values.
-fn lowlevel_args(
+pub(crate) fn lowlevel_args(
     memory: &mut dyn Memory,
     root: &FuncSym,
     args: &[Literal],

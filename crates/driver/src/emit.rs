@@ -16,6 +16,7 @@ use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
 use crate::stages::{self, GraphStage, LLFunction, root_sym};
+use crate::timeshift::generated_text;
 use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
 
 /// A stage whose artifact can be printed.
@@ -39,6 +40,10 @@ pub enum Stage {
     Clif,
     /// Machine code.
     Asm,
+    /// What is green and what is red if the function is a portal.
+    Colors,
+    /// The timeshifted graphs of such a portal.
+    Timeshifted,
 }
 
 impl Stage {
@@ -54,6 +59,8 @@ impl Stage {
             Stage::Gc => "gc",
             Stage::Clif => "clif",
             Stage::Asm => "asm",
+            Stage::Colors => "colors",
+            Stage::Timeshifted => "timeshifted",
         }
     }
 }
@@ -141,6 +148,7 @@ fn stage_text(
                     }
                     annotations(db, roots, func, request)
                 }
+                Stage::Colors | Stage::Timeshifted => generated(db, roots, func, request, timings),
                 _ => lowlevel(db, roots, func, request, timings),
             }
         }
@@ -317,6 +325,29 @@ fn lowlevel(
             _ => print_lowlevel(db, roots, &graph, request.dot),
         });
         out.push('\n');
+    }
+    Ok(out)
+}
+
+/// The coloured or timeshifted graphs of a portal and of what it reaches.
+fn generated(
+    db: &Database,
+    roots: Roots,
+    func: Option<ObjId>,
+    request: &EmitRequest,
+    timings: &mut Timings,
+) -> Result<String, Failure> {
+    if func.is_none() {
+        return Err(Failure::Usage(
+            "which function is the portal? Give it as FILE.py:FUNC".to_owned(),
+        ));
+    }
+    typed(db, roots, timings)?;
+    let timeshifted = request.stage == Stage::Timeshifted;
+    let mut out = String::new();
+    for spec in specs(db, roots, func)? {
+        let portal = taipan_rtyper::func_sym_of(db, spec).map_err(typer_failure)?;
+        out.push_str(&generated_text(db, roots, &portal, timeshifted)?);
     }
     Ok(out)
 }

@@ -57,7 +57,6 @@ pub(crate) enum GraphStage {
     /// As the RTyper made them.
     Rtyped,
     /// As the JIT generator reads them: see [`jit_graph`].
-    #[allow(dead_code, reason = "for the JIT generator")]
     Jit,
     /// Simplified by itself: what callers inline.
     Simplified,

@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "rtyper",
     "llinterp",
     "transform",
+    "jit",
     "codegen",
     "codegen-cranelift",
     "driver",
@@ -34,6 +35,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("runtime", &["base", "graph", "lltype"]),
     ("prelude", &["base"]),
     ("llinterp", &["salsa", "annotator", "rtyper"]),
+    ("jit", &["salsa", "annotator", "rtyper"]),
     ("codegen", &["salsa", "rtyper"]),
     ("codegen-cranelift", &["salsa", "rtyper"]),
 ];

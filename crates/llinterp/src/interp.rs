@@ -14,6 +14,7 @@ use taipan_lltype::{
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};
 use crate::decode::decode;
 use crate::externals::{self, ExternalError, Host};
+use crate::growing::CallHook;
 
 /// Why a call did not return.
 #[derive(Clone, Debug)]
@@ -107,6 +108,8 @@ pub struct LLInterpreter<'p> {
     pub max_depth: usize,
     /// How many calls and jumps may be executed, if limited.
     pub fuel: Option<u64>,
+    /// Who implements further external functions.
+    pub hook: Option<Rc<dyn CallHook<'p> + 'p>>,
     callees: FxHashMap<u32, Rc<Callee>>,
     pub(crate) regs: Vec<u64>,
     pub(crate) frames: Vec<Frame>,
@@ -128,6 +131,7 @@ impl<'p> LLInterpreter<'p> {
             host: Host::default(),
             max_depth: 20_000,
             fuel: None,
+            hook: None,
             callees: FxHashMap::default(),
             regs: Vec::new(),
             frames: Vec::new(),
@@ -576,6 +580,10 @@ impl<'p> LLInterpreter<'p> {
                         (code, base, pc) = self.entered();
                         continue;
                     }
+                    // A function that grows may have grown.
+                    if self.hook.is_some() {
+                        (code, base, pc) = self.entered();
+                    }
                 }
                 Inst::CallIndirect { func, args, dst } => {
                     if let Some(top) = self.frames.last_mut() {
@@ -728,7 +736,16 @@ impl<'p> LLInterpreter<'p> {
         }
     }
 
+    /// Runs a function by other code from now on.
+    pub(crate) fn set_code(&mut self, f: &FuncSym, code: Rc<Code>) {
+        let id = func_id(self.heap.func_addr(f));
+        self.callees.insert(id, Rc::new(Callee::Graph(code)));
+    }
+
     fn call_external(&mut self, f: &FuncSym, words: &[i128]) -> Result<i128, Stop> {
+        if let Some(done) = self.call_hook(f.name(), words) {
+            return done;
+        }
         externals::call(
             f.name(),
             &f.ty().args,

@@ -13,9 +13,11 @@ mod code;
 mod collect;
 mod decode;
 mod externals;
+mod growing;
 mod interp;
 #[cfg(test)]
 mod tests;
 
 pub use externals::Host;
+pub use growing::{CallHook, HostCall};
 pub use interp::{Fault, LLError, LLException, LLInterpreter};

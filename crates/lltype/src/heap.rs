@@ -258,6 +258,16 @@ impl<'p> Heap<'p> {
         a
     }
 
+    /// Gives an object a name by which constants can refer to it. It lives for ever.
+    pub fn name_object(&mut self, s: StaticSym, addr: Addr) {
+        if let Some(o) = self.objects.get_mut((addr >> 32) as usize)
+            && matches!(o.state, State::Gc)
+        {
+            o.state = State::Static;
+        }
+        self.statics.insert(s, addr);
+    }
+
     /// Address of a function.
     pub fn func_addr(&mut self, f: &FuncSym) -> Addr {
         if let Some(a) = self.function_ids.get(f) {

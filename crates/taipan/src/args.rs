@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Print what one stage made of a function or program.
     Emit(EmitArgs),
+    /// Specialise one function for some of its arguments and run what is left.
+    Timeshift(TimeshiftArgs),
     /// Repeat a command on every change of a file that it depends on.
     Watch(WatchArgs),
     /// Run the tests of test modules as translated code.
@@ -196,6 +198,31 @@ pub(crate) struct CallArgs {
     pub(crate) args: Vec<String>,
 }
 
+#[derive(Args)]
+pub(crate) struct TimeshiftArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Positions of arguments that are constants while compiling, from 0.
+    #[arg(long = "static", value_name = "I,J", value_delimiter = ',')]
+    pub(crate) is_static: Vec<usize>,
+    /// Specialise this function instead, where FUNC reaches it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) portal: Option<String>,
+    /// `default`, `novirtual`, `eager` (these are one so far), `oopspec` (calls of functions
+    /// with an oopspec stay calls), or `stop-at=NAME,NAME` (so do those of these functions).
+    #[arg(long, value_name = "POLICY", default_value = "default")]
+    pub(crate) policy: String,
+    /// Print one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The function.
+    #[arg(value_name = "FILE.py:FUNC")]
+    pub(crate) function: String,
+    /// Python literals; a bare word is a string.
+    #[arg(value_name = "ARG", allow_negative_numbers = true)]
+    pub(crate) args: Vec<String>,
+}
+
 /// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
@@ -226,11 +253,9 @@ pub(crate) enum Stage {
     /// Python source.
     #[value(hide = true)]
     Python,
-    /// Binding times.
-    #[value(hide = true)]
+    /// Binding times, with the function as the portal.
     Colors,
-    /// The timeshifted graph.
-    #[value(hide = true)]
+    /// The timeshifted graphs of what that portal reaches.
     Timeshifted,
 }
 

@@ -27,7 +27,9 @@ fn stage(stage: Stage) -> Result<DriverStage, Failure> {
         Stage::Gc => DriverStage::Gc,
         Stage::Clif => DriverStage::Clif,
         Stage::Asm => DriverStage::Asm,
-        Stage::C | Stage::Llvm | Stage::Python | Stage::Colors | Stage::Timeshifted => {
+        Stage::Colors => DriverStage::Colors,
+        Stage::Timeshifted => DriverStage::Timeshifted,
+        Stage::C | Stage::Llvm | Stage::Python => {
             return Err(Failure::Usage("this stage is not there yet".to_owned()));
         }
     })

@@ -11,6 +11,7 @@ mod emit;
 mod output;
 mod run;
 mod test;
+mod timeshift;
 mod watch;
 
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
             Command::Check(a) => check::check(&a),
             Command::Call(a) => call::call(&a),
             Command::Emit(a) => emit::emit(&a),
+            Command::Timeshift(a) => timeshift::timeshift(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),
             Command::Lsp => lsp(),

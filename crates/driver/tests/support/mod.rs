@@ -1,6 +1,10 @@
 //! Tables of calls, for tests of what whole functions answer.
 
+mod arguments;
+
 use std::sync::Arc;
+
+use arguments::split;
 
 use taipan_base::MemorySystem;
 use taipan_driver::{
@@ -53,25 +57,4 @@ fn outcome(db: &Database, name: &str, args: &str, engine: Engine) -> String {
         }
         Err(e) => format!("error {e:?}"),
     }
-}
-
-fn split(args: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let mut depth = 0;
-    for c in args.chars() {
-        match c {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                out.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = out.last_mut() {
-            last.push(c);
-        }
-    }
-    out.retain(|a| !a.trim().is_empty());
-    out
 }

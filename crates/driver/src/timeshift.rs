@@ -1,0 +1,225 @@
+//! `taipan timeshift`: specialises a function and runs the residual code.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use serde_json::{Value, json};
+use taipan_annotator::{RootSet, Roots};
+use taipan_base::{Diagnostic, Program as ProgramInput};
+use taipan_jit::llgraph::{Jit, WithJit};
+use taipan_jit::{FunctionHints, Generator, HintError, JitProgram, Policy};
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::{
+    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
+};
+
+use crate::compile::{find_function, lowlevel_args, short_name, typed};
+use crate::hints::jit_attributes;
+use crate::reach::reachable;
+use crate::session::load;
+use crate::stages::{GraphStage, LLFunction, StageProgram};
+use crate::value::to_json;
+use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded};
+
+/// What to specialise.
+#[derive(Clone, Debug)]
+pub struct TimeshiftRequest {
+    /// The module's file.
+    pub file: Utf8PathBuf,
+    /// The function that is called.
+    pub func: String,
+    /// Its arguments.
+    pub args: Vec<Literal>,
+    /// Positions of arguments that are constants.
+    pub is_static: Vec<usize>,
+    /// The function that is specialised, if it is another one that `func` reaches.
+    pub portal: Option<String>,
+    /// Which calls are followed.
+    pub policy: Policy,
+}
+
+/// How residual code ended, and what it consists of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TimeshiftOutcome {
+    /// What came out, or the name of the exception class.
+    pub result: Result<Value, String>,
+    /// `residual`, `oops`, `flexswitches` and `blocks`.
+    pub counts: Value,
+}
+
+/// The program with its hints, as the JIT generator reads it.
+struct Hinted<'db> {
+    db: &'db Database,
+    roots: Roots,
+    stage: StageProgram<'db>,
+}
+
+impl<'db> Hinted<'db> {
+    fn new(db: &'db Database, roots: Roots) -> Self {
+        Hinted {
+            db,
+            roots,
+            stage: StageProgram::new(db, roots, GraphStage::Jit),
+        }
+    }
+}
+
+impl Program for Hinted<'_> {
+    fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        self.stage.graph(f)
+    }
+
+    fn static_data(&self, s: &StaticSym) -> Arc<StaticData> {
+        self.stage.static_data(s)
+    }
+
+    fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
+        self.stage.struct_body(s)
+    }
+
+    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
+        self.stage.destructor(ty)
+    }
+
+    fn is_light_destructor(&self, f: &FuncSym) -> bool {
+        self.stage.is_light_destructor(f)
+    }
+
+    fn exception_vtable(&self, name: &str) -> StaticSym {
+        self.stage.exception_vtable(name)
+    }
+
+    fn exception_instance(&self, name: &str) -> StaticSym {
+        self.stage.exception_instance(name)
+    }
+}
+
+impl JitProgram for Hinted<'_> {
+    fn hints(&self, f: &FuncSym) -> FunctionHints {
+        let said = jit_attributes(self.db, LLFunction::new(self.db, self.roots, f.clone()));
+        let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
+        FunctionHints {
+            elidable: said.elidable,
+            dont_look_inside: said.look_inside == Some(false),
+            oopspec: said.oopspec.as_ref().map(|o| name(&o.text)),
+        }
+    }
+}
+
+/// Specialises a function and runs the residual code on the arguments that are left.
+pub fn timeshift(
+    db: &Database,
+    options: &LoadOptions,
+    request: &TimeshiftRequest,
+    timings: &mut Timings,
+) -> Result<TimeshiftOutcome, Failure> {
+    guarded(|| {
+        let program = load(db, &request.file, options)?;
+        let (roots, root) = typed_call(db, program, request, timings)?;
+        let hinted = Hinted::new(db, roots);
+        let portal = match &request.portal {
+            Some(name) => portal_named(db, roots, &root, name)?,
+            None => root.clone(),
+        };
+        let policy = request.policy.clone();
+        let generator = timings
+            .phase("timeshift", || Generator::new(&hinted, &portal, policy))
+            .map_err(hint_failure)?;
+        timings.phase("execute", || execute(&hinted, &generator, &root, request))
+    })?
+}
+
+/// The coloured or the timeshifted graphs of what a function reaches.
+pub(crate) fn generated_text(
+    db: &Database,
+    roots: Roots,
+    portal: &FuncSym,
+    timeshifted: bool,
+) -> Result<String, Failure> {
+    let hinted = Hinted::new(db, roots);
+    let generator = Generator::new(&hinted, portal, Policy::default()).map_err(hint_failure)?;
+    Ok(match timeshifted {
+        true => generator.timeshifted_text(),
+        false => generator.colors_text(),
+    })
+}
+
+fn typed_call(
+    db: &Database,
+    program: ProgramInput,
+    request: &TimeshiftRequest,
+    timings: &mut Timings,
+) -> Result<(Roots, FuncSym), Failure> {
+    let func = timings.phase("import", || find_function(db, program, &request.func))?;
+    let types = request.args.iter().map(Literal::argument_type);
+    let args: Vec<_> = types.collect::<Result<_, _>>().map_err(Failure::Usage)?;
+    let set = RootSet::Call {
+        func,
+        args: args.into(),
+    };
+    let roots = Roots::new(db, program, set);
+    let root = typed(db, roots, timings)?;
+    Ok((roots, root))
+}
+
+fn portal_named(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    name: &str,
+) -> Result<FuncSym, Failure> {
+    let all = reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).functions;
+    let mut named = all.into_iter().filter(|f| short_name(f.name()) == name);
+    match (named.next(), named.next()) {
+        (Some(f), None) => Ok(f),
+        (None, _) => Err(Failure::Usage(format!(
+            "{} does not reach a function {name}",
+            root.name()
+        ))),
+        _ => Err(Failure::Usage(format!(
+            "{} reaches several functions {name}",
+            root.name()
+        ))),
+    }
+}
+
+fn execute(
+    hinted: &Hinted<'_>,
+    generator: &Generator<'_>,
+    root: &FuncSym,
+    request: &TimeshiftRequest,
+) -> Result<TimeshiftOutcome, Failure> {
+    let program = WithJit::new(hinted, generator.portal());
+    let mut interpreter = LLInterpreter::new(&program);
+    interpreter.fuel = Some(crate::compile::CALL_FUEL);
+    let args = lowlevel_args(&mut interpreter.heap, root, &request.args).map_err(Failure::Usage)?;
+    let jit = Rc::new(Jit::new(generator, &program, &request.is_static));
+    interpreter.hook = Some(jit.clone());
+    let result = match interpreter.eval(root, args) {
+        Ok(v) => Ok(to_json(&mut interpreter.heap, v, root.ty().result)
+            .map_err(|e| Failure::from(Diagnostic::error("TP0502", None, e.to_string())))?),
+        Err(LLError::Raised(e)) => Err(short_name(&e.name).to_owned()),
+        Err(e) => {
+            return Err(match jit.failure() {
+                Some(why) => Diagnostic::error("TP0602", None, why),
+                None => Diagnostic::error("TP0503", None, format!("residual code: {e}")),
+            }
+            .into());
+        }
+    };
+    let counts = jit.counts();
+    Ok(TimeshiftOutcome {
+        result,
+        counts: json!({
+            "residual": counts.operations,
+            "oops": counts.oops,
+            "flexswitches": counts.flexswitches,
+            "blocks": counts.blocks,
+        }),
+    })
+}
+
+fn hint_failure(e: HintError) -> Failure {
+    Diagnostic::error("TP0601", None, e.to_string()).into()
+}

@@ -1,0 +1,546 @@
+//! Residual code: what specialising a function leaves, and that it computes the same as
+//! the function itself on every engine.
+
+#[path = "support/arguments.rs"]
+mod arguments;
+
+use std::sync::Arc;
+
+use arguments::split;
+use taipan_base::MemorySystem;
+use taipan_driver::{
+    CallOutcome, CallRequest, Database, EmitRequest, Engine, Failure, JitPolicy, LoadOptions,
+    Stage, TimeshiftOutcome, TimeshiftRequest, Timings, call, emit, parse_literal, timeshift,
+};
+
+/// Specialises functions of a source and compares with what is written:
+/// `f(1, 2) leaves int_add=1`, one per line. Before the function may stand `static(0)`,
+/// the positions of constants, and `portal(name)`. The operations are all that are left,
+/// `flexswitches=1` if promotions made any. What residual code returns or raises must be
+/// what every engine gets by calling the function.
+#[track_caller]
+fn check(source: &str, cases: &str) {
+    check_with(source, cases, &JitPolicy::default());
+}
+
+#[track_caller]
+fn check_with(source: &str, cases: &str, policy: &JitPolicy) {
+    let db = database(source);
+    let mut wrong = Vec::new();
+    for line in cases.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let (head, want) = line.split_once(" leaves").expect("what is left");
+        let request = request(head, policy);
+        let got = match timeshift(
+            &db,
+            &LoadOptions::default(),
+            &request,
+            &mut Timings::default(),
+        ) {
+            Ok(outcome) => {
+                for engine in [Engine::LLInterp, Engine::Native] {
+                    let called = called(&db, &request, engine);
+                    if outcome.result != called {
+                        let got = &outcome.result;
+                        wrong.push(format!("{head}: {got:?}, not {called:?} as on {engine:?}"));
+                    }
+                }
+                left(&outcome)
+            }
+            Err(e) => format!("error {e:?}"),
+        };
+        if got != want.trim() {
+            wrong.push(format!("{head} leaves {got}, not{want}"));
+        }
+    }
+    eprintln!("{}", wrong.join("\n"));
+    assert!(wrong.is_empty());
+}
+
+fn database(source: &str) -> Database {
+    let system = MemorySystem::new(taipan_prelude::SHIPPED);
+    system.write("/main.py", source);
+    Database::new(Arc::new(system))
+}
+
+fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
+    let mut request = TimeshiftRequest {
+        file: "/main.py".into(),
+        func: String::new(),
+        args: Vec::new(),
+        is_static: Vec::new(),
+        portal: None,
+        policy: policy.clone(),
+    };
+    for word in head.split_inclusive(") ") {
+        let (name, args) = word.trim().split_once('(').expect("arguments");
+        let args = split(args.strip_suffix(')').expect("a parenthesis"));
+        match name {
+            "static" => {
+                request.is_static = args.iter().map(|a| a.trim().parse().unwrap()).collect()
+            }
+            "portal" => request.portal = Some(args[0].clone()),
+            func => {
+                request.func = func.to_owned();
+                request.args = args.iter().map(|a| parse_literal(a)).collect();
+            }
+        }
+    }
+    request
+}
+
+/// What a call of the function itself gives.
+fn called(
+    db: &Database,
+    request: &TimeshiftRequest,
+    engine: Engine,
+) -> Result<serde_json::Value, String> {
+    let request = CallRequest {
+        file: request.file.clone(),
+        func: request.func.clone(),
+        args: request.args.clone(),
+        engine,
+    };
+    match call(
+        db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    ) {
+        Ok(CallOutcome::Returned(v)) => Ok(v),
+        Ok(CallOutcome::Raised { class, .. }) => Err(class),
+        Err(e) => Err(format!("{e:?}")),
+    }
+}
+
+fn left(outcome: &TimeshiftOutcome) -> String {
+    let number = |v: &serde_json::Value| v.as_u64().unwrap_or(0);
+    let mut parts = Vec::new();
+    for (name, n) in outcome.counts["residual"].as_object().expect("counts") {
+        parts.push(format!("{name}={}", number(n)));
+    }
+    let switches = number(&outcome.counts["flexswitches"]);
+    if switches > 0 {
+        parts.push(format!("flexswitches={switches}"));
+    }
+    parts.join(" ")
+}
+
+#[test]
+fn an_interpreter_of_plus_and_minus() {
+    check(
+        "
+from rpython.rlib.jit import hint
+def plus_minus(s, x, y):
+    acc = x
+    n = len(s)
+    pc = 0
+    while pc < n:
+        op = s[pc]
+        op = hint(op, concrete=True)
+        if op == '+':
+            acc += y
+        elif op == '-':
+            acc -= y
+        pc += 1
+    return acc
+",
+        "
+        plus_minus('+-+', 10, 3) leaves int_add=2 int_sub=1
+        plus_minus('', 10, 3) leaves
+        static(1, 2) plus_minus('++', 10, 3) leaves
+        ",
+    );
+}
+
+#[test]
+fn what_does_not_depend_on_a_hint_is_red() {
+    check(
+        "
+from rpython.rlib.jit import hint
+def loop(x, y):
+    x = hint(x, concrete=True)
+    total = 0
+    while x:
+        total += y
+        x -= 1
+    return total
+def red_loop(x, y):
+    total = 0
+    while x:
+        total += y
+        x -= 1
+    return total
+def choose(flag, x):
+    if flag:
+        y = 17
+    else:
+        y = 22
+    x -= 1
+    y += 1
+    return y + x
+",
+        "
+        loop(3, 5) leaves int_add=3
+        red_loop(3, 5) leaves int_add=2 int_is_true=2 int_sub=2
+        static(0) red_loop(3, 5) leaves int_add=2 int_is_true=1 int_sub=1
+        choose(1, 5) leaves int_add=2 int_is_true=1 int_sub=2
+        choose(0, 5) leaves int_add=2 int_is_true=1 int_sub=2
+        ",
+    );
+}
+
+#[test]
+fn calls_are_compiled_into_their_callers() {
+    check(
+        "
+from rpython.rlib.jit import hint, dont_look_inside, elidable
+def double(n):
+    return n + n
+def red(x):
+    return double(x) * 3
+def sign(n):
+    if n > 0: return 1
+    return -1
+def both_returns(x, y):
+    return sign(x) + y
+def factorial(n):
+    if n <= 1: return 1
+    return n * factorial(n - 1)
+def green(n, x):
+    n = hint(n, concrete=True)
+    return factorial(n) + x
+@dont_look_inside
+def opaque(n):
+    return n - 1
+def outside(x):
+    return opaque(x) * 2
+@elidable
+def pure(n):
+    return n * n
+def folded(n, x):
+    n = hint(n, concrete=True)
+    return pure(n) + x
+class Base(object):
+    def get(self, n): return n + 1
+class Sub(Base):
+    def get(self, n): return n - 1
+def method(flag, n):
+    if flag: o = Base()
+    else: o = Sub()
+    return o.get(n)
+",
+        "
+        red(4) leaves int_add=1 int_mul=1
+        both_returns(3, 4) leaves int_add=2 int_gt=1
+        both_returns(-3, 4) leaves int_add=2 int_gt=1
+        green(5, 1) leaves int_add=1
+        outside(5) leaves direct_call=1 int_mul=1
+        folded(5, 1) leaves int_add=1
+        method(1, 5) leaves int_add=1 int_is_true=1 int_sub=1
+        method(0, 5) leaves int_add=1 int_is_true=1 int_sub=1
+        ",
+    );
+}
+
+#[test]
+fn objects_that_do_not_escape_are_not_made() {
+    check(
+        "
+class Box(object):
+    def __init__(self, value): self.value = value
+class Holder(object):
+    kept = None
+holder = Holder()
+def add(a, b):
+    return Box(a.value + b.value)
+def boxed_sum(x, y):
+    return add(Box(x), Box(y)).value
+def counted(n):
+    i = Box(0)
+    total = Box(0)
+    while i.value < n:
+        total = add(total, i)
+        i = Box(i.value + 1)
+    return total.value
+def escapes(x):
+    holder.kept = Box(x)
+    return holder.kept.value
+def compared(x):
+    a = Box(x)
+    b = Box(x)
+    return (a is b) or (a is None)
+",
+        "
+        boxed_sum(3, 4) leaves int_add=1
+        counted(5) leaves int_add=4 int_lt=3
+        escapes(3) leaves getfield=2 malloc=1 setfield=3
+        compared(3) leaves
+        ",
+    );
+}
+
+#[test]
+fn promotion_grows_a_switch() {
+    check(
+        "
+from rpython.rlib.jit import hint, promote
+def promoted(n):
+    k = hint(n, promote=True)
+    k = hint(k, concrete=True)
+    return k * 2
+def twice(n):
+    total = 0
+    i = 0
+    while i < n:
+        k = hint(i & 1, promote=True)
+        hint(k, concrete=True)
+        if k:
+            total += 10
+        else:
+            total += 1
+        i += 1
+    return total
+class Base(object):
+    def get(self): return 1
+class Sub(Base):
+    def get(self): return 2
+def of_kind(n):
+    if n: return Base()
+    return Sub()
+def kinds(n):
+    o = of_kind(n & 1)
+    return o.get()
+",
+        "
+        promoted(7) leaves flexswitches=1
+        kinds(3) leaves int_and=1 int_is_true=1
+        kinds(4) leaves int_and=1 int_is_true=1
+        ",
+    );
+}
+
+#[test]
+fn a_promotion_in_a_loop_comes_back_to_itself() {
+    let db = database(
+        "
+from rpython.rlib.jit import hint
+def loop(n):
+    total = 0
+    i = 0
+    while i < n:
+        hint(None, global_merge_point=True)
+        k = hint(i & 3, promote=True)
+        hint(k, concrete=True)
+        total += k
+        i += 1
+    return total
+",
+    );
+    let specialized = |call: &str| {
+        let request = request(call, &JitPolicy::default());
+        let outcome = timeshift(
+            &db,
+            &LoadOptions::default(),
+            &request,
+            &mut Timings::default(),
+        );
+        let outcome = outcome.expect("it is specialised");
+        assert_eq!(outcome.result, called(&db, &request, Engine::Native));
+        outcome.counts
+    };
+    // However often the loop comes by.
+    assert_eq!(specialized("loop(20)"), specialized("loop(200)"));
+}
+
+#[test]
+fn exceptions_are_known_while_compiling() {
+    check(
+        "
+from rpython.rlib.rarithmetic import ovfcheck
+class Stop(Exception):
+    def __init__(self, value): self.value = value
+def check(n):
+    if n > 5: raise Stop(n)
+    return n
+def caught(n):
+    try:
+        return check(n) + 1
+    except Stop as e:
+        return e.value - 1
+def raised(n):
+    return check(n) + 1
+def overflow(a, b):
+    try:
+        return ovfcheck(a + b)
+    except OverflowError:
+        return -1
+",
+        "
+        caught(3) leaves int_add=1 int_gt=1 int_sub=1
+        caught(9) leaves int_add=1 int_gt=1 int_sub=1
+        overflow(3, 4) leaves int_add_ovf=1
+        overflow(9223372036854775807, 4) leaves int_add_ovf=1
+        static(0, 1) overflow(9223372036854775807, 4) leaves
+        static(0, 1) overflow(3, 4) leaves
+        ",
+    );
+}
+
+#[test]
+fn a_portal_that_is_called_from_outside() {
+    check(
+        "
+from rpython.rlib.jit import hint
+def interpret(code, x):
+    hint(None, global_merge_point=True)
+    pc = 0
+    while pc < len(code):
+        op = hint(code[pc], concrete=True)
+        if op == 'd':
+            x = x * 2
+        else:
+            x = x + 1
+        pc += 1
+    return x
+def main(n):
+    return interpret('did', n) + interpret('i', n)
+",
+        "
+        portal(interpret) main(5) leaves int_add=2 int_mul=2
+        ",
+    );
+}
+
+#[test]
+fn calls_that_a_policy_names_stay() {
+    let policy = JitPolicy {
+        stop_at: vec!["helper".to_owned()],
+        ..JitPolicy::default()
+    };
+    check_with(
+        "
+def helper(n):
+    return n * 3
+def f(n):
+    return helper(n) + 1
+",
+        "f(4) leaves direct_call=1 int_add=1",
+        &policy,
+    );
+}
+
+#[test]
+fn a_hint_that_cannot_be_fulfilled() {
+    let db = database(
+        "
+from rpython.rlib.jit import hint
+class Cell(object):
+    value = 3
+cell = Cell()
+def f(n):
+    cell.value = n
+    amount = cell.value
+    amount = hint(amount, concrete=True)
+    return amount
+",
+    );
+    let request = request("f(1)", &JitPolicy::default());
+    let failed = timeshift(
+        &db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    );
+    let Err(Failure::Diagnostics(found)) = failed else {
+        panic!("{failed:?}");
+    };
+    // The variable, the hint, and the red value that it depends on.
+    let text = &found[0].message;
+    for part in ["amount", "concrete", "getfield"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn residual_code_without_end_is_refused() {
+    let db = database(
+        "
+def count(n):
+    if n < 1:
+        return 0
+    return count(n - 1) + 1
+def f(n):
+    return count(n)
+",
+    );
+    let request = request("f(3)", &JitPolicy::default());
+    let failed = timeshift(
+        &db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    );
+    let Err(Failure::Diagnostics(found)) = failed else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(found[0].code, "TP0602");
+}
+
+#[test]
+fn colors_of_a_portal() {
+    let db = database(
+        "
+from rpython.rlib.jit import hint
+def f(n, x):
+    hint(n, concrete=True)
+    return n * 2 + x
+def entry_point(argv):
+    return f(len(argv), len(argv))
+def target(driver, args):
+    return entry_point, None
+",
+    );
+    let emitted = |stage| {
+        let request = EmitRequest {
+            stage,
+            file: "/main.py".into(),
+            func: Some("f".to_owned()),
+            inputs: None,
+            dot: false,
+            result_only: false,
+        };
+        emit(
+            &db,
+            &LoadOptions::default(),
+            &request,
+            &mut Timings::default(),
+        )
+        .expect("it works")
+    };
+    let expected = expect_test::expect![[r#"
+        ; f: red
+        ; green: n_0 v2 v3
+        ; red: x_1 v4 v5
+        graph f
+        block0(n_0: Signed, x_1: Signed):
+            v2: Signed = hint(n_0, .concrete) @3
+            v3: Signed = int_mul(n_0, 2) @7
+            v4: Signed = int_add(v3, x_1) @9
+            goto return(v4)
+        return(v5: Signed)
+        except(etype_6: *Struct object_vtable, evalue_7: *GcStruct object)
+
+    "#]];
+    expected.assert_eq(&emitted(Stage::Colors));
+    let expected = expect_test::expect![[r#"
+        timeshifted f ; red
+        block0(n_0: green, x_1: red): ; start
+            v2: green = same_as(n_0)
+            v3: green = int_mul(n_0, 2)
+            v4: red = int_add(v3, x_1)
+            goto block1(v4)
+        block1(v5: red):
+            return v5
+    "#]];
+    expected.assert_eq(&emitted(Stage::Timeshifted));
+}

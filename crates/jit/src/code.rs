@@ -1,0 +1,156 @@
+//! Timeshifted graphs: what the specialiser runs (RPython, 2008: the output of
+//! `timeshifter/transform.py` and `hrtyper.py`).
+//!
+//! A timeshifted graph is the graph of a function copy whose control flow has become
+//! that of a compiler. It works on *slots*, one per variable. Operations on green slots
+//! are computed while compiling; those on red ones generate code, or are computed if
+//! their operands happen to be known. What is special about compiling is explicit:
+//!
+//! ```text
+//! block2:
+//!     merge_point live(v3, v4)          ; states that agree on green slots meet
+//!     v5 = int_add(v3, v4)              ; red: generates int_add
+//!     red_call f(v5) live(v3)           ; compiles f into this function
+//!     v6 = promote(v5) live(v3)         ; stops until the value is known
+//!     split v7 block3, block4           ; generates a branch, goes on with both sides
+//! ```
+
+use taipan_graph::ExitCase;
+use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel};
+
+use crate::annotator::SpecIx;
+use crate::colors::CallColor;
+
+/// A variable of a timeshifted graph.
+pub(crate) type Slot = u32;
+
+/// An operand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Arg {
+    /// A variable.
+    Slot(Slot),
+    /// A constant.
+    Const(LLConst),
+}
+
+/// The functions that a call may reach, and the timeshifted graph of each.
+pub(crate) type Targets = Vec<(FuncSym, SpecIx)>;
+
+/// What an operation does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum TsKind {
+    /// Without effects, or one that only generates code.
+    Plain(LLOp),
+    /// A read of a field or an item; `constant` if what is read never changes.
+    Read { op: LLOp, constant: bool },
+    /// Passes its operand on.
+    SameAs,
+    /// A pointer cast: the same value at another type.
+    Cast,
+    /// A new object of a fixed size, which stays virtual until it escapes.
+    Malloc(LLType),
+    /// States meet.
+    MergePoint { global: bool },
+    /// The value is made known.
+    Promote,
+    /// The value is known here.
+    RevealConst,
+    /// A call that is made while compiling.
+    GreenCall,
+    /// A call of what is compiled into the caller.
+    Call(CallColor, Targets),
+    /// A call that stays one.
+    ResidualCall,
+    /// Whether an exception is set.
+    ExcOccurred,
+    /// Its class.
+    ExcType,
+    /// The exception.
+    ExcValue,
+    /// Sets the exception.
+    ExcSet,
+    /// There is no exception any more.
+    ExcClear,
+    /// States that wait go on in the order in which they were left.
+    ReverseSplitQueue,
+}
+
+/// An operation of a timeshifted graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TsOp {
+    pub(crate) kind: TsKind,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) result: Slot,
+    /// Where states may wait or meet: the slots that are used afterwards.
+    pub(crate) live: Vec<Slot>,
+}
+
+/// An edge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TsLink {
+    pub(crate) target: u32,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) case: ExitCase<LowLevel>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum TsExit {
+    Goto(TsLink),
+    /// On a green value, by cases.
+    Switch(Arg, Vec<TsLink>),
+    /// On a red truth value: if true, if false.
+    Split(Arg, TsLink, TsLink),
+    /// After an operation that checks for overflow: without, with.
+    Overflow(TsLink, TsLink),
+    Return(Slot),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TsBlock {
+    pub(crate) inputs: Vec<Slot>,
+    pub(crate) ops: Vec<TsOp>,
+    pub(crate) exit: TsExit,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SlotInfo {
+    pub(crate) ty: LLType,
+    pub(crate) green: bool,
+    pub(crate) name: Box<str>,
+}
+
+/// The timeshifted graph of a function copy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TsGraph {
+    pub(crate) name: String,
+    pub(crate) func: FuncSym,
+    pub(crate) color: CallColor,
+    pub(crate) slots: Vec<SlotInfo>,
+    pub(crate) blocks: Vec<TsBlock>,
+    /// Where it starts; the inputs are the arguments.
+    pub(crate) start: u32,
+}
+
+impl TsLink {
+    pub(crate) fn to(target: u32, args: Vec<Arg>) -> TsLink {
+        TsLink {
+            target,
+            args,
+            case: ExitCase::None,
+        }
+    }
+}
+
+impl TsExit {
+    /// Where it may lead.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &TsLink> {
+        let (one, two, many): (_, _, &[TsLink]) = match self {
+            TsExit::Goto(l) => (Some(l), None, &[]),
+            TsExit::Split(_, a, b) | TsExit::Overflow(a, b) => (Some(a), Some(b), &[]),
+            TsExit::Switch(_, links) => (None, None, links),
+            TsExit::Return(_) => (None, None, &[]),
+        };
+        one.into_iter().chain(two).chain(many)
+    }
+}

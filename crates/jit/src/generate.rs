@@ -1,0 +1,71 @@
+//! From a portal to its generating extension.
+
+use std::rc::Rc;
+
+use taipan_lltype::FuncSym;
+
+use crate::annotator::{Annotator, PORTAL, SpecIx};
+use crate::code::TsGraph;
+use crate::colors::Colors;
+use crate::explain::HintError;
+use crate::program::{JitProgram, Policy};
+use crate::text;
+use crate::timeshift::timeshift;
+
+/// The compiler that is generated for a portal.
+pub struct Generator<'p> {
+    annotator: Annotator<'p>,
+    colors: Colors,
+    graphs: Vec<Rc<TsGraph>>,
+}
+
+impl<'p> Generator<'p> {
+    /// Colours all that a portal reaches and timeshifts it.
+    pub fn new(
+        program: &'p dyn JitProgram,
+        portal: &FuncSym,
+        policy: Policy,
+    ) -> Result<Generator<'p>, HintError> {
+        let mut annotator = Annotator::run(program, portal, policy)?;
+        let colors = Colors::compute(&mut annotator);
+        let graphs = (0..annotator.specs.len())
+            .map(|i| timeshift(&annotator, &colors, SpecIx(i as u32)).map(Rc::new))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Generator {
+            annotator,
+            colors,
+            graphs,
+        })
+    }
+
+    /// The function that is specialised.
+    pub fn portal(&self) -> &FuncSym {
+        &self.annotator.spec(PORTAL).func
+    }
+
+    /// Which arguments of the portal are green.
+    pub fn green_arguments(&self) -> Vec<bool> {
+        let args = self.annotator.spec(PORTAL).graph.args();
+        let green = |v| self.colors.green(PORTAL, v);
+        args.iter().map(|v| green(*v)).collect()
+    }
+
+    pub(crate) fn program(&self) -> &'p dyn JitProgram {
+        self.annotator.program
+    }
+
+    pub(crate) fn graphs(&self) -> Vec<Rc<TsGraph>> {
+        self.graphs.clone()
+    }
+
+    /// The graphs that the portal reaches, with the color of each variable.
+    pub fn colors_text(&self) -> String {
+        text::colors(&self.annotator, &self.colors)
+    }
+
+    /// Their timeshifted graphs.
+    pub fn timeshifted_text(&self) -> String {
+        let graphs = self.graphs.iter().map(|g| text::timeshifted(g));
+        graphs.collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,46 @@
+//! The operation `hint`: a value, and the names of the hints that are set.
+
+use taipan_graph::Operation;
+use taipan_lltype::{LLConst, LLOperand, LowLevel, PlainOp, VoidConst};
+
+/// What one `hint` says (RPython: the keywords of `rlib.jit.hint`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hint {
+    /// The value has to be known while compiling, and so what it depends on.
+    Concrete,
+    /// Compilation goes on once the value is known at run time.
+    Promote,
+    /// The value counts as red. For tests.
+    Variable,
+    /// The value is red and becomes green where it happens to be known. For tests.
+    Forget,
+    /// What is reached through the pointer never changes.
+    DeepFreeze,
+    /// States meet here, whatever path they came along, and stay.
+    GlobalMergePoint,
+    /// Split states go on in the order in which they were left.
+    ReverseSplitQueue,
+    /// Nothing that matters here.
+    Other,
+}
+
+/// The hint of an operation `hint`; none for another operation.
+pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
+    if op.op != PlainOp::Hint.into() {
+        return None;
+    }
+    let known = op.args.iter().skip(1).filter_map(|a| match a {
+        LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => Some(match &**name {
+            "concrete" => Hint::Concrete,
+            "promote" => Hint::Promote,
+            "variable" => Hint::Variable,
+            "forget" => Hint::Forget,
+            "deepfreeze" => Hint::DeepFreeze,
+            "global_merge_point" => Hint::GlobalMergePoint,
+            "reverse_split_queue" => Hint::ReverseSplitQueue,
+            _ => Hint::Other,
+        }),
+        _ => None,
+    });
+    Some(known.fold(Hint::Other, |a, b| if a == Hint::Other { b } else { a }))
+}

@@ -1,0 +1,56 @@
+//! The JIT generator: turns an interpreter with a few hints into a compiler
+//! (RPython, 2008: `pypy/jit/hintannotator`, `pypy/jit/timeshifter`).
+//!
+//! From a *portal*, the function that interprets, come in this order:
+//!
+//! 1. [`Generator::new`] analyses what depends on what in all that the portal reaches
+//!    (the hint-annotator), and colours every variable: *green* ones are known while
+//!    compiling, *red* ones are not.
+//! 2. Each graph becomes a timeshifted one: no longer the interpreter's, but that of a
+//!    compiler, which computes what is green and generates code for what is red.
+//! 3. The specialiser runs timeshifted graphs for the green arguments of one call of the
+//!    portal and writes a *residual* function. Where a value is *promoted*, residual code
+//!    calls it again with what arrived there.
+//!
+//! ```text
+//! op = s[pc]                      ; s, pc, op: green
+//! if op == '+': acc += y          ; acc, y: red
+//! else: acc -= y
+//! ```
+//!
+//! specialised for `s = "+-+"` leaves `int_add`, `int_sub`, `int_add`.
+//!
+//! Timeshifted graphs are data that the specialiser interprets, not graphs of helper
+//! calls in RPython as they were in the original: one specialiser serves the low-level
+//! interpreter and machine code, it is compiled and tested once, and an interpreter's
+//! author waits for no generated compiler to be compiled.
+//!
+//! **Architecture invariants.** No salsa, no positions: input is low-level graphs through
+//! [`JitProgram`], output compares by content. The specialiser reaches memory and
+//! functions of the running program only through the trait `World`.
+
+mod annotator;
+mod binding;
+mod code;
+mod colors;
+mod explain;
+mod freeze;
+mod generate;
+mod hints;
+mod layout;
+pub mod llgraph;
+mod prepare;
+mod program;
+mod purity;
+mod residual;
+mod specialize;
+mod state;
+mod text;
+mod timeshift;
+mod world;
+
+pub use colors::CallColor;
+pub use explain::HintError;
+pub use generate::Generator;
+pub use program::{FunctionHints, JitProgram, Policy};
+pub use residual::ResidualCounts;

@@ -1,0 +1,52 @@
+//! What the JIT generator reads of a program besides its graphs.
+
+use std::sync::Arc;
+
+use taipan_lltype::{FuncSym, LLGraph, Program};
+
+/// What the attributes of a function say to the JIT generator.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FunctionHints {
+    /// `elidable`: the result depends on the arguments only.
+    pub elidable: bool,
+    /// `dont_look_inside`: calls stay calls.
+    pub dont_look_inside: bool,
+    /// The name in its `oopspec`: `list.append`.
+    pub oopspec: Option<String>,
+}
+
+/// A program to generate a JIT for. Its graphs are those after the exception transform,
+/// with the operations `hint` still in them.
+pub trait JitProgram: Program {
+    /// What is said of a function.
+    fn hints(&self, f: &FuncSym) -> FunctionHints;
+}
+
+/// Which calls are followed (RPython: `HintAnnotatorPolicy`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Policy {
+    /// Names of functions whose calls stay calls, as after the last dot.
+    pub stop_at: Vec<String>,
+    /// Calls of functions with an `oopspec` stay calls.
+    pub oopspec: bool,
+}
+
+impl Policy {
+    /// The graph of a function that is followed; none where a call of it stays a call.
+    pub(crate) fn look_inside(
+        &self,
+        program: &dyn JitProgram,
+        f: &FuncSym,
+    ) -> Option<Arc<LLGraph>> {
+        let name = f.name().rsplit('.').next().unwrap_or_default();
+        if self.stop_at.iter().any(|s| s == name) {
+            return None;
+        }
+        let hints = program.hints(f);
+        let oopspec = self.oopspec && hints.oopspec.is_some();
+        if hints.elidable || hints.dont_look_inside || oopspec {
+            return None;
+        }
+        program.graph(f)
+    }
+}

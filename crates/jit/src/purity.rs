@@ -1,0 +1,165 @@
+//! Whether a function always gives the same result for the same arguments, and does
+//! nothing else (RPython: `ImpurityAnalyzer`).
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+use taipan_graph::Operation;
+use taipan_lltype::{
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, TypeKind,
+    VoidConst,
+};
+
+use crate::program::JitProgram;
+
+/// Answers by function, kept.
+pub(crate) struct Purity<'p> {
+    program: &'p dyn JitProgram,
+    known: RefCell<FxHashMap<FuncSym, bool>>,
+}
+
+/// Type of an operand.
+pub(crate) fn operand_ty(graph: &LLGraph, o: &LLOperand) -> LLType {
+    match o {
+        LLOperand::Var(v) => *graph.ty(*v),
+        LLOperand::Const(c) => c.ty(),
+    }
+}
+
+/// The field that an operand names.
+pub(crate) fn field_name(o: Option<&LLOperand>) -> Option<&str> {
+    match o {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether a field keeps its value for the life of the object.
+pub(crate) fn is_immutable_field(program: &dyn Program, container: LLType, name: &str) -> bool {
+    container
+        .as_struct()
+        .is_some_and(|s| program.body(s).immutable.iter().any(|f| &**f == name))
+}
+
+/// Whether the items of an array keep their values.
+pub(crate) fn is_immutable_array(container: LLType) -> bool {
+    container.as_array().is_some_and(|a| a.immutable)
+}
+
+/// The functions that a call may reach; none if unknown.
+pub(crate) fn call_targets(op: &Operation<LowLevel>) -> Option<Vec<FuncSym>> {
+    match (op.op, op.args.first(), op.args.last()) {
+        (LLOp::Plain(PlainOp::DirectCall), Some(LLOperand::Const(LLConst::Func(f))), _) => {
+            Some(vec![f.clone()])
+        }
+        (
+            LLOp::Plain(PlainOp::IndirectCall),
+            _,
+            Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))),
+        ) => Some(t.to_vec()),
+        _ => None,
+    }
+}
+
+impl<'p> Purity<'p> {
+    pub(crate) fn new(program: &'p dyn JitProgram) -> Self {
+        Purity {
+            program,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Whether calls of a function are pure.
+    pub(crate) fn is_pure(&self, f: &FuncSym) -> bool {
+        if let Some(known) = self.known.borrow().get(f) {
+            return *known;
+        }
+        if self.program.hints(f).elidable {
+            return true;
+        }
+        // A cycle of calls adds nothing.
+        self.known.borrow_mut().insert(f.clone(), true);
+        let pure = match self.program.graph(f) {
+            Some(graph) => self.graph_is_pure(&graph),
+            None => false,
+        };
+        self.known.borrow_mut().insert(f.clone(), pure);
+        pure
+    }
+
+    fn graph_is_pure(&self, graph: &LLGraph) -> bool {
+        let blocks = graph.reachable();
+        let mut operations = blocks.iter().flat_map(|b| &graph.block(*b).operations);
+        operations.all(|op| self.operation_is_pure(graph, op))
+    }
+
+    /// Whether an operation is pure. A call is if all that it may reach are.
+    pub(crate) fn operation_is_pure(&self, graph: &LLGraph, op: &Operation<LowLevel>) -> bool {
+        use PlainOp::*;
+        match op.op {
+            LLOp::Num(..) => true,
+            LLOp::Plain(DirectCall | IndirectCall) => match call_targets(op) {
+                Some(targets) => targets.iter().all(|f| self.is_pure(f)),
+                None => false,
+            },
+            LLOp::Plain(Getfield) => op
+                .args
+                .first()
+                .and_then(|p| operand_ty(graph, p).pointee())
+                .zip(field_name(op.args.get(1)))
+                .is_some_and(|(t, name)| is_immutable_field(self.program, t, name)),
+            LLOp::Plain(Getarrayitem) => op
+                .args
+                .first()
+                .and_then(|p| operand_ty(graph, p).pointee())
+                .is_some_and(is_immutable_array),
+            LLOp::Plain(Getinteriorfield) => reads_immutable(self.program, graph, op),
+            // A callee that raises is impure itself.
+            LLOp::Plain(ExcOccurred | Hint | SameAs | Keepalive) => true,
+            LLOp::Plain(p) if is_silent(p) => true,
+            LLOp::Plain(p) => p.flags() & taipan_lltype::FOLD != 0,
+        }
+    }
+}
+
+/// Operations that only help to find mistakes.
+pub(crate) fn is_silent(p: PlainOp) -> bool {
+    matches!(
+        p,
+        PlainOp::DebugAssert
+            | PlainOp::DebugPrint
+            | PlainOp::DebugStartTraceback
+            | PlainOp::DebugRecordTraceback
+            | PlainOp::DebugCatchException
+            | PlainOp::DebugReraiseTraceback
+            | PlainOp::Keepalive
+    )
+}
+
+/// Follows the offsets of a `getinteriorfield`: whether what is read there keeps its
+/// value.
+pub(crate) fn reads_immutable(
+    program: &dyn Program,
+    graph: &LLGraph,
+    op: &Operation<LowLevel>,
+) -> bool {
+    let mut ty = op.args.first().and_then(|p| operand_ty(graph, p).pointee());
+    let mut immutable = false;
+    for offset in op.args.iter().skip(1) {
+        let Some(container) = ty else {
+            return false;
+        };
+        (ty, immutable) = match (container.kind(), field_name(Some(offset))) {
+            (TypeKind::Struct(s), Some(name)) => {
+                let body = program.body(s);
+                let field = body.fields.iter().find(|f| &*f.name == name);
+                let immutable = is_immutable_field(program, container, name);
+                (field.map(|f| f.ty), immutable)
+            }
+            (TypeKind::Array(a), None) => (Some(a.of), a.immutable),
+            (TypeKind::FixedArray(of, _), None) => (Some(*of), false),
+            _ => return false,
+        };
+    }
+    immutable
+}

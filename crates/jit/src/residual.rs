@@ -1,0 +1,255 @@
+//! Residual code as low-level graphs (RPython, 2008: `codegen/llgraph`).
+//!
+//! While a function grows its graph is in SSA form: blocks use what the blocks that
+//! dominate them define, and have input arguments only where code joins. Nothing is ever
+//! taken away, so code that runs already stays valid when a promotion adds to it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, cleanup, ssa_to_ssi};
+use taipan_lltype::{
+    FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT,
+    OBJECT_VTABLE, PlainOp, SIGNED, VOID,
+};
+
+use crate::program::JitProgram;
+
+/// The function that residual code calls where a promoted value is new.
+pub(crate) const CONTINUE: &str = "rpy_jit_continue";
+
+/// A residual function under construction.
+pub(crate) struct Residual {
+    graph: LLGraph,
+    /// Tells its promotions from those of other functions.
+    number: usize,
+    /// How many switches promotions made.
+    pub(crate) flexswitches: u32,
+}
+
+/// What residual code consists of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ResidualCounts {
+    /// How often each operation stands there; pointer casts and what promotions need
+    /// are left out.
+    pub operations: BTreeMap<String, u32>,
+    /// Those that call list and dict helpers, by their oopspec name.
+    pub oops: BTreeMap<String, u32>,
+    /// How many growing switches promotions made.
+    pub flexswitches: u32,
+    /// How many blocks there are.
+    pub blocks: u32,
+}
+
+impl ResidualCounts {
+    /// Adds those of another function.
+    pub(crate) fn add(&mut self, other: &ResidualCounts) {
+        for (mine, others) in [
+            (&mut self.operations, &other.operations),
+            (&mut self.oops, &other.oops),
+        ] {
+            for (name, n) in others {
+                *mine.entry(name.clone()).or_default() += n;
+            }
+        }
+        self.flexswitches += other.flexswitches;
+        self.blocks += other.blocks;
+    }
+}
+
+impl Residual {
+    pub(crate) fn new(
+        name: &str,
+        number: usize,
+        args: &[LLType],
+        result: LLType,
+    ) -> (Residual, Vec<VarId>) {
+        let mut graph = LLGraph::new(name, result, OBJECT_VTABLE.ptr(), OBJECT.ptr());
+        let inputs: Vec<VarId> = args.iter().map(|t| graph.new_var("", *t)).collect();
+        let start = graph.startblock;
+        graph.block_mut(start).inputargs = inputs.clone();
+        (
+            Residual {
+                graph,
+                number,
+                flexswitches: 0,
+            },
+            inputs,
+        )
+    }
+
+    pub(crate) fn start(&self) -> BlockId {
+        self.graph.startblock
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.graph.blocks.len()
+    }
+
+    /// The input arguments of a block.
+    pub(crate) fn inputs(&self, b: BlockId) -> Vec<VarId> {
+        self.graph.block(b).inputargs.clone()
+    }
+
+    pub(crate) fn ty(&self, v: VarId) -> LLType {
+        *self.graph.ty(v)
+    }
+
+    /// A block with input arguments of these types.
+    pub(crate) fn new_block(&mut self, types: &[LLType]) -> (BlockId, Vec<VarId>) {
+        let inputs: Vec<VarId> = types.iter().map(|t| self.graph.new_var("", *t)).collect();
+        (self.graph.new_block(inputs.clone()), inputs)
+    }
+
+    /// Appends an operation.
+    pub(crate) fn op(
+        &mut self,
+        at: BlockId,
+        op: LLOp,
+        args: impl IntoIterator<Item = LLOperand>,
+        ty: LLType,
+    ) -> VarId {
+        let result = self.graph.new_var("", ty);
+        self.graph.block_mut(at).operations.push(Operation {
+            op,
+            args: args.into_iter().collect(),
+            result,
+            at: 0,
+        });
+        result
+    }
+
+    pub(crate) fn goto(&mut self, at: BlockId, target: BlockId, args: Vec<LLOperand>) {
+        self.graph.block_mut(at).exits = vec![Link::new(target, args)];
+    }
+
+    pub(crate) fn return_(&mut self, at: BlockId, value: LLOperand) {
+        let target = self.graph.returnblock;
+        self.goto(at, target, vec![value]);
+    }
+
+    /// Ends a block with a branch and returns the blocks for true and for false.
+    pub(crate) fn branch(&mut self, at: BlockId, on: VarId) -> (BlockId, BlockId) {
+        let (yes, _) = self.new_block(&[]);
+        let (no, _) = self.new_block(&[]);
+        let block = self.graph.block_mut(at);
+        block.exitswitch = ExitSwitch::Value(LLOperand::Var(on));
+        block.exits = vec![
+            Link::with_case(no, Vec::new(), ExitCase::Bool(false)),
+            Link::with_case(yes, Vec::new(), ExitCase::Bool(true)),
+        ];
+        (yes, no)
+    }
+
+    /// Ends a block after an operation that checks for overflow; returns the blocks for
+    /// going on and for the overflow.
+    pub(crate) fn overflow(&mut self, at: BlockId, overflow: &LLConst) -> (BlockId, BlockId) {
+        let (ok, _) = self.new_block(&[]);
+        let (raised, _) = self.new_block(&[]);
+        let block = self.graph.block_mut(at);
+        block.exitswitch = ExitSwitch::LastException;
+        block.exits = vec![
+            Link::new(ok, Vec::new()),
+            Link::with_case(raised, Vec::new(), ExitCase::Exception(overflow.clone())),
+        ];
+        (ok, raised)
+    }
+
+    /// Ends a block with a switch that grows: where the value is new, code calls the
+    /// specialiser, with a number that tells the switch, and tries again.
+    pub(crate) fn flexswitch(&mut self, at: BlockId, on: VarId) {
+        let number = (self.number as i64) << 32 | i64::from(self.flexswitches);
+        self.flexswitches += 1;
+        let (fallback, _) = self.new_block(&[]);
+        let callee = LLOperand::Const(LLConst::Func(continue_sym(self.ty(on))));
+        let number = LLOperand::Const(LLConst::signed(number));
+        self.op(
+            fallback,
+            PlainOp::DirectCall.into(),
+            [callee, number, LLOperand::Var(on)],
+            *VOID,
+        );
+        // The input arguments keep the values that they have.
+        let inputs = self.graph.block(at).inputargs.clone();
+        let again = inputs.into_iter().map(LLOperand::Var).collect();
+        self.goto(fallback, at, again);
+        let block = self.graph.block_mut(at);
+        block.exitswitch = ExitSwitch::Value(LLOperand::Var(on));
+        block.exits = vec![Link::with_case(fallback, Vec::new(), ExitCase::Default)];
+    }
+
+    /// Adds a case to such a switch and returns the block for it.
+    pub(crate) fn add_case(&mut self, at: BlockId, value: LLConst) -> BlockId {
+        let (target, _) = self.new_block(&[]);
+        let case = match value {
+            LLConst::Bool(b) => ExitCase::Bool(b),
+            other => ExitCase::Value(other),
+        };
+        let exits = &mut self.graph.block_mut(at).exits;
+        let last = exits.len() - 1;
+        exits.insert(last, Link::with_case(target, Vec::new(), case));
+        target
+    }
+
+    /// The graph as it is now, to be run.
+    pub(crate) fn snapshot(&self) -> Arc<LLGraph> {
+        Arc::new(self.graph.clone())
+    }
+
+    /// The graph for people: in SSI form, without blocks that do nothing.
+    pub(crate) fn finished(&self) -> LLGraph {
+        let mut g = self.graph.clone();
+        ssa_to_ssi(&mut g);
+        cleanup(&mut g);
+        g.compact();
+        g
+    }
+
+    /// What its operations are.
+    pub(crate) fn counts(&self, program: &dyn JitProgram) -> ResidualCounts {
+        let g = &self.graph;
+        let mut counts = ResidualCounts {
+            flexswitches: self.flexswitches,
+            ..ResidualCounts::default()
+        };
+        for b in g.reachable() {
+            counts.blocks += 1;
+            for op in &g.block(b).operations {
+                let callee = match op.args.first() {
+                    Some(LLOperand::Const(LLConst::Func(f))) => Some(f),
+                    _ => None,
+                };
+                if let Some(oop) = callee.and_then(|f| program.hints(f).oopspec) {
+                    *counts.oops.entry(oop).or_default() += 1;
+                }
+                let ours = callee.is_some_and(|f| f.name() == CONTINUE);
+                if ours || op.op == PlainOp::CastPointer.into() || op.op == PlainOp::SameAs.into() {
+                    continue;
+                }
+                *counts.operations.entry(op.op.to_string()).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+fn continue_sym(ty: LLType) -> FuncSym {
+    FuncSym::new(
+        FuncKind::External {
+            name: CONTINUE.into(),
+            can_collect: true,
+            can_raise: false,
+            releases_gil: false,
+            library: None,
+        },
+        FuncType {
+            args: vec![*SIGNED, ty],
+            result: *VOID,
+        },
+    )
+}
+
+/// The operand that stands for nothing.
+pub(crate) fn void_operand() -> LLOperand {
+    taipan_graph::Operand::<LowLevel>::Const(LLConst::void())
+}

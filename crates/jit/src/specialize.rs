@@ -1,0 +1,553 @@
+//! The specialiser: runs timeshifted graphs and generates residual code (RPython, 2008:
+//! `rtimeshift.py`).
+//!
+//! A state is what is known at one point of the generated code. Where the code splits the
+//! state is copied; one copy goes on, the other waits. Where paths join, a state that
+//! agrees with an earlier one on all green values goes on there, and if it is not quite
+//! like it, both are generalised. A function that is compiled into its caller runs until
+//! all its states have returned; these meet, and go on in the caller.
+//!
+//! Where the original resumes by replaying the path from the last global merge point,
+//! states here keep all the functions that they are in, so that a promotion goes on right
+//! where it stopped.
+
+mod calls;
+mod merge;
+mod ops;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use taipan_graph::{BlockId, ExitCase, VarId};
+use taipan_lltype::{LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
+
+use crate::annotator::SpecIx;
+use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
+use crate::program::JitProgram;
+use crate::residual::{Residual, void_operand};
+use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Word};
+use crate::timeshift::NO_SLOT;
+use crate::world::World;
+
+/// Why the specialiser gave up.
+pub(crate) type Failure = String;
+
+/// Bounds on what one portal call may generate.
+const MOST_BLOCKS: usize = 20_000;
+const MOST_FRAMES: usize = 300;
+const MOST_STEPS: u64 = 20_000_000;
+
+/// Native stack that one function inside another needs at most, and how much there is
+/// more of when that runs out.
+const STACK_LEFT: usize = 256 << 10;
+const STACK_MORE: usize = 4 << 20;
+
+/// Where states meet: block, operation, and the green values.
+type MergeKey = (u32, u32, Vec<Word>);
+
+/// States that went on, and the blocks that they went on in.
+type Seen = BTreeMap<MergeKey, Vec<(JitState, BlockId)>>;
+
+/// One run of a function that is compiled into its caller.
+#[derive(Default)]
+struct Activation {
+    /// States that wait, the next one last.
+    waiting: Vec<JitState>,
+    /// States that wait at global merge points.
+    global: Vec<JitState>,
+    returned: Vec<JitState>,
+    seen: Seen,
+}
+
+/// A switch that grows.
+struct PromotionPoint {
+    /// The state before the value was known.
+    state: JitState,
+    promoted: BoxId,
+    switch: BlockId,
+    cases: Vec<Word>,
+}
+
+/// The compiler that was generated for a portal, and the residual function that it is
+/// writing.
+pub(crate) struct Specializer<'p> {
+    pub(crate) program: &'p dyn JitProgram,
+    graphs: Vec<Rc<TsGraph>>,
+    pub(crate) residual: Residual,
+    /// Global merge points of the portal.
+    global_seen: Seen,
+    promotions: Vec<PromotionPoint>,
+    steps: u64,
+}
+
+impl<'p> Specializer<'p> {
+    /// Compiles the portal. `args` are the words of the arguments that are known; the
+    /// others become the arguments of the residual function, which gets that name. Its
+    /// promotions are told apart from those of other functions by `number`.
+    pub(crate) fn compile(
+        program: &'p dyn JitProgram,
+        graphs: Vec<Rc<TsGraph>>,
+        name: &str,
+        number: usize,
+        args: &[Option<Word>],
+        world: &mut dyn World,
+    ) -> Result<Specializer<'p>, Failure> {
+        let portal = graphs[0].clone();
+        let inputs = portal.blocks[portal.start as usize].inputs.clone();
+        let types: Vec<LLType> = (inputs.iter().zip(args))
+            .filter(|(_, w)| w.is_none())
+            .map(|(s, _)| portal.slots[*s as usize].ty)
+            .collect();
+        let result = portal.func.ty().result;
+        let (residual, vars) = Residual::new(name, number, &types, result);
+        let mut s = Specializer {
+            program,
+            graphs,
+            residual,
+            global_seen: Seen::new(),
+            promotions: Vec::new(),
+            steps: 0,
+        };
+        let mut state = s.fresh_state();
+        let mut vars = vars.into_iter();
+        for (slot, word) in inputs.iter().zip(args) {
+            let info = &portal.slots[*slot as usize];
+            let val = match word {
+                _ if info.ty.is_void() => Val::Green(0),
+                Some(w) if info.green => Val::Green(*w),
+                Some(w) => Val::Red(state.constant(*w, info.ty)),
+                None if info.green => {
+                    return Err(format!(
+                        "the argument {} of {} is green: its value has to be given",
+                        info.name, portal.name
+                    ));
+                }
+                None => {
+                    let v = vars.next().ok_or("an argument is missing")?;
+                    Val::Red(state.variable(v, info.ty))
+                }
+            };
+            state.frame_mut().values[*slot as usize] = val;
+        }
+        let returned = s.run_activation(world, vec![state])?;
+        s.finish(world, returned)?;
+        Ok(s)
+    }
+
+    fn fresh_state(&self) -> JitState {
+        let mut state = JitState {
+            boxes: Vec::new(),
+            virtuals: Vec::new(),
+            frames: vec![self.new_frame(0)],
+            exc_type: BoxId(0),
+            exc_value: BoxId(0),
+            exc_unknown: false,
+            returned: Val::Unset,
+            at: self.residual.start(),
+        };
+        state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());
+        state.exc_value = state.constant(0, OBJECT.ptr());
+        state
+    }
+
+    fn new_frame(&self, code: u32) -> Frame {
+        let graph = &self.graphs[code as usize];
+        Frame {
+            code,
+            block: graph.start,
+            op: 0,
+            values: vec![Val::Unset; graph.slots.len()],
+            waiting: NO_SLOT,
+        }
+    }
+
+    /// Goes on at a promotion, with the value that arrived there at run time. Nothing
+    /// happens if it is known already.
+    pub(crate) fn continue_compilation(
+        &mut self,
+        world: &mut dyn World,
+        number: usize,
+        value: Word,
+    ) -> Result<(), Failure> {
+        let point = (self.promotions.get_mut(number)).ok_or("no such promotion")?;
+        if point.cases.contains(&value) {
+            return Ok(());
+        }
+        point.cases.push(value);
+        let (mut state, promoted, switch) = (point.state.clone(), point.promoted, point.switch);
+        let ty = state.get(promoted).ty;
+        let case = world.constant(value, ty);
+        state.at = self.residual.add_case(switch, case);
+        let red = state.get_mut(promoted);
+        red.var = Some(GenVar::Const(value));
+        red.nonzero = ty.pointee().is_some() && value != 0;
+        red.content = Content::None;
+        // The functions that it is in, from the innermost one outwards.
+        let mut left = state.frames.len();
+        let mut states = vec![state];
+        loop {
+            states = self.run_activation(world, states)?;
+            left -= 1;
+            if states.is_empty() {
+                return Ok(());
+            }
+            if left == 0 {
+                return self.finish(world, states);
+            }
+            states = self.return_to_caller(states);
+        }
+    }
+
+    /// Runs states of one function until all have returned, and lets those meet.
+    fn run_activation(
+        &mut self,
+        world: &mut dyn World,
+        states: Vec<JitState>,
+    ) -> Result<Vec<JitState>, Failure> {
+        if (states.first()).is_some_and(|s| s.frames.len() > MOST_FRAMES) {
+            return Err(format!(
+                "more than {MOST_FRAMES} functions inside each other"
+            ));
+        }
+        stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.run_states(world, states))
+    }
+
+    fn run_states(
+        &mut self,
+        world: &mut dyn World,
+        mut states: Vec<JitState>,
+    ) -> Result<Vec<JitState>, Failure> {
+        let mut activation = Activation::default();
+        // The first one goes first.
+        states.reverse();
+        activation.waiting = states;
+        loop {
+            if let Some(state) = activation.waiting.pop() {
+                self.run_state(world, &mut activation, state)?;
+            } else if let Some(state) = activation.global.pop() {
+                self.global_merge(world, &mut activation, state)?;
+            } else {
+                break;
+            }
+        }
+        let returned = std::mem::take(&mut activation.returned);
+        let portal = returned.first().is_some_and(|s| s.frames.len() == 1);
+        self.merge_returned(world, returned, portal)
+    }
+
+    /// Runs a state until it waits, ends or returns.
+    fn run_state(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        state: JitState,
+    ) -> Result<(), Failure> {
+        let mut current = Some(state);
+        while let Some(mut state) = current.take() {
+            self.steps += 1;
+            if self.steps > MOST_STEPS || self.residual.block_count() > MOST_BLOCKS {
+                return Err(format!(
+                    "the residual code of {} has no end: more than {MOST_BLOCKS} blocks",
+                    self.graphs[0].name
+                ));
+            }
+            let frame = state.frame();
+            let graph = self.graphs[frame.code as usize].clone();
+            let block = &graph.blocks[frame.block as usize];
+            let Some(op) = block.ops.get(frame.op as usize) else {
+                current = self.leave_block(world, activation, state, &graph, &block.exit)?;
+                continue;
+            };
+            match &op.kind {
+                TsKind::MergePoint { global: true } => activation.global.push(state),
+                TsKind::MergePoint { global: false } => {
+                    state.keep_only(&op.live);
+                    let key = self.merge_key(&state, &op.live);
+                    let seen = &mut activation.seen;
+                    current = self.merge(world, seen, key, state, false)?;
+                    if let Some(s) = &mut current {
+                        s.frame_mut().op += 1;
+                    }
+                }
+                TsKind::Promote => current = self.promote(world, state, op)?,
+                TsKind::Call(..) => current = self.call(world, activation, state, op)?,
+                TsKind::ReverseSplitQueue => {
+                    activation.waiting.reverse();
+                    state.frame_mut().op += 1;
+                    current = Some(state);
+                }
+                _ => {
+                    self.operation(world, &mut state, &graph, op)?;
+                    state.frame_mut().op += 1;
+                    current = Some(state);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_block(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        mut state: JitState,
+        graph: &TsGraph,
+        exit: &TsExit,
+    ) -> Result<Option<JitState>, Failure> {
+        match exit {
+            TsExit::Goto(link) => self.follow(world, &mut state, graph, link),
+            TsExit::Switch(on, links) => {
+                let on = self
+                    .known_arg(world, &state, on)
+                    .ok_or("a green switch is red")?;
+                let mut taken = None;
+                for link in links {
+                    let fits = match &link.case {
+                        ExitCase::Bool(b) => Word::from(*b) == on,
+                        ExitCase::Value(c) => world.word(c) == on,
+                        ExitCase::Default => taken.is_none(),
+                        _ => true,
+                    };
+                    if fits {
+                        taken = Some(link);
+                        break;
+                    }
+                }
+                let link = taken.ok_or("no case of a switch applies")?;
+                self.follow(world, &mut state, graph, link);
+            }
+            TsExit::Split(on, yes, no) => {
+                let on = self.red_arg(world, &mut state, graph, on);
+                match state.get(on).var {
+                    Some(GenVar::Const(w)) => {
+                        self.learn(&mut state, on, w != 0);
+                        let link = if w != 0 { yes } else { no };
+                        self.follow(world, &mut state, graph, link);
+                    }
+                    Some(GenVar::Var(v)) => {
+                        let (at_yes, at_no) = self.residual.branch(state.at, v);
+                        let mut other = state.clone();
+                        (state.at, other.at) = (at_yes, at_no);
+                        self.learn(&mut state, on, true);
+                        self.learn(&mut other, on, false);
+                        self.follow(world, &mut state, graph, yes);
+                        self.follow(world, &mut other, graph, no);
+                        activation.waiting.push(other);
+                    }
+                    None => return Err("a virtual truth value".to_owned()),
+                }
+            }
+            TsExit::Overflow(ok, raised) => {
+                let frame = state.frame();
+                let last = &graph.blocks[frame.block as usize].ops[frame.op as usize - 1];
+                let result = state.frame().values[last.result as usize];
+                match result {
+                    // Computed while compiling, without and with overflow.
+                    Val::Green(_) => self.follow(world, &mut state, graph, ok),
+                    Val::Unset => self.follow(world, &mut state, graph, raised),
+                    Val::Red(b) if state.known(b).is_some() => {
+                        self.follow(world, &mut state, graph, ok);
+                    }
+                    Val::Red(_) => {
+                        let class = self.program.exception_vtable("OverflowError");
+                        let class = LLConst::data(class, OBJECT_VTABLE.ptr());
+                        let (at_ok, at_raised) = self.residual.overflow(state.at, &class);
+                        let mut other = state.clone();
+                        (state.at, other.at) = (at_ok, at_raised);
+                        self.follow(world, &mut state, graph, ok);
+                        self.follow(world, &mut other, graph, raised);
+                        activation.waiting.push(other);
+                    }
+                }
+            }
+            TsExit::Return(slot) => {
+                let info = &graph.slots[*slot as usize];
+                state.returned = match info.ty.is_void() {
+                    true => Val::Unset,
+                    false => state.frame().values[*slot as usize],
+                };
+                state.keep_only(&[]);
+                activation.returned.push(state);
+                return Ok(None);
+            }
+        }
+        Ok(Some(state))
+    }
+
+    fn follow(&mut self, world: &mut dyn World, state: &mut JitState, graph: &TsGraph, l: &TsLink) {
+        let inputs = &graph.blocks[l.target as usize].inputs;
+        let mut values = Vec::with_capacity(inputs.len());
+        for (arg, input) in l.args.iter().zip(inputs) {
+            let info = &graph.slots[*input as usize];
+            let val = match arg {
+                Arg::Slot(s) => state.frame().values[*s as usize],
+                Arg::Const(c) if info.ty.is_void() => {
+                    let _ = c;
+                    Val::Green(0)
+                }
+                Arg::Const(c) => Val::Green(world.word(c)),
+            };
+            values.push(match val {
+                Val::Green(w) if !info.green && !info.ty.is_void() => {
+                    Val::Red(state.constant(w, info.ty))
+                }
+                Val::Red(b) if info.green => match state.known(b) {
+                    Some(w) => Val::Green(w),
+                    None => val,
+                },
+                other => other,
+            });
+        }
+        let frame = state.frame_mut();
+        for (input, val) in inputs.iter().zip(values) {
+            frame.values[*input as usize] = val;
+        }
+        (frame.block, frame.op) = (l.target, 0);
+    }
+
+    /// Learns what follows from the truth of a box.
+    fn learn(&mut self, state: &mut JitState, on: BoxId, truth: bool) {
+        let fact = state.get_mut(on).fact.take();
+        if state.known(on).is_none() {
+            state.get_mut(on).var = Some(GenVar::Const(Word::from(truth)));
+        }
+        match fact {
+            Some(Fact::NonNull { of, reverse }) => {
+                state.learn_nonzero(of, truth != reverse);
+            }
+            Some(Fact::Exception) => {
+                state.exc_unknown = false;
+                if truth {
+                    self.fetch_exception(state);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Makes the exception that code has left one of the state.
+    fn fetch_exception(&mut self, state: &mut JitState) {
+        let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
+        let etype = self.residual.op(state.at, PlainOp::ExcType.into(), [], t);
+        let evalue = self.residual.op(state.at, PlainOp::ExcValue.into(), [], v);
+        self.residual
+            .op(state.at, PlainOp::ExcClear.into(), [], *taipan_lltype::VOID);
+        state.exc_type = state.variable(etype, t);
+        state.exc_value = state.variable(evalue, v);
+        state.learn_nonzero(state.exc_type, true);
+        state.learn_nonzero(state.exc_value, true);
+    }
+
+    /// The portal returns.
+    fn finish(&mut self, world: &mut dyn World, states: Vec<JitState>) -> Result<(), Failure> {
+        for mut state in states {
+            if state.known(state.exc_type) != Some(0) {
+                let (etype, evalue) = (state.exc_type, state.exc_value);
+                let etype = self.operand(world, &mut state, etype);
+                let evalue = self.operand(world, &mut state, evalue);
+                let set = PlainOp::ExcSet.into();
+                self.residual
+                    .op(state.at, set, [etype, evalue], *taipan_lltype::VOID);
+            }
+            let value = match state.returned {
+                Val::Unset => void_operand(),
+                Val::Green(w) => {
+                    let ty = self.graphs[0].func.ty().result;
+                    LLOperand::Const(world.constant(w, ty))
+                }
+                Val::Red(b) => {
+                    let ty = self.graphs[0].func.ty().result;
+                    self.typed_operand(world, &mut state, b, ty)
+                }
+            };
+            self.residual.return_(state.at, value);
+        }
+        Ok(())
+    }
+
+    // Operands.
+
+    /// The value of an operand that is known.
+    fn known_arg(&mut self, world: &mut dyn World, state: &JitState, a: &Arg) -> Option<Word> {
+        match a {
+            Arg::Const(LLConst::Void(_)) => Some(0),
+            Arg::Const(c) => Some(world.word(c)),
+            Arg::Slot(s) => match state.frame().values[*s as usize] {
+                Val::Green(w) => Some(w),
+                Val::Red(b) => state.known(b),
+                Val::Unset => None,
+            },
+        }
+    }
+
+    /// An operand as a box.
+    fn red_arg(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        a: &Arg,
+    ) -> BoxId {
+        match a {
+            Arg::Const(c) => {
+                let w = match c {
+                    LLConst::Void(_) => 0,
+                    c => world.word(c),
+                };
+                state.constant(w, c.ty())
+            }
+            Arg::Slot(s) => match state.frame().values[*s as usize] {
+                Val::Red(b) => b,
+                Val::Green(w) => state.constant(w, graph.slots[*s as usize].ty),
+                // Nothing ever reads it.
+                Val::Unset => state.constant(0, graph.slots[*s as usize].ty),
+            },
+        }
+    }
+
+    /// What stands for a box in residual code; a virtual object is made.
+    fn operand(&mut self, world: &mut dyn World, state: &mut JitState, b: BoxId) -> LLOperand {
+        if let Content::Virtual(_) = state.get(b).content {
+            self.force(world, state, b);
+        }
+        let RedBox { ty, var, .. } = state.get(b);
+        match var {
+            Some(GenVar::Var(v)) => LLOperand::Var(*v),
+            Some(GenVar::Const(w)) => LLOperand::Const(world.constant(*w, *ty)),
+            None => LLOperand::Const(world.constant(0, *ty)),
+        }
+    }
+
+    /// The same at another pointer type.
+    fn typed_operand(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        b: BoxId,
+        ty: LLType,
+    ) -> LLOperand {
+        let operand = self.operand(world, state, b);
+        match operand {
+            LLOperand::Var(v) if self.residual.ty(v) != ty && ty.pointee().is_some() => {
+                let cast = PlainOp::CastPointer.into();
+                LLOperand::Var(self.residual.op(state.at, cast, [operand], ty))
+            }
+            LLOperand::Const(_) if ty.pointee().is_some() => match state.known(b) {
+                Some(w) => LLOperand::Const(world.constant(w, ty)),
+                None => operand,
+            },
+            other => other,
+        }
+    }
+
+    fn variable_of(&self, state: &JitState, b: BoxId) -> Option<VarId> {
+        match state.get(b).var {
+            Some(GenVar::Var(v)) => Some(v),
+            _ => None,
+        }
+    }
+
+    fn graph_of(&self, s: SpecIx) -> Rc<TsGraph> {
+        self.graphs[s.0 as usize].clone()
+    }
+}

@@ -1,0 +1,183 @@
+//! Calls: of functions that are compiled into their caller, while compiling, and of those
+//! that stay calls.
+
+use taipan_lltype::{LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
+
+use super::{Activation, Failure, Specializer};
+use crate::code::{Arg, TsGraph, TsKind, TsOp};
+use crate::residual::void_operand;
+use crate::state::{Content, GenVar, JitState, RedBox, Val};
+use crate::world::World;
+
+/// The operands that are passed: without the function, and without the targets at the end
+/// of an indirect call.
+fn passed(op: &TsOp) -> &[Arg] {
+    match op.args.last() {
+        Some(Arg::Const(LLConst::Void(VoidConst::Targets(_)))) => &op.args[1..op.args.len() - 1],
+        _ => &op.args[1..],
+    }
+}
+
+impl Specializer<'_> {
+    /// Compiles a function into its caller.
+    pub(super) fn call(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<Option<JitState>, Failure> {
+        let TsKind::Call(_, targets) = &op.kind else {
+            return Err("no call".to_owned());
+        };
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let known = self.known_arg(world, &state, &op.args[0]);
+        let target = match (known, &targets[..]) {
+            (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1),
+            (Some(w), _) => {
+                let f = world.function(w);
+                (targets.iter())
+                    .find(|t| Some(&t.0) == f.as_ref())
+                    .map(|t| t.1)
+            }
+            (None, _) => None,
+        };
+        let Some(target) = target else {
+            // Nobody knows yet which function it is.
+            self.residual_call(world, &mut state, &graph, op)?;
+            state.frame_mut().op += 1;
+            return Ok(Some(state));
+        };
+        let callee = self.graph_of(target);
+        let mut frame = self.new_frame(target.0);
+        let inputs = callee.blocks[callee.start as usize].inputs.clone();
+        for (arg, input) in passed(op).iter().zip(inputs) {
+            let info = &callee.slots[input as usize];
+            frame.values[input as usize] = if info.ty.is_void() {
+                Val::Green(0)
+            } else if info.green {
+                let known = self.known_arg(world, &state, arg);
+                Val::Green(known.ok_or("a green argument is not known")?)
+            } else {
+                Val::Red(self.red_arg(world, &mut state, &graph, arg))
+            };
+        }
+        state.keep_only(&op.live);
+        let caller = state.frame_mut();
+        caller.waiting = op.result;
+        caller.op += 1;
+        state.frames.push(frame);
+        let states = self.run_activation(world, vec![state])?;
+        let mut states = self.return_to_caller(states).into_iter();
+        let first = states.next();
+        let rest: Vec<JitState> = states.collect();
+        activation.waiting.extend(rest.into_iter().rev());
+        Ok(first)
+    }
+
+    /// Makes a call while compiling.
+    pub(super) fn green_call(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Result<(), Failure> {
+        let f = (self.known_arg(world, state, &op.args[0])).ok_or("an unknown function")?;
+        let mut args = Vec::new();
+        for a in passed(op) {
+            let ty = self.ty_of(graph, a);
+            if !ty.is_void() {
+                let known = self.known_arg(world, state, a);
+                args.push((known.ok_or("a green argument is not known")?, ty));
+            }
+        }
+        let info = &graph.slots[op.result as usize];
+        let word = match world.call(f, &args, info.ty)? {
+            Ok(w) => w,
+            Err((etype, evalue)) => {
+                let ty = |s: &JitState, b| s.get(b).ty;
+                let (t, v) = (ty(state, state.exc_type), ty(state, state.exc_value));
+                state.exc_type = state.constant(etype, t);
+                state.exc_value = state.constant(evalue, v);
+                0
+            }
+        };
+        let val = match info.green || info.ty.is_void() {
+            true => Val::Green(word),
+            false => Val::Red(state.constant(word, info.ty)),
+        };
+        state.frame_mut().values[op.result as usize] = val;
+        Ok(())
+    }
+
+    /// Generates a call.
+    pub(super) fn residual_call(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Result<(), Failure> {
+        let known = self.known_arg(world, state, &op.args[0]);
+        let callee = known.and_then(|w| world.function(w));
+        let (kind, types): (PlainOp, Vec<LLType>) = match &callee {
+            Some(f) => (PlainOp::DirectCall, f.ty().args.clone()),
+            None => {
+                let ty = self.ty_of(graph, &op.args[0]);
+                let f = ty
+                    .pointee()
+                    .and_then(LLType::as_func)
+                    .ok_or("no function")?;
+                (PlainOp::IndirectCall, f.args.clone())
+            }
+        };
+        let mut operands = vec![match callee {
+            Some(f) => LLOperand::Const(LLConst::Func(f)),
+            None => {
+                let b = self.red_arg(world, state, graph, &op.args[0]);
+                self.operand(world, state, b)
+            }
+        }];
+        for (a, ty) in passed(op).iter().zip(types) {
+            operands.push(match a {
+                Arg::Const(c @ LLConst::Void(_)) => LLOperand::Const(c.clone()),
+                a if ty.is_void() => {
+                    let _ = a;
+                    void_operand()
+                }
+                a => {
+                    let b = self.red_arg(world, state, graph, a);
+                    self.typed_operand(world, state, b, ty)
+                }
+            });
+        }
+        if kind == PlainOp::IndirectCall
+            && let Some(Arg::Const(targets @ LLConst::Void(VoidConst::Targets(_)))) = op.args.last()
+        {
+            operands.push(LLOperand::Const(targets.clone()));
+        }
+        let info = &graph.slots[op.result as usize];
+        let v = (self.residual).op(state.at, LLOp::Plain(kind), operands, info.ty);
+        let val = match info.ty.is_void() {
+            true => Val::Green(0),
+            false => Val::Red(state.add(RedBox {
+                ty: info.ty,
+                var: Some(GenVar::Var(v)),
+                nonzero: false,
+                content: Content::None,
+                fact: None,
+            })),
+        };
+        state.frame_mut().values[op.result as usize] = val;
+        state.exc_unknown = true;
+        Ok(())
+    }
+
+    pub(super) fn ty_of(&self, graph: &TsGraph, a: &Arg) -> LLType {
+        match a {
+            Arg::Slot(s) => graph.slots[*s as usize].ty,
+            Arg::Const(c) => c.ty(),
+        }
+    }
+}

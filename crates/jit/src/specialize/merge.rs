@@ -1,0 +1,244 @@
+//! Where states meet.
+
+use std::collections::BTreeMap;
+
+use taipan_lltype::{LLOperand, PlainOp};
+
+use super::{Activation, Failure, MergeKey, PromotionPoint, Seen, Specializer};
+use crate::code::{Slot, TsKind, TsOp};
+use crate::colors::CallColor;
+use crate::freeze::{Matched, exact_match};
+use crate::state::{BoxId, Content, GenVar, JitState, Val};
+use crate::world::World;
+
+impl Specializer<'_> {
+    /// The green values that tell states apart at a merge point.
+    pub(super) fn merge_key(&self, state: &JitState, live: &[Slot]) -> MergeKey {
+        let frame = state.frame();
+        let greens = live.iter().filter_map(|s| match frame.values[*s as usize] {
+            Val::Green(w) => Some(w),
+            _ => None,
+        });
+        (frame.block, frame.op, greens.collect())
+    }
+
+    /// Lets a state go on where one like it went on before; returns it if it goes on by
+    /// itself, in a new block.
+    pub(super) fn merge(
+        &mut self,
+        world: &mut dyn World,
+        seen: &mut Seen,
+        key: MergeKey,
+        mut state: JitState,
+        force: bool,
+    ) -> Result<Option<JitState>, Failure> {
+        state.compact();
+        let entries = seen.entry(key).or_default();
+        for entry in entries.iter_mut().rev() {
+            let Ok(matched) = exact_match(&entry.0, &state, force) else {
+                continue;
+            };
+            if matched.exact {
+                let target = entry.1;
+                let inputs = self.residual.inputs(target);
+                let mut args = Vec::with_capacity(inputs.len());
+                for (b, input) in matched.outgoing.iter().zip(inputs) {
+                    let ty = self.residual.ty(input);
+                    args.push(self.typed_operand(world, &mut state, *b, ty));
+                }
+                self.residual.goto(state.at, target, args);
+                return Ok(None);
+            }
+            self.generalize(world, &mut state, &matched);
+            *entry = self.start_new_block(world, &mut state)?;
+            return Ok(Some(state));
+        }
+        let entry = self.start_new_block(world, &mut state)?;
+        entries.push(entry);
+        Ok(Some(state))
+    }
+
+    /// Makes variables of the values in which states differ.
+    fn generalize(&mut self, world: &mut dyn World, state: &mut JitState, matched: &Matched) {
+        for (b, kept) in &matched.partial {
+            let red = state.get_mut(*b);
+            if let Content::Partial(fields) = &mut red.content {
+                fields.retain(|f| kept.contains(&f.0));
+                if fields.is_empty() {
+                    red.content = Content::None;
+                }
+            }
+        }
+        for b in &matched.outgoing {
+            let operand = self.operand(world, state, *b);
+            let ty = state.get(*b).ty;
+            if let LLOperand::Const(_) = operand {
+                let v = (self.residual).op(state.at, PlainOp::SameAs.into(), [operand], ty);
+                let red = state.get_mut(*b);
+                red.var = Some(GenVar::Var(v));
+                red.content = Content::None;
+            }
+            if matched.forget_nonzero.contains(b) {
+                state.get_mut(*b).nonzero = false;
+            }
+        }
+    }
+
+    /// Starts a block that other states can go on in.
+    fn start_new_block(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+    ) -> Result<(JitState, taipan_graph::BlockId), Failure> {
+        state.compact();
+        let Ok(Matched { outgoing, .. }) = exact_match(state, state, true) else {
+            return Err("a state differs from itself".to_owned());
+        };
+        self.enter_next_block(world, state, &outgoing);
+        Ok((state.clone(), state.at))
+    }
+
+    /// Goes on in a new block whose input arguments stand for these boxes.
+    fn enter_next_block(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        incoming: &[BoxId],
+    ) {
+        // Other states may come with pointers to other subclasses: what they have in common
+        // is the type of the variable of the program.
+        let mut declared = BTreeMap::new();
+        for frame in state.frames.iter().rev() {
+            let slots = &self.graphs[frame.code as usize].slots;
+            for (val, info) in frame.values.iter().zip(slots) {
+                if let Val::Red(b) = val {
+                    declared.entry(*b).or_insert(info.ty);
+                }
+            }
+        }
+        let mut operands = Vec::with_capacity(incoming.len());
+        let mut types = Vec::with_capacity(incoming.len());
+        for b in incoming {
+            let ty = declared.get(b).copied().unwrap_or(state.get(*b).ty);
+            operands.push(self.typed_operand(world, state, *b, ty));
+            types.push(ty);
+        }
+        let (block, inputs) = self.residual.new_block(&types);
+        self.residual.goto(state.at, block, operands);
+        state.at = block;
+        for ((b, v), ty) in incoming.iter().zip(inputs).zip(types) {
+            let red = state.get_mut(*b);
+            (red.var, red.ty) = (Some(GenVar::Var(v)), ty);
+        }
+    }
+
+    /// A state arrives at a global merge point, after all others that waited.
+    pub(super) fn global_merge(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        mut state: JitState,
+    ) -> Result<(), Failure> {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let frame = state.frame();
+        let live = &graph.blocks[frame.block as usize].ops[frame.op as usize].live;
+        state.keep_only(live);
+        let key = self.merge_key(&state, live);
+        let mut seen = std::mem::take(&mut self.global_seen);
+        let merged = self.merge(world, &mut seen, key, state, false);
+        self.global_seen = seen;
+        if let Some(mut state) = merged? {
+            // Code from here on is for all who come by later, too.
+            activation.seen.clear();
+            state.frame_mut().op += 1;
+            self.run_state(world, activation, state)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the states in which a function returned meet. Those of a function that
+    /// returns a green value go on by themselves.
+    pub(super) fn merge_returned(
+        &mut self,
+        world: &mut dyn World,
+        mut states: Vec<JitState>,
+        portal: bool,
+    ) -> Result<Vec<JitState>, Failure> {
+        states.reverse();
+        let Some(first) = states.first() else {
+            return Ok(states);
+        };
+        let graph = &self.graphs[first.frame().code as usize];
+        if graph.color == CallColor::Yellow {
+            return Ok(states);
+        }
+        // Some may fit a later, more general one: a second round finds these.
+        for _ in 0..2 {
+            let mut seen = Seen::new();
+            let mut left = Vec::new();
+            for state in states {
+                let key = (0, 0, Vec::new());
+                left.extend(self.merge(world, &mut seen, key, state, portal)?);
+            }
+            left.reverse();
+            states = left;
+        }
+        Ok(states)
+    }
+
+    /// Takes states that have returned back into the caller.
+    pub(super) fn return_to_caller(&self, mut states: Vec<JitState>) -> Vec<JitState> {
+        for state in &mut states {
+            state.frames.pop();
+            let frame = state.frame();
+            let (slot, code) = (frame.waiting, frame.code);
+            let returned = std::mem::replace(&mut state.returned, Val::Unset);
+            let Some(info) = self.graphs[code as usize].slots.get(slot as usize) else {
+                continue;
+            };
+            let val = match returned {
+                Val::Green(w) if !info.green => Val::Red(state.constant(w, info.ty)),
+                other => other,
+            };
+            state.frame_mut().values[slot as usize] = val;
+        }
+        states
+    }
+
+    /// Makes a value known: by itself, or by stopping until it arrives at run time.
+    pub(super) fn promote(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<Option<JitState>, Failure> {
+        debug_assert_eq!(op.kind, TsKind::Promote);
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
+        self.operand(world, &mut state, promoted);
+        if let Some(w) = state.known(promoted) {
+            let frame = state.frame_mut();
+            frame.values[op.result as usize] = Val::Green(w);
+            frame.op += 1;
+            return Ok(Some(state));
+        }
+        state.keep_only(&op.live);
+        state.compact();
+        // Its number may have changed.
+        let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
+        let Ok(Matched { outgoing, .. }) = exact_match(&state, &state, true) else {
+            return Err("a state differs from itself".to_owned());
+        };
+        self.enter_next_block(world, &mut state, &outgoing);
+        let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
+        self.residual.flexswitch(state.at, on);
+        let switch = state.at;
+        self.promotions.push(PromotionPoint {
+            state,
+            promoted,
+            switch,
+            cases: Vec::new(),
+        });
+        Ok(None)
+    }
+}

@@ -1,0 +1,282 @@
+//! What the specialiser knows at one point of the code that it generates (RPython, 2008:
+//! `JITState`, `VirtualFrame`, `rvalue.py`, `VirtualStruct`).
+//!
+//! A state owns its boxes and virtual structs in arenas, and refers to them by number:
+//! copying a state, as a split does, keeps who shares what.
+
+use taipan_graph::{BlockId, VarId};
+use taipan_lltype::LLType;
+
+use crate::code::Slot;
+
+/// A machine word or, for wide integers, two.
+pub(crate) type Word = i128;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct BoxId(pub(crate) u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct VirtualId(pub(crate) u32);
+
+/// What stands for a value in residual code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GenVar {
+    Const(Word),
+    Var(VarId),
+}
+
+/// A field, by the innermost struct that has it.
+pub(crate) type FieldKey = (LLType, usize);
+
+/// What is known of the object that a box points to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Content {
+    None,
+    /// It exists while compiling only.
+    Virtual(VirtualId),
+    /// Values of fields that never change.
+    Partial(Vec<(FieldKey, BoxId)>),
+}
+
+/// What the truth of a box says about others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fact {
+    /// True if that pointer is not null; the other way round if `reverse`.
+    NonNull { of: BoxId, reverse: bool },
+    /// True if code that was called left an exception.
+    Exception,
+}
+
+/// A red value. Without a variable it is virtual.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RedBox {
+    pub(crate) ty: LLType,
+    pub(crate) var: Option<GenVar>,
+    /// For pointers: it is not null.
+    pub(crate) nonzero: bool,
+    pub(crate) content: Content,
+    pub(crate) fact: Option<Fact>,
+}
+
+/// An object that exists while compiling only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct VirtualStruct {
+    pub(crate) ty: LLType,
+    /// In the order of [`crate::layout::fields_of`].
+    pub(crate) fields: Vec<BoxId>,
+    pub(crate) own: BoxId,
+}
+
+/// The value of a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Val {
+    Unset,
+    Green(Word),
+    Red(BoxId),
+}
+
+/// A function that is being specialised, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Frame {
+    /// Which timeshifted graph.
+    pub(crate) code: u32,
+    pub(crate) block: u32,
+    pub(crate) op: u32,
+    pub(crate) values: Vec<Val>,
+    /// The slot that waits for the result of the call that is under way.
+    pub(crate) waiting: Slot,
+}
+
+/// A state of the specialiser.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct JitState {
+    pub(crate) boxes: Vec<RedBox>,
+    pub(crate) virtuals: Vec<VirtualStruct>,
+    /// The innermost function last.
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) exc_type: BoxId,
+    pub(crate) exc_value: BoxId,
+    /// Code that was called may have left an exception.
+    pub(crate) exc_unknown: bool,
+    /// What the innermost function returned, on the way to its caller.
+    pub(crate) returned: Val,
+    /// Where code is written.
+    pub(crate) at: BlockId,
+}
+
+impl JitState {
+    pub(crate) fn get(&self, b: BoxId) -> &RedBox {
+        &self.boxes[b.0 as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, b: BoxId) -> &mut RedBox {
+        &mut self.boxes[b.0 as usize]
+    }
+
+    /// The value of a box that is known.
+    pub(crate) fn known(&self, b: BoxId) -> Option<Word> {
+        match self.get(b).var {
+            Some(GenVar::Const(w)) => Some(w),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn add(&mut self, b: RedBox) -> BoxId {
+        self.boxes.push(b);
+        BoxId(self.boxes.len() as u32 - 1)
+    }
+
+    /// A box for a value that is known.
+    pub(crate) fn constant(&mut self, w: Word, ty: LLType) -> BoxId {
+        self.add(RedBox {
+            ty,
+            var: Some(GenVar::Const(w)),
+            nonzero: ty.pointee().is_some() && w != 0,
+            content: Content::None,
+            fact: None,
+        })
+    }
+
+    /// A box for a variable of the residual code.
+    pub(crate) fn variable(&mut self, v: VarId, ty: LLType) -> BoxId {
+        self.add(RedBox {
+            ty,
+            var: Some(GenVar::Var(v)),
+            nonzero: false,
+            content: Content::None,
+            fact: None,
+        })
+    }
+
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frames[self.frames.len() - 1]
+    }
+
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// Learns whether a pointer is null. False if it is known to be otherwise.
+    pub(crate) fn learn_nonzero(&mut self, b: BoxId, nonzero: bool) -> bool {
+        let known = self.known(b).is_some();
+        let red = self.get_mut(b);
+        match (nonzero, known) {
+            (true, true) => red.nonzero,
+            (true, false) => {
+                red.nonzero = true;
+                true
+            }
+            (false, _) if red.nonzero => false,
+            (false, true) => true,
+            (false, false) => {
+                red.var = Some(GenVar::Const(0));
+                red.content = Content::None;
+                true
+            }
+        }
+    }
+
+    /// All boxes that matter, each once, in an order that depends on the structure alone.
+    pub(crate) fn reachable(&self) -> Vec<BoxId> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; self.boxes.len()];
+        let mut stack: Vec<BoxId> = Vec::new();
+        let mut roots: Vec<BoxId> = Vec::new();
+        for f in self.frames.iter().rev() {
+            roots.extend(f.values.iter().filter_map(|v| match v {
+                Val::Red(b) => Some(*b),
+                _ => None,
+            }));
+        }
+        if let Val::Red(b) = self.returned {
+            roots.push(b);
+        }
+        roots.extend([self.exc_type, self.exc_value]);
+        for root in roots {
+            stack.push(root);
+            while let Some(b) = stack.pop() {
+                if std::mem::replace(&mut seen[b.0 as usize], true) {
+                    continue;
+                }
+                order.push(b);
+                match &self.get(b).content {
+                    Content::None => {}
+                    Content::Virtual(v) => {
+                        let v = &self.virtuals[v.0 as usize];
+                        stack.extend(v.fields.iter().rev());
+                        stack.push(v.own);
+                    }
+                    Content::Partial(fields) => stack.extend(fields.iter().rev().map(|f| f.1)),
+                }
+            }
+        }
+        order
+    }
+
+    /// Drops the boxes and virtual structs that nothing refers to and numbers the others
+    /// anew, in the order of [`JitState::reachable`].
+    pub(crate) fn compact(&mut self) {
+        let order = self.reachable();
+        let mut box_map = vec![u32::MAX; self.boxes.len()];
+        for (i, b) in order.iter().enumerate() {
+            box_map[b.0 as usize] = i as u32;
+        }
+        let to = |b: BoxId| BoxId(box_map[b.0 as usize]);
+        let mut virtual_map = vec![u32::MAX; self.virtuals.len()];
+        let mut virtuals = Vec::new();
+        let mut boxes = Vec::with_capacity(order.len());
+        for b in &order {
+            let mut red = self.get(*b).clone();
+            match &mut red.content {
+                Content::None => {}
+                Content::Virtual(v) => {
+                    let new = &mut virtual_map[v.0 as usize];
+                    if *new == u32::MAX {
+                        *new = virtuals.len() as u32;
+                        let old = &self.virtuals[v.0 as usize];
+                        virtuals.push(VirtualStruct {
+                            ty: old.ty,
+                            fields: old.fields.iter().map(|f| to(*f)).collect(),
+                            own: to(old.own),
+                        });
+                    }
+                    v.0 = *new;
+                }
+                Content::Partial(fields) => fields.iter_mut().for_each(|f| f.1 = to(f.1)),
+            }
+            red.fact = match red.fact {
+                // The pointer is gone: there is nothing left to learn.
+                Some(Fact::NonNull { of, .. }) if box_map[of.0 as usize] == u32::MAX => None,
+                Some(Fact::NonNull { of, reverse }) => Some(Fact::NonNull {
+                    of: to(of),
+                    reverse,
+                }),
+                other => other,
+            };
+            boxes.push(red);
+        }
+        self.boxes = boxes;
+        self.virtuals = virtuals;
+        let map = |v: &mut Val| {
+            if let Val::Red(b) = v {
+                *b = to(*b);
+            }
+        };
+        self.frames
+            .iter_mut()
+            .flat_map(|f| &mut f.values)
+            .for_each(map);
+        map(&mut self.returned);
+        (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
+    }
+
+    /// Forgets the slots of the innermost function that are not among these.
+    pub(crate) fn keep_only(&mut self, live: &[Slot]) {
+        for (i, v) in self.frame_mut().values.iter_mut().enumerate() {
+            if live.binary_search(&(i as Slot)).is_err() {
+                *v = Val::Unset;
+            }
+        }
+    }
+}

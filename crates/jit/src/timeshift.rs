@@ -1,0 +1,432 @@
+//! From a coloured graph to a timeshifted one (RPython, 2008: `HintGraphTransformer`).
+//!
+//! First the control flow: blocks that several links lead to begin with a merge point,
+//! switches on red numbers become trees of tests, calls get a color. Then every
+//! operation gets the form that its operands' colors ask for, and where states may wait,
+//! the slots that they need afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation};
+use taipan_lltype::{
+    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, SIGNED,
+    TypeKind, VoidConst, const_word, has_destructor,
+};
+
+use crate::annotator::{Annotator, SpecIx};
+use crate::code::{Arg, Slot, SlotInfo, TsBlock, TsExit, TsGraph, TsKind, TsLink, TsOp};
+use crate::colors::{CallKind, Colors};
+use crate::explain::HintError;
+use crate::hints::{Hint, hint_of};
+use crate::purity::{
+    field_name, is_immutable_array, is_immutable_field, operand_ty, reads_immutable,
+};
+
+/// Timeshifts one function copy.
+pub(crate) fn timeshift(
+    a: &Annotator<'_>,
+    colors: &Colors,
+    s: SpecIx,
+) -> Result<TsGraph, HintError> {
+    let graph = &a.spec(s).graph;
+    let slots = graph.vars.iter().enumerate().map(|(i, v)| SlotInfo {
+        ty: v.ty,
+        green: colors.green(s, taipan_graph::VarId(i as u32)),
+        name: v.name.clone(),
+    });
+    let mut t = Timeshifter {
+        a,
+        colors,
+        s,
+        graph,
+        out: TsGraph {
+            name: match &*a.spec(s).key {
+                "" => graph.name.to_string(),
+                key => format!("{}_H{key}", graph.name),
+            },
+            func: a.spec(s).func.clone(),
+            color: colors.graph(s),
+            slots: slots.collect(),
+            blocks: Vec::new(),
+            start: graph.startblock.0,
+        },
+        merges: BTreeMap::new(),
+    };
+    t.find_merge_points()?;
+    for b in (0..graph.blocks.len()).map(|i| BlockId(i as u32)) {
+        let block = t.block(b)?;
+        t.out.blocks.push(block);
+    }
+    t.lower_red_switches();
+    liveness(&mut t.out);
+    Ok(t.out)
+}
+
+struct Timeshifter<'a, 'p> {
+    a: &'a Annotator<'p>,
+    colors: &'a Colors,
+    s: SpecIx,
+    graph: &'a LLGraph,
+    out: TsGraph,
+    /// Blocks where states meet, and whether that is a global merge point.
+    merges: BTreeMap<BlockId, bool>,
+}
+
+impl Timeshifter<'_, '_> {
+    fn find_merge_points(&mut self) -> Result<(), HintError> {
+        let mut entries: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
+        for b in self.graph.reachable() {
+            for link in &self.graph.block(b).exits {
+                entries.entry(link.target).or_default().push(b);
+            }
+        }
+        let several = |b: BlockId| entries.get(&b).is_some_and(|e| e.len() > 1);
+        for b in self.graph.reachable() {
+            if several(b) && b != self.graph.returnblock {
+                self.merges.entry(b).or_insert(false);
+            }
+            let global = |op: &Operation<LowLevel>| hint_of(op) == Some(Hint::GlobalMergePoint);
+            let operations = &self.graph.block(b).operations;
+            if operations.iter().skip(1).any(global) {
+                return Err(self.stranded());
+            }
+            if !operations.first().is_some_and(global) {
+                continue;
+            }
+            let before = entries.get(&b).and_then(|e| e.first()).copied();
+            let at = match before {
+                _ if b == self.graph.startblock || several(b) => b,
+                Some(before) if several(before) => before,
+                _ => return Err(self.stranded()),
+            };
+            self.merges.insert(at, true);
+        }
+        Ok(())
+    }
+
+    fn stranded(&self) -> HintError {
+        HintError {
+            message: format!(
+                "hint(None, global_merge_point=True) in {} does not stand at the head of a loop",
+                self.graph.name
+            ),
+            path: Vec::new(),
+        }
+    }
+
+    fn block(&mut self, b: BlockId) -> Result<TsBlock, HintError> {
+        let block = self.graph.block(b);
+        let mut ops = Vec::new();
+        if let Some(global) = self.merges.get(&b) {
+            ops.push(self.op(TsKind::MergePoint { global: *global }, Vec::new(), None));
+        }
+        for (i, op) in block.operations.iter().enumerate() {
+            self.operation((b, i), op, &mut ops);
+        }
+        let exit = match &block.exitswitch {
+            _ if block.exits.is_empty() => {
+                TsExit::Return(block.inputargs.first().map_or(0, |v| v.0))
+            }
+            ExitSwitch::None => TsExit::Goto(self.link(&block.exits[0])),
+            ExitSwitch::LastException => {
+                TsExit::Overflow(self.link(&block.exits[0]), self.link(&block.exits[1]))
+            }
+            ExitSwitch::Value(v) => {
+                let links: Vec<TsLink> = block.exits.iter().map(|l| self.link(l)).collect();
+                let truth = |l: &TsLink, b: bool| matches!(&l.case, ExitCase::Bool(x) if *x == b);
+                let on = self.arg(v);
+                let green = self.colors.operand_green(self.s, v);
+                match &links[..] {
+                    [x, y] if !green && truth(x, true) && truth(y, false) => {
+                        TsExit::Split(on, x.clone(), y.clone())
+                    }
+                    [x, y] if !green && truth(x, false) && truth(y, true) => {
+                        TsExit::Split(on, y.clone(), x.clone())
+                    }
+                    _ => TsExit::Switch(on, links),
+                }
+            }
+        };
+        Ok(TsBlock {
+            inputs: block.inputargs.iter().map(|v| v.0).collect(),
+            ops,
+            exit,
+        })
+    }
+
+    fn op(&self, kind: TsKind, args: Vec<Arg>, result: Option<Slot>) -> TsOp {
+        TsOp {
+            kind,
+            args,
+            result: result.unwrap_or(NO_SLOT),
+            live: Vec::new(),
+        }
+    }
+
+    fn arg(&self, o: &LLOperand) -> Arg {
+        match o {
+            LLOperand::Var(v) => Arg::Slot(v.0),
+            LLOperand::Const(c) => Arg::Const(c.clone()),
+        }
+    }
+
+    fn link(&self, l: &Link<LowLevel>) -> TsLink {
+        TsLink {
+            target: l.target.0,
+            args: l.args.iter().map(|a| self.arg(a)).collect(),
+            case: l.case.clone(),
+        }
+    }
+
+    fn operation(&self, place: (BlockId, usize), op: &Operation<LowLevel>, ops: &mut Vec<TsOp>) {
+        let mut args: Vec<Arg> = op.args.iter().map(|o| self.arg(o)).collect();
+        let kind = match hint_of(op) {
+            Some(Hint::GlobalMergePoint) => return,
+            Some(Hint::ReverseSplitQueue) => TsKind::ReverseSplitQueue,
+            Some(hint) => {
+                args.truncate(1);
+                let promote = hint == Hint::Promote;
+                if promote && !self.colors.operand_green(self.s, &op.args[0]) {
+                    TsKind::Promote
+                } else if hint == Hint::Forget {
+                    TsKind::RevealConst
+                } else {
+                    TsKind::SameAs
+                }
+            }
+            None => self.kind(place, op),
+        };
+        let merges = matches!(kind, TsKind::Call(crate::colors::CallColor::Yellow, _));
+        ops.push(self.op(kind, args, Some(op.result.0)));
+        if merges {
+            // Some of the states that return may agree after all.
+            ops.push(self.op(TsKind::MergePoint { global: false }, Vec::new(), None));
+        }
+    }
+
+    fn kind(&self, place: (BlockId, usize), op: &Operation<LowLevel>) -> TsKind {
+        use PlainOp::*;
+        let LLOp::Plain(p) = op.op else {
+            return TsKind::Plain(op.op);
+        };
+        let program = self.a.program;
+        let container = || (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
+        let frozen = || {
+            let pointer = op.args.first().map(|o| self.a.binding(self.s, o));
+            pointer.is_some_and(|b| b.deepfrozen()) || self.colors.green(self.s, op.result)
+        };
+        let read = |constant: bool| TsKind::Read {
+            op: op.op,
+            constant: constant || frozen(),
+        };
+        match p {
+            DirectCall | IndirectCall => match self.colors.call_kind(self.a, self.s, place, op) {
+                CallKind::Green => TsKind::GreenCall,
+                CallKind::Residual => TsKind::ResidualCall,
+                CallKind::Inside(color) => {
+                    TsKind::Call(color, self.a.spec(self.s).calls[&place].clone())
+                }
+            },
+            Getfield => {
+                let field = container().zip(field_name(op.args.get(1)));
+                read(field.is_some_and(|(t, name)| is_immutable_field(program, t, name)))
+            }
+            Getarrayitem => read(container().is_some_and(is_immutable_array)),
+            Getinteriorfield => read(reads_immutable(program, self.graph, op)),
+            Getarraysize | Getinteriorarraysize => read(true),
+            SameAs => TsKind::SameAs,
+            CastPointer => TsKind::Cast,
+            Malloc if !has_destructor(op) => match (op.args.first(), op.args.get(1)) {
+                (
+                    Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),
+                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc: true, .. }))),
+                ) if is_plain_struct(program, *ty) => TsKind::Malloc(*ty),
+                _ => TsKind::Plain(op.op),
+            },
+            PlainOp::ExcOccurred => TsKind::ExcOccurred,
+            PlainOp::ExcType => TsKind::ExcType,
+            PlainOp::ExcValue => TsKind::ExcValue,
+            PlainOp::ExcSet => TsKind::ExcSet,
+            PlainOp::ExcClear => TsKind::ExcClear,
+            _ => TsKind::Plain(op.op),
+        }
+    }
+
+    // Switches on red numbers.
+
+    /// Turns them into trees of tests.
+    fn lower_red_switches(&mut self) {
+        for b in 0..self.out.blocks.len() as u32 {
+            let TsExit::Switch(Arg::Slot(on), links) = &self.out.blocks[b as usize].exit else {
+                continue;
+            };
+            let (on, links) = (*on, links.clone());
+            let info = self.out.slots[on as usize].clone();
+            if info.green || info.ty == *BOOL {
+                continue;
+            }
+            let mut cases: Vec<(i128, LLConst, TsLink)> = Vec::new();
+            let mut default = None;
+            for link in links {
+                match &link.case {
+                    ExitCase::Value(c) => {
+                        let word = const_word(c).unwrap_or_default();
+                        let plain = TsLink::to(link.target, link.args.clone());
+                        cases.push((word, c.clone(), plain));
+                    }
+                    _ => default = Some(TsLink::to(link.target, link.args.clone())),
+                }
+            }
+            cases.sort_by_key(|c| c.0);
+            let on = self.as_signed(b, on, info.ty);
+            self.search(b, on, &cases, default.as_ref());
+        }
+    }
+
+    /// The number that a switch is on, as a Signed.
+    fn as_signed(&mut self, b: u32, on: Slot, ty: LLType) -> Slot {
+        let cast = match ty.kind() {
+            TypeKind::Char => PlainOp::CastCharToInt,
+            TypeKind::UniChar => PlainOp::CastUnicharToInt,
+            _ if ty == *SIGNED => return on,
+            _ => PlainOp::CastPrimitive,
+        };
+        self.emit(b, cast.into(), vec![Arg::Slot(on)], *SIGNED)
+    }
+
+    fn emit(&mut self, b: u32, op: LLOp, args: Vec<Arg>, ty: LLType) -> Slot {
+        let slot = self.out.slots.len() as Slot;
+        self.out.slots.push(SlotInfo {
+            ty,
+            green: false,
+            name: "".into(),
+        });
+        let op = self.op(TsKind::Plain(op), args, Some(slot));
+        self.out.blocks[b as usize].ops.push(op);
+        slot
+    }
+
+    fn search(
+        &mut self,
+        b: u32,
+        on: Slot,
+        cases: &[(i128, LLConst, TsLink)],
+        default: Option<&TsLink>,
+    ) {
+        let exit = match (cases, default) {
+            ([], None) => return,
+            ([], Some(default)) => TsExit::Goto(default.clone()),
+            ([only], None) => TsExit::Goto(only.2.clone()),
+            _ => {
+                // Few cases are tested one by one, from the largest.
+                let few = cases.len() <= 3;
+                let at = if few {
+                    cases.len() - 1
+                } else {
+                    cases.len() / 2
+                };
+                let test = LLOp::Num(NumFamily::Int, if few { NumOp::Eq } else { NumOp::Ge });
+                let limit = Arg::Const(LLConst::signed(cases[at].0 as i64));
+                let truth = self.emit(b, test, vec![Arg::Slot(on), limit], *BOOL);
+                let no = self.new_block();
+                self.search(no, on, &cases[..at], default);
+                let yes = if few {
+                    cases[at].2.clone()
+                } else {
+                    let yes = self.new_block();
+                    self.search(yes, on, &cases[at..], default);
+                    TsLink::to(yes, Vec::new())
+                };
+                TsExit::Split(Arg::Slot(truth), yes, TsLink::to(no, Vec::new()))
+            }
+        };
+        self.out.blocks[b as usize].exit = exit;
+    }
+
+    fn new_block(&mut self) -> u32 {
+        self.out.blocks.push(TsBlock {
+            inputs: Vec::new(),
+            ops: Vec::new(),
+            exit: TsExit::Return(0),
+        });
+        self.out.blocks.len() as u32 - 1
+    }
+}
+
+/// The result of operations that have none.
+pub(crate) const NO_SLOT: Slot = Slot::MAX;
+
+/// Whether objects of a type can be virtual: structs of plain fields, perhaps with the
+/// struct of a base class as the first one.
+fn is_plain_struct(program: &dyn taipan_lltype::Program, ty: LLType) -> bool {
+    let Some(s) = ty.as_struct() else {
+        return false;
+    };
+    let body = program.body(s);
+    let plain = |(i, f): (usize, &taipan_lltype::Field)| match f.ty.kind() {
+        TypeKind::Struct(_) => i == 0 && is_plain_struct(program, f.ty),
+        TypeKind::Array(_) | TypeKind::FixedArray(..) => false,
+        _ => true,
+    };
+    !body.union && body.fields.iter().enumerate().all(plain)
+}
+
+/// Notes at each operation where states wait or meet which slots are used afterwards.
+fn liveness(g: &mut TsGraph) {
+    let mut live_in: Vec<BTreeSet<Slot>> = vec![BTreeSet::new(); g.blocks.len()];
+    let used = |set: &mut BTreeSet<Slot>, args: &[Arg]| {
+        for a in args {
+            if let Arg::Slot(s) = a {
+                set.insert(*s);
+            }
+        }
+    };
+    loop {
+        let mut changed = false;
+        for b in (0..g.blocks.len()).rev() {
+            let mut live = BTreeSet::new();
+            let mut leave = |link: &TsLink| {
+                let target = &g.blocks[link.target as usize];
+                let inner = &live_in[link.target as usize];
+                for (arg, input) in link.args.iter().zip(&target.inputs) {
+                    if inner.contains(input) {
+                        used(&mut live, std::slice::from_ref(arg));
+                    }
+                }
+                live.extend(inner.iter().filter(|s| !target.inputs.contains(s)));
+            };
+            g.blocks[b].exit.links().for_each(&mut leave);
+            match &g.blocks[b].exit {
+                TsExit::Switch(on, _) | TsExit::Split(on, ..) => {
+                    used(&mut live, std::slice::from_ref(on));
+                }
+                TsExit::Return(s) => {
+                    live.insert(*s);
+                }
+                _ => {}
+            }
+            for op in g.blocks[b].ops.iter_mut().rev() {
+                live.remove(&op.result);
+                if matches!(
+                    op.kind,
+                    TsKind::MergePoint { .. } | TsKind::Call(..) | TsKind::Promote
+                ) {
+                    op.live = live.iter().copied().collect();
+                    if op.kind == TsKind::Promote {
+                        // The value is asked for again once it is known.
+                        used(&mut live, &op.args);
+                        op.live = live.iter().copied().collect();
+                    }
+                }
+                used(&mut live, &op.args);
+            }
+            if live_in[b] != live {
+                live_in[b] = live;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Where the specialiser runs: the memory and the functions of the program.
+
+use taipan_lltype::{FuncSym, LLConst, LLType, Memory};
+
+use crate::state::Word;
+
+/// What a call returned: a value, or class and instance of an exception.
+pub(crate) type Called = Result<Word, (Word, Word)>;
+
+/// The running program, as the specialiser sees it.
+pub(crate) trait World {
+    /// Its memory.
+    fn memory(&mut self) -> &mut dyn Memory;
+
+    /// The word of a constant of a graph.
+    fn word(&mut self, c: &LLConst) -> Word;
+
+    /// A constant for residual code.
+    fn constant(&mut self, w: Word, ty: LLType) -> LLConst;
+
+    /// The function that a pointer points to.
+    fn function(&mut self, w: Word) -> Option<FuncSym>;
+
+    /// Calls a function; `Err` if the program itself is at fault.
+    fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String>;
+}
