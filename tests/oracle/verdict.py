@@ -18,11 +18,13 @@ where it cannot tell, and make no case if that gives something else.
 
 NAMES is a file with the names of cases to ask about, if not all of them: where Taipan
 gives what plain Python gives, there is little to ask. CASES/cases.jsonl is written anew;
-what it was stays in recorded.jsonl, and dropped.txt says what is no case, and why. One
-process imports the toolchain and forks for each question; answers are kept in
+what it was stays in recorded.jsonl, and dropped.txt says what is no case, and why. Cases
+of kind 'made' (by make.py) are asked about only; where the toolchain fails on them it
+rejects them, too. One process imports the toolchain and forks for each question; answers are kept in
 answers.jsonl, so that a run that was ended goes on where it was.
 """
 import ast
+import gc
 import json
 import os
 import shutil
@@ -39,6 +41,8 @@ SECONDS_TO_RUN = 20
 SECONDS_TO_TRANSLATE = 100
 # Kinds of cases that plain Python has made.
 PLAIN = ('plain', 'test')
+# What floats are that have no literal.
+NO_LITERALS = {'inf': float('inf'), '-inf': float('-inf'), 'nan': float('nan')}
 
 
 class TooSlow(BaseException):
@@ -87,6 +91,12 @@ def in_child(clock, seconds, work, *args):
         os._exit(0)
 
 
+def argument(text):
+    """The value of an argument. A number that fits an int is one."""
+    value = NO_LITERALS[text] if text in NO_LITERALS else ast.literal_eval(text)
+    return int(value) if isinstance(value, long) else value
+
+
 def load(case):
     space = {'__name__': 'case'}
     with open(case['file']) as f:
@@ -97,7 +107,7 @@ def load(case):
 def run_again(case):
     """The outcome of a case as plain Python."""
     func = load(case)
-    args = [ast.literal_eval(a) for a in case['args']]
+    args = [argument(a) for a in case['args']]
     try:
         return outcome(func(*args))
     except Exception as e:
@@ -112,7 +122,7 @@ def translate(cases):
     from rpython.rtyper.error import TyperError
     from rpython.translator.translator import TranslationContext
     func = load(cases[0])
-    inputs = [kind_of(ast.literal_eval(a)) for a in cases[0]['args']]
+    inputs = [kind_of(argument(a)) for a in cases[0]['args']]
     context = TranslationContext(list_comprehension_operations=True)
     try:
         context.buildannotator().build_types(func, inputs)
@@ -140,7 +150,7 @@ def interpret(context, func, case):
     from rpython.translator.translator import graphof
     convert = {str: BaseRtypingTest.string_to_ll, unicode: BaseRtypingTest.unicode_to_ll}
     try:
-        args = [ast.literal_eval(a) for a in case['args']]
+        args = [argument(a) for a in case['args']]
         args = [convert.get(type(a), lambda a: a)(a) for a in args]
         interpreter = LLInterpreter(context.rtyper)
         try:
@@ -174,7 +184,7 @@ def question(case):
     """Cases with the same are the same to the annotator."""
     with open(case['file']) as f:
         text = f.read()
-    kinds = [repr(kind_of(ast.literal_eval(a))) for a in case['args']]
+    kinds = [repr(kind_of(argument(a))) for a in case['args']]
     return text, case['func'], tuple(kinds)
 
 
@@ -221,7 +231,14 @@ def judge(folder, names):
                              SECONDS_TO_TRANSLATE, translate, same)
         verdict, found = answer or ('failed: too slow', {})
         for i, case in enumerate(same):
-            if case['kind'] not in PLAIN:
+            if case['kind'] == 'made':
+                if verdict == 'accepted':
+                    case['expect'] = found.get(case['id'])
+                elif 'too slow' not in verdict and i == 0:
+                    case.update(expect={'error': True}, verdict=verdict)
+                if not case['expect']:
+                    dropped[case['id']] = verdict
+            elif case['kind'] not in PLAIN:
                 if verdict.startswith('rejected') and 'error' not in case['expect']:
                     # What was cut out of the test is not what the test translates.
                     dropped[case['id']] = verdict
@@ -250,6 +267,8 @@ def judge(folder, names):
 def import_toolchain():
     """All that questions need, once."""
     sys.setrecursionlimit(20000)
+    # Children are short and would look at all of the toolchain again and again.
+    gc.disable()
     import rpython.rlib.rbigint
     import rpython.rtyper.lltypesystem.rffi
     import rpython.rtyper.rtyper
