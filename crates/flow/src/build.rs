@@ -5,6 +5,7 @@ use std::sync::Arc;
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeConst, CodeId, Origin, code};
 use taipan_graph::{Const, FunctionGraph, ObjId};
+use taipan_interp::constants::ConstantSpace;
 use taipan_interp::{FunctionData, ObjData, define_synthetic, stable_id};
 
 use crate::context::{Built, FlowContext};
@@ -95,6 +96,7 @@ fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> Result<Built, F
     let make_function = |body: CodeId, defaults: &[Const]| nested(world, f, body, defaults);
     let space = FlowSpace {
         world,
+        constants: ConstantSpace::new(world.db, world.program),
         graph: FunctionGraph::new(&f.name, (), (), ()),
         module: &f.module,
         block: taipan_graph::BlockId(0),

@@ -19,7 +19,6 @@ mod result;
 mod simplify;
 mod space;
 mod special;
-mod spelling;
 #[cfg(test)]
 mod tests;
 mod text;

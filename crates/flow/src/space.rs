@@ -12,13 +12,14 @@ use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
 use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
 };
+use taipan_interp::constants::{Computed, ConstantSpace};
 use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
 
 use crate::FlowError;
-use crate::fold::{buffer, fold};
-use crate::special::{Special, builtin_canraise, canraise, special};
+use crate::fold::{fold, fold_call};
+use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
-use crate::world::{Folded, World};
+use crate::world::World;
 
 /// Why an instruction does not go on.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub(crate) enum Event {
 /// The flow space.
 pub(crate) struct FlowSpace<'a> {
     pub(crate) world: World<'a>,
+    /// What computes with constants.
+    pub(crate) constants: ConstantSpace<'a>,
     pub(crate) graph: FunctionGraph,
     /// Name of the module whose globals the function uses.
     pub(crate) module: &'a str,
@@ -93,16 +96,10 @@ impl FlowSpace<'_> {
         }
         let constants: Option<Vec<Const>> =
             operands.iter().map(|o| o.as_const().cloned()).collect();
-        if let Some(constants) = constants {
-            match fold(self.world, op, &constants) {
-                Folded::To(c) => return Ok(self.constant(c)),
-                Folded::Unknown => {}
-                Folded::Raises(exception) => {
-                    let args: Vec<_> = constants.iter().map(|c| self.describe(c)).collect();
-                    let text = format!("{op}({}) always raises {exception}", args.join(", "));
-                    return error("TP0223", text);
-                }
-            }
+        if let Some(constants) = constants
+            && let Some(v) = self.folded(op, &constants)?
+        {
+            return Ok(v);
         }
         let raises: &[&str] = match operands.first() {
             Some(Operand::Const(callee)) if matches!(op, HlOp::SimpleCall | HlOp::CallArgs) => {
@@ -117,6 +114,41 @@ impl FlowSpace<'_> {
             self.guess_exception(raises)?;
         }
         Ok(Value::Var(result))
+    }
+
+    /// The result of an operation on constants, if it is folded.
+    fn folded(&mut self, op: HlOp, args: &[Const]) -> Result<Option<Value>, Raised> {
+        let computed = fold(self.world, &mut self.constants, op, args);
+        self.computed(op.name(), args, computed)
+    }
+
+    /// The same for a builtin function.
+    fn folded_call(&mut self, function: &str, args: &[Value]) -> Result<Option<Value>, Raised> {
+        let args: Option<Vec<Const>> = args.iter().map(|v| v.as_const().cloned()).collect();
+        let Some(args) = args else { return Ok(None) };
+        let computed = fold_call(self.world, &mut self.constants, function, &args);
+        self.computed(function, &args, computed)
+    }
+
+    fn computed(
+        &self,
+        what: &str,
+        args: &[Const],
+        computed: Computed,
+    ) -> Result<Option<Value>, Raised> {
+        match computed {
+            Computed::To(c) => Ok(Some(self.constant(c))),
+            Computed::Unknown => Ok(None),
+            Computed::Raises(raised) => {
+                let args: Vec<_> = args.iter().map(|c| self.describe(c)).collect();
+                let (class, message) = (raised.class, raised.message);
+                let text = format!(
+                    "{what}({}) always raises {class}: {message}",
+                    args.join(", ")
+                );
+                error("TP0223", text)
+            }
+        }
     }
 
     /// A constant, or what it wants to be replaced by.
@@ -239,23 +271,26 @@ impl FlowSpace<'_> {
             Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
             Special::Print => self.print_function(args, None),
             Special::RUint => {
-                let v = match args {
-                    [Value::Const(Const::Int(i))] => i128::from(*i),
-                    [Value::Const(Const::Long(l))] => i128::try_from(&**l).ok()?,
-                    [Value::Const(Const::Float(bits))] => {
-                        let whole = f64::from_bits(*bits).trunc();
-                        // Beyond that there is nothing left of it in 64 bits anyway.
-                        (whole.abs() < 2f64.powi(127)).then_some(whole as i128)?
-                    }
-                    [Value::Const(Const::Str(s))] => {
-                        std::str::from_utf8(s).ok()?.trim().parse().ok()?
-                    }
+                let v = match self.folded_call("int", args) {
+                    Ok(Some(Value::Const(Const::Int(i)))) => i128::from(i),
+                    // What does not fit so many bits is not in the last 64 either.
+                    Ok(Some(Value::Const(Const::Long(l)))) => i128::try_from(&*l).ok()?,
                     _ => return None,
                 };
                 let v = IntKind::UNSIGNED.wrap(v);
                 Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
             }
-            Special::Buffer => Ok(Value::Const(Const::Str(buffer(args)?))),
+            Special::Buffer => self.buffer(args)?,
+            Special::Constant(name) => match self.folded_call(name, args) {
+                Ok(None) => return None,
+                Ok(Some(v)) => Ok(v),
+                Err(e) => Err(e),
+            },
+            Special::Bin => match self.folded_call("bin", args) {
+                Ok(None) => self.call_shipped(BUILTINS, "rpython_bin", args),
+                Ok(Some(v)) => Ok(v),
+                Err(e) => Err(e),
+            },
             Special::Import => match args.first().and_then(Value::as_const) {
                 Some(Const::Str(name)) => {
                     let name = String::from_utf8_lossy(name).into_owned();
@@ -266,6 +301,30 @@ impl FlowSpace<'_> {
             Special::Forbidden(reason) => error("TP0220", reason),
             Special::Op(..) | Special::Pow => return None,
         })
+    }
+
+    /// `buffer(s[, offset[, size]])` of constants. Buffers exist while compiling only: the
+    /// byte string that one shows stands for it.
+    fn buffer(&mut self, args: &[Value]) -> Option<Answer<Self>> {
+        let [Value::Const(Const::Str(s)), bounds @ ..] = args else {
+            return None;
+        };
+        let bounds: Option<Vec<usize>> = (bounds.iter())
+            .map(|v| match v.as_const()? {
+                Const::Int(i) => usize::try_from(*i).ok(),
+                _ => None,
+            })
+            .collect();
+        let shown = match bounds?[..] {
+            [] => &s[..],
+            [offset] => &s[offset.min(s.len())..],
+            [offset, size] => {
+                let rest = &s[offset.min(s.len())..];
+                &rest[..size.min(rest.len())]
+            }
+            _ => return None,
+        };
+        Some(Ok(Value::Const(Const::Str(shown.into()))))
     }
 
     /// Calls a function of a shipped module, which is part of every image.
@@ -393,11 +452,9 @@ impl ObjectSpace for FlowSpace<'_> {
         match op {
             HlOp::Pow => {
                 // Of constants only, where the result is one too.
-                let operands: Option<Vec<Const>> =
-                    args.iter().map(|v| v.as_const().cloned()).collect();
-                match operands.map(|c| fold(self.world, op, &c)) {
-                    Some(Folded::To(c)) => Ok(Value::Const(c)),
-                    _ => not_rpython("a ** b"),
+                match self.folded_call(op.name(), args)? {
+                    Some(v) => Ok(v),
+                    None => not_rpython("a ** b"),
                 }
             }
             HlOp::InplacePow => not_rpython("a **= b"),

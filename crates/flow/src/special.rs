@@ -10,6 +10,10 @@ pub(crate) enum Special {
     Op(HlOp, usize),
     /// `pow(x, y[, z])`
     Pow,
+    /// An operation on constants alone: the builtin function of that name.
+    Constant(&'static str),
+    /// `bin(x)`
+    Bin,
     /// `True`
     WeAreTranslated,
     /// `print(..)`, the function
@@ -27,7 +31,7 @@ pub(crate) enum Special {
 }
 
 /// The shipped module of functions that stand for builtin ones.
-const BUILTINS: &str = "rpython.flowspace.builtins";
+pub(crate) const BUILTINS: &str = "rpython.flowspace.builtins";
 
 /// By qualified name.
 pub(crate) fn special(name: &str) -> Option<Special> {
@@ -43,7 +47,8 @@ pub(crate) fn special(name: &str) -> Option<Special> {
         "__builtin__.buffer" => Buffer,
         "__builtin__.__import__" => Import,
         "__builtin__.locals" => Forbidden("a function that calls locals() is not RPython"),
-        "__builtin__.bin" => Replaced(BUILTINS, "rpython_bin"),
+        "__builtin__.bin" => Bin,
+        "__builtin__.coerce" => Constant("coerce"),
         "operator.truth" => Op(HlOp::Bool, 1),
         "operator.inv" => Op(HlOp::Invert, 1),
         _ => {

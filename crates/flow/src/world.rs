@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
+use taipan_interp::constants::{Computed, ConstantSpace, Raised};
 use taipan_interp::{
-    ClassData, Complex, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
+    ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
     module_global, module_named, named_id, object,
 };
 
@@ -18,17 +19,6 @@ const UNROLL: &str = "rpython.rlib.unroll";
 pub(crate) struct World<'db> {
     pub(crate) db: &'db dyn Db,
     pub(crate) program: Program,
-}
-
-/// Answer to a question that may have to wait for run time.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Folded {
-    /// The constant that it is.
-    To(Const),
-    /// Not known while compiling.
-    Unknown,
-    /// It raises this builtin exception, always.
-    Raises(&'static str),
 }
 
 impl<'db> World<'db> {
@@ -243,33 +233,38 @@ impl<'db> World<'db> {
     /// `obj.name` where the answer is the same for ever: globals of modules,
     /// attributes of classes, of functions, of frozen instances and exceptions.
     /// Bound methods are left to the annotator.
-    pub(crate) fn getattr(self, obj: &Const, name: &str) -> Folded {
+    pub(crate) fn getattr(
+        self,
+        space: &mut ConstantSpace<'_>,
+        obj: &Const,
+        name: &str,
+    ) -> Computed {
         if !self.foldable(obj) {
-            return Folded::Unknown;
-        }
-        if let Const::Complex(..) = obj {
-            let part = Complex::of(obj).and_then(|c| c.part(name));
-            return part.map_or(Folded::Unknown, |x| Folded::To(Const::float(x)));
+            return Computed::Unknown;
         }
         let Const::Obj(id) = obj else {
-            return Folded::Unknown;
+            // The annotator says which attributes there are.
+            return match space.getattr(obj, name) {
+                Computed::Raises(_) => Computed::Unknown,
+                computed => computed,
+            };
         };
         match self.object(*id) {
             Some(ObjData::Module { name: module }) => self.module_attr(*id, module, name),
             Some(ObjData::Class(c)) => self.class_constant(*id, c, name),
             Some(ObjData::Function(f)) => match name {
-                "__name__" | "func_name" => Folded::To(Const::str(&f.name)),
-                "__module__" => Folded::To(Const::str(&f.module)),
+                "__name__" | "func_name" => Computed::To(Const::str(&f.name)),
+                "__module__" => Computed::To(Const::str(&f.module)),
                 _ => f
                     .get(name)
-                    .map_or(Folded::Unknown, |c| Folded::To(c.clone())),
+                    .map_or(Computed::Unknown, |c| Computed::To(c.clone())),
             },
             Some(ObjData::Instance(i)) => self.instance_constant(i, name),
-            _ => Folded::Unknown,
+            _ => Computed::Unknown,
         }
     }
 
-    fn module_attr(self, id: ObjId, module: &str, name: &str) -> Folded {
+    fn module_attr(self, id: ObjId, module: &str, name: &str) -> Computed {
         /// Attributes of `sys` that are the same when the program runs.
         const SYS: &[&str] = &[
             "maxint",
@@ -281,55 +276,65 @@ impl<'db> World<'db> {
             "getdefaultencoding",
         ];
         if module == "sys" && !SYS.contains(&name) {
-            return Folded::Unknown;
+            return Computed::Unknown;
         }
         match self.global(id, name) {
-            Some(c) => Folded::To(c),
-            None => Folded::Raises("AttributeError"),
+            Some(c) => Computed::To(c),
+            None => no_attribute(format!("'module' object has no attribute '{name}'")),
         }
     }
 
-    fn class_constant(self, id: ObjId, class: &ClassData, name: &str) -> Folded {
+    fn class_constant(self, id: ObjId, class: &ClassData, name: &str) -> Computed {
         match name {
-            "__name__" => return Folded::To(Const::str(&class.name)),
-            "__module__" => return Folded::To(Const::str(&class.module)),
-            "__class__" => return Folded::To(Const::Obj(class.metaclass)),
+            "__name__" => return Computed::To(Const::str(&class.name)),
+            "__module__" => return Computed::To(Const::str(&class.module)),
+            "__class__" => return Computed::To(Const::Obj(class.metaclass)),
             _ => {}
         }
         match self.class_attr(id, name) {
             Some((_, value)) => self.unbound(value),
-            None if class.builtin => Folded::Unknown,
-            None => Folded::Raises("AttributeError"),
+            None if class.builtin => Computed::Unknown,
+            None => no_attribute(match class.old_style {
+                true => format!("class {} has no attribute '{name}'", class.name),
+                false => format!("type object '{}' has no attribute '{name}'", class.name),
+            }),
         }
     }
 
     /// A class attribute as it looks on the class itself.
-    fn unbound(self, value: Const) -> Folded {
+    fn unbound(self, value: Const) -> Computed {
         let Const::Obj(id) = &value else {
-            return Folded::To(value);
+            return Computed::To(value);
         };
         match self.object(*id) {
-            Some(ObjData::StaticMethod(f)) => Folded::To(f.clone()),
-            Some(ObjData::ClassMethod(_) | ObjData::Property { .. }) => Folded::Unknown,
-            _ => Folded::To(value),
+            Some(ObjData::StaticMethod(f)) => Computed::To(f.clone()),
+            Some(ObjData::ClassMethod(_) | ObjData::Property { .. }) => Computed::Unknown,
+            _ => Computed::To(value),
         }
     }
 
-    fn instance_constant(self, instance: &InstanceData, name: &str) -> Folded {
+    fn instance_constant(self, instance: &InstanceData, name: &str) -> Computed {
         if name == "__class__" {
-            return Folded::To(Const::Obj(instance.class));
+            return Computed::To(Const::Obj(instance.class));
         }
         if let Some(c) = instance.get(name) {
-            return Folded::To(c.clone());
+            return Computed::To(c.clone());
         }
         let Some((_, value)) = self.class_attr(instance.class, name) else {
-            return Folded::Unknown;
+            return Computed::Unknown;
         };
         match &value {
             Const::Obj(id) if matches!(self.object(*id), Some(ObjData::Function(_))) => {
-                Folded::Unknown
+                Computed::Unknown
             }
             _ => self.unbound(value),
         }
     }
+}
+
+fn no_attribute(message: String) -> Computed {
+    Computed::Raises(Raised {
+        class: "AttributeError".into(),
+        message: message.into(),
+    })
 }

@@ -497,8 +497,8 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
                     "import time makes too many objects",
                     "make large tables smaller, or at run time",
                 ),
-                // Nobody sees this: the run is followed by one that knows more.
-                Fatal::Collection => (
+                // Nobody sees these: import time knows all its objects, and the run is followed by one that knows more.
+                Fatal::Collection | Fatal::Untold => (
                     "TP0201",
                     "what gc.collect() finds is not known yet",
                     "import again",
@@ -522,7 +522,7 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
     };
     let (text, frames) = match v {
         Value::Ref(r) => match it.heap.kind(*r) {
-            Kind::Exception(e) => (exception_text(it, *r, &e.args), e.traceback.clone()),
+            Kind::Exception(e) => (text_of_exception(it, *r), e.traceback.clone()),
             _ => (String::new(), Vec::new()),
         },
         _ => (String::new(), Vec::new()),
@@ -535,7 +535,10 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
 }
 
 /// The text of an exception, without running anything.
-fn exception_text(it: &Interp, r: Ref, args: &Value) -> String {
+pub(crate) fn text_of_exception(it: &Interp, r: Ref) -> String {
+    let Kind::Exception(e) = it.heap.kind(r) else {
+        return String::new();
+    };
     let plain = |v: &Value| match v {
         Value::Str(s) => String::from_utf8_lossy(s).into_owned(),
         Value::Unicode(u) => crate::space::number::text_of(u),
@@ -545,7 +548,7 @@ fn exception_text(it: &Interp, r: Ref, args: &Value) -> String {
         other => format!("<{}>", it.heap.type_name(other)),
     };
     let class = it.heap.get(r).class;
-    match args {
+    match &e.args {
         Value::Tuple(t) => match &t[..] {
             [Value::Str(s)] if it.heap.is_subclass(class, ty::KEY_ERROR) => {
                 crate::space::repr::quote_bytes(s)

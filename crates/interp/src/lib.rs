@@ -12,6 +12,7 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 mod complex;
+pub mod constants;
 mod data;
 mod engine;
 mod freeze;

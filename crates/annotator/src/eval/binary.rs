@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp};
+use taipan_interp::constants;
 
 use super::operations::Operand;
 use super::{Cx, Knows, Local};
@@ -396,7 +397,10 @@ impl Cx<'_> {
     pub(super) fn compare(&mut self, op: HlOp, x: &Operand, y: &Operand) -> Known<Local> {
         let (a, b) = (x.val(), y.val());
         let mut answer = match (&a.const_, &b.const_) {
-            (Some(c), Some(d)) => compare_consts(op, c, d),
+            (Some(Const::Obj(c)), Some(Const::Obj(d))) if c == d => {
+                Some(matches!(op, HlOp::Eq | HlOp::Le | HlOp::Ge))
+            }
+            (Some(c), Some(d)) => constants::compare(op, c, d),
             _ => None,
         };
         if let (Some(Atom::LLType(s)), Some(Atom::LLType(t))) = (a.single(), b.single())
@@ -546,39 +550,4 @@ fn is_identity(c: &Const) -> bool {
         c,
         Const::None | Const::Bool(_) | Const::Obj(_) | Const::Int(_)
     )
-}
-
-fn compare_consts(op: HlOp, a: &Const, b: &Const) -> Option<bool> {
-    use std::cmp::Ordering;
-    let int = |c: &Const| match c {
-        Const::Int(i) => Some(i128::from(*i)),
-        Const::Bool(b) => Some(i128::from(*b)),
-        Const::RInt(kind, i) if kind.signed || i.get() >= 0 => Some(i.get()),
-        _ => None,
-    };
-    let order = match (a, b) {
-        (Const::Float(x), Const::Float(y)) => {
-            return f64::from_bits(*x)
-                .partial_cmp(&f64::from_bits(*y))
-                .map(|o| holds(op, o))
-                .or(Some(op == HlOp::Ne));
-        }
-        (Const::Str(x), Const::Str(y)) => x.cmp(y),
-        (Const::Unicode(x), Const::Unicode(y)) => x.cmp(y),
-        (Const::None, Const::None) => Ordering::Equal,
-        (Const::Obj(x), Const::Obj(y)) if x == y => Ordering::Equal,
-        _ => int(a)?.cmp(&int(b)?),
-    };
-    Some(holds(op, order))
-}
-
-fn holds(op: HlOp, o: std::cmp::Ordering) -> bool {
-    match op {
-        HlOp::Lt => o.is_lt(),
-        HlOp::Le => o.is_le(),
-        HlOp::Eq => o.is_eq(),
-        HlOp::Ne => o.is_ne(),
-        HlOp::Gt => o.is_gt(),
-        _ => o.is_ge(),
-    }
 }

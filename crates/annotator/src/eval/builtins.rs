@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use taipan_graph::{Const, IntKind};
 use taipan_interp::ObjData;
+use taipan_interp::constants::{float_of, has_attribute, int_of};
 use taipan_prelude::{Kind, function};
 
 use super::args::Arguments;
@@ -173,6 +174,16 @@ pub fn is_known_builtin(module: &str, name: &str) -> bool {
     };
     known.contains(&name) || function(&format!("{module}.{name}")).is_some()
 }
+
+/// Attributes of all functions and all classes.
+const EVERYWHERE: [&str; 6] = [
+    "__name__",
+    "__module__",
+    "__doc__",
+    "__dict__",
+    "__class__",
+    "__call__",
+];
 
 impl Cx<'_> {
     /// Calls a builtin. Bottom where an argument is not there yet.
@@ -354,14 +365,14 @@ impl Cx<'_> {
                         Some("use intmask()"),
                     ));
                 }
-                match (constants::int_of(&first), first.ints()) {
-                    (Some(i), _) => Val::const_int(i),
+                match (first.const_.as_ref().and_then(int_of), first.ints()) {
+                    (Some(c @ Const::Int(_)), _) => self.const_val(&c)?,
                     (_, Some(i)) => Val::int(IntKind::SIGNED, i.nonneg()),
                     _ => self.unary(HlOp::Int, &first)?,
                 }
             }
             ("int", 2) => Val::signed(),
-            ("float", 1) => match constants::float_of(&first) {
+            ("float", 1) => match first.const_.as_ref().and_then(float_of) {
                 Some(f) => self.const_val(&Const::float(f))?,
                 None => self.unary(HlOp::Float, &first)?,
             },
@@ -503,12 +514,19 @@ impl Cx<'_> {
             return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
         };
         let Some(Atom::Pbc(descs)) = x.single() else {
-            return Ok(Val::bool_());
+            let known = x.const_.as_ref().and_then(|c| has_attribute(c, &name));
+            return Ok(known.map_or_else(Val::bool_, Val::const_bool));
         };
         let mut answers = Vec::new();
         for d in descs.iter() {
             let there = match d {
-                Desc::Class(c) => self.facts.lookup(*c, &name)?.is_some(),
+                Desc::Class(c) => {
+                    EVERYWHERE.contains(&&*name) || self.facts.lookup(*c, &name)?.is_some()
+                }
+                Desc::Function(f) => {
+                    EVERYWHERE.contains(&&*name)
+                        || (self.facts.function(*f)?).is_some_and(|f| f.data.get(&name).is_some())
+                }
                 Desc::Frozen(o) => match self.facts.object(*o)?.as_deref() {
                     Some(ObjData::Instance(i)) => {
                         i.get(&name).is_some() || self.facts.lookup(i.class, &name)?.is_some()

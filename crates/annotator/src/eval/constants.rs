@@ -18,41 +18,6 @@ pub fn prebuilt_site(obj: ObjId) -> SiteId {
     SiteId(stable_id(&["prebuilt", &format!("{:016x}", obj.0)]).0)
 }
 
-/// `int()` of a constant (RPython: `constpropagate`); None where that raises, or does
-/// not fit.
-pub(super) fn int_of(v: &Val) -> Option<i64> {
-    match v.const_.as_ref()? {
-        Const::Int(i) => Some(*i),
-        Const::Bool(b) => Some(i64::from(*b)),
-        Const::Float(bits) => f64::from_bits(*bits).trunc().to_i64(),
-        Const::Str(s) => {
-            let text = std::str::from_utf8(s).ok()?.trim_matches(WHITE);
-            // A second sign is no part of a number.
-            let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            plain.then(|| text.parse().ok()).flatten()
-        }
-        _ => None,
-    }
-}
-
-/// `float()` of a constant.
-pub(super) fn float_of(v: &Val) -> Option<f64> {
-    match v.const_.as_ref()? {
-        Const::Int(i) => Some(*i as f64),
-        Const::Bool(b) => Some(f64::from(u8::from(*b))),
-        Const::Float(bits) => Some(f64::from_bits(*bits)),
-        Const::Str(s) => {
-            let text = std::str::from_utf8(s).ok()?.trim_matches(WHITE);
-            let plain = text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-            plain.then(|| text.parse().ok()).flatten()
-        }
-        _ => None,
-    }
-}
-
 /// `unicode()` of a constant, which is taken for ASCII.
 pub(super) fn unicode_of(v: &Val) -> Option<Arc<[u32]>> {
     match v.const_.as_ref()? {
@@ -61,9 +26,6 @@ pub(super) fn unicode_of(v: &Val) -> Option<Arc<[u32]>> {
         _ => None,
     }
 }
-
-/// What numbers in text may be surrounded by.
-const WHITE: [char; 6] = [' ', '\t', '\n', '\r', '\x0b', '\x0c'];
 
 impl Cx<'_> {
     /// The most precise annotation of a constant.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
-use taipan_interp::{ClassData, ObjData};
+use taipan_interp::{ClassData, ObjData, constants};
 
 use super::operations::Operand;
 use super::{Cx, Local};
@@ -223,20 +223,13 @@ impl Cx<'_> {
 
     fn truth_of_const(&mut self, c: &Const, v: &Val) -> Option<bool> {
         Some(match c {
-            Const::None => false,
-            Const::Bool(b) => *b,
-            Const::Int(i) => *i != 0,
-            Const::RInt(_, i) => i.get() != 0,
-            Const::Float(b) => f64::from_bits(*b) != 0.0,
-            Const::Str(s) => !s.is_empty(),
-            Const::Unicode(s) => !s.is_empty(),
             Const::Tuple(t) => !t.is_empty(),
             Const::Obj(_) => match v.single()? {
                 // Prebuilt containers change, and so does their truth.
                 Atom::List(_) | Atom::Dict(_) | Atom::Ptr(_) => return None,
                 _ => true,
             },
-            _ => return None,
+            c => return constants::truth(c),
         })
     }
 

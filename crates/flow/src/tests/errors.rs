@@ -200,7 +200,7 @@ fn operation_that_always_raises() {
             return D['missing']
         "#,
         expect![[r#"
-            error TP0223: getitem(<dict>, 'missing') always raises KeyError
+            error TP0223: getitem(<dict>, 'missing') always raises KeyError: 'missing'
         "#]],
     );
 }
@@ -214,7 +214,7 @@ fn missing_module_attribute() {
             return operator.no_such_function
         "#,
         expect![[r#"
-            error TP0223: getattr(<module operator>, 'no_such_function') always raises AttributeError
+            error TP0223: getattr(<module operator>, 'no_such_function') always raises AttributeError: 'module' object has no attribute 'no_such_function'
         "#]],
     );
 }

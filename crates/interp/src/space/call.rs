@@ -69,6 +69,7 @@ impl Interp<'_> {
                     let name = n.to_string();
                     self.call_absent(&name)
                 }
+                Kind::Closed => self.untold(),
                 _ => self.call_instance(callee, args),
             },
             _ => self.not_callable(callee),

@@ -108,6 +108,8 @@ pub(crate) enum Kind {
     Member(Box<str>),
     /// A weak reference.
     WeakRef(Box<WeakRef>),
+    /// An object of the image of which no more is known here: see [`crate::constants`].
+    Closed,
     /// A singleton by name (`NotImplemented`, `Ellipsis`).
     Singleton(&'static str),
     /// A compiled regular expression.

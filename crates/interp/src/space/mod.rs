@@ -57,6 +57,8 @@ pub(crate) enum Fatal {
     HeapLimit,
     /// A collection whose outcome is not known: see [`collect`].
     Collection,
+    /// An operation on constants that cannot be computed: see [`crate::constants`].
+    Untold,
 }
 
 /// Result of everything that may raise.
@@ -142,29 +144,47 @@ pub(crate) struct Interp<'db> {
     pub(crate) descriptors: Vec<Option<modules::descriptors::Descriptor>>,
     /// What is known of `gc.collect()`.
     pub(crate) collections: collect::Collections,
+    /// Whether what it computes must be the same in every process: then nothing is told of
+    /// where objects are and how hashes order them.
+    pub(crate) timeless: bool,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 
 impl<'db> Interp<'db> {
     /// An interpreter with nothing imported yet.
     pub(crate) fn new(db: &'db dyn Db, program: Program) -> Self {
+        let steps = program.step_limit(db);
+        let (heap, modules, builtins) = Interp::builtin_heap();
+        Interp::with(db, program, steps, heap, modules, builtins)
+    }
+
+    /// A heap with the builtins alone, the dict of modules and that of builtin names.
+    pub(crate) fn builtin_heap() -> (Heap, Ref, Ref) {
         let mut heap = Heap::new();
         let modules = heap.dict(Dict::default());
         let builtins = heap.dict(Dict::default());
-        let mut it = Interp::with(db, program, heap, modules, builtins);
-        modules::install_builtins(&mut it);
-        it
+        modules::install_builtins(&mut heap, builtins);
+        (heap, modules, builtins)
     }
 
     /// An interpreter that goes on with the objects of an earlier one.
     pub(crate) fn over(db: &'db dyn Db, program: Program, world: &World) -> Self {
         let heap = Heap::upon(world.heap.clone());
-        let mut it = Interp::with(db, program, heap, world.modules, world.builtins);
+        let steps = program.step_limit(db);
+        let mut it = Interp::with(db, program, steps, heap, world.modules, world.builtins);
         it.written = world.written.clone();
         it
     }
 
-    fn with(db: &'db dyn Db, program: Program, heap: Heap, modules: Ref, builtins: Ref) -> Self {
+    /// An interpreter with these objects, which may take so many steps.
+    pub(crate) fn with(
+        db: &'db dyn Db,
+        program: Program,
+        steps: u64,
+        heap: Heap,
+        modules: Ref,
+        builtins: Ref,
+    ) -> Self {
         Interp {
             db,
             program,
@@ -172,7 +192,7 @@ impl<'db> Interp<'db> {
             modules,
             builtins,
             stack: Vec::new(),
-            steps: program.step_limit(db),
+            steps,
             out: Vec::new(),
             softspace: false,
             exc_info: None,
@@ -186,6 +206,7 @@ impl<'db> Interp<'db> {
             written: written::Written::default(),
             descriptors: Vec::new(),
             collections: collect::Collections::default(),
+            timeless: false,
             bodies: FxHashMap::default(),
         }
     }

@@ -100,14 +100,10 @@ impl Interp<'_> {
     }
 
     fn as_float(&mut self, n: Num) -> R<f64> {
-        match n {
-            Num::Complex(_) => self.type_error("can't convert complex to float"),
-            Num::Int(i) => Ok(i as f64),
-            Num::Float(f) => Ok(f),
-            Num::Long(l) => match l.to_f64() {
-                Some(f) if f.is_finite() => Ok(f),
-                _ => self.raise(ty::OVERFLOW_ERROR, "long int too large to convert to float"),
-            },
+        match (&n, to_f64(&n)) {
+            (_, Some(f)) => Ok(f),
+            (Num::Complex(_), _) => self.type_error("can't convert complex to float"),
+            _ => self.raise(ty::OVERFLOW_ERROR, "long int too large to convert to float"),
         }
     }
 
@@ -312,7 +308,7 @@ impl Interp<'_> {
                     return self.type_error("int() can't convert non-string with explicit base");
                 }
             };
-            return self.parse_int(&text, base);
+            return self.int_of_text(&text, base);
         }
         match v {
             Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
@@ -322,7 +318,7 @@ impl Interp<'_> {
                 if f.is_nan() {
                     return self.value_error("cannot convert float NaN to integer");
                 }
-                match BigInt::from_f64(f.trunc()) {
+                match truncated(*f) {
                     Some(l) => Ok(Value::int_or_long(l)),
                     None => self.raise(
                         ty::OVERFLOW_ERROR,
@@ -332,9 +328,9 @@ impl Interp<'_> {
             }
             Value::Str(s) => {
                 let text = String::from_utf8_lossy(s).into_owned();
-                self.parse_int(&text, 10)
+                self.int_of_text(&text, 10)
             }
-            Value::Unicode(u) => self.parse_int(&text_of(u), 10),
+            Value::Unicode(u) => self.int_of_text(&text_of(u), 10),
             _ => {
                 for name in ["__int__", "__trunc__", "__long__"] {
                     if let Some(r) = self.call_special(v, name, &[])? {
@@ -358,41 +354,18 @@ impl Interp<'_> {
         }
     }
 
-    fn parse_int(&mut self, text: &str, base: i64) -> R {
-        let fail = |it: &mut Self| {
-            let quoted = super::repr::quote_bytes(text.as_bytes());
-            it.value_error(format!(
-                "invalid literal for int() with base {base}: {quoted}"
-            ))
-        };
-        let t = text.trim();
-        let (negative, digits) = match t.as_bytes().first() {
-            Some(b'-') => (true, &t[1..]),
-            Some(b'+') => (false, &t[1..]),
-            _ => (false, t),
-        };
-        let lower = digits.to_ascii_lowercase();
-        let (base, digits) = match (base, lower.as_bytes()) {
-            (16 | 0, [b'0', b'x', ..]) => (16, &lower[2..]),
-            (8 | 0, [b'0', b'o', ..]) => (8, &lower[2..]),
-            (2 | 0, [b'0', b'b', ..]) => (2, &lower[2..]),
-            (0, [b'0', _, ..]) => (8, &lower[1..]),
-            (0, _) => (10, &lower[..]),
-            (b, _) => (b, &lower[..]),
-        };
-        if !(2..=36).contains(&base) {
+    fn int_of_text(&mut self, text: &str, base: i64) -> R {
+        if base != 0 && !(2..=36).contains(&base) {
             return self.value_error("int() base must be >= 2 and <= 36");
         }
-        let digits = digits
-            .strip_suffix('l')
-            .filter(|_| base < 22)
-            .unwrap_or(digits);
-        if digits.is_empty() || digits.contains(['_', '+', '-']) {
-            return fail(self);
-        }
-        match BigInt::parse_bytes(digits.as_bytes(), base as u32) {
-            Some(v) => Ok(Value::int_or_long(if negative { -v } else { v })),
-            None => fail(self),
+        match parse_int(text, base, true) {
+            Some(v) => Ok(Value::int_or_long(v)),
+            None => {
+                let quoted = super::repr::quote_bytes(text.as_bytes());
+                self.value_error(format!(
+                    "invalid literal for int() with base {base}: {quoted}"
+                ))
+            }
         }
     }
 
@@ -454,12 +427,7 @@ impl Interp<'_> {
 
     /// The integer value of an int, long or bool, if it is one.
     pub(crate) fn big_int(&self, v: &Value) -> Option<BigInt> {
-        match self.unboxed(v) {
-            Value::Bool(b) => Some(i64::from(b).into()),
-            Value::Int(i) => Some(i.into()),
-            Value::Long(l) => Some((*l).clone()),
-            _ => None,
-        }
+        integer(&self.unboxed(v))
     }
 }
 
@@ -474,6 +442,64 @@ impl Value {
         };
         Some(Complex { re, im: 0.0 })
     }
+}
+
+/// The integer value of an int, long or bool that is in no box.
+pub(crate) fn integer(v: &Value) -> Option<BigInt> {
+    match v {
+        Value::Bool(b) => Some(i64::from(*b).into()),
+        Value::Int(i) => Some((*i).into()),
+        Value::Long(l) => Some((**l).clone()),
+        _ => None,
+    }
+}
+
+/// A number other than a complex one as a float; none where it is too large.
+pub(crate) fn as_f64(v: &Value) -> Option<f64> {
+    to_f64(&num(v)?)
+}
+
+fn to_f64(n: &Num) -> Option<f64> {
+    match n {
+        Num::Complex(_) => None,
+        Num::Int(i) => Some(*i as f64),
+        Num::Float(f) => Some(*f),
+        Num::Long(l) => l.to_f64().filter(|f| f.is_finite()),
+    }
+}
+
+/// The integral part of a float; none if it is not finite.
+pub(crate) fn truncated(f: f64) -> Option<BigInt> {
+    BigInt::from_f64(f.trunc())
+}
+
+/// An integer literal as `int()` takes it in a base, or in the base that it says itself
+/// for 0. `long` ones may end in an L.
+pub(crate) fn parse_int(text: &str, base: i64, long: bool) -> Option<BigInt> {
+    let t = text.trim();
+    let (negative, digits) = match t.as_bytes().first() {
+        Some(b'-') => (true, &t[1..]),
+        Some(b'+') => (false, &t[1..]),
+        _ => (false, t),
+    };
+    let lower = digits.to_ascii_lowercase();
+    let (base, digits) = match (base, lower.as_bytes()) {
+        (16 | 0, [b'0', b'x', ..]) => (16, &lower[2..]),
+        (8 | 0, [b'0', b'o', ..]) => (8, &lower[2..]),
+        (2 | 0, [b'0', b'b', ..]) => (2, &lower[2..]),
+        (0, [b'0', _, ..]) => (8, &lower[1..]),
+        (0, _) => (10, &lower[..]),
+        (b, _) => (b, &lower[..]),
+    };
+    let digits = digits
+        .strip_suffix('l')
+        .filter(|_| long && base < 22)
+        .unwrap_or(digits);
+    if digits.is_empty() || digits.contains(['_', '+', '-']) {
+        return None;
+    }
+    let v = BigInt::parse_bytes(digits.as_bytes(), base as u32)?;
+    Some(if negative { -v } else { v })
 }
 
 fn big(n: Num) -> BigInt {

@@ -83,6 +83,9 @@ impl Interp<'_> {
         }
         let class = self.heap.get(r).class;
         match self.heap.kind(r) {
+            Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) if self.timeless && d.len() > 1 => {
+                self.untold()
+            }
             Kind::List(_) if class == ty::BYTEARRAY => {
                 let bytes = self.byte_items(r);
                 Ok(format!("bytearray(b{})", quote_bytes(&bytes)).into_bytes())
@@ -126,13 +129,21 @@ impl Interp<'_> {
                 }
                 Ok(out)
             }
-            _ => Ok(self.repr_plain(r, class).into_bytes()),
+            _ => Ok(self.repr_plain(r, class)?.into_bytes()),
         }
     }
 
-    fn repr_plain(&mut self, r: Ref, class: Ref) -> String {
-        let id = self.id(&Value::Ref(r));
-        match self.heap.kind(r) {
+    fn repr_plain(&mut self, r: Ref, class: Ref) -> R<String> {
+        // Where it prints the address.
+        let id = match self.heap.kind(r) {
+            Kind::Class(c) if !c.old_style => 0,
+            Kind::Builtin(_) | Kind::Module(_) | Kind::Singleton(_) | Kind::Slice(_) => 0,
+            Kind::XRange(..) | Kind::LLType(_) | Kind::Opaque(_) | Kind::Absent(_) => 0,
+            Kind::Super(..) => 0,
+            _ if self.timeless => return self.untold(),
+            _ => self.id(&Value::Ref(r)),
+        };
+        Ok(match self.heap.kind(r) {
             Kind::Class(c) => {
                 let name = c.name.clone();
                 let (old, builtin) = (c.old_style, c.builtin);
@@ -194,7 +205,7 @@ impl Interp<'_> {
                 let what = if c.old_style { "instance" } else { "object" };
                 format!("<{full} {what} at 0x{id:x}>")
             }
-        }
+        })
     }
 
     /// `str(v)`

@@ -15,7 +15,7 @@ pub(crate) mod unicode;
 
 use super::builtin::{Args, Builtin};
 use super::builtins;
-use super::heap::{Kind, Ref};
+use super::heap::{Heap, Kind, Ref};
 use super::types::{self, ty};
 use super::value::Value;
 use super::{Interp, R};
@@ -83,9 +83,8 @@ fn add_functions(it: &mut Interp, module: Ref, functions: &'static [Builtin]) {
 }
 
 /// Fills the dict of names that every module sees.
-pub(crate) fn install_builtins(it: &mut Interp) {
-    let builtins = it.builtins;
-    let mut set = |name: &str, v: Value| it.heap.the_dict_mut(builtins).set_str(name, v);
+pub(crate) fn install_builtins(heap: &mut Heap, builtins: Ref) {
+    let mut set = |name: &str, v: Value| heap.the_dict_mut(builtins).set_str(name, v);
     for (r, name, module) in types::all_types() {
         let hidden = matches!(
             r,
@@ -119,14 +118,14 @@ pub(crate) fn install_builtins(it: &mut Interp) {
     set("__name__", Value::str("__builtin__"));
     // Programs look at how its attributes are made; there are no complex numbers.
     for part in [&COMPLEX_REAL, &COMPLEX_IMAG] {
-        let getter = Value::Ref(it.heap.alloc(ty::BUILTIN, Kind::Builtin(part)));
+        let getter = Value::Ref(heap.alloc(ty::BUILTIN, Kind::Builtin(part)));
         let accessors = Box::new([getter, Value::None, Value::None, Value::None]);
-        let property = it.heap.alloc(ty::PROPERTY, Kind::Property(accessors));
-        (it.heap).set_attr(ty::COMPLEX, part.short_name(), Value::Ref(property));
+        let property = heap.alloc(ty::PROPERTY, Kind::Property(accessors));
+        heap.set_attr(ty::COMPLEX, part.short_name(), Value::Ref(property));
     }
     for b in builtins::functions::FUNCTIONS {
-        let f = Value::Ref(it.heap.alloc(ty::BUILTIN, Kind::Builtin(b)));
-        it.heap.the_dict_mut(builtins).set_str(b.short_name(), f);
+        let f = Value::Ref(heap.alloc(ty::BUILTIN, Kind::Builtin(b)));
+        heap.the_dict_mut(builtins).set_str(b.short_name(), f);
     }
 }
 
