@@ -20,10 +20,9 @@ import sys
 import tempfile
 
 # What the functions see besides their own constants.
-HEADER = """# -*- coding: latin-1 -*-
-L = [1, 2.5, 'x', None]
-E = []
-D = {'a': 1, 2: 'two', (1, 2): None}
+HEADER = """L = [1, 2, 3]
+D = {'a': 1}
+M = {'a': 1, 2: 'two', (1, 2): None, 2.5: 'half', u'e': 'e'}
 class Old:
     pass
 class New(object):
@@ -56,7 +55,7 @@ UNICODES = ["u''", "u'a'", "u'ab'", "u'abc'", "u'\\xe9'", "u'\\u1234'", "u'\\U00
 TUPLES = ["()", "(1,)", "(1, 2)", "(1, 2.5)", "('a',)", "('a', 2)", "(None,)", "((1, 2), 'x')",
           "(1, 'a')", "(2.5, 1L)", "(u'a',)", "(1L, 2)", "(True, False)", "('a', 'b', 'c')"]
 COMPLEX = ["1j", "(1.5+2j)", "(-0-1j)", "0j"]
-OBJECTS = ["L", "E", "D", "Old", "New", "Sub", "fun", "int", "str", "len"]
+OBJECTS = ["L", "D", "Old", "New", "Sub", "fun", "int", "str", "len"]
 GROUPS = [INTS, INTS, LONGS, FLOATS, FLOATS, BOOLS, STRINGS, STRINGS, UNICODES, ["None"], TUPLES,
           COMPLEX, OBJECTS]
 # Exponents and shift counts.
@@ -64,7 +63,7 @@ SMALL = ["0", "1", "2", "3", "-1", "5", "63", "64", "65", "True", "2L", "-3L", "
          "-1.0", "0.0", "1e400", "-2.5", "1j", "'a'", "None", "100", "70L"]
 CLASSES = ["int", "long", "float", "str", "unicode", "basestring", "tuple", "bool", "list", "New",
            "(int, str)", "object", "5", "Old", "dict"]
-ATOM_BINARY = ["**", "<<", ">>"]
+ATOM_BINARY = ["<<", ">>"]
 BINARY = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="]
 UNARY = ["-", "+", "~", "not "]
 FUNCTIONS = ["repr", "str", "len", "abs", "hex", "oct", "bin", "ord", "bool"]
@@ -74,9 +73,6 @@ class Generator(object):
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def literal(self):
-        return self.random.choice(self.random.choice(GROUPS))
-
     def operand(self, depth):
         """A name that is bound to a constant, or an expression."""
         if depth > 0 and self.random.random() < 0.5:
@@ -84,7 +80,8 @@ class Generator(object):
         name = "abcdefgh"[len(self.bound)] if len(self.bound) < 8 else None
         if name is None:
             return self.random.choice("abcdefgh")
-        self.bound.append(self.literal())
+        group = self.group if self.random.random() < 0.7 else GROUPS
+        self.bound.append(self.random.choice(self.random.choice(group)))
         return name
 
     def bind(self, literals):
@@ -96,10 +93,13 @@ class Generator(object):
     def expression(self, depth):
         r = self.random
         kind = r.randrange(100)
+        if kind < 2:
+            # Not as a value: it would show the order of hashes.
+            return r.choice(["M[%s]", "%s in M", "%s != len(M)"]) % self.operand(depth)
         x = self.operand(depth)
-        if kind < 40:
+        if kind < 42:
             return "%s %s %s" % (x, r.choice(BINARY), self.operand(depth))
-        if kind < 48:
+        if kind < 49:
             return "%s %s %s" % (x, r.choice(ATOM_BINARY), self.bind(SMALL))
         if kind < 55:
             return r.choice(UNARY) + x
@@ -125,6 +125,10 @@ class Generator(object):
 
     def function(self, i):
         self.bound = []
+        # Operands of one kind mostly: a type error needs no luck.
+        self.group = self.random.choice([[INTS, LONGS, BOOLS], [INTS, FLOATS, LONGS],
+                                         [STRINGS, STRINGS, INTS], [UNICODES, STRINGS],
+                                         [TUPLES], [FLOATS, COMPLEX], GROUPS])
         e = self.expression(self.random.choice([0, 0, 0, 1, 1, 2]))
         return Function(i, list(zip("abcdefgh", self.bound)), e)
 
@@ -208,11 +212,14 @@ def depends_on_address(text):
 def agrees(expected, got):
     if got is None:
         return False
+    if expected.get("raises") == "MemoryError":
+        # Depends on the machine.
+        return True
     if "folded" in expected:
         return depends_on_address(expected["folded"]) or got.get("ok") == expected["folded"]
     if "raises" in expected:
         return "always raises " + expected["raises"] in got.get("error", "")
-    return True
+    return "always raises" not in got.get("error", "")
 
 
 def batches(args):
@@ -245,6 +252,9 @@ def compare(args):
 
 
 def table(args):
+    # The text of the module, a blank line, one line for each function.
+    generator = random.Random(args.seed)
+    print(HEADER)
     for functions in batches(args):
         with tempfile.TemporaryDirectory() as folder:
             expected = ask_original(args.pypy, functions, folder)
@@ -252,10 +262,17 @@ def table(args):
             kind, value = next(iter(expected[f.name].items()))
             if kind == "recorded":
                 value = " ".join(value)
-            if kind == "error" or depends_on_address(value):
+            if kind == "error" or value == "MemoryError" or depends_on_address(value):
                 continue
-            line = "%s | %s | %s %s" % (f.row(), f.expression, kind, value)
-            if line.isprintable() and line.isascii():
+            # A call of coerce is a call to Taipan; the spelling of an old-style class has its
+            # address.
+            if kind == "recorded" and "coerce" in value or "= Old" in f.row():
+                continue
+            # Of these there are plenty.
+            if value == "TypeError" and generator.random() < 0.7:
+                continue
+            line = "%s\t%s\t%s %s" % (f.row(), f.expression, kind, value)
+            if len(line) < 160 and line.replace("\t", "").isprintable() and line.isascii():
                 print(line)
     return 0
 

@@ -112,6 +112,12 @@ impl<'db> World<'db> {
                 ObjData::Class(c) => return Some(c.metaclass),
                 ObjData::List(_) => "__builtin__.list",
                 ObjData::Dict(_) => "__builtin__.dict",
+                ObjData::Set { frozen: true, .. } => "__builtin__.frozenset",
+                ObjData::Set { .. } => "__builtin__.set",
+                ObjData::Function(_) => "__builtin__.function",
+                ObjData::Builtin { .. } => "__builtin__.builtin_function_or_method",
+                ObjData::Method { .. } => "__builtin__.instancemethod",
+                ObjData::Module { .. } => "__builtin__.module",
                 _ => return None,
             },
         }))
@@ -243,11 +249,7 @@ impl<'db> World<'db> {
             return Computed::Unknown;
         }
         let Const::Obj(id) = obj else {
-            // The annotator says which attributes there are.
-            return match space.getattr(obj, name) {
-                Computed::Raises(_) => Computed::Unknown,
-                computed => computed,
-            };
+            return space.getattr(obj, name);
         };
         match self.object(*id) {
             Some(ObjData::Module { name: module }) => self.module_attr(*id, module, name),

@@ -2,7 +2,11 @@
 
 use expect_test::expect;
 
-use super::check;
+use taipan_graph::{Const, Operand};
+use taipan_testkit::TestDb;
+
+use super::{check, function};
+use crate::flow_graph;
 
 #[test]
 fn arithmetic() {
@@ -432,4 +436,68 @@ fn texts_of_constants() {
             except(etype_8, evalue_9)
         "#]],
     );
+}
+
+/// What the original made of random expressions: see tests/oracle/constants.py, which wrote
+/// the table. A row has the names that are bound, the expression whose `repr` is taken, and
+/// whether that becomes a constant, always raises, or is recorded.
+#[test]
+fn table_of_folded_expressions() {
+    let (header, rows) = include_str!("folded.txt")
+        .split_once("\n\n")
+        .expect("a module and rows");
+    let rows: Vec<[&str; 3]> = rows
+        .lines()
+        .map(|row| {
+            let parts: Vec<&str> = row.split('\t').collect();
+            <[&str; 3]>::try_from(parts).expect("three parts")
+        })
+        .collect();
+    assert!(rows.len() > 500);
+    let wrong: String = rows
+        .chunks(100)
+        .map(|rows| disagreements(header, rows))
+        .collect();
+    assert_eq!(wrong, "");
+}
+
+/// The rows in which something else comes out.
+fn disagreements(header: &str, rows: &[[&str; 3]]) -> String {
+    let mut source = format!("{header}\n");
+    for (i, [bound, expression, _]) in rows.iter().enumerate() {
+        source += &format!("def f{i}():\n");
+        for binding in bound.split("; ").filter(|b| !b.is_empty()) {
+            source += &format!("    {binding}\n");
+        }
+        source += &format!("    return repr({expression})\n");
+    }
+    let db = TestDb::with_fixture(&source);
+    let mut wrong = String::new();
+    for (i, [bound, expression, outcome]) in rows.iter().enumerate() {
+        let func = function(&db, db.program(), &format!("f{i}"));
+        let got = match &flow_graph(&db, func).graph {
+            Err(e) => match e.message.split_once(" always raises ") {
+                Some((_, raised)) => {
+                    format!("raises {}", raised.split(':').next().unwrap_or_default())
+                }
+                None => format!("error {}", e.message),
+            },
+            Ok(graph) => {
+                let block = graph.block(graph.startblock);
+                match &block.exits[0].args[0] {
+                    Operand::Const(Const::Str(s)) => {
+                        format!("folded {}", String::from_utf8_lossy(s))
+                    }
+                    _ => {
+                        let ops: Vec<&str> = block.operations.iter().map(|o| o.op.name()).collect();
+                        format!("recorded {}", ops.join(" "))
+                    }
+                }
+            }
+        };
+        if got != *outcome {
+            wrong += &format!("{bound} | {expression} | {got}, not {outcome}\n");
+        }
+    }
+    wrong
 }

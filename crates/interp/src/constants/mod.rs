@@ -34,9 +34,11 @@ pub use plain::{compare, float_of, has_attribute, int_of, truth};
 
 /// Instructions that an operation may take. It runs no code, so none.
 const STEPS: u64 = 0;
-/// Bytes, items or bits of the largest result that becomes a constant: larger ones are
-/// left to run time, where there is one.
-const MOST: usize = 1 << 16;
+/// Bytes or items of the largest result that becomes a constant: larger ones are left to
+/// run time.
+const MOST: usize = 1 << 20;
+/// Bits of the largest long.
+const MOST_BITS: u64 = 1 << 16;
 
 /// What an operation on constants comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,7 +201,7 @@ fn is_small(v: &Value) -> bool {
         Value::Str(s) => s.len() <= MOST,
         Value::Unicode(s) => s.len() <= MOST,
         Value::Tuple(t) => t.len() <= MOST,
-        Value::Long(n) => n.bits() <= MOST as u64,
+        Value::Long(n) => n.bits() <= MOST_BITS,
         _ => true,
     }
 }

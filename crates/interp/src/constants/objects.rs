@@ -167,7 +167,7 @@ impl Objects {
             ObjData::Module { .. } => (ty::MODULE, Kind::Closed),
             ObjData::Function(_) => (ty::FUNCTION, Kind::Closed),
             ObjData::Method { .. } => (ty::METHOD, Kind::Closed),
-            ObjData::Builtin { .. } => (ty::BUILTIN, Kind::Closed),
+            ObjData::Builtin { name, .. } => (ty::BUILTIN, builtin_function(it, name)),
             container => self.container(it, container)?,
         };
         let o = it.heap.get_mut(r);
@@ -250,6 +250,17 @@ impl Objects {
             }
         }
         Some(())
+    }
+}
+
+/// A function of `__builtin__`; others stay closed.
+fn builtin_function(it: &Interp<'_>, name: &str) -> Kind {
+    let found = name
+        .strip_prefix("__builtin__.")
+        .and_then(|name| it.heap.the_dict(it.builtins).get_str(name));
+    match found {
+        Some(Value::Ref(f)) => it.heap.kind(*f).clone(),
+        _ => Kind::Closed,
     }
 }
 

@@ -169,7 +169,8 @@ impl Interp<'_> {
             return self.not_here(&name);
         }
         let ordered = !matches!(op, HlOp::Eq | HlOp::Ne);
-        if ordered && matches!((a, b), (Value::Complex(_), _) | (_, Value::Complex(_))) {
+        let complex = matches!((a, b), (Value::Complex(_), _) | (_, Value::Complex(_)));
+        if ordered && complex && a.as_complex().is_some() && b.as_complex().is_some() {
             return self.type_error("no ordering relation is defined for complex numbers");
         }
         if let Some(o) = compare_plain(a, b) {
@@ -177,6 +178,13 @@ impl Interp<'_> {
                 Some(o) => holds(op, o),
                 None => op == HlOp::Ne,
             }));
+        }
+        if ordered
+            && let (Value::Str(_), Value::Unicode(_)) | (Value::Unicode(_), Value::Str(_)) = (a, b)
+        {
+            // What is not ASCII raises; as equal or not it is taken for different.
+            self.code_points(a)?;
+            self.code_points(b)?;
         }
         if let Some(v) = self.compare_special(op, a, b)? {
             return Ok(v);
@@ -505,7 +513,7 @@ impl Interp<'_> {
             }
         }
         match self.heap.kind(r) {
-            Kind::List(_) | Kind::Dict(_) | Kind::Set(_) => self.unhashable(v),
+            Kind::List(_) | Kind::Dict(_) | Kind::Set(_) | Kind::Slice(_) => self.unhashable(v),
             Kind::Boxed(inner) => {
                 let inner = inner.clone();
                 self.hash(&inner)

@@ -1,8 +1,11 @@
 //! The `%` operator and number formatting.
 
 use num_bigint::BigInt;
-use num_traits::Signed;
+use num_traits::{Signed, ToPrimitive};
 
+use super::heap::Kind;
+use super::number;
+use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
 
@@ -59,7 +62,7 @@ impl Interp<'_> {
                 if depth > 0 {
                     return self.value_error("incomplete format key");
                 }
-                let name = super::number::text_of(&fmt[start..i - 1]);
+                let name = number::text_of(&fmt[start..i - 1]);
                 key = Some(self.getitem(args, &Value::str(&name))?);
                 used_mapping = true;
             }
@@ -82,7 +85,11 @@ impl Interp<'_> {
                         return it.type_error("not enough arguments for format string");
                     };
                     next += 1;
-                    return Ok(Some(it.index_of(v)?.clamp(-(1 << 24), 1 << 24)));
+                    return match it.unboxed(v) {
+                        Value::Bool(b) => Ok(Some(i64::from(b))),
+                        Value::Int(i) => Ok(Some(i.clamp(-(1 << 24), 1 << 24))),
+                        _ => it.type_error("* wants int"),
+                    };
                 }
                 let mut n = None;
                 while let Some(d) = fmt
@@ -144,7 +151,7 @@ impl Interp<'_> {
     fn is_mapping(&mut self, v: &Value) -> bool {
         match v {
             Value::Ref(r) => {
-                self.heap.dict_of(*r).is_some()
+                matches!(self.heap.kind(*r), Kind::Dict(_) | Kind::List(_))
                     || matches!(self.special(v, "__getitem__"), Ok(Some(_)))
             }
             _ => false,
@@ -189,13 +196,26 @@ impl Interp<'_> {
                         *unicode = true;
                         Ok(u.to_vec())
                     }
-                    Value::Int(i) if (0..256).contains(&i) => Ok(vec![i as u32]),
+                    n @ (Value::Bool(_) | Value::Int(_) | Value::Long(_)) => {
+                        let limit = if *unicode { 0x11_0000 } else { 256 };
+                        let c = number::integer(&n).and_then(|n| n.to_u32());
+                        match c.filter(|c| *c < limit) {
+                            Some(c) => Ok(vec![c]),
+                            None => self.raise(
+                                ty::OVERFLOW_ERROR,
+                                format!("%c arg not in range({limit:#x})"),
+                            ),
+                        }
+                    }
                     _ => self.type_error("%c requires int or char"),
                 }
             }
             'd' | 'i' | 'u' | 'x' | 'X' | 'o' => {
                 let n = match self.unboxed(v) {
-                    Value::Float(_) if matches!(c, 'd' | 'i' | 'u') => self.int_of(v, None)?,
+                    Value::Float(f) if !f.is_finite() => {
+                        return self
+                            .type_error(format!("%{c} format: a number is required, not float"));
+                    }
                     Value::Float(_) | Value::Int(_) | Value::Long(_) | Value::Bool(_) => {
                         self.int_of(v, None)?
                     }
@@ -212,10 +232,17 @@ impl Interp<'_> {
                 Ok(integer(&n, c, spec))
             }
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
-                let got = self.float_of(v);
-                let f = match self.catch(got, super::types::ty::TYPE_ERROR)? {
-                    Some(f) if !matches!(v, Value::Str(_)) => f,
-                    _ => return self.type_error("float argument required, not str"),
+                let text = matches!(self.unboxed(v), Value::Str(_) | Value::Unicode(_));
+                let got = match text {
+                    true => None,
+                    false => {
+                        let got = self.float_of(v);
+                        self.catch(got, ty::TYPE_ERROR)?
+                    }
+                };
+                let Some(f) = got else {
+                    let t = self.heap.type_name(v).to_owned();
+                    return self.type_error(format!("float argument required, not {t}"));
                 };
                 let p = spec.precision.unwrap_or(6).min(1000);
                 let mut s = if !f.is_finite() {
@@ -247,7 +274,7 @@ fn integer(n: &BigInt, c: char, spec: &Spec) -> Vec<u32> {
         'o' => 8,
         _ => 10,
     };
-    let mut digits = super::number::to_base(&n.abs(), base);
+    let mut digits = number::to_base(&n.abs(), base);
     if let Some(p) = spec.precision
         && digits.len() < p
     {

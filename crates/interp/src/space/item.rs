@@ -1,5 +1,7 @@
 //! Subscripts, slices, membership and length.
 
+use num_traits::ToPrimitive;
+
 use super::heap::{Kind, Ref};
 use super::types::ty;
 use super::value::Value;
@@ -49,7 +51,12 @@ impl Interp<'_> {
         let i = match key {
             Value::Int(i) => *i,
             _ => match self.big_int(key) {
-                Some(_) => self.index_of(key)?,
+                Some(n) => match n.to_i64() {
+                    Some(i) => i,
+                    None => {
+                        return self.index_error("cannot fit 'long' into an index-sized integer");
+                    }
+                },
                 None => match self.call_special(key, "__index__", &[])? {
                     Some(i) => self.index_of(&i)?,
                     None => {
@@ -62,7 +69,6 @@ impl Interp<'_> {
         };
         let at = if i < 0 { i + len as i64 } else { i };
         if at < 0 || at >= len as i64 {
-            let what = if what == "string" { "string" } else { what };
             return self.index_error(format!("{what} index out of range"));
         }
         Ok(at as usize)

@@ -9,6 +9,7 @@ use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
 use crate::Complex;
+use crate::complex::Trouble;
 
 /// A number for arithmetic.
 enum Num {
@@ -75,12 +76,29 @@ impl Interp<'_> {
 
     fn complex_op(&mut self, op: HlOp, x: Complex, y: Complex) -> R {
         match x.binary(op, y) {
-            Some(c) => Ok(Value::Complex(c)),
-            None if matches!(op, HlOp::Div | HlOp::TrueDiv) => {
-                self.zero_division(crate::complex::ZERO_DIVISION)
+            Ok(c) => Ok(Value::Complex(c)),
+            Err(Trouble::Zero(message)) => self.zero_division(message),
+            Err(Trouble::Overflow) => self.raise(ty::OVERFLOW_ERROR, "complex exponentiation"),
+            Err(Trouble::NoOperation) => {
+                self.type_error(format!("unsupported operand type(s) for {op}: 'complex'"))
             }
-            None => self.type_error(format!("unsupported operand type(s) for {op}: 'complex'")),
         }
+    }
+
+    /// A number as one of the kind of another if that is wider, as it is otherwise; None
+    /// where one of them is no number.
+    pub(crate) fn as_kind_of(&mut self, v: &Value, other: &Value) -> R<Option<Value>> {
+        let (Some(n), Some(o)) = (num(v), num(other)) else {
+            return Ok(None);
+        };
+        Ok(Some(match (n, o) {
+            (Num::Complex(_), _) => v.clone(),
+            (n, Num::Complex(_)) => Value::Complex(self.as_complex(n)?),
+            (Num::Float(_), _) => v.clone(),
+            (n, Num::Float(_)) => Value::Float(self.as_float(n)?),
+            (n @ Num::Int(_), Num::Long(_)) => Value::long(big(n)),
+            _ => v.clone(),
+        }))
     }
 
     /// `complex(real, imag)` of numbers.

@@ -1,6 +1,7 @@
 //! Operations on values: builtin ones first, special methods around them; and the
 //! space as the engine sees it.
 
+use num_traits::ToPrimitive;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
 use taipan_graph::HlOp;
 
@@ -122,12 +123,10 @@ impl Interp<'_> {
                 return Ok(Some(Value::Tuple([&x[..], &y[..]].concat().into())));
             }
             (HlOp::Mul, _, Value::Int(_) | Value::Long(_) | Value::Bool(_)) => {
-                let n = self.index_of(b)?;
-                return self.repeat(a, n);
+                return self.repeat(a, b);
             }
             (HlOp::Mul, Value::Int(_) | Value::Long(_) | Value::Bool(_), _) => {
-                let n = self.index_of(a)?;
-                return self.repeat(b, n);
+                return self.repeat(b, a);
             }
             _ => {}
         }
@@ -153,15 +152,31 @@ impl Interp<'_> {
         }
     }
 
-    fn repeat(&mut self, v: &Value, n: i64) -> R<Option<Value>> {
-        let n = n.max(0) as usize;
+    /// A sequence so many times; None if it is none.
+    fn repeat(&mut self, v: &Value, times: &Value) -> R<Option<Value>> {
         let len = match v {
             Value::Str(s) => s.len(),
             Value::Unicode(s) => s.len(),
             Value::Tuple(t) => t.len(),
-            Value::Ref(r) => self.heap.list_items(*r).map_or(0, Vec::len),
-            _ => 0,
+            Value::Ref(r) => match self.heap.list_items(*r) {
+                Some(l) => l.len(),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
         };
+        let Some(n) = self.big_int(times).and_then(|n| n.to_i64()) else {
+            let message = "cannot fit 'long' into an index-sized integer";
+            return self.raise(ty::OVERFLOW_ERROR, message);
+        };
+        let n = n.max(0) as usize;
+        let string = matches!(v, Value::Str(_) | Value::Unicode(_));
+        if string
+            && len
+                .checked_mul(n)
+                .is_none_or(|n| isize::try_from(n).is_err())
+        {
+            return self.raise(ty::OVERFLOW_ERROR, "repeated string is too long");
+        }
         let most = match v {
             Value::Str(_) => MOST_BYTES,
             Value::Unicode(_) => MOST_BYTES / size_of::<u32>(),
@@ -213,8 +228,8 @@ impl Interp<'_> {
                     return Ok(a.clone());
                 }
                 (HlOp::Mul, Kind::List(_)) => {
-                    let n = self.index_of(b)?;
-                    if let Some(Value::Ref(new)) = self.repeat(a, n)?
+                    self.index_of(b)?;
+                    if let Some(Value::Ref(new)) = self.repeat(a, b)?
                         && let Kind::List(items) = self.heap.kind(new).clone()
                     {
                         self.heap.get_mut(*r).kind = Kind::List(items);

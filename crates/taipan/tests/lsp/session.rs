@@ -147,14 +147,14 @@ fn positions_in_the_encoding_that_was_agreed_on() {
         let params = json!({"textDocument": {"uri": uri}, "position": position});
         let id = c.ask("textDocument/hover", params);
         assert!(c.answer(id).get("error").is_none());
-        // `return` is replaced by a syntax error at exactly its place.
+        // `return` is replaced by an error at exactly its place.
         let range = json!({
             "start": {"line": 1, "character": column},
             "end": {"line": 1, "character": column + 6},
         });
         c.change("main.py", json!([{"range": range, "text": "return 1 +"}]));
-        let text = c.wait("main.py", |d| d.to_string().contains("TP0303"));
-        assert!(text.to_string().contains("TP0303"));
+        let text = c.wait("main.py", |d| d.to_string().contains("TP0223"));
+        assert!(text.to_string().contains("TP0223"));
         c.stop();
     }
 }

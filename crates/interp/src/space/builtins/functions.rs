@@ -135,7 +135,18 @@ fn cmp(it: &mut Interp, args: Args<'_>) -> R {
 
 fn coerce(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "coerce", 2, 2)?;
-    Ok(Value::tuple(args.pos.to_vec()))
+    let (a, b) = (it.unboxed(&args.pos[0]), it.unboxed(&args.pos[1]));
+    let pair = match (it.as_kind_of(&a, &b)?, it.as_kind_of(&b, &a)?) {
+        (Some(a), Some(b)) => vec![a, b],
+        // Others are left alone if they are of one class that is no class of numbers.
+        _ if it.heap.type_of(&a) == it.heap.type_of(&b)
+            && !matches!(a, Value::Str(_) | Value::Unicode(_)) =>
+        {
+            args.pos.to_vec()
+        }
+        _ => return it.type_error("number coercion failed"),
+    };
+    Ok(Value::tuple(pair))
 }
 
 fn dir(it: &mut Interp, args: Args<'_>) -> R {
@@ -419,6 +430,40 @@ fn next(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
+/// Whether `pow` of three integers is an int: CPython goes over to longs, for good, where a
+/// product on the way is one.
+fn power_of_ints(args: &[Value]) -> bool {
+    let int = |v: &Value| match v {
+        Value::Bool(b) => Some(i64::from(*b)),
+        Value::Int(i) => Some(*i),
+        _ => None,
+    };
+    let args: Option<Vec<i64>> = args.iter().map(int).collect();
+    let Some([base, exponent, modulus]) = args.as_deref() else {
+        return false;
+    };
+    let (mut power, mut square, mut left) = (1i64, *base, *exponent);
+    while left > 0 {
+        if left & 1 != 0 {
+            match power.checked_mul(square) {
+                Some(_) if square == 0 => break,
+                Some(p) => power = p,
+                None => return false,
+            }
+        }
+        left >>= 1;
+        if left == 0 {
+            break;
+        }
+        match square.checked_mul(square) {
+            Some(s) => square = s.wrapping_rem(*modulus),
+            None => return false,
+        }
+        power = power.wrapping_rem(*modulus);
+    }
+    true
+}
+
 fn pow(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "pow", 2, 3)?;
     let Some(modulus) = args.get(2).filter(|v| !v.is_none()) else {
@@ -430,14 +475,27 @@ fn pow(it: &mut Interp, args: Args<'_>) -> R {
         it.big_int(modulus),
     ) {
         (Some(b), Some(e), Some(m)) if m.to_i64() != Some(0) => {
+            let long = !power_of_ints(args.pos);
             if crate::space::number::is_negative(&e) {
                 return it.type_error(
                     "pow() 2nd argument cannot be negative when 3rd argument specified",
                 );
             }
-            Ok(Value::int_or_long(b.modpow(&e, &m)))
+            let power = b.modpow(&e, &m);
+            Ok(match long {
+                true => Value::long(power),
+                false => Value::int_or_long(power),
+            })
         }
         (Some(_), Some(_), Some(_)) => it.value_error("pow() 3rd argument cannot be 0"),
+        // Of the first that is no integer, if all are numbers.
+        _ if args.pos.iter().all(|v| v.as_complex().is_some())
+            && (args.pos.iter())
+                .find(|v| matches!(v, Value::Float(_) | Value::Complex(_)))
+                .is_some_and(|v| matches!(v, Value::Complex(_))) =>
+        {
+            it.value_error("complex modulo")
+        }
         _ => it.type_error("pow() 3rd argument not allowed unless all arguments are integers"),
     }
 }
