@@ -249,7 +249,13 @@ impl<'db> World<'db> {
             return Computed::Unknown;
         }
         let Const::Obj(id) = obj else {
-            return space.getattr(obj, name);
+            // The space lacks special methods, and the parts of numbers.
+            let lacking = name.starts_with("__")
+                || matches!(name, "real" | "imag" | "numerator" | "denominator");
+            return match space.getattr(obj, name) {
+                Computed::Raises(_) if lacking => Computed::Unknown,
+                computed => computed,
+            };
         };
         match self.object(*id) {
             Some(ObjData::Module { name: module }) => self.module_attr(*id, module, name),
