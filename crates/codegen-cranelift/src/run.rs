@@ -12,19 +12,18 @@ use crate::LoadedImage;
 
 static MUTATOR: Mutex<()> = Mutex::new(());
 
-/// Stack of the thread that runs programs.
+/// Most of the machine stack that programs get.
 const STACK: usize = 256 << 20;
 /// What of it is not for the program.
 const STACK_MARGIN: usize = 1 << 20;
 
 /// Runs `f` as the only mutator on a fresh heap, in a thread that has `stack` bytes
-/// left.
+/// left, of which no more than [`STACK`] are used.
 pub(crate) fn with_heap<T>(stack: usize, f: impl FnOnce() -> T) -> T {
     let _turn = MUTATOR.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the lock makes this thread the only mutator, and no heap exists.
-    unsafe { gc::setup() };
+    unsafe { start::setup(stack.min(STACK)) };
     let _heap = Heap;
-    start::set_stack_size(stack);
     f()
 }
 

@@ -26,6 +26,7 @@ pub mod process;
 pub mod pthread;
 pub mod signals;
 pub mod stacklet;
+mod stacks;
 pub mod start;
 pub mod state;
 pub mod stdio;

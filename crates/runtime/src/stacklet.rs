@@ -16,18 +16,17 @@ use core::ptr;
 
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
+use crate::stacks::{GUARD, STACK_RESERVE};
 use crate::state::state;
 use crate::{exc, sys, threads};
 
 /// Bytes of a machine stack.
 const MACHINE_STACK: usize = 2 << 20;
-/// Bytes of a shadow stack, which lies behind the machine stack.
-const SHADOW_STACK: usize = 2 << 20;
-/// At both ends of a mapping: touching it is a segmentation fault, not corruption.
-const GUARD: usize = 64 << 10;
+/// Bytes of a shadow stack, which lies behind the machine stack and ends no sooner: see
+/// [`crate::stacks`].
+const SHADOW_STACK: usize = MACHINE_STACK;
+/// Both ends of a mapping are guarded.
 const MAPPING: usize = GUARD + MACHINE_STACK + SHADOW_STACK + GUARD;
-/// Never used of a machine stack by what checks: room for what does not.
-const RESERVE: usize = 128 << 10;
 /// So many mappings are kept for the next contexts.
 const MOST_FREE: usize = 16;
 /// So many contexts may be made before a collection looks for dead ones.
@@ -247,7 +246,7 @@ impl Contexts {
             (*context).stack_pointer = frame as usize;
             (*context).roots = stack_end;
             (*context).roots_top = stack_end as *mut usize;
-            (*context).stack_limit = memory + GUARD + RESERVE;
+            (*context).stack_limit = memory + GUARD + STACK_RESERVE;
             (*context).suspended = true;
             Some(context)
         }
@@ -492,20 +491,14 @@ pub(crate) unsafe fn sweep(is_marked: impl Fn(usize) -> bool) {
     }
 }
 
-/// Forgets all contexts, and answers the shadow stack that the program started with.
+/// Forgets all contexts.
 ///
 /// # Safety
 /// Nothing runs on the stacks of contexts any more.
-pub(crate) unsafe fn teardown() -> Option<usize> {
+pub(crate) unsafe fn teardown() {
     // SAFETY: by contract.
     unsafe {
         let c = contexts();
-        let first = c.own.first;
-        let roots = match first.as_ref() {
-            None => None,
-            Some(_) if c.own.running == first => Some(gc::root_stack()),
-            Some(first) => Some(first.roots),
-        };
         while let Some(context) = c.all.pop() {
             c.destroy(context);
         }
@@ -517,7 +510,6 @@ pub(crate) unsafe fn teardown() -> Option<usize> {
         c.own = Own::NONE;
         c.empty = ptr::null_mut();
         c.threshold = FEW;
-        roots
     }
 }
 

@@ -36,9 +36,6 @@ pub const ARRAY_ARGV: u32 = 1;
 /// The entry point takes a resizable list: length and array.
 pub const LIST_ARGV: u32 = 2;
 
-/// Never used of the machine stack: room for what does not check, such as the
-/// runtime itself.
-pub(crate) const STACK_RESERVE: usize = 128 << 10;
 /// Most of the machine stack that is used even if the system allows more.
 const STACK_MAX: u64 = 64 << 20;
 
@@ -59,8 +56,7 @@ pub unsafe extern "C" fn rpy_main(
         if sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) != 0 {
             limit.cur = STACK_MAX;
         }
-        gc::setup();
-        set_stack_size(limit.cur.min(STACK_MAX) as usize);
+        setup(limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize);
         let args = argv_slices(argc, argv);
         run(table, argc as usize, args)
     }
@@ -74,13 +70,23 @@ fn argv_slices<'a>(argc: c_int, argv: *const *const c_char) -> impl Fn(usize) ->
     }
 }
 
-/// Sets the limit that `stack_check` compares with, for a thread that has `size`
-/// bytes of stack below this call.
-pub fn set_stack_size(size: usize) {
+/// How much of the machine stack of an executable is in use: the system puts arguments and
+/// environment there, which may be much, and last the name of the executable.
+fn stack_in_use() -> u64 {
     let here = 0u8;
-    let limit = (&raw const here as usize).saturating_sub(size.saturating_sub(STACK_RESERVE));
-    // SAFETY: a plain store; one mutator thread.
-    unsafe { (*state()).stack_limit = limit }
+    // SAFETY: asks for a value.
+    let top = unsafe { sys::getauxval(sys::AT_EXECFN) };
+    top.saturating_sub(&raw const here as u64)
+}
+
+/// Makes an empty heap for a thread that has `stack` bytes of machine stack below this
+/// call. Functions of the program use no more.
+///
+/// # Safety
+/// The caller becomes the only mutator thread, and there is no heap.
+pub unsafe fn setup(stack: usize) {
+    // SAFETY: by contract.
+    unsafe { gc::setup(stack) }
 }
 
 /// Runs the program on a heap that is set up, and returns its exit code. An uncaught

@@ -25,6 +25,8 @@ pub(crate) const MAP_ANON_PRIVATE: c_int = 0x22;
 pub(crate) const MAP_ANON_PRIVATE_NORESERVE: c_int = 0x4022;
 pub(crate) const MADV_DONTNEED: c_int = 4;
 pub(crate) const RLIMIT_STACK: c_int = 3;
+/// Of the values that the system gives a process: where the name of the executable is.
+pub(crate) const AT_EXECFN: u64 = 31;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub(crate) const EINTR: c_int = 4;
@@ -96,6 +98,7 @@ unsafe extern "C" {
     pub(crate) fn _exit(code: c_int) -> !;
     pub(crate) fn abort() -> !;
     pub(crate) fn __errno_location() -> *mut c_int;
+    pub(crate) fn getauxval(kind: u64) -> u64;
     pub(crate) fn getrlimit(what: c_int, out: *mut Rlimit) -> c_int;
     pub(crate) fn write(fd: c_int, p: *const u8, n: usize) -> isize;
     pub(crate) fn read(fd: c_int, p: *mut u8, n: usize) -> isize;

@@ -15,20 +15,18 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::memory::{Stack, map, unmap};
+use crate::memory::Stack;
 use crate::pthread::{self, Condition, Mutex};
 use crate::stacklet::Own;
-use crate::start::STACK_RESERVE;
+use crate::stacks::{STACK_RESERVE, ShadowStack};
 use crate::state::{TRACEBACK_DEPTH, TracebackEntry, state};
 use crate::{exc, gc, stacklet, sys};
 
 /// What a thread starts with: a function of the program.
 pub type Entry = unsafe extern "C" fn();
 
-/// Bytes of the shadow stack of a thread.
-const SHADOW_STACK: usize = 16 << 20;
-/// After it: touching that is a segmentation fault, not corruption.
-const GUARD: usize = 64 << 10;
+/// So much of its machine stack a thread may use if the program has not said how much.
+const STACK: usize = 16 << 20;
 /// Least machine stack that a program may ask for.
 const LEAST_STACK: i64 = 32 << 10;
 
@@ -39,8 +37,8 @@ struct Thread {
     /// Which of the programs of this process it belongs to.
     program: usize,
     entry: Option<Entry>,
-    /// Mapping of its shadow stack; 0 for what the program started on.
-    memory: usize,
+    /// Its shadow stack; none for what the program started on.
+    shadow: ShadowStack,
     /// It ran since the last minor collection: its roots may be young objects.
     fresh: bool,
     saved_errno: i64,
@@ -69,6 +67,12 @@ impl Thread {
             let len = self.roots_top.offset_from(base) as usize;
             (0..len).map(move |i| base.add(i))
         }
+    }
+
+    /// Notes what only the thread itself knows, which calls this first of all.
+    fn settle(&mut self) {
+        self.ident = pthread::current();
+        self.stack_limit = self.shadow.limit(pthread::stack_start());
     }
 }
 
@@ -243,9 +247,8 @@ pub unsafe extern "C" fn rpy_callback_enter() -> i64 {
         let mut me: *mut Thread = pthread::own().cast();
         let foreign = me.is_null();
         if foreign {
-            me = make_thread();
-            (*me).ident = pthread::current();
-            (*me).stack_limit = pthread::stack_start() + STACK_RESERVE;
+            me = make_thread(STACK);
+            (*me).settle();
             (*lock()).mutex.lock();
             (*me).program = (*lock()).program;
             (*lock()).mutex.unlock();
@@ -297,14 +300,14 @@ pub unsafe extern "C" fn rpy_thread_start(entry: Entry) -> i64 {
     // SAFETY: the new thread waits for the lock before it touches anything.
     unsafe {
         start();
-        let new = make_thread();
-        enlist(new);
-        (*new).entry = Some(entry);
         // What checks gets all that was asked for.
         let size = match (*lock()).stack_size {
             0 => 0,
             n => n as usize + STACK_RESERVE,
         };
+        let new = make_thread(if size == 0 { STACK } else { size });
+        enlist(new);
+        (*new).entry = Some(entry);
         match pthread::start(run, new.cast(), size) {
             Some(ident) => ident as i64,
             None => {
@@ -337,8 +340,7 @@ unsafe extern "C" fn run(thread: *mut c_void) -> *mut c_void {
     // SAFETY: the thread is new and nobody else's; the rest happens with the lock.
     unsafe {
         pthread::set_own(me.cast());
-        (*me).ident = pthread::current();
-        (*me).stack_limit = pthread::stack_start() + STACK_RESERVE;
+        (*me).settle();
         acquire(me);
         if let Some(entry) = (*me).entry {
             entry();
@@ -464,19 +466,14 @@ unsafe fn blank_thread() -> *mut Thread {
     }
 }
 
-/// A thread with a shadow stack.
-unsafe fn make_thread() -> *mut Thread {
+/// A thread with a shadow stack, which may use so much of its machine stack.
+unsafe fn make_thread(stack: usize) -> *mut Thread {
     // SAFETY: the mapping is fresh.
     unsafe {
         let t = blank_thread();
-        (*t).memory = map(SHADOW_STACK + GUARD);
-        sys::mprotect(
-            ((*t).memory + SHADOW_STACK) as *mut _,
-            GUARD,
-            sys::PROT_NONE,
-        );
-        (*t).roots = (*t).memory;
-        (*t).roots_top = (*t).memory as *mut usize;
+        (*t).shadow = ShadowStack::map(stack);
+        (*t).roots = (*t).shadow.start();
+        (*t).roots_top = (*t).roots as *mut usize;
         t
     }
 }
@@ -503,9 +500,7 @@ unsafe fn discard(t: *mut Thread) {
         if !(*at).is_null() {
             *at = (*t).next;
         }
-        if (*t).memory != 0 {
-            unmap((*t).memory, SHADOW_STACK + GUARD);
-        }
+        (*t).shadow.unmap();
         (*t).words.release();
         (*t).objects.release();
         sys::free(t.cast());

@@ -42,6 +42,20 @@ pub(crate) fn callees(op: &Operation<LowLevel>) -> Callees<'_> {
     }
 }
 
+/// The functions of the program that a call gives to C code.
+pub(crate) fn given_away(op: &Operation<LowLevel>) -> impl Iterator<Item = &FuncSym> {
+    let external = match callees(op) {
+        Callees::Known([f]) => external_effects(f).is_some(),
+        _ => false,
+    };
+    let args = op.args.iter().skip(1).filter(move |_| external);
+    args.filter_map(|a| match a {
+        LLOperand::Const(LLConst::Func(f)) => Some(f),
+        _ => None,
+    })
+    .filter(|f| external_effects(f).is_none())
+}
+
 /// What calling an external function may do.
 pub(crate) fn external_effects(f: &FuncSym) -> Option<Effects> {
     match f.kind() {

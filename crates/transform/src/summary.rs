@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use taipan_graph::{BlockId, ExitSwitch, find_loops};
 use taipan_lltype::{FuncSym, GC, LLGraph, LLOp, PlainOp, Program};
 
-use crate::calls::{self, Callees, callees, external_effects};
+use crate::calls::{self, Callees, callees, external_effects, given_away};
 
 /// What a pass may ask about other functions.
 pub trait Summaries {
@@ -43,6 +43,8 @@ pub struct Summary {
     pub callees: Vec<FuncSym>,
     /// Calls through pointers of unknown targets.
     pub calls_unknown: bool,
+    /// Functions that C code is given to call.
+    pub callbacks: Vec<FuncSym>,
     /// Raises by itself.
     pub raises: bool,
     /// Allocates GC memory by itself.
@@ -86,6 +88,7 @@ pub fn summary(g: &LLGraph) -> Summary {
             let caught = block.canraise() && i + 1 == block.operations.len();
             match callees(op) {
                 Callees::Known(fs) => {
+                    s.callbacks.extend(given_away(op).cloned());
                     s.callees
                         .extend(fs.iter().filter(|f| seen.insert((*f).clone())).cloned());
                 }
@@ -184,7 +187,13 @@ pub fn effects(functions: &[(FuncSym, Arc<Summary>)]) -> FxHashMap<FuncSym, Effe
         calls.push(known);
         all.push(e);
     }
-    for i in cycle_breakers(&calls) {
+    let mut breakers = cycle_breakers(&calls);
+    // Cycles that are not seen here: through pointers that may be anything, and through C
+    // code. Each goes through one of these.
+    breakers.extend((0..functions.len()).filter(|i| functions[*i].1.calls_unknown));
+    let callbacks = functions.iter().flat_map(|(_, s)| &s.callbacks);
+    breakers.extend(callbacks.filter_map(|f| index.get(f)));
+    for i in breakers {
         all[i].stack_check = true;
         all[i].can_raise = true;
     }

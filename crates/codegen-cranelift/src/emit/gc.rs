@@ -2,12 +2,16 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
 use taipan_codegen::abi::{self, state};
 use taipan_graph::Operation;
 use taipan_lltype::{LLConst, LLOperand, LowLevel, PlainOp, VarLayout};
 
 use super::{Bad, Emitter, PTR};
+
+/// Bytes that the frame of a function that calls others has at least: where to return to,
+/// and the caller's frame pointer.
+const LINKAGE: i64 = 16;
 
 impl Emitter<'_, '_> {
     pub(super) fn gc_op(
@@ -189,6 +193,7 @@ impl Emitter<'_, '_> {
     /// collector looks.
     fn enter_roots(&mut self, op: &Operation<LowLevel>) -> Result<(), Bad> {
         let slots = self.constant_operand(op)?;
+        self.take_machine_stack(slots);
         let base = self.load_state(state::ROOT_STACK_TOP);
         let variable = match self.roots {
             Some((v, _)) => v,
@@ -199,6 +204,17 @@ impl Emitter<'_, '_> {
         let top = self.b.ins().iadd_imm_s(base, slots * 8);
         self.store_state(state::ROOT_STACK_TOP, top);
         Ok(())
+    }
+
+    /// Makes the function's frame on the machine stack no smaller than the one on the shadow
+    /// stack: by that the shadow stack cannot be used up first, and nobody has to look how
+    /// full it is (`stacks.rs` of the runtime). Memory that is never touched costs nothing.
+    fn take_machine_stack(&mut self, slots: i64) {
+        let bytes = (slots * 8 - LINKAGE).max(0) as u32;
+        if bytes > 0 {
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+            self.b.create_sized_stack_slot(data);
+        }
     }
 
     fn roots_base(&mut self) -> Result<(Value, i64), Bad> {

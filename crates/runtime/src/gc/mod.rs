@@ -37,8 +37,9 @@ pub use header::TypeInfo;
 pub use large::CARD_ITEMS;
 
 use crate::memory::{Stack, map, unmap};
+use crate::stacks::ShadowStack;
 use crate::state::state;
-use crate::{os, stacklet, sys, threads};
+use crate::{os, stacklet, threads};
 use finalize::Finalizers;
 use large::LargeSpace;
 use old::OldSpace;
@@ -53,9 +54,6 @@ const NURSERY_GROWTH: usize = 8;
 /// It grows when more than one in so many bytes survive.
 const NURSERY_SURVIVAL: usize = 8;
 const STRESS_NURSERY: usize = 128 << 10;
-const ROOT_STACK: usize = 64 << 20;
-/// After the shadow stack: touching it is a segmentation fault, not corruption.
-const GUARD: usize = 64 << 10;
 /// The next major collection comes when the old generation has grown to this share
 /// of what survived the last one, in percent.
 const GROWTH_PERCENT: usize = 182;
@@ -75,7 +73,10 @@ pub(crate) struct Gc {
     least_threshold: usize,
     /// Where allocation in the nursery went on after the last collection.
     allocation_start: usize,
+    /// Where the shadow stack in use starts.
     root_stack: usize,
+    /// The one that the program starts on.
+    first_roots: ShadowStack,
     old: OldSpace,
     large: LargeSpace,
     /// Old objects that may point into the nursery.
@@ -104,6 +105,7 @@ static mut GC: Gc = Gc {
     least_threshold: 0,
     allocation_start: 0,
     root_stack: 0,
+    first_roots: ShadowStack::NONE,
     old: OldSpace::new(),
     large: LargeSpace::new(),
     remembered: Stack::new(),
@@ -133,18 +135,23 @@ unsafe fn gc<'a>() -> &'a mut Gc {
     }
 }
 
-/// Makes an empty heap.
+/// Makes an empty heap for a thread that will use so many bytes of its machine stack.
 ///
 /// # Safety
 /// The caller becomes the only mutator thread, and there is no heap.
-pub unsafe fn setup() {
+pub(crate) unsafe fn setup(stack: usize) {
     let stress = env_is_set(b"TAIPAN_GC_STRESS");
     // SAFETY: by contract.
     unsafe {
         match nursery_size() {
-            Some(size) => setup_with(size, size, stress),
-            None if stress => setup_with(STRESS_NURSERY, STRESS_NURSERY, stress),
-            None => setup_with(DEFAULT_NURSERY, DEFAULT_NURSERY * NURSERY_GROWTH, stress),
+            Some(size) => setup_with(stack, size, size, stress),
+            None if stress => setup_with(stack, STRESS_NURSERY, STRESS_NURSERY, stress),
+            None => setup_with(
+                stack,
+                DEFAULT_NURSERY,
+                DEFAULT_NURSERY * NURSERY_GROWTH,
+                stress,
+            ),
         }
     }
 }
@@ -153,7 +160,12 @@ pub unsafe fn setup() {
 ///
 /// # Safety
 /// As for [`setup`].
-pub(crate) unsafe fn setup_with(nursery_size: usize, nursery_most: usize, stress: bool) {
+pub(crate) unsafe fn setup_with(
+    stack: usize,
+    nursery_size: usize,
+    nursery_most: usize,
+    stress: bool,
+) {
     // SAFETY: by contract.
     unsafe {
         threads::setup();
@@ -162,12 +174,8 @@ pub(crate) unsafe fn setup_with(nursery_size: usize, nursery_most: usize, stress
         gc.nursery_most = nursery_most;
         gc.nursery = map(nursery_most);
         gc.allocation_start = gc.nursery;
-        gc.root_stack = map(ROOT_STACK + GUARD);
-        sys::mprotect(
-            (gc.root_stack + ROOT_STACK) as *mut _,
-            GUARD,
-            sys::PROT_NONE,
-        );
+        gc.first_roots = ShadowStack::map(stack);
+        gc.root_stack = gc.first_roots.start();
         gc.stress = stress;
         gc.least_threshold = nursery_size * 4;
         gc.threshold = gc.least_threshold;
@@ -175,6 +183,8 @@ pub(crate) unsafe fn setup_with(nursery_size: usize, nursery_most: usize, stress
         gc.major_collections = 0;
         let s = state();
         (*s).root_stack_top = gc.root_stack as *mut usize;
+        let here = 0u8;
+        (*s).stack_limit = (gc.first_roots).limit((&raw const here as usize).saturating_sub(stack));
         (*s).nursery_free = gc.nursery;
         (*s).nursery_top = if stress {
             gc.nursery
@@ -211,12 +221,10 @@ pub unsafe fn teardown() {
     unsafe {
         let gc = gc();
         threads::teardown();
-        if let Some(first) = stacklet::teardown() {
-            gc.root_stack = first;
-        }
+        stacklet::teardown();
         inspect::teardown();
         unmap(gc.nursery, gc.nursery_most);
-        unmap(gc.root_stack, ROOT_STACK + GUARD);
+        gc.first_roots.unmap();
         gc.old.release();
         gc.large.release();
         for stack in [

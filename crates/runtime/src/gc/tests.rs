@@ -25,7 +25,7 @@ impl Heap {
 
     fn growing(nursery: usize, most: usize, stress: bool) -> Heap {
         let guard = TURN.lock().unwrap_or_else(|e| e.into_inner());
-        unsafe { setup_with(nursery, most, stress) };
+        unsafe { setup_with(8 << 20, nursery, most, stress) };
         Heap(guard)
     }
 }
