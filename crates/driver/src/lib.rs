@@ -48,7 +48,7 @@ pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
 pub use taipan_jit::Policy as JitPolicy;
-pub use targets::{find_targets, is_target};
+pub use targets::{find_targets, is_target, python_files};
 pub use timeshift::{TimeshiftOutcome, TimeshiftRequest, timeshift};
 pub use timing::Timings;
 pub use value::{Literal, python_text};

@@ -1,6 +1,6 @@
 //! Which files of a folder are programs.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
 use crate::Failure;
@@ -19,9 +19,7 @@ pub fn find_targets(
             out.push(path.clone());
             continue;
         }
-        let mut found = files_below(reader, path, &|folder| !folder.starts_with('.'), &|file| {
-            file.ends_with(".py") && !file.starts_with('.')
-        })?;
+        let mut found = python_files(reader, path)?;
         found.retain(|file| {
             camino::absolute_utf8(file).is_ok_and(|file| match reader.read(&file) {
                 FileContents::Text(text) => is_target(&text),
@@ -37,6 +35,13 @@ pub fn find_targets(
         out.extend(found);
     }
     Ok(out)
+}
+
+/// The files of Python in and below a folder, hidden ones left out.
+pub fn python_files(reader: &dyn Reader, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Failure> {
+    files_below(reader, folder, &|name| !name.starts_with('.'), &|file| {
+        file.ends_with(".py") && !file.starts_with('.')
+    })
 }
 
 /// Whether a text looks like that of a target file.

@@ -53,9 +53,10 @@ impl Body {
             .into_iter()
             .map(|s| (s, annotation(home.db, s)))
             .collect();
+        let own = home.own_code(id);
         (!graphs.is_empty()).then(|| Body {
-            code: code(home.db, id),
-            spans: code_spans(home.db, id),
+            code: code(home.db, own),
+            spans: code_spans(home.db, own),
             graphs,
         })
     }

@@ -23,6 +23,7 @@ mod hints;
 mod hover;
 mod index;
 mod navigation;
+mod places;
 mod program;
 mod rename;
 mod repr;

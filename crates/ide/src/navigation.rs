@@ -1,7 +1,7 @@
 //! From a name to what it means and back: definitions, references, highlights.
 
 use taipan_base::{File, Span, TextRange};
-use taipan_code::code_spans;
+use taipan_code::{CodeId, code_spans};
 use taipan_driver::Database;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
@@ -188,9 +188,36 @@ pub fn references(db: &Database, workspace: &Workspace, position: FilePosition) 
     let Some(token) = index.token_at(position.offset) else {
         return Vec::new();
     };
-    let r = Resolver::of(db, workspace, file);
-    let symbols = r.symbols(file, &index, token);
-    references_to(&r, file, &symbols)
+    let home = workspace.home(db, file).map(|h| h.program);
+    let others = workspace
+        .programs
+        .iter()
+        .copied()
+        .filter(|p| Some(*p) != home && taipan_interp::program_files(db, *p).contains(&file));
+    // Each program knows places that another one does not have.
+    let mut resolvers = vec![Resolver::of(db, workspace, file)];
+    resolvers.extend(others.map(|p| Resolver::in_program(Home::new(db, p))));
+    let mut out: Vec<Reference> = Vec::new();
+    for r in &resolvers {
+        let symbols = r.symbols(file, &index, token);
+        let found = references_to(r, file, &symbols);
+        out.extend(found);
+    }
+    out.sort_by_key(|x| (x.span.file.path(db), x.span.range));
+    out.dedup();
+    out
+}
+
+/// Whether a variable of a function is one of its parameters, which calls may name.
+pub(crate) fn is_parameter(db: &Database, code: CodeId, name: &str) -> bool {
+    let Some(file) = code.file(db) else {
+        return false;
+    };
+    let index = file_index(db, file);
+    index.tokens.iter().any(|t| {
+        let (scope, text) = index.variable(t);
+        t.role == Role::Parameter && text == name && index.codes.get(scope) == Some(&code)
+    })
 }
 
 pub(crate) fn references_to(r: &Resolver<'_>, file: File, symbols: &[Symbol]) -> Vec<Reference> {
@@ -198,7 +225,9 @@ pub(crate) fn references_to(r: &Resolver<'_>, file: File, symbols: &[Symbol]) ->
     for symbol in symbols {
         let name = symbol.name(r.db);
         let files = match symbol {
-            Symbol::Local(code, _) => code.file(r.db).into_iter().collect(),
+            Symbol::Local(code, name) if !is_parameter(r.db, *code, name) => {
+                code.file(r.db).into_iter().collect()
+            }
             _ => r.files(file).to_vec(),
         };
         for f in files {

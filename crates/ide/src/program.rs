@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use rustc_hash::FxHashMap;
-use taipan_annotator::{Roots, Spec, specs_of};
+use taipan_annotator::{RootSet, Roots, Spec, specs_of};
 use taipan_base::{Db, File, Program, Span, TextRange};
 use taipan_code::scope::ScopeNode;
-use taipan_code::{CodeId, code_spans, module_codes};
+use taipan_code::{CodeId, code_spans, module_codes, test_codes};
 use taipan_driver::{Database, LoadOptions, entry_roots};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
@@ -74,13 +74,66 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// The program whose target is a file that no program reaches, as a test module: where
+    /// the folder says nothing, its modules are found as those of any program.
+    pub(crate) fn test_module(&self, db: &Database, file: File) -> Option<Program> {
+        let path = file.path(db);
+        let known = self.folders.iter().find(|(f, _)| path.starts_with(f));
+        let options = known.map(|(_, o)| o.clone()).unwrap_or_default();
+        (path.extension() == Some("py") && file.exists(db))
+            .then(|| db.program(path.clone(), options.path, options.step_limit, true))
+    }
+}
+
 impl<'db> Home<'db> {
     pub(crate) fn new(db: &'db Database, program: Program) -> Self {
         Home {
             db,
             program,
-            roots: entry_roots(db, program).ok(),
+            roots: match program.tests(db) {
+                true => Some(Roots::new(
+                    db,
+                    program,
+                    RootSet::Tests { except: [].into() },
+                )),
+                false => entry_roots(db, program).ok(),
+            },
         }
+    }
+
+    /// The code of a scope as this program has it: a test module has codes of its own.
+    pub(crate) fn own_code(&self, code: CodeId) -> CodeId {
+        self.translated(code, |file| {
+            let (plain, own) = (module_codes(self.db, file), test_codes(self.db, file));
+            (plain.ids(), own.ids())
+        })
+    }
+
+    /// The code that the index of a file has for one of this program's.
+    pub(crate) fn plain_code(&self, code: CodeId) -> CodeId {
+        self.translated(code, |file| {
+            let (plain, own) = (module_codes(self.db, file), test_codes(self.db, file));
+            (own.ids(), plain.ids())
+        })
+    }
+
+    fn translated<'a>(
+        &self,
+        code: CodeId,
+        lists: impl FnOnce(File) -> (&'a [CodeId], &'a [CodeId]),
+    ) -> CodeId {
+        let file = code.file(self.db);
+        let tests = file.filter(|f| {
+            self.program.tests(self.db) && f.path(self.db) == self.program.target(self.db)
+        });
+        let Some(file) = tests else { return code };
+        let (from, to) = lists(file);
+        let at = from.iter().position(|c| *c == code);
+        let found = at.and_then(|at| to.get(at).copied());
+        found
+            .filter(|c| c.qualname(self.db) == code.qualname(self.db))
+            .unwrap_or(code)
     }
 
     pub(crate) fn object(&self, id: ObjId) -> Option<Arc<ObjData>> {
@@ -179,7 +232,7 @@ impl<'db> Home<'db> {
     /// The function objects that a body is of, as far as their names tell.
     pub(crate) fn function_of(&self, code: CodeId) -> Option<ObjId> {
         let id = self.named(code)?;
-        matches!(self.object(id).as_deref(), Some(ObjData::Function(f)) if f.code == code)
+        matches!(self.object(id).as_deref(), Some(ObjData::Function(f)) if f.code == self.own_code(code))
             .then_some(id)
     }
 
@@ -195,7 +248,7 @@ impl<'db> Home<'db> {
         }
         // A copy of a mixin's function, or made by another function.
         let all = specs_by_code(self.db, roots);
-        all.get(&code).cloned().unwrap_or_default()
+        all.get(&self.own_code(code)).cloned().unwrap_or_default()
     }
 
     /// Place of the name of what an object was made from.

@@ -1,13 +1,16 @@
 //! Renaming, where it is certain what has to change.
 
-use taipan_base::{File, Span, TextRange};
+use taipan_base::{File, SHIPPED, Span, TextRange};
+use taipan_code::CodeId;
+use taipan_code::scope::ScopeNode;
 use taipan_driver::Database;
 use taipan_graph::ObjId;
 use taipan_interp::ObjData;
 use taipan_syntax::Expr;
 
 use crate::index::{FileIndex, Role, Token, file_index};
-use crate::navigation::{references_to, subclasses};
+use crate::navigation::subclasses;
+use crate::places::{Places, star_imports, variables};
 use crate::program::{FilePosition, Workspace};
 use crate::symbol::{Resolver, Symbol};
 
@@ -25,45 +28,51 @@ pub fn prepare_rename(
         .token_at(position.offset)
         .ok_or("there is no name here")?;
     let r = Resolver::of(db, workspace, position.file);
-    renamable(&r, position.file, &index, token)?;
+    for symbol in r.symbols(position.file, &index, token) {
+        renamable(&r, &symbol, index.text(token))?;
+    }
+    not_mangled(&index, token)?;
     Ok(token.range)
 }
 
 /// The edits that rename what is named at a place, everywhere: a local variable, a
-/// function or other global, a class, a method or attribute through its hierarchy. An
-/// error where it is not certain that nothing else would have to change.
+/// function or other global, a class, a method or attribute through its hierarchy, in all
+/// programs of the workspace. `others` are the files of RPython in its folders, of which
+/// some may belong to no program. An error where it is not certain that nothing else
+/// would have to change.
 pub fn rename(
     db: &Database,
     workspace: &Workspace,
+    others: &[File],
     position: FilePosition,
     new: &str,
 ) -> Result<Edits, String> {
-    let file = position.file;
     if !is_identifier(new) {
         return Err(format!("`{new}` is no name"));
     }
-    let index = file_index(db, file);
+    let index = file_index(db, position.file);
     let token = index
         .token_at(position.offset)
         .ok_or("there is no name here")?;
-    let r = Resolver::of(db, workspace, file);
-    let symbol = renamable(&r, file, &index, token)?;
-    let old = symbol.name(db);
-    if old == new {
-        return Ok(Vec::new());
-    }
-    certain(&r, file, &symbol, &old, new)?;
-    let references = references_to(&r, file, std::slice::from_ref(&symbol));
-    let mut out = Edits::new();
-    for x in references {
-        // An import under another name keeps that name.
-        let range = x.span.range;
-        let text = &x.span.file.text(db)[range.start as usize..range.end as usize];
-        if text == old {
-            out.push((x.span, new.to_owned()));
+    not_mangled(&index, token)?;
+    let places = Places::of(db, workspace, others, position)?;
+    for v in &places.views {
+        let mut wanted: Vec<&Symbol> = v.wanted.iter().collect();
+        wanted.sort_by_key(|s| s.name(db));
+        for symbol in wanted {
+            renamable(&v.r, symbol, places.name())?;
         }
     }
-    Ok(out)
+    if places.name() == new {
+        return Ok(Vec::new());
+    }
+    certain(&places, others)?;
+    free(&places, new)?;
+    let spans = places.found.values().map(|(file, t)| Span {
+        file: *file,
+        range: t.range,
+    });
+    Ok(spans.map(|s| (s, new.to_owned())).collect())
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -81,144 +90,178 @@ fn is_identifier(name: &str) -> bool {
         && !KEYWORDS.contains(&name)
 }
 
-/// What a token stands for, if its definition can be changed.
-fn renamable(
-    r: &Resolver<'_>,
-    file: File,
-    index: &FileIndex,
-    token: &Token,
-) -> Result<Symbol, String> {
+fn not_mangled(index: &FileIndex, token: &Token) -> Result<(), String> {
     let name = index.text(token);
-    let symbols = r.symbols(file, index, token);
-    let symbol = match &symbols[..] {
-        [one] => one.clone(),
-        [] => return Err(format!("it is not known what `{name}` stands for here")),
-        _ => {
-            return Err(format!(
-                "`{name}` stands for members of unrelated classes here"
-            ));
-        }
-    };
-    if index
-        .scopes
-        .text(index.scopes.mangle(token.scope, token.name))
-        != name
-    {
-        return Err(format!("`{name}` is private to its class and mangled"));
+    let mangled = index.scopes.mangle(token.scope, token.name);
+    match index.scopes.text(mangled) == name {
+        true => Ok(()),
+        false => Err(format!("`{name}` is private to its class and mangled")),
     }
-    let shipped = |f: File| f.path(r.db).starts_with(taipan_base::SHIPPED);
-    match &symbol {
+}
+
+/// Whether the definition of a symbol can be changed, which is called `name` at the place
+/// in question.
+fn renamable(r: &Resolver<'_>, symbol: &Symbol, name: &str) -> Result<(), String> {
+    let shipped = |f: File| f.path(r.db).starts_with(SHIPPED);
+    let home = r.home.as_ref().ok_or("no program has this file");
+    if symbol.name(r.db) != name && !matches!(symbol, Symbol::Module(_)) {
+        let own = symbol.name(r.db);
+        return Err(format!("`{name}` is another name of `{own}` here"));
+    }
+    match symbol {
         Symbol::Builtin(_) => Err(format!("`{name}` is builtin")),
         Symbol::Module(_) => Err(format!("`{name}` is a module: rename its file")),
         Symbol::Global(f, _) if shipped(*f) => Err(format!("`{name}` ships with Taipan")),
-        Symbol::Global(_, n) | Symbol::Member(_, n) if n.starts_with("__") && n.ends_with("__") => {
+        Symbol::Global(_, n) | Symbol::Member(_, n) if n.starts_with('_') && n.ends_with('_') => {
             Err(format!("`{name}` has a special meaning"))
         }
         Symbol::Global(_, n) if matches!(&**n, "target" | "entry_point" | "main") => {
             Err(format!("`{name}` is where the program starts"))
         }
+        Symbol::Global(..) => Ok(home.map(|_| ())?),
         Symbol::Member(class, _) => {
-            let home = r.home.as_ref().ok_or("no program has this file")?;
-            let place = home.place(*class).ok_or("its class is builtin")?;
+            let place = home?.place(*class).ok_or("its class is builtin")?;
             match shipped(place.file) {
                 true => Err(format!("`{name}` ships with Taipan")),
-                false => Ok(symbol),
+                false => Ok(()),
             }
         }
-        _ => Ok(symbol),
-    }
-}
-
-/// Whether all places that may name a symbol are known, and its new name is free.
-fn certain(
-    r: &Resolver<'_>,
-    file: File,
-    symbol: &Symbol,
-    old: &str,
-    new: &str,
-) -> Result<(), String> {
-    if let Symbol::Local(code, _) = symbol {
-        let home_file = code.file(r.db).unwrap_or(file);
-        let index = file_index(r.db, home_file);
-        let clash = index.tokens.iter().any(|t| {
-            let (scope, name) = index.variable(t);
-            // Also a global that the function reads would be hidden.
-            let here =
-                index.codes.get(scope) == Some(code) || index.codes.get(t.scope) == Some(code);
-            here && name == new && !matches!(t.role, Role::Attribute(..) | Role::Keyword(_))
-        });
-        return match clash {
-            true => Err(format!("`{new}` is used in this function already")),
+        Symbol::Local(code, _) => match class_body(r, *code) {
+            true => Err(format!("the class of `{name}` is made by a function")),
             false => Ok(()),
-        };
-    }
-    for f in r.files(file).iter() {
-        if !f.text(r.db).contains(old) && !f.text(r.db).contains(new) {
-            continue;
-        }
-        let index = file_index(r.db, *f);
-        unknown_uses(r, *f, &index, symbol, old)?;
-        if let Symbol::Global(home, _) = symbol
-            && f == home
-        {
-            let taken = index.tokens.iter().any(|t| {
-                !matches!(t.role, Role::Attribute(..) | Role::Keyword(_)) && index.text(t) == new
-            });
-            if taken {
-                return Err(format!("`{new}` is used in {} already", f.path(r.db)));
-            }
-        }
-    }
-    match symbol {
-        Symbol::Member(class, _) => free_member(r, *class, new),
-        _ => Ok(()),
+        },
     }
 }
 
-/// Names that could stand for a symbol although it is not known that they do.
-fn unknown_uses(
-    r: &Resolver<'_>,
-    file: File,
-    index: &FileIndex,
-    symbol: &Symbol,
-    old: &str,
-) -> Result<(), String> {
-    let line = |range: TextRange| {
-        let before = &file.text(r.db)[..range.start as usize];
-        let line = before.matches('\n').count() + 1;
-        format!("{}:{line}", file.path(r.db))
-    };
-    for t in index.tokens.iter().filter(|t| index.text(t) == old) {
-        let unresolved = match (t.role, symbol) {
-            (Role::Attribute(expr, _), Symbol::Member(..)) => {
-                let symbols = r.symbols(file, index, t);
-                let mixed = symbols.contains(symbol) && symbols.len() > 1;
-                mixed || symbols.is_empty() && !of_builtin_kind(r, index, t, expr)
-            }
-            _ => false,
-        };
-        if unresolved {
-            return Err(format!(
-                "it is not known whether `{old}` at {} is the same",
-                line(t.range)
-            ));
-        }
+/// Whether a body is that of a class.
+fn class_body(r: &Resolver<'_>, code: CodeId) -> bool {
+    let index = code.file(r.db).map(|f| file_index(r.db, f));
+    index.is_some_and(|index| {
+        let scope = index.codes.iter().position(|c| *c == code);
+        scope.is_some_and(|s| matches!(index.scopes.scopes[s].node, ScopeNode::Class(_)))
+    })
+}
+
+/// Whether all places that may name a symbol are known.
+fn certain(places: &Places<'_>, others: &[File]) -> Result<(), String> {
+    let db = places.db;
+    let old = places.name();
+    if let Some((file, t)) = places.unknown.first() {
+        let at = line(db, *file, t.range);
+        return Err(format!(
+            "it is not known whether `{old}` at {at} is the same"
+        ));
     }
-    for (id, e) in index.parsed.ast.exprs.iter() {
-        if matches!(e, Expr::Str(s) if **s == *old.as_bytes())
-            && !file.path(r.db).starts_with(taipan_base::SHIPPED)
-        {
-            return Err(format!(
-                "the string at {} may mean `{old}`",
-                line(index.parsed.spans.expr(id))
-            ));
+    let shipped = (places.found.values()).any(|(f, _)| f.path(db).starts_with(SHIPPED));
+    if shipped {
+        return Err("a file that ships with Taipan would have to change".to_owned());
+    }
+    if places.only_local() {
+        return Ok(());
+    }
+    if let Some((file, range)) = places.not_loaded(others) {
+        let at = line(db, file, range);
+        return Err(format!(
+            "`{old}` at {at} may be the same, in a file that cannot be loaded"
+        ));
+    }
+    let variables = variables(places);
+    for file in places.files() {
+        let index = file_index(db, file);
+        // Another import that binds the same name where the first one fails, say.
+        let rival = index.tokens.iter().find(|t| {
+            let variable = !matches!(t.role, Role::Attribute(..) | Role::Keyword(_));
+            variable && variables.get(&file) == Some(&true) && {
+                index.variable(t) == (0, old) && !places.has(file, t)
+            }
+        });
+        if let Some(t) = rival.filter(|_| !places.only_members()) {
+            let at = line(db, file, t.range);
+            return Err(format!("`{old}` at {at} may be something else"));
+        }
+        let string = index.parsed.ast.exprs.iter().find(|(_, e)| match e {
+            Expr::Str(s) => names(s, old),
+            // `_immutable_fields_ = "a b".split()`
+            Expr::Attribute(value, _) => match &index.parsed.ast.exprs[*value] {
+                Expr::Str(s) => s.split(|b| b" ,\n".contains(b)).any(|w| names(w, old)),
+                _ => false,
+            },
+            _ => false,
+        });
+        if let Some((id, _)) = string {
+            let at = line(db, file, index.parsed.spans.expr(id));
+            return Err(format!("the string at {at} may mean `{old}`"));
         }
     }
     Ok(())
 }
 
+/// Whether a string is a name, perhaps of an immutable field.
+fn names(string: &[u8], name: &str) -> bool {
+    let rest = string.strip_prefix(name.as_bytes());
+    rest.is_some_and(|r| matches!(r, b"" | b"?" | b"[*]" | b"?[*]"))
+}
+
+/// `file:line` of a place.
+fn line(db: &Database, file: File, range: TextRange) -> String {
+    let before = &file.text(db)[..range.start as usize];
+    let line = before.matches('\n').count() + 1;
+    format!("{}:{line}", file.path(db))
+}
+
+/// Whether the new name means nothing yet where it would be.
+fn free(places: &Places<'_>, new: &str) -> Result<(), String> {
+    let db = places.db;
+    let variables = variables(places);
+    for v in &places.views {
+        for symbol in &v.wanted {
+            match symbol {
+                Symbol::Member(class, _) => free_member(&v.r, *class, new)?,
+                Symbol::Local(code, _) => free_local(db, *code, new)?,
+                _ => {}
+            }
+        }
+        if places.only_local() || places.only_members() {
+            continue;
+        }
+        for file in &v.files {
+            let named = variables.get(file) == Some(&true)
+                || (star_imports(v, *file).iter()).any(|f| variables.contains_key(f));
+            if !named || !file.text(db).contains(new) {
+                continue;
+            }
+            let index = file_index(db, *file);
+            let taken = index.tokens.iter().any(|t| {
+                !matches!(t.role, Role::Attribute(..) | Role::Keyword(_)) && index.text(t) == new
+            });
+            if taken {
+                return Err(format!("`{new}` is used in {} already", file.path(db)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a function neither has nor reads a variable of that name.
+fn free_local(db: &Database, code: CodeId, new: &str) -> Result<(), String> {
+    let Some(file) = code.file(db) else {
+        return Ok(());
+    };
+    let index = file_index(db, file);
+    let clash = index.tokens.iter().any(|t| {
+        let (scope, name) = index.variable(t);
+        // Also a global that the function reads would be hidden.
+        let here = index.codes.get(scope) == Some(&code) || index.codes.get(t.scope) == Some(&code);
+        here && name == new && !matches!(t.role, Role::Attribute(..) | Role::Keyword(_))
+    });
+    match clash {
+        true => Err(format!("`{new}` is used in this function already")),
+        false => Ok(()),
+    }
+}
+
 /// Whether an attribute is one of a list, string or other builtin kind.
-fn of_builtin_kind(
+pub(crate) fn of_builtin_kind(
     r: &Resolver<'_>,
     index: &FileIndex,
     token: &Token,

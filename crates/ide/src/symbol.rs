@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{CallInfo, Class, Desc, SomeKind, SomeValue, Target, class_attributes};
-use taipan_base::{Db, File, Span};
+use taipan_base::{Db, File, Span, TextRange};
 use taipan_code::CodeId;
 use taipan_code::scope::{ScopeId, ScopeNode};
 use taipan_driver::Database;
@@ -57,6 +57,24 @@ impl<'db> Resolver<'db> {
         }
     }
 
+    /// For names of the files of a program.
+    pub(crate) fn in_program(home: Home<'db>) -> Self {
+        Resolver {
+            db: home.db,
+            home: Some(home),
+            bodies: RefCell::default(),
+        }
+    }
+
+    /// For names of a file of which nothing is known but its text.
+    pub(crate) fn alone(db: &'db Database) -> Self {
+        Resolver {
+            db,
+            home: None,
+            bodies: RefCell::default(),
+        }
+    }
+
     /// The annotated body of a code.
     pub(crate) fn body(&self, code: CodeId) -> Option<Rc<Body>> {
         let home = self.home.as_ref()?;
@@ -92,7 +110,7 @@ impl<'db> Resolver<'db> {
                 .into_iter()
                 .collect(),
             Role::Attribute(expr, _) => self.attribute(file, index, token, expr),
-            Role::Keyword(call) => self.keyword(index, token, call),
+            Role::Keyword(call) => self.keyword(file, index, token, call),
         }
     }
 
@@ -108,8 +126,49 @@ impl<'db> Resolver<'db> {
                     None => Symbol::Local(code, name.into()),
                 })
             }
-            _ => Some(Symbol::Local(*index.codes.get(scope)?, name.into())),
+            _ => {
+                let own = Symbol::Local(*index.codes.get(scope)?, name.into());
+                Some(
+                    self.imported_locally(file, index, scope, name)
+                        .unwrap_or(own),
+                )
+            }
         }
+    }
+
+    /// What a variable of a function stands for if imports there bind it, under the name
+    /// that it has where it is from.
+    fn imported_locally(
+        &self,
+        file: File,
+        index: &FileIndex,
+        scope: ScopeId,
+        name: &str,
+    ) -> Option<Symbol> {
+        let mut symbol = None;
+        for t in &index.tokens {
+            let imports = match t.role {
+                Role::Imported(_, true) => true,
+                // `import a.b` binds `a`.
+                Role::Module(stmt, 1) => {
+                    matches!(&index.parsed.ast.stmts[stmt], Stmt::Import(all)
+                        if all.iter().any(|a| a.alias == Some(t.name) || a.alias.is_none()))
+                }
+                _ => false,
+            };
+            if !(imports || t.role.binds()) || index.text(t) != name || t.scope != scope {
+                continue;
+            }
+            let found = match t.role {
+                Role::Imported(stmt, true) => self.imported(file, index, stmt, name),
+                Role::Module(stmt, parts) => self
+                    .import_target(file, index, stmt, Some(parts), name)
+                    .map(Symbol::Module),
+                _ => None,
+            }?;
+            symbol = Some(found);
+        }
+        symbol
     }
 
     /// A global as a module sees it: imports are followed to where it is defined.
@@ -237,7 +296,7 @@ impl<'db> Resolver<'db> {
 
     /// The file of the module that an import statement names: of the whole name, or of
     /// its first parts.
-    fn import_target(
+    pub(crate) fn import_target(
         &self,
         file: File,
         index: &FileIndex,
@@ -359,11 +418,70 @@ impl<'db> Resolver<'db> {
             out.extend(value.and_then(|c| self.owner_of_const(&c)));
         }
         if out.is_empty()
+            && let Expr::Attribute(value, _) = index.parsed.ast.exprs[expr]
+            && let Some(Symbol::Module(m)) = self.module_of(file, index, token.scope, value)
+        {
+            out.push(Owner::Module(m));
+        }
+        if out.is_empty()
             && let Some(class) = self.self_class(index, token.scope, expr)
         {
             out.push(Owner::Class(class));
         }
         out
+    }
+
+    /// The module that an expression names, if it does: also in functions that nobody calls,
+    /// and of imports there.
+    fn module_of(
+        &self,
+        file: File,
+        index: &FileIndex,
+        scope: ScopeId,
+        expr: ExprId,
+    ) -> Option<Symbol> {
+        let (name, range) = match index.parsed.ast.exprs[expr] {
+            Expr::Name(name) => (name, index.parsed.spans.expr(expr)),
+            Expr::Attribute(_, name) => {
+                let end = index.parsed.spans.expr(expr).end;
+                let len = index.scopes.text(name).len() as u32;
+                (name, TextRange::new(end.saturating_sub(len), end))
+            }
+            _ => return None,
+        };
+        let role = match index.parsed.ast.exprs[expr] {
+            Expr::Name(_) => Role::Read(expr),
+            _ => Role::Attribute(expr, false),
+        };
+        let token = Token {
+            range,
+            name,
+            scope,
+            role,
+        };
+        let symbols = self.symbols(file, index, &token).into_iter();
+        symbols.into_iter().find(|s| matches!(s, Symbol::Module(_)))
+    }
+
+    /// Whether an attribute of which nothing is known may be one of a module: that of a
+    /// name which an import binds somewhere in the file.
+    pub(crate) fn may_be_module(&self, index: &FileIndex, token: &Token, expr: ExprId) -> bool {
+        let Expr::Attribute(value, _) = index.parsed.ast.exprs[expr] else {
+            return false;
+        };
+        let name = match index.parsed.ast.exprs[value] {
+            Expr::Name(name) | Expr::Attribute(_, name) => name,
+            _ => return false,
+        };
+        let text = index.scopes.text(name);
+        index.tokens.iter().any(|t| {
+            let import = match t.role {
+                Role::Module(..) | Role::Imported(..) => true,
+                Role::Write(None) => t.scope == token.scope || t.scope == 0,
+                _ => false,
+            };
+            import && index.text(t) == text
+        })
     }
 
     /// In a method that is never called, `self` is of the class all the same.
@@ -492,17 +610,49 @@ impl<'db> Resolver<'db> {
         out
     }
 
-    fn keyword(&self, index: &FileIndex, token: &Token, call: ExprId) -> Vec<Symbol> {
+    fn keyword(&self, file: File, index: &FileIndex, token: &Token, call: ExprId) -> Vec<Symbol> {
         let Some(home) = &self.home else {
             return Vec::new();
         };
-        let functions = self.callees(index, token.scope, call).into_iter();
+        let mut functions = self.callees(index, token.scope, call);
+        if functions.is_empty() {
+            functions.extend(self.named_callee(home, file, index, token.scope, call));
+        }
         functions
+            .into_iter()
             .filter_map(|f| match home.object(f).as_deref()? {
-                ObjData::Function(f) => Some(Symbol::Local(f.code, index.text(token).into())),
+                ObjData::Function(f) => Some(Symbol::Local(
+                    home.plain_code(f.code),
+                    index.text(token).into(),
+                )),
                 _ => None,
             })
             .collect()
+    }
+
+    /// The function that a call names, where nobody runs the call.
+    fn named_callee(
+        &self,
+        home: &Home<'_>,
+        file: File,
+        index: &FileIndex,
+        scope: ScopeId,
+        call: ExprId,
+    ) -> Option<ObjId> {
+        let Expr::Call(c) = &index.parsed.ast.exprs[call] else {
+            return None;
+        };
+        let Const::Obj(id) = self.constant(file, index, scope, c.function)? else {
+            return None;
+        };
+        match home.object(id).as_deref()? {
+            ObjData::Function(_) => Some(id),
+            ObjData::Class(_) => match home.class_attr(id, "__init__")?.1 {
+                Const::Obj(init) => Some(init),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The files in which a symbol can be named.

@@ -19,6 +19,8 @@ use crate::tokens::{Sent, SentTokens};
 pub(crate) struct Snapshot {
     pub(crate) db: Database,
     pub(crate) workspace: Arc<Workspace>,
+    /// The folders of the workspace.
+    pub(crate) folders: Arc<[Utf8PathBuf]>,
     pub(crate) client: Arc<Client>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) tokens: SentTokens,

@@ -337,6 +337,7 @@ impl<'c> Server<'c> {
         Snapshot {
             db: self.db.clone(),
             workspace: self.workspace.clone(),
+            folders: self.projects.iter().map(|p| p.folder.clone()).collect(),
             client: self.client.clone(),
             settings: self.settings.clone(),
             tokens: self.tokens.clone(),

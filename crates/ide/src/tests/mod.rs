@@ -1,5 +1,5 @@
 //! Tests on fixtures: files after lines `#- /path.py`, `$0` where the cursor is. The
-//! target is `/main.py`.
+//! target is `/main.py`; what else looks like a target is one, too.
 
 use std::sync::Arc;
 
@@ -20,17 +20,21 @@ mod writing;
 /// The place of the cursor in fixtures.
 const CURSOR: &str = "$0";
 
-/// A workspace with one program.
+/// A workspace, mostly with one program.
 pub(crate) struct Fixture {
     pub(crate) db: Database,
     pub(crate) workspace: Workspace,
     /// Where the cursor is; the start of the target without one.
     pub(crate) position: FilePosition,
+    /// All files.
+    pub(crate) others: Vec<File>,
 }
 
 pub(crate) fn fixture(text: &str) -> Fixture {
     let system = MemorySystem::new(taipan_prelude::SHIPPED);
     let mut cursor = None;
+    let mut paths = Vec::new();
+    let mut targets = Vec::new();
     for (path, text) in split_fixture(text) {
         let text = match text.split_once(CURSOR) {
             Some((before, after)) => {
@@ -39,18 +43,27 @@ pub(crate) fn fixture(text: &str) -> Fixture {
             }
             None => text,
         };
+        if path != "/main.py" && taipan_driver::is_target(&text) {
+            targets.push(path.clone());
+        }
+        paths.push(path.clone());
         system.write(path, &text);
     }
     let db = Database::new(Arc::new(system));
-    let program = db.program("/main.py".into(), vec![], 10_000_000, false);
+    let program = |path: &str| db.program(path.into(), vec![], 10_000_000, false);
+    let mut programs = vec![program("/main.py")];
+    programs.extend(targets.iter().map(|t| program(t)));
     let (path, offset) = cursor.unwrap_or(("/main.py".to_owned(), 0));
     let file = db.files().get(&db, Utf8Path::new(&path));
     Fixture {
         workspace: Workspace {
-            programs: vec![program],
+            programs,
             folders: vec![("/".into(), LoadOptions::default())],
         },
         position: FilePosition { file, offset },
+        others: (paths.iter())
+            .map(|p| db.files().get(&db, Utf8Path::new(p)))
+            .collect(),
         db,
     }
 }

@@ -242,10 +242,11 @@ fn references_of_everything() {
     references(
         &at("size):", 0),
         expect![[r#"
-        /shapes.py:19:16 size (write)
-        /shapes.py:21:23 size
-        /shapes.py:22:19 size
-    "#]],
+            /helper.py:11:25 size
+            /shapes.py:19:16 size (write)
+            /shapes.py:21:23 size
+            /shapes.py:22:19 size
+        "#]],
     );
     references(
         &at("shapes\n", 0),

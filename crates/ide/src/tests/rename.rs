@@ -13,15 +13,18 @@ fn check(wanted: &str, nth: usize, new: &str, expected: Expect) {
 }
 
 fn check_text(text: &str, new: &str, expected: Expect) {
+    expected.assert_eq(&outcome(text, new));
+}
+
+fn outcome(text: &str, new: &str) -> String {
     let f = fixture(text);
-    let shown = match crate::rename(&f.db, &f.workspace, f.position, new) {
+    match crate::rename(&f.db, &f.workspace, &f.others, f.position, new) {
         Err(why) => format!("refused: {why}\n"),
         Ok(edits) => edits
             .into_iter()
             .map(|(span, text)| format!("{} -> {text}\n", f.show(span)))
             .collect(),
-    };
-    expected.assert_eq(&shown);
+    }
 }
 
 #[test]
@@ -42,10 +45,11 @@ fn locals_functions_methods_and_attributes() {
         0,
         "length",
         expect![[r#"
-        /shapes.py:19:16 size -> length
-        /shapes.py:21:23 size -> length
-        /shapes.py:22:19 size -> length
-    "#]],
+            /helper.py:11:25 size -> length
+            /shapes.py:19:16 size -> length
+            /shapes.py:21:23 size -> length
+            /shapes.py:22:19 size -> length
+        "#]],
     );
     check(
         "make(kind",
@@ -182,4 +186,234 @@ fn refusals() {
             refused: the string at /main.py:5 may mean `get`
         "#]],
     );
+}
+
+/// A module that two targets and a test module have in common.
+const SHARED: &str = "
+#- /lib.py
+class Universe(object):
+    def __init__(self): self.count = 0
+    def symbol_for(self, text): return len(text)
+    def other(self): return self.symbol_for('a')
+def build(size, extra=0): return size + extra
+def unused(): return build(1, extra=2)
+#- /main.py
+import lib
+from lib import build as make
+def entry_point(argv):
+    u = lib.Universe()
+    return u.symbol_for('x') + make(1, extra=3)
+#- /second.py
+from lib import Universe, build
+def helper(u): return u.symbol_for('y') + u.count
+def entry_point(argv):
+    return helper(Universe()) + build(2)
+#- /test_lib.py
+import lib
+from lib import *
+def test_symbol():
+    u = Universe()
+    assert u.symbol_for('z') == 1
+    assert lib.build(3, extra=1) == 4
+def test_local():
+    from lib import build
+    assert build(3) == 3
+";
+
+fn check_shared(wanted: &str, new: &str, expected: Expect) {
+    let (place, _) = SHARED.match_indices(wanted).next().unwrap();
+    check_text(
+        &format!("{}$0{}", &SHARED[..place], &SHARED[place..]),
+        new,
+        expected,
+    );
+}
+
+#[test]
+fn places_of_all_programs() {
+    check_shared(
+        "symbol_for",
+        "intern",
+        expect![[r#"
+            /lib.py:3:9 symbol_for -> intern
+            /lib.py:4:34 symbol_for -> intern
+            /main.py:5:14 symbol_for -> intern
+            /second.py:2:25 symbol_for -> intern
+            /test_lib.py:5:14 symbol_for -> intern
+        "#]],
+    );
+    // From a program that does not have the others.
+    check_shared(
+        "symbol_for('y')",
+        "intern",
+        expect![[r#"
+            /lib.py:3:9 symbol_for -> intern
+            /lib.py:4:34 symbol_for -> intern
+            /main.py:5:14 symbol_for -> intern
+            /second.py:2:25 symbol_for -> intern
+            /test_lib.py:5:14 symbol_for -> intern
+        "#]],
+    );
+    check_shared(
+        "symbol_for('z')",
+        "intern",
+        expect![[r#"
+            /lib.py:3:9 symbol_for -> intern
+            /lib.py:4:34 symbol_for -> intern
+            /main.py:5:14 symbol_for -> intern
+            /second.py:2:25 symbol_for -> intern
+            /test_lib.py:5:14 symbol_for -> intern
+        "#]],
+    );
+    check_shared(
+        "build(size",
+        "create",
+        expect![[r#"
+        /lib.py:5:5 build -> create
+        /lib.py:6:22 build -> create
+        /main.py:2:17 build -> create
+        /second.py:1:27 build -> create
+        /second.py:4:33 build -> create
+        /test_lib.py:6:16 build -> create
+        /test_lib.py:8:21 build -> create
+        /test_lib.py:9:12 build -> create
+    "#]],
+    );
+    check_shared(
+        "extra=0",
+        "more",
+        expect![[r#"
+        /lib.py:5:17 extra -> more
+        /lib.py:5:41 extra -> more
+        /lib.py:6:31 extra -> more
+        /main.py:5:40 extra -> more
+        /test_lib.py:6:25 extra -> more
+    "#]],
+    );
+    check_shared(
+        "Universe(object",
+        "World",
+        expect![[r#"
+        /lib.py:1:7 Universe -> World
+        /main.py:4:13 Universe -> World
+        /second.py:1:17 Universe -> World
+        /second.py:4:19 Universe -> World
+        /test_lib.py:4:9 Universe -> World
+    "#]],
+    );
+    check_shared(
+        "count",
+        "number",
+        expect![[r#"
+        /lib.py:2:30 count -> number
+        /second.py:2:45 count -> number
+    "#]],
+    );
+}
+
+#[test]
+fn no_place_or_all() {
+    // `make` is another name.
+    check_shared(
+        "make(1",
+        "create",
+        expect![[r#"
+        refused: `make` is another name of `build` here
+    "#]],
+    );
+    check_shared(
+        "build(size",
+        "argv",
+        expect![[r#"
+        refused: `argv` is used in /second.py already
+    "#]],
+    );
+    let lib = "
+        #- /lib.py
+        class A(object):
+            _immutable_fields_ = 'x[*]', 'z'
+            _attrs_ = 'x y z'.split()
+            def __init__(self): self.x = self.y = self.z = self.w = 0
+            def get(self, key): return self.x
+        class B(object):
+            def get(self, key): return 2
+        def f(key): return 1
+        ";
+    let with = |main: &str, at: &str| {
+        let text = format!("{lib}{main}");
+        let (place, _) = text.match_indices(at).next().unwrap();
+        format!("{}$0{}", &text[..place], &text[place..])
+    };
+    let mut all = String::new();
+    for (main, at, new) in [
+        (
+            "#- /main.py\n        from lib import A\n        def entry_point(argv): return A().x\n",
+            "x = self.y",
+            "a",
+        ),
+        (
+            "#- /main.py\n        from lib import A\n        def entry_point(argv): return A().y\n",
+            "y = self.z",
+            "a",
+        ),
+        (
+            "#- /main.py\n        from lib import A\n        def entry_point(argv): return A().w\n",
+            "w = 0",
+            "a",
+        ),
+        (
+            "#- /main.py\n        from lib import A\n        def entry_point(argv): return A().w\n        #- /dead.py\n        from lib import A\n        def g(a): return a.w\n",
+            "w = 0",
+            "a",
+        ),
+        (
+            "#- /main.py\n        from lib import f\n        def entry_point(argv): return f(1)\n        #- /broken.py\n        import nothing_like_it\n        from lib import f\n",
+            "f(key)",
+            "g",
+        ),
+        (
+            "#- /main.py\n        try: from no_such import f\n        except ImportError: from lib import f\n        def entry_point(argv): return f(1)\n",
+            "f(key)",
+            "g",
+        ),
+        (
+            "#- /main.py\n        from lib import f\n        def g(): return 2\n        def entry_point(argv): return f(1)\n",
+            "f(key)",
+            "g",
+        ),
+        (
+            "#- /main.py\n        from lib import f\n        def dead(h): return h(key=1)\n        def entry_point(argv): return f(1)\n",
+            "key): return 1",
+            "k",
+        ),
+        (
+            "#- /main.py\n        from lib import f, A, B\n        def entry_point(argv): return f(1) + (A() if argv else B()).get(key=1)\n",
+            "key): return 2",
+            "k",
+        ),
+        (
+            "#- /main.py\n        from lib import f\n        def dead():\n            import lib\n            return lib.f(1)\n        def entry_point(argv): return f(1)\n",
+            "f(key)",
+            "g",
+        ),
+    ] {
+        all.push_str(&outcome(&with(main, at), new));
+    }
+    expect![[r#"
+        refused: the string at /lib.py:2 may mean `x`
+        refused: the string at /lib.py:3 may mean `y`
+        /lib.py:4:57 w -> a
+        /main.py:2:35 w -> a
+        refused: it is not known whether `w` at /dead.py:2 is the same
+        refused: `f` at /broken.py:2 may be the same, in a file that cannot be loaded
+        refused: it is not known whether `f` at /main.py:1 is the same
+        refused: `g` is used in /main.py already
+        refused: it is not known whether `key` at /main.py:2 is the same
+        refused: it is not known whether `key` at /main.py:2 is the same
+        /lib.py:8:5 f -> g
+        /main.py:1:17 f -> g
+        /main.py:4:16 f -> g
+        /main.py:5:31 f -> g
+    "#]]
+    .assert_eq(&all);
 }

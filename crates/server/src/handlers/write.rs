@@ -8,7 +8,8 @@ use lsp_types::{
     ParameterLabel, PrepareRenameResponse, RenameParams, SignatureHelp, SignatureHelpParams,
     SignatureInformation, TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
 };
-use taipan_base::{SHIPPED, Span};
+use taipan_base::{Db, File, FileContents, SHIPPED, Span};
+use taipan_driver::{Past, Reader, python_files};
 use taipan_ide::CompletionKind;
 
 use crate::convert::Encoding;
@@ -26,8 +27,29 @@ pub(super) fn prepare_rename(
 
 pub(super) fn rename(s: &Snapshot, params: RenameParams) -> Result<Option<WorkspaceEdit>, String> {
     let position = s.position(&params.text_document_position);
-    let edits = taipan_ide::rename(&s.db, &s.workspace, position, &params.new_name)?;
+    let name = taipan_ide::prepare_rename(&s.db, &s.workspace, position)?;
+    let text = position.file.text(&s.db);
+    let others = mentioning(s, &text[name.start as usize..name.end as usize]);
+    let edits = taipan_ide::rename(&s.db, &s.workspace, &others, position, &params.new_name)?;
     workspace_edit(s, edits).map(Some)
+}
+
+/// The files of Python in the folders of the workspace that hold a word: those which no
+/// program reaches may name things as well.
+fn mentioning(s: &Snapshot, word: &str) -> Vec<File> {
+    // What does not hold it becomes no input.
+    let past = Past(s.db.system());
+    let mut out = Vec::new();
+    for folder in s.folders.iter() {
+        for path in python_files(&past, folder).unwrap_or_default() {
+            if let FileContents::Text(text) = past.read(&path)
+                && text.contains(word)
+            {
+                out.push(s.db.files().get(&s.db, &path));
+            }
+        }
+    }
+    out
 }
 
 fn workspace_edit(s: &Snapshot, edits: Vec<(Span, String)>) -> Result<WorkspaceEdit, String> {
