@@ -5,7 +5,7 @@
 //! was asked for and lets it go on.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use indexmap::IndexSet;
@@ -112,8 +112,6 @@ pub(crate) struct ClassInfo {
     pub(crate) chain: Vec<ObjId>,
     /// Its own attributes and those of its mixins.
     pub(crate) dict: BTreeMap<Box<str>, Const>,
-    /// Names in `dict` that came from mixins: their functions are copied per class.
-    pub(crate) mixed_in: BTreeSet<Box<str>>,
     /// Names in `_attrs_` or `__slots__` of it and its bases, if it restricts them.
     pub(crate) enforced: Option<Vec<Box<str>>>,
     /// `_immutable_fields_`
@@ -127,7 +125,7 @@ pub(crate) struct ClassInfo {
     /// What makes it unusable.
     pub(crate) problem: Option<Box<str>>,
     /// Everything it is a subclass of, in Python's sense.
-    mro: Vec<ObjId>,
+    pub(crate) mro: Vec<ObjId>,
 }
 
 impl ClassInfo {
@@ -307,7 +305,6 @@ impl Facts {
             base: None,
             chain: vec![id],
             dict: BTreeMap::new(),
-            mixed_in: BTreeSet::new(),
             enforced: None,
             immutable_fields: Vec::new(),
             exception: false,
@@ -316,25 +313,18 @@ impl Facts {
             problem: None,
             mro: data.mro.clone(),
         };
-        if is_mixin(data) {
+        if data.is_mixin() {
             info.problem =
                 Some(format!("cannot use class {} directly: it is a mixin", data.name).into());
         }
-        let (mut before, mut after) = (Vec::new(), Vec::new());
         for b in &data.bases {
             let Some(base) = self.class_data(*b)? else {
                 continue;
             };
-            if is_root(&base) {
+            if base.is_object() || base.is_mixin() {
                 continue;
             }
-            if is_mixin(&base) {
-                if info.base.is_none() {
-                    before.push(*b);
-                } else {
-                    after.push(*b);
-                }
-            } else if info.base.is_none() {
+            if info.base.is_none() {
                 info.base = Some(*b);
             } else {
                 info.problem = Some(
@@ -358,13 +348,11 @@ impl Facts {
             Some(b) => self.class(b)?,
             None => None,
         };
-        let base_class = info.base;
-        self.add_mixins(&mut info, &after, base_class)?;
-        self.add_mixins(&mut info, &before, None)?;
+        info.dict.extend(data.mixed_in.iter().cloned());
         for (name, value) in &data.dict {
             self.add_attribute(&mut info, name, value)?;
-            info.mixed_in.remove(name);
         }
+        self.add_immutable_fields_of_mixins(&mut info)?;
         info.exception = is_builtin_exception(data) || base.as_ref().is_some_and(|b| b.exception);
         info.builtin_exception = is_builtin_exception(data);
         if let Some(b) = &base {
@@ -469,44 +457,13 @@ impl Facts {
             .collect())
     }
 
-    /// What mixins put into the class, unless `below`, the regular base before them,
-    /// has it.
-    fn add_mixins(
-        &self,
-        info: &mut ClassInfo,
-        mixins: &[ObjId],
-        below: Option<ObjId>,
-    ) -> Known<()> {
-        let mut skip: BTreeSet<Box<str>> = BTreeSet::new();
-        if let Some(b) = below
-            && let Some(base) = self.class_data(b)?
-        {
-            for c in &base.mro {
-                if let Some(part) = self.class_data(*c)?.filter(|p| !is_root(p)) {
-                    skip.extend(part.dict.iter().map(|(n, _)| n.clone()));
-                }
-            }
-        }
-        let mut orders = Vec::new();
-        for m in mixins {
-            if let Some(mixin) = self.class_data(*m)? {
-                orders.push(mixin.mro);
-            }
-        }
-        orders.push(mixins.to_vec());
-        // What comes first in Python's order is put in last.
-        for c in merge_orders(orders).into_iter().rev() {
-            let Some(part) = self.class_data(c)?.filter(|p| !is_root(p)) else {
-                continue;
-            };
-            for (name, value) in &part.dict {
-                if !skip.contains(name) {
-                    self.add_attribute(info, name, value)?;
-                    info.mixed_in.insert(name.clone());
-                }
-            }
-            if let Some(c) = part.get("_immutable_fields_") {
-                info.immutable_fields.extend(self.names(c)?);
+    /// `_immutable_fields_` of all mixins are as those of the class.
+    fn add_immutable_fields_of_mixins(&self, info: &mut ClassInfo) -> Known<()> {
+        for c in info.mro.clone() {
+            if let Some(mixin) = self.class_data(c)?.filter(ClassData::is_mixin)
+                && let Some(fields) = mixin.get("_immutable_fields_")
+            {
+                info.immutable_fields.extend(self.names(fields)?);
             }
         }
         Ok(())
@@ -565,33 +522,22 @@ impl Facts {
         }
         Ok(None)
     }
-}
 
-/// Python's method resolution order of a class with these bases' orders.
-fn merge_orders(mut orders: Vec<Vec<ObjId>>) -> Vec<ObjId> {
-    let mut out = Vec::new();
-    loop {
-        orders.retain(|o| !o.is_empty());
-        let next = orders
-            .iter()
-            .map(|o| o[0])
-            .find(|c| !orders.iter().any(|o| o[1..].contains(c)));
-        let Some(next) = next.or_else(|| orders.first().map(|o| o[0])) else {
-            return out;
+    /// A class attribute as Python finds it, mixins among the bases: with the functions
+    /// that frozen instances are bound to.
+    pub(crate) fn python_lookup(&self, class: ObjId, name: &str) -> Known<Option<Const>> {
+        let Some(info) = self.class(class)? else {
+            return Ok(None);
         };
-        for o in &mut orders {
-            o.retain(|c| *c != next);
+        for c in &info.mro {
+            if let Some(ObjData::Class(data)) = self.object(*c)?.as_deref()
+                && let Some(v) = data.get(name)
+            {
+                return Ok(Some(v.clone()));
+            }
         }
-        out.push(next);
+        Ok(None)
     }
-}
-
-fn is_mixin(c: &ClassData) -> bool {
-    c.get("_mixin_") == Some(&Const::Bool(true))
-}
-
-fn is_root(c: &ClassData) -> bool {
-    c.builtin && &*c.module == "__builtin__" && &*c.name == "object"
 }
 
 fn is_builtin_exception(c: &ClassData) -> bool {

@@ -322,6 +322,7 @@ fn define_class(
         mro,
         metaclass: named_id("__builtin__.type"),
         dict,
+        mixed_in: Vec::new(),
         old_style: false,
         builtin: false,
     };

@@ -187,6 +187,9 @@ pub struct ClassData {
     pub metaclass: ObjId,
     /// Its own attributes. Functions stand for themselves here.
     pub dict: Attrs,
+    /// What its mixins put into it in RPython's eyes, by name. Functions are copies that
+    /// belong to this class alone, since other classes may use them with other types.
+    pub mixed_in: Attrs,
     /// Made without `object` among its ancestors (Python 2's `classobj`).
     pub old_style: bool,
     /// Implemented in Rust.
@@ -197,6 +200,21 @@ impl ClassData {
     /// An attribute of its own.
     pub fn get(&self, name: &str) -> Option<&Const> {
         attr(&self.dict, name)
+    }
+
+    /// An attribute that a mixin put into it.
+    pub fn mixed_in(&self, name: &str) -> Option<&Const> {
+        attr(&self.mixed_in, name)
+    }
+
+    /// Whether it is there to be copied into others only: no class of instances.
+    pub fn is_mixin(&self) -> bool {
+        self.get("_mixin_") == Some(&Const::Bool(true))
+    }
+
+    /// Whether it is `object`.
+    pub fn is_object(&self) -> bool {
+        self.builtin && &*self.module == "__builtin__" && &*self.name == "object"
     }
 }
 

@@ -16,7 +16,6 @@ use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{LLType, mentioned_adtmeths};
 
-use crate::space::dict::Name;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
@@ -28,7 +27,7 @@ use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, nam
 /// What can be reached from some values, with an id for each object.
 pub(crate) struct Freezer<'a> {
     db: &'a dyn Db,
-    heap: &'a Heap,
+    pub(crate) heap: &'a Heap,
     /// Part of the keys of objects without a name.
     scope: String,
     /// What earlier freezers gave ids to.
@@ -249,7 +248,7 @@ impl<'a> Freezer<'a> {
         Const::Obj(self.id(r))
     }
 
-    fn id(&self, r: Ref) -> ObjId {
+    pub(crate) fn id(&self, r: Ref) -> ObjId {
         let given = self.ids.get(&r).copied();
         given
             .or_else(|| self.known?.id(r))
@@ -313,7 +312,7 @@ impl<'a> Freezer<'a> {
             .collect()
     }
 
-    fn data(&mut self, r: Ref) -> ObjData {
+    pub(crate) fn data(&mut self, r: Ref) -> ObjData {
         let heap = self.heap;
         let o = heap.get(r);
         let builtin_class = heap.the_class(o.class).builtin;
@@ -413,63 +412,18 @@ impl<'a> Freezer<'a> {
         }
     }
 
-    /// The static methods that a class takes from its mixins: copies of its own, since
-    /// other classes may use them with other types (RPython: `ClassDesc.add_mixins`).
-    fn static_methods_of_mixins(&mut self, r: Ref) -> Attrs {
-        let heap = self.heap;
-        let c = heap.the_class(r);
-        let is_mixin = |b: &Ref| {
-            let mark = heap.attr(*b, "_mixin_");
-            matches!(mark, Some(Value::Bool(true)))
-        };
-        let mut parts: Vec<Ref> = Vec::new();
-        for b in c.bases.iter().filter(|b| is_mixin(b)) {
-            parts.extend(&heap.the_class(*b).mro);
-        }
-        let mut copies = Attrs::new();
-        for part in parts {
-            let Some(dict) = heap.get(part).attrs.and_then(|d| heap.dict_of(d)) else {
-                continue;
-            };
-            for (name, value) in dict.iter() {
-                let found = name
-                    .as_text()
-                    .and_then(|n| Some((n, heap.lookup_where(r, Name::new(n))?)));
-                let Some((name, (owner, _))) = found else {
-                    continue;
-                };
-                let Some(Kind::StaticMethod(Value::Ref(f))) = value.as_ref().map(|v| heap.kind(v))
-                else {
-                    continue;
-                };
-                if owner == part && matches!(heap.kind(*f), Kind::Function(_)) {
-                    let of = self.id(r).0.to_string();
-                    let function = stable_id(&["mixed in", &of, name]);
-                    let method = stable_id(&["static method", &of, name]);
-                    let data = self.data(*f);
-                    self.objects.insert(function, Arc::new(data));
-                    let data = ObjData::StaticMethod(Const::Obj(function));
-                    self.objects.insert(method, Arc::new(data));
-                    copies.push((name.into(), Const::Obj(method)));
-                }
-            }
-        }
-        copies
-    }
-
     fn class(&mut self, r: Ref) -> ObjData {
         let heap = self.heap;
         let c = heap.the_class(r);
         let module = heap.attr(r, "__module__").and_then(Value::as_text);
-        let mut dict = self.attrs(r);
-        dict.extend(self.static_methods_of_mixins(r));
         ObjData::Class(ClassData {
             name: c.name.clone(),
             module: module.unwrap_or("").into(),
             bases: c.bases.iter().map(|b| self.id(*b)).collect(),
             mro: c.mro.iter().map(|b| self.id(*b)).collect(),
             metaclass: self.id(heap.get(r).class),
-            dict,
+            dict: self.attrs(r),
+            mixed_in: self.mixed_in(r),
             old_style: c.old_style,
             builtin: c.builtin,
         })

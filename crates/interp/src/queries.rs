@@ -29,7 +29,8 @@ pub struct Object {
     pub obj: ObjId,
 }
 
-/// A name in an object of the image: the key of [`module_global`] and [`class_attr`].
+/// A name in an object of the image: the key of [`module_global`], [`class_attr`] and
+/// [`desc_attr`].
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
 pub struct Name {
     /// The program.
@@ -106,6 +107,14 @@ pub fn module_global(db: &dyn Db, key: Name) -> &Option<Const> {
 pub fn class_attr(db: &dyn Db, key: Name) -> &Option<(ObjId, Const)> {
     note(Query::ImageClassAttr, key.as_id());
     tracked::class_attr(db, key)
+}
+
+/// A class attribute in RPython's eyes: a class's own attributes, those of its mixins,
+/// then those of its one regular base. `x__getter__` and `x__setter__` are the functions of
+/// a property `x` (RPython: `ClassDesc.lookup`, `classdict`).
+pub fn desc_attr(db: &dyn Db, key: Name) -> &Option<Const> {
+    note(Query::DescAttr, key.as_id());
+    tracked::desc_attr(db, key)
 }
 
 /// The module of that name, or why an import inside a function body failed. None if

@@ -32,6 +32,8 @@ pub enum Query {
     ModuleGlobal,
     /// `class_attr` of the image
     ImageClassAttr,
+    /// `desc_attr`
+    DescAttr,
     /// `module_named`
     ModuleNamed,
     /// `flow_graph`

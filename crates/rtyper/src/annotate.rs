@@ -168,21 +168,41 @@ fn bound_method(rt: &RTyper<'_>, im_self: &Const, func: ObjId, class: ObjId) -> 
 }
 
 fn method_desc(rt: &RTyper<'_>, func: ObjId, class: ObjId) -> Typed<Desc> {
-    let mut at = Some(class);
-    while let Some(origin) = at {
-        if let ObjData::Class(c) = &*rt.object(origin)?
-            && let Some((name, _)) = c.dict.iter().find(|(_, v)| *v == Const::Obj(func))
-        {
-            return Ok(Desc::Method {
-                func,
-                origin,
-                self_class: Some(class),
-                name: (&**name).into(),
-            });
+    if let Some(name) = method_name(rt, func, class)? {
+        // Of a function of a mixin the class has a copy.
+        let mut at = Some(class);
+        while let Some(origin) = at {
+            let object = rt.object(origin)?;
+            if let ObjData::Class(c) = &*object
+                && let Some(Const::Obj(func)) = c.get(&name).or_else(|| c.mixed_in(&name))
+            {
+                return Ok(Desc::Method {
+                    func: *func,
+                    origin,
+                    self_class: Some(class),
+                    name: (&*name).into(),
+                });
+            }
+            at = rt.class_base(origin);
         }
-        at = rt.class_base(origin);
     }
     Err(TyperError::new(
         "this bound method is not an attribute of its class",
     ))
+}
+
+/// The name that a function has in a class or above, to Python.
+fn method_name(rt: &RTyper<'_>, func: ObjId, class: ObjId) -> Typed<Option<Box<str>>> {
+    let object = rt.object(class)?;
+    let ObjData::Class(data) = &*object else {
+        return Ok(None);
+    };
+    for part in &data.mro {
+        if let ObjData::Class(c) = &*rt.object(*part)?
+            && let Some((name, _)) = c.dict.iter().find(|(_, v)| *v == Const::Obj(func))
+        {
+            return Ok(Some(name.clone()));
+        }
+    }
+    Ok(None)
 }

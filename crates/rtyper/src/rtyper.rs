@@ -401,12 +401,10 @@ impl<'a> RTyper<'a> {
 
     // ---- image ----
 
-    /// A class attribute, found along the method resolution order.
+    /// A class attribute, found as the annotator finds it.
     pub(crate) fn read_class_attribute(&self, class: ObjId, name: &str) -> Option<Const> {
         let key = Name::new(self.db, self.program(), class, name);
-        let Some((_, value)) = taipan_interp::class_attr(self.db, key).clone() else {
-            return self.accessor(class, name);
-        };
+        let value = taipan_interp::desc_attr(self.db, key).clone()?;
         // What stands for a name in `__slots__` is no default.
         let is_slot = match &value {
             Const::Obj(o) => matches!(
@@ -416,24 +414,6 @@ impl<'a> RTyper<'a> {
             _ => false,
         };
         (!is_slot).then_some(value)
-    }
-
-    /// `x__getter__` and `x__setter__` are the functions of the property `x`.
-    fn accessor(&self, class: ObjId, name: &str) -> Option<Const> {
-        let (property, getter) = match name.strip_suffix("__getter__") {
-            Some(property) => (property, true),
-            None => (name.strip_suffix("__setter__")?, false),
-        };
-        let Const::Obj(property) = self.read_class_attribute(class, property)? else {
-            return None;
-        };
-        match &*self.object(property).ok()? {
-            ObjData::Property { fget, fset, .. } => {
-                let f = if getter { fget } else { fset };
-                (*f != Const::None).then(|| f.clone())
-            }
-            _ => None,
-        }
     }
 
     /// A class attribute of a class's own.

@@ -211,8 +211,8 @@ impl Cx<'_> {
                 if let Some(v) = i.get(name) {
                     return self.const_val(v);
                 }
-                match self.facts.lookup(i.class, name)? {
-                    Some((_, v)) => self.frozen_class_attr(obj, &v),
+                match self.facts.python_lookup(i.class, name)? {
+                    Some(v) => self.frozen_class_attr(obj, &v),
                     None => Ok(Val::default()),
                 }
             }

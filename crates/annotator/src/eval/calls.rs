@@ -65,14 +65,12 @@ impl Cx<'_> {
             },
             Desc::Method {
                 func,
-                origin,
                 self_class: Some(class),
-                name,
+                ..
             } => {
                 let me = self.known_instance(*class)?;
-                let copy = self.mixin_copy(*origin, name)?;
                 let args = args.prepend(ArgSource::Receiver, me);
-                self.call_function(desc, *func, &copy, args)
+                self.call_function(desc, *func, "", args)
             }
             Desc::FrozenMethod { func, frozen } => {
                 let me = self.const_val(&Const::Obj(*frozen))?;
@@ -89,15 +87,6 @@ impl Cx<'_> {
                 Ok(self.problem("TP0302", format!("cannot call {what}")))
             }
         }
-    }
-
-    /// Functions of mixins are copied into each class that has them: the part of the
-    /// specialisation key that tells the copies apart.
-    fn mixin_copy(&mut self, origin: ObjId, name: &str) -> Known<String> {
-        Ok(match self.facts.class(origin)? {
-            Some(c) if c.mixed_in.contains(name) => format!("in {}#{:?}", c.name, origin),
-            _ => String::new(),
-        })
     }
 
     /// Calls a function; `copy` tells copies of it apart.
@@ -587,11 +576,10 @@ impl Cx<'_> {
             entry: None,
         };
         match init {
-            Some((origin, Const::Obj(f))) if self.facts.function(f)?.is_some() => {
-                let copy = self.mixin_copy(origin, "__init__")?;
+            Some((_, Const::Obj(f))) if self.facts.function(f)?.is_some() => {
                 let args = args.prepend(ArgSource::Instance, me.clone());
                 let desc = Desc::Class(class);
-                let result = self.call_function(&desc, f, &copy, args)?;
+                let result = self.call_function(&desc, f, "", args)?;
                 self.check_init_result(&info.name, &result);
                 return Ok(me);
             }

@@ -303,16 +303,20 @@ impl Cx<'_> {
         let Some(info) = self.facts.class(im_class)? else {
             return Ok(Val::default());
         };
-        for origin in &info.chain {
-            let Some(o) = self.facts.class(*origin)? else {
-                continue;
+        for part in &info.mro {
+            let part = self.facts.object(*part)?;
+            let name = match part.as_deref() {
+                Some(ObjData::Class(c)) => c.dict.iter().find(|(_, v)| v == im_func),
+                _ => None,
             };
-            if let Some((name, _)) = o.dict.iter().find(|(_, v)| *v == im_func) {
+            let Some((name, _)) = name else { continue };
+            // Of a function of a mixin the class has a copy.
+            if let Some((origin, Const::Obj(func))) = self.facts.lookup(im_class, name)? {
                 let name: Arc<str> = (&**name).into();
                 self.signal(SlotKey::AttrUsed(im_class, name.clone()));
                 return Ok(Val::pbc(Desc::Method {
-                    func: *func,
-                    origin: *origin,
+                    func,
+                    origin,
                     self_class: Some(im_class),
                     name,
                 })

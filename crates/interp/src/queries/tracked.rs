@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic};
+use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 
 use super::{ModuleName, Name, Object, find, image};
-use crate::ObjData;
 use crate::reads::{Query, scope};
+use crate::{ClassData, ObjData};
 
 /// The content of an object; None for an id that is not in the image (any more).
 #[salsa::tracked]
@@ -46,6 +46,53 @@ pub(super) fn class_attr(db: &dyn Db, key: Name) -> Option<(ObjId, Const)> {
                 _ => None,
             })
     })
+}
+
+/// A class attribute in RPython's eyes.
+#[salsa::tracked]
+pub(super) fn desc_attr(db: &dyn Db, key: Name) -> Option<Const> {
+    scope(db, Query::DescAttr, key.as_id(), || {
+        let program = key.program(db);
+        let name: &str = key.name(db);
+        let mut at = Some(key.obj(db));
+        while let Some(class) = at {
+            let data = find(db, program, class)?;
+            let ObjData::Class(class) = &*data else {
+                return None;
+            };
+            let own = class.get(name).cloned();
+            if let Some(c) = own.or_else(|| accessor(db, program, class, name)) {
+                return Some(c);
+            }
+            if let Some(c) = class.mixed_in(name) {
+                return Some(c.clone());
+            }
+            let is_regular = |b: &&ObjId| match find(db, program, **b).as_deref() {
+                Some(ObjData::Class(base)) => !base.is_mixin(),
+                _ => false,
+            };
+            at = class.bases.iter().find(is_regular).copied();
+        }
+        None
+    })
+}
+
+/// The function behind `x__getter__` or `x__setter__`, where a class has a property `x`.
+fn accessor(db: &dyn Db, program: Program, class: &ClassData, name: &str) -> Option<Const> {
+    let (property, getter) = match name.strip_suffix("__getter__") {
+        Some(property) => (property, true),
+        None => (name.strip_suffix("__setter__")?, false),
+    };
+    let Some(Const::Obj(property)) = class.get(property) else {
+        return None;
+    };
+    match &*find(db, program, *property)? {
+        ObjData::Property { fget, fset, .. } => {
+            let f = if getter { fget } else { fset };
+            (*f != Const::None).then(|| f.clone())
+        }
+        _ => None,
+    }
 }
 
 /// The module of that name, or why an import inside a function body failed. None if
