@@ -408,6 +408,10 @@ impl Cx<'_> {
                 _ if both_none => return Val::none(),
                 _ => return Val::default(),
             };
+            // One object, whose class is known, is of no subclass of that.
+            if class != a && val.const_.is_some() && !val.none {
+                return Val::default();
+            }
             let mut v = Val::instance(class);
             v.none = both_none;
             if class == a {
