@@ -91,6 +91,15 @@ def none_or(n):
     if g is not None:
         return 2000
     return n
+def in_list(n):
+    g = made[3]
+    if isinstance(g, C1):
+        n = g.x
+    elif isinstance(g, C2) or n > 100:
+        n = g.get()
+    else:
+        n += g.y
+    return n
 def constant(n):
     g = st.g1
     if n > 3: g = st.sub
@@ -108,6 +117,8 @@ def constant(n):
         unrelated(9) == 30
         never_none(4) == 4
         none_or(4) == 4
+        in_list(1) == 5
+        in_list(101) == 4
         constant(1) == 5
         constant(4) == 70
         ",

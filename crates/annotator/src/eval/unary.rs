@@ -319,6 +319,12 @@ impl Cx<'_> {
         if v.is_bottom() {
             return Ok(None);
         }
+        // Of one prebuilt object the class is known, and not only a base of it.
+        if let (Some(Atom::Instance(Some(c))), Some(_), false) = (v.single(), &v.const_, v.none)
+            && self.type_name(class)?.is_none()
+        {
+            return Ok(Some(self.facts.is_subclass(*c, class)?));
+        }
         let mut answers = Vec::new();
         if v.none {
             answers.push(Some(self.type_name(class)?.as_deref() == Some("NoneType")));
