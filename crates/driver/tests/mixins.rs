@@ -221,3 +221,43 @@ def pair(n):
         ",
     );
 }
+
+#[test]
+fn one_function_with_two_specialisations_in_one_call() {
+    let shared = "several classes share the function twice(), and what it is specialised by \
+                  differs among them: one call cannot choose";
+    check(
+        "
+from rpython.rlib.objectmodel import specialize
+@specialize.argtype(0)
+def twice(self): return self.x * 2
+class Base(object):
+    def f(self): return -1
+class A(Base):
+    f = twice
+    g = twice
+    def __init__(self): self.x = 1
+class B(Base):
+    f = twice
+    g = twice
+    def __init__(self): self.x = 2
+objects = [Base(), A(), B()]
+def through_base(n):
+    x = objects[n]
+    return x.f()
+def apart(n):
+    x = objects[n]
+    if isinstance(x, A): return x.g()
+    if isinstance(x, B): return x.g()
+    return 0
+",
+        &format!(
+            "
+        through_base(1) == error {shared}
+        apart(1) == 2
+        apart(2) == 4
+        "
+        )
+        .replace("== error", "error"),
+    );
+}

@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_annotator::{
-    ArgSource, CallInfo, Desc, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Target,
+    ArgSource, CallInfo, Desc, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Spec,
+    Target,
 };
 use taipan_graph::{Const, ObjId, Operand};
+use taipan_interp::ObjData;
 use taipan_lltype::{
     FuncKind, FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, PlainOp,
     VoidConst,
@@ -167,6 +170,7 @@ fn indirect(hop: &Hop<'_>, call: &IndirectCall) -> RType {
             },
         );
     }
+    check_targets(hop, call.targets.iter().map(|(_, t)| *t))?;
     let (fnptr, r_fn) = function_pointer(hop)?;
     let Repr::Functions(r_fn) = &r_fn else {
         return Err(TyperError::internal("an indirect call of one function"));
@@ -181,6 +185,30 @@ fn indirect(hop: &Hop<'_>, call: &IndirectCall) -> RType {
         &call.args,
         None,
     )
+}
+
+/// A row of a call family has one graph of each function: where a call wants two of one,
+/// nothing at run time tells which (RPython fails on it, too).
+fn check_targets(hop: &Hop<'_>, targets: impl Iterator<Item = Target>) -> Typed<()> {
+    let mut seen: FxHashMap<ObjId, Spec> = FxHashMap::default();
+    for target in targets {
+        let Target::Spec(spec) = target else { continue };
+        let func = spec.func(hop.rt.db);
+        if *seen.entry(func).or_insert(spec) != spec {
+            let name = match &*hop.rt.object(func)? {
+                ObjData::Function(f) => f.name.clone(),
+                _ => "a function".into(),
+            };
+            return Err(TyperError::with_code(
+                "TP0413",
+                format!(
+                    "several classes share the function {name}(), and what it is specialised by \
+                     differs among them: one call cannot choose"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The callee as a function pointer: itself, or what the vtable of its self has.
@@ -269,6 +297,7 @@ fn call_init(
     row: u32,
     call: &Instantiate,
 ) -> Typed<()> {
+    check_targets(hop, call.classes.iter().filter_map(|(_, init)| *init))?;
     let made = Some((v, &hop.r_result));
     let mut hop2 = hop.clone();
     hop2.r_result = Repr::None;

@@ -203,8 +203,10 @@ impl Projector<'_> {
             });
         }
         let row = Row::of(&self.solver.store.specs, calls);
+        // Graphs of one function have one place in a row: the RTyper says so.
+        let one = calls.iter().all(|c| c.target == first.target);
         match (row.len(), first.target, self.view.families.place(&row)) {
-            (0 | 1, Some(target), _) => CallInfo::Direct(DirectCall {
+            (0 | 1, Some(target), _) if one => CallInfo::Direct(DirectCall {
                 target: self.target(target),
                 args: first.args.clone(),
             }),
