@@ -4,11 +4,13 @@
 usage: run.py record PYPY CASES [TEST_FILE...]   collect cases (CPython 2.7, minutes)
        run.py compare CASES [--only TEXT] [--taipan PATH] [--jobs N] [-v] [--differing FILE]
        run.py judge PYPY CASES [FILE]   which cases of plain Python are RPython (CPython 2.7)
+       run.py programs PYPY PROGRAM...  whole programs with a function `run()` (CPython 2.7)
 
 `record` runs rtyping tests of a pypy checkout under a plugin that notes which function
 is called with what and what comes out. `compare` gives every case to `taipan call
 --batch` and prints what differs, by reason. `judge` asks the original toolchain about
-cases that it has not translated; see verdict.py.
+cases that it has not translated; see verdict.py. `programs` gives whole programs, such as the
+test `generated` writes, to the original's low-level interpreter and to both engines.
 """
 import argparse
 import collections
@@ -72,6 +74,42 @@ def judge(args):
     command = [os.environ.get("PYTHON2", "python2.7"), os.path.join(HERE, "verdict.py"),
                args.cases] + ([args.names] if args.names else [])
     subprocess.check_call(command, env=env)
+
+
+def programs(args):
+    known = [p for p in args.programs if original(p) is not None]
+    new = [p for p in args.programs if p not in known]
+    if new:
+        env = dict(os.environ, PYTHONPATH=os.path.abspath(args.pypy), PYTHONDONTWRITEBYTECODE="1")
+        subprocess.check_call([os.environ.get("PYTHON2", "python2.7"),
+                               os.path.join(HERE, "programs.py")] + new,
+                              env=env, stderr=subprocess.DEVNULL)
+    functions = rejected = differing = 0
+    for path in args.programs:
+        with open(path) as f:
+            functions += sum(1 for line in f if line.lstrip().startswith("def "))
+        accepted, want = original(path)
+        rejected += not accepted
+        for engine in "native", "llinterp":
+            done = subprocess.run([args.taipan, "run", "--no-cache", "--engine", engine, path],
+                                  capture_output=True, text=True)
+            if (done.returncode == 0) != accepted or accepted and done.stdout != want:
+                differing += 1
+                says = "" if accepted else ", which the original rejects: " + want.strip()[:300]
+                print("%s, %s%s\n%s" % (path, engine, says, done.stderr[:500]), flush=True)
+    print("%d programs with %d functions: %d rejected by the original, %d runs differ"
+          % (len(args.programs), functions, rejected, differing))
+
+
+def original(path):
+    """Whether the original accepts a program and what that printed, or its reason; None if
+    it has not been asked."""
+    for accepted, ending in [(True, ".original"), (False, ".rejected")]:
+        noted = os.path.splitext(path)[0] + ending
+        if os.path.exists(noted):
+            with open(noted) as f:
+                return accepted, f.read()
+    return None
 
 
 def annotation(taipan, case):
@@ -240,6 +278,11 @@ def main():
     j.add_argument("cases")
     j.add_argument("names", nargs="?")
     j.set_defaults(run=judge)
+    g = sub.add_parser("programs")
+    g.add_argument("pypy")
+    g.add_argument("programs", nargs="+")
+    g.add_argument("--taipan", default="target/release/taipan")
+    g.set_defaults(run=programs)
     args = p.parse_args()
     args.run(args)
 

@@ -118,6 +118,10 @@ fn main() -> ExitCode {
             "random_programs",
             Box::new(all_of(generated::random_programs())),
         ),
+        trial(
+            "programs_of_classes",
+            Box::new(all_of(generated::programs_of_classes())),
+        ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

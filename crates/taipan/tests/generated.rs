@@ -51,3 +51,8 @@ fn projects() {
 fn random_programs() {
     generated::random_programs().for_each(check);
 }
+
+#[test]
+fn programs_of_classes() {
+    generated::programs_of_classes().for_each(check);
+}

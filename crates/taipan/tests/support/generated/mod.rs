@@ -1,6 +1,8 @@
 //! The generated programs, by kind.
 
+mod objects;
 mod random;
+mod text;
 
 use taipan_benches::Project;
 use tempfile::TempDir;
@@ -18,9 +20,14 @@ pub(crate) struct Generated {
 }
 
 impl Generated {
-    /// Writes its files to a new folder.
+    /// Writes its files to a new folder. With `TAIPAN_WRITE` it is made there and stays, for
+    /// `tests/oracle/run.py programs`.
     pub(crate) fn write(&self) -> TempDir {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = match std::env::var_os("TAIPAN_WRITE") {
+            Some(kept) => (tempfile::Builder::new().disable_cleanup(true)).tempdir_in(kept),
+            None => tempfile::tempdir(),
+        };
+        let folder = folder.unwrap();
         for (path, text) in &self.files {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -58,12 +65,18 @@ pub(crate) fn projects() -> impl Iterator<Item = Generated> {
 
 /// Programs of one module that use much of the language.
 pub(crate) fn random_programs() -> impl Iterator<Item = Generated> {
-    seeds(6).map(|seed| {
-        let program = random::program(seed);
-        Generated {
-            name: format!("program {seed}\n{program}"),
-            target: "main.py",
-            files: vec![("main.py".to_owned(), program)],
-        }
-    })
+    seeds(6).map(|seed| one_module("program", seed, random::program(seed)))
+}
+
+/// Programs of one module with many classes.
+pub(crate) fn programs_of_classes() -> impl Iterator<Item = Generated> {
+    seeds(3).map(|seed| one_module("program of classes", seed, objects::program(seed)))
+}
+
+fn one_module(what: &str, seed: u64, program: String) -> Generated {
+    Generated {
+        name: format!("{what} {seed}\n{program}"),
+        target: "main.py",
+        files: vec![("main.py".to_owned(), program)],
+    }
 }

@@ -7,9 +7,9 @@
 
 mod idioms;
 
-use std::fmt::Write;
+use std::ops::{Deref, DerefMut};
 
-use fastrand::Rng;
+use super::text::Text;
 
 /// What expressions are of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,11 +79,9 @@ struct Function {
 }
 
 struct Writer {
-    rng: Rng,
-    out: String,
+    text: Text,
     vars: Vec<Var>,
     functions: Vec<Function>,
-    indent: usize,
     /// Loops around the place.
     loops: usize,
     names: usize,
@@ -94,11 +92,9 @@ struct Writer {
 /// The program with that number.
 pub(crate) fn program(seed: u64) -> String {
     let mut w = Writer {
-        rng: Rng::with_seed(seed),
-        out: format!("{HEAD}{}", idioms::HEAD),
+        text: Text::new(seed, &format!("{HEAD}{}", idioms::HEAD)),
         vars: Vec::new(),
         functions: Vec::new(),
-        indent: 0,
         loops: 0,
         names: 0,
         calls: false,
@@ -110,14 +106,24 @@ pub(crate) fn program(seed: u64) -> String {
         w.function(i);
     }
     w.entry_point();
-    w.out
+    w.text.out
+}
+
+impl Deref for Writer {
+    type Target = Text;
+
+    fn deref(&self) -> &Text {
+        &self.text
+    }
+}
+
+impl DerefMut for Writer {
+    fn deref_mut(&mut self) -> &mut Text {
+        &mut self.text
+    }
 }
 
 impl Writer {
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{:1$}{text}", "", self.indent * 4);
-    }
-
     /// `head:` with what `body` writes below it.
     fn block(&mut self, head: &str, body: impl FnOnce(&mut Writer)) {
         self.line(head);
@@ -126,10 +132,6 @@ impl Writer {
         body(self);
         self.vars.truncate(vars);
         self.indent -= 1;
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.rng.usize(..choices.len())]
     }
 
     fn name(&mut self) -> String {
@@ -306,13 +308,7 @@ impl Writer {
             w.line("print state.total");
             w.line("return 0");
         });
-        self.line("");
-        self.block("def target(driver, args):", |w| {
-            w.line("return entry_point, None")
-        });
-        self.block("if __name__ == '__main__':", |w| {
-            w.line("entry_point(['main'])")
-        });
+        self.target();
     }
 
     fn print(&mut self, ty: Ty, name: &str) {
@@ -746,7 +742,9 @@ impl Writer {
     }
 
     fn call(&mut self, i: usize, depth: usize) -> String {
-        let given = self.functions[i].args.len() - self.rng.usize(..=self.functions[i].defaults);
+        let Function { args, defaults, .. } = &self.functions[i];
+        let (all, defaults) = (args.len(), *defaults);
+        let given = all - self.rng.usize(..=defaults);
         let args: Vec<String> = (0..given)
             .map(|n| {
                 let e = self.expr(self.functions[i].args[n], depth);
