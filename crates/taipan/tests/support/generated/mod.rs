@@ -70,7 +70,7 @@ pub(crate) fn random_programs() -> impl Iterator<Item = Generated> {
 
 /// Programs of one module with many classes.
 pub(crate) fn programs_of_classes() -> impl Iterator<Item = Generated> {
-    seeds(3).map(|seed| one_module("program of classes", seed, objects::program(seed)))
+    seeds(1).map(|seed| one_module("program of classes", seed, objects::program(seed)))
 }
 
 fn one_module(what: &str, seed: u64, program: String) -> Generated {
