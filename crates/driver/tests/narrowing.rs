@@ -64,7 +64,7 @@ def nested(n):
             st.x = n
         else:
             st.x = n + 1
-    return g.get()
+    return g.y
 def sub(n):
     g = st.sub
     if isinstance(g, C1):
@@ -96,7 +96,7 @@ def in_list(n):
     if isinstance(g, C1):
         n = g.x
     elif isinstance(g, C2) or n > 100:
-        n = g.get()
+        n = g.kind()
     else:
         n += g.y
     return n
@@ -118,7 +118,7 @@ def constant(n):
         never_none(4) == 4
         none_or(4) == 4
         in_list(1) == 5
-        in_list(101) == 4
+        in_list(101) == 0
         constant(1) == 5
         constant(4) == 70
         ",
