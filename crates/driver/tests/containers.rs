@@ -877,3 +877,50 @@ NOTHING = ['', 'x']
         ",
     );
 }
+
+/// Functions of an `r_dict` are called as often as RPython's dicts call them, which is seen
+/// when they raise: a key that is the same one is never compared.
+#[test]
+fn comparisons_that_raise() {
+    check(
+        "
+from rpython.rlib.objectmodel import r_dict
+class State(object): pass
+state = State()
+def eq(x, y):
+    state.fuse -= 1
+    if state.fuse == 0: raise KeyError
+    return x % 10 == y % 10
+def hashed(x): return x & 1
+def fill(fuse):
+    state.fuse = fuse
+    d = r_dict(eq, hashed)
+    failed = 0
+    for key in [1, 3, 1, 3]:
+        try:
+            d[key] = key
+        except KeyError:
+            failed += 1
+    return failed * 10 + len(d)
+def vanish(x, y):
+    if state.fuse > 0:
+        state.fuse = 0
+        del state.d[x]
+    return x % 10 == y % 10
+def emptied(n):
+    state.fuse = 0
+    d = state.d = r_dict(vanish, hashed)
+    d[3] = n
+    state.fuse = n
+    return d.get(13, -1)
+",
+        "
+        fill(0) == 2
+        fill(1) == 12
+        fill(2) == 12
+        fill(3) == 2
+        emptied(0) == 0
+        emptied(1) == -1
+        ",
+    );
+}

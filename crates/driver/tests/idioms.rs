@@ -571,3 +571,82 @@ def instance(n):
         ",
     );
 }
+
+/// A prebuilt exception is known no longer once it is raised, wherever it comes from: the
+/// text of a truth value that varies is a digit, as everywhere in RPython.
+#[test]
+fn raising_prebuilt_exceptions() {
+    check(
+        "
+class Error(Exception): pass
+READY = Error()
+def which(n):
+    try:
+        if n > 1: raise READY
+        raise Error()
+    except Error as e:
+        return str(e is READY)
+def leave(n):
+    if n > 1: raise READY
+    if n > 0: raise Error()
+def outside(n):
+    try:
+        leave(n)
+    except Error as e:
+        return e is READY
+    return False
+def again(n):
+    try:
+        try:
+            raise READY
+        except Error as e:
+            raise e
+    except Error as other:
+        return n if other is READY else -1
+",
+        "
+        which(1) == \"0\"
+        which(2) == \"1\"
+        outside(0) == false
+        outside(1) == false
+        outside(2) == true
+        again(7) == 7
+        ",
+    );
+}
+
+/// All of them derive from Exception here, so it catches what a call raises; in the function
+/// that raises one itself, its class is known.
+#[test]
+fn exception_and_keyboard_interrupt() {
+    check(
+        "
+def leave(n):
+    if n > 2: raise ValueError
+    if n > 1: raise KeyboardInterrupt
+    return n
+def stay(n):
+    try: return leave(n)
+    except Exception: return 10
+def directly(n):
+    try:
+        if n > 1: raise KeyboardInterrupt
+    except Exception:
+        return 10
+    return n
+def first(n):
+    try: return leave(n)
+    except KeyboardInterrupt: return 20
+    except Exception: return 10
+",
+        "
+        stay(1) == 1
+        stay(2) == 10
+        stay(3) == 10
+        directly(1) == 1
+        directly(2) raises KeyboardInterrupt
+        first(2) == 20
+        first(3) == 10
+        ",
+    );
+}

@@ -702,3 +702,36 @@ def escaped8(code):
         "#,
     );
 }
+
+/// Halves of pairs: `decode()` takes them, what encodes strictly does not, even if both are there.
+#[test]
+fn surrogates() {
+    check(
+        "
+from rpython.rlib import runicode
+def decoded(s): return [ord(c) for c in s.decode('utf-8')]
+def pair(n): return unichr(0xd83d + n) + unichr(0xde00)
+def strict(n):
+    u = pair(n)
+    return runicode.unicode_encode_utf_8(u, len(u), 'strict')
+def replaced(n):
+    u = pair(n)
+    return runicode.unicode_encode_utf_8(u, len(u), 'replace')
+def joined(n):
+    u = pair(n)
+    return runicode.unicode_encode_utf_8(u, len(u), 'strict', allow_surrogates=True)
+def caught(s, t):
+    try: return s.split(t)
+    except IndexError: return [s]
+",
+        "
+        decoded('\\xed\\xa0\\x80') == [55296]
+        decoded('\\xed\\xb0\\x80a') == [56320,97]
+        decoded('\\xf5\\x80\\x80\\x80') raises UnicodeDecodeError
+        strict(0) raises UnicodeEncodeError
+        replaced(0) == \"??\"
+        joined(0) == \"ð\u{9f}\u{98}\u{80}\"
+        caught('a--b', '--') == [\"a\",\"b\"]
+        ",
+    );
+}

@@ -268,3 +268,129 @@ def chosen(n): return given if n > 0 else late
         ",
     );
 }
+
+#[test]
+fn short_integers_are_for_storage() {
+    let calls: String = [
+        "text",
+        "short_text",
+        "signed",
+        "format",
+        "digits",
+        "truth",
+        "with_bool",
+        "with_int",
+        "as_large",
+        "least",
+        "quotient",
+        "items",
+    ]
+    .iter()
+    .map(|f| match *f {
+        "short_text" => format!(
+            "{f}(5) error arithmetic is not supported on an r_int16: its size is too small\n"
+        ),
+        "signed" => format!(
+            "{f}(5) error arithmetic is not supported on an r_uint8: its size is too small\n"
+        ),
+        _ => format!(
+            "{f}(5) error arithmetic is not supported on an r_int32: its size is too small\n"
+        ),
+    })
+    .collect();
+    check(
+        "
+from rpython.rtyper.lltypesystem import rffi
+def text(n): return str(rffi.cast(rffi.INT, n))
+def short_text(n): return str(rffi.cast(rffi.SHORT, n))
+def signed(n): return '%d' % rffi.cast(rffi.UCHAR, n)
+def format(n): return '%d' % rffi.cast(rffi.INT, n)
+def digits(n): return hex(rffi.cast(rffi.INT, n))
+def truth(n): return bool(rffi.cast(rffi.INT, n))
+def with_bool(n): return rffi.cast(rffi.INT, n) + (n > 2)
+def with_int(n): return n - rffi.cast(rffi.INT, n)
+def as_large(n): return rffi.cast(rffi.INT, n) < n
+def least(n): return min(rffi.cast(rffi.INT, n), n > 3)
+def quotient(n): return divmod(n, rffi.cast(rffi.INT, n))
+def items(n): return str([rffi.cast(rffi.INT, n)])
+",
+        &calls,
+    );
+    check(
+        "
+from rpython.rtyper.lltypesystem import rffi, lltype
+from rpython.rlib.rarithmetic import r_uint, intmask, widen
+def whole(n): return int(rffi.cast(rffi.SHORT, n))
+def wide(n): return str(widen(rffi.cast(rffi.UINT, n)))
+def unsigned(n): return rffi.cast(rffi.UINT, n) + r_uint(n)
+def stored(n): return [rffi.cast(rffi.SHORT, n), rffi.cast(rffi.SHORT, 3)][n & 1]
+",
+        "
+        whole(-70000) == -4464
+        wide(-1) == \"4294967295\"
+        unsigned(3) == 6
+        stored(1) == 3
+        ",
+    );
+}
+
+/// What is folded while compiling is another matter.
+#[test]
+fn powers_of_integers_are_none() {
+    let message = "error pow() of integers is not RPython: its result fits a machine word seldom";
+    check(
+        "
+def power(a, b): return a ** b
+def function(a, b): return pow(a, b)
+def of_two(a): return 2 ** a
+def in_place(a, b):
+    a **= b
+    return a
+def real(x, n): return pow(x, n)
+def mixed(n, x): return pow(n, x)
+",
+        &format!(
+            "
+        power(3, 70) error a ** b is not RPython
+        function(3, 70) {message}
+        of_two(80) error a ** b is not RPython
+        in_place(3, 70) error a **= b is not RPython
+        real(2.0, 10) == 1024.0
+        mixed(2, 0.5) == 1.4142135623730951
+        "
+        ),
+    );
+}
+
+#[test]
+fn trunc_is_not_there() {
+    check(
+        "
+import math
+def whole(x): return math.trunc(x)
+",
+        "
+        whole(2.5) error math.trunc cannot be called in translated code
+        ",
+    );
+}
+
+/// `min` and `max` compare once: of two floats that do not compare the second one is taken.
+#[test]
+fn the_least_of_what_does_not_compare() {
+    check(
+        "
+def least(x, y): return min(x, y)
+def most(x, y): return max(x, y)
+def nan(): return 1e300 * 1e300 * 0.0
+def first(n): return str(min(nan(), n + 0.5))
+def second(n): return str(max(n + 0.5, nan()))
+",
+        "
+        least(1.5, 2.5) == 1.5
+        most(1.5, 2.5) == 2.5
+        first(1) == \"1.500000\"
+        second(1) == \"nan\"
+        ",
+    );
+}

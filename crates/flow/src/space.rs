@@ -388,6 +388,14 @@ impl FlowSpace<'_> {
             }
             first.clone()
         };
+        // As in RPython, a prebuilt instance is known no longer once it is raised: what
+        // handlers say of it is the same whichever one comes.
+        let value = match value {
+            Value::Const(_) => {
+                self.call_shipped("rpython.rlib.debug", "ll_assert_not_none", &[value])?
+            }
+            _ => value,
+        };
         let class = self.eval(HlOp::Type, std::slice::from_ref(&value))?;
         Ok((class, value))
     }

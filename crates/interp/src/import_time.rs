@@ -293,8 +293,12 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
 /// functions import is for another translator.
 fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
     let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
-    // What the flow space makes calls of, for print statements and builtin functions.
-    for name in ["rpython.rlib.rprint", "rpython.flowspace.builtins"] {
+    // What the flow space makes calls of, for print and raise statements and builtin functions.
+    for name in [
+        "rpython.rlib.rprint",
+        "rpython.rlib.debug",
+        "rpython.flowspace.builtins",
+    ] {
         if let Err(e) = it.load(name) {
             let problem = diagnose(it, &e);
             failed.push((name.into(), problem));

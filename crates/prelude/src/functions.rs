@@ -108,7 +108,6 @@ functions! {
     "math.sqrt" = "rmath.ll_math_sqrt", (Float) -> Float, "ValueError";
     "math.tan" = "rmath.ll_math_tan", (Float) -> Float, "ValueError OverflowError";
     "math.tanh" = "rmath.ll_math_tanh", (Float) -> Float, "";
-    "math.trunc" = "rmath.ll_math_trunc", (Float) -> Float, "";
     "os._environ" = "rposix.ll_environ", () -> Str, "";
     "os._exit" = "rposix.ll_os__exit", (Int) -> None, "";
     "os.access" = "rposix.ll_os_access", (Str, Int) -> Bool, "";

@@ -178,7 +178,11 @@ impl Cx<'_> {
                 }
                 Val::int_like(kind, nonneg, both)
             }
-            Pow => Val::int_like(kind, nonneg, both),
+            Pow => self.problem_help(
+                "TP0303",
+                "pow() of integers is not RPython: its result fits a machine word seldom",
+                Some("raise a float() to a power, or multiply with ovfcheck()"),
+            ),
             TrueDiv => Atom::Float.into(),
             Sub | SubOvf => Val::int_like(kind, false, both),
             And => Val::int_like(kind, i.nonneg() || j.nonneg(), both),

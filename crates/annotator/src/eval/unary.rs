@@ -246,6 +246,16 @@ impl Cx<'_> {
             && let Some(first) = of.first()
         {
             let val = vars[first.index()].val.clone();
+            // What is raised right here keeps the classes of Python: KeyboardInterrupt is
+            // no Exception, though it derives from it everywhere else.
+            let exception = taipan_interp::named_id("exceptions.Exception");
+            if class.const_ == Some(Const::Obj(exception))
+                && let Some(Atom::Instance(Some(c))) = val.single()
+                && let Some(ObjData::Class(data)) = self.facts.object(*c)?.as_deref()
+                && !data.mro.contains(&exception)
+            {
+                return Ok(Val::const_bool(false).into());
+            }
             return self.isinstance_of(&val, class, of);
         }
         if let (Some(Const::Obj(a)), Some(Const::Obj(b))) = (&x.val().const_, &class.const_) {

@@ -18,7 +18,7 @@ keys are compared with ==. Where one of them is a method, the dict has what it i
 to: hash_self, eq_self.
 """
 from rpython.rtyper.lltypesystem.lltype import (
-    Signed, Unsigned, Void, malloc, nullptr, typeOf, cast_primitive,
+    Bool, Char, Float, Signed, UniChar, Unsigned, Void, malloc, nullptr, typeOf, cast_primitive,
     cast_pointer, GcArray)
 from rpython.rtyper.lltypesystem.lloperation import llop
 from taipan_lowlevel import INT
@@ -54,6 +54,15 @@ def keys_equal(d, key1, key2, eq_fn):
     if has_field(d, 'eq_self'):
         return eq_fn(d.eq_self, key1, key2)
     return eq_fn(key1, key2)
+
+def same_key(key1, key2):
+    """Whether nobody has to be asked if these are equal: they are the same. Nothing is said
+    of keys that have no comparison of their own."""
+    T = typeOf(key1)
+    if (is_pointer(key1) or T is Signed or T is Char or T is UniChar or T is Unsigned or
+            T is Float or T is Bool):
+        return key1 == key2
+    return False
 
 def capacity(size):
     """How many entries go with an index of that size: less than all, so that every
@@ -126,9 +135,12 @@ def lookup(d, key, h, hash_fn, eq_fn):
                 if eq_fn is None:
                     if entries[n].key == key:
                         return n
+                elif same_key(entries[n].key, key):
+                    return n
                 else:
                     equal = keys_equal(d, entries[n].key, key, eq_fn)
-                    if d.indexes != indexes or d.entries != entries:
+                    if (d.indexes != indexes or d.entries != entries or
+                            entries[n].f_hash != h):
                         # The comparison has changed the dict: all over again.
                         if not d.indexes:
                             return -1

@@ -136,27 +136,6 @@ def ll_int_lshift_ovf(x, y):
         raise OverflowError
     return result
 
-def ll_int_pow(base, exponent):
-    """base ** exponent for exponent >= 0, wrapping around."""
-    result = 1
-    while exponent > 0:
-        if exponent & 1:
-            result = result * base
-        exponent = llop.int_rshift(Signed, exponent, 1)
-        if exponent > 0:
-            base = base * base
-    return result
-
-def ll_int_pow_ovf(base, exponent):
-    result = 1
-    while exponent > 0:
-        if exponent & 1:
-            result = ovfcheck(result * base)
-        exponent = llop.int_rshift(Signed, exponent, 1)
-        if exponent > 0:
-            base = ovfcheck(base * base)
-    return result
-
 def ll_check_chr(n):
     if n < 0 or n > 255:
         raise ValueError

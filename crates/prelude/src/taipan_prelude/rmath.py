@@ -64,9 +64,6 @@ def ll_math_ceil(x):
 def ll_math_floor(x):
     return floor(x)
 
-def ll_math_trunc(x):
-    return trunc(x)
-
 def ll_math_fabs(x):
     return fabs(x)
 

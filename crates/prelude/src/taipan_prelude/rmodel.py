@@ -16,15 +16,17 @@ def ll_eq_shortint(a, b):
     """Integers narrower than a word have no operations of their own."""
     return cast_primitive(Signed, a) == cast_primitive(Signed, b)
 
+# Where one of them is no number, it is the second one that comes out.
+
 def ll_min(a, b):
-    if b < a:
-        return b
-    return a
+    if a < b:
+        return a
+    return b
 
 def ll_max(a, b):
-    if b > a:
-        return b
-    return a
+    if a > b:
+        return a
+    return b
 
 def ll_truediv_zer(x, y):
     if y == 0.0:

@@ -176,9 +176,9 @@ impl DictRepr {
             });
         }
         match name {
-            "getitem_with_hash" | "delitem_with_hash" | "move_to_end" => {
-                self.maybe_key_error(hop)?;
-            }
+            "getitem_with_hash" | "delitem_with_hash" => self.maybe_key_error(hop)?,
+            // Any handler may stand around it, as in RPython.
+            "move_to_end" => hop.exception_is_here()?,
             _ => self.no_key_error(hop)?,
         }
         let v = self.call(hop, &format!("rdict.ll_dict_{name}"), args, result)?;

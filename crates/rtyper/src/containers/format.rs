@@ -262,6 +262,7 @@ fn integer(hop: &Hop<'_>, spec: Spec, base: Option<&str>) -> Typed<LLOperand> {
     let (v, wide) = match &hop.args_r[0] {
         Repr::Bool | Repr::Char => (hop.inputarg(&Repr::signed(), 0)?, false),
         Repr::Int(i) => {
+            i.family()?;
             let wide = i.kind.bits > 64;
             (hop.inputarg(&hop.args_r[0].clone(), 0)?, wide)
         }

@@ -158,7 +158,10 @@ fn str_function(r: &Repr) -> Typed<FuncSym> {
     };
     Ok(match r {
         Repr::Int(i) if i.kind.bits > 64 => with("ll_str.ll_lllong2dec", vec![]),
-        Repr::Int(_) => with("ll_str.ll_int2dec", vec![]),
+        Repr::Int(i) => {
+            i.family()?;
+            with("ll_str.ll_int2dec", vec![])
+        }
         Repr::Bool => with("rmodel.ll_bool_str", vec![]),
         Repr::Float => with("ll_str.ll_float_str", vec![]),
         Repr::Char => with("rstr.ll_chr2str", vec![]),

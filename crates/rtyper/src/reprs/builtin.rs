@@ -256,6 +256,7 @@ fn python_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
 
 fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     let r = hop.r_result.clone();
+    super::int::check_width(&hop.args_r[0], &hop.args_r[1])?;
     let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
     let helper = if min {

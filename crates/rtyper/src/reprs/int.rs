@@ -90,6 +90,7 @@ impl IntegerRepr {
     }
 
     fn based(&self, hop: &Hop<'_>, helper: &str) -> RType {
+        self.family()?;
         let v = hop.inputarg(&self.repr(), 0)?;
         hop.gendirectcall(helper, [v, cbool(true)]).map(Some)
     }
@@ -242,6 +243,7 @@ impl ReprMethods for IntegerRepr {
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        self.family()?;
         let v = hop.inputarg(&self.repr(), 0)?;
         hop.gendirectcall("ll_str.ll_int2dec", [v]).map(Some)
     }
@@ -292,13 +294,31 @@ pub fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::DivMod => divmod(hop),
         HlOp::LShiftOvf => call_helper(hop, "lshift", false, true),
         HlOp::TrueDiv => truediv(hop),
-        HlOp::Pow => power(hop),
         _ => return None,
     })
 }
 
+/// Integers narrower than a word are for storage. Beside a plain int or a bool they
+/// stay what they are (RPython: `compute_restype`), so there is no arithmetic either;
+/// beside another wide kind they become that.
+pub(crate) fn check_width(r1: &Repr, r2: &Repr) -> Typed<()> {
+    let narrow = |r: &Repr| match r {
+        Repr::Int(i) if i.kind.bits < 64 => Some(*i),
+        _ => None,
+    };
+    let takes_part =
+        |r: &Repr| matches!(r, Repr::Bool) || *r == Repr::signed() || narrow(r).is_some();
+    match narrow(r1).or(narrow(r2)) {
+        Some(i) if takes_part(r1) && takes_part(r2) => i.family().map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// The Repr that arithmetic is done in: that of the result, `int` for a bool.
 fn arithmetic_repr(hop: &Hop<'_>) -> Typed<(Repr, NumFamily)> {
+    if let [r1, r2] = &hop.args_r[..] {
+        check_width(r1, r2)?;
+    }
     match &hop.r_result {
         Repr::Int(r) => Ok((Repr::Int(*r), r.family()?)),
         Repr::Bool => Ok((Repr::signed(), NumFamily::Int)),
@@ -419,6 +439,7 @@ fn divmod(hop: &Hop<'_>) -> RType {
     let Some(r) = tuple_items(&hop.r_result)?.first().cloned() else {
         return Err(TyperError::internal("divmod gives an empty tuple"));
     };
+    check_width(&hop.args_r[0], &hop.args_r[1])?;
     let family = match &r {
         Repr::Int(r) => r.family()?,
         _ => NumFamily::Int,
@@ -457,18 +478,12 @@ fn truediv(hop: &Hop<'_>) -> RType {
     )))
 }
 
-fn power(hop: &Hop<'_>) -> RType {
-    let (r, _) = arithmetic_repr(hop)?;
-    let [x, y] = hop.inputargs([&r, &r])?;
-    hop.exception_is_here()?;
-    hop.gendirectcall("rint.ll_int_pow", [x, y]).map(Some)
-}
-
 fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr, op: NumOp) -> RType {
     if let Some(c) = hop.result_const() {
         hop.exception_cannot_occur()?;
         return c.map(Some);
     }
+    check_width(r1, r2)?;
     let unsigned = |r: &Repr| matches!(r, Repr::Int(i) if !i.kind.signed);
     if (unsigned(r1) || unsigned(r2))
         && !((unsigned(r1) || is_nonneg(&hop.args_s[0]))

@@ -162,7 +162,7 @@ def unicode_encode_utf_8_impl(s, size, errors, errorhandler, allow_surrogates=Fa
         pos += 1
         if 0xd800 <= code < 0xe000:
             low = _low_half(s, pos, size, code)
-            if low >= 0:
+            if low >= 0 and allow_surrogates:
                 code = _joined(code, low)
                 pos += 1
             elif not allow_surrogates:
