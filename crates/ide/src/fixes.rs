@@ -219,14 +219,14 @@ impl Fixer<'_> {
         edits
     }
 
-    /// `a ** b`
+    /// `a ** b`: there is `pow()` of floats alone.
     fn power(&mut self) {
         let Some(subject) = self.subject() else {
             return;
         };
         if let Expr::Binary(BinaryOp::Pow, a, b) = *self.expr(subject) {
             let (a, b) = (self.source(self.range(a)), self.source(self.range(b)));
-            let text = format!("pow({a}, {b})");
+            let text = format!("pow(float({a}), {b})");
             self.add(format!("Write `{text}`"), vec![(self.at, text)]);
         }
     }

@@ -451,9 +451,11 @@ fn raise_prebuilt() {
         expect![[r#"
             graph f
             block0(x_0):
-                goto except(#main.E, #main.E@6dba)
-            return(v1)
-            except(etype_2, evalue_3)
+                v1 = simple_call(#rpython.rlib.debug.ll_assert_not_none, #main.E@6dba) @1
+                v2 = type(v1) @1
+                goto except(v2, v1)
+            return(v3)
+            except(etype_4, evalue_5)
         "#]],
     );
 }

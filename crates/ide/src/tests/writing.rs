@@ -151,10 +151,11 @@ fn remedies() {
     fixes(
         "
         def entry_point(argv):
-            return len(argv) ** 2
+            print len(argv) ** 2
+            return 0
         ",
         expect![[r#"
-            TP0220 Write `pow(len(argv), 2)`: ["    return pow(len(argv), 2)"] leaves []
+            TP0220 Write `pow(float(len(argv)), 2)`: ["    print pow(float(len(argv)), 2)"] leaves []
         "#]],
     );
     fixes(
