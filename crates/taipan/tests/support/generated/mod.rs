@@ -24,7 +24,10 @@ impl Generated {
     /// `tests/oracle/run.py programs`.
     pub(crate) fn write(&self) -> TempDir {
         let folder = match std::env::var_os("TAIPAN_WRITE") {
-            Some(kept) => (tempfile::Builder::new().disable_cleanup(true)).tempdir_in(kept),
+            Some(kept) => (tempfile::Builder::new()
+                .prefix("program")
+                .disable_cleanup(true))
+            .tempdir_in(kept),
             None => tempfile::tempdir(),
         };
         let folder = folder.unwrap();
