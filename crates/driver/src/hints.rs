@@ -2,7 +2,6 @@
 //! decorators of `rlib.jit` leave on them.
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
-#![allow(dead_code, reason = "for the JIT generator")]
 
 use std::sync::Arc;
 
@@ -16,7 +15,8 @@ use crate::stages::LLFunction;
 #[cfg(test)]
 mod tests;
 
-/// What the attributes of a function say.
+/// What the attributes of a function say. The JIT generator does not heed all of it yet.
+#[allow(dead_code)]
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct JitAttributes {
     /// `@elidable`: calls with equal arguments may be merged or left out.
@@ -37,6 +37,7 @@ pub(crate) struct JitAttributes {
 }
 
 /// What a function does to a container: `list.append(l, item)`.
+#[allow(dead_code)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Oopspec {
     /// As it is spelled.

@@ -22,6 +22,7 @@ use taipan_rtyper::{
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::Key;
+use crate::hints::{JitAttributes, jit_attributes};
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -84,6 +85,11 @@ impl<'db> StageProgram<'db> {
             stage,
             rtyped: RtypedProgram::new(db, roots),
         }
+    }
+
+    /// What a function says to the JIT generator.
+    pub(crate) fn jit_attributes(&self, f: &FuncSym) -> Arc<JitAttributes> {
+        jit_attributes(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }
 }
 

@@ -1,7 +1,6 @@
 //! `taipan timeshift`: specialises a function and runs the residual code.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
@@ -10,15 +9,12 @@ use taipan_base::{Diagnostic, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
 use taipan_jit::{FunctionHints, Generator, HintError, JitProgram, Policy};
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::{
-    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
-};
+use taipan_lltype::FuncSym;
 
 use crate::compile::{find_function, lowlevel_args, short_name, typed};
-use crate::hints::jit_attributes;
 use crate::reach::reachable;
 use crate::session::load;
-use crate::stages::{GraphStage, LLFunction, StageProgram};
+use crate::stages::{GraphStage, StageProgram};
 use crate::value::to_json;
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded};
 
@@ -48,56 +44,9 @@ pub struct TimeshiftOutcome {
     pub counts: Value,
 }
 
-/// The program with its hints, as the JIT generator reads it.
-struct Hinted<'db> {
-    db: &'db Database,
-    roots: Roots,
-    stage: StageProgram<'db>,
-}
-
-impl<'db> Hinted<'db> {
-    fn new(db: &'db Database, roots: Roots) -> Self {
-        Hinted {
-            db,
-            roots,
-            stage: StageProgram::new(db, roots, GraphStage::Jit),
-        }
-    }
-}
-
-impl Program for Hinted<'_> {
-    fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
-        self.stage.graph(f)
-    }
-
-    fn static_data(&self, s: &StaticSym) -> Arc<StaticData> {
-        self.stage.static_data(s)
-    }
-
-    fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
-        self.stage.struct_body(s)
-    }
-
-    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
-        self.stage.destructor(ty)
-    }
-
-    fn is_light_destructor(&self, f: &FuncSym) -> bool {
-        self.stage.is_light_destructor(f)
-    }
-
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.stage.exception_vtable(name)
-    }
-
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.stage.exception_instance(name)
-    }
-}
-
-impl JitProgram for Hinted<'_> {
+impl JitProgram for StageProgram<'_> {
     fn hints(&self, f: &FuncSym) -> FunctionHints {
-        let said = jit_attributes(self.db, LLFunction::new(self.db, self.roots, f.clone()));
+        let said = self.jit_attributes(f);
         let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
         FunctionHints {
             elidable: said.elidable,
@@ -117,7 +66,7 @@ pub fn timeshift(
     guarded(|| {
         let program = load(db, &request.file, options)?;
         let (roots, root) = typed_call(db, program, request, timings)?;
-        let hinted = Hinted::new(db, roots);
+        let hinted = StageProgram::new(db, roots, GraphStage::Jit);
         let portal = match &request.portal {
             Some(name) => portal_named(db, roots, &root, name)?,
             None => root.clone(),
@@ -137,7 +86,7 @@ pub(crate) fn generated_text(
     portal: &FuncSym,
     timeshifted: bool,
 ) -> Result<String, Failure> {
-    let hinted = Hinted::new(db, roots);
+    let hinted = StageProgram::new(db, roots, GraphStage::Jit);
     let generator = Generator::new(&hinted, portal, Policy::default()).map_err(hint_failure)?;
     Ok(match timeshifted {
         true => generator.timeshifted_text(),
@@ -185,7 +134,7 @@ fn portal_named(
 }
 
 fn execute(
-    hinted: &Hinted<'_>,
+    hinted: &StageProgram<'_>,
     generator: &Generator<'_>,
     root: &FuncSym,
     request: &TimeshiftRequest,

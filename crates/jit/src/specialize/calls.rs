@@ -142,10 +142,7 @@ impl Specializer<'_> {
         for (a, ty) in passed(op).iter().zip(types) {
             operands.push(match a {
                 Arg::Const(c @ LLConst::Void(_)) => LLOperand::Const(c.clone()),
-                a if ty.is_void() => {
-                    let _ = a;
-                    void_operand()
-                }
+                _ if ty.is_void() => void_operand(),
                 a => {
                     let b = self.red_arg(world, state, graph, a);
                     self.typed_operand(world, state, b, ty)

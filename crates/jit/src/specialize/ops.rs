@@ -31,7 +31,7 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
         let result = match &op.kind {
-            TsKind::SameAs | TsKind::Cast => self.val(world, state, graph, &op.args[0]),
+            TsKind::SameAs | TsKind::Cast => self.val(world, state, &op.args[0]),
             TsKind::RevealConst => {
                 let known = self.known_arg(world, state, &op.args[0]);
                 Val::Green(known.ok_or("a value is used as a constant before it is known")?)
@@ -93,8 +93,7 @@ impl Specializer<'_> {
         state.frame_mut().values[op.result as usize] = val;
     }
 
-    fn val(&mut self, world: &mut dyn World, state: &JitState, graph: &TsGraph, a: &Arg) -> Val {
-        let _ = graph;
+    fn val(&mut self, world: &mut dyn World, state: &JitState, a: &Arg) -> Val {
         match a {
             Arg::Slot(s) => state.frame().values[*s as usize],
             Arg::Const(LLConst::Void(_)) => Val::Green(0),
@@ -193,10 +192,7 @@ impl Specializer<'_> {
         if green && !ty.is_void() {
             return Err(format!("{plain} of {} cannot be computed", graph.name));
         }
-        let mut operands = Vec::with_capacity(op.args.len());
-        for a in &op.args {
-            operands.push(self.generated_operand(world, state, graph, a));
-        }
+        let operands = self.generated_operands(world, state, graph, op);
         let v = self.residual.op(state.at, plain, operands, ty);
         let val = match ty.is_void() {
             true => Val::Green(0),
@@ -217,6 +213,18 @@ impl Specializer<'_> {
         };
         self.set(state, graph, op, val);
         Ok(())
+    }
+
+    fn generated_operands(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Vec<LLOperand> {
+        (op.args.iter())
+            .map(|a| self.generated_operand(world, state, graph, a))
+            .collect()
     }
 
     /// An operand of generated code, at the type that the operation works on.
@@ -360,10 +368,7 @@ impl Specializer<'_> {
             self.set(state, graph, op, Val::Red(b));
             return Ok(());
         }
-        let mut operands = vec![self.generated_operand(world, state, graph, &op.args[0])];
-        for a in &op.args[1..] {
-            operands.push(self.generated_operand(world, state, graph, a));
-        }
+        let operands = self.generated_operands(world, state, graph, op);
         let v = self.residual.op(state.at, read, operands, info.ty);
         let b = state.variable(v, info.ty);
         if constant
@@ -448,10 +453,7 @@ impl Specializer<'_> {
             object.fields[i] = value;
             return Ok(());
         }
-        let mut operands = Vec::with_capacity(3);
-        for a in &op.args {
-            operands.push(self.generated_operand(world, state, graph, a));
-        }
+        let operands = self.generated_operands(world, state, graph, op);
         self.residual.op(state.at, plain, operands, *VOID);
         Ok(())
     }
