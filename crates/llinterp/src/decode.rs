@@ -482,6 +482,8 @@ impl Decoder<'_, '_> {
                 self.store(at, 0, ty, v)?;
             }
             JitMarker
+            | JitAssertGreen
+            | JitSetParam
             | JitForceVirtualizable
             | JitRecordExactClass
             | JitRecordExactValue
@@ -496,8 +498,12 @@ impl Decoder<'_, '_> {
             | DebugCatchException
             | DebugReraiseTraceback
             | DebugPrint => {}
-            JitIsVirtual => {
+            WeAreJitted | JitIsConstant | JitIsVirtual => {
                 let a = self.constant(0);
+                self.emit(Inst::Move { a, dst });
+            }
+            JitTraceLength => {
+                let a = self.constant(-1);
                 self.emit(Inst::Move { a, dst });
             }
             GcCanMove => {

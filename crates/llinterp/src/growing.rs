@@ -10,6 +10,10 @@ use crate::code::Code;
 use crate::decode::decode;
 use crate::interp::{LLInterpreter, Stop};
 
+/// What the operation `jit_enter` asks of the hook: number of the driver and greens, as
+/// the words that registers hold.
+pub const JIT_ENTER: &str = "rpy_jit_enter";
+
 /// What a call to the outside did.
 pub struct HostCall {
     /// The word that it returns.

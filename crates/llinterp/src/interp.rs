@@ -14,7 +14,7 @@ use taipan_lltype::{
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};
 use crate::decode::decode;
 use crate::externals::{self, ExternalError, Host};
-use crate::growing::CallHook;
+use crate::growing::{CallHook, JIT_ENTER};
 
 /// Why a call did not return.
 #[derive(Clone, Debug)]
@@ -601,6 +601,17 @@ impl<'p> LLInterpreter<'p> {
                     let ty = code.types[ty as usize];
                     let v = match op {
                         PlainOp::GcCollect => check!(self.collect(pc).map(|()| 0)),
+                        PlainOp::JitEnter => {
+                            if let Some(top) = self.frames.last_mut() {
+                                top.pc = pc;
+                            }
+                            let words: Vec<i128> = words.iter().map(|w| i128::from(*w)).collect();
+                            match self.call_hook(JIT_ENTER, &words) {
+                                Some(entry) => check!(entry) as u64,
+                                // Nobody compiles anything here.
+                                None => 0,
+                            }
+                        }
                         _ => check!(self.other(op, &words, ty)),
                     };
                     set!(dst, v);

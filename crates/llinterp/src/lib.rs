@@ -19,5 +19,5 @@ mod interp;
 mod tests;
 
 pub use externals::Host;
-pub use growing::{CallHook, HostCall};
+pub use growing::{CallHook, HostCall, JIT_ENTER};
 pub use interp::{Fault, LLError, LLException, LLInterpreter};

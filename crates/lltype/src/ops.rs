@@ -198,9 +198,15 @@ plain_ops! {
     CastAdrToInt = "cast_adr_to_int", READ;
     CastIntToAdr = "cast_int_to_adr", FOLD;
     JitMarker = "jit_marker", EFFECT;
+    JitEnter = "jit_enter", EFFECT | GC;
+    WeAreJitted = "we_are_jitted", READ;
+    JitIsConstant = "jit_is_constant", READ;
+    JitAssertGreen = "jit_assert_green", EFFECT;
+    JitTraceLength = "jit_trace_length", READ;
+    JitSetParam = "jit_set_param", EFFECT;
     JitForceVirtualizable = "jit_force_virtualizable", EFFECT;
     JitForceVirtual = "jit_force_virtual", EFFECT;
-    JitIsVirtual = "jit_is_virtual", EFFECT;
+    JitIsVirtual = "jit_is_virtual", READ;
     JitRecordExactClass = "jit_record_exact_class", EFFECT;
     JitRecordExactValue = "jit_record_exact_value", EFFECT;
     JitRecordKnownResult = "jit_record_known_result", EFFECT;

@@ -1,7 +1,7 @@
 //! The order of the optimisations (RPython: `backendopt/all.py`).
 
 use taipan_graph::{cleanup, ssa_to_ssi};
-use taipan_lltype::{FuncSym, LLGraph, PlainOp, Program};
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, PlainOp, Program};
 
 use crate::Summaries;
 use crate::asserts::remove_asserts;
@@ -49,12 +49,36 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     g
 }
 
-/// What is only for the JIT generator, which reads the graphs of the RTyper, goes.
+/// What is only for the JIT generator, which reads the graphs of the RTyper, goes: this
+/// is code of the interpreter.
 fn remove_hints(g: &mut LLGraph) {
-    for op in g.blocks.iter_mut().flat_map(|b| &mut b.operations) {
-        if op.op == PlainOp::Hint.into() {
-            op.op = PlainOp::SameAs.into();
-            op.args.truncate(1);
+    use PlainOp::*;
+    for block in &mut g.blocks {
+        block.operations.retain(|op| {
+            !matches!(
+                op.op,
+                LLOp::Plain(
+                    JitMarker
+                        | JitAssertGreen
+                        | JitSetParam
+                        | JitRecordExactClass
+                        | JitRecordExactValue
+                )
+            )
+        });
+        for op in &mut block.operations {
+            let constant = match op.op {
+                LLOp::Plain(Hint) => {
+                    op.op = SameAs.into();
+                    op.args.truncate(1);
+                    continue;
+                }
+                LLOp::Plain(WeAreJitted | JitIsConstant | JitIsVirtual) => LLConst::Bool(false),
+                LLOp::Plain(JitTraceLength) => LLConst::signed(-1),
+                _ => continue,
+            };
+            op.op = SameAs.into();
+            op.args = [LLOperand::Const(constant)].into_iter().collect();
         }
     }
 }

@@ -698,8 +698,9 @@ impl Cx<'_> {
                 self.check_hints(&args.keywords);
                 first.not_const()
             }
-            ("jit", "we_are_jitted" | "isvirtual") => Val::const_bool(false),
-            ("jit", "isconstant" | "loop_unrolling_heuristic") => Val::bool_(),
+            ("jit", "we_are_jitted" | "isvirtual" | "isconstant" | "loop_unrolling_heuristic") => {
+                Val::bool_()
+            }
             ("jit", "current_trace_length") => Val::signed(),
             (
                 "jit",

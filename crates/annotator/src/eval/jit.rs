@@ -28,7 +28,7 @@ const HINTS: [&str; 12] = [
 
 /// Whether calls only tell a just-in-time compiler where a loop is
 /// (RPython: `ExtEnterLeaveMarker`): the live variables that they name go nowhere.
-pub(super) fn is_jit_marker(func: &FunctionData) -> bool {
+pub fn is_jit_marker(func: &FunctionData) -> bool {
     matches!(&*func.name, "jit_merge_point" | "can_enter_jit")
         && &*func.module == "rpython.rlib.jit"
 }

@@ -354,3 +354,42 @@ def f(n):
     let raises = "if n > 5: raise ValueError\n    return n * 3";
     assert_eq!(edit(&mut b, raises), "main.double main.f");
 }
+
+/// Markers name the greens and reds of their driver in its order, and are gone in code
+/// of the interpreter alone.
+#[test]
+fn markers() {
+    let bench = Bench::new(
+        "
+from rpython.rlib import jit
+class Code(object):
+    _immutable_fields_ = ['size']
+    def __init__(self, size): self.size = size
+driver = jit.JitDriver(greens=['pc', 'code.size'], reds=['code', 'x'])
+def f(x):
+    code = Code(x)
+    pc = 0
+    while pc < code.size:
+        driver.jit_merge_point(x=x, pc=pc, code=code)
+        if jit.we_are_jitted() and jit.isconstant(x):
+            jit.assert_green(x)
+        pc += 1
+    jit.set_param(driver, 'threshold', 3)
+    return pc
+",
+        1,
+    );
+    let text = bench.text();
+    let found = text.lines().map(str::trim).filter(|l| l.contains("jit"));
+    expect![[r#"
+        v11: Void = jit_set_param(<const #rpython.rlib.jit.JitDriver@1e1e>, .threshold, 3) @43
+        v16: Void = jit_marker(.jit_merge_point, <const #rpython.rlib.jit.JitDriver@1e1e>, <const (2, False)>, pc_13, v15, code_12, x_14) @16
+        v17: Bool = we_are_jitted() @20
+        v21: Bool = jit_is_constant(x_19) @25
+        v25: Void = jit_assert_green(x_23) @30"#]].assert_eq(&found.collect::<Vec<_>>().join("\n"));
+    bench.runs(&[&[0], &[3]]);
+    let graph = simplified(&bench.db, bench.key(&bench.f)).expect("a graph");
+    let left = graph.blocks.iter().flat_map(|b| &b.operations);
+    let left: Vec<String> = left.map(|op| op.op.to_string()).collect();
+    assert!(!left.iter().any(|op| op.contains("jit")), "{left:?}");
+}

@@ -8,6 +8,7 @@ mod erased;
 mod float;
 mod instance;
 mod int;
+pub(crate) mod jit;
 mod lowlevel;
 mod none;
 mod pbc;

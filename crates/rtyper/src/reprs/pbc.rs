@@ -615,11 +615,11 @@ impl ReprMethods for FrozenMethodRepr {
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
-        crate::calls::rtype_call(hop)
+        crate::reprs::jit::rtype_marker(self, hop).unwrap_or_else(|| crate::calls::rtype_call(hop))
     }
 
     fn rtype_call_args(&self, hop: &Hop<'_>) -> RType {
-        crate::calls::rtype_call(hop)
+        crate::reprs::jit::rtype_marker(self, hop).unwrap_or_else(|| crate::calls::rtype_call(hop))
     }
 }
 

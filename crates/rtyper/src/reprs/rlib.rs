@@ -15,7 +15,7 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         "rarithmetic" => rarithmetic(function, hop),
         "objectmodel" => objectmodel(function, hop),
         "debug" => debug(function, hop),
-        "jit" => jit(function, hop),
+        "jit" => super::jit::rtype(function, hop),
         "rgc" => rgc(function, hop),
         "longlong2float" => longlong2float(function, hop),
         "annlowlevel" => annlowlevel(function, hop),
@@ -79,52 +79,6 @@ fn debug(function: &str, hop: &Hop<'_>) -> Option<RType> {
         | "check_list_of_chars" => returns(hop, cvoid()),
         _ => return None,
     })
-}
-
-/// Hints to a just-in-time compiler. Those on values are operations, which its generator
-/// reads and the optimiser removes; where there is none, the rest means nothing.
-fn jit(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "hint" => hint(hop, &true_keywords(hop)),
-        "promote" | "promote_string" | "promote_unicode" => hint(hop, &[function]),
-        "we_are_jitted" | "isvirtual" | "isconstant" | "loop_unrolling_heuristic" => {
-            returns(hop, cbool(false))
-        }
-        "current_trace_length" => returns(hop, csigned(-1)),
-        "jit_debug"
-        | "assert_green"
-        | "record_exact_class"
-        | "record_exact_value"
-        | "record_known_result"
-        | "enter_portal_frame"
-        | "leave_portal_frame"
-        | "force_virtualizable"
-        | "set_param"
-        | "set_param_to_default" => returns(hop, cvoid()),
-        _ => return None,
-    })
-}
-
-/// The keywords of a call that are True, in alphabetical order.
-fn true_keywords<'h>(hop: &'h Hop<'_>) -> Vec<&'h str> {
-    let first = hop.nb_args() - hop.keywords.len();
-    let mut names: Vec<&str> = (hop.keywords.iter().enumerate())
-        .filter(|(i, _)| hop.const_arg(first + i) == Some(&Const::Bool(true)))
-        .map(|(_, name)| &**name)
-        .collect();
-    names.sort_unstable();
-    names
-}
-
-/// `hint(v, .promote)`: the value with what is said of it.
-fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
-    let v = match first_argument(hop)? {
-        Some(v) if !names.is_empty() => v,
-        other => return Ok(other),
-    };
-    let ty = hop.llops.ty(&v);
-    let args = std::iter::once(v).chain(names.iter().map(|n| crate::hop::cfield(n)));
-    Ok(Some(hop.genop(PlainOp::Hint, args, ty)))
 }
 
 fn rgc(function: &str, hop: &Hop<'_>) -> Option<RType> {
@@ -228,7 +182,7 @@ fn returns(hop: &Hop<'_>, v: taipan_lltype::LLOperand) -> RType {
     }
 }
 
-fn first_argument(hop: &Hop<'_>) -> RType {
+pub(super) fn first_argument(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     if let Some(Const::None) = hop.const_arg(0)
         && hop.r_result == Repr::None
