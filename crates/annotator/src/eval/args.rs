@@ -45,12 +45,6 @@ impl Arguments {
         self.positional.iter().map(|(_, v)| v.clone()).collect()
     }
 
-    /// Without keywords.
-    pub(crate) fn without_keywords(mut self) -> Arguments {
-        self.keywords.clear();
-        self
-    }
-
     /// Finds the argument of each parameter. `defaults` are those of the last ones.
     pub(crate) fn matched(
         self,

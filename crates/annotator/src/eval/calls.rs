@@ -109,12 +109,10 @@ impl Cx<'_> {
         for d in &info.data.defaults {
             defaults.push((ArgSource::Default(d.clone()), self.const_val(d)?));
         }
-        let args = if is_jit_marker(&info.data) {
+        if is_jit_marker(&info.data) {
             self.check_jit_marker(&info.data.name, desc, &args)?;
-            args.without_keywords()
-        } else {
-            args
-        };
+            return self.const_val(&Const::None);
+        }
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
             Err(message) => return Ok(self.problem("TP0304", message)),

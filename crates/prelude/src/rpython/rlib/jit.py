@@ -255,10 +255,10 @@ class JitDriver(object):
 
     # Calls of these two name the live variables; the annotator leaves those out.
 
-    def jit_merge_point(_self):
+    def jit_merge_point(_self, **live_variables):
         pass
 
-    def can_enter_jit(_self):
+    def can_enter_jit(_self, **live_variables):
         pass
 
     def loop_header(self):
