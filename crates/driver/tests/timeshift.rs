@@ -487,6 +487,69 @@ def f(n):
 }
 
 #[test]
+fn items_of_frozen_lists_are_green() {
+    check(
+        "
+from rpython.rlib.jit import hint
+class Code(object):
+    _immutable_fields_ = ['fixed[*]', 'mutable']
+    def __init__(self, items):
+        self.fixed = items[:]
+        self.mutable = items[:]
+CODE = Code([1, 2, 3])
+def fixed(x):
+    total = 0
+    i = 0
+    while i < len(CODE.fixed):
+        total += hint(CODE.fixed[i], concrete=True) * x
+        i += 1
+    return total
+def mutable(x):
+    CODE.mutable[2] = 7
+    return x * CODE.mutable[1]
+def passed(items, i):
+    return items[i]
+def through_a_call(x):
+    return x * (passed(CODE.fixed, 1) + passed(CODE.mutable, 0))
+",
+        "
+        fixed(5) leaves int_add=3 int_mul=3
+        mutable(5) leaves getarrayitem=1 int_mul=1 setarrayitem=1
+        through_a_call(5) leaves getarrayitem=1 int_add=1 int_mul=1
+        ",
+    );
+}
+
+#[test]
+fn quasi_immutable_fields_of_known_objects_are_promoted() {
+    check(
+        "
+class Cell(object):
+    _immutable_fields_ = ['value?', 'items?[*]']
+    def __init__(self, value):
+        self.value = value
+        self.items = ITEMS
+ITEMS = [3, 3]
+CELL = Cell(3)
+def known(x):
+    if x > 100:
+        CELL.value = x
+        CELL.items = ITEMS
+    return x * (CELL.value + 1)
+def items(x):
+    return x * (CELL.items[1] + 1)
+def unknown(x):
+    return Cell(x).value + 1
+",
+        "
+        known(5) leaves getfield=1 int_gt=1 int_mul=1 setfield=2 flexswitches=1
+        items(5) leaves getfield=1 int_mul=1 flexswitches=1
+        unknown(5) leaves int_add=1
+        ",
+    );
+}
+
+#[test]
 fn colors_of_a_portal() {
     let db = database(
         "

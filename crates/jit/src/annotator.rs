@@ -15,16 +15,16 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use taipan_graph::{BlockId, Operation, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp};
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp};
 
-use crate::binding::{AbstractConstant, Binding, OriginId};
+use crate::binding::{AbstractConstant, Binding, Frozen, OriginId};
 use crate::explain::HintError;
 use crate::hints::{Hint, hint_of};
 use crate::prepare::{call_stub, prepare};
 use crate::program::{JitProgram, Policy};
 use crate::purity::{
-    Purity, call_targets, field_name, is_immutable_array, is_immutable_field, operand_ty,
-    reads_immutable,
+    Purity, call_targets, field_name, has_frozen_list, is_immutable_array, is_immutable_field,
+    operand_ty, reads_immutable,
 };
 
 /// A copy of a function for one kind of call site.
@@ -184,7 +184,10 @@ impl<'p> Annotator<'p> {
             LLOperand::Var(v) => self.spec(s).bindings[v.index()].clone(),
             LLOperand::Const(c) => Binding::Constant(AbstractConstant {
                 // Nothing is reached through a null pointer.
-                deepfrozen: matches!(c, LLConst::Null(_)),
+                frozen: match c {
+                    LLConst::Null(_) => Frozen::Deep,
+                    _ => Frozen::No,
+                },
                 ..AbstractConstant::default()
             }),
         }
@@ -261,39 +264,58 @@ impl<'p> Annotator<'p> {
         }
         let pointee = |i: usize| op.args.get(i).and_then(|p| operand_ty(graph, p).pointee());
         let own = |a: &mut Self| a.origin(OriginKind::Op(s, b, i));
-        let deepfrozen = args.first().is_some_and(Binding::deepfrozen);
-        let memory = |a: &mut Self, immutable: bool| -> Binding {
-            if immutable || deepfrozen {
+        let frozen = args.first().map_or(Frozen::No, Binding::frozen);
+        let memory = |a: &mut Self, immutable: bool, result: Frozen| -> Binding {
+            if immutable || frozen.reads_constant() {
                 let origin = own(a);
-                combine(args, origin, deepfrozen, false)
+                combine(args, origin, result)
             } else {
-                Binding::red()
+                Binding::red().with_frozen(result)
             }
+        };
+        // Deep promises are for what is read as well; those about a list only for its array.
+        let inner = match frozen {
+            Frozen::Deep => Frozen::Deep,
+            _ => Frozen::No,
         };
         Ok(Some(match op.op {
             _ if graph.ty(op.result).is_void() && !is_call(op.op) => Binding::green(),
             LLOp::Plain(DirectCall | IndirectCall) => return self.call(place, graph, op, args),
             LLOp::Plain(SameAs) => args[0].clone(),
             LLOp::Plain(Getfield) => {
-                let immutable = (pointee(0).zip(field_name(op.args.get(1))))
-                    .is_some_and(|(t, name)| is_immutable_field(self.program, t, name));
-                memory(self, immutable)
+                let field = pointee(0).zip(field_name(op.args.get(1)));
+                let says = |what: fn(&dyn JitProgram, LLType, &str) -> bool| {
+                    field.is_some_and(|(t, name)| what(self.program, t, name))
+                };
+                let immutable = says(|p, t, name| is_immutable_field(p, t, name));
+                let array = graph
+                    .ty(op.result)
+                    .pointee()
+                    .is_some_and(|t| t.as_array().is_some());
+                let result = if says(|p, t, name| has_frozen_list(p, t, name))
+                    || frozen == Frozen::List && array
+                {
+                    inner.max(Frozen::List)
+                } else {
+                    inner
+                };
+                memory(self, immutable, result)
             }
             LLOp::Plain(Getarrayitem) => {
                 let immutable = pointee(0).is_some_and(is_immutable_array);
-                memory(self, immutable)
+                memory(self, immutable, inner)
             }
             LLOp::Plain(Getinteriorfield) => {
                 let immutable = reads_immutable(self.program, graph, op);
-                memory(self, immutable)
+                memory(self, immutable, inner)
             }
             LLOp::Plain(CastPointer | CastOpaquePtr | Getsubstruct | Getarraysubstruct) => {
                 let origin = own(self);
-                combine(args, origin, deepfrozen, false)
+                combine(args, origin, frozen)
             }
             other if other.flags() & taipan_lltype::FOLD != 0 => {
                 let origin = own(self);
-                combine(args, origin, false, true)
+                combine(args, origin, Frozen::No)
             }
             _ => Binding::red(),
         }))
@@ -318,7 +340,7 @@ impl<'p> Annotator<'p> {
                     origins: BTreeSet::from([origin]),
                     eager_concrete: true,
                     myorigin: None,
-                    deepfrozen: c.deepfrozen,
+                    frozen: c.frozen,
                 })
             }
             (Hint::Concrete, _) => {
@@ -333,7 +355,7 @@ impl<'p> Annotator<'p> {
                 })
             }
             (Hint::Promote, _) => Binding::green(),
-            (Hint::DeepFreeze, arg) => arg.clone().with_deepfrozen(true),
+            (Hint::DeepFreeze, arg) => arg.clone().with_frozen(Frozen::Deep),
             (_, arg) => arg.clone(),
         })
     }
@@ -375,7 +397,7 @@ impl<'p> Annotator<'p> {
                 return Ok(Some(red(graph)));
             }
             let origin = self.origin(OriginKind::Op(place.0, place.1, place.2));
-            return Ok(Some(combine(args, origin, false, false)));
+            return Ok(Some(combine(args, origin, Frozen::No)));
         }
         let portal = self.specs[0].func.clone();
         if direct && followed[0].0 == portal {
@@ -454,7 +476,7 @@ impl<'p> Annotator<'p> {
                     origins: BTreeSet::from([own]),
                     eager_concrete: c.eager_concrete,
                     myorigin: Some(own),
-                    deepfrozen: c.deepfrozen,
+                    frozen: c.frozen,
                 });
                 if self.read_fixed(own, place) {
                     for o in c.origins.clone() {
@@ -484,9 +506,7 @@ impl<'p> Annotator<'p> {
         match callable {
             Some(Binding::Constant(f)) => origins.extend(&f.origins),
             Some(_) => {
-                return Ok(Binding::Variable {
-                    deepfrozen: c.deepfrozen,
-                });
+                return Ok(Binding::Variable { frozen: c.frozen });
             }
             None => {}
         }
@@ -505,7 +525,7 @@ impl<'p> Annotator<'p> {
             origins,
             eager_concrete: c.eager_concrete,
             myorigin: None,
-            deepfrozen: c.deepfrozen,
+            frozen: c.frozen,
         }))
     }
 
@@ -528,26 +548,26 @@ pub(crate) fn is_call(op: LLOp) -> bool {
 
 /// The result of an operation that can be computed while compiling if all operands are
 /// known.
-fn combine(args: &[Binding], own: OriginId, deepfrozen: bool, any_eager: bool) -> Binding {
+fn combine(args: &[Binding], own: OriginId, frozen: Frozen) -> Binding {
     let mut origins = BTreeSet::from([own]);
     let mut eager = Vec::new();
     for a in args {
         match a {
             Binding::Constant(c) => {
                 origins.extend(&c.origins);
-                eager.push(c.eager_concrete);
+                // A literal is what the others are.
+                if c.eager_concrete || !c.origins.is_empty() {
+                    eager.push(c.eager_concrete);
+                }
             }
-            _ => return Binding::Variable { deepfrozen },
+            _ => return Binding::Variable { frozen },
         }
     }
     Binding::Constant(AbstractConstant {
         origins,
-        eager_concrete: match any_eager {
-            true => eager.contains(&true),
-            false => eager.first() == Some(&true),
-        },
+        eager_concrete: !eager.is_empty() && eager.iter().all(|e| *e),
         myorigin: Some(own),
-        deepfrozen,
+        frozen,
     })
 }
 
@@ -561,8 +581,13 @@ fn specialization_key(fixed: bool, args: &[Binding]) -> String {
         match a {
             Binding::Constant(c) => {
                 key.push(if c.eager_concrete { 'E' } else { 'x' });
-                key.push(if c.deepfrozen { 'D' } else { 'x' });
+                key.push(match c.frozen {
+                    Frozen::No => 'x',
+                    Frozen::List => 'L',
+                    Frozen::Deep => 'D',
+                });
             }
+            other if other.frozen() == Frozen::List => key.push('l'),
             _ => key.push('v'),
         }
     }

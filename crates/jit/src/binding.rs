@@ -6,6 +6,25 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct OriginId(pub(crate) u32);
 
+/// What is promised about the memory that a pointer leads to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) enum Frozen {
+    /// Nothing.
+    #[default]
+    No,
+    /// It is a list or its array; the length and the items never change (`x[*]`).
+    List,
+    /// Nothing that is reached through it changes (`deepfreeze`).
+    Deep,
+}
+
+impl Frozen {
+    /// Whether what is read through the pointer never changes.
+    pub(crate) fn reads_constant(self) -> bool {
+        self != Frozen::No
+    }
+}
+
 /// What is known of a variable's binding time. Grows from `Unknown` to `Variable`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Binding {
@@ -16,10 +35,7 @@ pub(crate) enum Binding {
     /// `SomeLLAbstractConstant`).
     Constant(AbstractConstant),
     /// Red for certain (RPython: `SomeLLAbstractVariable`).
-    Variable {
-        /// What is reached through it never changes.
-        deepfrozen: bool,
-    },
+    Variable { frozen: Frozen },
 }
 
 /// A value that is green if all that it depends on can be.
@@ -31,8 +47,7 @@ pub(crate) struct AbstractConstant {
     pub(crate) eager_concrete: bool,
     /// The operation or argument that it is, unless paths join.
     pub(crate) myorigin: Option<OriginId>,
-    /// What is reached through it never changes.
-    pub(crate) deepfrozen: bool,
+    pub(crate) frozen: Frozen,
 }
 
 /// A value that a hint wants green meets a red one.
@@ -46,46 +61,44 @@ impl Binding {
 
     /// A red variable.
     pub(crate) fn red() -> Binding {
-        Binding::Variable { deepfrozen: false }
+        Binding::Variable { frozen: Frozen::No }
     }
 
-    pub(crate) fn deepfrozen(&self) -> bool {
+    pub(crate) fn frozen(&self) -> Frozen {
         match self {
-            Binding::Unknown => false,
-            Binding::Constant(c) => c.deepfrozen,
-            Binding::Variable { deepfrozen } => *deepfrozen,
+            Binding::Unknown => Frozen::No,
+            Binding::Constant(c) => c.frozen,
+            Binding::Variable { frozen } => *frozen,
         }
     }
 
-    /// The same with another promise about what is reached through it.
-    pub(crate) fn with_deepfrozen(mut self, to: bool) -> Binding {
+    /// The same with another promise about the memory that it leads to.
+    pub(crate) fn with_frozen(mut self, to: Frozen) -> Binding {
         match &mut self {
             Binding::Unknown => {}
-            Binding::Constant(c) => c.deepfrozen = to,
-            Binding::Variable { deepfrozen } => *deepfrozen = to,
+            Binding::Constant(c) => c.frozen = to,
+            Binding::Variable { frozen } => *frozen = to,
         }
         self
     }
 
     /// What holds of values of both.
     pub(crate) fn union(&self, other: &Binding) -> Result<Binding, Contradiction> {
-        let deepfrozen = self.deepfrozen() && other.deepfrozen();
+        let frozen = self.frozen().min(other.frozen());
         Ok(match (self, other) {
             (Binding::Unknown, b) | (b, Binding::Unknown) => b.clone(),
             (Binding::Constant(a), Binding::Constant(b)) => Binding::Constant(AbstractConstant {
                 origins: a.origins.union(&b.origins).copied().collect(),
                 eager_concrete: a.eager_concrete && b.eager_concrete,
                 myorigin: a.myorigin.filter(|o| b.myorigin == Some(*o)),
-                deepfrozen,
+                frozen,
             }),
-            (Binding::Variable { .. }, Binding::Variable { .. }) => {
-                Binding::Variable { deepfrozen }
-            }
+            (Binding::Variable { .. }, Binding::Variable { .. }) => Binding::Variable { frozen },
             (Binding::Constant(c), _) | (_, Binding::Constant(c)) => {
                 if c.eager_concrete {
                     return Err(Contradiction);
                 }
-                Binding::Variable { deepfrozen }
+                Binding::Variable { frozen }
             }
         })
     }

@@ -53,6 +53,9 @@ pub(crate) enum TsKind {
     MergePoint { global: bool },
     /// The value is made known.
     Promote,
+    /// A value that was read from a field that seldom changes is made known, if the object
+    /// that it was read from is.
+    PromoteField,
     /// The value is known here.
     RevealConst,
     /// A call that is made while compiling.

@@ -41,6 +41,18 @@ pub(crate) fn is_immutable_field(program: &dyn Program, container: LLType, name:
         .is_some_and(|s| program.body(s).immutable.iter().any(|f| &**f == name))
 }
 
+/// Whether a field holds a list whose length and items never change.
+pub(crate) fn has_frozen_list(program: &dyn Program, container: LLType, name: &str) -> bool {
+    (container.as_struct())
+        .is_some_and(|s| program.body(s).frozen_lists.iter().any(|f| &**f == name))
+}
+
+/// Whether a field seldom changes.
+pub(crate) fn is_quasi_immutable(program: &dyn Program, container: LLType, name: &str) -> bool {
+    (container.as_struct())
+        .is_some_and(|s| (program.body(s).quasi_immutable.iter()).any(|f| &**f == name))
+}
+
 /// Whether the items of an array keep their values.
 pub(crate) fn is_immutable_array(container: LLType) -> bool {
     container.as_array().is_some_and(|a| a.immutable)

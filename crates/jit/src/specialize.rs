@@ -270,6 +270,13 @@ impl<'p> Specializer<'p> {
                     }
                 }
                 TsKind::Promote => current = self.promote(world, state, op)?,
+                TsKind::PromoteField => match self.known_arg(world, &state, &op.args[1]) {
+                    Some(object) if object != 0 => current = self.promote(world, state, op)?,
+                    _ => {
+                        state.frame_mut().op += 1;
+                        current = Some(state);
+                    }
+                },
                 TsKind::Call(..) => current = self.call(world, activation, state, op)?,
                 TsKind::ReverseSplitQueue => {
                     activation.waiting.reverse();

@@ -19,7 +19,8 @@ use crate::colors::{CallKind, Colors};
 use crate::explain::HintError;
 use crate::hints::{Hint, hint_of};
 use crate::purity::{
-    field_name, is_immutable_array, is_immutable_field, operand_ty, reads_immutable,
+    field_name, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty,
+    reads_immutable,
 };
 
 /// Timeshifts one function copy.
@@ -197,11 +198,24 @@ impl Timeshifter<'_, '_> {
             None => self.kind(place, op),
         };
         let merges = matches!(kind, TsKind::Call(crate::colors::CallColor::Yellow, _));
+        let promoted = (self.is_quasi_immutable_read(op) && !self.colors.green(self.s, op.result))
+            .then(|| vec![Arg::Slot(op.result.0), args[0].clone()]);
         ops.push(self.op(kind, args, Some(op.result.0)));
+        if let Some(args) = promoted {
+            ops.push(self.op(TsKind::PromoteField, args, Some(op.result.0)));
+        }
         if merges {
             // Some of the states that return may agree after all.
             ops.push(self.op(TsKind::MergePoint { global: false }, Vec::new(), None));
         }
+    }
+
+    /// Whether an operation reads a field that seldom changes.
+    fn is_quasi_immutable_read(&self, op: &Operation<LowLevel>) -> bool {
+        let container = (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
+        op.op == PlainOp::Getfield.into()
+            && (container.zip(field_name(op.args.get(1))))
+                .is_some_and(|(t, name)| is_quasi_immutable(self.a.program, t, name))
     }
 
     fn kind(&self, place: (BlockId, usize), op: &Operation<LowLevel>) -> TsKind {
@@ -213,7 +227,8 @@ impl Timeshifter<'_, '_> {
         let container = || (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
         let frozen = || {
             let pointer = op.args.first().map(|o| self.a.binding(self.s, o));
-            pointer.is_some_and(|b| b.deepfrozen()) || self.colors.green(self.s, op.result)
+            pointer.is_some_and(|b| b.frozen().reads_constant())
+                || self.colors.green(self.s, op.result)
         };
         let read = |constant: bool| TsKind::Read {
             op: op.op,
@@ -409,10 +424,13 @@ fn liveness(g: &mut TsGraph) {
                 live.remove(&op.result);
                 if matches!(
                     op.kind,
-                    TsKind::MergePoint { .. } | TsKind::Call(..) | TsKind::Promote
+                    TsKind::MergePoint { .. }
+                        | TsKind::Call(..)
+                        | TsKind::Promote
+                        | TsKind::PromoteField
                 ) {
                     op.live = live.iter().copied().collect();
-                    if op.kind == TsKind::Promote {
+                    if matches!(op.kind, TsKind::Promote | TsKind::PromoteField) {
                         // The value is asked for again once it is known.
                         used(&mut live, &op.args);
                         op.live = live.iter().copied().collect();

@@ -94,6 +94,10 @@ pub struct StructBody {
     pub adtmeths: Option<ObjId>,
     /// Fields that never change after initialisation (hint `immutable` lists all).
     pub immutable: Vec<Arc<str>>,
+    /// Fields with lists whose lengths and items never change (`x[*]`).
+    pub frozen_lists: Vec<Arc<str>>,
+    /// Fields that seldom change (`x?`).
+    pub quasi_immutable: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,
 }
@@ -332,7 +336,7 @@ primitives! {
             immutable: ["subclassrange_min", "subclassrange_max", "name", "hash", "instantiate"]
                 .map(Into::into)
                 .to_vec(),
-            union: false,
+            ..StructBody::default()
         })),
     });
     /// `object`, the layout that every instance starts with: `typeptr`.
@@ -343,7 +347,7 @@ primitives! {
             fields: vec![Field { name: "typeptr".into(), ty: OBJECT_VTABLE.ptr() }],
             adtmeths: None,
             immutable: vec!["typeptr".into()],
-            union: false,
+            ..StructBody::default()
         })),
     });
 }
@@ -369,7 +373,7 @@ fn string_body(item: LLType) -> StructBody {
         ],
         adtmeths: None,
         immutable: vec!["chars".into()],
-        union: false,
+        ..StructBody::default()
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
+use taipan_lltype::StructBody;
 
 use crate::{RTyper, Repr, Typed, TyperError};
 
@@ -36,21 +37,27 @@ impl Declared {
     }
 }
 
-/// Which fields of a class, of these names, never change once they are set.
-pub(crate) fn immutable_fields(
+/// What a class says of its fields, of these names: a body without fields.
+pub(crate) fn declared_immutable(
     rt: &RTyper<'_>,
     class: ObjId,
     fields: &[Arc<str>],
-) -> Typed<Vec<Arc<str>>> {
-    if is_immutable(rt, class)? {
-        return Ok(fields.to_vec());
-    }
+) -> Typed<StructBody> {
     let listed = listed(rt, class)?;
-    Ok(listed
-        .into_iter()
-        .filter(|d| !d.quasi)
-        .map(|d| format!("inst_{}", d.name).into())
-        .collect())
+    let all = is_immutable(rt, class)?;
+    let names = |wanted: &dyn Fn(&Declared) -> bool| -> Vec<Arc<str>> {
+        let chosen = listed.iter().filter(|d| wanted(d));
+        chosen.map(|d| format!("inst_{}", d.name).into()).collect()
+    };
+    Ok(StructBody {
+        immutable: match all {
+            true => fields.to_vec(),
+            false => names(&|d| !d.quasi),
+        },
+        frozen_lists: names(&|d| d.list),
+        quasi_immutable: names(&|d| d.quasi),
+        ..StructBody::default()
+    })
 }
 
 /// Rejects what a class says of its fields where that contradicts itself or a base class.

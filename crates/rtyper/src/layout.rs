@@ -5,7 +5,7 @@ use taipan_annotator::Family;
 use taipan_graph::ObjId;
 use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
 
-use crate::immutable::immutable_fields;
+use crate::immutable::declared_immutable;
 use crate::reprs::{family_of_struct, group_field, vtable_repr};
 use crate::{RTyper, Typed, TyperError, containers};
 
@@ -70,12 +70,9 @@ fn instance_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
     }
     let fields = with_super(rt.instance_type(rt.class_base(class)), fields);
     let names: Vec<_> = fields.iter().skip(1).map(|f| f.name.clone()).collect();
-    let immutable = immutable_fields(rt, class, &names)?;
     Ok(StructBody {
         fields,
-        adtmeths: None,
-        immutable,
-        union: false,
+        ..declared_immutable(rt, class, &names)?
     })
 }
 
@@ -100,9 +97,8 @@ fn vtable_body(rt: &RTyper<'_>, class: ObjId) -> Typed<StructBody> {
     let immutable = fields.iter().skip(1).map(|f| f.name.clone()).collect();
     Ok(StructBody {
         fields,
-        adtmeths: None,
         immutable,
-        union: false,
+        ..StructBody::default()
     })
 }
 
@@ -120,8 +116,7 @@ fn frozen_body(rt: &RTyper<'_>, family: ObjId) -> Typed<StructBody> {
     let immutable = fields.iter().map(|f| f.name.clone()).collect();
     Ok(StructBody {
         fields,
-        adtmeths: None,
         immutable,
-        union: false,
+        ..StructBody::default()
     })
 }

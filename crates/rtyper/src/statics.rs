@@ -176,7 +176,7 @@ pub(crate) fn placeholder_type() -> LLType {
             }],
             adtmeths: None,
             immutable: vec![],
-            union: false,
+            ..StructBody::default()
         },
     )
 }

@@ -212,13 +212,17 @@ impl Specializer<'_> {
         mut state: JitState,
         op: &TsOp,
     ) -> Result<Option<JitState>, Failure> {
-        debug_assert_eq!(op.kind, TsKind::Promote);
+        debug_assert!(matches!(op.kind, TsKind::Promote | TsKind::PromoteField));
         let graph = self.graphs[state.frame().code as usize].clone();
         let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
         self.operand(world, &mut state, promoted);
         if let Some(w) = state.known(promoted) {
+            let val = match graph.slots[op.result as usize].green {
+                true => Val::Green(w),
+                false => Val::Red(promoted),
+            };
             let frame = state.frame_mut();
-            frame.values[op.result as usize] = Val::Green(w);
+            frame.values[op.result as usize] = val;
             frame.op += 1;
             return Ok(Some(state));
         }

@@ -70,6 +70,7 @@ impl Specializer<'_> {
             TsKind::Plain(plain) => return self.plain(world, state, graph, op, *plain),
             TsKind::MergePoint { .. }
             | TsKind::Promote
+            | TsKind::PromoteField
             | TsKind::Call(..)
             | TsKind::ReverseSplitQueue => return Err("an operation of states".to_owned()),
         };

@@ -91,15 +91,19 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
         })
     })?;
     let adtmeths = adtmeths(cursor, names)?;
-    let mut immutable = Vec::new();
-    if cursor.eat_word("immutable") {
+    let mut names_after = |word: &str| -> Parsed<Vec<Arc<str>>> {
+        if !cursor.eat_word(word) {
+            return Ok(Vec::new());
+        }
         cursor.expect("(")?;
-        immutable = cursor.list(")", |c| c.word().map(Arc::from))?;
-    }
+        cursor.list(")", |c| c.word().map(Arc::from))
+    };
     Ok(StructBody {
         fields,
         adtmeths,
-        immutable,
+        immutable: names_after("immutable")?,
+        frozen_lists: names_after("frozen_lists")?,
+        quasi_immutable: names_after("quasi_immutable")?,
         union: cursor.eat_word("union"),
     })
 }

@@ -262,8 +262,14 @@ impl Declarations<'_> {
                 if let Some(table) = body.adtmeths {
                     let _ = write!(out, " adtmeths {}", With(&Const::Obj(table), names));
                 }
-                if !body.immutable.is_empty() {
-                    let _ = write!(out, " immutable({})", body.immutable.join(", "));
+                for (word, names) in [
+                    ("immutable", &body.immutable),
+                    ("frozen_lists", &body.frozen_lists),
+                    ("quasi_immutable", &body.quasi_immutable),
+                ] {
+                    if !names.is_empty() {
+                        let _ = write!(out, " {word}({})", names.join(", "));
+                    }
                 }
                 if body.union {
                     let _ = out.write_str(" union");

@@ -109,7 +109,7 @@ fn range(step: i64) -> ListRepr {
                     .collect(),
                 adtmeths: None,
                 immutable: names.iter().map(|n| (*n).into()).collect(),
-                union: false,
+                ..StructBody::default()
             },
         ),
         item: Repr::signed(),

@@ -56,7 +56,7 @@ fn tuple_type(items: impl Iterator<Item = LLType>) -> LLType {
             fields,
             adtmeths: None,
             immutable,
-            union: false,
+            ..StructBody::default()
         },
     )
 }

@@ -277,7 +277,7 @@ fn specfunc(variants: &[LLType]) -> LLType {
             fields,
             adtmeths: None,
             immutable,
-            union: false,
+            ..StructBody::default()
         },
     )
 }
