@@ -33,7 +33,7 @@ def record(args):
                            os.path.abspath(args.cases)], env=env)
 
 
-def command(case):
+def command(case, engine=None):
     """The arguments of `taipan` that run a case."""
     out = ["timeshift", "%s:%s" % (case["file"], case["func"])]
     if case["static"]:
@@ -46,13 +46,15 @@ def command(case):
         out += ["--inline", str(case["inline"])]
     if case["optimize"]:
         out.append("--optimize")
+    if engine:
+        out += ["--engine", engine]
     # An argument may start with a minus.
     return out + ["--json", "--"] + case["args"]
 
 
 def answer(args, case):
     try:
-        done = subprocess.run([args.taipan] + command(case), capture_output=True, text=True,
+        done = subprocess.run([args.taipan] + command(case, args.engine), capture_output=True, text=True,
                               timeout=args.seconds)
     except subprocess.TimeoutExpired:
         return {"error": "no answer in %d seconds" % args.seconds}
@@ -115,7 +117,7 @@ def compare(args):
         for case, text in items if args.verbose else items[:3]:
             print("         %s: %s" % (case["id"], text.split("\n")[0]))
             if args.verbose:
-                print("             taipan " + " ".join(command(case)))
+                print("             taipan " + " ".join(command(case, args.engine)))
     print()
     for suite, (good, total) in sorted(suites.items()):
         print("%-24s %4d of %4d" % (suite, good, total))
@@ -136,6 +138,7 @@ def main():
     c.add_argument("--only")
     c.add_argument("--skipped", action="store_true", help="also what the old tests skip")
     c.add_argument("--taipan", default="target/release/taipan")
+    c.add_argument("--engine", help="what executes residual code, as for taipan timeshift")
     c.add_argument("--jobs", type=int, default=2)
     c.add_argument("--seconds", type=int, default=60, help="for one case")
     c.add_argument("-v", dest="verbose", action="store_true")

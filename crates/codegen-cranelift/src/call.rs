@@ -158,8 +158,9 @@ fn stack_left() -> usize {
         .min(size)
 }
 
-/// The word of a value whose bytes are the lowest ones of `slot`.
-fn in_register(slot: i128, ty: LLType) -> i128 {
+/// The word of a value whose bytes are the lowest ones of `slot`, which is what a
+/// trampoline writes.
+pub fn in_register(slot: i128, ty: LLType) -> i128 {
     match ty.kind() {
         TypeKind::Int(k) => k.wrap(slot),
         TypeKind::Float | TypeKind::Address | TypeKind::Ptr(_) => i128::from(slot as u64),

@@ -11,10 +11,16 @@ use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Reloc, RelocKind, SymbolRef,
     build_image,
 };
-use taipan_lltype::{FuncSym, LLGraph, Program};
+use taipan_lltype::{FuncSym, FuncType, LLGraph, Program};
 
-use crate::emit::{Symbols, emit_glue, emit_graph};
+use crate::emit::{Form, Symbols, emit_entry, emit_glue, emit_graph};
 use crate::isa::{OptLevel, SharedIsa, host_isa};
+
+/// Where things are in this process, for code that is made while a program runs in it.
+pub trait Addresses {
+    /// The address of data that a program has, or the runtime.
+    fn address(&self, symbol: &SymbolRef) -> Option<usize>;
+}
 
 /// Compiles functions one after the other, reusing its working memory. Each thread
 /// has its own.
@@ -27,8 +33,17 @@ pub struct FunctionCompiler {
 impl FunctionCompiler {
     /// A compiler for the host.
     pub fn new(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
+        Self::with(level, false)
+    }
+
+    /// A compiler for the host that makes units.
+    pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
+        Self::with(level, true)
+    }
+
+    fn with(level: OptLevel, units: bool) -> Result<FunctionCompiler, CodegenError> {
         Ok(FunctionCompiler {
-            isa: host_isa(level)?,
+            isa: host_isa(level, units)?,
             context: Context::new(),
             builder_context: FunctionBuilderContext::new(),
         })
@@ -52,6 +67,32 @@ impl FunctionCompiler {
         let symbols = emit_glue(func, builder, &*self.isa, glue)
             .map_err(|message| CodegenError::new("glue", message))?;
         self.finish("glue", symbols)
+    }
+
+    /// The machine code of a unit: its first argument is the cell by which it was entered.
+    pub fn compile_unit(
+        &mut self,
+        program: &dyn Program,
+        name: &str,
+        graph: &LLGraph,
+        addresses: &dyn Addresses,
+    ) -> Result<CompiledFunction, CodegenError> {
+        let symbols = self.emit_form(program, name, &Form::Unit(name, addresses), graph)?;
+        self.finish(name, symbols)
+    }
+
+    /// The code of a function of that type that enters the unit of a cell.
+    pub fn compile_entry(
+        &mut self,
+        name: &str,
+        ty: &FuncType,
+        cell: usize,
+    ) -> Result<CompiledFunction, CodegenError> {
+        self.context.clear();
+        let (func, builder) = (&mut self.context.func, &mut self.builder_context);
+        let symbols = emit_entry(func, builder, &*self.isa, ty, cell)
+            .map_err(|message| CodegenError::new(name, message))?;
+        self.finish(name, symbols)
     }
 
     /// The function in Cranelift's intermediate representation, before its passes.
@@ -86,16 +127,26 @@ impl FunctionCompiler {
         f: &FuncSym,
         graph: &LLGraph,
     ) -> Result<Symbols, CodegenError> {
+        self.emit_form(program, f.name(), &Form::Function(f), graph)
+    }
+
+    fn emit_form(
+        &mut self,
+        program: &dyn Program,
+        name: &str,
+        form: &Form<'_>,
+        graph: &LLGraph,
+    ) -> Result<Symbols, CodegenError> {
         self.context.clear();
         emit_graph(
             &mut self.context.func,
             &mut self.builder_context,
             &*self.isa,
             program,
-            f,
+            form,
             graph,
         )
-        .map_err(|message| CodegenError::new(f.name(), message))
+        .map_err(|message| CodegenError::new(name, message))
     }
 
     fn run_cranelift(&mut self, name: &str) -> Result<(), CodegenError> {

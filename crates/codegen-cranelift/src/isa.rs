@@ -12,19 +12,23 @@ use target_lexicon::Triple;
 pub enum OptLevel {
     /// Compiles fastest.
     None,
+    /// As `None`, with registers given out in a single pass: code for a few runs.
+    Quick,
     /// The usual.
     #[default]
     Speed,
 }
 
 /// Cranelift set up for the host's architecture. The features used are the same on
-/// every machine, so that cached and built code is portable.
-pub(crate) fn host_isa(level: OptLevel) -> Result<OwnedTargetIsa, CodegenError> {
+/// every machine, so that cached and built code is portable. Units need frame pointers for
+/// their jumps.
+pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, CodegenError> {
     let error = |e: &dyn std::fmt::Display| CodegenError::new("machine", e.to_string());
     let mut flags = settings::builder();
-    let level = match level {
-        OptLevel::None => "none",
-        OptLevel::Speed => "speed",
+    let (level, registers) = match level {
+        OptLevel::None => ("none", "backtracking"),
+        OptLevel::Quick => ("none", "single_pass"),
+        OptLevel::Speed => ("speed", "backtracking"),
     };
     let verifier = if cfg!(debug_assertions) {
         "true"
@@ -33,6 +37,7 @@ pub(crate) fn host_isa(level: OptLevel) -> Result<OwnedTargetIsa, CodegenError> 
     };
     for (name, value) in [
         ("opt_level", level),
+        ("regalloc_algorithm", registers),
         // Code and data of an image are within reach of each other; what is elsewhere
         // is called by way of stubs.
         ("is_pic", "false"),
@@ -41,6 +46,10 @@ pub(crate) fn host_isa(level: OptLevel) -> Result<OwnedTargetIsa, CodegenError> 
         ("enable_llvm_abi_extensions", "true"),
         ("unwind_info", "false"),
         ("enable_probestack", "false"),
+        (
+            "preserve_frame_pointers",
+            if units { "true" } else { "false" },
+        ),
     ] {
         flags.set(name, value).map_err(|e| error(&e))?;
     }

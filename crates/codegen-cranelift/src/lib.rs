@@ -24,12 +24,14 @@ mod tests;
 
 pub use call::{
     NativeMemory, RaisedException, TracebackPlace, call_function, call_roots, call_trampoline,
+    in_register,
 };
-pub use compiler::{FunctionCompiler, compile_all};
+pub use compiler::{Addresses, FunctionCompiler, compile_all};
 pub use elf::object_file;
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
 pub use link::link_executable;
 pub use loaded::LoadedImage;
+pub use place::{STUB, external_address, stub};
 pub use region::Region;
 pub use run::run_program;

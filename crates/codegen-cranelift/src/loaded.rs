@@ -8,6 +8,7 @@
 use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
+use taipan_lltype::FuncSym;
 use taipan_runtime::threads;
 
 use crate::foreign;
@@ -72,6 +73,16 @@ impl LoadedImage {
     /// The address of a function or object of the image.
     pub fn symbol(&self, symbol: &SymbolRef) -> Option<usize> {
         self.image.place(symbol).map(|p| self.address(p))
+    }
+
+    /// The functions that have graphs, with their addresses, in no order.
+    pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, usize)> {
+        (self.image.functions()).map(|(f, p)| (f, self.address(p)))
+    }
+
+    /// Where its code starts.
+    pub fn start(&self) -> usize {
+        self.base
     }
 
     /// The address of a place of the image.

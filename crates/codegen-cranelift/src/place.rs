@@ -10,7 +10,7 @@ use taipan_codegen::{CodegenError, Image, ImageReloc, Place, RelocKind, SectionI
 /// Size of a page of memory.
 pub(crate) const PAGE: usize = 4096;
 /// Size of a stub: `jmp *[rip]` and the address.
-pub(crate) const STUB: usize = 16;
+pub const STUB: usize = 16;
 
 /// Addresses of the runtime's functions and variables in this process.
 static RUNTIME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
@@ -22,7 +22,7 @@ static RUNTIME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
 });
 
 /// The address of a function or variable of the runtime or the C library.
-pub(crate) fn external_address(name: &str) -> Result<usize, CodegenError> {
+pub fn external_address(name: &str) -> Result<usize, CodegenError> {
     if let Some(address) = RUNTIME.get(name) {
         return Ok(*address);
     }
@@ -36,7 +36,7 @@ pub(crate) fn external_address(name: &str) -> Result<usize, CodegenError> {
 }
 
 /// The code of a stub that goes on at an address.
-pub(crate) fn stub(address: usize) -> [u8; STUB] {
+pub fn stub(address: usize) -> [u8; STUB] {
     let mut stub = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xcc, 0xcc];
     stub[6..14].copy_from_slice(&(address as u64).to_le_bytes());
     stub

@@ -119,6 +119,11 @@ impl Image {
         self.sections == other.sections && self.externals == other.externals
     }
 
+    /// The functions that have graphs, in no order.
+    pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, Place)> {
+        self.functions.iter().map(|(f, p)| (f, *p))
+    }
+
     /// Where a symbol lies; none if the image has no such one.
     pub fn place(&self, symbol: &SymbolRef) -> Option<Place> {
         match symbol {

@@ -29,6 +29,7 @@ mod stages;
 mod targets;
 pub mod testing;
 mod timeshift;
+mod timeshift_native;
 mod timing;
 mod traces;
 mod typing;

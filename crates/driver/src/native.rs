@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// Runs `f` with this thread's compiler.
-fn with_compiler<T>(
+pub(crate) fn with_compiler<T>(
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
     COMPILER.with(|slot| {
@@ -148,7 +148,8 @@ pub(crate) fn listing(
     lister.list(&program, &mut QuerySource::new(db, roots), root)
 }
 
-struct QuerySource<'db> {
+/// Code by query.
+pub(crate) struct QuerySource<'db> {
     db: &'db dyn Db,
     roots: Roots,
     /// Making one takes as long as reading the file.
@@ -156,7 +157,8 @@ struct QuerySource<'db> {
 }
 
 impl<'db> QuerySource<'db> {
-    fn new(db: &'db dyn Db, roots: Roots) -> Self {
+    /// The code of the program with these roots.
+    pub(crate) fn new(db: &'db dyn Db, roots: Roots) -> Self {
         QuerySource {
             db,
             roots,

@@ -87,6 +87,11 @@ impl<'db> StageProgram<'db> {
         }
     }
 
+    /// Its roots.
+    pub(crate) fn roots(&self) -> Roots {
+        self.roots
+    }
+
     /// What a function says to the JIT generator.
     pub(crate) fn jit_attributes(&self, f: &FuncSym) -> Arc<JitAttributes> {
         jit_attributes(self.db, LLFunction::new(self.db, self.roots, f.clone()))

@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
-use taipan_jit::{FunctionHints, Generator, HintError, JitProgram, Policy};
+use taipan_jit::{FunctionHints, Generator, HintError, JitProgram, Policy, ResidualCounts};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
-use crate::compile::{find_function, lowlevel_args, short_name, typed};
+use crate::compile::{Engine, find_function, lowlevel_args, short_name, typed};
 use crate::reach::reachable;
 use crate::session::load;
 use crate::stages::{GraphStage, StageProgram};
+use crate::timeshift_native::native;
 use crate::value::to_json;
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded};
 
@@ -33,6 +34,8 @@ pub struct TimeshiftRequest {
     pub portal: Option<String>,
     /// Which calls are followed.
     pub policy: Policy,
+    /// What executes residual code, and the rest of the program.
+    pub engine: Engine,
 }
 
 /// How residual code ended, and what it consists of.
@@ -75,7 +78,12 @@ pub fn timeshift(
         let generator = timings
             .phase("timeshift", || Generator::new(&hinted, &portal, policy))
             .map_err(hint_failure)?;
-        timings.phase("execute", || execute(&hinted, &generator, &root, request))
+        match request.engine {
+            Engine::LLInterp => {
+                timings.phase("execute", || execute(&hinted, &generator, &root, request))
+            }
+            Engine::Native => native(db, &hinted, &generator, &root, request, timings),
+        }
     })?
 }
 
@@ -157,15 +165,19 @@ fn execute(
             .into());
         }
     };
-    let counts = jit.counts();
     Ok(TimeshiftOutcome {
         result,
-        counts: json!({
-            "residual": counts.operations,
-            "oops": counts.oops,
-            "flexswitches": counts.flexswitches,
-            "blocks": counts.blocks,
-        }),
+        counts: counts_json(&jit.counts()),
+    })
+}
+
+/// What residual code consists of.
+pub(crate) fn counts_json(counts: &ResidualCounts) -> Value {
+    json!({
+        "residual": counts.operations,
+        "oops": counts.oops,
+        "flexswitches": counts.flexswitches,
+        "blocks": counts.blocks,
     })
 }
 

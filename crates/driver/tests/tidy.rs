@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "jit",
     "codegen",
     "codegen-cranelift",
+    "jit-native",
     "driver",
     "ide",
     "server",
@@ -38,6 +39,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("jit", &["salsa", "annotator", "rtyper"]),
     ("codegen", &["salsa", "rtyper"]),
     ("codegen-cranelift", &["salsa", "rtyper"]),
+    ("jit-native", &["salsa", "rtyper"]),
 ];
 
 fn root() -> PathBuf {

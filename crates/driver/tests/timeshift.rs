@@ -29,14 +29,18 @@ fn check_with(source: &str, cases: &str, policy: &JitPolicy) {
     let mut wrong = Vec::new();
     for line in cases.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (head, want) = line.split_once(" leaves").expect("what is left");
-        let request = request(head, policy);
-        let got = match timeshift(
-            &db,
-            &LoadOptions::default(),
-            &request,
-            &mut Timings::default(),
-        ) {
+        let mut request = request(head, policy);
+        let mut run = |engine| {
+            request.engine = engine;
+            let options = LoadOptions::default();
+            timeshift(&db, &options, &request, &mut Timings::default())
+        };
+        let got = match run(Engine::LLInterp) {
             Ok(outcome) => {
+                let native = run(Engine::Native);
+                if native.as_ref().ok() != Some(&outcome) {
+                    wrong.push(format!("{head}: {outcome:?}, as machine code {native:?}"));
+                }
                 for engine in [Engine::LLInterp, Engine::Native] {
                     let called = called(&db, &request, engine);
                     if outcome.result != called {
@@ -70,6 +74,7 @@ fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
         is_static: Vec::new(),
         portal: None,
         policy: policy.clone(),
+        engine: Engine::LLInterp,
     };
     for word in head.split_inclusive(") ") {
         let (name, args) = word.trim().split_once('(').expect("arguments");

@@ -4,7 +4,7 @@
 //! dominate them define, and have input arguments only where code joins. Nothing is ever
 //! taken away, so code that runs already stays valid when a promotion adds to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, cleanup, ssa_to_ssi};
@@ -25,6 +25,21 @@ pub(crate) struct Residual {
     number: usize,
     /// How many switches promotions made.
     pub(crate) flexswitches: u32,
+    /// Blocks whose input arguments are all that is used from there on.
+    entries: BTreeSet<BlockId>,
+}
+
+/// A place in residual code where compilation has stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stub {
+    /// Its number in the function.
+    pub number: usize,
+    /// The value that it waits for, if it is a promotion.
+    pub value: Option<VarId>,
+    /// What is used afterwards, the value too.
+    pub live: Vec<VarId>,
+    /// Where code goes on. Without a value, the block is empty until then.
+    pub target: BlockId,
 }
 
 /// What residual code consists of.
@@ -43,7 +58,7 @@ pub struct ResidualCounts {
 
 impl ResidualCounts {
     /// Adds those of another function.
-    pub(crate) fn add(&mut self, other: &ResidualCounts) {
+    pub fn add(&mut self, other: &ResidualCounts) {
         for (mine, others) in [
             (&mut self.operations, &other.operations),
             (&mut self.oops, &other.oops),
@@ -73,6 +88,7 @@ impl Residual {
                 graph,
                 number,
                 flexswitches: 0,
+                entries: BTreeSet::new(),
             },
             inputs,
         )
@@ -99,6 +115,46 @@ impl Residual {
     pub(crate) fn new_block(&mut self, types: &[LLType]) -> (BlockId, Vec<VarId>) {
         let inputs: Vec<VarId> = types.iter().map(|t| self.graph.new_var("", *t)).collect();
         (self.graph.new_block(inputs.clone()), inputs)
+    }
+
+    /// As [`Residual::new_block`], for one that can be entered from other code: nothing
+    /// else that exists is used after it.
+    pub(crate) fn new_entry(&mut self, types: &[LLType]) -> (BlockId, Vec<VarId>) {
+        let new = self.new_block(types);
+        self.entries.insert(new.0);
+        new
+    }
+
+    /// The graph as far as it goes, in SSA form.
+    pub(crate) fn graph(&self) -> &LLGraph {
+        &self.graph
+    }
+
+    /// Whether a block can be entered from other code.
+    pub(crate) fn is_entry(&self, b: BlockId) -> bool {
+        self.entries.contains(&b)
+    }
+
+    /// What a block stands for that calls the specialiser.
+    pub(crate) fn stub(&self, b: BlockId) -> Option<Stub> {
+        let block = self.graph.block(b);
+        let ([op], [link]) = (&block.operations[..], &block.exits[..]) else {
+            return None;
+        };
+        let (Some(LLOperand::Const(LLConst::Func(f))), Some(number)) =
+            (op.args.first(), op.args.get(1))
+        else {
+            return None;
+        };
+        let LLOperand::Const(LLConst::Int(_, number)) = number else {
+            return None;
+        };
+        (f.name() == CONTINUE).then(|| Stub {
+            number: number.get() as u32 as usize,
+            value: op.args.get(2).and_then(LLOperand::as_var),
+            live: link.args.iter().filter_map(LLOperand::as_var).collect(),
+            target: link.target,
+        })
     }
 
     /// Appends an operation.

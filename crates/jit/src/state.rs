@@ -10,7 +10,7 @@ use taipan_lltype::LLType;
 use crate::code::Slot;
 
 /// A machine word or, for wide integers, two.
-pub(crate) type Word = i128;
+pub type Word = i128;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct BoxId(pub(crate) u32);

@@ -5,10 +5,10 @@ use taipan_lltype::{FuncSym, LLConst, LLType, Memory};
 use crate::state::Word;
 
 /// What a call returned: a value, or class and instance of an exception.
-pub(crate) type Called = Result<Word, (Word, Word)>;
+pub type Called = Result<Word, (Word, Word)>;
 
 /// The running program, as the specialiser sees it.
-pub(crate) trait World {
+pub trait World {
     /// Its memory.
     fn memory(&mut self) -> &mut dyn Memory;
 

@@ -20,6 +20,14 @@
 //! before stores of GC pointers; stores themselves are plain. A block that ends in
 //! `gc_malloc_nursery(type, flavor)`, an allocation that does not collect, has a `canraise`
 //! switch: the second exit is taken if the nursery is full, and leads to a `malloc`.
+//!
+//! `jit_enter(driver, greens...)` is a pointer to the code that a just-in-time compiler has
+//! made for these greens, which takes the reds, or null.
+//!
+//! Only in code that is made while a program runs: `jit_exit(cell, values...)` goes on in
+//! the code whose address is in the word at `cell`, for good; it stands last in a block
+//! that returns its result, which never exists. `jit_count(counter) -> Bool` takes one
+//! from the word at that address, and says whether it has become negative.
 
 use std::fmt;
 
@@ -204,6 +212,8 @@ plain_ops! {
     JitAssertGreen = "jit_assert_green", EFFECT;
     JitTraceLength = "jit_trace_length", READ;
     JitSetParam = "jit_set_param", EFFECT;
+    JitExit = "jit_exit", EFFECT;
+    JitCount = "jit_count", EFFECT;
     JitForceVirtualizable = "jit_force_virtualizable", EFFECT;
     JitForceVirtual = "jit_force_virtual", EFFECT;
     JitIsVirtual = "jit_is_virtual", READ;

@@ -20,6 +20,7 @@ pub mod externals;
 pub mod files;
 pub mod float;
 pub mod gc;
+pub mod jit;
 mod memory;
 pub mod os;
 pub mod process;

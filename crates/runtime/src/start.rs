@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, exc, externals, os, stacklet, sys, threads};
+use crate::{arith, exc, externals, jit, os, stacklet, sys, threads};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -182,6 +182,7 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     arith::symbols(&mut out);
     api::symbols(&mut out);
     inspect::symbols(&mut out);
+    jit::symbols(&mut out);
     stacklet::symbols(&mut out);
     threads::symbols(&mut out);
     externals::symbols(&mut out);

@@ -212,6 +212,9 @@ pub(crate) struct TimeshiftArgs {
     /// with an oopspec stay calls), or `stop-at=NAME,NAME` (so do those of these functions).
     #[arg(long, value_name = "POLICY", default_value = "default")]
     pub(crate) policy: String,
+    /// Which engine executes residual code and its surroundings.
+    #[arg(long, value_enum, default_value = "llinterp")]
+    pub(crate) engine: Engine,
     /// Print one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -53,7 +53,8 @@ impl Answers {
     }
 }
 
-fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
+/// The engine of that name, if there is one.
+pub(crate) fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
     match engine {
         Engine::Llinterp => Ok(taipan_driver::Engine::LLInterp),
         Engine::Native => Ok(taipan_driver::Engine::Native),

@@ -7,7 +7,7 @@ use taipan_driver::{
 };
 
 use crate::args::TimeshiftArgs;
-use crate::call::split_function;
+use crate::call::{engine, split_function};
 use crate::output::{Context, put, tell};
 
 pub(crate) fn timeshift(args: &TimeshiftArgs) -> i32 {
@@ -36,6 +36,7 @@ fn request(args: &TimeshiftArgs) -> Result<TimeshiftRequest, Failure> {
         is_static: args.is_static.clone(),
         portal: args.portal.clone(),
         policy: policy(&args.policy)?,
+        engine: engine(args.engine)?,
     })
 }
 

@@ -635,7 +635,12 @@ impl Roots {
                 };
                 let result = g.new_var("", *VOID);
                 let op = operation(PlainOp::GcLeaveRootsFrame, [size()], result, at);
-                g.block_mut(place).operations.push(op);
+                let operations = &mut g.block_mut(place).operations;
+                // Nothing follows what goes on elsewhere.
+                let exit = operations
+                    .last()
+                    .is_some_and(|op| op.op == PlainOp::JitExit.into());
+                operations.insert(operations.len() - usize::from(exit), op);
             }
         }
         let result = g.new_var("", *VOID);

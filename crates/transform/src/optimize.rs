@@ -49,6 +49,18 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     g
 }
 
+/// Optimises code that is made while a program runs: what of the above costs little.
+pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
+    tidy(g, program);
+    merge_common(g, program);
+    tidy(g, program);
+    rotate_loops(g);
+    hoist_invariants(g, program);
+    merge_common(g, program);
+    tidy(g, program);
+    g.compact();
+}
+
 /// What is only for the JIT generator, which reads the graphs of the RTyper, goes: this
 /// is code of the interpreter.
 fn remove_hints(g: &mut LLGraph) {

@@ -1,10 +1,12 @@
 //! Blocks that are rarely executed: their code is placed apart.
+//!
+//! Residual code leaves a unit for what was rare when the unit was made.
 
 use taipan_graph::{ExitSwitch, entry_map};
 use taipan_lltype::{LLGraph, LLOp, PlainOp};
 
 /// Whether each block deals with an exception, an overflow or a full nursery, or
-/// only leads to such blocks or comes from them.
+/// leaves a unit, or only leads to such blocks or comes from them.
 pub(super) fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
     let order = graph.reachable();
     let entries = entry_map(graph);
@@ -23,11 +25,13 @@ pub(super) fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
                         | PlainOp::DebugRecordTraceback
                         | PlainOp::DebugCatchException
                         | PlainOp::ExcType
+                        | PlainOp::JitExit
                 )
             )
         });
     }
     let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
+    fixed.iter().for_each(|b| cold[b.index()] = false);
     let mut changed = true;
     while changed {
         changed = false;

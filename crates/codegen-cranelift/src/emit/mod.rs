@@ -12,6 +12,7 @@ mod exc;
 mod gc;
 mod glue;
 mod init;
+mod jit;
 mod malloc;
 mod memory;
 mod ops;
@@ -31,7 +32,9 @@ use taipan_codegen::{SymbolRef, abi};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
+use crate::Addresses;
 pub(crate) use glue::emit_glue;
+pub(crate) use jit::{emit_entry, unit_signature};
 pub(crate) use symbols::Symbols;
 use types::{clif_type, signature};
 
@@ -41,21 +44,41 @@ type Bad = String;
 /// The address type.
 const PTR: Type = ir::types::I64;
 
+/// What a graph is to become.
+pub(crate) enum Form<'a> {
+    /// A function.
+    Function(&'a FuncSym),
+    /// Code that jumps to more of its kind, in a process where things have addresses.
+    Unit(&'a str, &'a dyn Addresses),
+}
+
 /// Fills in `func` from the graph.
 pub(crate) fn emit_graph(
     func: &mut ir::Function,
     builder_context: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     program: &dyn Program,
-    f: &FuncSym,
+    form: &Form<'_>,
     graph: &LLGraph,
 ) -> Result<Symbols, Bad> {
-    func.name = UserFuncName::testcase(f.name());
-    func.signature = signature(f.ty(), false)?;
+    let addresses = match form {
+        Form::Function(f) => {
+            func.name = UserFuncName::testcase(f.name());
+            func.signature = signature(f.ty(), false)?;
+            None
+        }
+        Form::Unit(name, addresses) => {
+            func.name = UserFuncName::testcase(name);
+            let types = graph.args().iter().map(|v| *graph.ty(*v));
+            func.signature = unit_signature(types, *graph.ty(graph.returnvar()))?;
+            Some(*addresses)
+        }
+    };
     let regions = Regions::new(func);
     let mut emitter = Emitter {
         b: FunctionBuilder::new(func, builder_context),
         program,
+        addresses,
         graph,
         values: vec![None; graph.vars.len()],
         blocks: vec![None; graph.blocks.len()],
@@ -120,6 +143,8 @@ type SignatureKey = (Vec<Type>, Vec<Type>, CallConv);
 struct Emitter<'a, 'b> {
     b: FunctionBuilder<'b>,
     program: &'a dyn Program,
+    /// Where data are, if that is known already.
+    addresses: Option<&'a dyn Addresses>,
     graph: &'a LLGraph,
     /// Of variables defined so far; none for Void ones.
     values: Vec<Option<Value>>,
@@ -217,6 +242,9 @@ impl Emitter<'_, '_> {
 
     /// The address of data.
     fn address_of(&mut self, symbol: &SymbolRef) -> Value {
+        if let Some(address) = self.addresses.and_then(|a| a.address(symbol)) {
+            return self.int(PTR, address as i64);
+        }
         let global = match self.globals.get(symbol) {
             Some(g) => *g,
             None => {

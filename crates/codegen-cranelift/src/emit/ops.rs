@@ -140,6 +140,9 @@ impl Emitter<'_, '_> {
             | ShrinkArray
             | ZeroGcPointersInside => return self.gc_op(p, op),
             StackCheck => self.stack_check(),
+            JitEnter => return self.jit_enter(op),
+            JitExit => return self.jit_exit(op),
+            JitCount => self.jit_count(op)?,
             ExcType
             | ExcValue
             | ExcOccurred

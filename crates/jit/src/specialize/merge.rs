@@ -123,7 +123,7 @@ impl Specializer<'_> {
             operands.push(self.typed_operand(world, state, *b, ty));
             types.push(ty);
         }
-        let (block, inputs) = self.residual.new_block(&types);
+        let (block, inputs) = self.residual.new_entry(&types);
         self.residual.goto(state.at, block, operands);
         state.at = block;
         for ((b, v), ty) in incoming.iter().zip(inputs).zip(types) {

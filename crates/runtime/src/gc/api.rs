@@ -176,6 +176,33 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
     }
 }
 
+/// Where an object lies for good, which is then kept alive as long as the heap is: for code
+/// that is made while the program runs, and has its address. An object in the nursery is
+/// moved out first, by a collection.
+///
+/// # Safety
+/// `obj` is null or a live object, and the caller's roots are saved.
+pub unsafe fn keep(obj: usize) -> usize {
+    // SAFETY: by contract; the object is a root while it moves.
+    unsafe {
+        let mut obj = obj;
+        if gc().is_young(obj) {
+            let s = state();
+            let root = (*s).root_stack_top;
+            *root = obj;
+            (*s).root_stack_top = root.add(1);
+            // The program is called back about the dead at the next allocation.
+            gc().collect_for_space(0);
+            (*s).root_stack_top = root;
+            obj = *root;
+        }
+        if obj != 0 {
+            gc().kept.push(obj);
+        }
+        obj
+    }
+}
+
 /// The write barrier, for an object whose header has [`TRACK`]: called before a GC
 /// pointer is stored into it.
 ///

@@ -10,8 +10,8 @@ use crate::{stacklet, threads};
 impl Gc {
     /// Frees what is dead in the old generation. The nursery is empty.
     pub(super) unsafe fn major_collection(&mut self) {
-        // SAFETY: all roots are on the shadow stacks, in the exception state, or in
-        // static objects that were written to.
+        // SAFETY: all roots are on the shadow stacks, in the exception state, among
+        // the objects that are kept, or in static objects that were written to.
         unsafe {
             self.old.start_marking();
             for slot in self.root_stack_slots() {
@@ -23,6 +23,9 @@ impl Gc {
             for i in 0..self.static_roots.len() {
                 let obj = self.static_roots.as_slice()[i];
                 self.mark_pointers(obj);
+            }
+            for i in 0..self.kept.len() {
+                self.mark(self.kept.as_slice()[i]);
             }
             self.mark_waiting();
             let mut live_small = self.drain_marked();

@@ -85,6 +85,8 @@ pub(crate) struct Gc {
     carded: Stack<Obj>,
     /// Static objects that were written to.
     static_roots: Stack<Obj>,
+    /// Old objects that code made at run time refers to.
+    kept: Stack<Obj>,
     /// Objects reached whose pointers are still to be visited.
     gray: Stack<Obj>,
     shadows: ShadowTable,
@@ -111,6 +113,7 @@ static mut GC: Gc = Gc {
     remembered: Stack::new(),
     carded: Stack::new(),
     static_roots: Stack::new(),
+    kept: Stack::new(),
     gray: Stack::new(),
     shadows: ShadowTable::new(),
     young_weakrefs: Stack::new(),
@@ -231,6 +234,7 @@ pub unsafe fn teardown() {
             &mut gc.remembered,
             &mut gc.carded,
             &mut gc.static_roots,
+            &mut gc.kept,
             &mut gc.gray,
             &mut gc.young_weakrefs,
             &mut gc.old_weakrefs,

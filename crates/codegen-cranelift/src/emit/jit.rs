@@ -1,0 +1,136 @@
+//! Code that is made while a program runs, in units that jump to each other.
+//!
+//! A unit is entered with the address of the *cell* that it was entered by, and with the
+//! values that it needs. A cell is a word with the address of a unit, which may become
+//! another one. Units use Cranelift's `tail` convention, in which a jump gives the frame
+//! back: however many units follow each other, the machine stack does not grow.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32, F64, I32, I64};
+use cranelift_codegen::ir::{
+    self, AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, Type,
+    UserFuncName, Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use taipan_graph::Operation;
+use taipan_lltype::{FuncType, LLType, LowLevel};
+
+use super::symbols::Symbols;
+use super::types::{clif_type, signature};
+use super::{Bad, Emitter, PTR};
+
+/// The signature of units that take values of these types, the cell not among them if
+/// it is not among the types.
+pub(crate) fn unit_signature(
+    types: impl IntoIterator<Item = LLType>,
+    result: LLType,
+) -> Result<Signature, Bad> {
+    let mut sig = Signature::new(CallConv::Tail);
+    for ty in types.into_iter().filter(|t| !t.is_void()) {
+        let t = clif_type(ty).ok_or_else(|| format!("a {ty} in a unit"))?;
+        sig.params.push(AbiParam::new(t));
+    }
+    if let Some(t) = clif_type(result) {
+        sig.returns.push(AbiParam::new(t));
+    }
+    Ok(sig)
+}
+
+impl Emitter<'_, '_> {
+    /// `jit_enter(driver, greens...)`
+    pub(super) fn jit_enter(&mut self, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
+        let driver = self.arg_value(op, 0)?;
+        let mut words = Vec::with_capacity(op.args.len());
+        for a in &op.args[1..] {
+            if let Some(v) = self.maybe(a)? {
+                words.push(self.word_of(v)?);
+            }
+        }
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, words.len() as u32 * 8, 3);
+        let slot = self.b.create_sized_stack_slot(data);
+        for (i, word) in words.into_iter().enumerate() {
+            self.b.ins().stack_store(PTR, word, slot, i as i32 * 8);
+        }
+        let greens = self.b.ins().stack_addr(PTR, slot, 0);
+        Ok(self.call_runtime("rpy_jit_enter", &[driver, greens], Some(PTR)))
+    }
+
+    /// The bits of a value, in a machine word.
+    fn word_of(&mut self, v: Value) -> Result<Value, Bad> {
+        let ty = self.b.func.dfg.value_type(v);
+        Ok(match ty {
+            I64 => v,
+            F64 => self.b.ins().bitcast(I64, MemFlagsData::new(), v),
+            F32 => {
+                let bits = self.b.ins().bitcast(I32, MemFlagsData::new(), v);
+                self.b.ins().uextend(I64, bits)
+            }
+            _ if ty.bits() < 64 => self.b.ins().uextend(I64, v),
+            _ => return Err("a green value of more than a machine word".into()),
+        })
+    }
+
+    /// `jit_exit(cell, values...)`
+    pub(super) fn jit_exit(&mut self, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
+        let mut values = Vec::with_capacity(op.args.len());
+        for a in &op.args {
+            values.extend(self.maybe(a)?);
+        }
+        let cell = *values.first().ok_or("needs a cell")?;
+        let mut sig = Signature::new(CallConv::Tail);
+        let types = values.iter().map(|v| self.b.func.dfg.value_type(*v));
+        sig.params = types.map(AbiParam::new).collect();
+        let result: Option<Type> = clif_type(*self.graph.ty(op.result));
+        sig.returns = result.into_iter().map(AbiParam::new).collect();
+        let sig = self.b.import_signature(sig);
+        let flags = MemFlagsData::new().with_notrap().with_aligned();
+        let code = self.b.ins().load(PTR, flags, cell, 0);
+        self.b.ins().return_call_indirect(sig, code, &values);
+        // What the graph has after it is never reached.
+        let rest = self.cold_block();
+        self.b.switch_to_block(rest);
+        Ok(result.map(|ty| self.zero(ty)))
+    }
+
+    /// `jit_count(counter)`
+    pub(super) fn jit_count(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
+        let counter = self.arg_value(op, 0)?;
+        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
+        let before = self.b.ins().load(I64, flags, counter, 0);
+        let after = self.b.ins().iadd_imm_s(before, -1);
+        self.b.ins().store(flags, after, counter, 0);
+        let zero = self.int(I64, 0);
+        Ok(self.b.ins().icmp(IntCC::SignedLessThan, after, zero))
+    }
+}
+
+/// Fills in `func` with a function of that type which enters the unit of a cell.
+pub(crate) fn emit_entry(
+    func: &mut ir::Function,
+    builder_context: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    ty: &FuncType,
+    cell: usize,
+) -> Result<Symbols, Bad> {
+    func.name = UserFuncName::default();
+    func.signature = signature(ty, false)?;
+    let mut unit = unit_signature(ty.args.iter().copied(), ty.result)?;
+    unit.params.insert(0, AbiParam::new(PTR));
+    let mut b = FunctionBuilder::new(func, builder_context);
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    let cell = b.ins().iconst(PTR, cell as i64);
+    let mut values = vec![cell];
+    values.extend_from_slice(b.block_params(block));
+    let unit = b.import_signature(unit);
+    let flags = MemFlagsData::new().with_notrap().with_aligned();
+    let code = b.ins().load(PTR, flags, cell, 0);
+    let call = b.ins().call_indirect(unit, code, &values);
+    let result = b.inst_results(call).to_vec();
+    b.ins().return_(&result);
+    b.seal_all_blocks();
+    b.finalize(isa.frontend_config());
+    Ok(Symbols::default())
+}

@@ -1,0 +1,27 @@
+//! Residual code as machine code, in the process of the program that is running.
+//!
+//! ```text
+//! program ──jit_enter──► entry ──cell──► unit ──cell──► unit
+//!                                          │ where compilation has stopped
+//!                                          ▼
+//!                          thunk ──► specialiser ──► new unit, stored in the cell
+//! ```
+//!
+//! A residual function grows while it runs. What is compiled at a time is a *unit*, a
+//! region of it; units jump to each other by way of *cells*, words that may be changed.
+//!
+//! **Architecture invariants.** No salsa. The program is a loaded image, and what is known
+//! of it comes from tables or traits. Everything here happens while the caller holds the
+//! lock of the program's threads.
+
+mod cells;
+mod code;
+mod engine;
+mod program;
+mod stub;
+mod unit;
+mod world;
+
+pub use engine::{Counts, NativeJit, Options, roots};
+pub use program::CallEffects;
+pub use stub::enter_stub;

@@ -1,0 +1,76 @@
+//! The program that passes over residual code see.
+
+use std::sync::Arc;
+
+use taipan_lltype::{
+    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
+};
+use taipan_transform::{Effects, Summaries, Summary};
+
+/// What calling a function of the running program may do.
+pub trait CallEffects {
+    /// What calling this one may do.
+    fn effects(&self, f: &FuncSym) -> Effects;
+}
+
+/// A running program: its types, and what its functions may do. Nothing is known of what
+/// its objects hold, prebuilt ones included, which may have changed since.
+pub(crate) struct Running<'p> {
+    pub(crate) program: &'p dyn Program,
+    pub(crate) effects: &'p dyn CallEffects,
+}
+
+impl Program for Running<'_> {
+    fn graph(&self, _: &FuncSym) -> Option<Arc<LLGraph>> {
+        None
+    }
+
+    fn static_data(&self, s: &StaticSym) -> Arc<StaticData> {
+        match s {
+            StaticSym::Named(_, ty) => Arc::new(StaticData {
+                ty: *ty,
+                value: StaticValue::Zero,
+                readonly: false,
+            }),
+            other => self.program.static_data(other),
+        }
+    }
+
+    fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
+        self.program.struct_body(s)
+    }
+
+    fn exception_vtable(&self, name: &str) -> StaticSym {
+        self.program.exception_vtable(name)
+    }
+
+    fn exception_instance(&self, name: &str) -> StaticSym {
+        self.program.exception_instance(name)
+    }
+
+    fn destructor(&self, ty: LLType) -> Option<FuncSym> {
+        self.program.destructor(ty)
+    }
+
+    fn is_light_destructor(&self, f: &FuncSym) -> bool {
+        self.program.is_light_destructor(f)
+    }
+}
+
+impl Summaries for Running<'_> {
+    fn program(&self) -> &dyn Program {
+        self
+    }
+
+    fn summary(&self, _: &FuncSym) -> Option<Arc<Summary>> {
+        None
+    }
+
+    fn simplified(&self, _: &FuncSym) -> Option<Arc<LLGraph>> {
+        None
+    }
+
+    fn effects(&self, f: &FuncSym) -> Effects {
+        self.effects.effects(f)
+    }
+}

@@ -1,0 +1,422 @@
+//! The graph of a unit: a region of residual code.
+//!
+//! A unit starts at one place of a residual function and extends to where compilation has
+//! stopped, and to the blocks that are entered by way of a cell. Leaving it is a
+//! `jit_exit` with the values that are needed there.
+
+use std::collections::BTreeMap;
+
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops, ssa_to_ssi};
+use taipan_jit::Stub;
+use taipan_jit::engine::ResidualFunction;
+use taipan_lltype::{
+    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp,
+    SIGNED, TypeKind, VOID,
+};
+
+/// Where a unit is left.
+pub(crate) trait Exits {
+    /// The cell by which a block is entered that is not a part of the unit. None if it
+    /// becomes one.
+    fn entry(&mut self, b: BlockId) -> Option<usize>;
+
+    /// The cell of a stub.
+    fn stub(&mut self, stub: &Stub) -> usize;
+
+    /// What counts how often a loop is entered that starts with the block, and the cell by
+    /// which it goes on when that was often. None if nobody counts.
+    fn counter(&mut self, b: BlockId) -> Option<(usize, usize)>;
+}
+
+struct Builder<'a> {
+    from: &'a LLGraph,
+    function: &'a ResidualFunction<'a>,
+    exits: &'a mut dyn Exits,
+    g: LLGraph,
+    vars: Vec<Option<VarId>>,
+    blocks: BTreeMap<BlockId, BlockId>,
+    waiting: Vec<BlockId>,
+}
+
+/// The unit that starts at a block and needs these values.
+pub(crate) fn region(
+    function: &ResidualFunction<'_>,
+    start: BlockId,
+    live: &[VarId],
+    exits: &mut dyn Exits,
+) -> LLGraph {
+    let from = function.graph();
+    let mut b = Builder {
+        from,
+        function,
+        exits,
+        g: new_graph(&from.name, *from.ty(from.returnvar())),
+        vars: vec![None; from.vars.len()],
+        blocks: BTreeMap::new(),
+        waiting: Vec::new(),
+    };
+    let cell = b.g.new_var("cell", *SIGNED);
+    let mut inputs = vec![cell];
+    let first = b.g.startblock;
+    if from.block(start).inputargs.is_empty() {
+        inputs.extend(live.iter().map(|v| b.var(*v)));
+        let to = b.block(start);
+        goto(&mut b.g, first, to, Vec::new());
+    } else {
+        inputs.extend(live.iter().map(|v| b.g.new_var("", *from.ty(*v))));
+        let args = inputs[1..].iter().map(|v| LLOperand::Var(*v)).collect();
+        let to = b.block(start);
+        goto(&mut b.g, first, to, args);
+    }
+    b.g.block_mut(first).inputargs = inputs;
+    while let Some(block) = b.waiting.pop() {
+        b.fill(block);
+    }
+    b.count(start);
+    let mut g = b.g;
+    ssa_to_ssi(&mut g);
+    g.compact();
+    g
+}
+
+fn new_graph(name: &str, result: LLType) -> LLGraph {
+    LLGraph::new(name, result, OBJECT_VTABLE.ptr(), OBJECT.ptr())
+}
+
+fn goto(g: &mut LLGraph, at: BlockId, target: BlockId, args: Vec<LLOperand>) {
+    g.block_mut(at).exits = vec![Link::new(target, args)];
+}
+
+fn word(address: usize) -> LLOperand {
+    LLOperand::Const(LLConst::signed(address as i64))
+}
+
+fn push(
+    g: &mut LLGraph,
+    at: BlockId,
+    op: impl Into<LLOp>,
+    args: impl IntoIterator<Item = LLOperand>,
+    ty: LLType,
+) -> VarId {
+    let result = g.new_var("", ty);
+    g.block_mut(at).operations.push(Operation {
+        op: op.into(),
+        args: args.into_iter().collect(),
+        result,
+        at: 0,
+    });
+    result
+}
+
+/// Ends a block by going on elsewhere for good.
+fn leave(g: &mut LLGraph, at: BlockId, cell: LLOperand, values: Vec<LLOperand>) {
+    let ty = *g.ty(g.returnvar());
+    let args = std::iter::once(cell).chain(values);
+    let result = push(g, at, PlainOp::JitExit, args, ty);
+    let target = g.returnblock;
+    goto(g, at, target, vec![LLOperand::Var(result)]);
+}
+
+/// Ends a block with a test.
+fn branch(g: &mut LLGraph, at: BlockId, on: VarId, yes: Link<LowLevel>, no: Link<LowLevel>) {
+    let case = |link, value| Link {
+        case: ExitCase::Bool(value),
+        ..link
+    };
+    let block = g.block_mut(at);
+    block.exitswitch = ExitSwitch::Value(LLOperand::Var(on));
+    block.exits = vec![case(no, false), case(yes, true)];
+}
+
+impl Builder<'_> {
+    fn var(&mut self, v: VarId) -> VarId {
+        if let Some(w) = self.vars[v.index()] {
+            return w;
+        }
+        let w = self.g.new_var("", *self.from.ty(v));
+        self.vars[v.index()] = Some(w);
+        w
+    }
+
+    fn operand(&mut self, o: &LLOperand) -> LLOperand {
+        match o {
+            LLOperand::Var(v) => LLOperand::Var(self.var(*v)),
+            c => c.clone(),
+        }
+    }
+
+    fn operands(&mut self, all: &[LLOperand]) -> Vec<LLOperand> {
+        all.iter().map(|o| self.operand(o)).collect()
+    }
+
+    /// The copy of a block, which is filled in later.
+    fn block(&mut self, b: BlockId) -> BlockId {
+        if let Some(copy) = self.blocks.get(&b) {
+            return *copy;
+        }
+        let from = self.from;
+        let inputs: Vec<VarId> = (from.block(b).inputargs.iter())
+            .map(|v| self.var(*v))
+            .collect();
+        let copy = self.g.new_block(inputs);
+        self.blocks.insert(b, copy);
+        self.waiting.push(b);
+        copy
+    }
+
+    fn fill(&mut self, b: BlockId) {
+        let copy = self.blocks[&b];
+        let block = self.from.block(b);
+        for op in &block.operations {
+            let op = Operation {
+                op: op.op,
+                args: op.args.iter().map(|a| self.operand(a)).collect(),
+                result: self.var(op.result),
+                at: op.at,
+            };
+            self.g.block_mut(copy).operations.push(op);
+        }
+        let links: Vec<_> = block.exits.iter().map(|l| self.link(l)).collect();
+        let on = match &block.exitswitch {
+            ExitSwitch::Value(on) => self.operand(on),
+            other => {
+                let block = self.g.block_mut(copy);
+                block.exitswitch = other.clone();
+                block.exits = links;
+                return;
+            }
+        };
+        switch(&mut self.g, copy, on, links);
+    }
+
+    fn link(&mut self, l: &Link<LowLevel>) -> Link<LowLevel> {
+        let args = self.operands(&l.args);
+        let to = |target, args| Link {
+            target,
+            args,
+            case: l.case.clone(),
+            last_exception: None,
+            last_exc_value: None,
+        };
+        if l.target == self.from.returnblock {
+            return to(self.g.returnblock, args);
+        }
+        if let Some(stub) = self.function.stub(l.target) {
+            if stub.value.is_none() && !self.from.block(stub.target).exits.is_empty() {
+                // Compilation went on there.
+                return to(self.block(stub.target), Vec::new());
+            }
+            let cell = self.exits.stub(&stub);
+            let values = stub.live.iter().chain(&stub.value);
+            let values = values.map(|v| LLOperand::Var(self.var(*v))).collect();
+            let at = self.g.new_block(Vec::new());
+            leave(&mut self.g, at, word(cell), values);
+            return to(at, Vec::new());
+        }
+        if self.function.is_entry(l.target)
+            && !self.blocks.contains_key(&l.target)
+            && let Some(cell) = self.exits.entry(l.target)
+        {
+            let at = self.g.new_block(Vec::new());
+            leave(&mut self.g, at, word(cell), args);
+            return to(at, Vec::new());
+        }
+        to(self.block(l.target), args)
+    }
+
+    /// Has the heads of loops counted, and the start if it can be entered from elsewhere.
+    fn count(&mut self, start: BlockId) {
+        let heads: Vec<BlockId> = find_loops(&self.g).iter().map(|l| l.header).collect();
+        for (old, copy) in self.blocks.clone() {
+            if !self.function.is_entry(old) || old != start && !heads.contains(&copy) {
+                continue;
+            }
+            let Some((counter, cell)) = self.exits.counter(old) else {
+                continue;
+            };
+            let g = &mut self.g;
+            let types: Vec<LLType> = (g.block(copy).inputargs.iter())
+                .map(|v| *g.ty(*v))
+                .collect();
+            let inputs: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
+            let values: Vec<LLOperand> = inputs.iter().map(|v| LLOperand::Var(*v)).collect();
+            let head = g.new_block(inputs);
+            for link in g.blocks.iter_mut().flat_map(|b| &mut b.exits) {
+                if link.target == copy {
+                    link.target = head;
+                }
+            }
+            let often = push(g, head, PlainOp::JitCount, [word(counter)], *BOOL);
+            let out = g.new_block(Vec::new());
+            leave(g, out, word(cell), values.clone());
+            branch(
+                g,
+                head,
+                often,
+                Link::new(out, Vec::new()),
+                Link::new(copy, values),
+            );
+        }
+    }
+}
+
+/// Ends a block with a switch. On what machines do not switch, values are compared one
+/// after the other.
+fn switch(g: &mut LLGraph, at: BlockId, on: LLOperand, mut links: Vec<Link<LowLevel>>) {
+    let ty = match &on {
+        LLOperand::Var(v) => *g.ty(*v),
+        LLOperand::Const(c) => c.ty(),
+    };
+    if let [only] = &mut links[..] {
+        // A promotion that has seen no value.
+        only.case = ExitCase::None;
+        g.block_mut(at).exits = links;
+        return;
+    }
+    let pointer = matches!(ty.kind(), TypeKind::Ptr(_) | TypeKind::Address);
+    if !pointer && *ty.kind() != TypeKind::Float {
+        let block = g.block_mut(at);
+        block.exitswitch = ExitSwitch::Value(on);
+        block.exits = links;
+        return;
+    }
+    let mut at = at;
+    let last = links.len() - 1;
+    for (i, mut link) in links.into_iter().enumerate() {
+        match std::mem::replace(&mut link.case, ExitCase::None) {
+            ExitCase::Value(c) if i < last => {
+                let equal = equals(g, at, &on, c);
+                let next = g.new_block(Vec::new());
+                branch(g, at, equal, link, Link::new(next, Vec::new()));
+                at = next;
+            }
+            // The one for all other values is the last.
+            _ => {
+                g.block_mut(at).exits = vec![link];
+                return;
+            }
+        }
+    }
+}
+
+/// Whether a pointer or the bits of a float are these.
+fn equals(g: &mut LLGraph, at: BlockId, on: &LLOperand, case: LLConst) -> VarId {
+    if let LLConst::Float(bits) = case {
+        let op = PlainOp::ConvertFloatBytesToLonglong;
+        let own = push(g, at, op, [on.clone()], *SIGNED);
+        let eq = LLOp::Num(taipan_lltype::NumFamily::Int, taipan_lltype::NumOp::Eq);
+        let bits = LLOperand::Const(LLConst::signed(bits as i64));
+        return push(g, at, eq, [LLOperand::Var(own), bits], *BOOL);
+    }
+    let case = LLOperand::Const(case);
+    push(g, at, PlainOp::PtrEq, [on.clone(), case], *BOOL)
+}
+
+/// A unit that only decides by a promoted value where to go on: one cell for each, with
+/// the values that are needed there, and one for all others, which gets the value too.
+pub(crate) fn dispatcher(
+    name: &str,
+    result: LLType,
+    types: &[LLType],
+    value: LLType,
+    cases: Vec<(ExitCase<LowLevel>, usize)>,
+    default: usize,
+) -> LLGraph {
+    let mut g = new_graph(name, result);
+    let start = g.startblock;
+    let cell = g.new_var("cell", *SIGNED);
+    let live: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
+    let value = g.new_var("", value);
+    let mut inputs = vec![cell];
+    inputs.extend(&live);
+    inputs.push(value);
+    g.block_mut(start).inputargs = inputs;
+    let operands = |values: &[VarId]| {
+        values
+            .iter()
+            .map(|v| LLOperand::Var(*v))
+            .collect::<Vec<_>>()
+    };
+    let mut links = Vec::new();
+    for (case, cell) in cases {
+        let at = g.new_block(Vec::new());
+        leave(&mut g, at, word(cell), operands(&live));
+        links.push(Link::with_case(at, Vec::new(), case));
+    }
+    let at = g.new_block(Vec::new());
+    let mut all = operands(&live);
+    all.push(LLOperand::Var(value));
+    leave(&mut g, at, word(default), all);
+    links.push(Link::with_case(at, Vec::new(), ExitCase::Default));
+    switch(&mut g, start, LLOperand::Var(value), links);
+    ssa_to_ssi(&mut g);
+    g.compact();
+    g
+}
+
+/// The unit that cells lead to first: it calls the compiler, keeping the values, and goes
+/// on by the cell that comes back. The last value is the one that a promotion waits for,
+/// if it does.
+pub(crate) fn thunk(
+    name: &str,
+    result: LLType,
+    types: &[LLType],
+    promotes: bool,
+    resume: impl FnOnce(LLType) -> LLConst,
+) -> LLGraph {
+    let mut g = new_graph(name, result);
+    let start = g.startblock;
+    let cell = g.new_var("cell", *SIGNED);
+    let values: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
+    let mut inputs = vec![cell];
+    inputs.extend(&values);
+    g.block_mut(start).inputargs = inputs;
+    let value = match (promotes, types.last(), values.last()) {
+        (true, Some(ty), Some(v)) if *ty.kind() == TypeKind::Float => {
+            let op = PlainOp::ConvertFloatBytesToLonglong;
+            LLOperand::Var(push(&mut g, start, op, [LLOperand::Var(*v)], *SIGNED))
+        }
+        (true, _, Some(v)) => LLOperand::Var(*v),
+        _ => LLOperand::Const(LLConst::signed(0)),
+    };
+    let ty = match &value {
+        LLOperand::Var(v) => *g.ty(*v),
+        LLOperand::Const(c) => c.ty(),
+    };
+    let callee = LLOperand::Const(resume(ty));
+    let op = PlainOp::DirectCall;
+    let next = push(
+        &mut g,
+        start,
+        op,
+        [callee, LLOperand::Var(cell), value],
+        *SIGNED,
+    );
+    let values = values.into_iter().map(LLOperand::Var).collect();
+    leave(&mut g, start, LLOperand::Var(next), values);
+    g
+}
+
+/// The unit that cells lead to once the compiler has given up: the function raises.
+pub(crate) fn failing(
+    name: &str,
+    result: LLType,
+    types: &[LLType],
+    exception: [LLConst; 2],
+) -> LLGraph {
+    let mut g = new_graph(name, result);
+    let start = g.startblock;
+    let cell = g.new_var("cell", *SIGNED);
+    let mut inputs = vec![cell];
+    inputs.extend(types.iter().map(|t| g.new_var("", *t)));
+    g.block_mut(start).inputargs = inputs;
+    let exception = exception.map(LLOperand::Const);
+    push(&mut g, start, PlainOp::ExcSet, exception, *VOID);
+    let zero = match taipan_lltype::word_const(0, result) {
+        Some(c) => c,
+        None => LLConst::Null(result),
+    };
+    let target = g.returnblock;
+    goto(&mut g, start, target, vec![LLOperand::Const(zero)]);
+    g
+}

@@ -1,0 +1,66 @@
+//! Where programs meet a compiler that works while they run.
+//!
+//! The runtime knows no more of it than two functions, which are set before the program
+//! starts. In a process without such a compiler nothing is ever entered.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use crate::exc;
+
+/// What a compiler does for a running program. It is only called by the mutator, whose
+/// roots are saved.
+pub struct Hooks {
+    /// The code of the driver of that number for these greens, one word each; 0 if the
+    /// interpreter is to go on.
+    pub enter: unsafe extern "C" fn(driver: usize, greens: *const u64) -> usize,
+    /// Goes on compiling what a cell stands for, if it was made for a value that is new
+    /// there, with that. The cell to go on by.
+    pub resume: unsafe extern "C" fn(cell: usize, value: u64) -> usize,
+}
+
+static HOOKS: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Sets the functions that are called from now on.
+pub fn set_hooks(hooks: Option<&'static Hooks>) {
+    let hooks = hooks.map_or(core::ptr::null(), core::ptr::from_ref);
+    HOOKS.store(hooks.cast_mut().cast(), Relaxed);
+}
+
+fn hooks() -> Option<&'static Hooks> {
+    let hooks = HOOKS.load(Relaxed).cast::<Hooks>();
+    // SAFETY: it is null or was a static reference.
+    unsafe { hooks.as_ref() }
+}
+
+/// `jit_enter`
+///
+/// # Safety
+/// As many words as the driver has greens; the caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_jit_enter(driver: usize, greens: *const u64) -> usize {
+    match hooks() {
+        // SAFETY: by contract.
+        Some(hooks) => unsafe { (hooks.enter)(driver, greens) },
+        None => 0,
+    }
+}
+
+/// What residual code calls where compilation has stopped.
+///
+/// # Safety
+/// The cell is one of the compiler's; the caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_jit_resume(cell: usize, value: u64) -> usize {
+    match hooks() {
+        // SAFETY: by contract.
+        Some(hooks) => unsafe { (hooks.resume)(cell, value) },
+        None => exc::fatal(b"residual code without a compiler"),
+    }
+}
+
+/// Names and addresses of the functions here, for a linker in the same process.
+pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
+    out("rpy_jit_enter", rpy_jit_enter as *const u8);
+    out("rpy_jit_resume", rpy_jit_resume as *const u8);
+}
