@@ -49,6 +49,8 @@ pub(crate) enum TsKind {
     Cast,
     /// A new object of a fixed size, which stays virtual until it escapes.
     Malloc(LLType),
+    /// A new array, or a struct that ends in one: virtual if its length is known and small.
+    MallocVarsize(LLType),
     /// States meet.
     MergePoint { global: bool },
     /// The value is made known.

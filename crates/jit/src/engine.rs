@@ -29,6 +29,7 @@ impl<'p> ResidualFunction<'p> {
             &name,
             number,
             known,
+            generator.touches(),
             world,
         )
         .map(ResidualFunction)

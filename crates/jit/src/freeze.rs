@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::heap::Known;
+use crate::layout::Place;
 use crate::state::{BoxId, Content, JitState, Val, VirtualId};
 
 /// States that must not meet: a virtual object would have to be made for it.
@@ -17,14 +19,22 @@ pub(crate) struct Matched {
     pub(crate) outgoing: Vec<BoxId>,
     /// Pointers that a more general state does not know to be non-null.
     pub(crate) forget_nonzero: BTreeSet<BoxId>,
-    /// What is left of the fields that are known, by box.
-    pub(crate) partial: BTreeMap<BoxId, Vec<crate::state::FieldKey>>,
+    /// What is left of the places that never change, by box.
+    pub(crate) partial: BTreeMap<BoxId, Vec<Place>>,
+    /// Facts of the state that the other one has as well.
+    pub(crate) facts: Vec<Known>,
+    /// Facts of the state that have to be written before it goes on there.
+    pub(crate) unwritten: Vec<Known>,
+    /// What the state would have to know of virtualizables to go on there.
+    pub(crate) missing: Vec<(BoxId, Place)>,
 }
 
 struct Matcher<'a> {
     frozen: &'a JitState,
     live: &'a JitState,
     force: bool,
+    /// What is known of memory is passed on.
+    pass_known: bool,
     boxes: BTreeMap<BoxId, BoxId>,
     virtuals: BTreeMap<VirtualId, VirtualId>,
     taken: BTreeSet<VirtualId>,
@@ -32,10 +42,12 @@ struct Matcher<'a> {
 }
 
 /// Compares a state with one that went on before. With `force` they meet at any price.
+/// With `pass_known` what is known of memory is passed as other values are.
 pub(crate) fn exact_match(
     frozen: &JitState,
     live: &JitState,
     force: bool,
+    pass_known: bool,
 ) -> Result<Matched, DontMerge> {
     let known_null = |s: &JitState| s.known(s.exc_type) == Some(0);
     if !force && (known_null(frozen) != known_null(live) || frozen.exc_unknown != live.exc_unknown)
@@ -46,6 +58,7 @@ pub(crate) fn exact_match(
         frozen,
         live,
         force,
+        pass_known,
         boxes: BTreeMap::new(),
         virtuals: BTreeMap::new(),
         taken: BTreeSet::new(),
@@ -54,6 +67,9 @@ pub(crate) fn exact_match(
             outgoing: Vec::new(),
             forget_nonzero: BTreeSet::new(),
             partial: BTreeMap::new(),
+            facts: Vec::new(),
+            unwritten: Vec::new(),
+            missing: Vec::new(),
         },
     };
     for (f, l) in frozen.frames.iter().zip(&live.frames).rev() {
@@ -64,6 +80,7 @@ pub(crate) fn exact_match(
     m.values(frozen.returned, live.returned)?;
     m.boxes(frozen.exc_type, live.exc_type)?;
     m.boxes(frozen.exc_value, live.exc_value)?;
+    m.facts()?;
     Ok(m.out)
 }
 
@@ -114,21 +131,27 @@ impl Matcher<'_> {
             }
             None => {
                 let mut nonzero = true;
-                if pointer {
+                if pointer && !self.pass_known {
                     nonzero = self.known_fields(f, l)?;
                 }
-                let same = match self.boxes.get(&f) {
+                let (same, first) = match self.boxes.get(&f) {
                     None => {
                         self.boxes.insert(f, l);
                         self.pass(l);
-                        true
+                        (true, true)
                     }
-                    Some(first) if *first == l => true,
+                    Some(first) if *first == l => (true, false),
                     Some(_) => {
                         self.pass(l);
-                        false
+                        (false, false)
                     }
                 };
+                if pointer && self.pass_known {
+                    nonzero = match first {
+                        true => self.known_fields(f, l)?,
+                        false => !frozen.nonzero || live.nonzero,
+                    };
+                }
                 same && nonzero
             }
         };
@@ -157,6 +180,11 @@ impl Matcher<'_> {
         };
         for (key, value) in wanted.clone() {
             let other = known.iter().find(|k| k.0 == key);
+            if let (true, Some((_, other))) = (self.pass_known, other) {
+                kept.push(key);
+                all &= self.one(value, *other)?;
+                continue;
+            }
             let equal = match other {
                 // Only what both know as the same constant, or as the same variable that
                 // is passed anyway.
@@ -191,7 +219,7 @@ impl Matcher<'_> {
             self.pass(live.own);
             return Ok(false);
         }
-        if frozen.ty != live.ty {
+        if frozen.ty != live.ty || frozen.fields.len() != live.fields.len() {
             if !self.force {
                 return Err(DontMerge);
             }
@@ -205,5 +233,62 @@ impl Matcher<'_> {
             all &= self.one(f, l)?;
         }
         Ok(all)
+    }
+
+    /// Whether all that is known of memory holds in both.
+    fn facts(&mut self) -> Result<(), DontMerge> {
+        let (frozen, live) = (self.frozen, self.live);
+        let mut met = vec![false; live.heap.known.len()];
+        let mut left: Vec<&Known> = frozen.heap.known.iter().collect();
+        // An object may be one that another fact leads to.
+        loop {
+            let before = left.len();
+            for f in std::mem::take(&mut left) {
+                let constant = frozen.known(f.object);
+                let object = self.boxes.get(&f.object).copied();
+                if constant.is_none() && object.is_none() {
+                    left.push(f);
+                    continue;
+                }
+                let found = live.heap.known.iter().position(|k| {
+                    let same = match object {
+                        Some(object) => live.is_same(k.object, object),
+                        None => live.known(k.object) == constant,
+                    };
+                    k.place == f.place && same
+                });
+                let Some(i) = found else {
+                    self.out.exact = false;
+                    if let Some(object) = object
+                        && f.kept
+                        && frozen.get(f.value).var.is_some()
+                    {
+                        self.out.missing.push((object, f.place));
+                    }
+                    continue;
+                };
+                met[i] = true;
+                let fact = live.heap.known[i];
+                self.out.facts.push(fact);
+                if fact.pending && !f.pending {
+                    self.out.unwritten.push(fact);
+                }
+                self.boxes(f.value, fact.value)?;
+            }
+            if left.is_empty() || left.len() == before {
+                break;
+            }
+        }
+        self.out.exact &= left.is_empty();
+        for (fact, met) in live.heap.known.iter().zip(met) {
+            // The code that goes on is to know of a virtualizable what can be known.
+            match (met || !fact.kept, self.force || frozen.heap.closed) {
+                (true, _) => {}
+                (false, true) if fact.pending => self.out.unwritten.push(*fact),
+                (false, true) => {}
+                (false, false) => self.out.exact = false,
+            }
+        }
+        Ok(())
     }
 }

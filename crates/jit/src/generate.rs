@@ -11,12 +11,14 @@ use crate::explain::HintError;
 use crate::program::{JitProgram, Policy};
 use crate::text;
 use crate::timeshift::timeshift;
+use crate::touches::Touches;
 
 /// The compiler that is generated for a portal.
 pub struct Generator<'p> {
     annotator: Annotator<'p>,
     colors: Colors,
     graphs: Vec<Rc<TsGraph>>,
+    touches: Option<Rc<Touches<'p>>>,
 }
 
 impl<'p> Generator<'p> {
@@ -26,6 +28,7 @@ impl<'p> Generator<'p> {
         portal: &FuncSym,
         policy: Policy,
     ) -> Result<Generator<'p>, HintError> {
+        let touches = (policy.heap_cache).then(|| Rc::new(Touches::new(program)));
         let mut annotator = Annotator::run(program, portal, policy)?;
         let colors = Colors::compute(&mut annotator);
         let graphs = (0..annotator.specs.len())
@@ -35,6 +38,7 @@ impl<'p> Generator<'p> {
             annotator,
             colors,
             graphs,
+            touches,
         })
     }
 
@@ -56,6 +60,11 @@ impl<'p> Generator<'p> {
 
     pub(crate) fn graphs(&self) -> Vec<Rc<TsGraph>> {
         self.graphs.clone()
+    }
+
+    /// What calls do to memory, if the policy wants to know.
+    pub(crate) fn touches(&self) -> Option<Rc<Touches<'p>>> {
+        self.touches.clone()
     }
 
     /// The graphs that the portal reaches, with the color of each variable.

@@ -37,6 +37,7 @@ pub mod engine;
 mod explain;
 mod freeze;
 mod generate;
+mod heap;
 mod hints;
 mod layout;
 pub mod llgraph;
@@ -48,6 +49,7 @@ mod specialize;
 mod state;
 mod text;
 mod timeshift;
+mod touches;
 mod world;
 
 pub use colors::CallColor;

@@ -224,6 +224,7 @@ impl<'p> Jit<'p> {
             &name,
             number,
             &known,
+            self.generator.touches(),
             &mut InInterpreter(interpreter),
         )
         .inspect_err(|why| *self.failure.borrow_mut() = Some(why.clone()))?;

@@ -29,6 +29,8 @@ pub struct Policy {
     pub stop_at: Vec<String>,
     /// Calls of functions with an `oopspec` stay calls.
     pub oopspec: bool,
+    /// What is known of memory is kept, so that it is read and written less often.
+    pub heap_cache: bool,
 }
 
 impl Policy {

@@ -12,8 +12,11 @@
 //! where it stopped.
 
 mod calls;
+mod memory;
 mod merge;
 mod ops;
+
+pub(crate) use ops::touches_memory;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,10 +26,12 @@ use taipan_lltype::{LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
 
 use crate::annotator::SpecIx;
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
+use crate::heap::Heap;
 use crate::program::JitProgram;
 use crate::residual::{Residual, void_operand};
 use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Word};
 use crate::timeshift::NO_SLOT;
+use crate::touches::Touches;
 use crate::world::World;
 
 /// Why the specialiser gave up.
@@ -78,6 +83,8 @@ pub(crate) struct Specializer<'p> {
     global_seen: Seen,
     promotions: Vec<PromotionPoint>,
     steps: u64,
+    /// What calls do to memory, if what is known of memory is kept.
+    touches: Option<Rc<Touches<'p>>>,
 }
 
 impl<'p> Specializer<'p> {
@@ -90,6 +97,7 @@ impl<'p> Specializer<'p> {
         name: &str,
         number: usize,
         args: &[Option<Word>],
+        touches: Option<Rc<Touches<'p>>>,
         world: &mut dyn World,
     ) -> Result<Specializer<'p>, Failure> {
         let portal = graphs[0].clone();
@@ -107,6 +115,7 @@ impl<'p> Specializer<'p> {
             global_seen: Seen::new(),
             promotions: Vec::new(),
             steps: 0,
+            touches,
         };
         let mut state = s.fresh_state();
         let mut vars = vars.into_iter();
@@ -138,6 +147,7 @@ impl<'p> Specializer<'p> {
         let mut state = JitState {
             boxes: Vec::new(),
             virtuals: Vec::new(),
+            heap: Heap::default(),
             frames: vec![self.new_frame(0)],
             exc_type: BoxId(0),
             exc_value: BoxId(0),
@@ -368,6 +378,9 @@ impl<'p> Specializer<'p> {
                 }
             }
             TsExit::Return(slot) => {
+                if state.frames.len() == 1 {
+                    self.write_all_pending(world, &mut state);
+                }
                 let info = &graph.slots[*slot as usize];
                 state.returned = match info.ty.is_void() {
                     true => Val::Unset,

@@ -8,6 +8,8 @@ use taipan_graph::{BlockId, VarId};
 use taipan_lltype::LLType;
 
 use crate::code::Slot;
+use crate::heap::Heap;
+use crate::layout::Place;
 
 /// A machine word or, for wide integers, two.
 pub type Word = i128;
@@ -34,8 +36,8 @@ pub(crate) enum Content {
     None,
     /// It exists while compiling only.
     Virtual(VirtualId),
-    /// Values of fields that never change.
-    Partial(Vec<(FieldKey, BoxId)>),
+    /// Values in places that never change.
+    Partial(Vec<(Place, BoxId)>),
 }
 
 /// What the truth of a box says about others.
@@ -62,7 +64,7 @@ pub(crate) struct RedBox {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct VirtualStruct {
     pub(crate) ty: LLType,
-    /// In the order of [`crate::layout::fields_of`].
+    /// Its values, in the order of its [`crate::layout::Shape`].
     pub(crate) fields: Vec<BoxId>,
     pub(crate) own: BoxId,
 }
@@ -92,6 +94,8 @@ pub(crate) struct Frame {
 pub(crate) struct JitState {
     pub(crate) boxes: Vec<RedBox>,
     pub(crate) virtuals: Vec<VirtualStruct>,
+    /// What is known of objects that exist at run time.
+    pub(crate) heap: Heap,
     /// The innermost function last.
     pub(crate) frames: Vec<Frame>,
     pub(crate) exc_type: BoxId,
@@ -193,9 +197,9 @@ impl JitState {
             roots.push(b);
         }
         roots.extend([self.exc_type, self.exc_value]);
-        for root in roots {
-            stack.push(root);
-            while let Some(b) = stack.pop() {
+        roots.reverse();
+        loop {
+            while let Some(b) = stack.pop().or_else(|| roots.pop()) {
                 if std::mem::replace(&mut seen[b.0 as usize], true) {
                     continue;
                 }
@@ -210,6 +214,21 @@ impl JitState {
                     Content::Partial(fields) => stack.extend(fields.iter().rev().map(|f| f.1)),
                 }
             }
+            // What is known of an object matters as long as the object does, or until it
+            // has been written there.
+            for fact in &self.heap.known {
+                let matters = fact.pending
+                    || seen[fact.object.0 as usize]
+                    || self.known(fact.object).is_some();
+                if matters {
+                    let both = [fact.object, fact.value].into_iter();
+                    roots.extend(both.filter(|b| !seen[b.0 as usize]));
+                }
+            }
+            if roots.is_empty() {
+                break;
+            }
+            roots.reverse();
         }
         order
     }
@@ -258,6 +277,13 @@ impl JitState {
         }
         self.boxes = boxes;
         self.virtuals = virtuals;
+        let kept = |b: BoxId| box_map[b.0 as usize] != u32::MAX;
+        self.heap.fresh.retain(|b| kept(*b));
+        self.heap.fresh.iter_mut().for_each(|b| *b = to(*b));
+        self.heap.known.retain(|k| kept(k.object));
+        for k in &mut self.heap.known {
+            (k.object, k.value) = (to(k.object), to(k.value));
+        }
         let map = |v: &mut Val| {
             if let Val::Red(b) = v {
                 *b = to(*b);

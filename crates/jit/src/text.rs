@@ -113,6 +113,7 @@ fn operation(g: &TsGraph, op: &TsOp) -> String {
         TsKind::SameAs => "same_as".to_owned(),
         TsKind::Cast => "cast_pointer".to_owned(),
         TsKind::Malloc(ty) => format!("virtual_malloc <{ty}>"),
+        TsKind::MallocVarsize(ty) => format!("virtual_malloc_varsize <{ty}>"),
         TsKind::MergePoint { global: false } => "merge_point".to_owned(),
         TsKind::MergePoint { global: true } => "global_merge_point".to_owned(),
         TsKind::Promote => "promote".to_owned(),

@@ -18,6 +18,7 @@ use crate::code::{Arg, Slot, SlotInfo, TsBlock, TsExit, TsGraph, TsKind, TsLink,
 use crate::colors::{CallKind, Colors};
 use crate::explain::HintError;
 use crate::hints::{Hint, hint_of};
+use crate::layout::Shape;
 use crate::purity::{
     field_name, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty,
     reads_immutable,
@@ -255,7 +256,14 @@ impl Timeshifter<'_, '_> {
                 (
                     Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),
                     Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc: true, .. }))),
-                ) if is_plain_struct(program, *ty) => TsKind::Malloc(*ty),
+                ) if Shape::of(program, *ty).is_some() => TsKind::Malloc(*ty),
+                _ => TsKind::Plain(op.op),
+            },
+            MallocVarsize => match (op.args.first(), op.args.get(1)) {
+                (
+                    Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),
+                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc: true, .. }))),
+                ) if ty.is_gc_container() => TsKind::MallocVarsize(*ty),
                 _ => TsKind::Plain(op.op),
             },
             PlainOp::ExcOccurred => TsKind::ExcOccurred,
@@ -370,21 +378,6 @@ impl Timeshifter<'_, '_> {
 
 /// The result of operations that have none.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
-
-/// Whether objects of a type can be virtual: structs of plain fields, perhaps with the
-/// struct of a base class as the first one.
-fn is_plain_struct(program: &dyn taipan_lltype::Program, ty: LLType) -> bool {
-    let Some(s) = ty.as_struct() else {
-        return false;
-    };
-    let body = program.body(s);
-    let plain = |(i, f): (usize, &taipan_lltype::Field)| match f.ty.kind() {
-        TypeKind::Struct(_) => i == 0 && is_plain_struct(program, f.ty),
-        TypeKind::Array(_) | TypeKind::FixedArray(..) => false,
-        _ => true,
-    };
-    !body.union && body.fields.iter().enumerate().all(plain)
-}
 
 /// Notes at each operation where states wait or meet which slots are used afterwards.
 fn liveness(g: &mut TsGraph) {

@@ -46,6 +46,11 @@ fn policy(name: &str) -> Result<JitPolicy, Failure> {
             stop_at: names.split(',').map(str::to_owned).collect(),
             // As the policy of that name in the design documents.
             oopspec: true,
+            ..JitPolicy::default()
+        }),
+        ("heap-cache", _) => Ok(JitPolicy {
+            heap_cache: true,
+            ..JitPolicy::default()
         }),
         ("oopspec", _) => Ok(JitPolicy {
             oopspec: true,

@@ -1,7 +1,7 @@
 //! Calls: of functions that are compiled into their caller, while compiling, and of those
 //! that stay calls.
 
-use taipan_lltype::{LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
+use taipan_lltype::{FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
 
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
@@ -154,6 +154,13 @@ impl Specializer<'_> {
         {
             operands.push(LLOperand::Const(targets.clone()));
         }
+        self.pointers_escape(state, passed(op));
+        let targets: Option<&[FuncSym]> = match (operands.first(), operands.last()) {
+            (Some(LLOperand::Const(LLConst::Func(f))), _) => Some(std::slice::from_ref(f)),
+            (_, Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t))))) => Some(t),
+            _ => None,
+        };
+        self.calls_out(world, state, targets);
         let info = &graph.slots[op.result as usize];
         let v = (self.residual).op(state.at, LLOp::Plain(kind), operands, info.ty);
         let val = match info.ty.is_void() {

@@ -7,9 +7,13 @@ use taipan_lltype::{LLOperand, PlainOp};
 use super::{Activation, Failure, MergeKey, PromotionPoint, Seen, Specializer};
 use crate::code::{Slot, TsKind, TsOp};
 use crate::colors::CallColor;
-use crate::freeze::{Matched, exact_match};
+use crate::freeze::{DontMerge, Matched, exact_match};
+use crate::heap::Known;
 use crate::state::{BoxId, Content, GenVar, JitState, Val};
 use crate::world::World;
+
+/// So many states that must not meet go on from one point; then they meet after all.
+const MOST_VERSIONS: usize = 4;
 
 impl Specializer<'_> {
     /// The green values that tell states apart at a merge point.
@@ -34,11 +38,14 @@ impl Specializer<'_> {
     ) -> Result<Option<JitState>, Failure> {
         state.compact();
         let entries = seen.entry(key).or_default();
+        // Lists that grow while compiling would never meet.
+        let force = force || entries.len() >= MOST_VERSIONS;
         for entry in entries.iter_mut().rev() {
-            let Ok(matched) = exact_match(&entry.0, &state, force) else {
+            let Ok(matched) = self.compare(world, &entry.0, &mut state, force) else {
                 continue;
             };
             if matched.exact {
+                self.write_these(world, &mut state, &matched.unwritten);
                 let target = entry.1;
                 let inputs = self.residual.inputs(target);
                 let mut args = Vec::with_capacity(inputs.len());
@@ -49,8 +56,11 @@ impl Specializer<'_> {
                 self.residual.goto(state.at, target, args);
                 return Ok(None);
             }
+            // What some do not know no later state brings back.
+            let closed = entry.0.heap.closed || !matched.missing.is_empty();
             self.generalize(world, &mut state, &matched);
             *entry = self.start_new_block(world, &mut state)?;
+            entry.0.heap.closed = closed;
             return Ok(Some(state));
         }
         let entry = self.start_new_block(world, &mut state)?;
@@ -58,17 +68,38 @@ impl Specializer<'_> {
         Ok(Some(state))
     }
 
-    /// Makes variables of the values in which states differ.
-    fn generalize(&mut self, world: &mut dyn World, state: &mut JitState, matched: &Matched) {
-        for (b, kept) in &matched.partial {
-            let red = state.get_mut(*b);
-            if let Content::Partial(fields) = &mut red.content {
-                fields.retain(|f| kept.contains(&f.0));
-                if fields.is_empty() {
-                    red.content = Content::None;
-                }
+    /// Compares a state with one that went on before. What that one knows of virtualizables
+    /// is read, so that the state knows it, too.
+    fn compare(
+        &mut self,
+        world: &mut dyn World,
+        frozen: &JitState,
+        state: &mut JitState,
+        force: bool,
+    ) -> Result<Matched, DontMerge> {
+        let pass_known = self.touches.is_some();
+        loop {
+            let matched = exact_match(frozen, state, force, pass_known)?;
+            let mut read = false;
+            for (object, place) in &matched.missing {
+                read |= self.read_missing(world, state, *object, *place);
+            }
+            if !read {
+                return Ok(matched);
             }
         }
+    }
+
+    /// The boxes of a state that its next block gets as arguments.
+    fn outgoing(&self, state: &JitState) -> Result<Vec<BoxId>, Failure> {
+        match exact_match(state, state, true, self.touches.is_some()) {
+            Ok(Matched { outgoing, .. }) => Ok(outgoing),
+            Err(DontMerge) => Err("a state differs from itself".to_owned()),
+        }
+    }
+
+    /// Makes variables of the values in which states differ.
+    fn generalize(&mut self, world: &mut dyn World, state: &mut JitState, matched: &Matched) {
         for b in &matched.outgoing {
             let operand = self.operand(world, state, *b);
             let ty = state.get(*b).ty;
@@ -82,6 +113,18 @@ impl Specializer<'_> {
                 state.get_mut(*b).nonzero = false;
             }
         }
+        // Objects that were made just now would be new in each state that comes here.
+        let held = |k: &Known| k.kept || matched.facts.contains(k);
+        state.heap.known.retain(held);
+        for (b, kept) in &matched.partial {
+            let red = state.get_mut(*b);
+            if let Content::Partial(fields) = &mut red.content {
+                fields.retain(|f| kept.contains(&f.0));
+                if fields.is_empty() {
+                    red.content = Content::None;
+                }
+            }
+        }
     }
 
     /// Starts a block that other states can go on in.
@@ -91,9 +134,9 @@ impl Specializer<'_> {
         state: &mut JitState,
     ) -> Result<(JitState, taipan_graph::BlockId), Failure> {
         state.compact();
-        let Ok(Matched { outgoing, .. }) = exact_match(state, state, true) else {
-            return Err("a state differs from itself".to_owned());
-        };
+        // Other states come here with objects that are not new.
+        state.heap.fresh.clear();
+        let outgoing = self.outgoing(state)?;
         self.enter_next_block(world, state, &outgoing);
         Ok((state.clone(), state.at))
     }
@@ -108,6 +151,10 @@ impl Specializer<'_> {
         // Other states may come with pointers to other subclasses: what they have in common
         // is the type of the variable of the program.
         let mut declared = BTreeMap::new();
+        if let Val::Red(b) = state.returned {
+            let graph = &self.graphs[state.frame().code as usize];
+            declared.insert(b, graph.func.ty().result);
+        }
         for frame in state.frames.iter().rev() {
             let slots = &self.graphs[frame.code as usize].slots;
             for (val, info) in frame.values.iter().zip(slots) {
@@ -115,6 +162,13 @@ impl Specializer<'_> {
                     declared.entry(*b).or_insert(info.ty);
                 }
             }
+        }
+        let objects = state.virtuals.iter();
+        let fields = objects.flat_map(|o| self.types_of(o).into_iter().zip(&o.fields));
+        let facts =
+            (state.heap.known.iter()).filter_map(|k| Some((self.type_at(k.place)?, &k.value)));
+        for (ty, b) in fields.chain(facts) {
+            declared.entry(*b).or_insert(ty);
         }
         let mut operands = Vec::with_capacity(incoming.len());
         let mut types = Vec::with_capacity(incoming.len());
@@ -230,9 +284,7 @@ impl Specializer<'_> {
         state.compact();
         // Its number may have changed.
         let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
-        let Ok(Matched { outgoing, .. }) = exact_match(&state, &state, true) else {
-            return Err("a state differs from itself".to_owned());
-        };
+        let outgoing = self.outgoing(&state)?;
         self.enter_next_block(world, &mut state, &outgoing);
         let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
         self.residual.flexswitch(state.at, on);

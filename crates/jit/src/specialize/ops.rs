@@ -1,25 +1,14 @@
 //! Operations: computed if their operands are known, else generated.
 
 use taipan_lltype::{
-    HeapError, LLConst, LLOp, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, VOID, VoidConst,
-    const_word, fold, word_const,
+    LLConst, LLOp, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, const_word, fold, word_const,
 };
 
 use super::{Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
-use crate::layout::{field_name_of, fields_of, find_field};
-use crate::state::{
-    BoxId, Content, Fact, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
-};
+use crate::layout::field;
+use crate::state::{BoxId, Content, Fact, JitState, Val, Word};
 use crate::world::World;
-
-/// The field that an operand names.
-fn field(a: Option<&Arg>) -> Option<&str> {
-    match a {
-        Some(Arg::Const(LLConst::Void(VoidConst::Field(name)))) => Some(name),
-        _ => None,
-    }
-}
 
 impl Specializer<'_> {
     pub(super) fn operation(
@@ -38,7 +27,11 @@ impl Specializer<'_> {
             }
             TsKind::GreenCall => return self.green_call(world, state, graph, op),
             TsKind::ResidualCall => return self.residual_call(world, state, graph, op),
-            TsKind::Malloc(ty) => Val::Red(self.new_virtual(state, *ty)),
+            TsKind::Malloc(ty) => Val::Red(self.new_virtual(state, *ty, 0)),
+            TsKind::MallocVarsize(ty) => {
+                self.malloc_varsize(world, state, graph, op, *ty);
+                return Ok(());
+            }
             TsKind::Read { op: read, constant } => {
                 return self.read(world, state, graph, op, *read, *constant);
             }
@@ -79,7 +72,7 @@ impl Specializer<'_> {
     }
 
     /// Stores a result in the form that its slot has.
-    fn set(&mut self, state: &mut JitState, graph: &TsGraph, op: &TsOp, val: Val) {
+    pub(super) fn set(&mut self, state: &mut JitState, graph: &TsGraph, op: &TsOp, val: Val) {
         let info = &graph.slots[op.result as usize];
         let val = match val {
             Val::Green(w) if !info.green && !info.ty.is_void() => {
@@ -164,12 +157,17 @@ impl Specializer<'_> {
                     return Ok(());
                 }
             }
-            LLOp::Plain(PlainOp::Setfield | PlainOp::BareSetfield) => {
-                return self.setfield(world, state, graph, op, plain);
+            LLOp::Plain(p) if is_write(p) => {
+                return self.write(world, state, graph, op, plain);
+            }
+            LLOp::Plain(PlainOp::GcCopyArray) => {
+                return self.copy_items(world, state, graph, op);
             }
             LLOp::Plain(PlainOp::Getsubstruct) => {
                 let b = self.red_arg(world, state, graph, &op.args[0]);
-                if let Content::Virtual(_) = state.get(b).content {
+                if let Content::Virtual(_) = state.get(b).content
+                    && self.is_base(state, &op.args)
+                {
                     self.set(state, graph, op, Val::Red(b));
                     return Ok(());
                 }
@@ -194,6 +192,14 @@ impl Specializer<'_> {
             return Err(format!("{plain} of {} cannot be computed", graph.name));
         }
         let operands = self.generated_operands(world, state, graph, op);
+        match plain {
+            LLOp::Plain(p) if touches_memory(p) => {
+                self.pointers_escape(state, &op.args);
+                self.anything_happens(world, state);
+            }
+            LLOp::Plain(PlainOp::PtrEq | PlainOp::PtrNe) => {}
+            _ => self.pointers_escape(state, &op.args),
+        }
         let v = self.residual.op(state.at, plain, operands, ty);
         let val = match ty.is_void() {
             true => Val::Green(0),
@@ -216,7 +222,29 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    fn generated_operands(
+    /// Something else may point to these from now on.
+    pub(super) fn pointers_escape(&self, state: &mut JitState, args: &[Arg]) {
+        for a in args {
+            if let Arg::Slot(s) = a
+                && let Val::Red(b) = state.frame().values[*s as usize]
+            {
+                state.escapes(b);
+            }
+        }
+    }
+
+    /// Whether a field is the struct of the base class, which is the same object.
+    fn is_base(&self, state: &JitState, args: &[Arg]) -> bool {
+        let container = self.pointee_of(state, &args[0]);
+        let Some(s) = container.and_then(LLType::as_struct) else {
+            return false;
+        };
+        let body = self.program.body(s);
+        let first = body.fields.first().map(|f| &*f.name);
+        first.is_some() && first == field(args.get(1))
+    }
+
+    pub(super) fn generated_operands(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
@@ -292,12 +320,12 @@ impl Specializer<'_> {
         }
     }
 
-    fn arg_ty(&self, state: &JitState, a: &Arg) -> LLType {
+    pub(super) fn arg_ty(&self, state: &JitState, a: &Arg) -> LLType {
         let graph = &self.graphs[state.frame().code as usize];
         self.ty_of(graph, a)
     }
 
-    fn pointee_of(&self, state: &JitState, a: &Arg) -> Option<LLType> {
+    pub(super) fn pointee_of(&self, state: &JitState, a: &Arg) -> Option<LLType> {
         self.arg_ty(state, a).pointee()
     }
 
@@ -330,179 +358,43 @@ impl Specializer<'_> {
             (x, y) => truth(state, x == y),
         }
     }
+}
 
-    // Memory.
+/// Whether an operation writes one value.
+fn is_write(p: PlainOp) -> bool {
+    use PlainOp::*;
+    matches!(
+        p,
+        Setfield
+            | BareSetfield
+            | Setarrayitem
+            | BareSetarrayitem
+            | Setinteriorfield
+            | BareSetinteriorfield
+    )
+}
 
-    fn read(
-        &mut self,
-        world: &mut dyn World,
-        state: &mut JitState,
-        graph: &TsGraph,
-        op: &TsOp,
-        read: LLOp,
-        constant: bool,
-    ) -> Result<(), Failure> {
-        let info = &graph.slots[op.result as usize];
-        if info.ty.is_void() {
-            state.frame_mut().values[op.result as usize] = Val::Green(0);
-            return Ok(());
-        }
-        let pointer = self.red_arg(world, state, graph, &op.args[0]);
-        let container = self
-            .pointee_of(state, &op.args[0])
-            .ok_or("a read of what is no object")?;
-        if constant
-            && state.known(pointer).is_some_and(|p| p != 0)
-            && let Some(w) = self.read_now(world, state, op, read, container)
-        {
-            self.set(state, graph, op, Val::Green(w));
-            return Ok(());
-        }
-        state.learn_nonzero(pointer, true);
-        let key = match read {
-            LLOp::Plain(PlainOp::Getfield) => {
-                field(op.args.get(1)).and_then(|n| find_field(self.program, container, n))
-            }
-            _ => None,
-        };
-        if let Some(b) = key.and_then(|key| self.known_field(state, pointer, key)) {
-            self.set(state, graph, op, Val::Red(b));
-            return Ok(());
-        }
-        let operands = self.generated_operands(world, state, graph, op);
-        let v = self.residual.op(state.at, read, operands, info.ty);
-        let b = state.variable(v, info.ty);
-        if constant
-            && let Some(key) = key
-            && state.known(pointer).is_none()
-        {
-            let red = state.get_mut(pointer);
-            match &mut red.content {
-                Content::Partial(fields) => fields.push((key, b)),
-                content => *content = Content::Partial(vec![(key, b)]),
-            }
-        }
-        self.set(state, graph, op, Val::Red(b));
-        Ok(())
-    }
-
-    /// What memory holds that does not change.
-    fn read_now(
-        &mut self,
-        world: &mut dyn World,
-        state: &JitState,
-        op: &TsOp,
-        read: LLOp,
-        container: LLType,
-    ) -> Option<Word> {
-        let mut at = self.known_arg(world, state, &op.args[0])? as u64;
-        let mut ty = container;
-        for a in &op.args[1..] {
-            let step: Result<(u64, LLType), HeapError> = match field(Some(a)) {
-                Some(name) => world.memory().field(at, ty, name),
-                None => {
-                    let index = self.known_arg(world, state, a)?;
-                    let index = u64::try_from(index).ok()?;
-                    world.memory().item(at, ty, index)
-                }
-            };
-            (at, ty) = step.ok()?;
-        }
-        match read {
-            LLOp::Plain(PlainOp::Getarraysize | PlainOp::Getinteriorarraysize) => {
-                world.memory().array_length(at, ty).ok().map(Word::from)
-            }
-            _ => world.memory().load_word(at, ty).ok(),
-        }
-    }
-
-    fn known_field(&self, state: &JitState, pointer: BoxId, key: FieldKey) -> Option<BoxId> {
-        match &state.get(pointer).content {
-            Content::None => None,
-            Content::Partial(fields) => fields.iter().find(|f| f.0 == key).map(|f| f.1),
-            Content::Virtual(v) => {
-                let object = &state.virtuals[v.0 as usize];
-                let fields = fields_of(self.program, object.ty);
-                let i = fields.iter().position(|f| f.0 == key)?;
-                Some(object.fields[i])
-            }
-        }
-    }
-
-    fn setfield(
-        &mut self,
-        world: &mut dyn World,
-        state: &mut JitState,
-        graph: &TsGraph,
-        op: &TsOp,
-        plain: LLOp,
-    ) -> Result<(), Failure> {
-        state.frame_mut().values[op.result as usize] = Val::Green(0);
-        if self.arg_ty(state, &op.args[2]).is_void() {
-            return Ok(());
-        }
-        let pointer = self.red_arg(world, state, graph, &op.args[0]);
-        let value = self.red_arg(world, state, graph, &op.args[2]);
-        state.learn_nonzero(pointer, true);
-        if let Content::Virtual(v) = state.get(pointer).content {
-            let container = self.pointee_of(state, &op.args[0]).ok_or("no object")?;
-            let name = field(op.args.get(1)).ok_or("no field")?;
-            let key = find_field(self.program, container, name).ok_or("no such field")?;
-            let object = &mut state.virtuals[v.0 as usize];
-            let fields = fields_of(self.program, object.ty);
-            let i = (fields.iter().position(|f| f.0 == key)).ok_or("no such field")?;
-            object.fields[i] = value;
-            return Ok(());
-        }
-        let operands = self.generated_operands(world, state, graph, op);
-        self.residual.op(state.at, plain, operands, *VOID);
-        Ok(())
-    }
-
-    fn new_virtual(&mut self, state: &mut JitState, ty: LLType) -> BoxId {
-        let fields = fields_of(self.program, ty)
-            .into_iter()
-            .map(|(_, ty)| state.constant(0, ty))
-            .collect();
-        let number = VirtualId(state.virtuals.len() as u32);
-        let own = state.add(RedBox {
-            ty: ty.ptr(),
-            var: None,
-            nonzero: true,
-            content: Content::Virtual(number),
-            fact: None,
-        });
-        state.virtuals.push(VirtualStruct { ty, fields, own });
-        own
-    }
-
-    /// Makes an object that existed while compiling only.
-    pub(super) fn force(&mut self, world: &mut dyn World, state: &mut JitState, b: BoxId) {
-        let Content::Virtual(v) = state.get(b).content else {
-            return;
-        };
-        let object = state.virtuals[v.0 as usize].clone();
-        let flavor = VoidConst::Flavor {
-            gc: true,
-            zero: false,
-        };
-        let args = [VoidConst::Type(object.ty), flavor];
-        let args = args.map(|a| LLOperand::Const(LLConst::Void(a)));
-        let ty = object.ty.ptr();
-        let new = self.residual.op(state.at, PlainOp::Malloc.into(), args, ty);
-        let own = state.get_mut(object.own);
-        own.var = Some(GenVar::Var(new));
-        own.content = Content::None;
-        let fields = fields_of(self.program, object.ty);
-        for (((container, i), ty), value) in fields.into_iter().zip(object.fields) {
-            let Some(name) = field_name_of(self.program, (container, i)) else {
-                continue;
-            };
-            let at = self.typed_operand(world, state, object.own, container.ptr());
-            let value = self.typed_operand(world, state, value, ty);
-            let name = LLOperand::Const(LLConst::Void(VoidConst::Field(name)));
-            self.residual
-                .op(state.at, PlainOp::Setfield.into(), [at, name, value], *VOID);
-        }
-    }
+/// Whether it is not known what of the objects of the program an operation reads or
+/// changes.
+pub(crate) fn touches_memory(p: PlainOp) -> bool {
+    use PlainOp::*;
+    matches!(
+        p,
+        RawMemclear
+            | RawMemset
+            | RawMemcopy
+            | RawMemmove
+            | RawStore
+            | RawLoad
+            | GcLoadIndexed
+            | GcStoreIndexed
+            | ShrinkArray
+            | ZeroGcPointersInside
+            | GcCollect
+            | GcCollectMinor
+            | JitForceVirtualizable
+            | JitForceVirtual
+            | JitConditionalCall
+            | JitConditionalCallValue
+    )
 }

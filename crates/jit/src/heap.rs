@@ -1,0 +1,109 @@
+//! What is known of the memory of objects that exist at run time (RPython:
+//! `optimizeopt/heap.py`, `heapcache.py`).
+//!
+//! A fact says which box is in a place of an object. It holds until something is written
+//! there, through that box or another one that may point to the same object. A fact can be
+//! *pending*: the value belongs there and has not been written yet. Everything that may
+//! look there comes after the write.
+//!
+//! ```text
+//! v1 = getfield(p, .x)        ; p.x is v1
+//! setfield(q, .x, v2)         ; q.x is v2; p may be q: nothing is known of p.x
+//! v3 = getfield(p, .x)        ; generated: p.x is v3, q.x still v2
+//! v4 = getfield(p, .x)        ; v4 is v3, nothing is generated
+//! ```
+
+use crate::layout::Place;
+use crate::state::{BoxId, Content, JitState};
+
+/// More facts than this are forgotten again, the oldest first.
+const MOST_KNOWN: usize = 128;
+
+/// One fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Known {
+    pub(crate) object: BoxId,
+    pub(crate) place: Place,
+    pub(crate) value: BoxId,
+    /// The value has still to be written.
+    pub(crate) pending: bool,
+    /// It belongs to a virtualizable: where states meet, it goes on as a value of its own.
+    pub(crate) kept: bool,
+}
+
+/// All facts of a state, in the order in which they were learned.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Heap {
+    pub(crate) known: Vec<Known>,
+    /// Objects that were made since states last met and that nothing else points to yet.
+    pub(crate) fresh: Vec<BoxId>,
+    /// States that came by where this one went on knew less than it does of virtualizables.
+    pub(crate) closed: bool,
+}
+
+impl JitState {
+    /// Whether two boxes point to the same object for certain.
+    pub(crate) fn is_same(&self, a: BoxId, b: BoxId) -> bool {
+        a == b || (self.known(a).is_some() && self.known(a) == self.known(b))
+    }
+
+    /// Whether two boxes may point to the same object.
+    pub(crate) fn may_be_same(&self, a: BoxId, b: BoxId) -> bool {
+        if self.is_same(a, b) {
+            return true;
+        }
+        let known = self.known(a).is_some() && self.known(b).is_some();
+        let fresh = self.heap.fresh.contains(&a) || self.heap.fresh.contains(&b);
+        !known && !fresh
+    }
+
+    /// What is known to be in a place of an object.
+    pub(crate) fn recall(&self, object: BoxId, place: Place) -> Option<BoxId> {
+        let of = |k: &&Known| k.place == place && self.is_same(k.object, object);
+        self.heap.known.iter().find(of).map(|k| k.value)
+    }
+
+    /// Learns what is in a place of an object.
+    pub(crate) fn remember(&mut self, fact: Known) {
+        let found = (self.heap.known.iter())
+            .position(|k| k.place == fact.place && self.is_same(k.object, fact.object));
+        match found {
+            Some(i) => self.heap.known[i] = fact,
+            None => {
+                self.heap.known.push(fact);
+                if self.heap.known.len() > MOST_KNOWN
+                    && let Some(oldest) = self.heap.known.iter().position(|k| !k.kept)
+                {
+                    self.heap.known.remove(oldest);
+                }
+            }
+        }
+    }
+
+    /// Forgets facts that may not hold any more.
+    pub(crate) fn forget(&mut self, which: impl Fn(&JitState, &Known) -> bool) {
+        let mut known = std::mem::take(&mut self.heap.known);
+        known.retain(|k| !which(self, k));
+        self.heap.known = known;
+    }
+
+    /// Learns what is in a place that never changes.
+    pub(crate) fn learn_constant(&mut self, object: BoxId, place: Place, value: BoxId) {
+        match &mut self.get_mut(object).content {
+            Content::Partial(places) => places.push((place, value)),
+            content => *content = Content::Partial(vec![(place, value)]),
+        }
+    }
+
+    /// A place that never changes later is written: the object is new.
+    pub(crate) fn forget_constant(&mut self, object: BoxId, place: Place) {
+        if let Content::Partial(places) = &mut self.get_mut(object).content {
+            places.retain(|p| p.0 != place);
+        }
+    }
+
+    /// Something else points to an object from now on.
+    pub(crate) fn escapes(&mut self, b: BoxId) {
+        self.heap.fresh.retain(|f| *f != b);
+    }
+}

@@ -1,0 +1,664 @@
+//! Reads and writes of memory: of objects that exist while compiling only, and of others
+//! by what is known of them.
+
+use taipan_lltype::{
+    FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, VoidConst,
+};
+
+use super::{Failure, Specializer};
+use crate::code::{Arg, TsGraph, TsOp};
+use crate::heap::Known;
+use crate::layout::{
+    MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at, reads_length,
+};
+use crate::state::{BoxId, Content, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word};
+use crate::world::World;
+
+/// So many items are copied one by one, where that saves making an array.
+const MOST_COPIES: u64 = 8;
+
+/// What an operation reads or writes.
+#[derive(Clone, Copy)]
+struct Access {
+    /// Where; none if it is not known what else lies there.
+    place: Option<Place>,
+    /// Through a pointer into an object.
+    interior: bool,
+}
+
+impl Specializer<'_> {
+    /// What the operands after the pointer lead to.
+    fn access(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: LLOp,
+        args: &[Arg],
+    ) -> Access {
+        let Some(container) = self.pointee_of(state, &args[0]) else {
+            return Access {
+                place: None,
+                interior: true,
+            };
+        };
+        let mut steps = Vec::with_capacity(args.len() - 1);
+        for a in &args[1..] {
+            steps.push(match field(Some(a)) {
+                Some(name) => Step::Field(name),
+                None => {
+                    let index = self.known_arg(world, state, a);
+                    Step::Item(index.and_then(|i| u64::try_from(i).ok()))
+                }
+            });
+        }
+        Access {
+            place: place_at(self.program, container, &steps, reads_length(op)),
+            interior: !container.is_gc_container(),
+        }
+    }
+
+    pub(super) fn read(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+        read: LLOp,
+        constant: bool,
+    ) -> Result<(), Failure> {
+        let info = &graph.slots[op.result as usize];
+        if info.ty.is_void() {
+            state.frame_mut().values[op.result as usize] = Val::Green(0);
+            return Ok(());
+        }
+        let pointer = self.red_arg(world, state, graph, &op.args[0]);
+        let container = self
+            .pointee_of(state, &op.args[0])
+            .ok_or("a read of what is no object")?;
+        if constant
+            && state.known(pointer).is_some_and(|p| p != 0)
+            && let Some(w) = self.read_now(world, state, op, read, container)
+        {
+            self.set(state, graph, op, Val::Green(w));
+            return Ok(());
+        }
+        state.learn_nonzero(pointer, true);
+        let access = self.access(world, state, read, &op.args);
+        let place = access.place.filter(|p| p.is_certain() && !access.interior);
+        if let Some(b) = place.and_then(|p| self.known_value(state, pointer, p)) {
+            self.set(state, graph, op, Val::Red(b));
+            return Ok(());
+        }
+        let operands = self.generated_operands(world, state, graph, op);
+        if !constant {
+            self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
+        }
+        let v = self.residual.op(state.at, read, operands, info.ty);
+        let b = state.variable(v, info.ty);
+        if let Some(place) = place {
+            if !constant {
+                self.learn_value(state, pointer, place, b);
+            } else if state.known(pointer).is_none()
+                && (self.touches.is_some() || matches!(place, Place::Field(_)))
+            {
+                state.learn_constant(pointer, place, b);
+            }
+        }
+        self.set(state, graph, op, Val::Red(b));
+        Ok(())
+    }
+
+    /// What memory holds that does not change.
+    fn read_now(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: &TsOp,
+        read: LLOp,
+        container: LLType,
+    ) -> Option<Word> {
+        let mut at = self.known_arg(world, state, &op.args[0])? as u64;
+        let mut ty = container;
+        for a in &op.args[1..] {
+            let step: Result<(u64, LLType), HeapError> = match field(Some(a)) {
+                Some(name) => world.memory().field(at, ty, name),
+                None => {
+                    let index = self.known_arg(world, state, a)?;
+                    let index = u64::try_from(index).ok()?;
+                    world.memory().item(at, ty, index)
+                }
+            };
+            (at, ty) = step.ok()?;
+        }
+        match read {
+            LLOp::Plain(PlainOp::Getarraysize | PlainOp::Getinteriorarraysize) => {
+                world.memory().array_length(at, ty).ok().map(Word::from)
+            }
+            _ => world.memory().load_word(at, ty).ok(),
+        }
+    }
+
+    /// The value in a place of an object, if it is known.
+    fn known_value(&self, state: &mut JitState, object: BoxId, place: Place) -> Option<BoxId> {
+        match &state.get(object).content {
+            Content::Virtual(v) => {
+                let of = &state.virtuals[v.0 as usize];
+                let (ty, count) = (of.ty, of.fields.len());
+                let shape = Shape::of(self.program, ty)?;
+                if let Place::Length(array) = place {
+                    shape.items.as_ref().filter(|i| i.array == array)?;
+                    return Some(state.constant(Word::from(shape.length(count)), *SIGNED));
+                }
+                let slot = shape.slot(place, count)?;
+                Some(state.virtuals[v.0 as usize].fields[slot])
+            }
+            Content::Partial(fields) => (fields.iter().find(|f| f.0 == place))
+                .map(|f| f.1)
+                .or_else(|| state.recall(object, place)),
+            Content::None => state.recall(object, place),
+        }
+    }
+
+    /// Learns what is in a place that may change.
+    fn learn_value(&self, state: &mut JitState, object: BoxId, place: Place, value: BoxId) {
+        if self.touches.is_some() {
+            state.remember(Known {
+                object,
+                place,
+                value,
+                pending: false,
+                kept: false,
+            });
+        }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+        plain: LLOp,
+    ) -> Result<(), Failure> {
+        state.frame_mut().values[op.result as usize] = Val::Green(0);
+        let (value, to) = op.args.split_last().ok_or("a write of nothing")?;
+        if self.arg_ty(state, value).is_void() {
+            return Ok(());
+        }
+        let pointer = self.red_arg(world, state, graph, &to[0]);
+        let value = self.red_arg(world, state, graph, value);
+        state.learn_nonzero(pointer, true);
+        let access = self.access(world, state, plain, to);
+        let place = access.place.filter(|p| p.is_certain() && !access.interior);
+        if let Some(place) = place {
+            if self.write_virtual(state, pointer, place, value) {
+                return Ok(());
+            }
+            let old = self.known_value(state, pointer, place);
+            if old.is_some_and(|old| state.is_same(old, value)) {
+                return Ok(());
+            }
+        }
+        let operands = self.generated_operands(world, state, graph, op);
+        self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
+        state.forget(|state, k| reaches(state, k, pointer, access));
+        state.escapes(value);
+        self.residual.op(state.at, plain, operands, *VOID);
+        if let Some(place) = place {
+            state.forget_constant(pointer, place);
+            self.learn_value(state, pointer, place, value);
+        }
+        Ok(())
+    }
+
+    /// Writes to an object that exists while compiling only. False if it is none, or if it
+    /// has no such place.
+    fn write_virtual(
+        &self,
+        state: &mut JitState,
+        object: BoxId,
+        place: Place,
+        value: BoxId,
+    ) -> bool {
+        let Content::Virtual(v) = state.get(object).content else {
+            return false;
+        };
+        let object = &mut state.virtuals[v.0 as usize];
+        let slot = Shape::of(self.program, object.ty)
+            .and_then(|shape| shape.slot(place, object.fields.len()));
+        match slot {
+            Some(slot) => {
+                object.fields[slot] = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    // What other code may see and do.
+
+    /// Writes what is pending.
+    fn write_pending(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        which: impl Fn(&JitState, &Known) -> bool,
+    ) {
+        loop {
+            let found = state.heap.known.iter();
+            let mut found = found
+                .enumerate()
+                .filter(|(_, k)| k.pending && which(state, k));
+            let Some((i, fact)) = found.next().map(|(i, k)| (i, *k)) else {
+                return;
+            };
+            state.heap.known[i].pending = false;
+            self.store(world, state, fact.object, fact.place, fact.value);
+        }
+    }
+
+    /// Writes everything that is pending: other code goes on.
+    pub(super) fn write_all_pending(&mut self, world: &mut dyn World, state: &mut JitState) {
+        self.write_pending(world, state, |_, _| true);
+    }
+
+    /// Writes some of what is pending.
+    pub(super) fn write_these(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        facts: &[Known],
+    ) {
+        self.write_pending(world, state, |_, k| facts.contains(k));
+    }
+
+    /// Reads what another state knows of a virtualizable. False if that is not possible.
+    pub(super) fn read_missing(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        object: BoxId,
+        place: Place,
+    ) -> bool {
+        let real = state.get(object).var.is_some() && state.get(object).nonzero;
+        let exists = match place {
+            Place::Item { array, index, .. } => {
+                let length = self.known_value(state, object, Place::Length(array));
+                let length = length.and_then(|b| state.known(b));
+                length.zip(index).is_some_and(|(n, i)| Word::from(i) < n)
+            }
+            _ => true,
+        };
+        let (true, Some(ty)) = (real && exists, self.type_at(place)) else {
+            return false;
+        };
+        self.load(world, state, object, place, ty).is_ok()
+    }
+
+    /// The types of the values of an object.
+    pub(super) fn types_of(&self, object: &VirtualStruct) -> Vec<LLType> {
+        let shape = Shape::of(self.program, object.ty);
+        let places = shape.map(|s| s.places(object.fields.len()));
+        places.into_iter().flatten().map(|(_, ty)| ty).collect()
+    }
+
+    /// Calls one of these functions.
+    pub(super) fn calls_out(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        targets: Option<&[FuncSym]>,
+    ) {
+        let Some(touches) = self.touches.clone() else {
+            return;
+        };
+        let Some(targets) = targets else {
+            return self.anything_happens(world, state);
+        };
+        let touched: Vec<_> = targets.iter().map(|f| touches.of(f)).collect();
+        self.write_pending(world, state, |_, k| {
+            touched.iter().any(|t| t.touches(k.place))
+        });
+        state.forget(|state, k| {
+            touched.iter().any(|t| t.writes(k.place)) && !state.heap.fresh.contains(&k.object)
+        });
+    }
+
+    /// Generates a write.
+    fn store(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        object: BoxId,
+        place: Place,
+        value: BoxId,
+    ) {
+        let name = |n: std::sync::Arc<str>| LLOperand::Const(LLConst::Void(VoidConst::Field(n)));
+        let index = |i: Option<u64>| LLOperand::Const(LLConst::signed(i.unwrap_or(0) as i64));
+        let own = state.get(object).ty;
+        let container = own.pointee();
+        let (op, ty, at) = match place {
+            Place::Field(key) => {
+                let Some(n) = field_name_of(self.program, key) else {
+                    return;
+                };
+                (PlainOp::Setfield, key.0.ptr(), vec![name(n)])
+            }
+            Place::Item {
+                array,
+                index: i,
+                field: inner,
+            } => {
+                let mut at = Vec::new();
+                // Of a struct that ends in an array, or one of its subtypes.
+                if container != Some(array)
+                    && let Some(n) = container.and_then(|c| array_field(self.program, c))
+                {
+                    at.push(name(n));
+                }
+                at.push(index(i));
+                if let Some(n) = inner.and_then(|key| field_name_of(self.program, key)) {
+                    at.push(name(n));
+                }
+                match at.len() {
+                    1 => (PlainOp::Setarrayitem, own, at),
+                    _ => (PlainOp::Setinteriorfield, own, at),
+                }
+            }
+            Place::Length(_) => return,
+        };
+        let pointer = self.typed_operand(world, state, object, ty);
+        let wanted = self.type_at(place);
+        let operand = match wanted {
+            Some(ty) => self.typed_operand(world, state, value, ty),
+            None => self.operand(world, state, value),
+        };
+        state.escapes(value);
+        let mut operands = vec![pointer];
+        operands.extend(at);
+        operands.push(operand);
+        self.residual.op(state.at, op.into(), operands, *VOID);
+    }
+
+    /// The type of what is in a place.
+    pub(super) fn type_at(&self, place: Place) -> Option<LLType> {
+        match place {
+            Place::Field(key)
+            | Place::Item {
+                field: Some(key), ..
+            } => {
+                let body = self.program.body(key.0.as_struct()?);
+                body.fields.get(key.1).map(|f| f.ty)
+            }
+            Place::Item { array, .. } => array.as_array().map(|a| a.of),
+            Place::Length(_) => Some(*SIGNED),
+        }
+    }
+
+    /// An operation that may read and write anything comes next.
+    pub(super) fn anything_happens(&mut self, world: &mut dyn World, state: &mut JitState) {
+        self.write_all_pending(world, state);
+        // What nothing else points to stays as it is.
+        state.forget(|state, k| !state.heap.fresh.contains(&k.object));
+    }
+
+    // Copies.
+
+    /// Copies items. False if nothing is known of them, and they are copied at run time.
+    pub(super) fn copy_items(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Result<(), Failure> {
+        state.frame_mut().values[op.result as usize] = Val::Green(0);
+        let numbers: Vec<Option<u64>> = (op.args[2..].iter())
+            .map(|a| self.known_arg(world, state, a))
+            .map(|w| w.and_then(|w| u64::try_from(w).ok()))
+            .collect();
+        let source = self.red_arg(world, state, graph, &op.args[0]);
+        let target = self.red_arg(world, state, graph, &op.args[1]);
+        let container = self.pointee_of(state, &op.args[1]).ok_or("no array")?;
+        let shape = Shape::of(self.program, container);
+        if let ([Some(i), Some(j), Some(n)], Some(items)) =
+            (&numbers[..], shape.and_then(|s| s.items))
+        {
+            let is_virtual = |b| matches!(state.get(b).content, Content::Virtual(_));
+            let (from, into) = (is_virtual(source), is_virtual(target));
+            let few = *n <= MOST_COPIES;
+            if *n == 0 || (from && into) || (few && (from || into)) {
+                return self.copy_known(world, state, (source, *i), (target, *j), *n, &items);
+            }
+        }
+        let operands = self.generated_operands(world, state, graph, op);
+        let array = match container.as_array() {
+            Some(_) => Some(container),
+            None => (self.program)
+                .body(container.as_struct().ok_or("no array")?)
+                .fields
+                .last()
+                .map(|f| f.ty),
+        };
+        let copied = |k: &Known| match k.place {
+            Place::Item { array: of, .. } => Some(of) == array,
+            _ => false,
+        };
+        self.write_pending(world, state, |_, k| copied(k));
+        state.forget(|state, k| copied(k) && state.may_be_same(k.object, target));
+        self.residual
+            .op(state.at, PlainOp::GcCopyArray.into(), operands, *VOID);
+        Ok(())
+    }
+
+    /// Copies items one by one.
+    fn copy_known(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        (source, i): (BoxId, u64),
+        (target, j): (BoxId, u64),
+        n: u64,
+        items: &crate::layout::Items,
+    ) -> Result<(), Failure> {
+        let place = |index, field| Place::Item {
+            array: items.array,
+            index: Some(index),
+            field,
+        };
+        let mut values = Vec::new();
+        for k in 0..n {
+            for (field, ty) in &items.each {
+                let at = place(i + k, *field);
+                let value = match self.known_value(state, source, at) {
+                    Some(b) => b,
+                    None => self.load(world, state, source, at, *ty)?,
+                };
+                values.push((place(j + k, *field), value));
+            }
+        }
+        for (at, value) in values {
+            if self.write_virtual(state, target, at, value) {
+                continue;
+            }
+            let access = Access {
+                place: Some(at),
+                interior: false,
+            };
+            self.write_pending(world, state, |state, k| reaches(state, k, target, access));
+            state.forget(|state, k| reaches(state, k, target, access));
+            self.store(world, state, target, at, value);
+            self.learn_value(state, target, at, value);
+        }
+        Ok(())
+    }
+
+    /// Generates a read.
+    fn load(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        object: BoxId,
+        place: Place,
+        ty: LLType,
+    ) -> Result<BoxId, Failure> {
+        let name = |n: std::sync::Arc<str>| LLOperand::Const(LLConst::Void(VoidConst::Field(n)));
+        let own = state.get(object).ty;
+        let container = own.pointee().ok_or("no object")?;
+        let (op, at_type, at) = match place {
+            Place::Field(key) => {
+                let n = field_name_of(self.program, key).ok_or("no field")?;
+                (PlainOp::Getfield, key.0.ptr(), vec![name(n)])
+            }
+            Place::Item {
+                array,
+                index,
+                field: inner,
+            } => {
+                let index = index.ok_or("no index")? as i64;
+                let mut at = Vec::new();
+                if container != array {
+                    let n = array_field(self.program, container).ok_or("no array")?;
+                    at.push(name(n));
+                }
+                at.push(LLOperand::Const(LLConst::signed(index)));
+                if let Some(key) = inner {
+                    at.push(name(field_name_of(self.program, key).ok_or("no field")?));
+                }
+                match at.len() {
+                    1 => (PlainOp::Getarrayitem, own, at),
+                    _ => (PlainOp::Getinteriorfield, own, at),
+                }
+            }
+            Place::Length(_) => return Err("a length is read by itself".to_owned()),
+        };
+        let access = Access {
+            place: Some(place),
+            interior: false,
+        };
+        self.write_pending(world, state, |state, k| reaches(state, k, object, access));
+        let mut operands = vec![self.typed_operand(world, state, object, at_type)];
+        operands.extend(at);
+        let v = self.residual.op(state.at, op.into(), operands, ty);
+        let b = state.variable(v, ty);
+        self.learn_value(state, object, place, b);
+        Ok(b)
+    }
+
+    // Objects that exist while compiling only.
+
+    /// A new array, or a struct that ends in one: virtual if its length is known and small.
+    pub(super) fn malloc_varsize(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+        ty: LLType,
+    ) {
+        let length = op.args.get(2).and_then(|a| self.known_arg(world, state, a));
+        let length = length.and_then(|n| u64::try_from(n).ok());
+        let shape = Shape::of(self.program, ty);
+        if let (Some(n), Some(_)) = (length.filter(|n| *n <= MOST_ITEMS), &shape) {
+            let b = self.new_virtual(state, ty, n);
+            self.set(state, graph, op, Val::Red(b));
+            return;
+        }
+        let operands = self.generated_operands(world, state, graph, op);
+        let info = &graph.slots[op.result as usize];
+        let malloc = PlainOp::MallocVarsize.into();
+        let v = self.residual.op(state.at, malloc, operands, info.ty);
+        let b = state.variable(v, info.ty);
+        state.get_mut(b).nonzero = true;
+        state.heap.fresh.push(b);
+        if let Some(items) = shape
+            .and_then(|s| s.items)
+            .filter(|_| self.touches.is_some())
+        {
+            let length = self.red_arg(world, state, graph, &op.args[2]);
+            state.learn_constant(b, Place::Length(items.array), length);
+        }
+        self.set(state, graph, op, Val::Red(b));
+    }
+
+    /// An object that exists while compiling only; `length` is that of its array.
+    pub(super) fn new_virtual(&mut self, state: &mut JitState, ty: LLType, length: u64) -> BoxId {
+        let places = match Shape::of(self.program, ty) {
+            Some(shape) => shape.places(shape.count(length)),
+            None => Vec::new(),
+        };
+        let fields = places.into_iter().map(|(_, ty)| state.constant(0, ty));
+        let fields = fields.collect();
+        let number = VirtualId(state.virtuals.len() as u32);
+        let own = state.add(RedBox {
+            ty: ty.ptr(),
+            var: None,
+            nonzero: true,
+            content: Content::Virtual(number),
+            fact: None,
+        });
+        state.virtuals.push(VirtualStruct { ty, fields, own });
+        own
+    }
+
+    /// Makes an object that existed while compiling only.
+    pub(super) fn force(&mut self, world: &mut dyn World, state: &mut JitState, b: BoxId) {
+        let Content::Virtual(v) = state.get(b).content else {
+            return;
+        };
+        let object = state.virtuals[v.0 as usize].clone();
+        let Some(shape) = Shape::of(self.program, object.ty) else {
+            return;
+        };
+        let flavor = VoidConst::Flavor {
+            gc: true,
+            zero: false,
+        };
+        let args = [VoidConst::Type(object.ty), flavor];
+        let mut args: Vec<_> = args.map(|a| LLOperand::Const(LLConst::Void(a))).into();
+        let count = object.fields.len();
+        let malloc = match &shape.items {
+            Some(_) => {
+                let length = LLConst::signed(shape.length(count) as i64);
+                args.push(LLOperand::Const(length));
+                PlainOp::MallocVarsize
+            }
+            None => PlainOp::Malloc,
+        };
+        let ty = object.ty.ptr();
+        let new = self.residual.op(state.at, malloc.into(), args, ty);
+        let own = state.get_mut(object.own);
+        own.var = Some(GenVar::Var(new));
+        own.content = Content::None;
+        state.heap.fresh.push(object.own);
+        if let Some(items) = shape.items.as_ref().filter(|_| self.touches.is_some()) {
+            let length = state.constant(Word::from(shape.length(count)), *SIGNED);
+            state.learn_constant(object.own, Place::Length(items.array), length);
+        }
+        for ((place, ty), value) in shape.places(count).into_iter().zip(object.fields) {
+            // Pointers in new memory are null.
+            let cleared = matches!(place, Place::Item { .. }) && ty.is_gc_ptr();
+            if !cleared || state.known(value) != Some(0) {
+                self.store(world, state, object.own, place, value);
+            }
+            self.learn_value(state, object.own, place, value);
+        }
+    }
+}
+
+/// Whether what an operation reads or writes may be where a fact says something.
+fn reaches(state: &JitState, k: &Known, pointer: BoxId, access: Access) -> bool {
+    let Some(place) = access.place else {
+        return true;
+    };
+    if !access.interior {
+        return k.place.overlaps(&place) && state.may_be_same(k.object, pointer);
+    }
+    // Into whatever object there is.
+    match (k.place, place) {
+        (Place::Field(a), Place::Field(b)) => a == b,
+        (Place::Item { field: Some(a), .. }, Place::Field(b)) => a == b,
+        (Place::Item { array: a, .. }, Place::Item { array: b, .. }) => a == b,
+        _ => false,
+    }
+}
