@@ -1,5 +1,7 @@
 //! The operations behind `run`, `build`, `call` and `emit`.
 
+use std::rc::Rc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
@@ -7,12 +9,15 @@ use taipan_base::{Diagnostic, Program};
 use taipan_codegen::{CodegenError, Image, Lister, Listing};
 use taipan_codegen_cranelift::{LoadedImage, call_function, object_file, run_program};
 use taipan_graph::ObjId;
+use taipan_jit::Splits;
+use taipan_jit::llgraph::{DriversJit, WithJit};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
 use crate::ahead;
 use crate::answers::{Question, remember};
+use crate::drivers::jit_drivers;
 use crate::link::link_with_cache;
 use crate::native::ImageUse;
 use crate::parallel::par_map;
@@ -34,6 +39,15 @@ pub enum Engine {
     Native,
 }
 
+/// How a just-in-time compiler compiles the loops of interpreters.
+#[derive(Clone, Debug, Default)]
+pub struct JitOptions {
+    /// When the sides of branches are compiled.
+    pub splits: Splits,
+    /// How often code comes by before it is compiled, whatever the program says.
+    pub threshold: Option<i64>,
+}
+
 /// One call of one function.
 #[derive(Clone, Debug)]
 pub struct CallRequest {
@@ -45,6 +59,8 @@ pub struct CallRequest {
     pub args: Vec<Literal>,
     /// What executes it.
     pub engine: Engine,
+    /// Compiles loops of interpreters.
+    pub jit: Option<JitOptions>,
 }
 
 /// How a call ended.
@@ -87,9 +103,13 @@ pub fn call(
             engine => engine,
         };
         match engine {
-            Engine::LLInterp => {
-                timings.phase("execute", || interpret(db, roots, &root, &request.args))
-            }
+            Engine::LLInterp => timings.phase("execute", || match &request.jit {
+                Some(jit) => with_jit(db, roots, jit, |i| interpret(i, &root, &request.args)),
+                None => {
+                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+                    interpret(&mut LLInterpreter::new(&program), &root, &request.args)
+                }
+            }),
             Engine::Native => {
                 let image = native_image(db, roots, &root, ImageUse::Call, timings)?;
                 timings.phase("execute", || {
@@ -220,14 +240,29 @@ fn call_native(
     .map_err(|e| codegen_failure(&e))?
 }
 
-fn interpret(
+/// Runs something in an interpreter that compiles the loops of interpreters.
+fn with_jit<T>(
     db: &Database,
     roots: Roots,
+    options: &JitOptions,
+    run: impl FnOnce(&mut LLInterpreter<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let drivers = jit_drivers(db, roots).map_err(Failure::from)?;
+    let hinted = StageProgram::new(db, roots, GraphStage::Jit);
+    let entered = StageProgram::new(db, roots, GraphStage::Entered);
+    let program = WithJit::of_drivers(&entered);
+    let mut interp = LLInterpreter::new(&program);
+    let (splits, threshold) = (options.splits, options.threshold);
+    let jit = DriversJit::new(&hinted, &program, &drivers, splits, threshold);
+    interp.hook = Some(Rc::new(jit));
+    run(&mut interp)
+}
+
+fn interpret(
+    interp: &mut LLInterpreter<'_>,
     root: &FuncSym,
     args: &[Literal],
 ) -> Result<CallOutcome, Failure> {
-    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-    let mut interp = LLInterpreter::new(&program);
     interp.fuel = Some(CALL_FUEL);
     let values = lowlevel_args(&mut interp.heap, root, args).map_err(Failure::Usage)?;
     match interp.eval(root, values) {
@@ -265,6 +300,8 @@ pub struct RunRequest {
     pub engine: Engine,
     /// Optimisation level.
     pub optimize: u8,
+    /// Compiles loops of interpreters.
+    pub jit: Option<JitOptions>,
 }
 
 /// Compiles a program in memory and runs it; answers its exit code.
@@ -278,8 +315,14 @@ pub fn run(
         Engine::LLInterp => guarded(|| {
             let program = load(db, &request.target, options)?;
             let (roots, root) = typed_program(db, program, timings)?;
-            timings.phase("execute", || {
-                interpret_program(db, roots, &root, &request.argv)
+            timings.phase("execute", || match &request.jit {
+                Some(jit) => with_jit(db, roots, jit, |i| {
+                    interpret_program(i, &root, &request.argv)
+                }),
+                None => {
+                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+                    interpret_program(&mut LLInterpreter::new(&program), &root, &request.argv)
+                }
             })
         })?,
         Engine::Native => {
@@ -473,13 +516,10 @@ pub(crate) fn compile_entries(
 }
 
 fn interpret_program(
-    db: &Database,
-    roots: Roots,
+    interp: &mut LLInterpreter<'_>,
     root: &FuncSym,
     argv: &[String],
 ) -> Result<i32, Failure> {
-    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-    let mut interp = LLInterpreter::new(&program);
     let argv = Literal::List(
         argv.iter()
             .map(|a| Literal::Str(a.clone().into_bytes()))

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::Utf8PathBuf;
 use rustc_hash::FxHashSet;
+use salsa::Setter;
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Artifacts, Db, Files, OsSystem, Program, System, WarmState};
 
+use crate::drivers::JitMode;
 use crate::stages::CodeMode;
 use crate::{Cache, Key, QueryEvent, QueryLog};
 
@@ -103,6 +105,7 @@ impl Database {
             answers: Arc::default(),
             first: salsa::Revision::max(),
         };
+        JitMode::new(&db, false);
         db.first = salsa::plumbing::current_revision(&db);
         db
     }
@@ -168,6 +171,15 @@ impl Database {
     /// before anything is compiled.
     pub fn make_code_replaceable(&self) {
         CodeMode::new(self, true);
+    }
+
+    /// Has code made that enters what a just-in-time compiler makes, or no longer.
+    pub fn generate_jit(&mut self, on: bool) {
+        if let Some(mode) = JitMode::try_get(self)
+            && mode.on(self) != on
+        {
+            mode.set_on(self).to(on);
+        }
     }
 
     /// What queries did so far, if recording is on.

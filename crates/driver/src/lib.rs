@@ -11,6 +11,7 @@ mod cache;
 mod compile;
 mod config;
 mod db;
+mod drivers;
 mod emit;
 mod explain;
 mod fault;
@@ -37,7 +38,9 @@ mod value;
 pub mod watch;
 
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
-pub use compile::{CallOutcome, CallRequest, Engine, RunRequest, build, call, compile_native, run};
+pub use compile::{
+    CallOutcome, CallRequest, Engine, JitOptions, RunRequest, build, call, compile_native, run,
+};
 pub use config::{Config, ConfigFile, config_file, find_config};
 pub use db::Database;
 pub use emit::{EmitRequest, Stage, emit};
@@ -48,7 +51,7 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
-pub use taipan_jit::Policy as JitPolicy;
+pub use taipan_jit::{Policy as JitPolicy, Splits};
 pub use targets::{find_targets, is_target, python_files};
 pub use timeshift::{TimeshiftOutcome, TimeshiftRequest, timeshift};
 pub use timing::Timings;

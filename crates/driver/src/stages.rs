@@ -22,7 +22,7 @@ use taipan_rtyper::{
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::Key;
-use crate::hints::{JitAttributes, jit_attributes};
+use crate::drivers::{entered, portal_graph};
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -57,6 +57,9 @@ pub struct LLFunction {
 pub(crate) enum GraphStage {
     /// As the RTyper made them.
     Rtyped,
+    /// As the low-level interpreter runs them beside compiled code: [`Self::Jit`], with the
+    /// way into compiled code (see [`entered`]).
+    Entered,
     /// As the JIT generator reads them: see [`jit_graph`].
     Jit,
     /// Simplified by itself: what callers inline.
@@ -69,8 +72,8 @@ pub(crate) enum GraphStage {
 
 /// A program at one stage, for back ends and passes.
 pub(crate) struct StageProgram<'db> {
-    db: &'db dyn Db,
-    roots: Roots,
+    pub(crate) db: &'db dyn Db,
+    pub(crate) roots: Roots,
     stage: GraphStage,
     /// Layouts and prebuilt data are the same at all stages.
     rtyped: RtypedProgram<'db>,
@@ -91,11 +94,6 @@ impl<'db> StageProgram<'db> {
     pub(crate) fn roots(&self) -> Roots {
         self.roots
     }
-
-    /// What a function says to the JIT generator.
-    pub(crate) fn jit_attributes(&self, f: &FuncSym) -> Arc<JitAttributes> {
-        jit_attributes(self.db, LLFunction::new(self.db, self.roots, f.clone()))
-    }
 }
 
 impl Program for StageProgram<'_> {
@@ -103,6 +101,7 @@ impl Program for StageProgram<'_> {
         let key = LLFunction::new(self.db, self.roots, f.clone());
         match self.stage {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
+            GraphStage::Entered => entered_exceptions(self.db, key),
             GraphStage::Jit => jit_graph(self.db, key),
             GraphStage::Simplified => simplified(self.db, key),
             GraphStage::Optimized => optimized(self.db, key),
@@ -183,12 +182,16 @@ impl Summaries for QuerySummaries<'_> {
     }
 }
 
-/// The RTyper's graph of a function; none for external ones.
+/// The RTyper's graph of a function, or of the part of one that is a portal; none for
+/// external ones.
 pub(crate) fn rtyped(
     db: &dyn Db,
     roots: Roots,
     f: &FuncSym,
 ) -> Option<Result<Arc<LLGraph>, Diagnostic>> {
+    if let Some(portal) = portal_graph(db, roots, f) {
+        return Some(portal);
+    }
     Some(rtyped_graph(db, func_key(db, roots, f)?))
 }
 
@@ -284,16 +287,16 @@ pub(crate) fn search_of<T>(
     }
 }
 
-/// The hash of the RTyper's graph of a function.
+/// The hash of what the graph of a function is before any pass.
 #[salsa::tracked(returns(copy))]
-fn rtyped_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
-    content_key(&*rtyped(db, f.roots(db), f.sym(db))?.ok()?)
+fn entered_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
+    content_key(&*entered(db, f.roots(db), f.sym(db))?.ok()?)
 }
 
 /// What is kept of [`simplified`].
 #[salsa::tracked]
 fn kept_simplified(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
-    let start = rtyped_key(db, f).and_then(|input| start(db, SIMPLIFIED, f.sym(db), input));
+    let start = entered_key(db, f).and_then(|input| start(db, SIMPLIFIED, f.sym(db), input));
     search(db, f.roots(db), SIMPLIFIED, start)
 }
 
@@ -304,7 +307,7 @@ const SIMPLIFIED: &str = "simplified";
 pub(crate) fn simplified(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let kept = search_of(db, f, kept_simplified);
     restore_or_make(db, f, SIMPLIFIED, kept, |r| {
-        let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+        let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
         Some(taipan_transform::simplify_graph(&graph, r))
     })
 }
@@ -486,13 +489,25 @@ impl Summaries for JitSummaries<'_> {
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+    Some(jit_exceptions(db, f, &graph))
+}
+
+/// The same with the way into compiled code.
+#[salsa::tracked(returns(clone))]
+fn entered_exceptions(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
+    Some(jit_exceptions(db, f, &graph))
+}
+
+fn jit_exceptions(db: &dyn Db, f: LLFunction, graph: &LLGraph) -> Arc<LLGraph> {
     let summaries = JitSummaries(QuerySummaries::new(db, f.roots(db)));
     let own = Effects {
         stack_check: false,
         ..summaries.effects(f.sym(db))
     };
-    let graph = taipan_transform::exception_transform(&graph, own, &summaries);
-    Some(Arc::new(graph))
+    Arc::new(taipan_transform::exception_transform(
+        graph, own, &summaries,
+    ))
 }
 
 /// A graph with all that was asked on the way to it from the optimised one.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
-use taipan_jit::{FunctionHints, Generator, HintError, JitProgram, Policy, ResidualCounts};
+use taipan_jit::{Generator, HintError, Policy, ResidualCounts, Splits};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -36,6 +36,8 @@ pub struct TimeshiftRequest {
     pub policy: Policy,
     /// What executes residual code, and the rest of the program.
     pub engine: Engine,
+    /// When the sides of branches are compiled.
+    pub splits: Splits,
 }
 
 /// How residual code ended, and what it consists of.
@@ -45,18 +47,6 @@ pub struct TimeshiftOutcome {
     pub result: Result<Value, String>,
     /// `residual`, `oops`, `flexswitches` and `blocks`.
     pub counts: Value,
-}
-
-impl JitProgram for StageProgram<'_> {
-    fn hints(&self, f: &FuncSym) -> FunctionHints {
-        let said = self.jit_attributes(f);
-        let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
-        FunctionHints {
-            elidable: said.elidable,
-            dont_look_inside: said.look_inside == Some(false),
-            oopspec: said.oopspec.as_ref().map(|o| name(&o.text)),
-        }
-    }
 }
 
 /// Specialises a function and runs the residual code on the arguments that are left.
@@ -151,7 +141,12 @@ fn execute(
     let mut interpreter = LLInterpreter::new(&program);
     interpreter.fuel = Some(crate::compile::CALL_FUEL);
     let args = lowlevel_args(&mut interpreter.heap, root, &request.args).map_err(Failure::Usage)?;
-    let jit = Rc::new(Jit::new(generator, &program, &request.is_static));
+    let jit = Rc::new(Jit::new(
+        generator,
+        &program,
+        &request.is_static,
+        request.splits,
+    ));
     interpreter.hook = Some(jit.clone());
     let result = match interpreter.eval(root, args) {
         Ok(v) => Ok(to_json(&mut interpreter.heap, v, root.ty().result)

@@ -187,7 +187,10 @@ pub(crate) fn native(
         })
         .map_err(failure)?;
     let image = LoadedImage::new(image).map_err(failure)?;
-    let options = Options::default();
+    let options = Options {
+        splits: request.splits,
+        ..Options::default()
+    };
     let statics = &request.is_static;
     let jit = NativeJit::new(generator, hinted, &with_portal, &image, statics, options)
         .map_err(failure)?;

@@ -10,7 +10,8 @@ use arguments::split;
 use taipan_base::MemorySystem;
 use taipan_driver::{
     CallOutcome, CallRequest, Database, EmitRequest, Engine, Failure, JitPolicy, LoadOptions,
-    Stage, TimeshiftOutcome, TimeshiftRequest, Timings, call, emit, parse_literal, timeshift,
+    Splits, Stage, TimeshiftOutcome, TimeshiftRequest, Timings, call, emit, parse_literal,
+    timeshift,
 };
 
 /// Specialises functions of a source and compares with what is written:
@@ -75,6 +76,7 @@ fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
         portal: None,
         policy: policy.clone(),
         engine: Engine::LLInterp,
+        splits: Splits::Eager,
     };
     for word in head.split_inclusive(") ") {
         let (name, args) = word.trim().split_once('(').expect("arguments");
@@ -104,6 +106,7 @@ fn called(
         func: request.func.clone(),
         args: request.args.clone(),
         engine,
+        jit: None,
     };
     match call(
         db,

@@ -11,7 +11,7 @@ use taipan_codegen::{CodegenError, SymbolRef};
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, VarId};
 use taipan_jit::engine::{References, ResidualFunction};
-use taipan_jit::{Generator, JitProgram, ResidualCounts, Stub, Word};
+use taipan_jit::{Generator, JitProgram, ResidualCounts, Splits, Stub, Word};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, OBJECT, OBJECT_VTABLE, Program, SIGNED,
     word_of_u64,
@@ -60,11 +60,16 @@ pub fn roots(generator: &Generator<'_>, program: &dyn Program) -> Vec<SymbolRef>
 pub struct Options {
     /// How often a loop is entered before its code is compiled with optimisations.
     pub hot: u64,
+    /// When the sides of branches are compiled.
+    pub splits: Splits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { hot: 1000 }
+        Options {
+            hot: 1000,
+            splits: Splits::Eager,
+        }
     }
 }
 
@@ -220,7 +225,9 @@ impl<'p> NativeJit<'p> {
         let mut counts = inner.counts.clone();
         counts.bytes = inner.code.used();
         for f in &inner.functions {
-            counts.residual.add(&f.residual.counts(self.generator));
+            counts
+                .residual
+                .add(&f.residual.counts(self.generator.program()));
         }
         counts
     }
@@ -392,7 +399,8 @@ impl<'p> Inner<'p> {
     ) -> Result<usize, String> {
         let number = self.functions.len();
         let mut world = self.world(jit.types);
-        let residual = ResidualFunction::compile(jit.generator, number, known, &mut world)?;
+        let splits = jit.options.splits;
+        let residual = ResidualFunction::compile(jit.generator, number, known, splits, &mut world)?;
         let graph = residual.graph();
         let start = graph.startblock;
         let live = graph.block(start).inputargs.clone();

@@ -104,7 +104,7 @@ impl<'p> Annotator<'p> {
             reached: BTreeSet::new(),
         };
         let graph = (program.graph(portal)).ok_or_else(|| HintError::no_graph(portal.name()))?;
-        a.add_spec(portal, String::new(), Arc::new(prepare(&graph)));
+        a.add_spec(portal, String::new(), Arc::new(prepare(&graph, false)));
         let args = a.specs[0].graph.args().to_vec();
         for (i, v) in args.into_iter().enumerate() {
             let entry = a.origin(OriginKind::Entry(i));
@@ -282,6 +282,7 @@ impl<'p> Annotator<'p> {
             _ if graph.ty(op.result).is_void() && !is_call(op.op) => Binding::green(),
             LLOp::Plain(DirectCall | IndirectCall) => return self.call(place, graph, op, args),
             LLOp::Plain(SameAs) => args[0].clone(),
+            LLOp::Plain(WeAreJitted | JitTraceLength) => Binding::green(),
             LLOp::Plain(Getfield) => {
                 let field = pointee(0).zip(field_name(op.args.get(1)));
                 let says = |what: fn(&dyn JitProgram, LLType, &str) -> bool| {
@@ -445,7 +446,7 @@ impl<'p> Annotator<'p> {
             return *ix;
         }
         let graph = match graph {
-            Some(graph) => prepare(&graph),
+            Some(graph) => prepare(&graph, false),
             None => call_stub(f),
         };
         self.add_spec(f, key, Arc::new(graph))

@@ -64,8 +64,25 @@ pub(crate) enum TsKind {
     GreenCall,
     /// A call of what is compiled into the caller.
     Call(CallColor, Targets),
+    /// A call that is compiled into the caller if it is known which of these it is; for
+    /// compilers of drivers.
+    Inline(Vec<FuncSym>),
+    /// A call that is made while compiling if its arguments are known.
+    ElidableCall,
     /// A call that stays one.
     ResidualCall,
+    /// The head of the interpreter's loop: the greens, then the reds.
+    DriverMergePoint { greens: usize },
+    /// Whether the value is known; with a second operand, and at most that.
+    IsConstant,
+    /// Whether the object is virtual.
+    IsVirtual,
+    /// The value must be known.
+    AssertGreen,
+    /// The class of an object, by its vtable.
+    RecordExactClass,
+    /// The value is the constant that is the second operand.
+    RecordExactValue,
     /// Whether an exception is set.
     ExcOccurred,
     /// Its class.
@@ -114,6 +131,8 @@ pub(crate) enum TsExit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TsBlock {
     pub(crate) inputs: Vec<Slot>,
+    /// What is used in it or after it, inputs among it.
+    pub(crate) live: Vec<Slot>,
     pub(crate) ops: Vec<TsOp>,
     pub(crate) exit: TsExit,
 }
@@ -127,7 +146,7 @@ pub(crate) struct SlotInfo {
 
 /// The timeshifted graph of a function copy.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct TsGraph {
+pub struct TsGraph {
     pub(crate) name: String,
     pub(crate) func: FuncSym,
     pub(crate) color: CallColor,

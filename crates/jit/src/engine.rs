@@ -1,13 +1,18 @@
 //! What an engine needs that runs residual code in a way of its own.
 
+use std::rc::Rc;
+
 use taipan_graph::BlockId;
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLType, VoidConst};
 
 use crate::code::{Arg, TsKind};
+use crate::drivers::DriverInfo;
 use crate::generate::Generator;
+use crate::program::JitProgram;
 use crate::residual::{ResidualCounts, Stub};
-use crate::specialize::Specializer;
+use crate::specialize::{Setup, Specializer, Splits};
 use crate::state::Word;
+use crate::touches::Touches;
 use crate::world::World;
 
 /// A residual function that grows.
@@ -20,14 +25,20 @@ impl<'p> ResidualFunction<'p> {
         generator: &Generator<'p>,
         number: usize,
         known: &[Option<Word>],
+        splits: Splits,
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, String> {
         let name = format!("{} (residual {number})", generator.portal().name());
+        let setup = Setup {
+            name: &name,
+            number,
+            splits,
+            of_driver: false,
+        };
         Specializer::compile(
             generator.program(),
             generator.graphs(),
-            &name,
-            number,
+            &setup,
             known,
             generator.touches(),
             world,
@@ -68,9 +79,56 @@ impl<'p> ResidualFunction<'p> {
     }
 
     /// What it consists of.
-    pub fn counts(&self, generator: &Generator<'p>) -> ResidualCounts {
-        self.0.residual.counts(generator.program())
+    pub fn counts(&self, program: &dyn JitProgram) -> ResidualCounts {
+        self.0.residual.counts(program)
     }
+}
+
+/// The compiler for the drivers of a program.
+pub struct DriverCompiler<'p> {
+    program: &'p dyn JitProgram,
+    touches: Rc<Touches<'p>>,
+}
+
+impl<'p> DriverCompiler<'p> {
+    /// The compiler for a program, whose functions it reads when it gets to them.
+    pub fn new(program: &'p dyn JitProgram) -> Self {
+        DriverCompiler {
+            program,
+            touches: Rc::new(Touches::new(program)),
+        }
+    }
+
+    /// Compiles the portal of a driver for the words of its greens. Functions are told apart
+    /// by number.
+    pub fn compile(
+        &self,
+        driver: &DriverInfo,
+        number: usize,
+        greens: &[Word],
+        splits: Splits,
+        world: &mut dyn World,
+    ) -> Result<ResidualFunction<'p>, String> {
+        let name = residual_name(driver, number);
+        let portal = self.program.timeshifted(&driver.portal);
+        let portal = portal.ok_or("the portal has no graph")?;
+        let reds = driver.reds.iter().map(|_| None);
+        let known: Vec<_> = greens.iter().map(|w| Some(*w)).chain(reds).collect();
+        let setup = Setup {
+            name: &name,
+            number,
+            splits,
+            of_driver: true,
+        };
+        let touches = Some(self.touches.clone());
+        Specializer::compile(self.program, vec![portal], &setup, &known, touches, world)
+            .map(ResidualFunction)
+    }
+}
+
+/// The name of the residual function of a driver with that number.
+pub fn residual_name(driver: &DriverInfo, number: usize) -> String {
+    format!("{} (residual {number})", driver.portal.name())
 }
 
 /// What timeshifted graphs refer to, each thing perhaps several times.

@@ -1,6 +1,7 @@
 //! From a portal to its generating extension.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use taipan_lltype::FuncSym;
 
@@ -17,7 +18,7 @@ use crate::touches::Touches;
 pub struct Generator<'p> {
     annotator: Annotator<'p>,
     colors: Colors,
-    graphs: Vec<Rc<TsGraph>>,
+    graphs: Vec<Arc<TsGraph>>,
     touches: Option<Rc<Touches<'p>>>,
 }
 
@@ -32,7 +33,7 @@ impl<'p> Generator<'p> {
         let mut annotator = Annotator::run(program, portal, policy)?;
         let colors = Colors::compute(&mut annotator);
         let graphs = (0..annotator.specs.len())
-            .map(|i| timeshift(&annotator, &colors, SpecIx(i as u32)).map(Rc::new))
+            .map(|i| timeshift(&annotator, &colors, SpecIx(i as u32)).map(Arc::new))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Generator {
             annotator,
@@ -54,11 +55,12 @@ impl<'p> Generator<'p> {
         args.iter().map(|v| green(*v)).collect()
     }
 
-    pub(crate) fn program(&self) -> &'p dyn JitProgram {
+    /// The program.
+    pub fn program(&self) -> &'p dyn JitProgram {
         self.annotator.program
     }
 
-    pub(crate) fn graphs(&self) -> Vec<Rc<TsGraph>> {
+    pub(crate) fn graphs(&self) -> Vec<Arc<TsGraph>> {
         self.graphs.clone()
     }
 

@@ -33,6 +33,7 @@ mod annotator;
 mod binding;
 mod code;
 mod colors;
+mod drivers;
 pub mod engine;
 mod explain;
 mod freeze;
@@ -41,6 +42,7 @@ mod heap;
 mod hints;
 mod layout;
 pub mod llgraph;
+mod online;
 mod prepare;
 mod program;
 mod purity;
@@ -52,10 +54,17 @@ mod timeshift;
 mod touches;
 mod world;
 
+pub use code::TsGraph;
 pub use colors::CallColor;
+pub use drivers::{
+    DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM, enter_compiled_code,
+    has_markers, markers, portal, portal_of,
+};
 pub use explain::HintError;
 pub use generate::Generator;
-pub use program::{FunctionHints, JitProgram, Policy};
+pub use online::{looks_inside, timeshift_function};
+pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};
 pub use residual::{ResidualCounts, Stub};
+pub use specialize::Splits;
 pub use state::Word;
 pub use world::{Called, World};

@@ -1,5 +1,7 @@
 //! Residual code in the low-level interpreter (RPython, 2008: `codegen/llgraph`): for
-//! tests, and for `taipan timeshift`.
+//! tests, for `taipan timeshift`, and for drivers of a program.
+
+mod drivers;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,18 +18,20 @@ use taipan_lltype::{
 use crate::generate::Generator;
 use crate::prepare::call_stub;
 use crate::residual::{CONTINUE, ResidualCounts};
-use crate::specialize::Specializer;
+use crate::specialize::{Setup, Specializer, Splits};
+
 use crate::state::Word;
 use crate::world::{Called, World};
+pub use drivers::DriversJit;
 
 /// What residual code and calls of the portal ask for.
 const PORTAL: &str = "rpy_jit_portal";
 
-/// A program whose portal runs as residual code.
+/// A program with residual code.
 pub struct WithJit<'p> {
     program: &'p dyn Program,
-    portal: FuncSym,
-    stub: Arc<LLGraph>,
+    /// A function that is not to run itself, and what runs instead.
+    portal: Option<(FuncSym, Arc<LLGraph>)>,
     residual: RefCell<FxHashMap<FuncSym, Arc<LLGraph>>>,
 }
 
@@ -44,8 +48,16 @@ impl<'p> WithJit<'p> {
         let callee = FuncSym::new(kind, portal.ty().clone());
         WithJit {
             program,
-            portal: portal.clone(),
-            stub: Arc::new(call_stub(&callee)),
+            portal: Some((portal.clone(), Arc::new(call_stub(&callee)))),
+            residual: RefCell::default(),
+        }
+    }
+
+    /// The program, whose functions ask for compiled code by themselves.
+    pub fn of_drivers(program: &'p dyn Program) -> Self {
+        WithJit {
+            program,
+            portal: None,
             residual: RefCell::default(),
         }
     }
@@ -53,8 +65,10 @@ impl<'p> WithJit<'p> {
 
 impl Program for WithJit<'_> {
     fn graph(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
-        if *f == self.portal {
-            return Some(self.stub.clone());
+        if let Some((portal, stub)) = &self.portal
+            && f == portal
+        {
+            return Some(stub.clone());
         }
         match self.residual.borrow().get(f) {
             Some(graph) => Some(graph.clone()),
@@ -152,12 +166,22 @@ struct Compiled<'g> {
     sym: FuncSym,
 }
 
+/// Names a residual function.
+fn residual_sym(name: &str, ty: FuncType) -> FuncSym {
+    let kind = FuncKind::Synth {
+        name: name.into(),
+        args: Arc::new([]),
+    };
+    FuncSym::new(kind, ty)
+}
+
 /// The just-in-time compiler of a program in the low-level interpreter: compiles the
 /// portal where it is called with green arguments that are new.
 pub struct Jit<'p> {
     generator: &'p Generator<'p>,
     program: &'p WithJit<'p>,
     is_static: Vec<usize>,
+    splits: Splits,
     compiled: RefCell<IndexMap<Vec<Option<Word>>, Rc<Compiled<'p>>>>,
     failure: RefCell<Option<String>>,
 }
@@ -169,8 +193,10 @@ impl<'p> Jit<'p> {
         generator: &'p Generator<'p>,
         program: &'p WithJit<'p>,
         is_static: &[usize],
+        splits: Splits,
     ) -> Self {
         Jit {
+            splits,
             generator,
             program,
             is_static: is_static.to_vec(),
@@ -221,24 +247,23 @@ impl<'p> Jit<'p> {
         let specializer = Specializer::compile(
             self.generator.program(),
             self.generator.graphs(),
-            &name,
-            number,
+            &Setup {
+                name: &name,
+                number,
+                splits: self.splits,
+                of_driver: false,
+            },
             &known,
             self.generator.touches(),
             &mut InInterpreter(interpreter),
         )
         .inspect_err(|why| *self.failure.borrow_mut() = Some(why.clone()))?;
         let args = portal.ty().args.iter().zip(&known);
-        let sym = FuncSym::new(
-            FuncKind::Synth {
-                name: name.into(),
-                args: Arc::new([]),
-            },
-            FuncType {
-                args: args.filter(|(_, k)| k.is_none()).map(|(t, _)| *t).collect(),
-                result: portal.ty().result,
-            },
-        );
+        let ty = FuncType {
+            args: args.filter(|(_, k)| k.is_none()).map(|(t, _)| *t).collect(),
+            result: portal.ty().result,
+        };
+        let sym = residual_sym(&name, ty);
         let graph = specializer.residual.snapshot();
         self.program
             .residual
@@ -296,16 +321,16 @@ impl<'p> Jit<'p> {
         number: Word,
         value: Word,
     ) -> Result<HostCall, String> {
-        let (function, switch) = ((number >> 32) as usize, number as u32 as usize);
+        let (function, stub) = ((number >> 32) as usize, number as u32 as usize);
         let found = self
             .compiled
             .borrow()
             .get_index(function)
             .map(|c| c.1.clone());
-        let compiled = found.ok_or("a promotion of no function")?;
+        let compiled = found.ok_or("a stub of no function")?;
         let mut specializer = compiled.specializer.borrow_mut();
         specializer
-            .continue_compilation(&mut InInterpreter(interpreter), switch, value)
+            .continue_compilation(&mut InInterpreter(interpreter), stub, value)
             .inspect_err(|why| *self.failure.borrow_mut() = Some(why.clone()))?;
         let graph = specializer.residual.snapshot();
         let residual = &self.program.residual;
@@ -328,7 +353,9 @@ impl<'p> CallHook<'p> for Jit<'p> {
     ) -> Option<Result<HostCall, String>> {
         let called = match (name, words) {
             (PORTAL, words) => self.enter(interpreter, words),
-            (CONTINUE, [number, value]) => self.resume(interpreter, *number, *value),
+            (CONTINUE, [number, value @ ..]) => {
+                self.resume(interpreter, *number, value.first().copied().unwrap_or(0))
+            }
             _ => return None,
         };
         Some(called)

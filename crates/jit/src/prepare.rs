@@ -6,15 +6,20 @@
 use taipan_graph::{BlockId, Link, Operation, cleanup};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, OBJECT, OBJECT_VTABLE, PlainOp};
 
+use crate::drivers::{MarkerKind, marker_kind};
 use crate::purity::is_silent;
 
-/// Drops what residual code does not need.
-pub(crate) fn prepare(graph: &LLGraph) -> LLGraph {
+/// Drops what residual code does not need; merge points of drivers only on demand.
+pub(crate) fn prepare(graph: &LLGraph, merge_points: bool) -> LLGraph {
     let mut g = graph.clone();
     for block in &mut g.blocks {
-        block
-            .operations
-            .retain(|op| !matches!(op.op, LLOp::Plain(p) if is_silent(p)));
+        block.operations.retain(|op| match op.op {
+            LLOp::Plain(PlainOp::JitMarker) => {
+                merge_points && marker_kind(op) == Some(MarkerKind::MergePoint)
+            }
+            LLOp::Plain(p) => !is_silent(p),
+            LLOp::Num(..) => true,
+        });
         for op in &mut block.operations {
             if op.op == PlainOp::StackCheck.into() {
                 op.op = PlainOp::SameAs.into();

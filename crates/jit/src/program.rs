@@ -4,15 +4,33 @@ use std::sync::Arc;
 
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
+use crate::code::TsGraph;
+
 /// What the attributes of a function say to the JIT generator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FunctionHints {
     /// `elidable`: the result depends on the arguments only.
     pub elidable: bool,
-    /// `dont_look_inside`: calls stay calls.
-    pub dont_look_inside: bool,
+    /// `dont_look_inside` and `look_inside`, if one of them is there: whether calls stay
+    /// calls.
+    pub look_inside: Option<bool>,
+    /// `unroll_safe`: loops may be unrolled.
+    pub unroll_safe: bool,
+    /// `elidable_promote`: the arguments that are promoted first.
+    pub promote_args: Option<PromotedArguments>,
+    /// The merge point of a driver stands in it.
+    pub has_merge_point: bool,
     /// The name in its `oopspec`: `list.append`.
     pub oopspec: Option<String>,
+}
+
+/// The arguments of a function that are promoted at a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PromotedArguments {
+    /// All.
+    All,
+    /// Those at these positions.
+    Some(Vec<usize>),
 }
 
 /// A program to generate a JIT for. Its graphs are those after the exception transform,
@@ -20,6 +38,15 @@ pub struct FunctionHints {
 pub trait JitProgram: Program {
     /// What is said of a function.
     fn hints(&self, f: &FuncSym) -> FunctionHints;
+
+    /// Whether compilers of drivers follow its calls: see [`crate::looks_inside`].
+    fn looks_inside(&self, f: &FuncSym) -> bool;
+
+    /// Whether a call of it may leave an exception.
+    fn can_raise(&self, f: &FuncSym) -> bool;
+
+    /// The function as they read it: see [`crate::timeshift_function`].
+    fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>>;
 }
 
 /// Which calls are followed (RPython: `HintAnnotatorPolicy`).
@@ -46,7 +73,7 @@ impl Policy {
         }
         let hints = program.hints(f);
         let oopspec = self.oopspec && hints.oopspec.is_some();
-        if hints.elidable || hints.dont_look_inside || oopspec {
+        if hints.elidable || hints.look_inside == Some(false) || oopspec {
             return None;
         }
         program.graph(f)

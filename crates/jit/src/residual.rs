@@ -211,20 +211,58 @@ impl Residual {
         (ok, raised)
     }
 
+    /// Makes a block call the specialiser, with the number of the stub and perhaps a value.
+    fn call_specializer(&mut self, at: BlockId, stub: usize, value: Option<VarId>) {
+        let number = (self.number as i64) << 32 | stub as i64;
+        let number = LLOperand::Const(LLConst::signed(number));
+        let types = value.iter().map(|v| self.ty(*v));
+        let types: Vec<LLType> = std::iter::once(*SIGNED).chain(types).collect();
+        let callee = LLOperand::Const(LLConst::Func(continue_sym(types)));
+        let args = [callee, number].into_iter();
+        let args = args.chain(value.map(LLOperand::Var));
+        self.op(at, PlainOp::DirectCall.into(), args, *VOID);
+    }
+
+    /// Makes a block call the specialiser, which has nothing in it yet.
+    pub(crate) fn ask_for_more(&mut self, at: BlockId, stub: usize) {
+        self.call_specializer(at, stub, None);
+    }
+
+    /// Makes the links of a block that lead to a stub lead where that leads.
+    pub(crate) fn leave_out(&mut self, from: BlockId, stub: BlockId) {
+        let Some(beyond) = self.graph.block(stub).exits.first().cloned() else {
+            return;
+        };
+        for link in &mut self.graph.block_mut(from).exits {
+            if link.target == stub {
+                (link.target, link.args) = (beyond.target, beyond.args.clone());
+            }
+        }
+    }
+
+    /// Ends a block with a switch by constants; returns the blocks for them, and the one
+    /// for all other values if there is to be one.
+    pub(crate) fn switch(
+        &mut self,
+        at: BlockId,
+        on: VarId,
+        cases: Vec<ExitCase<LowLevel>>,
+    ) -> Vec<BlockId> {
+        let targets: Vec<BlockId> = cases.iter().map(|_| self.new_block(&[]).0).collect();
+        let links = cases.into_iter().zip(&targets);
+        let links = links.map(|(case, target)| Link::with_case(*target, Vec::new(), case));
+        let block = self.graph.block_mut(at);
+        block.exits = links.collect();
+        block.exitswitch = ExitSwitch::Value(LLOperand::Var(on));
+        targets
+    }
+
     /// Ends a block with a switch that grows: where the value is new, code calls the
-    /// specialiser, with a number that tells the switch, and tries again.
-    pub(crate) fn flexswitch(&mut self, at: BlockId, on: VarId) {
-        let number = (self.number as i64) << 32 | i64::from(self.flexswitches);
+    /// specialiser, with the number of the stub, and tries again.
+    pub(crate) fn flexswitch(&mut self, at: BlockId, on: VarId, stub: usize) {
         self.flexswitches += 1;
         let (fallback, _) = self.new_block(&[]);
-        let callee = LLOperand::Const(LLConst::Func(continue_sym(self.ty(on))));
-        let number = LLOperand::Const(LLConst::signed(number));
-        self.op(
-            fallback,
-            PlainOp::DirectCall.into(),
-            [callee, number, LLOperand::Var(on)],
-            *VOID,
-        );
+        self.call_specializer(fallback, stub, Some(on));
         // The input arguments keep the values that they have.
         let inputs = self.graph.block(at).inputargs.clone();
         let again = inputs.into_iter().map(LLOperand::Var).collect();
@@ -244,6 +282,16 @@ impl Residual {
         let exits = &mut self.graph.block_mut(at).exits;
         let last = exits.len() - 1;
         exits.insert(last, Link::with_case(target, Vec::new(), case));
+        target
+    }
+
+    /// Makes such a switch go to a new block with all values that have no case, and
+    /// returns that.
+    pub(crate) fn close_switch(&mut self, at: BlockId) -> BlockId {
+        let (target, _) = self.new_block(&[]);
+        if let Some(last) = self.graph.block_mut(at).exits.last_mut() {
+            last.target = target;
+        }
         target
     }
 
@@ -289,7 +337,7 @@ impl Residual {
     }
 }
 
-fn continue_sym(ty: LLType) -> FuncSym {
+fn continue_sym(args: Vec<LLType>) -> FuncSym {
     FuncSym::new(
         FuncKind::External {
             name: CONTINUE.into(),
@@ -299,7 +347,7 @@ fn continue_sym(ty: LLType) -> FuncSym {
             library: None,
         },
         FuncType {
-            args: vec![*SIGNED, ty],
+            args,
             result: *VOID,
         },
     )

@@ -12,19 +12,22 @@
 //! where it stopped.
 
 mod calls;
+mod flat;
 mod memory;
 mod merge;
 mod ops;
+mod stubs;
 
 pub(crate) use ops::touches_memory;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, VarId};
-use taipan_lltype::{LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
+use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
 
-use crate::annotator::SpecIx;
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
 use crate::heap::Heap;
 use crate::program::JitProgram;
@@ -33,6 +36,7 @@ use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, W
 use crate::timeshift::NO_SLOT;
 use crate::touches::Touches;
 use crate::world::World;
+use stubs::{Side, Stub};
 
 /// Why the specialiser gave up.
 pub(crate) type Failure = String;
@@ -64,24 +68,43 @@ struct Activation {
     seen: Seen,
 }
 
-/// A switch that grows.
-struct PromotionPoint {
-    /// The state before the value was known.
-    state: JitState,
-    promoted: BoxId,
-    switch: BlockId,
-    cases: Vec<Word>,
+/// What becomes of the two sides of a branch of residual code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Splits {
+    /// Both are compiled.
+    #[default]
+    Eager,
+    /// Each is compiled when code gets there.
+    Lazy,
+}
+
+/// What is compiled, and how.
+pub(crate) struct Setup<'a> {
+    /// The name of the residual function.
+    pub(crate) name: &'a str,
+    /// Tells its stubs apart from those of other functions.
+    pub(crate) number: usize,
+    pub(crate) splits: Splits,
+    /// What is compiled is the portal of a driver.
+    pub(crate) of_driver: bool,
 }
 
 /// The compiler that was generated for a portal, and the residual function that it is
 /// writing.
 pub(crate) struct Specializer<'p> {
     pub(crate) program: &'p dyn JitProgram,
-    graphs: Vec<Rc<TsGraph>>,
+    graphs: Vec<Arc<TsGraph>>,
+    /// Where the graphs of functions are that compilers of drivers follow.
+    by_function: FxHashMap<FuncSym, Option<u32>>,
     pub(crate) residual: Residual,
+    splits: Splits,
+    of_driver: bool,
     /// Global merge points of the portal.
     global_seen: Seen,
-    promotions: Vec<PromotionPoint>,
+    /// States that went on at other merge points, where functions do not run to their end
+    /// one by one.
+    flat_seen: flat::FlatSeen,
+    stubs: Vec<Stub>,
     steps: u64,
     /// What calls do to memory, if what is known of memory is kept.
     touches: Option<Rc<Touches<'p>>>,
@@ -89,13 +112,11 @@ pub(crate) struct Specializer<'p> {
 
 impl<'p> Specializer<'p> {
     /// Compiles the portal. `args` are the words of the arguments that are known; the
-    /// others become the arguments of the residual function, which gets that name. Its
-    /// promotions are told apart from those of other functions by `number`.
+    /// others become the arguments of the residual function.
     pub(crate) fn compile(
         program: &'p dyn JitProgram,
-        graphs: Vec<Rc<TsGraph>>,
-        name: &str,
-        number: usize,
+        graphs: Vec<Arc<TsGraph>>,
+        setup: &Setup<'_>,
         args: &[Option<Word>],
         touches: Option<Rc<Touches<'p>>>,
         world: &mut dyn World,
@@ -107,13 +128,17 @@ impl<'p> Specializer<'p> {
             .map(|(s, _)| portal.slots[*s as usize].ty)
             .collect();
         let result = portal.func.ty().result;
-        let (residual, vars) = Residual::new(name, number, &types, result);
+        let (residual, vars) = Residual::new(setup.name, setup.number, &types, result);
         let mut s = Specializer {
             program,
             graphs,
+            by_function: FxHashMap::default(),
             residual,
+            splits: setup.splits,
+            of_driver: setup.of_driver,
             global_seen: Seen::new(),
-            promotions: Vec::new(),
+            flat_seen: flat::FlatSeen::default(),
+            stubs: Vec::new(),
             steps: 0,
             touches,
         };
@@ -138,8 +163,12 @@ impl<'p> Specializer<'p> {
             };
             state.frame_mut().values[*slot as usize] = val;
         }
-        let returned = s.run_activation(world, vec![state])?;
-        s.finish(world, returned)?;
+        if s.is_flat() {
+            s.run_flat(world, state)?;
+        } else {
+            let returned = s.run_activation(world, vec![state])?;
+            s.finish(world, returned)?;
+        }
         Ok(s)
     }
 
@@ -171,27 +200,17 @@ impl<'p> Specializer<'p> {
         }
     }
 
-    /// Goes on at a promotion, with the value that arrived there at run time. Nothing
-    /// happens if it is known already.
-    pub(crate) fn continue_compilation(
-        &mut self,
-        world: &mut dyn World,
-        number: usize,
-        value: Word,
-    ) -> Result<(), Failure> {
-        let point = (self.promotions.get_mut(number)).ok_or("no such promotion")?;
-        if point.cases.contains(&value) {
-            return Ok(());
+    /// Whether states go on in callers by themselves, and do not wait until all that their
+    /// function can do is compiled.
+    fn is_flat(&self) -> bool {
+        self.of_driver || self.splits == Splits::Lazy
+    }
+
+    /// Goes on with states that stopped somewhere inside functions.
+    fn go_on(&mut self, world: &mut dyn World, state: JitState) -> Result<(), Failure> {
+        if self.is_flat() {
+            return self.run_flat(world, state);
         }
-        point.cases.push(value);
-        let (mut state, promoted, switch) = (point.state.clone(), point.promoted, point.switch);
-        let ty = state.get(promoted).ty;
-        let case = world.constant(value, ty);
-        state.at = self.residual.add_case(switch, case);
-        let red = state.get_mut(promoted);
-        red.var = Some(GenVar::Const(value));
-        red.nonzero = ty.pointee().is_some() && value != 0;
-        red.content = Content::None;
         // The functions that it is in, from the innermost one outwards.
         let mut left = state.frames.len();
         let mut states = vec![state];
@@ -287,6 +306,9 @@ impl<'p> Specializer<'p> {
                         current = Some(state);
                     }
                 },
+                TsKind::Inline(_) | TsKind::DriverMergePoint { .. } => {
+                    return Err("a graph for compilers of drivers".to_owned());
+                }
                 TsKind::Call(..) => current = self.call(world, activation, state, op)?,
                 TsKind::ReverseSplitQueue => {
                     activation.waiting.reverse();
@@ -314,9 +336,9 @@ impl<'p> Specializer<'p> {
         match exit {
             TsExit::Goto(link) => self.follow(world, &mut state, graph, link),
             TsExit::Switch(on, links) => {
-                let on = self
-                    .known_arg(world, &state, on)
-                    .ok_or("a green switch is red")?;
+                let Some(on) = self.known_arg(world, &state, on) else {
+                    return self.red_switch(world, activation, state, graph, on, links);
+                };
                 let mut taken = None;
                 for link in links {
                     let fits = match &link.case {
@@ -340,6 +362,9 @@ impl<'p> Specializer<'p> {
                         self.learn(&mut state, on, w != 0);
                         let link = if w != 0 { yes } else { no };
                         self.follow(world, &mut state, graph, link);
+                    }
+                    Some(GenVar::Var(v)) if self.splits == Splits::Lazy => {
+                        return self.lazy_split(world, state, graph, (on, v), yes, no);
                     }
                     Some(GenVar::Var(v)) => {
                         let (at_yes, at_no) = self.residual.branch(state.at, v);
@@ -369,6 +394,12 @@ impl<'p> Specializer<'p> {
                         let class = self.program.exception_vtable("OverflowError");
                         let class = LLConst::data(class, OBJECT_VTABLE.ptr());
                         let (at_ok, at_raised) = self.residual.overflow(state.at, &class);
+                        if self.splits == Splits::Lazy {
+                            self.stub(world, &state, at_raised, &Side::Link(raised.clone()))?;
+                            state.at = at_ok;
+                            self.follow(world, &mut state, graph, ok);
+                            return Ok(Some(state));
+                        }
                         let mut other = state.clone();
                         (state.at, other.at) = (at_ok, at_raised);
                         self.follow(world, &mut state, graph, ok);
@@ -424,6 +455,13 @@ impl<'p> Specializer<'p> {
 
     /// Learns what follows from the truth of a box.
     fn learn(&mut self, state: &mut JitState, on: BoxId, truth: bool) {
+        if self.learn_truth(state, on, truth) {
+            self.fetch_exception(state);
+        }
+    }
+
+    /// The same, but for the exception that code has left: returns whether there is one.
+    fn learn_truth(&mut self, state: &mut JitState, on: BoxId, truth: bool) -> bool {
         let fact = state.get_mut(on).fact.take();
         if state.known(on).is_none() {
             state.get_mut(on).var = Some(GenVar::Const(Word::from(truth)));
@@ -431,14 +469,13 @@ impl<'p> Specializer<'p> {
         match fact {
             Some(Fact::NonNull { of, reverse }) => {
                 state.learn_nonzero(of, truth != reverse);
+                false
             }
             Some(Fact::Exception) => {
                 state.exc_unknown = false;
-                if truth {
-                    self.fetch_exception(state);
-                }
+                truth
             }
-            None => {}
+            None => false,
         }
     }
 
@@ -562,9 +599,5 @@ impl<'p> Specializer<'p> {
             Some(GenVar::Var(v)) => Some(v),
             _ => None,
         }
-    }
-
-    fn graph_of(&self, s: SpecIx) -> Rc<TsGraph> {
-        self.graphs[s.0 as usize].clone()
     }
 }

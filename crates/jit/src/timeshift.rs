@@ -7,22 +7,121 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, SIGNED,
-    TypeKind, VoidConst, const_word, has_destructor,
+    BOOL, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
+    SIGNED, TypeKind, VoidConst, const_word, has_destructor,
 };
 
-use crate::annotator::{Annotator, SpecIx};
+use crate::annotator::{Annotator, SpecIx, is_call};
 use crate::code::{Arg, Slot, SlotInfo, TsBlock, TsExit, TsGraph, TsKind, TsLink, TsOp};
-use crate::colors::{CallKind, Colors};
+use crate::colors::{CallColor, CallKind, Colors};
+use crate::drivers::{MarkerKind, marker_kind, marker_values};
 use crate::explain::HintError;
 use crate::hints::{Hint, hint_of};
 use crate::layout::Shape;
+use crate::program::JitProgram;
 use crate::purity::{
     field_name, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty,
     reads_immutable,
 };
+
+/// What timeshifting wants to know about a graph.
+pub(crate) trait Coloring {
+    fn program(&self) -> &dyn JitProgram;
+
+    /// Whether a variable is green.
+    fn green(&self, v: VarId) -> bool;
+
+    /// Whether what a pointer points to never changes.
+    fn deepfrozen(&self, pointer: &LLOperand) -> bool;
+
+    /// Emits a call: pushes the operations that it becomes.
+    fn call(
+        &self,
+        place: (BlockId, usize),
+        op: &Operation<LowLevel>,
+        args: Vec<Arg>,
+        t: &mut NewOps<'_>,
+    );
+
+    /// Nothing is green, and the specialiser goes by what it knows of values.
+    fn online(&self) -> bool;
+}
+
+/// Where the operations of a block go.
+pub(crate) struct NewOps<'t> {
+    pub(crate) ops: &'t mut Vec<TsOp>,
+    slots: &'t mut Vec<SlotInfo>,
+}
+
+impl NewOps<'_> {
+    pub(crate) fn push(&mut self, kind: TsKind, args: Vec<Arg>, result: Option<Slot>) {
+        self.ops.push(TsOp {
+            kind,
+            args,
+            result: result.unwrap_or(NO_SLOT),
+            live: Vec::new(),
+        });
+    }
+
+    /// A red variable that no variable of the graph stands for.
+    pub(crate) fn slot(&mut self, ty: LLType) -> Slot {
+        self.slots.push(SlotInfo {
+            ty,
+            green: false,
+            name: "".into(),
+        });
+        self.slots.len() as Slot - 1
+    }
+}
+
+/// The colors of a function copy.
+struct Colored<'a, 'p> {
+    a: &'a Annotator<'p>,
+    colors: &'a Colors,
+    s: SpecIx,
+}
+
+impl Coloring for Colored<'_, '_> {
+    fn program(&self) -> &dyn JitProgram {
+        self.a.program
+    }
+
+    fn green(&self, v: VarId) -> bool {
+        self.colors.green(self.s, v)
+    }
+
+    fn deepfrozen(&self, pointer: &LLOperand) -> bool {
+        self.a.binding(self.s, pointer).frozen().reads_constant()
+    }
+
+    fn call(
+        &self,
+        place: (BlockId, usize),
+        op: &Operation<LowLevel>,
+        args: Vec<Arg>,
+        t: &mut NewOps<'_>,
+    ) {
+        let kind = match self.colors.call_kind(self.a, self.s, place, op) {
+            CallKind::Green => TsKind::GreenCall,
+            CallKind::Residual => TsKind::ResidualCall,
+            CallKind::Inside(color) => {
+                TsKind::Call(color, self.a.spec(self.s).calls[&place].clone())
+            }
+        };
+        let merges = matches!(kind, TsKind::Call(CallColor::Yellow, _));
+        t.push(kind, args, Some(op.result.0));
+        if merges {
+            // Some of the states that return may agree after all.
+            t.push(TsKind::MergePoint { global: false }, Vec::new(), None);
+        }
+    }
+
+    fn online(&self) -> bool {
+        false
+    }
+}
 
 /// Timeshifts one function copy.
 pub(crate) fn timeshift(
@@ -31,23 +130,35 @@ pub(crate) fn timeshift(
     s: SpecIx,
 ) -> Result<TsGraph, HintError> {
     let graph = &a.spec(s).graph;
+    let name = match &*a.spec(s).key {
+        "" => graph.name.to_string(),
+        key => format!("{}_H{key}", graph.name),
+    };
+    let colored = Colored { a, colors, s };
+    let func = a.spec(s).func.clone();
+    timeshift_graph(&colored, graph, name, func, colors.graph(s))
+}
+
+/// Timeshifts a graph.
+pub(crate) fn timeshift_graph(
+    coloring: &dyn Coloring,
+    graph: &LLGraph,
+    name: String,
+    func: FuncSym,
+    color: CallColor,
+) -> Result<TsGraph, HintError> {
     let slots = graph.vars.iter().enumerate().map(|(i, v)| SlotInfo {
         ty: v.ty,
-        green: colors.green(s, taipan_graph::VarId(i as u32)),
+        green: coloring.green(VarId(i as u32)),
         name: v.name.clone(),
     });
     let mut t = Timeshifter {
-        a,
-        colors,
-        s,
+        coloring,
         graph,
         out: TsGraph {
-            name: match &*a.spec(s).key {
-                "" => graph.name.to_string(),
-                key => format!("{}_H{key}", graph.name),
-            },
-            func: a.spec(s).func.clone(),
-            color: colors.graph(s),
+            name,
+            func,
+            color,
             slots: slots.collect(),
             blocks: Vec::new(),
             start: graph.startblock.0,
@@ -59,22 +170,22 @@ pub(crate) fn timeshift(
         let block = t.block(b)?;
         t.out.blocks.push(block);
     }
-    t.lower_red_switches();
+    if !coloring.online() {
+        t.lower_red_switches();
+    }
     liveness(&mut t.out);
     Ok(t.out)
 }
 
-struct Timeshifter<'a, 'p> {
-    a: &'a Annotator<'p>,
-    colors: &'a Colors,
-    s: SpecIx,
+struct Timeshifter<'a> {
+    coloring: &'a dyn Coloring,
     graph: &'a LLGraph,
     out: TsGraph,
     /// Blocks where states meet, and whether that is a global merge point.
     merges: BTreeMap<BlockId, bool>,
 }
 
-impl Timeshifter<'_, '_> {
+impl Timeshifter<'_> {
     fn find_merge_points(&mut self) -> Result<(), HintError> {
         let mut entries: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
         for b in self.graph.reachable() {
@@ -84,11 +195,16 @@ impl Timeshifter<'_, '_> {
         }
         let several = |b: BlockId| entries.get(&b).is_some_and(|e| e.len() > 1);
         for b in self.graph.reachable() {
-            if several(b) && b != self.graph.returnblock {
+            let returns = b == self.graph.returnblock && !self.coloring.online();
+            if several(b) && !returns {
                 self.merges.entry(b).or_insert(false);
             }
             let global = |op: &Operation<LowLevel>| hint_of(op) == Some(Hint::GlobalMergePoint);
             let operations = &self.graph.block(b).operations;
+            if self.coloring.online() {
+                // Drivers have merge points of another kind.
+                continue;
+            }
             if operations.iter().skip(1).any(global) {
                 return Err(self.stranded());
             }
@@ -137,7 +253,7 @@ impl Timeshifter<'_, '_> {
                 let links: Vec<TsLink> = block.exits.iter().map(|l| self.link(l)).collect();
                 let truth = |l: &TsLink, b: bool| matches!(&l.case, ExitCase::Bool(x) if *x == b);
                 let on = self.arg(v);
-                let green = self.colors.operand_green(self.s, v);
+                let green = self.operand_green(v);
                 match &links[..] {
                     [x, y] if !green && truth(x, true) && truth(y, false) => {
                         TsExit::Split(on, x.clone(), y.clone())
@@ -151,6 +267,7 @@ impl Timeshifter<'_, '_> {
         };
         Ok(TsBlock {
             inputs: block.inputargs.iter().map(|v| v.0).collect(),
+            live: Vec::new(),
             ops,
             exit,
         })
@@ -180,7 +297,12 @@ impl Timeshifter<'_, '_> {
         }
     }
 
-    fn operation(&self, place: (BlockId, usize), op: &Operation<LowLevel>, ops: &mut Vec<TsOp>) {
+    fn operation(
+        &mut self,
+        place: (BlockId, usize),
+        op: &Operation<LowLevel>,
+        ops: &mut Vec<TsOp>,
+    ) {
         let mut args: Vec<Arg> = op.args.iter().map(|o| self.arg(o)).collect();
         let kind = match hint_of(op) {
             Some(Hint::GlobalMergePoint) => return,
@@ -188,61 +310,92 @@ impl Timeshifter<'_, '_> {
             Some(hint) => {
                 args.truncate(1);
                 let promote = hint == Hint::Promote;
-                if promote && !self.colors.operand_green(self.s, &op.args[0]) {
+                if promote && !self.operand_green(&op.args[0]) {
                     TsKind::Promote
-                } else if hint == Hint::Forget {
+                } else if hint == Hint::Forget && !self.coloring.online() {
                     TsKind::RevealConst
                 } else {
                     TsKind::SameAs
                 }
             }
-            None => self.kind(place, op),
+            None if is_call(op.op) => {
+                let mut t = NewOps {
+                    ops,
+                    slots: &mut self.out.slots,
+                };
+                self.coloring.call(place, op, args, &mut t);
+                return;
+            }
+            None => match self.special(op, &mut args) {
+                Some(kind) => kind,
+                None => self.kind(op),
+            },
         };
-        let merges = matches!(kind, TsKind::Call(crate::colors::CallColor::Yellow, _));
-        let promoted = (self.is_quasi_immutable_read(op) && !self.colors.green(self.s, op.result))
+        let promoted = (self.is_quasi_immutable_read(op) && !self.coloring.green(op.result))
             .then(|| vec![Arg::Slot(op.result.0), args[0].clone()]);
         ops.push(self.op(kind, args, Some(op.result.0)));
         if let Some(args) = promoted {
             ops.push(self.op(TsKind::PromoteField, args, Some(op.result.0)));
-        }
-        if merges {
-            // Some of the states that return may agree after all.
-            ops.push(self.op(TsKind::MergePoint { global: false }, Vec::new(), None));
         }
     }
 
     /// Whether an operation reads a field that seldom changes.
     fn is_quasi_immutable_read(&self, op: &Operation<LowLevel>) -> bool {
         let container = (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
+        let program = self.coloring.program();
         op.op == PlainOp::Getfield.into()
             && (container.zip(field_name(op.args.get(1))))
-                .is_some_and(|(t, name)| is_quasi_immutable(self.a.program, t, name))
+                .is_some_and(|(t, name)| is_quasi_immutable(program, t, name))
     }
 
-    fn kind(&self, place: (BlockId, usize), op: &Operation<LowLevel>) -> TsKind {
+    /// What is an operation of the specialiser in any graph.
+    fn special(&self, op: &Operation<LowLevel>, args: &mut Vec<Arg>) -> Option<TsKind> {
+        let LLOp::Plain(p) = op.op else {
+            return None;
+        };
+        Some(match p {
+            PlainOp::WeAreJitted => {
+                *args = vec![Arg::Const(LLConst::Bool(true))];
+                TsKind::SameAs
+            }
+            PlainOp::JitIsConstant => TsKind::IsConstant,
+            PlainOp::JitIsVirtual => TsKind::IsVirtual,
+            PlainOp::JitAssertGreen => TsKind::AssertGreen,
+            PlainOp::JitRecordExactClass => TsKind::RecordExactClass,
+            PlainOp::JitRecordExactValue => TsKind::RecordExactValue,
+            PlainOp::JitTraceLength => {
+                *args = vec![Arg::Const(LLConst::signed(0))];
+                TsKind::SameAs
+            }
+            PlainOp::JitMarker if marker_kind(op) == Some(MarkerKind::MergePoint) => {
+                let (values, greens) = marker_values(self.graph, op);
+                *args = values.iter().map(|o| self.arg(o)).collect();
+                TsKind::DriverMergePoint { greens }
+            }
+            _ => return None,
+        })
+    }
+
+    fn operand_green(&self, o: &LLOperand) -> bool {
+        o.as_var().is_none_or(|v| self.coloring.green(v))
+    }
+
+    fn kind(&self, op: &Operation<LowLevel>) -> TsKind {
         use PlainOp::*;
         let LLOp::Plain(p) = op.op else {
             return TsKind::Plain(op.op);
         };
-        let program = self.a.program;
+        let program = self.coloring.program();
         let container = || (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
         let frozen = || {
-            let pointer = op.args.first().map(|o| self.a.binding(self.s, o));
-            pointer.is_some_and(|b| b.frozen().reads_constant())
-                || self.colors.green(self.s, op.result)
+            let pointer = op.args.first();
+            pointer.is_some_and(|o| self.coloring.deepfrozen(o)) || self.coloring.green(op.result)
         };
         let read = |constant: bool| TsKind::Read {
             op: op.op,
             constant: constant || frozen(),
         };
         match p {
-            DirectCall | IndirectCall => match self.colors.call_kind(self.a, self.s, place, op) {
-                CallKind::Green => TsKind::GreenCall,
-                CallKind::Residual => TsKind::ResidualCall,
-                CallKind::Inside(color) => {
-                    TsKind::Call(color, self.a.spec(self.s).calls[&place].clone())
-                }
-            },
             Getfield => {
                 let field = container().zip(field_name(op.args.get(1)));
                 read(field.is_some_and(|(t, name)| is_immutable_field(program, t, name)))
@@ -369,6 +522,7 @@ impl Timeshifter<'_, '_> {
     fn new_block(&mut self) -> u32 {
         self.out.blocks.push(TsBlock {
             inputs: Vec::new(),
+            live: Vec::new(),
             ops: Vec::new(),
             exit: TsExit::Return(0),
         });
@@ -419,11 +573,16 @@ fn liveness(g: &mut TsGraph) {
                     op.kind,
                     TsKind::MergePoint { .. }
                         | TsKind::Call(..)
+                        | TsKind::Inline(_)
                         | TsKind::Promote
                         | TsKind::PromoteField
+                        | TsKind::DriverMergePoint { .. }
                 ) {
                     op.live = live.iter().copied().collect();
-                    if matches!(op.kind, TsKind::Promote | TsKind::PromoteField) {
+                    if matches!(
+                        op.kind,
+                        TsKind::Promote | TsKind::PromoteField | TsKind::DriverMergePoint { .. }
+                    ) {
                         // The value is asked for again once it is known.
                         used(&mut live, &op.args);
                         op.live = live.iter().copied().collect();
@@ -437,6 +596,9 @@ fn liveness(g: &mut TsGraph) {
             }
         }
         if !changed {
+            for (block, live) in g.blocks.iter_mut().zip(live_in) {
+                block.live = live.into_iter().collect();
+            }
             return;
         }
     }

@@ -76,7 +76,15 @@ impl Decoder<'_, '_> {
     fn graph(&mut self) {
         let graph = self.code.graph.clone();
         let mut start_of = vec![u32::MAX; graph.blocks.len()];
-        for b in graph.reachable() {
+        let mut order = graph.reachable();
+        // Of graphs that grow, code may still be where nothing leads to any more.
+        let mut left: Vec<bool> = graph.blocks.iter().map(|b| !b.exits.is_empty()).collect();
+        for b in &order {
+            left[b.index()] = false;
+        }
+        let blocks = (0..graph.blocks.len()).map(|i| BlockId(i as u32));
+        order.extend(blocks.filter(|b| left[b.index()]));
+        for b in order {
             start_of[b.index()] = self.code.insts.len() as u32;
             self.block(&graph, b);
         }

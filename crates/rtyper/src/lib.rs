@@ -42,7 +42,7 @@ pub use program::RtypedProgram;
 pub use queries::*;
 pub use repr::*;
 pub use rtyper::*;
-pub use specialize::specialize;
+pub use specialize::{instruction_span, specialize};
 pub use synth::entry_sym;
 
 #[cfg(test)]

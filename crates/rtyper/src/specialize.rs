@@ -69,7 +69,8 @@ pub(crate) fn helper_graph(db: &dyn Db, key: HelperKey) -> Result<LLGraph, Diagn
     })
 }
 
-fn instruction_span(db: &dyn Db, spec: Spec, at: u32) -> Option<Span> {
+/// Where an instruction of a function is in the source.
+pub fn instruction_span(db: &dyn Db, spec: Spec, at: u32) -> Option<Span> {
     let f = spec.function(db);
     let key = taipan_interp::Object::new(db, f.program(db), f.obj(db));
     let code = match &**taipan_interp::object(db, key).as_ref()? {

@@ -112,10 +112,44 @@ pub(crate) struct CodeOptions {
     pub(crate) jit: bool,
 }
 
+/// When the just-in-time compiler compiles the sides of a branch.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Splits {
+    /// Both at once.
+    Eager,
+    /// Each when code gets there.
+    Lazy,
+}
+
+/// What the just-in-time compiler does.
+#[derive(Clone, Args)]
+pub(crate) struct JitArgs {
+    /// Compile a loop when it has come by so often, whatever the program says.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) jit_threshold: Option<i64>,
+    /// When the sides of branches are compiled.
+    #[arg(long, value_enum, default_value = "lazy")]
+    pub(crate) jit_splits: Splits,
+}
+
+impl JitArgs {
+    pub(crate) fn options(&self, jit: bool) -> Option<taipan_driver::JitOptions> {
+        jit.then(|| taipan_driver::JitOptions {
+            splits: match self.jit_splits {
+                Splits::Eager => taipan_driver::Splits::Eager,
+                Splits::Lazy => taipan_driver::Splits::Lazy,
+            },
+            threshold: self.jit_threshold,
+        })
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) jit: JitArgs,
     #[command(flatten)]
     pub(crate) code: CodeOptions,
     /// Which engine executes; native by default.
@@ -174,6 +208,11 @@ pub(crate) struct CheckArgs {
 pub(crate) struct CallArgs {
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Compile the loops of interpreters just in time.
+    #[arg(long)]
+    pub(crate) jit: bool,
+    #[command(flatten)]
+    pub(crate) jit_args: JitArgs,
     /// Which engine executes.
     #[arg(long, value_enum, default_value = "llinterp")]
     pub(crate) engine: Engine,
@@ -210,6 +249,7 @@ pub(crate) struct TimeshiftArgs {
     pub(crate) portal: Option<String>,
     /// `default`, `novirtual`, `eager` (these are one so far), `oopspec` (calls of functions
     /// with an oopspec stay calls), or `stop-at=NAME,NAME` (so do those of these functions).
+    /// With `lazy`, the sides of branches are compiled when code gets there.
     #[arg(long, value_name = "POLICY", default_value = "default")]
     pub(crate) policy: String,
     /// Which engine executes residual code and its surroundings.

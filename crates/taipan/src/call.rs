@@ -19,6 +19,11 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         return batch::batch(args, file);
     }
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
+    let interpreted = args.engine == Engine::Llinterp;
+    if let Err(f) = crate::run::has_jit(args.jit, interpreted) {
+        return context.fail(&f);
+    }
+    context.db.generate_jit(args.jit);
     let answers = match Answers::new(args.json) {
         Ok(a) => a,
         Err(e) => return context.fail(&Failure::Usage(format!("standard output: {e}"))),
@@ -80,6 +85,7 @@ fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
                 func: func.to_owned(),
                 args: args.args.iter().map(|a| parse_literal(a)).collect(),
                 engine: engine(args.engine)?,
+                jit: args.jit_args.options(args.jit),
             })
         });
     let outcome =

@@ -20,9 +20,11 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             return context.fail(&Failure::Usage("the C engine is not there yet".to_owned()));
         }
     };
-    if let Err(f) = supported(&args.code) {
+    let interpreted = engine == taipan_driver::Engine::LLInterp;
+    if let Err(f) = supported(&args.code).and_then(|()| has_jit(args.code.jit, interpreted)) {
         return context.fail(&f);
     }
+    context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
         // As CPython has it, the first argument is the program itself.
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             .collect(),
         engine,
         optimize: args.code.optimize,
+        jit: args.jit.options(args.code.jit),
     };
     let outcome = taipan_driver::run(&context.db, &context.load, &request, &mut context.timings);
     let code = match outcome {
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
-    if let Err(f) = supported(&args.code) {
+    if let Err(f) = supported(&args.code).and_then(|()| has_jit(args.code.jit, false)) {
         return context.fail(&f);
     }
     let output = output_of(args);
@@ -86,10 +89,15 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
             options.gc
         )));
     }
-    if options.jit {
-        return Err(Failure::Usage(
-            "the just-in-time compiler is not there yet".to_owned(),
-        ));
-    }
     Ok(())
+}
+
+/// Refuses a just-in-time compiler where there is none yet.
+pub(crate) fn has_jit(wanted: bool, interpreted: bool) -> Result<(), Failure> {
+    match wanted && !interpreted {
+        false => Ok(()),
+        true => Err(Failure::Usage(
+            "there is a just-in-time compiler in the engine `llinterp` only so far".to_owned(),
+        )),
+    }
 }

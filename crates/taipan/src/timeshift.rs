@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use taipan_driver::{
-    Failure, JitPolicy, TimeshiftOutcome, TimeshiftRequest, parse_literal, python_text,
+    Failure, JitPolicy, Splits, TimeshiftOutcome, TimeshiftRequest, parse_literal, python_text,
     timeshift as specialize,
 };
 
@@ -37,6 +37,10 @@ fn request(args: &TimeshiftArgs) -> Result<TimeshiftRequest, Failure> {
         portal: args.portal.clone(),
         policy: policy(&args.policy)?,
         engine: engine(args.engine)?,
+        splits: match &*args.policy {
+            "lazy" => Splits::Lazy,
+            _ => Splits::Eager,
+        },
     })
 }
 
@@ -56,7 +60,7 @@ fn policy(name: &str) -> Result<JitPolicy, Failure> {
             oopspec: true,
             ..JitPolicy::default()
         }),
-        ("default" | "novirtual" | "eager", _) => Ok(JitPolicy::default()),
+        ("default" | "novirtual" | "eager" | "lazy", _) => Ok(JitPolicy::default()),
         _ => Err(Failure::Usage(format!("there is no policy `{name}` yet"))),
     }
 }

@@ -42,6 +42,7 @@ fn outcome(db: &Database, name: &str, args: &str, engine: Engine) -> String {
         func: name.to_owned(),
         args: split(args).iter().map(|a| parse_literal(a)).collect(),
         engine,
+        jit: None,
     };
     match call(
         db,

@@ -30,7 +30,6 @@ impl Specializer<'_> {
         let TsKind::Call(_, targets) = &op.kind else {
             return Err("no call".to_owned());
         };
-        let graph = self.graphs[state.frame().code as usize].clone();
         let known = self.known_arg(world, &state, &op.args[0]);
         let target = match (known, &targets[..]) {
             (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1),
@@ -44,12 +43,31 @@ impl Specializer<'_> {
         };
         let Some(target) = target else {
             // Nobody knows yet which function it is.
+            let graph = self.graphs[state.frame().code as usize].clone();
             self.residual_call(world, &mut state, &graph, op)?;
             state.frame_mut().op += 1;
             return Ok(Some(state));
         };
-        let callee = self.graph_of(target);
-        let mut frame = self.new_frame(target.0);
+        let state = self.enter(world, state, op, target.0)?;
+        let states = self.run_activation(world, vec![state])?;
+        let mut states = self.return_to_caller(states).into_iter();
+        let first = states.next();
+        let rest: Vec<JitState> = states.collect();
+        activation.waiting.extend(rest.into_iter().rev());
+        Ok(first)
+    }
+
+    /// Goes on in a function that is called.
+    pub(super) fn enter(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+        code: u32,
+    ) -> Result<JitState, Failure> {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let callee = self.graphs[code as usize].clone();
+        let mut frame = self.new_frame(code);
         let inputs = callee.blocks[callee.start as usize].inputs.clone();
         for (arg, input) in passed(op).iter().zip(inputs) {
             let info = &callee.slots[input as usize];
@@ -67,12 +85,7 @@ impl Specializer<'_> {
         caller.waiting = op.result;
         caller.op += 1;
         state.frames.push(frame);
-        let states = self.run_activation(world, vec![state])?;
-        let mut states = self.return_to_caller(states).into_iter();
-        let first = states.next();
-        let rest: Vec<JitState> = states.collect();
-        activation.waiting.extend(rest.into_iter().rev());
-        Ok(first)
+        Ok(state)
     }
 
     /// Makes a call while compiling.
@@ -133,7 +146,7 @@ impl Specializer<'_> {
             }
         };
         let mut operands = vec![match callee {
-            Some(f) => LLOperand::Const(LLConst::Func(f)),
+            Some(ref f) => LLOperand::Const(LLConst::Func(f.clone())),
             None => {
                 let b = self.red_arg(world, state, graph, &op.args[0]);
                 self.operand(world, state, b)
@@ -174,7 +187,10 @@ impl Specializer<'_> {
             })),
         };
         state.frame_mut().values[op.result as usize] = val;
-        state.exc_unknown = true;
+        state.exc_unknown |= match (&callee, self.of_driver) {
+            (Some(f), true) => self.program.can_raise(f),
+            _ => true,
+        };
         Ok(())
     }
 

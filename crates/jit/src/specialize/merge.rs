@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use taipan_lltype::{LLOperand, PlainOp};
 
-use super::{Activation, Failure, MergeKey, PromotionPoint, Seen, Specializer};
+use super::stubs::Promoted;
+use super::{Activation, Failure, MergeKey, Seen, Specializer};
 use crate::code::{Slot, TsKind, TsOp};
 use crate::colors::CallColor;
 use crate::freeze::{DontMerge, Matched, exact_match};
@@ -70,7 +71,7 @@ impl Specializer<'_> {
 
     /// Compares a state with one that went on before. What that one knows of virtualizables
     /// is read, so that the state knows it, too.
-    fn compare(
+    pub(super) fn compare(
         &mut self,
         world: &mut dyn World,
         frozen: &JitState,
@@ -91,7 +92,7 @@ impl Specializer<'_> {
     }
 
     /// The boxes of a state that its next block gets as arguments.
-    fn outgoing(&self, state: &JitState) -> Result<Vec<BoxId>, Failure> {
+    pub(super) fn outgoing(&self, state: &JitState) -> Result<Vec<BoxId>, Failure> {
         match exact_match(state, state, true, self.touches.is_some()) {
             Ok(Matched { outgoing, .. }) => Ok(outgoing),
             Err(DontMerge) => Err("a state differs from itself".to_owned()),
@@ -99,7 +100,12 @@ impl Specializer<'_> {
     }
 
     /// Makes variables of the values in which states differ.
-    fn generalize(&mut self, world: &mut dyn World, state: &mut JitState, matched: &Matched) {
+    pub(super) fn generalize(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        matched: &Matched,
+    ) {
         for b in &matched.outgoing {
             let operand = self.operand(world, state, *b);
             let ty = state.get(*b).ty;
@@ -128,7 +134,7 @@ impl Specializer<'_> {
     }
 
     /// Starts a block that other states can go on in.
-    fn start_new_block(
+    pub(super) fn start_new_block(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
@@ -142,7 +148,7 @@ impl Specializer<'_> {
     }
 
     /// Goes on in a new block whose input arguments stand for these boxes.
-    fn enter_next_block(
+    pub(super) fn enter_next_block(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
@@ -271,30 +277,16 @@ impl Specializer<'_> {
         let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
         self.operand(world, &mut state, promoted);
         if let Some(w) = state.known(promoted) {
-            let val = match graph.slots[op.result as usize].green {
+            let green = graph.slots[op.result as usize].green;
+            let frame = state.frame_mut();
+            frame.values[op.result as usize] = match green {
                 true => Val::Green(w),
                 false => Val::Red(promoted),
             };
-            let frame = state.frame_mut();
-            frame.values[op.result as usize] = val;
             frame.op += 1;
             return Ok(Some(state));
         }
-        state.keep_only(&op.live);
-        state.compact();
-        // Its number may have changed.
-        let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
-        let outgoing = self.outgoing(&state)?;
-        self.enter_next_block(world, &mut state, &outgoing);
-        let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
-        self.residual.flexswitch(state.at, on);
-        let switch = state.at;
-        self.promotions.push(PromotionPoint {
-            state,
-            promoted,
-            switch,
-            cases: Vec::new(),
-        });
+        self.wait_for(world, state, promoted, &op.live, Promoted::Hint)?;
         Ok(None)
     }
 }

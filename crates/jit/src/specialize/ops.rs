@@ -6,7 +6,7 @@ use taipan_lltype::{
 
 use super::{Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
-use crate::layout::field;
+use crate::layout::{Step, field, place_at};
 use crate::state::{BoxId, Content, Fact, JitState, Val, Word};
 use crate::world::World;
 
@@ -27,6 +27,38 @@ impl Specializer<'_> {
             }
             TsKind::GreenCall => return self.green_call(world, state, graph, op),
             TsKind::ResidualCall => return self.residual_call(world, state, graph, op),
+            TsKind::ElidableCall => {
+                let mut args = op.args.iter();
+                return match args.all(|a| self.known_arg(world, state, a).is_some()) {
+                    true => self.green_call(world, state, graph, op),
+                    false => self.residual_call(world, state, graph, op),
+                };
+            }
+            TsKind::IsConstant => Val::Green(self.is_constant(world, state, op)),
+            TsKind::IsVirtual => {
+                let b = self.red_arg(world, state, graph, &op.args[0]);
+                let is_virtual = matches!(state.get(b).content, Content::Virtual(_));
+                Val::Green(Word::from(is_virtual))
+            }
+            TsKind::AssertGreen => {
+                if self.known_arg(world, state, &op.args[0]).is_none() {
+                    return Err(format!("assert_green() in {} of a red value", graph.name));
+                }
+                Val::Green(0)
+            }
+            TsKind::RecordExactClass => {
+                self.record_exact_class(world, state, graph, op);
+                Val::Green(0)
+            }
+            TsKind::RecordExactValue => {
+                let b = self.red_arg(world, state, graph, &op.args[0]);
+                if let (None, Some(w)) = (state.known(b), self.known_arg(world, state, &op.args[1]))
+                    && let Content::None | Content::Partial(_) = state.get(b).content
+                {
+                    self.make_known(world, state, b, w);
+                }
+                Val::Green(0)
+            }
             TsKind::Malloc(ty) => Val::Red(self.new_virtual(state, *ty, 0)),
             TsKind::MallocVarsize(ty) => {
                 self.malloc_varsize(world, state, graph, op, *ty);
@@ -65,10 +97,46 @@ impl Specializer<'_> {
             | TsKind::Promote
             | TsKind::PromoteField
             | TsKind::Call(..)
+            | TsKind::Inline(_)
+            | TsKind::DriverMergePoint { .. }
             | TsKind::ReverseSplitQueue => return Err("an operation of states".to_owned()),
         };
         self.set(state, graph, op, result);
         Ok(())
+    }
+
+    fn is_constant(&mut self, world: &mut dyn World, state: &JitState, op: &TsOp) -> Word {
+        let value = self.known_arg(world, state, &op.args[0]);
+        let most = op.args.get(1).map(|a| self.known_arg(world, state, a));
+        Word::from(match (value, most) {
+            (None, _) | (_, Some(None)) => false,
+            (Some(_), None) => true,
+            (Some(size), Some(Some(most))) => size <= most,
+        })
+    }
+
+    /// Takes a vtable for that of an object.
+    fn record_exact_class(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) {
+        let object = self.red_arg(world, state, graph, &op.args[0]);
+        let vtable = self.red_arg(world, state, graph, &op.args[1]);
+        if state.known(object).is_some() || state.known(vtable).is_none() {
+            return;
+        }
+        let container = self.pointee_of(state, &op.args[0]);
+        let steps = [Step::Field("typeptr")];
+        let Some(place) = container.and_then(|c| place_at(self.program, c, &steps, false)) else {
+            return;
+        };
+        state.learn_nonzero(object, true);
+        if !matches!(state.get(object).content, Content::Virtual(_)) {
+            state.learn_constant(object, place, vtable);
+        }
     }
 
     /// Stores a result in the form that its slot has.

@@ -161,6 +161,11 @@ fn ending(status: ExitStatus) -> String {
 /// The worker's side: answers one line of standard input after the other.
 fn work(args: &CallArgs) -> i32 {
     let context = Context::once(&args.common, None);
+    let interpreted = args.engine == crate::args::Engine::Llinterp;
+    if let Err(f) = crate::run::has_jit(args.jit, interpreted) {
+        return context.fail(&f);
+    }
+    context.db.generate_jit(args.jit);
     let streams = own_input().and_then(|input| Ok((input, Answers::new(true)?)));
     let (input, mut answers) = match streams {
         Ok(s) => s,
@@ -232,5 +237,6 @@ fn request(case: &Value, args: &CallArgs) -> Result<CallRequest, Failure> {
             })
             .collect(),
         engine: engine(args.engine)?,
+        jit: args.jit_args.options(args.jit),
     })
 }

@@ -283,22 +283,32 @@ def set_param(driver, name, value):
 def set_param_to_default(driver, name):
     pass
 
-_integer_parameters = sorted([p for p in PARAMETERS if p != 'enable_opts'])
-
 @specialize.arg(0)
 def set_user_param(driver, text):
-    """Checks 'name=value,name=value', 'off' or 'default'."""
-    if text == 'off' or text == 'default':
+    """Sets what 'name=value,name=value', 'off' or 'default' says."""
+    if text == 'off':
+        set_param(driver, 'threshold', -1)
+        set_param(driver, 'function_threshold', -1)
+        return
+    if text == 'default':
+        for name1, _ in unroll_parameters:
+            set_param_to_default(driver, name1)
         return
     for part in text.split(','):
         pieces = part.strip(' ').split('=')
         if len(pieces) != 2:
             raise ValueError
         name = pieces[0]
-        if name != 'enable_opts':
-            if name not in _integer_parameters:
+        value = pieces[1]
+        if name == 'enable_opts':
+            set_param(driver, 'enable_opts', value)
+        else:
+            for name1, _ in unroll_parameters:
+                if name1 != 'enable_opts' and name1 == name:
+                    set_param(driver, name1, int(value))
+                    break
+            else:
                 raise ValueError
-            int(pieces[1])
 
 
 # What hooks get to see; none is ever called.

@@ -1,0 +1,268 @@
+//! The drivers of a program (`JitDriver`), and its graphs with the way into compiled code.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
+use taipan_annotator::{Roots, Spec};
+use taipan_base::{Db, Diagnostic, Span};
+use taipan_graph::{Const, ObjId};
+use taipan_interp::{ObjData, Object};
+use taipan_jit::{
+    DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, Portal, PromotedArguments, TsGraph,
+    portal_of,
+};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph};
+
+use crate::hints::jit_attributes;
+use crate::reach::reachable_here;
+use crate::stages::{
+    GraphStage, LLFunction, StageProgram, jit_effects, jit_graph, root_syms, rtyped,
+};
+
+/// Whether code is made that enters compiled code. Without one it is not.
+#[salsa::input(singleton, debug)]
+pub struct JitMode {
+    /// Whether markers of drivers become questions for compiled code.
+    #[returns(copy)]
+    pub on: bool,
+}
+
+pub(crate) fn jit_is_on(db: &dyn Db) -> bool {
+    JitMode::try_get(db).is_some_and(|m| m.on(db))
+}
+
+/// A driver of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+struct DriverKey {
+    #[returns(copy)]
+    roots: Roots,
+    #[returns(copy)]
+    object: ObjId,
+}
+
+/// Where markers of drivers stand in a function.
+#[salsa::tracked(returns(clone))]
+fn marked(db: &dyn Db, f: LLFunction) -> Arc<[Marker]> {
+    // A portal has what its function has; helpers have none.
+    if !matches!(f.sym(db).kind(), FuncKind::User { .. }) {
+        return Arc::default();
+    }
+    match rtyped(db, f.roots(db), f.sym(db)) {
+        Some(Ok(graph)) => taipan_jit::markers(&graph).into(),
+        _ => Arc::default(),
+    }
+}
+
+/// Whether a function has the merge point of a driver.
+pub(crate) fn has_merge_point(db: &dyn Db, f: LLFunction) -> bool {
+    let all = marked(db, f);
+    all.iter().any(|m| m.kind == MarkerKind::MergePoint)
+}
+
+/// A function from its merge point on.
+#[salsa::tracked(returns(clone))]
+fn split(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> {
+    let all = marked(db, f);
+    let mut points = all.iter().filter(|m| m.kind == MarkerKind::MergePoint);
+    let wrong = |m: Option<&Marker>, text: String| {
+        let span = m.and_then(|m| span_of(db, f, m));
+        Diagnostic::error("TP0603", span, text)
+    };
+    let name = f.sym(db).name();
+    let (point, second) = (points.next(), points.next());
+    let Some(point) = point else {
+        return Err(wrong(None, format!("{name} has no jit_merge_point")));
+    };
+    if second.is_some() {
+        return Err(wrong(
+            second,
+            format!("{name} has several calls of jit_merge_point"),
+        ));
+    }
+    let graph = match rtyped(db, f.roots(db), f.sym(db)) {
+        Some(graph) => graph?,
+        None => return Err(wrong(None, format!("{name} has no graph"))),
+    };
+    taipan_jit::portal(f.sym(db), &graph, point)
+        .map(Arc::new)
+        .map_err(|text| wrong(Some(point), text))
+}
+
+/// The graph of a portal, if the function is one.
+pub(crate) fn portal_graph(
+    db: &dyn Db,
+    roots: Roots,
+    f: &FuncSym,
+) -> Option<Result<Arc<LLGraph>, Diagnostic>> {
+    let function = portal_of(f)?;
+    let portal = split(db, LLFunction::new(db, roots, function.clone()));
+    Some(portal.map(|p| Arc::new(p.graph.clone())))
+}
+
+fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
+    match f.sym(db).kind() {
+        FuncKind::User { func, spec, .. } => {
+            let spec = Spec::new(db, f.roots(db), *func, spec.clone());
+            taipan_rtyper::instruction_span(db, spec, m.at)
+        }
+        _ => None,
+    }
+}
+
+/// All drivers that have a merge point in a program, by their names and then by those of
+/// their functions.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
+    let entries = match root_syms(db, roots) {
+        Ok(entries) => entries,
+        Err(e) => return Err(crate::compile::typer_diagnostic(e)),
+    };
+    let functions = reachable_here(db, roots, GraphStage::Rtyped, &entries).functions;
+    let mut found: Vec<(ObjId, DriverInfo)> = Vec::new();
+    for f in functions {
+        let key = LLFunction::new(db, roots, f.clone());
+        let all = marked(db, key);
+        let Some(point) = all.iter().find(|m| m.kind == MarkerKind::MergePoint) else {
+            continue;
+        };
+        let portal = split(db, key)?;
+        let types = &portal.sym.ty().args;
+        let enters = |m: &&Marker| m.kind == MarkerKind::CanEnterJit && m.driver == point.driver;
+        let info = DriverInfo {
+            number: 0,
+            name: driver_name(db, roots, point.driver),
+            function: f.clone(),
+            portal: portal.sym.clone(),
+            greens: types[..portal.greens].to_vec(),
+            reds: types[portal.greens..].to_vec(),
+            enters_at_merge_point: all.iter().find(enters).is_none(),
+        };
+        if let Some((_, other)) = found.iter().find(|d| d.0 == point.driver) {
+            let text = format!(
+                "the driver {} has a jit_merge_point in {} as well",
+                info.name,
+                other.function.name()
+            );
+            return Err(Diagnostic::error("TP0603", span_of(db, key, point), text));
+        }
+        found.push((point.driver, info));
+    }
+    found.sort_by(|(_, a), (_, b)| (&a.name, a.function.name()).cmp(&(&b.name, b.function.name())));
+    let numbered = found.into_iter().enumerate().map(|(i, (_, mut info))| {
+        info.number = i as u32;
+        info
+    });
+    Ok(numbered.collect())
+}
+
+fn driver_name(db: &dyn Db, roots: Roots, driver: ObjId) -> String {
+    let object = Object::new(db, roots.program(db), driver);
+    let name = match taipan_interp::object(db, object).as_deref() {
+        Some(ObjData::Instance(i)) => i.get("name").and_then(Const::as_str).map(str::to_owned),
+        _ => None,
+    };
+    name.unwrap_or_else(|| "jitdriver".to_owned())
+}
+
+/// The driver with a merge point that an object is.
+#[salsa::tracked(returns(clone))]
+fn driver(db: &dyn Db, key: DriverKey) -> Option<DriverInfo> {
+    let roots = key.roots(db);
+    let all = jit_drivers(db, roots).ok()?;
+    let is_it = |d: &&DriverInfo| {
+        let markers = marked(db, LLFunction::new(db, roots, d.function.clone()));
+        markers
+            .iter()
+            .any(|m| m.kind == MarkerKind::MergePoint && m.driver == key.object(db))
+    };
+    all.iter().find(is_it).cloned()
+}
+
+/// A function as the RTyper made it, with questions for compiled code in the place of its
+/// markers if compiled code is wanted at all.
+pub(crate) fn entered(
+    db: &dyn Db,
+    roots: Roots,
+    f: &FuncSym,
+) -> Option<Result<Arc<LLGraph>, Diagnostic>> {
+    let graph = match rtyped(db, roots, f)? {
+        Ok(graph) => graph,
+        Err(d) => return Some(Err(d)),
+    };
+    if !jit_is_on(db) || !taipan_jit::has_markers(&graph) {
+        return Some(Ok(graph));
+    }
+    let key = LLFunction::new(db, roots, f.clone());
+    Some(Ok(entered_graph(db, key).unwrap_or(graph)))
+}
+
+#[salsa::tracked(returns(clone))]
+fn entered_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let roots = f.roots(db);
+    let graph = rtyped(db, roots, f.sym(db))?.ok()?;
+    let driver = |object| driver(db, DriverKey::new(db, roots, object));
+    let graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
+    Some(Arc::new(graph))
+}
+
+impl JitProgram for StageProgram<'_> {
+    fn hints(&self, f: &FuncSym) -> FunctionHints {
+        function_hints(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+
+    fn looks_inside(&self, f: &FuncSym) -> bool {
+        looks_inside(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+
+    fn can_raise(&self, f: &FuncSym) -> bool {
+        match f.kind() {
+            FuncKind::External { can_raise, .. } => *can_raise,
+            _ => {
+                let key = LLFunction::new(self.db, self.roots, f.clone());
+                jit_effects(self.db, key).can_raise
+            }
+        }
+    }
+
+    fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
+        timeshifted(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+}
+
+fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
+    let said = jit_attributes(db, f);
+    let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
+    FunctionHints {
+        elidable: said.elidable,
+        look_inside: said.look_inside,
+        unroll_safe: said.unroll_safe,
+        promote_args: said.promote_args.as_ref().map(|text| match &**text {
+            "all" => PromotedArguments::All,
+            some => PromotedArguments::Some(
+                some.split(',')
+                    .filter_map(|n| n.trim().parse().ok())
+                    .collect(),
+            ),
+        }),
+        has_merge_point: has_merge_point(db, f),
+        oopspec: said.oopspec.as_ref().map(|o| name(&o.text)),
+    }
+}
+
+/// Whether compilers of drivers follow calls of a function.
+#[salsa::tracked(returns(copy))]
+fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
+    match jit_graph(db, f) {
+        Some(graph) => taipan_jit::looks_inside(&function_hints(db, f), &graph),
+        None => false,
+    }
+}
+
+/// A function as compilers of drivers read it. Depends on its own graph and on which
+/// functions they follow, on no other body.
+#[salsa::tracked(returns(clone))]
+fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
+    let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
+    taipan_jit::timeshift_function(&program, f.sym(db))
+}

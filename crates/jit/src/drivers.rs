@@ -1,0 +1,476 @@
+//! Drivers: where the markers of a `JitDriver` stand, and what the compiler makes of
+//! them (RPython: `split_graph_and_record_jitdriver`, `rewrite_can_enter_jit` and
+//! `rewrite_jit_merge_point` of `warmspot.py`).
+//!
+//! From a function with a merge point comes the *portal*: the same graph from the merge
+//! point on, whose arguments are greens, then reds.
+//!
+//! ```text
+//! f(n):                                     portal of f(pc, n):
+//!     goto b1(0, n)                             goto b1(pc, n)
+//! b1(pc, n):                                b1(pc, n):
+//!     jit_marker(.jit_merge_point, pc, n)       jit_marker(.jit_merge_point, pc, n)
+//!     ...                                       ...
+//! ```
+//!
+//! It is what the JIT generator reads, and what code goes on in when nothing is compiled.
+//! In code that runs, the function calls its portal, and where compiled code can be
+//! entered stands a question for it:
+//!
+//! ```text
+//!     jit_marker(.can_enter_jit, pc, n)         code = jit_enter(number, pc)
+//!     goto b1(pc, n)                            if code: return code(n)
+//!                                               goto b1(pc, n)
+//! ```
+
+use taipan_graph::{
+    BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operation, VarId, cleanup, ssa_to_ssi,
+};
+use taipan_lltype::{
+    BOOL, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOp, LLOperand, LLType,
+    LowLevel, PlainOp, TypeKind, VOID, VoidConst,
+};
+
+use crate::purity::operand_ty;
+
+/// What a marker says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MarkerKind {
+    /// `jit_merge_point`: the head of the interpreter's loop.
+    MergePoint,
+    /// `can_enter_jit`: where a loop of the interpreted program closes.
+    CanEnterJit,
+}
+
+/// A marker in a graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Marker {
+    /// What it says.
+    pub kind: MarkerKind,
+    /// Of which driver.
+    pub driver: ObjId,
+    /// Where the instruction is in the source.
+    pub at: u32,
+    block: BlockId,
+    op: usize,
+    greens: usize,
+    /// All that is used afterwards and not green is red.
+    automatic: bool,
+}
+
+/// A driver of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DriverInfo {
+    /// Its place among the drivers of the program.
+    pub number: u32,
+    /// For people.
+    pub name: String,
+    /// The function that the merge point stands in.
+    pub function: FuncSym,
+    /// That function from the merge point on.
+    pub portal: FuncSym,
+    /// Types of the greens; those without a value at run time are left out.
+    pub greens: Vec<LLType>,
+    /// Types of the reds, likewise.
+    pub reds: Vec<LLType>,
+    /// Compiled code is entered at the merge point: there is no `can_enter_jit` in the
+    /// function.
+    pub enters_at_merge_point: bool,
+}
+
+impl DriverInfo {
+    /// The type of residual code: it takes the reds.
+    pub fn entry_type(&self) -> FuncType {
+        FuncType {
+            args: self.reds.clone(),
+            result: self.portal.ty().result,
+        }
+    }
+}
+
+const PORTAL_OF: &str = "portal of ";
+
+/// The function that a portal is a part of.
+pub fn portal_of(f: &FuncSym) -> Option<&FuncSym> {
+    match f.kind() {
+        FuncKind::Synth { name, args } if name.starts_with(PORTAL_OF) => match &args[..] {
+            [HelperArg::Const(VoidConst::Func(function))] => Some(function),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The marker that an operation is.
+pub(crate) fn marker_kind(op: &Operation<LowLevel>) -> Option<MarkerKind> {
+    if op.op != PlainOp::JitMarker.into() {
+        return None;
+    }
+    match op.args.first() {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => match &**name {
+            "jit_merge_point" => Some(MarkerKind::MergePoint),
+            "can_enter_jit" => Some(MarkerKind::CanEnterJit),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The values that a marker names, those of Void left out, and how many are green.
+pub(crate) fn marker_values(graph: &LLGraph, op: &Operation<LowLevel>) -> (Vec<LLOperand>, usize) {
+    let greens = shape(op).map_or(0, |s| s.0);
+    let mut count = 0;
+    let mut values = Vec::new();
+    for (i, o) in op.args.iter().skip(3).enumerate() {
+        if !operand_ty(graph, o).is_void() {
+            count += usize::from(i < greens);
+            values.push(o.clone());
+        }
+    }
+    (values, count)
+}
+
+fn shape(op: &Operation<LowLevel>) -> Option<(usize, bool)> {
+    match op.args.get(2)? {
+        LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Tuple(items)))) => match &items[..] {
+            [Const::Int(n), Const::Bool(automatic)] => Some((*n as usize, *automatic)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The markers of a graph as the RTyper made it, in order.
+pub fn markers(graph: &LLGraph) -> Vec<Marker> {
+    let mut out = Vec::new();
+    for b in graph.reachable() {
+        for (i, op) in graph.block(b).operations.iter().enumerate() {
+            let (Some(kind), Some((greens, automatic))) = (marker_kind(op), shape(op)) else {
+                continue;
+            };
+            if let Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(driver))))) =
+                op.args.get(1)
+            {
+                out.push(Marker {
+                    kind,
+                    driver: *driver,
+                    at: op.at,
+                    block: b,
+                    op: i,
+                    greens,
+                    automatic,
+                });
+            }
+        }
+    }
+    out
+}
+
+/// Whether something in a graph is for the compiler of drivers.
+pub fn has_markers(graph: &LLGraph) -> bool {
+    (graph.blocks.iter().flat_map(|b| &b.operations))
+        .any(|op| op.op == PlainOp::JitMarker.into() || op.op == PlainOp::JitSetParam.into())
+}
+
+/// A function from its merge point on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Portal {
+    /// Its name.
+    pub sym: FuncSym,
+    /// Its graph, with the marker at the head of the block that its first block leads to.
+    pub graph: LLGraph,
+    /// How many of its arguments are green.
+    pub greens: usize,
+}
+
+/// Splits a function before its merge point.
+pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Portal, String> {
+    let mut g = graph.clone();
+    let after = g.split_block(marker.block, marker.op + 1);
+    let Some(op) = g.block_mut(marker.block).operations.pop() else {
+        return Err("there is no merge point".to_owned());
+    };
+    let needed = g.block(marker.block).exits[0].args.clone();
+    let mut op = op;
+    let given: Vec<LLOperand> = op.args[3..].to_vec();
+    if marker.automatic {
+        let new = needed.iter().filter(|o| !given.contains(o));
+        let new: Vec<_> = new
+            .filter(|o| !operand_ty(&g, o).is_void())
+            .cloned()
+            .collect();
+        op.args.extend(new);
+    }
+    let (values, greens) = marker_values(&g, &op);
+    // One variable for each of the values, in the block that starts with the marker.
+    let mut inputs = Vec::new();
+    for (i, o) in values.iter().enumerate() {
+        if let (LLOperand::Var(_), Some(first)) = (o, values[..i].iter().position(|x| x == o)) {
+            let name = |i: usize| if i < greens { "green" } else { "red" };
+            let v = values[i].as_var().map_or("", |v| &*g.vars[v.index()].name);
+            return Err(format!(
+                "the {} variable `{v}` of the merge point is a {} one as well",
+                name(i),
+                name(first),
+            ));
+        }
+        let ty = operand_ty(&g, o);
+        inputs.push(match o {
+            LLOperand::Var(v) => g.copy_var(*v),
+            LLOperand::Const(_) => g.new_var("", ty),
+        });
+    }
+    let mut passed = Vec::new();
+    for o in &needed {
+        let at = values.iter().position(|v| v == o);
+        passed.push(match at {
+            Some(i) => LLOperand::Var(inputs[i]),
+            None if operand_ty(&g, o).is_void() => LLOperand::Const(LLConst::void()),
+            None => {
+                let name = o.as_var().map_or("", |v| &*g.vars[v.index()].name);
+                return Err(match name {
+                    "" => "a value that is used after the merge point is neither green nor red"
+                        .to_owned(),
+                    name => format!(
+                        "`{name}` is used after the merge point, and is neither green nor red"
+                    ),
+                });
+            }
+        });
+    }
+    let head = g.new_block(inputs.clone());
+    let mut args: Vec<LLOperand> = op.args[..2].to_vec();
+    let shape = Const::Tuple([Const::Int(greens as i64), Const::Bool(false)].into());
+    args.push(LLOperand::Const(LLConst::Void(VoidConst::Hl(shape))));
+    args.extend(inputs.iter().map(|v| LLOperand::Var(*v)));
+    op.args = args.into_iter().collect();
+    g.block_mut(head).operations.push(op);
+    g.block_mut(head).exits = vec![Link::new(after, passed)];
+    g.block_mut(marker.block).exits = vec![Link::new(head, values)];
+    let own: Vec<VarId> = inputs.iter().map(|v| g.copy_var(*v)).collect();
+    let start = g.new_block(own.clone());
+    let args = own.iter().map(|v| LLOperand::Var(*v)).collect();
+    g.block_mut(start).exits = vec![Link::new(head, args)];
+    g.startblock = start;
+    let sym = FuncSym::new(
+        FuncKind::Synth {
+            name: format!("{PORTAL_OF}{}", function.name()).into(),
+            args: [HelperArg::Const(VoidConst::Func(function.clone()))].into(),
+        },
+        FuncType {
+            args: own.iter().map(|v| *g.ty(*v)).collect(),
+            result: function.ty().result,
+        },
+    );
+    g.name = sym.name().into();
+    g.compact();
+    Ok(Portal {
+        sym,
+        graph: g,
+        greens,
+    })
+}
+
+/// Makes questions for compiled code of the markers of a function, for code that runs.
+/// `driver` says what is known of a driver that has a portal.
+pub fn enter_compiled_code(
+    function: &FuncSym,
+    graph: &LLGraph,
+    driver: &dyn Fn(ObjId) -> Option<DriverInfo>,
+) -> LLGraph {
+    let mut g = graph.clone();
+    let portal = portal_of(function);
+    let own = portal.unwrap_or(function);
+    for op in g.blocks.iter_mut().flat_map(|b| &mut b.operations) {
+        if op.op == PlainOp::JitSetParam.into() {
+            set_param(op, driver);
+        }
+    }
+    loop {
+        let all = markers(&g);
+        let of_here = |m: &&Marker| driver(m.driver).is_some_and(|d| d.function == *own);
+        // The merge point first: what follows it may be in the portal alone.
+        let first = (all.iter().filter(of_here)).min_by_key(|m| m.kind == MarkerKind::CanEnterJit);
+        let Some((m, info)) = first.and_then(|m| Some((m, driver(m.driver)?))) else {
+            break;
+        };
+        match m.kind {
+            MarkerKind::CanEnterJit => {
+                let after = g.split_block(m.block, m.op + 1);
+                let args = g.block(m.block).exits[0].args.clone();
+                let values = take_marker(&mut g, m.block);
+                ask(&mut g, m.block, &info, &values, Link::new(after, args));
+            }
+            MarkerKind::MergePoint if portal.is_some() => {
+                let head = m.block;
+                g.block_mut(head).operations.remove(m.op);
+                if info.enters_at_merge_point {
+                    ask_on_the_way(&mut g, head, &info);
+                }
+            }
+            MarkerKind::MergePoint => {
+                g.split_block(m.block, m.op + 1);
+                let values = take_marker(&mut g, m.block);
+                enter_portal(&mut g, m.block, &info, values);
+            }
+        }
+    }
+    // Others say nothing here: their driver has no merge point, or one elsewhere.
+    for b in &mut g.blocks {
+        b.operations.retain(|op| marker_kind(op).is_none());
+    }
+    ssa_to_ssi(&mut g);
+    cleanup(&mut g);
+    g.compact();
+    g
+}
+
+/// Takes a marker off the end of a block; its values.
+fn take_marker(g: &mut LLGraph, b: BlockId) -> Vec<LLOperand> {
+    match g.block_mut(b).operations.pop() {
+        Some(op) => marker_values(g, &op).0,
+        None => Vec::new(),
+    }
+}
+
+fn push(
+    g: &mut LLGraph,
+    b: BlockId,
+    op: LLOp,
+    args: impl IntoIterator<Item = LLOperand>,
+    ty: LLType,
+) -> LLOperand {
+    let result = g.new_var("", ty);
+    g.block_mut(b).operations.push(Operation {
+        op,
+        args: args.into_iter().collect(),
+        result,
+        at: 0,
+    });
+    LLOperand::Var(result)
+}
+
+/// Ends a block with a question for compiled code. Where there is none, code goes on as
+/// `otherwise` says.
+fn ask(
+    g: &mut LLGraph,
+    b: BlockId,
+    info: &DriverInfo,
+    values: &[LLOperand],
+    otherwise: Link<LowLevel>,
+) {
+    let (greens, reds) = values.split_at(info.greens.len().min(values.len()));
+    let ptr = LLType::new(TypeKind::Func(info.entry_type())).ptr();
+    let number = LLOperand::Const(LLConst::signed(i64::from(info.number)));
+    let greens = std::iter::once(number).chain(greens.iter().cloned());
+    let code = push(g, b, PlainOp::JitEnter.into(), greens, ptr);
+    let is_there = push(g, b, PlainOp::PtrNonzero.into(), [code.clone()], *BOOL);
+    let enter = g.new_block(Vec::new());
+    let args = std::iter::once(code).chain(reds.iter().cloned());
+    let result = info.portal.ty().result;
+    let returned = push(g, enter, PlainOp::IndirectCall.into(), args, result);
+    return_(g, enter, returned);
+    let block = g.block_mut(b);
+    block.exitswitch = ExitSwitch::Value(is_there);
+    block.exits = vec![
+        Link::with_case(otherwise.target, otherwise.args, ExitCase::Bool(false)),
+        Link::with_case(enter, Vec::new(), ExitCase::Bool(true)),
+    ];
+}
+
+fn return_(g: &mut LLGraph, b: BlockId, value: LLOperand) {
+    let value = match g.ty(g.returnvar()).is_void() {
+        true => LLOperand::Const(LLConst::void()),
+        false => value,
+    };
+    let target = g.returnblock;
+    g.block_mut(b).exitswitch = ExitSwitch::None;
+    g.block_mut(b).exits = vec![Link::new(target, vec![value])];
+}
+
+/// Asks wherever the interpreter's loop comes back to its head, but not at the start.
+fn ask_on_the_way(g: &mut LLGraph, head: BlockId, info: &DriverInfo) {
+    let inputs = g.block(head).inputargs.clone();
+    let own: Vec<VarId> = inputs.iter().map(|v| g.copy_var(*v)).collect();
+    let values: Vec<LLOperand> = own.iter().map(|v| LLOperand::Var(*v)).collect();
+    let question = g.new_block(own);
+    let start = g.startblock;
+    for (i, block) in g.blocks.iter_mut().enumerate() {
+        if i != start.index() {
+            for link in &mut block.exits {
+                if link.target == head {
+                    link.target = question;
+                }
+            }
+        }
+    }
+    ask(g, question, info, &values, Link::new(head, values.clone()));
+}
+
+/// Ends a block with the way into the loop: into compiled code, else into the portal.
+fn enter_portal(g: &mut LLGraph, b: BlockId, info: &DriverInfo, mut values: Vec<LLOperand>) {
+    // Reds that are found automatically are no operands of the marker.
+    let missing = info.portal.ty().args.len().saturating_sub(values.len());
+    if missing > 0 {
+        let needed = g.block(b).exits[0].args.clone();
+        let new = needed.iter().filter(|o| !values.contains(o));
+        let new = new.filter(|o| !operand_ty(g, o).is_void());
+        let new: Vec<_> = new.take(missing).cloned().collect();
+        values.extend(new);
+    }
+    let direct = g.new_block(Vec::new());
+    let callee = LLOperand::Const(LLConst::Func(info.portal.clone()));
+    let args = std::iter::once(callee).chain(values.iter().cloned());
+    let result = info.portal.ty().result;
+    let returned = push(g, direct, PlainOp::DirectCall.into(), args, result);
+    return_(g, direct, returned);
+    ask(g, b, info, &values, Link::new(direct, Vec::new()));
+}
+
+/// The function of the runtime that sets a parameter: driver, or -1 for all; the
+/// parameter, by its place in [`PARAMETERS`]; its value, or the least integer for the
+/// default.
+pub const SET_PARAM: &str = "rpy_jit_set_param";
+
+/// The parameters that have an effect.
+pub const PARAMETERS: [&str; 1] = ["threshold"];
+
+fn set_param(op: &mut Operation<LowLevel>, driver: &dyn Fn(ObjId) -> Option<DriverInfo>) {
+    let signed = |n: i64| LLOperand::Const(LLConst::signed(n));
+    let number = match op.args.first() {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(d))))) => {
+            driver(*d).map(|d| i64::from(d.number))
+        }
+        _ => Some(-1),
+    };
+    let parameter = match op.args.get(1) {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => {
+            PARAMETERS.iter().position(|p| *p == &**name)
+        }
+        _ => None,
+    };
+    let (Some(number), Some(parameter)) = (number, parameter) else {
+        // It means nothing here; simplifying drops it.
+        return;
+    };
+    let value = op.args.get(2).cloned().unwrap_or_else(|| signed(i64::MIN));
+    let signed_ty = *taipan_lltype::SIGNED;
+    let callee = FuncSym::new(
+        FuncKind::External {
+            name: SET_PARAM.into(),
+            can_collect: false,
+            can_raise: false,
+            releases_gil: false,
+            library: None,
+        },
+        FuncType {
+            args: vec![signed_ty; 3],
+            result: *VOID,
+        },
+    );
+    let callee = LLOperand::Const(LLConst::Func(callee));
+    op.op = PlainOp::DirectCall.into();
+    op.args = [callee, signed(number), signed(parameter as i64), value]
+        .into_iter()
+        .collect();
+}

@@ -1,0 +1,131 @@
+//! Functions as compilers of drivers read them.
+//!
+//! Where a compiler for one portal colours all that the portal reaches, one for drivers
+//! goes by what it knows when it gets there, as a tracing compiler does: an operation is
+//! computed if its operands happen to be known, and a call is followed if it happens to be
+//! known which function it is. So each function is timeshifted by itself, and an edit of
+//! another one means nothing to it.
+
+use std::sync::Arc;
+
+use taipan_graph::{BlockId, Operation, VarId, find_loops};
+use taipan_lltype::{FuncSym, LLGraph, LLOperand, LowLevel, PlainOp, TypeKind};
+
+use crate::code::{Arg, TsGraph, TsKind};
+use crate::colors::CallColor;
+use crate::prepare::prepare;
+use crate::program::{FunctionHints, JitProgram, PromotedArguments};
+use crate::purity::{call_targets, operand_ty};
+use crate::timeshift::{Coloring, NewOps, timeshift_graph};
+
+/// Whether compilers of drivers follow calls of a function (RPython: `JitPolicy`): not
+/// into functions with loops, unless they may be unrolled, nor into those that are better
+/// left as calls.
+pub fn looks_inside(hints: &FunctionHints, graph: &LLGraph) -> bool {
+    let opaque = hints.elidable || hints.look_inside == Some(false) || hints.has_merge_point;
+    let sets = |op: &Operation<LowLevel>| op.op == PlainOp::JitSetParam.into();
+    !opaque
+        && (hints.unroll_safe || find_loops(graph).is_empty())
+        && !graph.blocks.iter().flat_map(|b| &b.operations).any(sets)
+}
+
+/// Timeshifts a function for compilers of drivers; none if it has no graph.
+pub fn timeshift_function(program: &dyn JitProgram, f: &FuncSym) -> Option<Arc<TsGraph>> {
+    let graph = prepare(&*program.graph(f)?, true);
+    let online = Online {
+        program,
+        graph: &graph,
+    };
+    let color = match f.ty().result.is_void() {
+        true => CallColor::Gray,
+        false => CallColor::Red,
+    };
+    let name = f.name().to_owned();
+    timeshift_graph(&online, &graph, name, f.clone(), color)
+        .ok()
+        .map(Arc::new)
+}
+
+struct Online<'a> {
+    program: &'a dyn JitProgram,
+    graph: &'a LLGraph,
+}
+
+impl Online<'_> {
+    /// What a call of one function becomes.
+    fn kind(&self, f: &FuncSym) -> TsKind {
+        let hints = self.program.hints(f);
+        if hints.elidable {
+            TsKind::ElidableCall
+        } else if self.program.looks_inside(f) {
+            TsKind::Inline(vec![f.clone()])
+        } else {
+            TsKind::ResidualCall
+        }
+    }
+
+    /// Promotes the arguments that a function wants known.
+    fn promote(&self, f: &FuncSym, op: &Operation<LowLevel>, args: &mut [Arg], t: &mut NewOps<'_>) {
+        let wanted = match self.program.hints(f).promote_args {
+            None => return,
+            Some(wanted) => wanted,
+        };
+        for (i, o) in op.args.iter().enumerate().skip(1) {
+            let ty = operand_ty(self.graph, o);
+            let is_wanted = match &wanted {
+                PromotedArguments::All => true,
+                PromotedArguments::Some(indices) => indices.contains(&(i - 1)),
+            };
+            let is_float = matches!(ty.kind(), TypeKind::Float | TypeKind::SingleFloat);
+            if is_wanted && o.as_var().is_some() && !ty.is_void() && !is_float {
+                let known = t.slot(ty);
+                t.push(TsKind::Promote, vec![args[i].clone()], Some(known));
+                args[i] = Arg::Slot(known);
+            }
+        }
+    }
+}
+
+impl Coloring for Online<'_> {
+    fn program(&self) -> &dyn JitProgram {
+        self.program
+    }
+
+    fn green(&self, v: VarId) -> bool {
+        self.graph.ty(v).is_void()
+    }
+
+    fn deepfrozen(&self, _: &LLOperand) -> bool {
+        false
+    }
+
+    fn call(
+        &self,
+        _: (BlockId, usize),
+        op: &Operation<LowLevel>,
+        mut args: Vec<Arg>,
+        t: &mut NewOps<'_>,
+    ) {
+        let direct = op.op == PlainOp::DirectCall.into();
+        let kind = match call_targets(op) {
+            Some(targets) if direct => {
+                self.promote(&targets[0], op, &mut args, t);
+                self.kind(&targets[0])
+            }
+            Some(targets) => {
+                let inside = |f: &FuncSym| self.program.looks_inside(f);
+                let followed: Vec<FuncSym> = targets.into_iter().filter(inside).collect();
+                match followed.is_empty() {
+                    true => TsKind::ResidualCall,
+                    false => TsKind::Inline(followed),
+                }
+            }
+            None => TsKind::ResidualCall,
+        };
+        t.push(kind, args, Some(op.result.0));
+    }
+
+    fn online(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,420 @@
+//! Compilers of drivers, and compilers that stop at branches: states go on from one
+//! function into another by themselves.
+//!
+//! States meet where all the functions that they are in are at the same places, and where
+//! the one that went on before is as general as the other, or becomes so. Some versions
+//! are kept apart first: what is known in one way only is what makes code short. At the
+//! merge point of a driver there are versions for each set of greens.
+
+use std::collections::BTreeMap;
+
+use taipan_graph::BlockId;
+use taipan_lltype::{FuncSym, LLConst, LLOperand, PlainOp};
+
+use super::stubs::Promoted;
+use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
+use crate::code::{Arg, Slot, TsKind, TsOp};
+use crate::freeze::Matched;
+use crate::state::{BoxId, GenVar, JitState, Val, Word};
+use crate::world::World;
+
+/// The places of all functions, and the green values.
+type FlatKey = (Vec<(u32, u32, u32)>, Vec<Word>);
+
+/// States that went on, and the blocks that they went on in.
+pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
+
+/// How many versions there are at a merge point inside a function, and at that of a
+/// driver for each set of greens.
+const MOST_VERSIONS: usize = 8;
+const MOST_LOOPS: usize = 5;
+
+/// How often a function may be inside itself (RPython: `max_unroll_recursion`), and how
+/// many functions inside each other.
+const MOST_RECURSION: usize = 7;
+const MOST_DEPTH: usize = 100;
+
+impl Specializer<'_> {
+    /// Whether so much is compiled that what comes has to be short.
+    fn is_full(&self) -> bool {
+        self.residual.block_count() > MOST_BLOCKS
+    }
+
+    /// Runs a state, and all that come of it, until they wait or end.
+    pub(super) fn run_flat(
+        &mut self,
+        world: &mut dyn World,
+        state: JitState,
+    ) -> Result<(), Failure> {
+        let mut activation = Activation::default();
+        let mut next = Some(state);
+        while let Some(state) = next.take().or_else(|| activation.waiting.pop()) {
+            let mut current = Some(state);
+            while let Some(state) = current.take() {
+                current = self.flat_step(world, &mut activation, state)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One operation, or the end of a block.
+    fn flat_step(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        mut state: JitState,
+    ) -> Result<Option<JitState>, Failure> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.residual.block_count() > 2 * MOST_BLOCKS {
+            return Err(format!(
+                "the residual code of {} has no end: more than {MOST_BLOCKS} blocks",
+                self.graphs[0].name
+            ));
+        }
+        let frame = state.frame();
+        let graph = self.graphs[frame.code as usize].clone();
+        let block = &graph.blocks[frame.block as usize];
+        let Some(op) = block.ops.get(frame.op as usize) else {
+            let went = self.leave_block(world, activation, state, &graph, &block.exit)?;
+            return match (went, activation.returned.pop()) {
+                (None, Some(returned)) if returned.frames.len() == 1 => {
+                    self.finish(world, vec![returned])?;
+                    Ok(None)
+                }
+                (None, Some(returned)) => Ok(self.return_to_caller(vec![returned]).pop()),
+                (went, _) => Ok(went),
+            };
+        };
+        match &op.kind {
+            TsKind::MergePoint { .. } => self.flat_merge(world, state, &op.live),
+            TsKind::Promote => self.promote(world, state, op),
+            TsKind::PromoteField => match self.known_arg(world, &state, &op.args[1]) {
+                Some(object) if object != 0 => self.promote(world, state, op),
+                _ => {
+                    state.frame_mut().op += 1;
+                    Ok(Some(state))
+                }
+            },
+            TsKind::DriverMergePoint { greens } => {
+                self.driver_merge_point(world, state, op, *greens)
+            }
+            TsKind::Call(_, targets) => {
+                let known = self.known_arg(world, &state, &op.args[0]);
+                let target = match (known, &targets[..]) {
+                    (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1.0),
+                    (Some(w), _) => {
+                        let f = world.function(w);
+                        let found = targets.iter().find(|t| Some(&t.0) == f.as_ref());
+                        found.map(|t| t.1.0)
+                    }
+                    (None, _) => None,
+                };
+                match target {
+                    Some(code) => self.enter(world, state, op, code).map(Some),
+                    None => self.call_residual(world, state, op).map(Some),
+                }
+            }
+            TsKind::Inline(targets) => self.inline(world, state, op, targets),
+            TsKind::ReverseSplitQueue => {
+                activation.waiting.reverse();
+                state.frame_mut().op += 1;
+                Ok(Some(state))
+            }
+            _ => {
+                self.operation(world, &mut state, &graph, op)?;
+                state.frame_mut().op += 1;
+                Ok(Some(state))
+            }
+        }
+    }
+
+    fn call_residual(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<JitState, Failure> {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        self.residual_call(world, &mut state, &graph, op)?;
+        state.frame_mut().op += 1;
+        Ok(state)
+    }
+
+    /// The graph of a function that is followed.
+    fn code_of(&mut self, f: &FuncSym) -> Option<u32> {
+        if let Some(code) = self.by_function.get(f) {
+            return *code;
+        }
+        let code = self.program.timeshifted(f).map(|graph| {
+            self.graphs.push(graph);
+            self.graphs.len() as u32 - 1
+        });
+        self.by_function.insert(f.clone(), code);
+        code
+    }
+
+    /// A call that is compiled into its caller once it is known what is called.
+    fn inline(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+        targets: &[FuncSym],
+    ) -> Result<Option<JitState>, Failure> {
+        if self.is_full() || state.frames.len() >= MOST_DEPTH {
+            return self.call_residual(world, state, op).map(Some);
+        }
+        let called = match &op.args[0] {
+            Arg::Const(LLConst::Func(f)) => Some(f.clone()),
+            a => match self.known_arg(world, &state, a) {
+                Some(w) => world.function(w),
+                None => {
+                    let graph = self.graphs[state.frame().code as usize].clone();
+                    let pointer = self.red_arg(world, &mut state, &graph, a);
+                    let wanted = self.read_from(&state, pointer);
+                    let live = with_arguments(op);
+                    self.wait_for(world, state, wanted, &live, Promoted::Callee)?;
+                    return Ok(None);
+                }
+            },
+        };
+        let code = match called.filter(|f| targets.contains(f)) {
+            Some(f) => self.code_of(&f),
+            None => None,
+        };
+        let inside = |code: &u32| {
+            let already = state.frames.iter().filter(|f| f.code == *code);
+            already.count() < MOST_RECURSION
+        };
+        match code.filter(inside) {
+            Some(code) => self.enter(world, state, op, code).map(Some),
+            None => self.call_residual(world, state, op).map(Some),
+        }
+    }
+
+    /// A value that was waited for gets no more cases: what is done without it.
+    pub(super) fn go_on_without(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        value: BoxId,
+        of: Promoted,
+    ) -> Result<(), Failure> {
+        let frame = state.frame();
+        let graph = self.graphs[frame.code as usize].clone();
+        let op = &graph.blocks[frame.block as usize].ops[frame.op as usize];
+        match of {
+            Promoted::Hint => {
+                let frame = state.frame_mut();
+                frame.values[op.result as usize] = Val::Red(value);
+                frame.op += 1;
+                self.run_flat(world, state)
+            }
+            Promoted::Callee => {
+                let state = self.call_residual(world, state, op)?;
+                self.run_flat(world, state)
+            }
+            Promoted::Green => self.leave_to_portal(world, state, op),
+        }
+    }
+
+    // Merging.
+
+    fn flat_key(&self, state: &JitState) -> FlatKey {
+        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
+        let mut greens = Vec::new();
+        for f in &state.frames {
+            for (v, info) in f.values.iter().zip(&self.graphs[f.code as usize].slots) {
+                if let (Val::Green(w), false) = (v, info.ty.is_void()) {
+                    greens.push(*w);
+                }
+            }
+        }
+        (places.collect(), greens)
+    }
+
+    /// Lets a state go on where one like it went on before; returns it if it goes on by
+    /// itself, in a new block.
+    fn flat_merge(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        live: &[Slot],
+    ) -> Result<Option<JitState>, Failure> {
+        state.keep_only(live);
+        state.compact();
+        let key = self.flat_key(&state);
+        let most = if self.is_full() { 1 } else { MOST_VERSIONS };
+        self.meet(world, state, key, most, false)
+    }
+
+    fn meet(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        key: FlatKey,
+        most: usize,
+        of_driver: bool,
+    ) -> Result<Option<JitState>, Failure> {
+        let mut entries = self.flat_seen.remove(&key).unwrap_or_default();
+        let met = self.meet_one(world, &mut state, &mut entries, most, of_driver);
+        self.flat_seen.insert(key, entries);
+        Ok(match met? {
+            true => None,
+            false => {
+                state.frame_mut().op += 1;
+                Some(state)
+            }
+        })
+    }
+
+    /// True if the state went on where another one had been, false if it is in a new block.
+    fn meet_one(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        entries: &mut Vec<(JitState, BlockId)>,
+        most: usize,
+        of_driver: bool,
+    ) -> Result<bool, Failure> {
+        let mut similar = None;
+        for (i, entry) in entries.iter().enumerate().rev() {
+            match self.compare(world, &entry.0, state, false) {
+                Ok(m) if m.exact => {
+                    self.jump(world, state, entry.1, &m);
+                    return Ok(true);
+                }
+                Ok(m) if similar.is_none() => similar = Some((i, m)),
+                _ => {}
+            }
+        }
+        // Numbers that change from one time to the next are no reason for a version.
+        let numbers = |m: &Matched, i: usize| {
+            of_driver
+                && entries[i].0.virtuals.len() == state.virtuals.len()
+                && m.outgoing.iter().all(|b| {
+                    let red = state.get(*b);
+                    red.ty.pointee().is_none() || matches!(red.var, Some(GenVar::Var(_)))
+                })
+        };
+        let full = entries.len() >= most;
+        let general = match similar {
+            Some((i, m)) if full || numbers(&m, i) => Some((i, m)),
+            None if full => {
+                let last = entries.len() - 1;
+                let Ok(m) = self.compare(world, &entries[last].0, state, true) else {
+                    return Err("states cannot meet".to_owned());
+                };
+                if m.exact {
+                    self.jump(world, state, entries[last].1, &m);
+                    return Ok(true);
+                }
+                Some((last, m))
+            }
+            _ => None,
+        };
+        let Some((i, m)) = general else {
+            let entry = self.start_new_block(world, state)?;
+            entries.push(entry);
+            return Ok(false);
+        };
+        // What some do not know no later state brings back.
+        let closed = entries[i].0.heap.closed || !m.missing.is_empty();
+        self.generalize(world, state, &m);
+        entries[i] = self.start_new_block(world, state)?;
+        entries[i].0.heap.closed = closed;
+        Ok(false)
+    }
+
+    fn jump(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        target: BlockId,
+        matched: &Matched,
+    ) {
+        self.write_these(world, state, &matched.unwritten);
+        let inputs = self.residual.inputs(target);
+        let mut args = Vec::with_capacity(inputs.len());
+        for (b, input) in matched.outgoing.iter().zip(inputs) {
+            let ty = self.residual.ty(input);
+            args.push(self.typed_operand(world, state, *b, ty));
+        }
+        self.residual.goto(state.at, target, args);
+    }
+
+    // Drivers.
+
+    /// The head of the interpreter's loop: greens are known from here on.
+    fn driver_merge_point(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+        greens: usize,
+    ) -> Result<Option<JitState>, Failure> {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let mut words = Vec::with_capacity(greens);
+        for a in &op.args[..greens] {
+            let b = self.red_arg(world, &mut state, &graph, a);
+            match state.known(b) {
+                Some(w) => words.push(w),
+                None => {
+                    self.operand(world, &mut state, b);
+                    self.wait_for(world, state, b, &op.live, Promoted::Green)?;
+                    return Ok(None);
+                }
+            }
+        }
+        if self.is_full() {
+            self.leave_to_portal(world, state, op)?;
+            return Ok(None);
+        }
+        state.keep_only(&op.live);
+        state.compact();
+        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
+        let key = (places.collect(), words);
+        self.meet(world, state, key, MOST_LOOPS, true)
+    }
+
+    /// Leaves the rest to the interpreter: residual code returns what the portal returns.
+    fn leave_to_portal(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<(), Failure> {
+        if state.frames.len() != 1 {
+            return Err("a merge point inside another function".to_owned());
+        }
+        let graph = self.graphs[0].clone();
+        let portal = graph.func.clone();
+        let mut operands = vec![LLOperand::Const(LLConst::Func(portal.clone()))];
+        for (a, ty) in op.args.iter().zip(&portal.ty().args) {
+            let b = self.red_arg(world, &mut state, &graph, a);
+            operands.push(self.typed_operand(world, &mut state, b, *ty));
+        }
+        self.anything_happens(world, &mut state);
+        let result = portal.ty().result;
+        let call = PlainOp::DirectCall.into();
+        let v = self.residual.op(state.at, call, operands, result);
+        let value = match result.is_void() {
+            true => crate::residual::void_operand(),
+            false => LLOperand::Var(v),
+        };
+        self.residual.return_(state.at, value);
+        Ok(())
+    }
+}
+
+/// The slots that are used from an operation on, by it as well.
+fn with_arguments(op: &TsOp) -> Vec<Slot> {
+    let mut live = op.live.clone();
+    live.extend(op.args.iter().filter_map(|a| match a {
+        Arg::Slot(s) => Some(*s),
+        Arg::Const(_) => None,
+    }));
+    live.sort_unstable();
+    live.dedup();
+    live
+}

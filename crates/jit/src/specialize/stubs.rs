@@ -1,0 +1,317 @@
+//! Places of residual code where compilation has stopped, and how it goes on.
+
+use taipan_graph::{BlockId, ExitCase, VarId};
+
+use super::{Activation, Failure, Specializer};
+use crate::code::{Arg, Slot, TsGraph, TsLink};
+use crate::layout::{Place, field_name_of};
+use crate::state::{BoxId, Content, Fact, GenVar, JitState, Val, Word};
+use crate::world::World;
+
+/// How many values a switch of a compiler of drivers gets cases for: those of a hint, and
+/// classes of objects whose methods are called. Others take a way that is for all.
+const MOST_CASES: usize = 60;
+const MOST_CLASSES: usize = 8;
+
+/// A place where compilation has stopped.
+pub(super) enum Stub {
+    /// A switch that grows.
+    Promotion(PromotionPoint),
+    /// A side of a branch.
+    Split(Pending),
+}
+
+/// What wants a value known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Promoted {
+    /// A hint.
+    Hint,
+    /// A call: which function it is, or what says so.
+    Callee,
+    /// The merge point of a driver: a green.
+    Green,
+}
+
+/// A switch that grows.
+pub(super) struct PromotionPoint {
+    /// The state before the value was known, at the operation that wants to know it.
+    state: JitState,
+    promoted: BoxId,
+    switch: BlockId,
+    cases: Vec<Word>,
+    of: Promoted,
+    /// There is a way for all other values.
+    closed: bool,
+}
+
+/// A side of a branch that nothing is compiled for yet.
+pub(super) struct Pending {
+    /// The state at its first block.
+    state: JitState,
+    /// The block that branches.
+    from: BlockId,
+    /// The block that asks for more.
+    asks: BlockId,
+    /// Code that was called has left an exception.
+    raised: bool,
+    done: bool,
+}
+
+/// Which side of a branch it is.
+pub(super) enum Side {
+    /// The truth value is that.
+    Truth(BoxId, bool, TsLink),
+    /// The value is that.
+    Case(BoxId, Word, TsLink),
+    /// What is left.
+    Link(TsLink),
+}
+
+impl Specializer<'_> {
+    /// Makes a stub of a block that a state has branched to. What is used after it is
+    /// passed on.
+    pub(super) fn stub(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        asks: BlockId,
+        side: &Side,
+    ) -> Result<(), Failure> {
+        let from = state.at;
+        let mut state = state.clone();
+        let raised = self.take_side(world, &mut state, side);
+        let frame = state.frame();
+        let graph = self.graphs[frame.code as usize].clone();
+        state.keep_only(&graph.blocks[frame.block as usize].live);
+        state.compact();
+        let outgoing = self.outgoing(&state)?;
+        state.at = asks;
+        self.residual.ask_for_more(asks, self.stubs.len());
+        self.enter_next_block(world, &mut state, &outgoing);
+        self.stubs.push(Stub::Split(Pending {
+            state,
+            from,
+            asks,
+            raised,
+            done: false,
+        }));
+        Ok(())
+    }
+
+    /// A red branch: both sides wait until code gets there; of a test for an exception only
+    /// the side where there is one.
+    pub(super) fn lazy_split(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        graph: &TsGraph,
+        (on, v): (BoxId, VarId),
+        yes: &TsLink,
+        no: &TsLink,
+    ) -> Result<Option<JitState>, Failure> {
+        let exception = state.get(on).fact == Some(Fact::Exception);
+        let (at_yes, at_no) = self.residual.branch(state.at, v);
+        self.stub(world, &state, at_yes, &Side::Truth(on, true, yes.clone()))?;
+        if exception {
+            state.at = at_no;
+            self.learn(&mut state, on, false);
+            self.follow(world, &mut state, graph, no);
+            return Ok(Some(state));
+        }
+        self.stub(world, &state, at_no, &Side::Truth(on, false, no.clone()))?;
+        Ok(None)
+    }
+
+    /// A switch on a value that is not known.
+    pub(super) fn red_switch(
+        &mut self,
+        world: &mut dyn World,
+        activation: &mut Activation,
+        mut state: JitState,
+        graph: &TsGraph,
+        on: &Arg,
+        links: &[TsLink],
+    ) -> Result<Option<JitState>, Failure> {
+        let on = self.red_arg(world, &mut state, graph, on);
+        let Some(v) = self.variable_of(&state, on) else {
+            return Err("a switch on what has no value".to_owned());
+        };
+        let cases = links.iter().map(|l| match &l.case {
+            ExitCase::None | ExitCase::Exception(_) => ExitCase::Default,
+            case => case.clone(),
+        });
+        let blocks = self.residual.switch(state.at, v, cases.collect());
+        let mut others = Vec::new();
+        for (link, block) in links.iter().zip(blocks) {
+            let word = match &link.case {
+                ExitCase::Value(c) => Some(world.word(c)),
+                ExitCase::Bool(b) => Some(Word::from(*b)),
+                _ => None,
+            };
+            let plain = TsLink::to(link.target, link.args.clone());
+            let side = match word {
+                Some(w) => Side::Case(on, w, plain),
+                None => Side::Link(plain),
+            };
+            if self.splits == super::Splits::Lazy {
+                self.stub(world, &state, block, &side)?;
+            } else {
+                let mut other = state.clone();
+                other.at = block;
+                self.take_side(world, &mut other, &side);
+                others.push(other);
+            }
+        }
+        activation.waiting.extend(others.into_iter().rev());
+        Ok(None)
+    }
+
+    /// Goes to one side of a branch. Returns whether code that was called has left an
+    /// exception there.
+    fn take_side(&mut self, world: &mut dyn World, state: &mut JitState, side: &Side) -> bool {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let mut raised = false;
+        let link = match side {
+            Side::Truth(on, truth, link) => {
+                raised = self.learn_truth(state, *on, *truth);
+                link
+            }
+            Side::Case(on, word, link) => {
+                self.make_known(world, state, *on, *word);
+                link
+            }
+            Side::Link(link) => link,
+        };
+        self.follow(world, state, &graph, link);
+        raised
+    }
+
+    /// Stops until a value arrives at run time. The operation is then done again, in a
+    /// state that knows it.
+    pub(super) fn wait_for(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        wanted: BoxId,
+        live: &[Slot],
+        of: Promoted,
+    ) -> Result<(), Failure> {
+        state.keep_only(live);
+        // Numbers change: what is being returned is always kept.
+        state.returned = Val::Red(wanted);
+        state.compact();
+        let outgoing = self.outgoing(&state)?;
+        self.enter_next_block(world, &mut state, &outgoing);
+        let Val::Red(promoted) = state.returned else {
+            return Err("a promoted value is gone".to_owned());
+        };
+        state.returned = Val::Unset;
+        let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
+        self.residual.flexswitch(state.at, on, self.stubs.len());
+        let switch = state.at;
+        self.stubs.push(Stub::Promotion(PromotionPoint {
+            state,
+            promoted,
+            switch,
+            cases: Vec::new(),
+            of,
+            closed: false,
+        }));
+        Ok(())
+    }
+
+    /// Goes on at a stub, with the value that arrived there at run time if it waits for one.
+    /// Nothing happens if that was done before.
+    pub(crate) fn continue_compilation(
+        &mut self,
+        world: &mut dyn World,
+        number: usize,
+        value: Word,
+    ) -> Result<(), Failure> {
+        let of_driver = self.of_driver;
+        match self.stubs.get_mut(number).ok_or("no such stub")? {
+            Stub::Split(pending) => {
+                if std::mem::replace(&mut pending.done, true) {
+                    return Ok(());
+                }
+                let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
+                let mut state = pending.state.clone();
+                self.residual.leave_out(from, asks);
+                if raised {
+                    self.fetch_exception(&mut state);
+                }
+                self.go_on(world, state)
+            }
+            Stub::Promotion(point) => {
+                if point.closed || point.cases.contains(&value) {
+                    return Ok(());
+                }
+                let (switch, promoted, of) = (point.switch, point.promoted, point.of);
+                let mut state = point.state.clone();
+                let most = match of {
+                    Promoted::Callee => MOST_CLASSES,
+                    Promoted::Hint | Promoted::Green => MOST_CASES,
+                };
+                if of_driver && point.cases.len() >= most {
+                    point.closed = true;
+                    state.at = self.residual.close_switch(switch);
+                    return self.go_on_without(world, state, promoted, of);
+                }
+                point.cases.push(value);
+                let ty = state.get(promoted).ty;
+                let case = world.constant(value, ty);
+                state.at = self.residual.add_case(switch, case);
+                self.make_known(world, &mut state, promoted, value);
+                self.go_on(world, state)
+            }
+        }
+    }
+
+    /// Learns what a variable of residual code is, and what follows for fields of the
+    /// object that never change.
+    pub(super) fn make_known(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        b: BoxId,
+        value: Word,
+    ) {
+        let red = state.get_mut(b);
+        red.var = Some(GenVar::Const(value));
+        red.nonzero = red.ty.pointee().is_some() && value != 0;
+        let content = std::mem::replace(&mut red.content, Content::None);
+        let Content::Partial(fields) = content else {
+            return;
+        };
+        for (place, field) in fields {
+            if value == 0 || state.known(field).is_some() {
+                continue;
+            }
+            if let Some(w) = self.constant_at(world, value, place) {
+                self.make_known(world, state, field, w);
+            }
+        }
+    }
+
+    /// What memory holds in a field.
+    fn constant_at(&self, world: &mut dyn World, object: Word, place: Place) -> Option<Word> {
+        let Place::Field(key) = place else {
+            return None;
+        };
+        let name = field_name_of(self.program, key)?;
+        let (at, ty) = world.memory().field(object as u64, key.0, &name).ok()?;
+        world.memory().load_word(at, ty).ok()
+    }
+
+    /// What the function pointer of a call was read from: the vtable, if that is so.
+    pub(super) fn read_from(&self, state: &JitState, pointer: BoxId) -> BoxId {
+        let holds = |red: &crate::state::RedBox| match &red.content {
+            Content::Partial(fields) => fields.iter().any(|f| f.1 == pointer),
+            _ => false,
+        };
+        match state.boxes.iter().position(holds) {
+            Some(i) if matches!(state.boxes[i].var, Some(GenVar::Var(_))) => BoxId(i as u32),
+            _ => pointer,
+        }
+    }
+}
