@@ -134,7 +134,7 @@ pub(crate) struct JitArgs {
 
 impl JitArgs {
     pub(crate) fn options(&self, jit: bool) -> Option<taipan_driver::JitOptions> {
-        jit.then(|| taipan_driver::JitOptions {
+        jit.then_some(taipan_driver::JitOptions {
             splits: match self.jit_splits {
                 Splits::Eager => taipan_driver::Splits::Eager,
                 Splits::Lazy => taipan_driver::Splits::Lazy,
