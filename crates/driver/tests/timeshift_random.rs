@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use taipan_base::MemorySystem;
 use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, JitPolicy, LoadOptions, TimeshiftRequest, Timings,
-    call, parse_literal, timeshift,
+    CallOutcome, CallRequest, Database, Engine, JitPolicy, LoadOptions, Splits, TimeshiftRequest,
+    Timings, call, parse_literal, timeshift,
 };
 
 struct Random(u64);
@@ -193,6 +193,7 @@ fn residual_code_computes_the_same() {
                 func: "f".to_owned(),
                 args: literals.clone(),
                 engine: Engine::LLInterp,
+                jit: None,
             };
             let options = LoadOptions::default();
             let want = match call(&db, &options, &plain, &mut Timings::default()) {
@@ -208,6 +209,7 @@ fn residual_code_computes_the_same() {
                     portal: None,
                     engine: Engine::LLInterp,
                     policy: policy.clone(),
+                    splits: Splits::Eager,
                 };
                 let got = timeshift(&db, &options, &request, &mut Timings::default());
                 match got {
