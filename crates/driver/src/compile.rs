@@ -20,6 +20,7 @@ use crate::answers::{Question, remember};
 use crate::drivers::jit_drivers;
 use crate::link::link_with_cache;
 use crate::native::ImageUse;
+use crate::native_jit::{jit_image, run_with_jit};
 use crate::parallel::par_map;
 use crate::reach::reachable;
 use crate::session::{
@@ -326,16 +327,24 @@ pub fn run(
             })
         })?,
         Engine::Native => {
-            let image =
-                guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
-            let image = timings
-                .phase("load", || LoadedImage::new(image))
-                .map_err(|e| codegen_failure(&e))?;
             let argv: Vec<Vec<u8>> = request
                 .argv
                 .iter()
                 .map(|a| a.clone().into_bytes())
                 .collect();
+            if let Some(jit) = &request.jit {
+                let program = guarded(|| {
+                    let program = load(db, &request.target, options)?;
+                    let (roots, root) = typed_program(db, program, timings)?;
+                    jit_image(db, roots, &root, ImageUse::Run, timings)
+                })??;
+                return run_with_jit(program, jit, &argv, timings);
+            }
+            let image =
+                guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
+            let image = timings
+                .phase("load", || LoadedImage::new(image))
+                .map_err(|e| codegen_failure(&e))?;
             timings
                 .phase("execute", || run_program(&image, &argv))
                 .map_err(|e| codegen_failure(&e))

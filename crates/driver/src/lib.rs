@@ -23,6 +23,7 @@ mod literal;
 mod log;
 mod names;
 mod native;
+mod native_jit;
 mod parallel;
 mod reach;
 mod session;

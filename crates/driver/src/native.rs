@@ -124,9 +124,20 @@ pub(crate) fn image(
     entries: &[FuncSym],
     usage: ImageUse,
 ) -> Result<Image, CodegenError> {
+    image_with(db, roots, entries, usage, Vec::new())
+}
+
+/// As [`image`], with more that is to be in it.
+pub(crate) fn image_with(
+    db: &dyn Db,
+    roots: Roots,
+    entries: &[FuncSym],
+    usage: ImageUse,
+    more: Vec<SymbolRef>,
+) -> Result<Image, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut source = QuerySource::new(db, roots);
-    let (symbols, entry) = match usage {
+    let (mut symbols, entry) = match usage {
         ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
         ImageUse::Run => (Vec::new(), entries.first()),
         ImageUse::Call => {
@@ -134,6 +145,7 @@ pub(crate) fn image(
             (needed.collect(), None)
         }
     };
+    symbols.extend(more);
     build_image(&program, &mut source, &symbols, entry)
 }
 

@@ -13,6 +13,7 @@ use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{CodeSource, CodegenError, CompiledFunction, Glue, SymbolRef, build_image};
 use taipan_codegen_cranelift::{LoadedImage, call_function, call_roots};
 use taipan_jit::Generator;
+use taipan_jit::engine::{OnePortal, References};
 use taipan_jit_native::{CallEffects, NativeJit, Options, enter_stub, roots};
 use taipan_lltype::{FuncSym, LLGraph, Program};
 use taipan_transform::{Effects, Summaries, Summary};
@@ -168,19 +169,18 @@ pub(crate) fn native(
     let all = hinted.roots();
     let program = StageProgram::new(db, all, GraphStage::Gc);
     let with_portal = WithPortal::new(db, all, root, generator.portal());
-    let mut green = generator.green_arguments();
-    for i in &request.is_static {
-        if let Some(green) = green.get_mut(*i) {
-            *green = true;
-        }
-    }
+    let portals = OnePortal {
+        generator,
+        is_static: request.is_static.clone(),
+        splits: request.splits,
+    };
     let mut source = Source {
         program: &with_portal,
-        stub: enter_stub(generator.portal(), 0, &green),
+        stub: enter_stub(generator.portal(), 0, &portals.green()),
         others: QuerySource::new(db, all),
     };
     let mut symbols: Vec<SymbolRef> = call_roots(&program, root);
-    symbols.extend(roots(generator, &program));
+    symbols.extend(roots(&References::of(generator), &program));
     let image = timings
         .phase("codegen", || {
             build_image(&program, &mut source, &symbols, None)
@@ -188,12 +188,11 @@ pub(crate) fn native(
         .map_err(failure)?;
     let image = LoadedImage::new(image).map_err(failure)?;
     let options = Options {
-        splits: request.splits,
+        threshold: Some(0),
+        raises: true,
         ..Options::default()
     };
-    let statics = &request.is_static;
-    let jit = NativeJit::new(generator, hinted, &with_portal, &image, statics, options)
-        .map_err(failure)?;
+    let jit = NativeJit::new(&portals, hinted, &with_portal, &image, options).map_err(failure)?;
     let result = timings.phase("execute", || {
         jit.run(|| {
             call_function(

@@ -17,11 +17,18 @@
 mod cells;
 mod code;
 mod engine;
+mod functions;
+mod greens;
+mod log;
 mod program;
+mod roots;
 mod stub;
+mod tables;
 mod unit;
 mod world;
 
-pub use engine::{Counts, NativeJit, Options, roots};
+pub use engine::{Counts, NativeJit, Options};
 pub use program::CallEffects;
+pub use roots::roots;
 pub use stub::enter_stub;
+pub use tables::{JitTables, Tabled};

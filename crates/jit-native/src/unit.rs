@@ -23,9 +23,15 @@ pub(crate) trait Exits {
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
 
+    /// Whether a block that starts a unit may be the head of a loop through other units.
+    fn is_head(&self, b: BlockId) -> bool;
+
     /// What counts how often a loop is entered that starts with the block, and the cell by
     /// which it goes on when that was often. None if nobody counts.
     fn counter(&mut self, b: BlockId) -> Option<(usize, usize)>;
+
+    /// The same for the unit as a whole: what counts how often it is entered.
+    fn entered(&self) -> Option<(usize, usize)>;
 }
 
 struct Builder<'a> {
@@ -57,7 +63,11 @@ pub(crate) fn region(
     };
     let cell = b.g.new_var("cell", *SIGNED);
     let mut inputs = vec![cell];
-    let first = b.g.startblock;
+    let mut first = b.g.startblock;
+    let counted = b.exits.entered();
+    if counted.is_some() {
+        first = b.g.new_block(Vec::new());
+    }
     if from.block(start).inputargs.is_empty() {
         inputs.extend(live.iter().map(|v| b.var(*v)));
         let to = b.block(start);
@@ -68,7 +78,16 @@ pub(crate) fn region(
         let to = b.block(start);
         goto(&mut b.g, first, to, args);
     }
-    b.g.block_mut(first).inputargs = inputs;
+    let begin = b.g.startblock;
+    if let Some((counter, cell)) = counted {
+        let often = push(&mut b.g, begin, PlainOp::JitCount, [word(counter)], *BOOL);
+        let out = b.g.new_block(Vec::new());
+        let values = inputs[1..].iter().map(|v| LLOperand::Var(*v)).collect();
+        leave(&mut b.g, out, word(cell), values);
+        let (out, first) = (Link::new(out, Vec::new()), Link::new(first, Vec::new()));
+        branch(&mut b.g, begin, often, out, first);
+    }
+    b.g.block_mut(begin).inputargs = inputs;
     while let Some(block) = b.waiting.pop() {
         b.fill(block);
     }
@@ -168,13 +187,7 @@ impl Builder<'_> {
         let copy = self.blocks[&b];
         let block = self.from.block(b);
         for op in &block.operations {
-            let op = Operation {
-                op: op.op,
-                args: op.args.iter().map(|a| self.operand(a)).collect(),
-                result: self.var(op.result),
-                at: op.at,
-            };
-            self.g.block_mut(copy).operations.push(op);
+            self.operation(copy, op);
         }
         let links: Vec<_> = block.exits.iter().map(|l| self.link(l)).collect();
         let on = match &block.exitswitch {
@@ -189,39 +202,59 @@ impl Builder<'_> {
         switch(&mut self.g, copy, on, links);
     }
 
-    fn link(&mut self, l: &Link<LowLevel>) -> Link<LowLevel> {
-        let args = self.operands(&l.args);
-        let to = |target, args| Link {
-            target,
-            args,
-            case: l.case.clone(),
-            last_exception: None,
-            last_exc_value: None,
+    fn operation(&mut self, at: BlockId, op: &Operation<LowLevel>) {
+        let op = Operation {
+            op: op.op,
+            args: op.args.iter().map(|a| self.operand(a)).collect(),
+            result: self.var(op.result),
+            at: op.at,
         };
-        if l.target == self.from.returnblock {
-            return to(self.g.returnblock, args);
-        }
-        if let Some(stub) = self.function.stub(l.target) {
-            if stub.value.is_none() && !self.from.block(stub.target).exits.is_empty() {
-                // Compilation went on there.
-                return to(self.block(stub.target), Vec::new());
+        self.g.block_mut(at).operations.push(op);
+    }
+
+    fn link(&mut self, l: &Link<LowLevel>) -> Link<LowLevel> {
+        let link = match self.function.stub(l.target) {
+            None => self.enter(l.target, &l.args),
+            Some(stub) => {
+                let at = self.g.new_block(Vec::new());
+                for op in &stub.casts {
+                    self.operation(at, op);
+                }
+                let args = self.operands(&stub.args);
+                if stub.value.is_some() || self.from.block(stub.target).exits.is_empty() {
+                    let cell = self.exits.stub(&stub);
+                    let value = stub.value.map(|v| LLOperand::Var(self.var(v)));
+                    let values = args.into_iter().chain(value).collect();
+                    leave(&mut self.g, at, word(cell), values);
+                } else {
+                    // Compilation went on there.
+                    let link = self.enter(stub.target, &stub.args);
+                    self.g.block_mut(at).exits = vec![link];
+                }
+                Link::new(at, Vec::new())
             }
-            let cell = self.exits.stub(&stub);
-            let values = stub.live.iter().chain(&stub.value);
-            let values = values.map(|v| LLOperand::Var(self.var(*v))).collect();
-            let at = self.g.new_block(Vec::new());
-            leave(&mut self.g, at, word(cell), values);
-            return to(at, Vec::new());
+        };
+        Link {
+            case: l.case.clone(),
+            ..link
         }
-        if self.function.is_entry(l.target)
-            && !self.blocks.contains_key(&l.target)
-            && let Some(cell) = self.exits.entry(l.target)
+    }
+
+    /// The way into a block, or out of the unit if it is not a part of it.
+    fn enter(&mut self, target: BlockId, args: &[LLOperand]) -> Link<LowLevel> {
+        let args = self.operands(args);
+        if target == self.from.returnblock {
+            return Link::new(self.g.returnblock, args);
+        }
+        if self.function.is_entry(target)
+            && !self.blocks.contains_key(&target)
+            && let Some(cell) = self.exits.entry(target)
         {
             let at = self.g.new_block(Vec::new());
             leave(&mut self.g, at, word(cell), args);
-            return to(at, Vec::new());
+            return Link::new(at, Vec::new());
         }
-        to(self.block(l.target), args)
+        Link::new(self.block(target), args)
     }
 
     /// Has the heads of loops counted, and the start if it can be entered from elsewhere.
@@ -229,6 +262,10 @@ impl Builder<'_> {
         let heads: Vec<BlockId> = find_loops(&self.g).iter().map(|l| l.header).collect();
         for (old, copy) in self.blocks.clone() {
             if !self.function.is_entry(old) || old != start && !heads.contains(&copy) {
+                continue;
+            }
+            // Where compilation stopped once is no head of a loop.
+            if !heads.contains(&copy) && !self.exits.is_head(old) {
                 continue;
             }
             let Some((counter, cell)) = self.exits.counter(old) else {
@@ -313,14 +350,14 @@ fn equals(g: &mut LLGraph, at: BlockId, on: &LLOperand, case: LLConst) -> VarId 
 }
 
 /// A unit that only decides by a promoted value where to go on: one cell for each, with
-/// the values that are needed there, and one for all others, which gets the value too.
+/// the values that are needed there, and one for all others, which may get the value too.
 pub(crate) fn dispatcher(
     name: &str,
     result: LLType,
     types: &[LLType],
     value: LLType,
     cases: Vec<(ExitCase<LowLevel>, usize)>,
-    default: usize,
+    (default, waits): (usize, bool),
 ) -> LLGraph {
     let mut g = new_graph(name, result);
     let start = g.startblock;
@@ -345,7 +382,9 @@ pub(crate) fn dispatcher(
     }
     let at = g.new_block(Vec::new());
     let mut all = operands(&live);
-    all.push(LLOperand::Var(value));
+    if waits {
+        all.push(LLOperand::Var(value));
+    }
     leave(&mut g, at, word(default), all);
     links.push(Link::with_case(at, Vec::new(), ExitCase::Default));
     switch(&mut g, start, LLOperand::Var(value), links);

@@ -28,7 +28,9 @@ use crate::purity::{
 };
 
 /// A copy of a function for one kind of call site.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub(crate) struct SpecIx(pub(crate) u32);
 
 /// Where something is: function copy, block, operation.

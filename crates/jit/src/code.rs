@@ -15,6 +15,7 @@
 //!     split v7 block3, block4           ; generates a branch, goes on with both sides
 //! ```
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::ExitCase;
 use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel};
 
@@ -25,7 +26,7 @@ use crate::colors::CallColor;
 pub(crate) type Slot = u32;
 
 /// An operand.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Arg {
     /// A variable.
     Slot(Slot),
@@ -37,7 +38,7 @@ pub(crate) enum Arg {
 pub(crate) type Targets = Vec<(FuncSym, SpecIx)>;
 
 /// What an operation does.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum TsKind {
     /// Without effects, or one that only generates code.
     Plain(LLOp),
@@ -98,7 +99,7 @@ pub(crate) enum TsKind {
 }
 
 /// An operation of a timeshifted graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct TsOp {
     pub(crate) kind: TsKind,
     pub(crate) args: Vec<Arg>,
@@ -108,7 +109,7 @@ pub(crate) struct TsOp {
 }
 
 /// An edge.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct TsLink {
     pub(crate) target: u32,
     pub(crate) args: Vec<Arg>,
@@ -116,7 +117,7 @@ pub(crate) struct TsLink {
 }
 
 /// How a block ends.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum TsExit {
     Goto(TsLink),
     /// On a green value, by cases.
@@ -128,7 +129,7 @@ pub(crate) enum TsExit {
     Return(Slot),
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct TsBlock {
     pub(crate) inputs: Vec<Slot>,
     /// What is used in it or after it, inputs among it.
@@ -137,7 +138,7 @@ pub(crate) struct TsBlock {
     pub(crate) exit: TsExit,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct SlotInfo {
     pub(crate) ty: LLType,
     pub(crate) green: bool,
@@ -145,7 +146,7 @@ pub(crate) struct SlotInfo {
 }
 
 /// The timeshifted graph of a function copy.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TsGraph {
     pub(crate) name: String,
     pub(crate) func: FuncSym,

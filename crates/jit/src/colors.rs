@@ -17,7 +17,9 @@ use crate::annotator::{Annotator, OriginKind, PORTAL, SpecIx, is_call};
 use crate::binding::{Binding, OriginId};
 
 /// The color of a function, by what it returns.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub enum CallColor {
     /// It returns nothing.
     Gray,

@@ -23,6 +23,7 @@
 //!                                               goto b1(pc, n)
 //! ```
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::{
     BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operation, VarId, cleanup, ssa_to_ssi,
 };
@@ -59,7 +60,7 @@ pub struct Marker {
 }
 
 /// A driver of a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DriverInfo {
     /// Its place among the drivers of the program.
     pub number: u32,

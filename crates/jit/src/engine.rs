@@ -1,11 +1,13 @@
 //! What an engine needs that runs residual code in a way of its own.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use taipan_graph::BlockId;
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLType, VoidConst};
+use taipan_lltype::{FuncSym, FuncType, LLConst, LLGraph, LLType, VoidConst};
 
-use crate::code::{Arg, TsKind};
+use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
 use crate::generate::Generator;
 use crate::program::JitProgram;
@@ -14,6 +16,124 @@ use crate::specialize::{Setup, Specializer, Splits};
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
+
+/// A driver, or a portal that is entered as one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entered {
+    /// For people.
+    pub name: String,
+    /// Types of the greens.
+    pub greens: Vec<LLType>,
+    /// The type of residual code: it takes the reds.
+    pub entry: FuncType,
+}
+
+/// What is compiled when code comes by with certain greens often enough.
+pub trait Portals<'p> {
+    /// The drivers, by number.
+    fn drivers(&self) -> Vec<Entered>;
+
+    /// Compiles the portal of a driver for the words of the greens. Functions are told apart
+    /// by number.
+    fn compile(
+        &self,
+        driver: usize,
+        number: usize,
+        greens: &[Word],
+        world: &mut dyn World,
+    ) -> Result<ResidualFunction<'p>, String>;
+}
+
+/// The portal of a generator.
+pub struct OnePortal<'p> {
+    /// It has the compiler.
+    pub generator: &'p Generator<'p>,
+    /// Positions of arguments that are known while compiling, as green ones are.
+    pub is_static: Vec<usize>,
+    /// What becomes of the sides of branches.
+    pub splits: Splits,
+}
+
+impl OnePortal<'_> {
+    /// Which arguments are known while compiling.
+    pub fn green(&self) -> Vec<bool> {
+        let green = self.generator.green_arguments().into_iter().enumerate();
+        green
+            .map(|(i, g)| g || self.is_static.contains(&i))
+            .collect()
+    }
+}
+
+impl<'p> Portals<'p> for OnePortal<'p> {
+    fn drivers(&self) -> Vec<Entered> {
+        let portal = self.generator.portal();
+        let green = self.green();
+        let of_color = |color: bool| {
+            let args = portal.ty().args.iter().zip(&green);
+            let args = args.filter(|(t, g)| **g == color && !t.is_void());
+            args.map(|(t, _)| *t).collect()
+        };
+        vec![Entered {
+            name: portal.name().to_owned(),
+            greens: of_color(true),
+            entry: FuncType {
+                args: of_color(false),
+                result: portal.ty().result,
+            },
+        }]
+    }
+
+    fn compile(
+        &self,
+        _: usize,
+        number: usize,
+        greens: &[Word],
+        world: &mut dyn World,
+    ) -> Result<ResidualFunction<'p>, String> {
+        let mut greens = greens.iter();
+        let args = self.generator.portal().ty().args.iter().zip(self.green());
+        let known: Vec<Option<Word>> = args
+            .map(|(t, green)| match (t.is_void(), green) {
+                (true, _) => Some(0),
+                (false, true) => greens.next().copied(),
+                (false, false) => None,
+            })
+            .collect();
+        ResidualFunction::compile(self.generator, number, &known, self.splits, world)
+    }
+}
+
+/// The drivers of a program.
+pub struct Drivers<'p> {
+    /// What compiles their portals.
+    pub compiler: DriverCompiler<'p>,
+    /// By number.
+    pub infos: Vec<DriverInfo>,
+    /// What becomes of the sides of branches.
+    pub splits: Splits,
+}
+
+impl<'p> Portals<'p> for Drivers<'p> {
+    fn drivers(&self) -> Vec<Entered> {
+        let drivers = self.infos.iter().map(|d| Entered {
+            name: d.name.clone(),
+            greens: d.greens.clone(),
+            entry: d.entry_type(),
+        });
+        drivers.collect()
+    }
+
+    fn compile(
+        &self,
+        driver: usize,
+        number: usize,
+        greens: &[Word],
+        world: &mut dyn World,
+    ) -> Result<ResidualFunction<'p>, String> {
+        let info = (self.infos.get(driver)).ok_or("a driver that does not exist")?;
+        (self.compiler).compile(info, number, greens, self.splits, world)
+    }
+}
 
 /// A residual function that grows.
 pub struct ResidualFunction<'p>(Specializer<'p>);
@@ -51,10 +171,11 @@ impl<'p> ResidualFunction<'p> {
     pub fn resume(
         &mut self,
         stub: usize,
-        value: Word,
+        value: Option<Word>,
         world: &mut dyn World,
     ) -> Result<(), String> {
-        self.0.continue_compilation(world, stub, value)
+        self.0
+            .continue_compilation(world, stub, value.unwrap_or_default())
     }
 
     /// The code as far as it goes, in SSA form.
@@ -82,6 +203,11 @@ impl<'p> ResidualFunction<'p> {
     pub fn counts(&self, program: &dyn JitProgram) -> ResidualCounts {
         self.0.residual.counts(program)
     }
+}
+
+/// The function that a timeshifted graph is of.
+pub fn function_of(graph: &TsGraph) -> &FuncSym {
+    &graph.func
 }
 
 /// The compiler for the drivers of a program.
@@ -138,6 +264,8 @@ pub struct References {
     pub consts: Vec<LLConst>,
     /// Types of which objects are made.
     pub types: Vec<LLType>,
+    /// Types of all values.
+    pub values: Vec<LLType>,
 }
 
 impl References {
@@ -145,19 +273,52 @@ impl References {
     pub fn of(generator: &Generator<'_>) -> References {
         let mut out = References::default();
         for graph in generator.graphs() {
-            for block in &graph.blocks {
-                for op in &block.ops {
-                    if let TsKind::Malloc(ty) = op.kind {
-                        out.types.push(ty);
-                    }
-                    op.args.iter().for_each(|a| out.arg(a));
-                }
-                for link in block.exit.links() {
-                    link.args.iter().for_each(|a| out.arg(a));
-                }
-            }
+            out.graph(&graph);
         }
         out
+    }
+
+    /// Those of what drivers may follow, which comes as well.
+    pub fn of_drivers(
+        program: &dyn JitProgram,
+        drivers: &[DriverInfo],
+    ) -> (References, Vec<Arc<TsGraph>>) {
+        let mut out = References::default();
+        let mut graphs = Vec::new();
+        let mut seen: FxHashSet<FuncSym> = FxHashSet::default();
+        let mut waiting: Vec<FuncSym> = drivers.iter().map(|d| d.portal.clone()).collect();
+        while let Some(f) = waiting.pop() {
+            if !seen.insert(f.clone()) {
+                continue;
+            }
+            out.consts.push(LLConst::Func(f.clone()));
+            let Some(graph) = program.timeshifted(&f) else {
+                continue;
+            };
+            for op in graph.blocks.iter().flat_map(|b| &b.ops) {
+                if let TsKind::Inline(targets) = &op.kind {
+                    waiting.extend(targets.iter().cloned());
+                }
+            }
+            out.graph(&graph);
+            graphs.push(graph);
+        }
+        (out, graphs)
+    }
+
+    fn graph(&mut self, graph: &TsGraph) {
+        self.values.extend(graph.slots.iter().map(|s| s.ty));
+        for block in &graph.blocks {
+            for op in &block.ops {
+                if let TsKind::Malloc(ty) = op.kind {
+                    self.types.push(ty);
+                }
+                op.args.iter().for_each(|a| self.arg(a));
+            }
+            for link in block.exit.links() {
+                link.args.iter().for_each(|a| self.arg(a));
+            }
+        }
     }
 
     fn arg(&mut self, a: &Arg) {

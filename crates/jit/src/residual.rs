@@ -36,9 +36,11 @@ pub struct Stub {
     pub number: usize,
     /// The value that it waits for, if it is a promotion.
     pub value: Option<VarId>,
-    /// What is used afterwards, the value too.
-    pub live: Vec<VarId>,
-    /// Where code goes on. Without a value, the block is empty until then.
+    /// Casts of what is passed.
+    pub casts: Vec<Operation<LowLevel>>,
+    /// What is passed to where code goes on.
+    pub args: Vec<LLOperand>,
+    /// Where that is. Without a value, the block is empty until then.
     pub target: BlockId,
 }
 
@@ -138,7 +140,7 @@ impl Residual {
     /// What a block stands for that calls the specialiser.
     pub(crate) fn stub(&self, b: BlockId) -> Option<Stub> {
         let block = self.graph.block(b);
-        let ([op], [link]) = (&block.operations[..], &block.exits[..]) else {
+        let ([op, casts @ ..], [link]) = (&block.operations[..], &block.exits[..]) else {
             return None;
         };
         let (Some(LLOperand::Const(LLConst::Func(f))), Some(number)) =
@@ -152,7 +154,8 @@ impl Residual {
         (f.name() == CONTINUE).then(|| Stub {
             number: number.get() as u32 as usize,
             value: op.args.get(2).and_then(LLOperand::as_var),
-            live: link.args.iter().filter_map(LLOperand::as_var).collect(),
+            casts: casts.to_vec(),
+            args: link.args.clone(),
             target: link.target,
         })
     }
@@ -230,9 +233,26 @@ impl Residual {
 
     /// Makes the links of a block that lead to a stub lead where that leads.
     pub(crate) fn leave_out(&mut self, from: BlockId, stub: BlockId) {
-        let Some(beyond) = self.graph.block(stub).exits.first().cloned() else {
+        let Some(mut beyond) = self.graph.block(stub).exits.first().cloned() else {
             return;
         };
+        let casts: Vec<_> = self.graph.block(stub).operations[1..].to_vec();
+        if !casts.is_empty() {
+            // What the stub computes itself is computed on the way.
+            let way = self.graph.new_block(Vec::new());
+            for cast in casts {
+                let result = self.graph.copy_var(cast.result);
+                for arg in &mut beyond.args {
+                    if *arg == LLOperand::Var(cast.result) {
+                        *arg = LLOperand::Var(result);
+                    }
+                }
+                let block = self.graph.block_mut(way);
+                block.operations.push(Operation { result, ..cast });
+            }
+            self.graph.block_mut(way).exits = vec![beyond];
+            beyond = Link::new(way, Vec::new());
+        }
         for link in &mut self.graph.block_mut(from).exits {
             if link.target == stub {
                 (link.target, link.args) = (beyond.target, beyond.args.clone());

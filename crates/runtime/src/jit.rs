@@ -17,6 +17,8 @@ pub struct Hooks {
     /// Goes on compiling what a cell stands for, if it was made for a value that is new
     /// there, with that. The cell to go on by.
     pub resume: unsafe extern "C" fn(cell: usize, value: u64) -> usize,
+    /// Sets a parameter of a driver, or of all if the number is negative.
+    pub set_param: unsafe extern "C" fn(driver: i64, parameter: i64, value: i64),
 }
 
 static HOOKS: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
@@ -59,8 +61,21 @@ pub unsafe extern "C" fn rpy_jit_resume(cell: usize, value: u64) -> usize {
     }
 }
 
+/// `jit_set_param`
+///
+/// # Safety
+/// The caller is the mutator.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_jit_set_param(driver: i64, parameter: i64, value: i64) {
+    if let Some(hooks) = hooks() {
+        // SAFETY: by contract.
+        unsafe { (hooks.set_param)(driver, parameter, value) }
+    }
+}
+
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_jit_enter", rpy_jit_enter as *const u8);
     out("rpy_jit_resume", rpy_jit_resume as *const u8);
+    out("rpy_jit_set_param", rpy_jit_set_param as *const u8);
 }

@@ -20,8 +20,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             return context.fail(&Failure::Usage("the C engine is not there yet".to_owned()));
         }
     };
-    let interpreted = engine == taipan_driver::Engine::LLInterp;
-    if let Err(f) = supported(&args.code).and_then(|()| has_jit(args.code.jit, interpreted)) {
+    if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
     context.db.generate_jit(args.code.jit);
@@ -45,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
-    if let Err(f) = supported(&args.code).and_then(|()| has_jit(args.code.jit, false)) {
+    if let Err(f) = supported(&args.code).and_then(|()| has_no_jit(&args.code)) {
         return context.fail(&f);
     }
     let output = output_of(args);
@@ -93,11 +92,11 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
 }
 
 /// Refuses a just-in-time compiler where there is none yet.
-pub(crate) fn has_jit(wanted: bool, interpreted: bool) -> Result<(), Failure> {
-    match wanted && !interpreted {
+pub(crate) fn has_no_jit(options: &CodeOptions) -> Result<(), Failure> {
+    match options.jit {
         false => Ok(()),
         true => Err(Failure::Usage(
-            "there is a just-in-time compiler in the engine `llinterp` only so far".to_owned(),
+            "there is a just-in-time compiler for `taipan run` only so far".to_owned(),
         )),
     }
 }

@@ -183,23 +183,39 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
 /// # Safety
 /// `obj` is null or a live object, and the caller's roots are saved.
 pub unsafe fn keep(obj: usize) -> usize {
-    // SAFETY: by contract; the object is a root while it moves.
+    let mut objects = [obj];
+    // SAFETY: by contract.
     unsafe {
-        let mut obj = obj;
-        if gc().is_young(obj) {
-            let s = state();
-            let root = (*s).root_stack_top;
-            *root = obj;
-            (*s).root_stack_top = root.add(1);
-            // The program is called back about the dead at the next allocation.
-            gc().collect_for_space(0);
-            (*s).root_stack_top = root;
-            obj = *root;
+        settle(&mut objects);
+        if objects[0] != 0 {
+            gc().kept.push(objects[0]);
         }
-        if obj != 0 {
-            gc().kept.push(obj);
+    }
+    objects[0]
+}
+
+/// Moves objects to where they stay. The program is called back about the dead at the
+/// next allocation, not here.
+///
+/// # Safety
+/// These are objects or null; the caller's other roots are saved.
+pub unsafe fn settle(objects: &mut [usize]) {
+    // SAFETY: by contract; the objects are roots while they move.
+    unsafe {
+        if !objects.iter().any(|obj| gc().is_young(*obj)) {
+            return;
         }
-        obj
+        let s = state();
+        let roots = (*s).root_stack_top;
+        for (i, obj) in objects.iter().enumerate() {
+            *roots.add(i) = *obj;
+        }
+        (*s).root_stack_top = roots.add(objects.len());
+        gc().collect_for_space(0);
+        (*s).root_stack_top = roots;
+        for (i, obj) in objects.iter_mut().enumerate() {
+            *obj = *roots.add(i);
+        }
     }
 }
 

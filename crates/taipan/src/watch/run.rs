@@ -11,7 +11,7 @@ use taipan_driver::{Database, Failure};
 use super::{Shown, Task};
 use crate::args::{Engine, WatchRunArgs};
 use crate::output::{Context, color, failure_text};
-use crate::run::{has_jit, supported};
+use crate::run::{has_no_jit, supported};
 
 pub(super) struct Run {
     preparation: Arc<Preparation>,
@@ -26,7 +26,7 @@ impl Run {
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
         supported(&args.run.code)?;
-        has_jit(args.run.code.jit, false)?;
+        has_no_jit(&args.run.code)?;
         if !matches!(args.run.engine, None | Some(Engine::Native)) {
             let text = "watched programs run as machine code: leave out --engine";
             return Err(Failure::Usage(text.to_owned()));

@@ -1,0 +1,631 @@
+//! Residual functions as units: which there are, and how they are made.
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Instant;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_codegen::CodegenError;
+use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel};
+use taipan_graph::{BlockId, Dominators, ExitCase, VarId};
+use taipan_jit::engine::ResidualFunction;
+use taipan_jit::{JitProgram, Stub, Word};
+use taipan_lltype::{
+    FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, OBJECT, OBJECT_VTABLE, Program, SIGNED,
+    word_of_u64,
+};
+use taipan_transform::{gc_transform, optimize_residual};
+
+use crate::cells::{Words, store};
+use crate::code::CodeMemory;
+use crate::engine::{Counts, NativeJit};
+use crate::log::{Log, operations};
+use crate::roots::GIVEN_UP;
+use crate::unit::{Exits, dispatcher, failing, region, thunk};
+use crate::world::{InProcess, Names, Tables};
+
+/// Loops of more blocks are not compiled again with optimisations.
+const LARGEST_LOOP: usize = 10_000;
+
+/// Where a unit starts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Point {
+    /// At a block.
+    Block(BlockId),
+    /// Where compilation has stopped.
+    Stub(usize),
+    /// At a promotion, with a value for which there is no case.
+    Default(usize),
+    /// At a loop that was entered often.
+    Hot(BlockId),
+    /// At one that was entered often after it was compiled with optimisations.
+    Again(BlockId),
+}
+
+/// What a cell stands for.
+#[derive(Clone, Debug)]
+struct Cell {
+    function: usize,
+    point: Point,
+    /// What is needed there.
+    live: Vec<VarId>,
+    /// The types of that, and of the promoted value, if it is a promotion.
+    types: Vec<LLType>,
+    promotes: bool,
+}
+
+/// A residual function.
+struct Function<'p> {
+    residual: Rc<ResidualFunction<'p>>,
+    result: LLType,
+    cells: FxHashMap<Point, usize>,
+    /// Blocks that are in a unit.
+    compiled: FxHashSet<BlockId>,
+    /// The stub of each promotion and lazy split.
+    stubs: FxHashMap<usize, Stub>,
+    /// Loops that were compiled with optimisations: how many blocks they had then, and how
+    /// often they are entered until somebody looks again.
+    hot: FxHashMap<BlockId, (usize, u64)>,
+    /// What counts how often a block is entered.
+    counters: FxHashMap<BlockId, usize>,
+    /// Where compilation stopped once.
+    stopped: FxHashSet<BlockId>,
+}
+
+/// Kind of the units by which cells without code lead to the compiler.
+type ThunkKey = (Vec<LLType>, LLType, bool);
+
+/// All residual functions of a program.
+pub(crate) struct Functions<'p> {
+    functions: Vec<Function<'p>>,
+    cells: FxHashMap<usize, Cell>,
+    words: Words,
+    thunks: FxHashMap<ThunkKey, usize>,
+    failures: FxHashMap<(Vec<LLType>, LLType), usize>,
+    names: Names<'p>,
+    tables: Tables,
+    code: CodeMemory,
+    quick: FunctionCompiler,
+    speed: FunctionCompiler,
+    counts: Counts,
+    log: Log,
+}
+
+impl<'p> Functions<'p> {
+    /// None yet.
+    pub(crate) fn new(image: &'p LoadedImage) -> Result<Functions<'p>, CodegenError> {
+        let code = CodeMemory::new(image.start())
+            .map_err(|e| CodegenError::new("code", format!("no executable memory: {e}")))?;
+        Ok(Functions {
+            functions: Vec::new(),
+            cells: FxHashMap::default(),
+            words: Words::default(),
+            thunks: FxHashMap::default(),
+            failures: FxHashMap::default(),
+            names: Names::new(image),
+            tables: Tables::default(),
+            code,
+            quick: FunctionCompiler::for_units(OptLevel::Quick)?,
+            speed: FunctionCompiler::for_units(OptLevel::Speed)?,
+            counts: Counts::default(),
+            log: Log::from_environment(),
+        })
+    }
+
+    /// What was compiled so far.
+    pub(crate) fn counts(&self, program: &dyn JitProgram) -> Counts {
+        let mut counts = self.counts.clone();
+        counts.bytes = self.code.used();
+        for f in &self.functions {
+            counts.residual.add(&f.residual.counts(program));
+        }
+        counts
+    }
+
+    /// Notes something for those who want to know.
+    pub(crate) fn log(&mut self, text: fmt::Arguments<'_>) {
+        self.log.line(text);
+    }
+
+    /// The running program as the specialiser sees it.
+    pub(crate) fn world(&mut self, program: &'p dyn Program) -> InProcess<'_, 'p> {
+        InProcess {
+            program,
+            names: &mut self.names,
+            tables: &mut self.tables,
+            code: &mut self.code,
+            compiler: &mut self.speed,
+        }
+    }
+
+    /// Compiles a portal for greens: the function by which the code is entered.
+    pub(crate) fn compile_portal(
+        &mut self,
+        jit: &NativeJit<'p>,
+        driver: usize,
+        greens: &[Word],
+        entry: &FuncType,
+    ) -> Result<usize, String> {
+        let started = Instant::now();
+        let number = self.functions.len();
+        let mut world = self.world(jit.types);
+        let residual = jit.portals.compile(driver, number, greens, &mut world)?;
+        let graph = residual.graph();
+        let start = graph.startblock;
+        let live = graph.block(start).inputargs.clone();
+        let (name, took) = (graph.name.clone(), started.elapsed());
+        self.log(format_args!(
+            "function {number}: {name} for greens {greens:?}, specialised in {took:?}"
+        ));
+        self.functions.push(Function {
+            result: entry.result,
+            residual: Rc::new(residual),
+            cells: FxHashMap::default(),
+            compiled: FxHashSet::default(),
+            stubs: FxHashMap::default(),
+            hot: FxHashMap::default(),
+            counters: FxHashMap::default(),
+            stopped: FxHashSet::default(),
+        });
+        let cell = self.cell(jit, number, Point::Block(start), live, None)?;
+        self.compile_unit(jit, cell)?;
+        self.entry(entry, cell).map_err(|e| e.to_string())
+    }
+
+    /// A function that enters the unit of a cell.
+    fn entry(&mut self, ty: &FuncType, cell: usize) -> Result<usize, CodegenError> {
+        let code = self.quick.compile_entry("entry", ty, cell)?;
+        let names = &self.names;
+        self.code.add(&code, &mut |s| names.resolve(s))
+    }
+
+    /// Machine code of a unit that is made up.
+    fn made_up(&mut self, jit: &NativeJit<'p>, graph: &LLGraph) -> Result<usize, CodegenError> {
+        let graph = gc_transform(graph, &jit.program);
+        self.emit(jit, &graph, false)
+    }
+
+    /// Machine code of a unit.
+    fn emit(
+        &mut self,
+        jit: &NativeJit<'p>,
+        graph: &LLGraph,
+        hot: bool,
+    ) -> Result<usize, CodegenError> {
+        let compiler = match hot {
+            true => &mut self.speed,
+            false => &mut self.quick,
+        };
+        let code = compiler.compile_unit(&jit.program, &graph.name, graph, &self.names)?;
+        let names = &self.names;
+        let at = self.code.add(&code, &mut |s| names.resolve(s))?;
+        self.log.code(at, code.code.len(), &graph.name);
+        Ok(at)
+    }
+
+    /// Notes that a unit was made.
+    fn note(&mut self, what: &str, graph: &LLGraph, started: Instant, before: usize) {
+        if self.log.is_on() {
+            let (n, bytes) = (operations(graph), self.code.used() - before);
+            let (took, name) = (started.elapsed(), &graph.name);
+            let blocks = graph.reachable().len();
+            self.log.line(format_args!(
+                "{what} of {name}: {n} operations, {blocks} blocks, {bytes} bytes, {took:?}"
+            ));
+        }
+    }
+
+    /// The cell of a place, a new one if there is none; it leads to the compiler then.
+    fn cell(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        point: Point,
+        live: Vec<VarId>,
+        value: Option<VarId>,
+    ) -> Result<usize, String> {
+        if let Some(cell) = self.functions[function].cells.get(&point) {
+            return Ok(*cell);
+        }
+        let f = &self.functions[function];
+        let graph = f.residual.graph();
+        let types: Vec<LLType> = (live.iter().chain(&value)).map(|v| *graph.ty(*v)).collect();
+        let result = f.result;
+        let promotes = value.is_some();
+        let target = self
+            .thunk(jit, &types, result, promotes)
+            .map_err(|e| e.to_string())?;
+        let at = self.words.new_word(target as u64);
+        let cell = Cell {
+            function,
+            point,
+            live,
+            types,
+            promotes,
+        };
+        self.cells.insert(at, cell);
+        self.functions[function].cells.insert(point, at);
+        Ok(at)
+    }
+
+    fn thunk(
+        &mut self,
+        jit: &NativeJit<'p>,
+        types: &[LLType],
+        result: LLType,
+        promotes: bool,
+    ) -> Result<usize, CodegenError> {
+        let key = (types.to_vec(), result, promotes);
+        if let Some(at) = self.thunks.get(&key) {
+            return Ok(*at);
+        }
+        let graph = thunk("thunk", result, types, promotes, |ty| {
+            let kind = FuncKind::External {
+                name: "rpy_jit_resume".into(),
+                can_collect: true,
+                can_raise: false,
+                releases_gil: false,
+                library: None,
+            };
+            let args = vec![*SIGNED, ty];
+            LLConst::Func(FuncSym::new(
+                kind,
+                FuncType {
+                    args,
+                    result: *SIGNED,
+                },
+            ))
+        });
+        let at = self.made_up(jit, &graph)?;
+        self.thunks.insert(key, at);
+        Ok(at)
+    }
+
+    /// Makes the code that a cell lacks; the cell to go on by.
+    pub(crate) fn resume(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+        value: u64,
+    ) -> Result<usize, String> {
+        let cell = self.cells.get(&at).ok_or("no such cell")?.clone();
+        match cell.point {
+            Point::Block(_) => {
+                self.compile_unit(jit, at)?;
+                Ok(at)
+            }
+            Point::Hot(b) | Point::Again(b) => self.compile_hot(jit, cell.function, b),
+            Point::Stub(number) | Point::Default(number) => {
+                let mut word = None;
+                if cell.promotes
+                    && let Some(ty) = cell.types.last()
+                {
+                    let mut world = self.world(jit.types);
+                    word = Some(world.stable(word_of_u64(value, *ty), *ty));
+                }
+                self.grow(jit, cell.function, number, word)
+            }
+        }
+    }
+
+    /// Goes on compiling at a stub; the cell by which to go on.
+    fn grow(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        number: usize,
+        value: Option<Word>,
+    ) -> Result<usize, String> {
+        let started = Instant::now();
+        let mut world = InProcess {
+            program: jit.types,
+            names: &mut self.names,
+            tables: &mut self.tables,
+            code: &mut self.code,
+            compiler: &mut self.speed,
+        };
+        let f = &mut self.functions[function];
+        let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
+        let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
+        let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
+        residual.resume(number, value, &mut world)?;
+        let took = started.elapsed();
+        self.log.line(format_args!(
+            "function {function}: stub {number}, value {value:?}, specialised in {took:?}"
+        ));
+        let Some(promoted) = stub.value else {
+            let live = self.cells[&at].live.clone();
+            let f = &mut self.functions[function];
+            f.compiled.insert(stub.target);
+            f.cells.entry(Point::Block(stub.target)).or_insert(at);
+            self.compile_at(jit, at, stub.target, &live)?;
+            return Ok(at);
+        };
+        let waiting = self.cells[&at].live.clone();
+        // One cell for each case, and the switch that decides between them.
+        let f = &self.functions[function];
+        let graph = f.residual.graph();
+        let (name, result) = (graph.name.clone(), f.result);
+        let value_type = *graph.ty(promoted);
+        let links = graph.block(stub.target).exits.clone();
+        let mut cases = Vec::new();
+        let mut default = None;
+        for link in links {
+            let live = waiting.clone();
+            let waits = self.functions[function]
+                .residual
+                .stub(link.target)
+                .is_some();
+            let cell = match waits {
+                true => self.cell(jit, function, Point::Default(number), live, Some(promoted))?,
+                false => self.cell(jit, function, Point::Block(link.target), live, None)?,
+            };
+            match link.case {
+                ExitCase::Default | ExitCase::None => default = Some((cell, waits)),
+                case => cases.push((case, cell)),
+            }
+        }
+        let default = default.ok_or("a promotion without a way for other values")?;
+        let types = self.cells[&at].types.clone();
+        let live = &types[..types.len() - 1];
+        let graph = dispatcher(&name, result, live, value_type, cases, default);
+        let code = self.made_up(jit, &graph).map_err(|e| e.to_string())?;
+        store(at, code as u64);
+        Ok(at)
+    }
+
+    /// Compiles the unit of a cell that stands for a block.
+    fn compile_unit(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), String> {
+        let cell = self.cells[&at].clone();
+        match cell.point {
+            Point::Block(b) => self.compile_at(jit, at, b, &cell.live),
+            _ => Err("a cell without a block".to_owned()),
+        }
+    }
+
+    /// Compiles what starts at a block, for a cell.
+    fn compile_at(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+        start: BlockId,
+        live: &[VarId],
+    ) -> Result<(), String> {
+        let (started, before) = (Instant::now(), self.code.used());
+        let function = self.cells[&at].function;
+        let graph = self.region(jit, function, start, live, Extent::Rest)?;
+        let graph = gc_transform(&graph, &jit.program);
+        let code = self.emit(jit, &graph, false).map_err(|e| e.to_string())?;
+        self.counts.units += 1;
+        self.note("unit", &graph, started, before);
+        store(at, code as u64);
+        Ok(())
+    }
+
+    /// Compiles a loop with optimisations, if there is one that has become another one
+    /// since; the cell by which it is entered.
+    fn compile_hot(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        head: BlockId,
+    ) -> Result<usize, String> {
+        let (started, before) = (Instant::now(), self.code.used());
+        let inside = loop_of(&self.functions[function].residual, head);
+        let graph = self.functions[function].residual.graph();
+        let live = graph.block(head).inputargs.clone();
+        let entry = self.cell(jit, function, Point::Block(head), live.clone(), None)?;
+        let f = &mut self.functions[function];
+        let size = inside.len();
+        if size == 0 || size > LARGEST_LOOP {
+            // It is a part of another loop, or not worth the time: nobody asks again.
+            if let Some(counter) = f.counters.get(&head) {
+                store(*counter, i64::MAX as u64);
+            }
+            return Ok(entry);
+        }
+        // What has not grown is as good as it gets. Others are looked at ever more rarely.
+        let (blocks, rounds) = f.hot.get(&head).copied().unwrap_or((0, jit.options.hot));
+        let rounds = match blocks == size {
+            true => i64::MAX as u64,
+            false => rounds.saturating_mul(2),
+        };
+        f.hot.insert(head, (size, rounds));
+        let counter = self.words.new_word(rounds);
+        let again = self.cell(jit, function, Point::Again(head), live.clone(), None)?;
+        let extent = Extent::Loop(&inside, counter, again);
+        let mut graph = self.region(jit, function, head, &live, extent)?;
+        optimize_residual(&mut graph, &jit.program);
+        let graph = gc_transform(&graph, &jit.program);
+        let code = self.emit(jit, &graph, true).map_err(|e| e.to_string())?;
+        self.counts.hot += 1;
+        self.note("loop", &graph, started, before);
+        self.log.graph(&graph);
+        store(entry, code as u64);
+        let hot = self.cell(jit, function, Point::Hot(head), live, None)?;
+        store(hot, code as u64);
+        // Code that counts leads there from now on.
+        if let Some(counter) = self.functions[function].counters.get(&head) {
+            store(*counter, 0);
+        }
+        Ok(entry)
+    }
+
+    /// The graph of a region.
+    fn region(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        start: BlockId,
+        live: &[VarId],
+        extent: Extent<'_>,
+    ) -> Result<LLGraph, String> {
+        let residual = self.functions[function].residual.clone();
+        let mut plan = Plan {
+            inner: self,
+            jit,
+            function,
+            extent,
+            failure: None,
+        };
+        let graph = region(&residual, start, live, &mut plan);
+        match plan.failure {
+            None => Ok(graph),
+            Some(why) => Err(why),
+        }
+    }
+
+    /// A function that raises.
+    pub(crate) fn failing_entry(
+        &mut self,
+        jit: &NativeJit<'p>,
+        ty: &FuncType,
+    ) -> Result<usize, CodegenError> {
+        let cell = self.failing(jit, &ty.args, ty.result)?;
+        self.entry(ty, cell)
+    }
+
+    /// A cell whose code raises, with the values of another one.
+    pub(crate) fn failing_cell(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+    ) -> Result<usize, CodegenError> {
+        let missing = || CodegenError::new("code", "no such cell");
+        let cell = self.cells.get(&at).ok_or_else(missing)?;
+        let (types, result) = (cell.types.clone(), self.functions[cell.function].result);
+        self.failing(jit, &types, result)
+    }
+
+    fn failing(
+        &mut self,
+        jit: &NativeJit<'p>,
+        types: &[LLType],
+        result: LLType,
+    ) -> Result<usize, CodegenError> {
+        let key = (types.to_vec(), result);
+        if let Some(cell) = self.failures.get(&key) {
+            return Ok(*cell);
+        }
+        let exception = [
+            LLConst::data(jit.program.exception_vtable(GIVEN_UP), OBJECT_VTABLE.ptr()),
+            LLConst::data(jit.program.exception_instance(GIVEN_UP), OBJECT.ptr()),
+        ];
+        let graph = failing("given up", result, types, exception);
+        let code = self.made_up(jit, &graph)?;
+        let cell = self.words.new_word(code as u64);
+        self.failures.insert(key, cell);
+        Ok(cell)
+    }
+}
+
+/// The blocks of the loop that starts with a block; none if there is no such loop.
+fn loop_of(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId> {
+    let graph = residual.graph();
+    let dominators = Dominators::new(graph);
+    let mut from: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
+    for b in graph.reachable() {
+        // A promotion that asks again is no loop.
+        if residual.stub(b).is_some_and(|s| s.value.is_some()) {
+            continue;
+        }
+        for link in &graph.block(b).exits {
+            from.entry(link.target).or_default().push(b);
+        }
+    }
+    let mut inside = FxHashSet::default();
+    let sources = from.get(&head).into_iter().flatten().copied();
+    let mut waiting: Vec<BlockId> = sources.filter(|b| dominators.dominates(head, *b)).collect();
+    if !waiting.is_empty() {
+        inside.insert(head);
+    }
+    while let Some(b) = waiting.pop() {
+        if inside.insert(b) {
+            waiting.extend(from.get(&b).into_iter().flatten());
+        }
+    }
+    inside
+}
+
+/// How far a unit extends.
+#[derive(Clone, Copy)]
+enum Extent<'a> {
+    /// To what is in a unit already.
+    Rest,
+    /// To the blocks of a loop that begins it. A word counts how often it is entered, and
+    /// the cell is that by which the compiler is called when that was often.
+    Loop(&'a FxHashSet<BlockId>, usize, usize),
+}
+
+/// Where the unit that is being made is left.
+struct Plan<'a, 'p> {
+    inner: &'a mut Functions<'p>,
+    jit: &'a NativeJit<'p>,
+    function: usize,
+    extent: Extent<'a>,
+    failure: Option<String>,
+}
+
+impl Plan<'_, '_> {
+    fn cell(&mut self, point: Point, live: Vec<VarId>, value: Option<VarId>) -> usize {
+        match self.inner.cell(self.jit, self.function, point, live, value) {
+            Ok(cell) => cell,
+            Err(why) => {
+                self.failure.get_or_insert(why);
+                0
+            }
+        }
+    }
+
+    fn inputs(&self, b: BlockId) -> Vec<VarId> {
+        let graph = self.inner.functions[self.function].residual.graph();
+        graph.block(b).inputargs.clone()
+    }
+}
+
+impl Exits for Plan<'_, '_> {
+    fn entry(&mut self, b: BlockId) -> Option<usize> {
+        let f = &mut self.inner.functions[self.function];
+        let included = match self.extent {
+            Extent::Loop(inside, ..) => inside.contains(&b),
+            Extent::Rest => f.compiled.insert(b),
+        };
+        if included {
+            return None;
+        }
+        let live = self.inputs(b);
+        Some(self.cell(Point::Block(b), live, None))
+    }
+
+    fn stub(&mut self, stub: &Stub) -> usize {
+        let f = &mut self.inner.functions[self.function];
+        f.stubs.insert(stub.number, stub.clone());
+        f.stopped.insert(stub.target);
+        let live = self.inputs(stub.target);
+        self.cell(Point::Stub(stub.number), live, stub.value)
+    }
+
+    fn counter(&mut self, b: BlockId) -> Option<(usize, usize)> {
+        if let Extent::Loop(..) = self.extent {
+            return None;
+        }
+        let live = self.inputs(b);
+        let cell = self.cell(Point::Hot(b), live, None);
+        let inner = &mut *self.inner;
+        let words = &mut inner.words;
+        let counters = &mut inner.functions[self.function].counters;
+        let new = || words.new_word(self.jit.options.hot);
+        Some((*counters.entry(b).or_insert_with(new), cell))
+    }
+
+    fn is_head(&self, b: BlockId) -> bool {
+        !self.inner.functions[self.function].stopped.contains(&b)
+    }
+
+    fn entered(&self) -> Option<(usize, usize)> {
+        match self.extent {
+            Extent::Loop(_, counter, cell) => Some((counter, cell)),
+            Extent::Rest => None,
+        }
+    }
+}

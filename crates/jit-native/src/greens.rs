@@ -1,0 +1,107 @@
+//! What is known of the green values of a driver: how often code came by with them, or
+//! where the code for them is.
+
+/// No entry.
+const FREE: u32 = u32::MAX;
+
+/// What is known of one list of greens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// Code came by so often.
+    Counted(u64),
+    /// The address of compiled code.
+    Compiled(usize),
+    /// It cannot be compiled.
+    Refused,
+}
+
+/// A hash table by green values, of a fixed number of words.
+pub(crate) struct GreenTable {
+    width: usize,
+    /// Open addressing: numbers of entries. The length is a power of two.
+    slots: Vec<u32>,
+    words: Vec<u64>,
+    seen: Vec<Seen>,
+}
+
+impl GreenTable {
+    pub(crate) fn new(width: usize) -> GreenTable {
+        GreenTable {
+            width,
+            slots: vec![FREE; 16],
+            words: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// What is known of these greens; nothing was counted if they are new.
+    pub(crate) fn entry(&mut self, greens: &[u64]) -> &mut Seen {
+        let mut at = self.find(greens);
+        if self.slots[at] == FREE {
+            if (self.seen.len() + 1) * 2 > self.slots.len() {
+                self.grow();
+                at = self.find(greens);
+            }
+            self.slots[at] = self.seen.len() as u32;
+            self.words.extend_from_slice(greens);
+            self.seen.push(Seen::Counted(0));
+        }
+        let entry = self.slots[at] as usize;
+        &mut self.seen[entry]
+    }
+
+    fn find(&self, greens: &[u64]) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(greens) & mask;
+        loop {
+            match self.slots[at] {
+                FREE => return at,
+                entry if self.of(entry) == greens => return at,
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    fn of(&self, entry: u32) -> &[u64] {
+        let from = entry as usize * self.width;
+        &self.words[from..from + self.width]
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![FREE; self.slots.len() * 2];
+        for entry in 0..self.seen.len() as u32 {
+            let at = self.find(self.of(entry));
+            self.slots[at] = entry;
+        }
+    }
+}
+
+fn hash(greens: &[u64]) -> usize {
+    let mix = |h: u64, w: &u64| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let h = greens.iter().fold(0, mix);
+    (h ^ (h >> 32)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GreenTable, Seen};
+
+    #[test]
+    fn greens_are_told_apart() {
+        let mut table = GreenTable::new(2);
+        for i in 0..1000 {
+            *table.entry(&[i % 40, i / 40]) = Seen::Counted(i);
+        }
+        for i in 0..1000 {
+            assert_eq!(*table.entry(&[i % 40, i / 40]), Seen::Counted(i));
+        }
+        assert_eq!(*table.entry(&[40, 0]), Seen::Counted(0));
+    }
+
+    #[test]
+    fn a_driver_without_greens_has_one_entry() {
+        let mut table = GreenTable::new(0);
+        *table.entry(&[]) = Seen::Refused;
+        assert_eq!(*table.entry(&[]), Seen::Refused);
+    }
+}
