@@ -20,7 +20,7 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
     }
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
     let interpreted = args.engine == Engine::Llinterp;
-    if let Err(f) = crate::run::has_jit(args.jit, interpreted) {
+    if let Err(f) = crate::run::has_no_jit(args.jit && !interpreted) {
         return context.fail(&f);
     }
     context.db.generate_jit(args.jit);

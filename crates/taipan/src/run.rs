@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
-    if let Err(f) = supported(&args.code).and_then(|()| has_no_jit(&args.code)) {
+    if let Err(f) = supported(&args.code).and_then(|()| has_no_jit(args.code.jit)) {
         return context.fail(&f);
     }
     let output = output_of(args);
@@ -92,11 +92,12 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
 }
 
 /// Refuses a just-in-time compiler where there is none yet.
-pub(crate) fn has_no_jit(options: &CodeOptions) -> Result<(), Failure> {
-    match options.jit {
+pub(crate) fn has_no_jit(wanted: bool) -> Result<(), Failure> {
+    match wanted {
         false => Ok(()),
         true => Err(Failure::Usage(
-            "there is a just-in-time compiler for `taipan run` only so far".to_owned(),
+            "there is a just-in-time compiler for `taipan run` and the engine `llinterp` only so far"
+                .to_owned(),
         )),
     }
 }

@@ -162,7 +162,7 @@ fn ending(status: ExitStatus) -> String {
 fn work(args: &CallArgs) -> i32 {
     let context = Context::once(&args.common, None);
     let interpreted = args.engine == crate::args::Engine::Llinterp;
-    if let Err(f) = crate::run::has_jit(args.jit, interpreted) {
+    if let Err(f) = crate::run::has_no_jit(args.jit && !interpreted) {
         return context.fail(&f);
     }
     context.db.generate_jit(args.jit);

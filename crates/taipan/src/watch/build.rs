@@ -15,7 +15,7 @@ pub(super) struct Build(Arc<Rebuild>);
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         supported(&args.code)?;
-        has_no_jit(&args.code)?;
+        has_no_jit(args.code.jit)?;
         let (target, output) = (args.target.clone(), output_of(args));
         let rebuild = Rebuild::new(target, output, context.load.clone());
         Ok(Build(Arc::new(rebuild)))

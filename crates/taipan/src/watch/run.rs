@@ -26,7 +26,7 @@ impl Run {
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
         supported(&args.run.code)?;
-        has_no_jit(&args.run.code)?;
+        has_no_jit(args.run.code.jit)?;
         if !matches!(args.run.engine, None | Some(Engine::Native)) {
             let text = "watched programs run as machine code: leave out --engine";
             return Err(Failure::Usage(text.to_owned()));
