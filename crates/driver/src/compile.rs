@@ -1,6 +1,7 @@
 //! The operations behind `run`, `build`, `call` and `emit`.
 
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -9,6 +10,7 @@ use taipan_base::{Diagnostic, Program};
 use taipan_codegen::{CodegenError, Image, Lister, Listing};
 use taipan_codegen_cranelift::{LoadedImage, call_function, object_file, run_program};
 use taipan_graph::ObjId;
+use taipan_graph::text::print_graph;
 use taipan_jit::Splits;
 use taipan_jit::llgraph::{DriversJit, WithJit};
 use taipan_llinterp::{LLError, LLInterpreter};
@@ -19,6 +21,7 @@ use crate::ahead;
 use crate::answers::{Question, remember};
 use crate::drivers::jit_drivers;
 use crate::link::link_with_cache;
+use crate::names::lowlevel_names;
 use crate::native::ImageUse;
 use crate::native_jit::{jit_image, run_with_jit};
 use crate::parallel::par_map;
@@ -27,6 +30,7 @@ use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
 use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
+use crate::timeshift::counts_json;
 use crate::typing::typing_diagnostics;
 use crate::value::{to_json, to_lowlevel};
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
@@ -47,6 +51,21 @@ pub struct JitOptions {
     pub splits: Splits,
     /// How often code comes by before it is compiled, whatever the program says.
     pub threshold: Option<i64>,
+    /// Where to say what was compiled.
+    pub report: Option<Arc<Mutex<JitReport>>>,
+}
+
+/// What a just-in-time compiler made.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct JitReport {
+    /// How many residual functions there are.
+    pub functions: usize,
+    /// What they consist of: `residual`, `oops`, `flexswitches` and `blocks`.
+    pub counts: Value,
+    /// Why loops stay interpreted.
+    pub refused: Vec<String>,
+    /// The residual functions as text.
+    pub graphs: Vec<String>,
 }
 
 /// One call of one function.
@@ -255,8 +274,20 @@ fn with_jit<T>(
     let mut interp = LLInterpreter::new(&program);
     let (splits, threshold) = (options.splits, options.threshold);
     let jit = DriversJit::new(&hinted, &program, &drivers, splits, threshold);
-    interp.hook = Some(Rc::new(jit));
-    run(&mut interp)
+    let jit = Rc::new(jit);
+    interp.hook = Some(jit.clone());
+    let result = run(&mut interp);
+    if let Some(report) = &options.report {
+        let graphs = jit.residual_graphs();
+        let text = |g| print_graph(g, lowlevel_names(db, roots.program(db), g));
+        *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
+            functions: graphs.len(),
+            counts: counts_json(&jit.counts()),
+            refused: jit.refused(),
+            graphs: graphs.iter().map(text).collect(),
+        };
+    }
+    result
 }
 
 fn interpret(

@@ -80,6 +80,9 @@ pub(crate) fn exact_match(
     m.values(frozen.returned, live.returned)?;
     m.boxes(frozen.exc_type, live.exc_type)?;
     m.boxes(frozen.exc_value, live.exc_value)?;
+    if let (Some(f), Some(l)) = (frozen.wanted, live.wanted) {
+        m.boxes(f, l)?;
+    }
     m.facts()?;
     Ok(m.out)
 }

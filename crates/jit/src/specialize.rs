@@ -182,6 +182,8 @@ impl<'p> Specializer<'p> {
             exc_value: BoxId(0),
             exc_unknown: false,
             returned: Val::Unset,
+            wanted: None,
+            greens: Rc::new([]),
             at: self.residual.start(),
         };
         state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());

@@ -4,6 +4,8 @@
 //! A state owns its boxes and virtual structs in arenas, and refers to them by number:
 //! copying a state, as a split does, keeps who shares what.
 
+use std::rc::Rc;
+
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::LLType;
 
@@ -104,6 +106,10 @@ pub(crate) struct JitState {
     pub(crate) exc_unknown: bool,
     /// What the innermost function returned, on the way to its caller.
     pub(crate) returned: Val,
+    /// A value that compilation waits for.
+    pub(crate) wanted: Option<BoxId>,
+    /// The greens of the merge point of a driver that it came by last.
+    pub(crate) greens: Rc<[Word]>,
     /// Where code is written.
     pub(crate) at: BlockId,
 }
@@ -197,6 +203,7 @@ impl JitState {
             roots.push(b);
         }
         roots.extend([self.exc_type, self.exc_value]);
+        roots.extend(self.wanted);
         roots.reverse();
         loop {
             while let Some(b) = stack.pop().or_else(|| roots.pop()) {
@@ -295,6 +302,7 @@ impl JitState {
             .for_each(map);
         map(&mut self.returned);
         (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
+        self.wanted = self.wanted.map(to);
     }
 
     /// Forgets the slots of the innermost function that are not among these.

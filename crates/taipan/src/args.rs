@@ -1,7 +1,12 @@
 //! The command line.
 
+use std::sync::Arc;
+
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::output::tell;
 
 /// An incremental, query-based compiler for RPython.
 #[derive(Parser)]
@@ -130,6 +135,12 @@ pub(crate) struct JitArgs {
     /// When the sides of branches are compiled.
     #[arg(long, value_enum, default_value = "lazy")]
     pub(crate) jit_splits: Splits,
+    /// Say on standard error what was compiled, one line of JSON.
+    #[arg(long)]
+    pub(crate) jit_summary: bool,
+    /// Print the residual functions on standard error.
+    #[arg(long)]
+    pub(crate) jit_residual: bool,
 }
 
 impl JitArgs {
@@ -140,7 +151,27 @@ impl JitArgs {
                 Splits::Lazy => taipan_driver::Splits::Lazy,
             },
             threshold: self.jit_threshold,
+            report: (self.jit_summary || self.jit_residual).then(Arc::default),
         })
+    }
+
+    /// Says what was compiled.
+    pub(crate) fn tell(&self, options: Option<&taipan_driver::JitOptions>) {
+        let Some(report) = options.and_then(|o| o.report.as_ref()) else {
+            return;
+        };
+        let report = report.lock().unwrap_or_else(|e| e.into_inner());
+        if self.jit_residual {
+            report.graphs.iter().for_each(|g| tell(g));
+        }
+        if self.jit_summary {
+            let (functions, refused) = (report.functions, &report.refused);
+            let mut line = json!({"functions": functions, "refused": refused});
+            if let (Value::Object(line), Value::Object(counts)) = (&mut line, &report.counts) {
+                line.extend(counts.clone());
+            }
+            tell(&format!("{line}\n"));
+        }
     }
 }
 

@@ -88,8 +88,11 @@ fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
                 jit: args.jit_args.options(args.jit),
             })
         });
-    let outcome =
-        request.and_then(|r| call_function(&context.db, &context.load, &r, &mut context.timings));
+    let outcome = request.and_then(|r| {
+        let outcome = call_function(&context.db, &context.load, &r, &mut context.timings);
+        args.jit_args.tell(r.jit.as_ref());
+        outcome
+    });
     if args.json {
         let (line, code) = answer(&outcome);
         let written = written(answers.line(&line.to_string()));

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         jit: args.jit.options(args.code.jit),
     };
     let outcome = taipan_driver::run(&context.db, &context.load, &request, &mut context.timings);
+    args.jit.tell(request.jit.as_ref());
     let code = match outcome {
         Ok(code) => code,
         Err(f) => context.fail(&f),

@@ -18,7 +18,8 @@ use crate::freeze::Matched;
 use crate::state::{BoxId, GenVar, JitState, Val, Word};
 use crate::world::World;
 
-/// The places of all functions, and the green values.
+/// The places of all functions, and the green values: those of the last merge point of a
+/// driver, and those of all functions.
 type FlatKey = (Vec<(u32, u32, u32)>, Vec<Word>);
 
 /// States that went on, and the blocks that they went on in.
@@ -222,7 +223,7 @@ impl Specializer<'_> {
 
     fn flat_key(&self, state: &JitState) -> FlatKey {
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
-        let mut greens = Vec::new();
+        let mut greens = state.greens.to_vec();
         for f in &state.frames {
             for (v, info) in f.values.iter().zip(&self.graphs[f.code as usize].slots) {
                 if let (Val::Green(w), false) = (v, info.ty.is_void()) {
@@ -372,6 +373,7 @@ impl Specializer<'_> {
         }
         state.keep_only(&op.live);
         state.compact();
+        state.greens = words.clone().into();
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
         let key = (places.collect(), words);
         self.meet(world, state, key, MOST_LOOPS, true)

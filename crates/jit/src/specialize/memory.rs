@@ -84,7 +84,9 @@ impl Specializer<'_> {
         }
         state.learn_nonzero(pointer, true);
         let access = self.access(world, state, read, &op.args);
-        let place = access.place.filter(|p| p.is_certain() && !access.interior);
+        // What never changes is there whatever object it is.
+        let certain = access.place.filter(|p| p.is_certain());
+        let place = certain.filter(|_| constant || !access.interior);
         if let Some(b) = place.and_then(|p| self.known_value(state, pointer, p)) {
             self.set(state, graph, op, Val::Red(b));
             return Ok(());

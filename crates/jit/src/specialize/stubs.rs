@@ -5,7 +5,7 @@ use taipan_graph::{BlockId, ExitCase, VarId};
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsLink};
 use crate::layout::{Place, field_name_of};
-use crate::state::{BoxId, Content, Fact, GenVar, JitState, Val, Word};
+use crate::state::{BoxId, Content, Fact, GenVar, JitState, Word};
 use crate::world::World;
 
 /// How many values a switch of a compiler of drivers gets cases for: those of a hint, and
@@ -197,15 +197,12 @@ impl Specializer<'_> {
         of: Promoted,
     ) -> Result<(), Failure> {
         state.keep_only(live);
-        // Numbers change: what is being returned is always kept.
-        state.returned = Val::Red(wanted);
+        // Its number changes.
+        state.wanted = Some(wanted);
         state.compact();
         let outgoing = self.outgoing(&state)?;
         self.enter_next_block(world, &mut state, &outgoing);
-        let Val::Red(promoted) = state.returned else {
-            return Err("a promoted value is gone".to_owned());
-        };
-        state.returned = Val::Unset;
+        let promoted = state.wanted.take().ok_or("a promoted value is gone")?;
         let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
         self.residual.flexswitch(state.at, on, self.stubs.len());
         let switch = state.at;

@@ -8,7 +8,7 @@ use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{BOOL, LLConst, LLOperand, PlainOp, SIGNED, VoidConst};
 
-use crate::hop::{cfield, cvoid};
+use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::FrozenMethodRepr;
 use crate::{Hop, RType, Repr, Typed, TyperError};
 
@@ -175,6 +175,10 @@ fn marker(kind: &str, driver: ObjId, hop: &Hop<'_>) -> RType {
     let first = hop.nb_args() - keywords.len();
     let value = |name: &str| -> Typed<Option<LLOperand>> {
         if let Some(i) = keywords.iter().position(|k| &**k == name) {
+            // The variable itself, even if it is always the same: it may be used later.
+            if let ArgValue::Low(v) = &hop.args_v[first + i] {
+                return Ok(Some(v.clone()));
+            }
             let r = hop.args_r[first + i].clone();
             return hop.inputarg(&r, first + i).map(Some);
         }
