@@ -40,7 +40,8 @@ pub mod watch;
 
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
 pub use compile::{
-    CallOutcome, CallRequest, Engine, JitOptions, JitReport, RunRequest, build, call, compile_native, run,
+    CallOutcome, CallRequest, Engine, JitOptions, JitReport, RunRequest, build, call,
+    compile_native, run,
 };
 pub use config::{Config, ConfigFile, config_file, find_config};
 pub use db::Database;

@@ -1,6 +1,7 @@
 //! Places of residual code where compilation has stopped, and how it goes on.
 
 use taipan_graph::{BlockId, ExitCase, VarId};
+use taipan_lltype::LLOperand;
 
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsLink};
@@ -85,9 +86,22 @@ impl Specializer<'_> {
         state.keep_only(&graph.blocks[frame.block as usize].live);
         state.compact();
         let outgoing = self.outgoing(&state)?;
-        state.at = asks;
+        let mut passed = Vec::with_capacity(outgoing.len());
+        let mut types = Vec::with_capacity(outgoing.len());
+        for b in &outgoing {
+            // At its own type: the block that asks does nothing else.
+            let v = (self.variable_of(&state, *b)).ok_or("a stub passes what has no value")?;
+            types.push(self.residual.ty(v));
+            passed.push(LLOperand::Var(v));
+        }
         self.residual.ask_for_more(asks, self.stubs.len());
-        self.enter_next_block(world, &mut state, &outgoing);
+        let (block, inputs) = self.residual.new_entry(&types);
+        self.residual.goto(asks, block, passed);
+        state.at = block;
+        for ((b, v), ty) in outgoing.iter().zip(inputs).zip(types) {
+            let red = state.get_mut(*b);
+            (red.var, red.ty) = (Some(GenVar::Var(v)), ty);
+        }
         self.stubs.push(Stub::Split(Pending {
             state,
             from,

@@ -1,0 +1,333 @@
+//! Interpreters with a `JitDriver`: with compiled loops they compute what they compute
+//! without, whenever loops are compiled, and little is left of them.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use taipan_base::MemorySystem;
+use taipan_driver::{
+    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, JitReport, LoadOptions,
+    Splits, Timings, call, parse_literal,
+};
+
+/// Calls a function; what came out, as text.
+fn outcome(db: &Database, func: &str, args: &[i64], jit: Option<JitOptions>) -> String {
+    let request = CallRequest {
+        file: "/main.py".into(),
+        func: func.to_owned(),
+        args: args.iter().map(|n| parse_literal(&n.to_string())).collect(),
+        engine: Engine::LLInterp,
+        jit,
+    };
+    match call(
+        db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    ) {
+        Ok(CallOutcome::Returned(v)) => v.to_string(),
+        Ok(CallOutcome::Raised { class, .. }) => class,
+        Err(Failure::Diagnostics(found)) => {
+            let texts = found.iter().map(|d| format!("{}: {}", d.code, d.message));
+            texts.collect::<Vec<_>>().join("; ")
+        }
+        Err(e) => format!("{e:?}"),
+    }
+}
+
+fn database(source: &str) -> Database {
+    let system = MemorySystem::new(taipan_prelude::SHIPPED);
+    system.write("/main.py", source);
+    Database::new(Arc::new(system))
+}
+
+/// Runs calls with and without compiled loops. Returns what was compiled in the end for the
+/// last call with lazy splits.
+fn check(source: &str, calls: &[(&str, &[i64])]) -> JitReport {
+    let mut db = database(source);
+    let expected: Vec<String> = (calls.iter())
+        .map(|(func, args)| outcome(&db, func, args, None))
+        .collect();
+    db.generate_jit(true);
+    let report = Arc::new(Mutex::new(JitReport::default()));
+    for splits in [Splits::Eager, Splits::Lazy] {
+        for threshold in [1, 2, 5] {
+            for ((func, args), expected) in calls.iter().zip(&expected) {
+                let options = JitOptions {
+                    splits,
+                    threshold: Some(threshold),
+                    report: Some(report.clone()),
+                };
+                let got = outcome(&db, func, args, Some(options));
+                assert_eq!(&got, expected, "{func}{args:?}, {splits:?}, {threshold}");
+            }
+        }
+    }
+    let report = report.lock().expect("nothing panicked").clone();
+    assert_eq!(report.refused, [""; 0]);
+    report
+}
+
+/// The operations of all residual functions, in alphabetical order.
+fn residual(report: &JitReport, expected: &Expect) {
+    let mut text = format!("{} functions\n", report.functions);
+    if let Some(all) = report.counts["residual"].as_object() {
+        for (name, n) in all {
+            text += &format!("{name} {n}\n");
+        }
+    }
+    expected.assert_eq(&text);
+}
+
+const STACK: &str = "
+from rpython.rlib import jit
+PUSH, ADD, SUB, DUP, JNZ, LOAD, STORE, RET = range(8)
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['stack', 'sp', 'x'])
+def interp(code, x):
+    stack = [0] * 10
+    sp = 0
+    pc = 0
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, code=code, stack=stack, sp=sp, x=x)
+        op = ord(code[pc])
+        pc += 1
+        if op == PUSH:
+            stack[sp] = ord(code[pc])
+            sp += 1
+            pc += 1
+        elif op == ADD:
+            sp -= 1
+            stack[sp-1] += stack[sp]
+        elif op == SUB:
+            sp -= 1
+            stack[sp-1] -= stack[sp]
+        elif op == DUP:
+            stack[sp] = stack[sp-1]
+            sp += 1
+        elif op == LOAD:
+            stack[sp] = x
+            sp += 1
+        elif op == STORE:
+            sp -= 1
+            x = stack[sp]
+        elif op == JNZ:
+            sp -= 1
+            target = ord(code[pc])
+            pc += 1
+            if stack[sp] != 0:
+                if target < pc:
+                    driver.can_enter_jit(pc=target, code=code, stack=stack, sp=sp, x=x)
+                pc = target
+        elif op == RET:
+            return stack[sp-1]
+    return -1
+def main(n):
+    # acc = 0; while x: acc += x; x -= 1
+    code = ''.join([chr(c) for c in [PUSH, 0, LOAD, ADD, LOAD, PUSH, 1, SUB, DUP, STORE, JNZ, 2, RET]])
+    return interp(code, n)
+";
+
+/// Of an interpreter of a stack of integers nothing is left but the stack.
+#[test]
+fn a_stack_machine() {
+    let report = check(STACK, &[("main", &[1]), ("main", &[3]), ("main", &[100])]);
+    residual(&report, &expect![[r#"
+        1 functions
+        getarrayitem 8
+        int_add 5
+        int_lt 14
+        int_ne 1
+        int_sub 9
+        setarrayitem 6
+    "#]]);
+}
+
+const OBJECTS: &str = "
+from rpython.rlib import jit
+class Box(object):
+    pass
+class IntBox(Box):
+    _immutable_fields_ = ['value']
+    def __init__(self, value): self.value = value
+    def add(self, other): return other.add_int(self.value)
+    def add_int(self, v): return IntBox(self.value + v)
+    def add_float(self, f): return FloatBox(self.value + f)
+    def is_true(self): return self.value != 0
+    def sub(self, n): return IntBox(self.value - n)
+    def as_int(self): return self.value
+class FloatBox(Box):
+    _immutable_fields_ = ['value']
+    def __init__(self, value): self.value = value
+    def add(self, other): return other.add_float(self.value)
+    def add_int(self, v): return FloatBox(self.value + v)
+    def add_float(self, f): return FloatBox(self.value + f)
+    def is_true(self): return self.value != 0.0
+    def sub(self, n): return FloatBox(self.value - n)
+    def as_int(self): return int(self.value)
+class Frame(object):
+    def __init__(self, code, arg):
+        self.code = code
+        self.stack = [None] * 8
+        self.sp = 0
+        self.arg = arg
+        self.acc = IntBox(0)
+    def push(self, w):
+        self.stack[self.sp] = w
+        self.sp += 1
+    def pop(self):
+        self.sp -= 1
+        w = self.stack[self.sp]
+        assert w is not None
+        return w
+class Stop(Exception):
+    def __init__(self, w): self.w = w
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['frame'])
+def step(frame, op, arg):
+    if op == 'a': frame.push(frame.acc)
+    elif op == 'x': frame.push(frame.arg)
+    elif op == '+': frame.push(frame.pop().add(frame.pop()))
+    elif op == 'S': frame.acc = frame.pop()
+    elif op == 'd': frame.push(frame.pop().sub(1))
+    elif op == 'X': frame.arg = frame.pop()
+    elif op == 'R': raise Stop(frame.acc)
+def interp(frame):
+    pc = 0
+    code = frame.code
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, frame=frame)
+        op = code[pc]
+        pc += 1
+        if op == 'J':
+            if frame.pop().is_true():
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, frame=frame)
+        else:
+            step(frame, op, 0)
+def main(n, f):
+    if f: b = FloatBox(float(n))
+    else: b = IntBox(n)
+    frame = Frame('ax+SxdXxJR', b)
+    try:
+        interp(frame)
+    except Stop as e:
+        return e.w.as_int()
+    return -1
+";
+
+/// Methods are compiled into the loop once the class is known, for each class that comes;
+/// objects that live for a moment only are never made.
+#[test]
+fn boxed_objects() {
+    let report = check(
+        OBJECTS,
+        &[("main", &[1, 0]), ("main", &[9, 0]), ("main", &[9, 1])],
+    );
+    residual(
+        &report,
+        &expect![[r#"
+        1 functions
+        exc_set 1
+        float_add 1
+        float_ne 1
+        float_sub 1
+        getarrayitem 6
+        getfield 16
+        int_add 6
+        int_lt 12
+        int_sub 6
+        malloc 3
+        ptr_iszero 6
+        setarrayitem 6
+        setfield 20
+    "#]],
+    );
+}
+
+const SEVERAL: &str = "
+from rpython.rlib import jit
+d1 = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'], name='outer', is_recursive=True)
+d2 = jit.JitDriver(greens=['k'], reds=['i', 'n', 's'], name='inner')
+class Bad(Exception):
+    def __init__(self, n): self.n = n
+def inner(k, n):
+    i = 0
+    s = 0
+    while i < n:
+        d2.jit_merge_point(k=k, i=i, n=n, s=s)
+        if k == 0: s += i
+        elif k == 1: s -= i
+        else: s ^= i
+        i += 1
+        if s > 1000: raise Bad(s)
+        d2.can_enter_jit(k=k, i=i, n=n, s=s)
+    return s
+@jit.elidable
+def lookup(pc): return (pc * 7) % 3
+def helper(x, y):
+    try:
+        if x % 5 == 3: raise Bad(y)
+        return x + y
+    except Bad as b:
+        return b.n - 1
+def outer(code, x):
+    pc = 0
+    acc = 0
+    while pc < len(code):
+        d1.jit_merge_point(pc=pc, code=code, x=x, acc=acc)
+        c = code[pc]
+        if c == 'i':
+            try:
+                acc += inner(lookup(pc), x)
+            except Bad as b:
+                acc += b.n & 255
+        elif c == 'r':
+            if x > 3: acc += outer(code, x // 2)
+        elif c == 'h': acc = helper(x, acc)
+        elif c == 'o':
+            try: acc = acc * 1000003
+            except OverflowError: acc = 1
+            acc = acc & 0xffff
+        elif c == '-': x -= 1
+        elif c == 'j':
+            if x > 0:
+                pc = 0
+                d1.can_enter_jit(pc=pc, code=code, x=x, acc=acc)
+                continue
+        pc += 1
+    return acc
+def main(n):
+    return outer('iiiohr-j', n) + outer('ih-j', n)
+";
+
+/// Two drivers, one loop inside the other, recursion, exceptions through compiled code.
+#[test]
+fn several_drivers() {
+    let report = check(
+        SEVERAL,
+        &[
+            ("main", &[0]),
+            ("main", &[3]),
+            ("main", &[12]),
+            ("main", &[40]),
+        ],
+    );
+    residual(
+        &report,
+        &expect![[r#"
+        5 functions
+        direct_call 5
+        exc_occurred 5
+        int_add 11
+        int_and 1
+        int_eq 2
+        int_floordiv 1
+        int_gt 6
+        int_lt 5
+        int_mod 2
+        int_mul 1
+        int_ne 2
+        int_sub 5
+        int_xor 3
+    "#]],
+    );
+}
