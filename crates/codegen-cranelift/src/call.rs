@@ -130,6 +130,8 @@ pub fn call_trampoline(image: &LoadedImage, at: Place) -> Result<(), RaisedExcep
 /// up for this thread.
 unsafe fn enter(trampoline: usize, arguments: &[i128]) -> Result<i128, RaisedException> {
     let mut word = 0i128;
+    // Residual code of a just-in-time compiler records no places: what is there is old.
+    exc::clear_tracebacks();
     // SAFETY: by contract.
     let raised = unsafe {
         let trampoline: extern "C" fn(*const i128, *mut i128) = std::mem::transmute(trampoline);

@@ -131,7 +131,9 @@ def main(n):
 #[test]
 fn a_stack_machine() {
     let report = check(STACK, &[("main", &[1]), ("main", &[3]), ("main", &[100])]);
-    residual(&report, &expect![[r#"
+    residual(
+        &report,
+        &expect![[r#"
         1 functions
         getarrayitem 8
         int_add 5
@@ -139,7 +141,8 @@ fn a_stack_machine() {
         int_ne 1
         int_sub 9
         setarrayitem 6
-    "#]]);
+    "#]],
+    );
 }
 
 const OBJECTS: &str = "

@@ -849,3 +849,123 @@ def tuples(x, y):
         ",
     );
 }
+
+const FRAMES: &str = "
+from rpython.rlib.jit import hint, dont_look_inside, elidable
+class Frame(object):
+    _virtualizable_ = ['pc', 'depth', 'stack[*]']
+    def __init__(self, size):
+        self.pc = 0
+        self.depth = 0
+        self.stack = [0] * size
+        self.other = 0
+    def push(self, v):
+        depth = hint(self.depth, promote=True)
+        assert depth >= 0
+        self.stack[depth] = v
+        self.depth = depth + 1
+    def pop(self):
+        depth = hint(self.depth, promote=True) - 1
+        assert depth >= 0
+        self.depth = depth
+        return self.stack[depth]
+class Global(object):
+    frame = None
+G = Global()
+@dont_look_inside
+def new_frame(size):
+    G.frame = Frame(size)
+    return G.frame
+@dont_look_inside
+def look():
+    return G.frame.depth * 100 + G.frame.stack[0]
+@dont_look_inside
+def nothing(n):
+    return n + 1
+@dont_look_inside
+def rewind(frame):
+    frame.stack[0] = 77
+";
+
+#[test]
+fn frames_are_kept_in_variables() {
+    check_with(
+        &format!(
+            "{FRAMES}
+def straight(n):
+    f = new_frame(5)
+    f.push(n)
+    f.push(n + 1)
+    return f.pop() * f.pop()
+def counted(n):
+    f = new_frame(5)
+    f.push(n)
+    f.push(0)
+    while True:
+        hint(None, global_merge_point=True)
+        total = f.pop()
+        i = f.pop()
+        if i <= 0:
+            break
+        f.push(i - 1)
+        f.push(total + i)
+    return total
+def seen(n):
+    f = new_frame(5)
+    f.push(n)
+    f.push(n + 1)
+    r = look()
+    return r + f.pop() + f.pop()
+def unseen(n):
+    f = new_frame(5)
+    f.push(n)
+    f.push(n + 1)
+    r = nothing(n)
+    return r + f.pop() + f.pop()
+def rewound(n):
+    f = new_frame(5)
+    f.push(n)
+    f.push(n + 1)
+    rewind(f)
+    return f.pop() + f.pop()
+def raises(n):
+    f = new_frame(5)
+    f.push(n)
+    if n > 3:
+        raise ValueError
+    return 1
+def caller(n):
+    try:
+        return raises(n)
+    except ValueError:
+        return look()
+def two_frames(n):
+    f = new_frame(5)
+    g = new_frame(5)
+    f.push(n)
+    g.push(3)
+    f.push(4)
+    g.push(n)
+    return f.pop() + g.pop() * f.pop() + look()
+def new_one(n):
+    f = Frame(3)
+    f.push(n)
+    f.push(3)
+    return f.pop() * f.pop()
+"
+        ),
+        "
+        straight(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=1 int_mul=1 setarrayitem=2 setfield=1 flexswitches=1
+        counted(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=2 int_le=2 int_sub=2 setarrayitem=4 setfield=2 flexswitches=1
+        counted(50) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=2 int_le=2 int_sub=2 setarrayitem=4 setfield=2 flexswitches=1
+        seen(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=2 exc_type=2 exc_value=2 getfield=2 int_add=3 setarrayitem=2 setfield=3 flexswitches=1
+        unseen(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=2 exc_type=2 exc_value=2 getfield=2 int_add=3 setarrayitem=4 setfield=2 flexswitches=1
+        rewound(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=2 exc_type=2 exc_value=2 getarrayitem=2 getfield=2 int_add=2 setarrayitem=2 setfield=2 flexswitches=1
+        portal(raises) caller(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=2 exc_type=1 exc_value=1 getfield=2 int_gt=1 setarrayitem=1 setfield=1 flexswitches=1
+        portal(raises) caller(2) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=2 exc_type=1 exc_value=1 getfield=2 int_gt=1 setarrayitem=1 setfield=1 flexswitches=1
+        two_frames(5) leaves direct_call=3 exc_clear=2 exc_occurred=2 exc_set=1 exc_type=2 exc_value=2 getarrayitem=2 getfield=9 int_add=2 int_mul=1 setarrayitem=4 setfield=7 flexswitches=7
+        new_one(5) leaves int_mul=1
+        ",
+        &caching(),
+    );
+}

@@ -59,6 +59,8 @@ pub(crate) enum TsKind {
     /// A value that was read from a field that seldom changes is made known, if the object
     /// that it was read from is.
     PromoteField,
+    /// Passes a virtualizable on, with what belongs there written.
+    ForceVirtualizable,
     /// The value is known here.
     RevealConst,
     /// A call that is made while compiling.

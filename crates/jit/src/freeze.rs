@@ -278,8 +278,16 @@ impl Matcher<'_> {
                 }
                 self.boxes(f.value, fact.value)?;
             }
-            if left.is_empty() || left.len() == before {
+            if left.is_empty() {
                 break;
+            }
+            if left.len() == before {
+                // A state passes on all that it has still to write.
+                let pending = left.iter().find(|k| k.pending);
+                let Some(fact) = pending.filter(|_| std::ptr::eq(frozen, live)) else {
+                    break;
+                };
+                self.boxes(fact.object, fact.object)?;
             }
         }
         self.out.exact &= left.is_empty();

@@ -20,6 +20,8 @@ pub(crate) enum Hint {
     GlobalMergePoint,
     /// Split states go on in the order in which they were left.
     ReverseSplitQueue,
+    /// Other code is going to look into the virtualizable.
+    ForceVirtualizable,
     /// Nothing that matters here.
     Other,
 }
@@ -37,6 +39,7 @@ pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
             "forget" => Hint::Forget,
             "deepfreeze" => Hint::DeepFreeze,
             "global_merge_point" => Hint::GlobalMergePoint,
+            "force_virtualizable" => Hint::ForceVirtualizable,
             "reverse_split_queue" => Hint::ReverseSplitQueue,
             _ => Hint::Other,
         }),

@@ -189,6 +189,11 @@ impl JitState {
 
     /// All boxes that matter, each once, in an order that depends on the structure alone.
     pub(crate) fn reachable(&self) -> Vec<BoxId> {
+        self.reached(true)
+    }
+
+    /// The same; what is pending matters by itself only if that is asked for.
+    pub(crate) fn reached(&self, pending: bool) -> Vec<BoxId> {
         let mut order = Vec::new();
         let mut seen = vec![false; self.boxes.len()];
         let mut stack: Vec<BoxId> = Vec::new();
@@ -224,7 +229,7 @@ impl JitState {
             // What is known of an object matters as long as the object does, or until it
             // has been written there.
             for fact in &self.heap.known {
-                let matters = fact.pending
+                let matters = (fact.pending && pending)
                     || seen[fact.object.0 as usize]
                     || self.known(fact.object).is_some();
                 if matters {

@@ -314,6 +314,8 @@ impl Timeshifter<'_> {
                     TsKind::Promote
                 } else if hint == Hint::Forget && !self.coloring.online() {
                     TsKind::RevealConst
+                } else if hint == Hint::ForceVirtualizable {
+                    TsKind::ForceVirtualizable
                 } else {
                     TsKind::SameAs
                 }

@@ -98,6 +98,11 @@ pub struct StructBody {
     pub frozen_lists: Vec<Arc<str>>,
     /// Fields that seldom change (`x?`).
     pub quasi_immutable: Vec<Arc<str>>,
+    /// Fields that a just-in-time compiler keeps out of the object while it can
+    /// (`_virtualizable_`).
+    pub virtualizable: Vec<Arc<str>>,
+    /// Those of them with lists of fixed length whose items it keeps as well (`x[*]`).
+    pub virtualizable_lists: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,
 }

@@ -1,5 +1,5 @@
-//! `_immutable_` and `_immutable_fields_` of classes: what they say, and whether base
-//! classes agree (RPython: `ImmutableConflictError`).
+//! `_immutable_`, `_immutable_fields_` and `_virtualizable_` of classes: what they say, and
+//! whether base classes agree (RPython: `ImmutableConflictError`).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use taipan_lltype::StructBody;
 
 use crate::{RTyper, Repr, Typed, TyperError};
 
-/// A name in `_immutable_fields_`: `x`, `x[*]`, `x?` or `x?[*]`.
+/// A name in one of the lists: `x`, `x[*]`, `x?` or `x?[*]`.
 struct Declared {
     /// The field.
     name: Arc<str>,
@@ -43,11 +43,12 @@ pub(crate) fn declared_immutable(
     class: ObjId,
     fields: &[Arc<str>],
 ) -> Typed<StructBody> {
-    let listed = listed(rt, class)?;
+    let (listed, virtualizable) = (listed(rt, class)?, virtualizable(rt, class)?);
     let all = is_immutable(rt, class)?;
+    let inst = |d: &Declared| format!("inst_{}", d.name).into();
     let names = |wanted: &dyn Fn(&Declared) -> bool| -> Vec<Arc<str>> {
         let chosen = listed.iter().filter(|d| wanted(d));
-        chosen.map(|d| format!("inst_{}", d.name).into()).collect()
+        chosen.map(inst).collect()
     };
     Ok(StructBody {
         immutable: match all {
@@ -56,6 +57,14 @@ pub(crate) fn declared_immutable(
         },
         frozen_lists: names(&|d| d.list),
         quasi_immutable: names(&|d| d.quasi),
+        virtualizable: match &virtualizable {
+            Some(listed) => listed.iter().map(inst).collect(),
+            None => fields.to_vec(),
+        },
+        virtualizable_lists: (virtualizable.iter().flatten())
+            .filter(|d| d.list)
+            .map(inst)
+            .collect(),
         ..StructBody::default()
     })
 }
@@ -156,7 +165,21 @@ fn is_immutable(rt: &RTyper<'_>, class: ObjId) -> Typed<bool> {
 
 /// `_immutable_fields_` of the class itself.
 fn listed(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
-    let items = match rt.own_class_attribute(class, "_immutable_fields_")? {
+    let declared = rt.own_class_attribute(class, "_immutable_fields_")?;
+    names_in(rt, declared)
+}
+
+/// `_virtualizable_` of the class itself; none if it is `True`, which means all fields.
+fn virtualizable(rt: &RTyper<'_>, class: ObjId) -> Typed<Option<Vec<Declared>>> {
+    match rt.own_class_attribute(class, "_virtualizable_")? {
+        Some(Const::Bool(true)) => Ok(None),
+        declared => names_in(rt, declared).map(Some),
+    }
+}
+
+/// The names in a list or tuple.
+fn names_in(rt: &RTyper<'_>, declared: Option<Const>) -> Typed<Vec<Declared>> {
+    let items = match declared {
         Some(Const::Tuple(items)) => items.to_vec(),
         Some(Const::Obj(o)) => match &*rt.object(o)? {
             ObjData::List(items) => items.clone(),

@@ -76,6 +76,13 @@ pub fn clear_exception() {
     }
 }
 
+/// Forgets the ways that exceptions went so far: the places are in a program that is about
+/// to go, or gone.
+pub fn clear_tracebacks() {
+    // SAFETY: a plain store; one mutator thread.
+    unsafe { (*state()).traceback_count = 0 }
+}
+
 /// Reports the current exception on stderr as one that nobody caught.
 ///
 /// # Safety

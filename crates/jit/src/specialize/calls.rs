@@ -1,7 +1,7 @@
 //! Calls: of functions that are compiled into their caller, while compiling, and of those
 //! that stay calls.
 
-use taipan_lltype::{FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
+use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
 
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
@@ -18,6 +18,14 @@ fn passed(op: &TsOp) -> &[Arg] {
     }
 }
 
+/// The helper of lists that gives all items one value, in a loop: the loop would be one of
+/// residual code, and the array with it.
+const FILL_ITEMS: &str = "rlist.fill_items";
+
+fn is_helper(f: &FuncSym, wanted: &str) -> bool {
+    matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == wanted)
+}
+
 impl Specializer<'_> {
     /// Compiles a function into its caller.
     pub(super) fn call(
@@ -30,6 +38,9 @@ impl Specializer<'_> {
         let TsKind::Call(_, targets) = &op.kind else {
             return Err("no call".to_owned());
         };
+        if self.helper_call(world, &mut state, op) {
+            return Ok(Some(state));
+        }
         let known = self.known_arg(world, &state, &op.args[0]);
         let target = match (known, &targets[..]) {
             (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1),
@@ -55,6 +66,28 @@ impl Specializer<'_> {
         let rest: Vec<JitState> = states.collect();
         activation.waiting.extend(rest.into_iter().rev());
         Ok(first)
+    }
+
+    /// Does what a helper would do. False if that is left to the helper.
+    pub(super) fn helper_call(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        op: &TsOp,
+    ) -> bool {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let known = match op.args.first() {
+            Some(Arg::Const(LLConst::Func(f))) if is_helper(f, FILL_ITEMS) => {
+                self.fill_items(world, state, &graph, passed(op))
+            }
+            _ => false,
+        };
+        if known {
+            let frame = state.frame_mut();
+            frame.values[op.result as usize] = Val::Green(0);
+            frame.op += 1;
+        }
+        known
     }
 
     /// Goes on in a function that is called.

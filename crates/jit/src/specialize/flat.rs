@@ -99,6 +99,9 @@ impl Specializer<'_> {
             TsKind::DriverMergePoint { greens } => {
                 self.driver_merge_point(world, state, op, *greens)
             }
+            TsKind::Call(..) | TsKind::Inline(_) if self.helper_call(world, &mut state, op) => {
+                Ok(Some(state))
+            }
             TsKind::Call(_, targets) => {
                 let known = self.known_arg(world, &state, &op.args[0]);
                 let target = match (known, &targets[..]) {
@@ -243,6 +246,7 @@ impl Specializer<'_> {
         live: &[Slot],
     ) -> Result<Option<JitState>, Failure> {
         state.keep_only(live);
+        self.write_unreachable(world, &mut state);
         state.compact();
         let key = self.flat_key(&state);
         let most = if self.is_full() { 1 } else { MOST_VERSIONS };
@@ -321,7 +325,7 @@ impl Specializer<'_> {
         };
         // What some do not know no later state brings back.
         let closed = entries[i].0.heap.closed || !m.missing.is_empty();
-        self.generalize(world, state, &m);
+        self.generalize(world, state, &m, closed);
         entries[i] = self.start_new_block(world, state)?;
         entries[i].0.heap.closed = closed;
         Ok(false)
@@ -372,6 +376,7 @@ impl Specializer<'_> {
             return Ok(None);
         }
         state.keep_only(&op.live);
+        self.write_unreachable(world, &mut state);
         state.compact();
         state.greens = words.clone().into();
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));

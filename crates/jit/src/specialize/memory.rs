@@ -11,7 +11,9 @@ use crate::heap::Known;
 use crate::layout::{
     MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at, reads_length,
 };
-use crate::state::{BoxId, Content, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word};
+use crate::state::{
+    BoxId, Content, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
+};
 use crate::world::World;
 
 /// So many items are copied one by one, where that saves making an array.
@@ -164,13 +166,37 @@ impl Specializer<'_> {
     /// Learns what is in a place that may change.
     fn learn_value(&self, state: &mut JitState, object: BoxId, place: Place, value: BoxId) {
         if self.touches.is_some() {
+            let kept = self.is_kept(state, object, place);
             state.remember(Known {
                 object,
                 place,
                 value,
                 pending: false,
-                kept: false,
+                kept,
             });
+        }
+    }
+
+    /// Whether a place belongs to a virtualizable: what is there is kept in variables until
+    /// other code may look.
+    fn is_kept(&self, state: &JitState, object: BoxId, place: Place) -> bool {
+        let listed = |key: FieldKey, list: bool| {
+            let body = (key.0.as_struct()).map(|s| self.program.body(s));
+            body.is_some_and(|body| {
+                let names = match list {
+                    true => &body.virtualizable_lists,
+                    false => &body.virtualizable,
+                };
+                !names.is_empty() && names.contains(&body.fields[key.1].name)
+            })
+        };
+        match place {
+            Place::Field(key) => listed(key, false),
+            Place::Item { .. } => state.heap.known.iter().any(|k| match k.place {
+                Place::Field(key) => k.kept && state.is_same(k.value, object) && listed(key, true),
+                _ => false,
+            }),
+            Place::Length(_) => false,
         }
     }
 
@@ -200,6 +226,24 @@ impl Specializer<'_> {
             if old.is_some_and(|old| state.is_same(old, value)) {
                 return Ok(());
             }
+        }
+        if let Some(place) = place
+            && self.touches.is_some()
+            && self.is_kept(state, pointer, place)
+        {
+            let reached = |state: &JitState, k: &Known| {
+                reaches(state, k, pointer, access) && !state.is_same(k.object, pointer)
+            };
+            self.write_pending(world, state, reached);
+            state.forget(reached);
+            state.remember(Known {
+                object: pointer,
+                place,
+                value,
+                pending: true,
+                kept: true,
+            });
+            return Ok(());
         }
         let operands = self.generated_operands(world, state, graph, op);
         self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
@@ -240,7 +284,7 @@ impl Specializer<'_> {
     // What other code may see and do.
 
     /// Writes what is pending.
-    fn write_pending(
+    pub(super) fn write_pending(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
@@ -272,6 +316,16 @@ impl Specializer<'_> {
         facts: &[Known],
     ) {
         self.write_pending(world, state, |_, k| facts.contains(k));
+    }
+
+    /// Writes what is pending in objects that nothing else in the state leads to: other
+    /// states could not tell which ones these are.
+    pub(super) fn write_unreachable(&mut self, world: &mut dyn World, state: &mut JitState) {
+        if !state.heap.known.iter().any(|k| k.pending) {
+            return;
+        }
+        let reached = state.reached(false);
+        self.write_pending(world, state, |_, k| !reached.contains(&k.object));
     }
 
     /// Reads what another state knows of a virtualizable. False if that is not possible.
@@ -493,6 +547,36 @@ impl Specializer<'_> {
             self.learn_value(state, target, at, value);
         }
         Ok(())
+    }
+
+    /// Fills an array as a helper of lists does. False if that is left to the helper.
+    pub(super) fn fill_items(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        args: &[Arg],
+    ) -> bool {
+        let [items, count, item] = args else {
+            return false;
+        };
+        let array = self.red_arg(world, state, graph, items);
+        let known = self.known_arg(world, state, count);
+        let (Content::Virtual(_), Some(count)) = (&state.get(array).content, known) else {
+            return false;
+        };
+        let Some(container) = self.pointee_of(state, items) else {
+            return false;
+        };
+        let item = self.red_arg(world, state, graph, item);
+        (0..count).all(|i| {
+            let place = Place::Item {
+                array: container,
+                index: Some(i as u64),
+                field: None,
+            };
+            self.write_virtual(state, array, place, item)
+        })
     }
 
     /// Generates a read.

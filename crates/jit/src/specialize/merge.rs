@@ -37,6 +37,7 @@ impl Specializer<'_> {
         mut state: JitState,
         force: bool,
     ) -> Result<Option<JitState>, Failure> {
+        self.write_unreachable(world, &mut state);
         state.compact();
         let entries = seen.entry(key).or_default();
         // Lists that grow while compiling would never meet.
@@ -59,7 +60,7 @@ impl Specializer<'_> {
             }
             // What some do not know no later state brings back.
             let closed = entry.0.heap.closed || !matched.missing.is_empty();
-            self.generalize(world, &mut state, &matched);
+            self.generalize(world, &mut state, &matched, closed);
             *entry = self.start_new_block(world, &mut state)?;
             entry.0.heap.closed = closed;
             return Ok(Some(state));
@@ -105,7 +106,9 @@ impl Specializer<'_> {
         world: &mut dyn World,
         state: &mut JitState,
         matched: &Matched,
+        closed: bool,
     ) {
+        let before = state.heap.known.clone();
         for b in &matched.outgoing {
             let operand = self.operand(world, state, *b);
             let ty = state.get(*b).ty;
@@ -120,7 +123,9 @@ impl Specializer<'_> {
             }
         }
         // Objects that were made just now would be new in each state that comes here.
-        let held = |k: &Known| k.kept || matched.facts.contains(k);
+        let new = |k: &Known| k.kept && !closed && before.contains(k);
+        let held = |k: &Known| new(k) || matched.facts.contains(k);
+        self.write_pending(world, state, |_, k| !held(k));
         state.heap.known.retain(held);
         for (b, kept) in &matched.partial {
             let red = state.get_mut(*b);

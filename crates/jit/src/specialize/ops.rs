@@ -21,6 +21,10 @@ impl Specializer<'_> {
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
         let result = match &op.kind {
             TsKind::SameAs | TsKind::Cast => self.val(world, state, &op.args[0]),
+            TsKind::ForceVirtualizable => {
+                self.write_all_pending(world, state);
+                self.val(world, state, &op.args[0])
+            }
             TsKind::RevealConst => {
                 let known = self.known_arg(world, state, &op.args[0]);
                 Val::Green(known.ok_or("a value is used as a constant before it is known")?)

@@ -213,6 +213,7 @@ impl Specializer<'_> {
         state.keep_only(live);
         // Its number changes.
         state.wanted = Some(wanted);
+        self.write_unreachable(world, &mut state);
         state.compact();
         let outgoing = self.outgoing(&state)?;
         self.enter_next_block(world, &mut state, &outgoing);

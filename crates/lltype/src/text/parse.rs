@@ -104,6 +104,8 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
         immutable: names_after("immutable")?,
         frozen_lists: names_after("frozen_lists")?,
         quasi_immutable: names_after("quasi_immutable")?,
+        virtualizable: names_after("virtualizable")?,
+        virtualizable_lists: names_after("virtualizable_lists")?,
         union: cursor.eat_word("union"),
     })
 }

@@ -266,6 +266,8 @@ impl Declarations<'_> {
                     ("immutable", &body.immutable),
                     ("frozen_lists", &body.frozen_lists),
                     ("quasi_immutable", &body.quasi_immutable),
+                    ("virtualizable", &body.virtualizable),
+                    ("virtualizable_lists", &body.virtualizable_lists),
                 ] {
                     if !names.is_empty() {
                         let _ = write!(out, " {word}({})", names.join(", "));
