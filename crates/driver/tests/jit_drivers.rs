@@ -334,3 +334,66 @@ fn several_drivers() {
     "#]],
     );
 }
+
+/// The frame's fields and stack are variables, and the boxes in them never made: what is
+/// left of a loop is arithmetic, once on the way into it and once inside.
+#[test]
+fn a_virtualizable_frame() {
+    let source = OBJECTS
+        .replace(
+            "class Frame(object):\n",
+            "class Frame(object):\n    _virtualizable_ = ['sp', 'arg', 'acc', 'stack[*]']\n",
+        )
+        .replace(
+            "        self.stack[self.sp] = w
+        self.sp += 1
+",
+            "        sp = jit.promote(self.sp)
+        assert sp >= 0
+        self.stack[sp] = w
+        self.sp = sp + 1
+",
+        )
+        .replace(
+            "        self.sp -= 1
+        w = self.stack[self.sp]
+",
+            "        sp = jit.promote(self.sp) - 1
+        assert sp >= 0
+        self.sp = sp
+        w = self.stack[sp]
+        self.stack[sp] = None
+",
+        )
+        .replace(
+            "reds=['frame'])",
+            "reds=['frame'], virtualizables=['frame'])",
+        );
+    let report = check(&source, &[("main", &[1, 0]), ("main", &[9, 0])]);
+    residual(
+        &report,
+        &expect![[r#"
+        1 functions
+        exc_set 1
+        getfield 10
+        int_add 2
+        int_ne 1
+        int_sub 2
+        malloc 3
+        ptr_iszero 2
+        setarrayitem 2
+        setfield 9
+    "#]],
+    );
+    // The block that jumps back does nothing else.
+    let graph = &report.graphs[0];
+    let back = graph.split("\nblock").find(|b| {
+        let number = |text: &str| text.split('(').next().and_then(|n| n.parse::<u32>().ok());
+        let target = b.split("goto block").nth(1).and_then(number);
+        number(b) > target && !b.contains("rpy_jit_continue") && target.is_some()
+    });
+    let back = back.expect("a loop");
+    for access in ["getfield", "setfield", "arrayitem", "malloc"] {
+        assert!(!back.contains(access), "{back}");
+    }
+}

@@ -177,9 +177,17 @@ fn residual_code_computes_the_same() {
     let seeds = seeds.and_then(|s| s.parse().ok()).unwrap_or(12);
     let first = std::env::var("TIMESHIFT_FIRST").ok();
     let first = first.and_then(|s| s.parse().ok()).unwrap_or(1);
-    let policies = [false, true].map(|heap_cache| JitPolicy {
-        heap_cache,
-        ..JitPolicy::default()
+    let policies = [
+        (false, Splits::Eager),
+        (true, Splits::Eager),
+        (true, Splits::Lazy),
+    ];
+    let policies = policies.map(|(heap_cache, splits)| {
+        let policy = JitPolicy {
+            heap_cache,
+            ..JitPolicy::default()
+        };
+        (policy, splits)
     });
     for seed in first..first + seeds {
         let source = program(seed);
@@ -200,7 +208,7 @@ fn residual_code_computes_the_same() {
                 Ok(CallOutcome::Returned(v)) => v,
                 other => panic!("seed {seed} does not run: {other:?}\n{source}"),
             };
-            for policy in &policies {
+            for (policy, splits) in &policies {
                 let request = TimeshiftRequest {
                     file: "/main.py".into(),
                     func: "f".to_owned(),
@@ -209,16 +217,18 @@ fn residual_code_computes_the_same() {
                     portal: None,
                     engine: Engine::LLInterp,
                     policy: policy.clone(),
-                    splits: Splits::Eager,
+                    splits: *splits,
                 };
                 let got = timeshift(&db, &options, &request, &mut Timings::default());
                 match got {
                     Ok(got) if got.result == Ok(want.clone()) => {}
                     Ok(got) => panic!(
-                        "seed {seed}, {args:?}, {policy:?}: {:?}, not {want:?}\n{source}",
+                        "seed {seed}, {args:?}, {policy:?}, {splits:?}: {:?}, not {want:?}\n{source}",
                         got.result
                     ),
-                    Err(e) => panic!("seed {seed}, {args:?}, {policy:?}: {e:?}\n{source}"),
+                    Err(e) => {
+                        panic!("seed {seed}, {args:?}, {policy:?}, {splits:?}: {e:?}\n{source}")
+                    }
                 }
             }
         }

@@ -14,6 +14,8 @@ pub(crate) struct DontMerge;
 pub(crate) struct Matched {
     /// The state can go on there.
     pub(crate) exact: bool,
+    /// Virtual objects of the state have to be made for that.
+    pub(crate) forces: bool,
     /// The boxes of the state that are passed, or if it cannot go on there, those that a
     /// more general state has as variables.
     pub(crate) outgoing: Vec<BoxId>,
@@ -64,6 +66,7 @@ pub(crate) fn exact_match(
         taken: BTreeSet::new(),
         out: Matched {
             exact: true,
+            forces: false,
             outgoing: Vec::new(),
             forget_nonzero: BTreeSet::new(),
             partial: BTreeMap::new(),
@@ -118,6 +121,7 @@ impl Matcher<'_> {
                 }
             };
         }
+        self.out.forces |= is_virtual;
         let matched = match self.frozen.known(f) {
             Some(w) => {
                 if pointer {

@@ -184,6 +184,7 @@ impl<'p> Specializer<'p> {
             returned: Val::Unset,
             wanted: None,
             greens: Rc::new([]),
+            version: None,
             at: self.residual.start(),
         };
         state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());

@@ -110,6 +110,9 @@ pub(crate) struct JitState {
     pub(crate) wanted: Option<BoxId>,
     /// The greens of the merge point of a driver that it came by last.
     pub(crate) greens: Rc<[Word]>,
+    /// Where code of that merge point begins. What is special about a version there is not
+    /// lost to another one's code where states meet later.
+    pub(crate) version: Option<BlockId>,
     /// Where code is written.
     pub(crate) at: BlockId,
 }

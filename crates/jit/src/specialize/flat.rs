@@ -30,6 +30,10 @@ pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
 const MOST_VERSIONS: usize = 8;
 const MOST_LOOPS: usize = 5;
 
+/// With so many versions, objects are made rather than another one for those that exist
+/// while compiling only.
+const MOST_FORCING: usize = 3;
+
 /// How often a function may be inside itself (RPython: `max_unroll_recursion`), and how
 /// many functions inside each other.
 const MOST_RECURSION: usize = 7;
@@ -227,6 +231,7 @@ impl Specializer<'_> {
     fn flat_key(&self, state: &JitState) -> FlatKey {
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
         let mut greens = state.greens.to_vec();
+        greens.extend(state.version.map(|b| Word::from(b.0)));
         for f in &state.frames {
             for (v, info) in f.values.iter().zip(&self.graphs[f.code as usize].slots) {
                 if let (Val::Green(w), false) = (v, info.ty.is_void()) {
@@ -282,16 +287,26 @@ impl Specializer<'_> {
         most: usize,
         of_driver: bool,
     ) -> Result<bool, Failure> {
-        let mut similar = None;
+        let (mut similar, mut forcing) = (None, None);
         for (i, entry) in entries.iter().enumerate().rev() {
             match self.compare(world, &entry.0, state, false) {
-                Ok(m) if m.exact => {
+                Ok(m) if m.exact && !m.forces => {
                     self.jump(world, state, entry.1, &m);
                     return Ok(true);
                 }
+                Ok(m) if m.exact => forcing = Some((entry.1, m)),
                 Ok(m) if similar.is_none() => similar = Some((i, m)),
                 _ => {}
             }
+        }
+        if let Some((target, m)) = forcing {
+            if entries.len() >= most.min(MOST_FORCING) {
+                self.jump(world, state, target, &m);
+                return Ok(true);
+            }
+            let entry = self.start_new_block(world, state)?;
+            entries.push(entry);
+            return Ok(false);
         }
         // Numbers that change from one time to the next are no reason for a version.
         let numbers = |m: &Matched, i: usize| {
@@ -381,7 +396,11 @@ impl Specializer<'_> {
         state.greens = words.clone().into();
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
         let key = (places.collect(), words);
-        self.meet(world, state, key, MOST_LOOPS, true)
+        let mut went = self.meet(world, state, key, MOST_LOOPS, true)?;
+        if let Some(state) = &mut went {
+            state.version = Some(state.at);
+        }
+        Ok(went)
     }
 
     /// Leaves the rest to the interpreter: residual code returns what the portal returns.
