@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 use taipan_graph::ExitCase;
-use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel};
+use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel, PlainOp};
 
 use crate::annotator::SpecIx;
 use crate::colors::CallColor;
@@ -157,6 +157,18 @@ pub struct TsGraph {
     pub(crate) blocks: Vec<TsBlock>,
     /// Where it starts; the inputs are the arguments.
     pub(crate) start: u32,
+}
+
+impl TsGraph {
+    /// The same with all arrays made at run time.
+    pub(crate) fn with_real_arrays(mut self) -> TsGraph {
+        for op in self.blocks.iter_mut().flat_map(|b| &mut b.ops) {
+            if let TsKind::MallocVarsize(_) = op.kind {
+                op.kind = TsKind::Plain(PlainOp::MallocVarsize.into());
+            }
+        }
+        self
+    }
 }
 
 impl TsLink {

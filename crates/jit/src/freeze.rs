@@ -297,7 +297,7 @@ impl Matcher<'_> {
         self.out.exact &= left.is_empty();
         for (fact, met) in live.heap.known.iter().zip(met) {
             // The code that goes on is to know of a virtualizable what can be known.
-            match (met || !fact.kept, self.force || frozen.heap.closed) {
+            match (met || !fact.kept, self.force || frozen.heap.general.closed) {
                 (true, _) => {}
                 (false, true) if fact.pending => self.out.unwritten.push(*fact),
                 (false, true) => {}

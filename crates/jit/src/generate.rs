@@ -33,7 +33,13 @@ impl<'p> Generator<'p> {
         let mut annotator = Annotator::run(program, portal, policy)?;
         let colors = Colors::compute(&mut annotator);
         let graphs = (0..annotator.specs.len())
-            .map(|i| timeshift(&annotator, &colors, SpecIx(i as u32)).map(Arc::new))
+            .map(|i| {
+                let graph = timeshift(&annotator, &colors, SpecIx(i as u32))?;
+                Ok(Arc::new(match annotator.policy.real_arrays {
+                    true => graph.with_real_arrays(),
+                    false => graph,
+                }))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Generator {
             annotator,

@@ -14,10 +14,13 @@
 //! ```
 
 use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState};
+use crate::state::{BoxId, Content, JitState, Val};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
+
+/// After so many changes of a state that went on before, facts are forgotten there.
+const MOST_ROUNDS: u32 = 8;
 
 /// One fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +40,34 @@ pub(crate) struct Heap {
     pub(crate) known: Vec<Known>,
     /// Objects that were made since states last met and that nothing else points to yet.
     pub(crate) fresh: Vec<BoxId>,
-    /// States that came by where this one went on knew less than it does of virtualizables.
+    /// Of a state that went on before: how general it is.
+    pub(crate) general: General,
+}
+
+/// How states that came by where one went on have changed it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct General {
+    /// Some knew less than it does of virtualizables: what they did not know no later state
+    /// brings back.
     pub(crate) closed: bool,
+    /// How often it became more general.
+    pub(crate) rounds: u32,
+}
+
+impl General {
+    /// The same after another state that does not fit.
+    pub(crate) fn after(self, some_missing: bool) -> General {
+        General {
+            closed: self.closed || some_missing || self.is_last(),
+            rounds: self.rounds + 1,
+        }
+    }
+
+    /// Whether nothing but values goes on: what states have in common, facts and which
+    /// variables are one object, could change from one to the other for ever.
+    pub(crate) fn is_last(self) -> bool {
+        self.rounds >= MOST_ROUNDS
+    }
 }
 
 impl JitState {
@@ -99,6 +128,26 @@ impl JitState {
     pub(crate) fn forget_constant(&mut self, object: BoxId, place: Place) {
         if let Content::Partial(places) = &mut self.get_mut(object).content {
             places.retain(|p| p.0 != place);
+        }
+    }
+
+    /// Forgets which variables of the program are one value, and what is known of objects.
+    pub(crate) fn forget_sharing(&mut self) {
+        let mut seen = vec![false; self.boxes.len()];
+        for f in 0..self.frames.len() {
+            for i in 0..self.frames[f].values.len() {
+                let Val::Red(b) = self.frames[f].values[i] else {
+                    continue;
+                };
+                if self.get(b).var.is_none() {
+                    continue;
+                }
+                self.get_mut(b).content = Content::None;
+                if std::mem::replace(&mut seen[b.0 as usize], true) {
+                    let copy = self.get(b).clone();
+                    self.frames[f].values[i] = Val::Red(self.add(copy));
+                }
+            }
         }
     }
 

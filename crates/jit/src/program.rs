@@ -58,6 +58,8 @@ pub struct Policy {
     pub oopspec: bool,
     /// What is known of memory is kept, so that it is read and written less often.
     pub heap_cache: bool,
+    /// Arrays are never virtual, whether their length is known or not.
+    pub real_arrays: bool,
 }
 
 impl Policy {

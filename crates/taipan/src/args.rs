@@ -278,9 +278,10 @@ pub(crate) struct TimeshiftArgs {
     /// Specialise this function instead, where FUNC reaches it.
     #[arg(long, value_name = "NAME")]
     pub(crate) portal: Option<String>,
-    /// `default`, `novirtual`, `eager` (these are one so far), `oopspec` (calls of functions
-    /// with an oopspec stay calls), or `stop-at=NAME,NAME` (so do those of these functions).
-    /// With `lazy`, the sides of branches are compiled when code gets there.
+    /// `default` or `eager`, `novirtual` (arrays are made even if their length is known),
+    /// `heap-cache` (what is known of memory is not read again), `oopspec` (calls of
+    /// functions with an oopspec stay calls), or `stop-at=NAME,NAME` (so do those of these
+    /// functions). With `lazy`, the sides of branches are compiled when code gets there.
     #[arg(long, value_name = "POLICY", default_value = "default")]
     pub(crate) policy: String,
     /// Which engine executes residual code and its surroundings.

@@ -60,7 +60,11 @@ fn policy(name: &str) -> Result<JitPolicy, Failure> {
             oopspec: true,
             ..JitPolicy::default()
         }),
-        ("default" | "novirtual" | "eager" | "lazy", _) => Ok(JitPolicy::default()),
+        ("novirtual", _) => Ok(JitPolicy {
+            real_arrays: true,
+            ..JitPolicy::default()
+        }),
+        ("default" | "eager" | "lazy", _) => Ok(JitPolicy::default()),
         _ => Err(Failure::Usage(format!("there is no policy `{name}` yet"))),
     }
 }

@@ -338,11 +338,10 @@ impl Specializer<'_> {
             entries.push(entry);
             return Ok(false);
         };
-        // What some do not know no later state brings back.
-        let closed = entries[i].0.heap.closed || !m.missing.is_empty();
-        self.generalize(world, state, &m, closed);
+        let general = entries[i].0.heap.general.after(!m.missing.is_empty());
+        self.generalize(world, state, &m, general);
         entries[i] = self.start_new_block(world, state)?;
-        entries[i].0.heap.closed = closed;
+        entries[i].0.heap.general = general;
         Ok(false)
     }
 

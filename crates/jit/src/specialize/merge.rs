@@ -9,7 +9,7 @@ use super::{Activation, Failure, MergeKey, Seen, Specializer};
 use crate::code::{Slot, TsKind, TsOp};
 use crate::colors::CallColor;
 use crate::freeze::{DontMerge, Matched, exact_match};
-use crate::heap::Known;
+use crate::heap::{General, Known};
 use crate::state::{BoxId, Content, GenVar, JitState, Val};
 use crate::world::World;
 
@@ -58,11 +58,10 @@ impl Specializer<'_> {
                 self.residual.goto(state.at, target, args);
                 return Ok(None);
             }
-            // What some do not know no later state brings back.
-            let closed = entry.0.heap.closed || !matched.missing.is_empty();
-            self.generalize(world, &mut state, &matched, closed);
+            let general = (entry.0.heap.general).after(!matched.missing.is_empty());
+            self.generalize(world, &mut state, &matched, general);
             *entry = self.start_new_block(world, &mut state)?;
-            entry.0.heap.closed = closed;
+            entry.0.heap.general = general;
             return Ok(Some(state));
         }
         let entry = self.start_new_block(world, &mut state)?;
@@ -106,7 +105,7 @@ impl Specializer<'_> {
         world: &mut dyn World,
         state: &mut JitState,
         matched: &Matched,
-        closed: bool,
+        general: General,
     ) {
         let before = state.heap.known.clone();
         for b in &matched.outgoing {
@@ -123,8 +122,8 @@ impl Specializer<'_> {
             }
         }
         // Objects that were made just now would be new in each state that comes here.
-        let new = |k: &Known| k.kept && !closed && before.contains(k);
-        let held = |k: &Known| new(k) || matched.facts.contains(k);
+        let new = |k: &Known| k.kept && !general.closed && before.contains(k);
+        let held = |k: &Known| !general.is_last() && (new(k) || matched.facts.contains(k));
         self.write_pending(world, state, |_, k| !held(k));
         state.heap.known.retain(held);
         for (b, kept) in &matched.partial {
@@ -135,6 +134,9 @@ impl Specializer<'_> {
                     red.content = Content::None;
                 }
             }
+        }
+        if general.is_last() {
+            state.forget_sharing();
         }
     }
 
