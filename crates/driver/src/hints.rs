@@ -26,8 +26,6 @@ pub(crate) struct JitAttributes {
     pub(crate) promote_args: Option<Box<str>>,
     /// `@dont_look_inside` and `@look_inside`, if one of them is there.
     pub(crate) look_inside: Option<bool>,
-    /// `@look_inside_iff`: the predicate, which takes the same arguments.
-    pub(crate) look_inside_iff: Option<ObjId>,
     /// `@unroll_safe`: loops may be unrolled.
     pub(crate) unroll_safe: bool,
     /// `@loop_invariant`: calls give the same all through a loop.
@@ -93,10 +91,6 @@ fn attributes(db: &dyn Db, f: &FunctionData) -> JitAttributes {
             .and_then(Const::as_str)
             .map(Into::into),
         look_inside: truth("_jit_look_inside_"),
-        look_inside_iff: match f.get("_jit_look_inside_iff_") {
-            Some(Const::Obj(predicate)) => Some(*predicate),
-            _ => None,
-        },
         unroll_safe: is_set("_jit_unroll_safe_"),
         loop_invariant: is_set("_jit_loop_invariant_"),
         oopspec: f.get("oopspec").and_then(Const::as_str).map(|text| {

@@ -95,6 +95,10 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "jit_effects"
             | "jit_graph"
             | "jit_attributes"
+            | "entered_graph"
+            | "entered_exceptions"
+            | "looks_inside"
+            | "timeshifted"
             | "machine_code"
     )
 }

@@ -110,6 +110,13 @@ fn typed_call(
     Ok((roots, root))
 }
 
+/// Whether a qualified name ends in that one: `f`, or `Class.method`.
+fn is_named(qualified: &str, name: &str) -> bool {
+    qualified
+        .strip_suffix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
 fn portal_named(
     db: &Database,
     roots: Roots,
@@ -117,7 +124,7 @@ fn portal_named(
     name: &str,
 ) -> Result<FuncSym, Failure> {
     let all = reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).functions;
-    let mut named = all.into_iter().filter(|f| short_name(f.name()) == name);
+    let mut named = all.into_iter().filter(|f| is_named(f.name(), name));
     match (named.next(), named.next()) {
         (Some(f), None) => Ok(f),
         (None, _) => Err(Failure::Usage(format!(

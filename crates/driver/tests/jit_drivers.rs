@@ -134,14 +134,14 @@ fn a_stack_machine() {
     residual(
         &report,
         &expect![[r#"
-        1 functions
-        getarrayitem 8
-        int_add 5
-        int_lt 14
-        int_ne 1
-        int_sub 9
-        setarrayitem 6
-    "#]],
+            1 functions
+            getarrayitem 8
+            int_add 7
+            int_lt 10
+            int_ne 1
+            int_sub 7
+            setarrayitem 6
+        "#]],
     );
 }
 
@@ -228,21 +228,21 @@ fn boxed_objects() {
     residual(
         &report,
         &expect![[r#"
-        1 functions
-        exc_set 1
-        float_add 1
-        float_ne 1
-        float_sub 1
-        getarrayitem 6
-        getfield 16
-        int_add 6
-        int_lt 12
-        int_sub 6
-        malloc 3
-        ptr_iszero 6
-        setarrayitem 6
-        setfield 20
-    "#]],
+            1 functions
+            exc_set 1
+            float_add 1
+            float_ne 1
+            float_sub 1
+            getarrayitem 6
+            getfield 16
+            int_add 6
+            int_lt 8
+            int_sub 6
+            malloc 3
+            ptr_iszero 6
+            setarrayitem 6
+            setfield 20
+        "#]],
     );
 }
 
@@ -317,21 +317,21 @@ fn several_drivers() {
     residual(
         &report,
         &expect![[r#"
-        5 functions
-        direct_call 5
-        exc_occurred 5
-        int_add 11
-        int_and 1
-        int_eq 2
-        int_floordiv 1
-        int_gt 6
-        int_lt 5
-        int_mod 2
-        int_mul 1
-        int_ne 2
-        int_sub 5
-        int_xor 3
-    "#]],
+            5 functions
+            direct_call 5
+            exc_occurred 5
+            int_add 13
+            int_and 1
+            int_eq 4
+            int_floordiv 1
+            int_gt 6
+            int_lt 5
+            int_mod 2
+            int_mul 1
+            int_ne 2
+            int_sub 6
+            int_xor 3
+        "#]],
     );
 }
 
@@ -396,4 +396,139 @@ fn a_virtualizable_frame() {
     for access in ["getfield", "setfield", "arrayitem", "malloc"] {
         assert!(!back.contains(access), "{back}");
     }
+}
+
+const POLICY: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['frame', 'n'])
+class Code(object):
+    _immutable_fields_ = ['ops[*]', 'name']
+    def __init__(self, ops, name):
+        self.ops = ops
+        self.name = name
+class Frame(object):
+    def __init__(self): self.x = 0
+@jit.elidable
+def slow(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+@jit.elidable_promote('0')
+def promoted(k, n): return k * 100 + n
+@jit.dont_look_inside
+def opaque(frame): frame.x += 1
+@jit.unroll_safe
+def unrolled(n):
+    total = 0
+    i = 0
+    while i < n:
+        total += i
+        i += 1
+    return total
+def loops(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+def small(n): return n < 5
+@jit.look_inside_iff(small)
+def sometimes(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+def interp(code, n):
+    pc = 0
+    frame = Frame()
+    while pc < len(code.ops):
+        driver.jit_merge_point(pc=pc, code=code, frame=frame, n=n)
+        op = code.ops[pc]
+        pc += 1
+        if op == 0: frame.x += slow(pc * 4)
+        elif op == 1: frame.x += promoted(pc, n)
+        elif op == 2: opaque(frame)
+        elif op == 3: frame.x += unrolled(pc)
+        elif op == 4: frame.x += loops(pc)
+        elif op == 5:
+            if jit.we_are_jitted(): frame.x += 1
+            else: frame.x += 1
+        elif op == 6:
+            if code.name == 'two': frame.x += 2
+        elif op == 7:
+            m = jit.promote(n & 3)
+            frame.x += slow(m)
+        elif op == 8: frame.x += sometimes(pc)
+        elif op == 9:
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, frame=frame, n=n)
+    return frame.x
+codes = [Code([0, 9], 'one'), Code([1, 9], 'two'), Code([2, 9], 'three'), Code([3, 3, 9], 'four'),
+         Code([4, 9], 'five'), Code([5, 9], 'six'), Code([6, 9], 'two'), Code([7, 9], 'eight'),
+         Code([8, 9], 'nine'), Code([5, 5, 5, 5, 5, 8, 9], 'ten')]
+def main(k, n): return interp(codes[k], n)
+";
+
+/// What one loop leaves of an instruction.
+fn left_of(k: i64) -> String {
+    let report = check(POLICY, &[("main", &[k, 20])]);
+    let all = report.counts["residual"].as_object().cloned();
+    let text = (all.into_iter().flatten()).map(|(name, n)| format!("{name} {n}"));
+    text.collect::<Vec<_>>().join(", ")
+}
+
+/// Which calls are made while compiling, which are followed, and which stay calls. All loops
+/// have a subtraction, a test, a read and a write of `x` and an addition to it.
+#[test]
+fn what_is_looked_inside() {
+    let left: Vec<String> = (0..10).map(|k| format!("{k}: {}\n", left_of(k))).collect();
+    expect![[r#"
+        0: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        1: direct_call 1, getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        2: direct_call 1, getfield 1, int_gt 1, int_sub 1
+        3: getfield 1, int_add 2, int_gt 1, int_sub 1, setfield 2
+        4: direct_call 1, exc_occurred 1, getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        5: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        6: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        7: getfield 4, int_add 4, int_and 1, int_gt 2, int_sub 2, setfield 4
+        8: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        9: direct_call 1, exc_occurred 1, getfield 1, int_add 6, int_gt 1, int_sub 1, setfield 6
+    "#]]
+    .assert_eq(&left.concat());
+}
+
+/// Merge points that RPython would refuse.
+#[test]
+fn markers_in_the_wrong_place() {
+    let wrong = |body: &str| {
+        let source = format!(
+            "from rpython.rlib.jit import JitDriver
+d = JitDriver(greens=['pc'], reds=['n'], name='d')
+{body}
+def main(n): return f(n)
+"
+        );
+        let mut db = database(&source);
+        db.generate_jit(true);
+        outcome(&db, "main", &[3], Some(JitOptions::default()))
+    };
+    let found = [
+        wrong(
+            "def f(n):\n    pc = 0\n    m = n * 2\n    while n > 0:\n        d.jit_merge_point(pc=pc, n=n)\n        n -= 1\n    return m",
+        ),
+        wrong(
+            "def f(n):\n    pc = 0\n    d.jit_merge_point(pc=pc, n=n)\n    n += 1\n    d.jit_merge_point(pc=pc, n=n)\n    return n",
+        ),
+        wrong(
+            "def g(n):\n    pc = 0\n    while n > 0:\n        d.jit_merge_point(pc=pc, n=n)\n        n -= 1\n    return n\ndef f(n):\n    pc = 1\n    while n > 1:\n        d.jit_merge_point(pc=pc, n=n)\n        n -= 1\n    return g(n)",
+        ),
+        wrong(
+            "def f(n):\n    while n > 0:\n        d.jit_merge_point(pc=n, n=n)\n        n -= 1\n    return n",
+        ),
+    ];
+    expect![[r#"
+        TP0603: `m` is used after the merge point, and is neither green nor red
+        TP0603: main.f has several calls of jit_merge_point
+        TP0603: the driver d has a jit_merge_point in main.f as well
+        TP0603: the red variable `n` of the merge point is a green one as well"#]]
+    .assert_eq(&found.join("\n"));
 }

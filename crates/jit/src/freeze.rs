@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::heap::Known;
 use crate::layout::Place;
+use crate::pure::{PureArg, PureFact};
 use crate::state::{BoxId, Content, JitState, Val, VirtualId};
 
 /// States that must not meet: a virtual object would have to be made for it.
@@ -23,6 +24,10 @@ pub(crate) struct Matched {
     pub(crate) forget_nonzero: BTreeSet<BoxId>,
     /// What is left of the places that never change, by box.
     pub(crate) partial: BTreeMap<BoxId, Vec<Place>>,
+    /// What operations gave, in the state as in the other one.
+    pub(crate) pure: Vec<PureFact>,
+    /// All but what operations gave agrees.
+    pub(crate) but_pure: bool,
     /// Facts of the state that the other one has as well.
     pub(crate) facts: Vec<Known>,
     /// Facts of the state that have to be written before it goes on there.
@@ -70,6 +75,8 @@ pub(crate) fn exact_match(
             outgoing: Vec::new(),
             forget_nonzero: BTreeSet::new(),
             partial: BTreeMap::new(),
+            pure: Vec::new(),
+            but_pure: false,
             facts: Vec::new(),
             unwritten: Vec::new(),
             missing: Vec::new(),
@@ -87,6 +94,7 @@ pub(crate) fn exact_match(
         m.boxes(f, l)?;
     }
     m.facts()?;
+    m.pure();
     Ok(m.out)
 }
 
@@ -305,5 +313,41 @@ impl Matcher<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether what operations gave in the other state they gave in this one.
+    fn pure(&mut self) {
+        let mut all = true;
+        for f in &self.frozen.pure {
+            let mut args = Vec::with_capacity(f.args.len());
+            for a in &f.args {
+                match a {
+                    PureArg::Const(w) => args.push(PureArg::Const(*w)),
+                    PureArg::Box(b) => match self.boxes.get(b) {
+                        Some(l) => args.push(self.live.pure_arg(*l)),
+                        // Nobody asks for it any more.
+                        None => break,
+                    },
+                }
+            }
+            if args.len() < f.args.len() {
+                continue;
+            }
+            let equal = |l: BoxId| match self.frozen.known(f.result) {
+                Some(w) => self.live.known(l) == Some(w),
+                None => self.boxes.get(&f.result) == Some(&l),
+            };
+            let found = self
+                .live
+                .pure
+                .iter()
+                .find(|l| l.op == f.op && l.ty == f.ty && l.args == args && equal(l.result));
+            match found {
+                Some(l) => self.out.pure.push(l.clone()),
+                None => all = false,
+            }
+        }
+        self.out.but_pure = self.out.exact;
+        self.out.exact &= all;
     }
 }

@@ -45,6 +45,7 @@ pub mod llgraph;
 mod online;
 mod prepare;
 mod program;
+mod pure;
 mod purity;
 mod residual;
 mod specialize;

@@ -9,13 +9,13 @@
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, Operation, VarId, find_loops};
-use taipan_lltype::{FuncSym, LLGraph, LLOperand, LowLevel, PlainOp, TypeKind};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph, LLOperand, LowLevel, PlainOp, TypeKind};
 
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::colors::CallColor;
 use crate::prepare::prepare;
 use crate::program::{FunctionHints, JitProgram, PromotedArguments};
-use crate::purity::{call_targets, operand_ty};
+use crate::purity::{Purity, call_targets, operand_ty};
 use crate::timeshift::{Coloring, NewOps, timeshift_graph};
 
 /// Whether compilers of drivers follow calls of a function (RPython: `JitPolicy`): not
@@ -34,6 +34,7 @@ pub fn timeshift_function(program: &dyn JitProgram, f: &FuncSym) -> Option<Arc<T
     let graph = prepare(&*program.graph(f)?, true);
     let online = Online {
         program,
+        purity: Purity::new(program),
         graph: &graph,
     };
     let color = match f.ty().result.is_void() {
@@ -48,6 +49,7 @@ pub fn timeshift_function(program: &dyn JitProgram, f: &FuncSym) -> Option<Arc<T
 
 struct Online<'a> {
     program: &'a dyn JitProgram,
+    purity: Purity<'a>,
     graph: &'a LLGraph,
 }
 
@@ -59,6 +61,8 @@ impl Online<'_> {
             TsKind::ElidableCall
         } else if self.program.looks_inside(f) {
             TsKind::Inline(vec![f.clone()])
+        } else if matches!(f.kind(), FuncKind::Helper { .. }) && self.purity.is_pure(f) {
+            TsKind::ElidableCall
         } else {
             TsKind::ResidualCall
         }

@@ -52,7 +52,8 @@ pub trait JitProgram: Program {
 /// Which calls are followed (RPython: `HintAnnotatorPolicy`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Policy {
-    /// Names of functions whose calls stay calls, as after the last dot.
+    /// Names of functions whose calls stay calls, without their modules: `f`,
+    /// `Class.method`.
     pub stop_at: Vec<String>,
     /// Calls of functions with an `oopspec` stay calls.
     pub oopspec: bool,
@@ -69,8 +70,11 @@ impl Policy {
         program: &dyn JitProgram,
         f: &FuncSym,
     ) -> Option<Arc<LLGraph>> {
-        let name = f.name().rsplit('.').next().unwrap_or_default();
-        if self.stop_at.iter().any(|s| s == name) {
+        let is_named = |name: &String| {
+            let rest = f.name().strip_suffix(&**name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        if self.stop_at.iter().any(is_named) {
             return None;
         }
         let hints = program.hints(f);

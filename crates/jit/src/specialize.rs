@@ -182,6 +182,7 @@ impl<'p> Specializer<'p> {
             exc_value: BoxId(0),
             exc_unknown: false,
             returned: Val::Unset,
+            pure: Vec::new(),
             wanted: None,
             greens: Rc::new([]),
             version: None,

@@ -9,9 +9,11 @@ use std::rc::Rc;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::LLType;
 
+use crate::binding::Frozen;
 use crate::code::Slot;
 use crate::heap::Heap;
 use crate::layout::Place;
+use crate::pure::{PureArg, PureFact};
 
 /// A machine word or, for wide integers, two.
 pub type Word = i128;
@@ -60,6 +62,8 @@ pub(crate) struct RedBox {
     pub(crate) nonzero: bool,
     pub(crate) content: Content,
     pub(crate) fact: Option<Fact>,
+    /// What is promised of the memory that a known pointer leads to.
+    pub(crate) frozen: Frozen,
 }
 
 /// An object that exists while compiling only.
@@ -98,6 +102,8 @@ pub(crate) struct JitState {
     pub(crate) virtuals: Vec<VirtualStruct>,
     /// What is known of objects that exist at run time.
     pub(crate) heap: Heap,
+    /// Operations without effects that need not be generated again.
+    pub(crate) pure: Vec<PureFact>,
     /// The innermost function last.
     pub(crate) frames: Vec<Frame>,
     pub(crate) exc_type: BoxId,
@@ -147,6 +153,7 @@ impl JitState {
             nonzero: ty.pointee().is_some() && w != 0,
             content: Content::None,
             fact: None,
+            frozen: Frozen::No,
         })
     }
 
@@ -158,6 +165,7 @@ impl JitState {
             nonzero: false,
             content: Content::None,
             fact: None,
+            frozen: Frozen::No,
         })
     }
 
@@ -240,6 +248,16 @@ impl JitState {
                     roots.extend(both.filter(|b| !seen[b.0 as usize]));
                 }
             }
+            // So does what an operation gave, if that is known.
+            for fact in &self.pure {
+                let operands = fact.args.iter().all(|a| match a {
+                    PureArg::Box(b) => seen[b.0 as usize],
+                    PureArg::Const(_) => true,
+                });
+                if operands && !seen[fact.result.0 as usize] && self.known(fact.result).is_some() {
+                    roots.push(fact.result);
+                }
+            }
             if roots.is_empty() {
                 break;
             }
@@ -298,6 +316,21 @@ impl JitState {
         self.heap.known.retain(|k| kept(k.object));
         for k in &mut self.heap.known {
             (k.object, k.value) = (to(k.object), to(k.value));
+        }
+        self.pure.retain(|f| {
+            let operands = f.args.iter().all(|a| match a {
+                PureArg::Box(b) => kept(*b),
+                PureArg::Const(_) => true,
+            });
+            operands && kept(f.result)
+        });
+        for f in &mut self.pure {
+            f.result = to(f.result);
+            for a in &mut f.args {
+                if let PureArg::Box(b) = a {
+                    *b = to(*b);
+                }
+            }
         }
         let map = |v: &mut Val| {
             if let Val::Red(b) = v {

@@ -6,11 +6,13 @@ use taipan_annotator::{RootSet, Roots};
 use taipan_base::{MemorySystem, System, sync};
 use taipan_graph::text::print_graph;
 use taipan_graph::{IntKind, verify};
+use taipan_jit::JitProgram;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HelperArg, LLValue, PlainOp, SIGNED};
 
 use super::jit_attributes;
 use crate::compile::{find_function, typed};
+use crate::drivers::jit_drivers;
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
 use crate::stages::{GraphStage, LLFunction, StageProgram, jit_graph, simplified};
@@ -291,23 +293,19 @@ def f(n):
         "plain",
     ] {
         let a = jit_attributes(&b.db, b.key(&b.named(&format!("main.{name}"))));
-        // Where the predicate is differs.
-        let predicate = a.look_inside_iff.is_some();
-        let mut a = (*a).clone();
-        a.look_inside_iff = None;
-        lines += &format!("{name} {predicate} {a:?}\n");
+        lines += &format!("{name} {a:?}\n");
     }
     expect![[r#"
-        pure false JitAttributes { elidable: true, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        old false JitAttributes { elidable: true, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        promoting false JitAttributes { elidable: true, promote_args: Some("0"), look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        residual false JitAttributes { elidable: false, promote_args: None, look_inside: Some(false), look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        inside false JitAttributes { elidable: false, promote_args: None, look_inside: Some(true), look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        loop false JitAttributes { elidable: false, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: true, loop_invariant: false, oopspec: None }
-        fixed false JitAttributes { elidable: false, promote_args: None, look_inside: Some(false), look_inside_iff: None, unroll_safe: false, loop_invariant: true, oopspec: None }
-        add false JitAttributes { elidable: false, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: Some(Oopspec { text: "counter.add(self, amount)", argnames: ["counter", "amount"] }) }
-        some true JitAttributes { elidable: false, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
-        plain false JitAttributes { elidable: false, promote_args: None, look_inside: None, look_inside_iff: None, unroll_safe: false, loop_invariant: false, oopspec: None }
+        pure JitAttributes { elidable: true, promote_args: None, look_inside: None, unroll_safe: false, loop_invariant: false, oopspec: None }
+        old JitAttributes { elidable: true, promote_args: None, look_inside: None, unroll_safe: false, loop_invariant: false, oopspec: None }
+        promoting JitAttributes { elidable: true, promote_args: Some("0"), look_inside: None, unroll_safe: false, loop_invariant: false, oopspec: None }
+        residual JitAttributes { elidable: false, promote_args: None, look_inside: Some(false), unroll_safe: false, loop_invariant: false, oopspec: None }
+        inside JitAttributes { elidable: false, promote_args: None, look_inside: Some(true), unroll_safe: false, loop_invariant: false, oopspec: None }
+        loop JitAttributes { elidable: false, promote_args: None, look_inside: None, unroll_safe: true, loop_invariant: false, oopspec: None }
+        fixed JitAttributes { elidable: false, promote_args: None, look_inside: Some(false), unroll_safe: false, loop_invariant: true, oopspec: None }
+        add JitAttributes { elidable: false, promote_args: None, look_inside: None, unroll_safe: false, loop_invariant: false, oopspec: Some(Oopspec { text: "counter.add(self, amount)", argnames: ["counter", "amount"] }) }
+        some JitAttributes { elidable: false, promote_args: None, look_inside: None, unroll_safe: true, loop_invariant: false, oopspec: None }
+        plain JitAttributes { elidable: false, promote_args: None, look_inside: None, unroll_safe: false, loop_invariant: false, oopspec: None }
     "#]].assert_eq(&lines);
     // Those of helpers and of what has no attributes are there to be asked for.
     for sym in b.functions() {
@@ -353,6 +351,72 @@ def f(n):
     assert_eq!(edit(&mut b, "return n * 3"), "main.double");
     let raises = "if n > 5: raise ValueError\n    return n * 3";
     assert_eq!(edit(&mut b, raises), "main.double main.f");
+}
+
+const HANDLERS: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['acc'])
+
+def add(acc):
+    return acc + 1
+
+def mul(acc):
+    return acc * 2
+
+def step(op, acc):
+    if op == 'a':
+        return add(acc)
+    return mul(acc)
+
+def f(acc):
+    code = 'am' * acc
+    pc = 0
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, code=code, acc=acc)
+        acc = step(code[pc], acc)
+        pc += 1
+    return acc
+";
+
+/// What compilers of drivers read of a function is made anew if that function changes, or
+/// another one is to be followed now; and it is what a new process makes.
+#[test]
+fn an_edit_timeshifts_one_function() {
+    let mut b = Bench::new(HANDLERS, 1);
+    b.db.log().record_from_now();
+    let portal = |b: &Bench| {
+        let drivers = jit_drivers(&b.db, b.roots).expect("a driver");
+        drivers[0].portal.clone()
+    };
+    let all = |b: &Bench| {
+        let program = StageProgram::new(&b.db, b.roots, GraphStage::Jit);
+        let names = ["add", "mul", "step"].map(|n| b.named(&format!("main.{n}")));
+        let functions = names.into_iter().chain([portal(b)]);
+        let graphs = functions.map(|f| program.timeshifted(&f).expect("a graph"));
+        graphs.collect::<Vec<_>>()
+    };
+    let edit = |b: &mut Bench, from: &str, to: &str| {
+        let source = HANDLERS.replace(from, to);
+        b.system.write("/main.py", &source);
+        sync(&mut b.db, &[Utf8PathBuf::from("/main.py")]);
+        let made = all(b);
+        assert_eq!(made, all(&Bench::new(&source, 1)));
+        let log = b.db.take_log().into_iter();
+        let mut lines: Vec<String> = log
+            .filter(|(q, _, event)| *event == QueryEvent::Executed && q == "timeshifted")
+            .map(|(_, key, _)| key)
+            .collect();
+        lines.sort();
+        lines.join(", ")
+    };
+    let everything = "main.add, main.mul, main.step, portal of main.f";
+    assert_eq!(edit(&mut b, "", ""), everything);
+    assert_eq!(edit(&mut b, "acc * 2", "acc * 3"), "main.mul");
+    assert_eq!(edit(&mut b, "'am' * acc", "'ma' * acc"), "main.mul");
+    // With a loop in it a function is called, not followed.
+    let looping = "while acc < 10: acc += 3\n    return acc";
+    let followed = "main.mul, main.step";
+    assert_eq!(edit(&mut b, "return acc * 2", looping), followed);
 }
 
 /// Markers name the greens and reds of their driver in its order, and are gone in code

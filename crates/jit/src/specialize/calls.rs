@@ -4,6 +4,7 @@
 use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
 
 use super::{Activation, Failure, Specializer};
+use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::residual::void_operand;
 use crate::state::{Content, GenVar, JitState, RedBox, Val};
@@ -217,6 +218,7 @@ impl Specializer<'_> {
                 nonzero: false,
                 content: Content::None,
                 fact: None,
+                frozen: Frozen::No,
             })),
         };
         state.frame_mut().values[op.result as usize] = val;

@@ -319,7 +319,7 @@ impl Specializer<'_> {
         };
         let full = entries.len() >= most;
         let general = match similar {
-            Some((i, m)) if full || numbers(&m, i) => Some((i, m)),
+            Some((i, m)) if full || m.but_pure || numbers(&m, i) => Some((i, m)),
             None if full => {
                 let last = entries.len() - 1;
                 let Ok(m) = self.compare(world, &entries[last].0, state, true) else {
@@ -340,6 +340,10 @@ impl Specializer<'_> {
         };
         let general = entries[i].0.heap.general.after(!m.missing.is_empty());
         self.generalize(world, state, &m, general);
+        if of_driver {
+            // All at once, rather than one by one each time somebody comes by.
+            state.pure.clear();
+        }
         entries[i] = self.start_new_block(world, state)?;
         entries[i].0.heap.general = general;
         Ok(false)

@@ -6,11 +6,13 @@ use taipan_lltype::{
 };
 
 use super::{Failure, Specializer};
+use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsOp};
 use crate::heap::Known;
 use crate::layout::{
     MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at, reads_length,
 };
+use crate::purity::has_frozen_list;
 use crate::state::{
     BoxId, Content, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
 };
@@ -77,11 +79,20 @@ impl Specializer<'_> {
         let container = self
             .pointee_of(state, &op.args[0])
             .ok_or("a read of what is no object")?;
+        let promised = state.get(pointer).frozen;
+        let constant = constant || promised.reads_constant();
         if constant
             && state.known(pointer).is_some_and(|p| p != 0)
             && let Some(w) = self.read_now(world, state, op, read, container)
         {
-            self.set(state, graph, op, Val::Green(w));
+            let frozen = self.promised(promised, container, field(op.args.get(1)), info.ty);
+            if info.green || frozen == Frozen::No {
+                self.set(state, graph, op, Val::Green(w));
+            } else {
+                let b = state.constant(w, info.ty);
+                state.get_mut(b).frozen = frozen;
+                self.set(state, graph, op, Val::Red(b));
+            }
             return Ok(());
         }
         state.learn_nonzero(pointer, true);
@@ -110,6 +121,21 @@ impl Specializer<'_> {
         }
         self.set(state, graph, op, Val::Red(b));
         Ok(())
+    }
+
+    /// What is promised of the memory behind a pointer that was read: deep promises are for
+    /// that as well, those about a list only for its array.
+    fn promised(&self, of: Frozen, container: LLType, name: Option<&str>, ty: LLType) -> Frozen {
+        let inner = match of {
+            Frozen::Deep => Frozen::Deep,
+            _ => Frozen::No,
+        };
+        let array = ty.pointee().is_some_and(|t| t.as_array().is_some());
+        let list = name.is_some_and(|n| has_frozen_list(self.program, container, n));
+        match list || (of == Frozen::List && array) {
+            true => inner.max(Frozen::List),
+            false => inner,
+        }
     }
 
     /// What memory holds that does not change.
@@ -682,6 +708,7 @@ impl Specializer<'_> {
             nonzero: true,
             content: Content::Virtual(number),
             fact: None,
+            frozen: Frozen::No,
         });
         state.virtuals.push(VirtualStruct { ty, fields, own });
         own

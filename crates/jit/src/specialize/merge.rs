@@ -6,10 +6,12 @@ use taipan_lltype::{LLOperand, PlainOp};
 
 use super::stubs::Promoted;
 use super::{Activation, Failure, MergeKey, Seen, Specializer};
+use crate::binding::Frozen;
 use crate::code::{Slot, TsKind, TsOp};
 use crate::colors::CallColor;
 use crate::freeze::{DontMerge, Matched, exact_match};
 use crate::heap::{General, Known};
+use crate::pure::PureArg;
 use crate::state::{BoxId, Content, GenVar, JitState, Val};
 use crate::world::World;
 
@@ -116,11 +118,13 @@ impl Specializer<'_> {
                 let red = state.get_mut(*b);
                 red.var = Some(GenVar::Var(v));
                 red.content = Content::None;
+                red.frozen = Frozen::No;
             }
             if matched.forget_nonzero.contains(b) {
                 state.get_mut(*b).nonzero = false;
             }
         }
+        state.pure.retain(|f| matched.pure.contains(f));
         // Objects that were made just now would be new in each state that comes here.
         let new = |k: &Known| k.kept && !general.closed && before.contains(k);
         let held = |k: &Known| !general.is_last() && (new(k) || matched.facts.contains(k));
@@ -150,6 +154,16 @@ impl Specializer<'_> {
         // Other states come here with objects that are not new.
         state.heap.fresh.clear();
         let outgoing = self.outgoing(state)?;
+        let mut pure = std::mem::take(&mut state.pure);
+        let passed = |b: BoxId| state.known(b).is_some() || outgoing.contains(&b);
+        pure.retain(|f| {
+            passed(f.result)
+                && f.args.iter().all(|a| match a {
+                    PureArg::Box(b) => passed(*b),
+                    PureArg::Const(_) => true,
+                })
+        });
+        state.pure = pure;
         self.enter_next_block(world, state, &outgoing);
         Ok((state.clone(), state.at))
     }

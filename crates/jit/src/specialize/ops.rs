@@ -1,14 +1,33 @@
 //! Operations: computed if their operands are known, else generated.
 
 use taipan_lltype::{
-    LLConst, LLOp, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, const_word, fold, word_const,
+    LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, const_word,
+    fold, word_const,
 };
 
 use super::{Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::layout::{Step, field, place_at};
+use crate::pure::{PureArg, PureFact, signed_word};
 use crate::state::{BoxId, Content, Fact, JitState, Val, Word};
 use crate::world::World;
+
+/// Operations on numbers whose results can be used again.
+fn is_pure_number(op: LLOp) -> bool {
+    match op {
+        LLOp::Num(..) => true,
+        LLOp::Plain(p) => matches!(
+            p,
+            PlainOp::IntBetween
+                | PlainOp::IntForceGeZero
+                | PlainOp::BoolNot
+                | PlainOp::CastBoolToInt
+                | PlainOp::CastCharToInt
+                | PlainOp::CastIntToChar
+                | PlainOp::CastIntToFloat
+        ),
+    }
+}
 
 impl Specializer<'_> {
     pub(super) fn operation(
@@ -263,6 +282,16 @@ impl Specializer<'_> {
         if green && !ty.is_void() {
             return Err(format!("{plain} of {} cannot be computed", graph.name));
         }
+        let pure = match self.of_driver && is_pure_number(plain) {
+            true => Some(self.pure_args(world, state, graph, op)),
+            false => None,
+        };
+        if let Some(args) = &pure
+            && let Some(b) = self.known_pure(state, plain, ty, args)
+        {
+            self.set(state, graph, op, Val::Red(b));
+            return Ok(());
+        }
         let operands = self.generated_operands(world, state, graph, op);
         match plain {
             LLOp::Plain(p) if touches_memory(p) => {
@@ -287,11 +316,68 @@ impl Specializer<'_> {
                 );
                 let b = state.variable(v, ty);
                 state.get_mut(b).nonzero = fresh;
+                if let Some(args) = pure {
+                    state.remember_pure(PureFact {
+                        op: plain,
+                        ty,
+                        args,
+                        result: b,
+                    });
+                }
                 Val::Red(b)
             }
         };
         self.set(state, graph, op, val);
         Ok(())
+    }
+
+    fn pure_args(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Vec<PureArg> {
+        let mut out = Vec::with_capacity(op.args.len());
+        for a in &op.args {
+            let b = self.red_arg(world, state, graph, a);
+            out.push(state.pure_arg(b));
+        }
+        out
+    }
+
+    /// The result of an operation, if it was generated before, or is a sum whose parts are
+    /// known.
+    fn known_pure(
+        &mut self,
+        state: &mut JitState,
+        op: LLOp,
+        ty: LLType,
+        args: &[PureArg],
+    ) -> Option<BoxId> {
+        if let Some(b) = state.pure_result(op, ty, args) {
+            return Some(b);
+        }
+        let (base, n) = state.as_sum(op, args)?;
+        if n == 0 {
+            return Some(base);
+        }
+        let add = LLOp::Num(NumFamily::Int, NumOp::Add);
+        let of = vec![PureArg::Box(base), PureArg::Const(signed_word(n))];
+        if let Some(b) = state.pure_result(add, ty, &of) {
+            return Some(b);
+        }
+        let v = self.variable_of(state, base)?;
+        let n = LLOperand::Const(LLConst::signed(n));
+        let v = (self.residual).op(state.at, add, [LLOperand::Var(v), n], ty);
+        let b = state.variable(v, ty);
+        state.remember_pure(PureFact {
+            op: add,
+            ty,
+            args: of,
+            result: b,
+        });
+        Some(b)
     }
 
     /// Something else may point to these from now on.

@@ -42,9 +42,23 @@ def loop_invariant(func):
     return func
 
 def look_inside_iff(predicate):
+    """Calls are followed where the predicate, which takes the same arguments, is true."""
     def decorator(func):
-        func._jit_look_inside_iff_ = predicate
-        return func
+        func = unroll_safe(func)
+        # Each caller decides by itself.
+        func._annspecialcase_ = 'specialize:call_location'
+        predicate._annspecialcase_ = 'specialize:call_location'
+        @dont_look_inside
+        @specialize.call_location()
+        def trampoline(*args):
+            return func(*args)
+        @specialize.call_location()
+        def followed_or_not(*args):
+            if not we_are_jitted() or predicate(*args):
+                return func(*args)
+            return trampoline(*args)
+        followed_or_not.__name__ = func.__name__
+        return followed_or_not
     return decorator
 
 def oopspec(spec):

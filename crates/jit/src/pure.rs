@@ -1,0 +1,87 @@
+//! Operations without effects that were generated already (RPython: `optimizeopt/pure.py`,
+//! and what `intutils.py` knows of sums with constants).
+//!
+//! ```text
+//! v1 = int_add(sp, 1)
+//! v2 = int_lt(sp, 0)          ; the branch on it went where it is false
+//! v3 = int_sub(v1, 1)         ; v3 is sp
+//! v4 = int_lt(v3, 0)          ; known to be false
+//! ```
+
+use taipan_lltype::{LLOp, LLType, NumFamily, NumOp, SIGNED, word_of_u64};
+
+use crate::state::{BoxId, JitState, Word};
+
+/// More facts than this are forgotten again, the oldest first.
+const MOST_PURE: usize = 48;
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PureArg {
+    Box(BoxId),
+    Const(Word),
+}
+
+/// The result of an operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PureFact {
+    pub(crate) op: LLOp,
+    pub(crate) ty: LLType,
+    pub(crate) args: Vec<PureArg>,
+    pub(crate) result: BoxId,
+}
+
+impl JitState {
+    /// An operand, as facts name it.
+    pub(crate) fn pure_arg(&self, b: BoxId) -> PureArg {
+        match self.known(b) {
+            Some(w) => PureArg::Const(w),
+            None => PureArg::Box(b),
+        }
+    }
+
+    /// The result of an operation that was generated before.
+    pub(crate) fn pure_result(&self, op: LLOp, ty: LLType, args: &[PureArg]) -> Option<BoxId> {
+        let found = (self.pure.iter().rev()).find(|f| f.op == op && f.ty == ty && f.args == args);
+        found.map(|f| f.result)
+    }
+
+    /// Notes the result of an operation.
+    pub(crate) fn remember_pure(&mut self, fact: PureFact) {
+        if self.pure.len() >= MOST_PURE {
+            self.pure.remove(0);
+        }
+        self.pure.push(fact);
+    }
+
+    /// A sum with a constant as the sum of another box and a constant: what it was made of.
+    pub(crate) fn as_sum(&self, op: LLOp, args: &[PureArg]) -> Option<(BoxId, i64)> {
+        let (b, n) = sum(op, args)?;
+        let inner = self
+            .pure
+            .iter()
+            .rev()
+            .find(|f| f.result == b && f.ty == *SIGNED && sum(f.op, &f.args).is_some());
+        let (base, more) = sum(inner?.op, &inner?.args)?;
+        Some((base, n.wrapping_add(more)))
+    }
+}
+
+/// `int_add(b, n)` and the like.
+fn sum(op: LLOp, args: &[PureArg]) -> Option<(BoxId, i64)> {
+    match (op, args) {
+        (
+            LLOp::Num(NumFamily::Int, NumOp::Add),
+            [PureArg::Box(b), PureArg::Const(n)] | [PureArg::Const(n), PureArg::Box(b)],
+        ) => Some((*b, *n as i64)),
+        (LLOp::Num(NumFamily::Int, NumOp::Sub), [PureArg::Box(b), PureArg::Const(n)]) => {
+            Some((*b, (*n as i64).wrapping_neg()))
+        }
+        _ => None,
+    }
+}
+
+/// The word of a Signed.
+pub(crate) fn signed_word(n: i64) -> Word {
+    word_of_u64(n as u64, *SIGNED)
+}
