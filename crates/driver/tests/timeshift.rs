@@ -969,3 +969,30 @@ def new_one(n):
         &caching(),
     );
 }
+
+#[test]
+fn lookups_in_prebuilt_dicts_that_never_change() {
+    check(
+        "
+from rpython.rlib.jit import hint
+one = {1: 10, 2: 20, 3: 30}
+two = {'a': 5, 'b': 6}
+def number(n, x):
+    n = hint(n, concrete=True)
+    d = hint(one, deepfreeze=True)
+    v = hint(d[n], concrete=True)
+    return v + x
+def missing(n, x):
+    n = hint(n, concrete=True)
+    d = hint(one, deepfreeze=True)
+    if hint(n in d, concrete=True):
+        return x
+    return -x
+",
+        "
+        number(2, 5) leaves int_add=1
+        missing(2, 5) leaves
+        missing(7, 5) leaves int_neg=1
+        ",
+    );
+}

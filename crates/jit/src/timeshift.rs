@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
-    SIGNED, TypeKind, VoidConst, const_word, has_destructor,
+    BOOL, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp,
+    PlainOp, SIGNED, TypeKind, VoidConst, const_word, has_destructor,
 };
 
 use crate::annotator::{Annotator, SpecIx, is_call};
@@ -122,6 +122,9 @@ impl Coloring for Colored<'_, '_> {
         false
     }
 }
+
+/// The helper of dicts that makes the index of a prebuilt one, if it is not there yet.
+const ENSURE_INDEX: &str = "rdict.ensure_index";
 
 /// Timeshifts one function copy.
 pub(crate) fn timeshift(
@@ -320,6 +323,7 @@ impl Timeshifter<'_> {
                     TsKind::SameAs
                 }
             }
+            None if self.makes_index(op) => TsKind::GreenCall,
             None if is_call(op.op) => {
                 let mut t = NewOps {
                     ops,
@@ -339,6 +343,18 @@ impl Timeshifter<'_> {
         if let Some(args) = promoted {
             ops.push(self.op(TsKind::PromoteField, args, Some(op.result.0)));
         }
+    }
+
+    /// Whether an operation makes the index of a prebuilt dict that never changes. That is
+    /// left to the first lookup, which may come while compiling.
+    fn makes_index(&self, op: &Operation<LowLevel>) -> bool {
+        let helper = match op.args.first() {
+            Some(LLOperand::Const(LLConst::Func(f))) => f.kind(),
+            _ => return false,
+        };
+        matches!(helper, FuncKind::Helper { name, .. } if &**name == ENSURE_INDEX)
+            && op.args.iter().all(|o| self.operand_green(o))
+            && op.args.get(1).is_some_and(|d| self.coloring.deepfrozen(d))
     }
 
     /// Whether an operation reads a field that seldom changes.
