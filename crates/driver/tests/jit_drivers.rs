@@ -532,3 +532,101 @@ def main(n): return f(n)
         TP0603: the red variable `n` of the merge point is a green one as well"#]]
     .assert_eq(&found.join("\n"));
 }
+
+const FORMS: &str = "
+from rpython.rlib import jit
+class Interp(object):
+    driver = jit.JitDriver(greens=['pc', 'self.code'], reds=['self', 'x'])
+    _immutable_fields_ = ['code']
+    def __init__(self, code): self.code = code
+    def run(self, x):
+        pc = 0
+        while pc < len(self.code):
+            self.driver.jit_merge_point(pc=pc, self=self, x=x)
+            c = self.code[pc]
+            pc += 1
+            if c == '-': x -= 1
+            elif c == 'j':
+                if x > 0: pc = self.jump(x)
+        return x
+    def jump(self, x):
+        self.driver.can_enter_jit(pc=0, self=self, x=x)
+        return 0
+auto = jit.JitDriver(greens=['k'], reds='auto')
+def looped(n, k, items):
+    total = 0
+    for it in items:
+        auto.jit_merge_point(k=k)
+        if k == 0: total += it.value()
+        else: total -= it.value()
+    return total
+class A(object):
+    def value(self): return 1
+class B(A):
+    def __init__(self, n): self.n = n
+    def value(self): return self.n
+class C(A):
+    def value(self):
+        if self is None: return 2
+        raise KeyError
+def main(n):
+    items = [A(), B(3), B(n), A(), B(2)] * 5
+    r = looped(n, 0, items) * 1000 + looped(n, 1, items)
+    r += Interp('--j').run(n)
+    items.append(C())
+    try: r += looped(n, 0, items)
+    except KeyError: r += 7
+    return r
+";
+
+/// A driver of a class, a green that is a field, `can_enter_jit` in another function, reds
+/// that are found automatically, more classes than were there when code was compiled.
+#[test]
+fn forms_of_drivers() {
+    let report = check(FORMS, &[("main", &[3]), ("main", &[9])]);
+    assert_eq!(report.functions, 3);
+}
+
+/// The program sets thresholds itself, unless one is given.
+#[test]
+fn thresholds() {
+    let source = "
+from rpython.rlib.jit import JitDriver, set_param, set_user_param, set_param_to_default
+driver = JitDriver(greens=[], reds=['n', 'total'])
+def loop(n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(n=n, total=total)
+        total += n
+        n -= 1
+        driver.can_enter_jit(n=n, total=total)
+    return total
+def main(k):
+    if k == 1: set_param(driver, 'threshold', 5)
+    if k == 2: set_param(None, 'threshold', 50)
+    if k == 3: set_user_param(driver, 'threshold=5,inlining=0')
+    if k == 4:
+        set_user_param(driver, 'threshold=5')
+        set_user_param(driver, 'off')
+    if k == 5:
+        set_param(driver, 'threshold', 5)
+        set_param_to_default(driver, 'threshold')
+    return loop(30)
+";
+    let mut db = database(source);
+    db.generate_jit(true);
+    let functions = |k: i64, threshold: Option<i64>| {
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        let options = JitOptions {
+            threshold,
+            report: Some(report.clone()),
+            ..JitOptions::default()
+        };
+        assert_eq!(outcome(&db, "main", &[k], Some(options)), "465");
+        report.lock().expect("nothing panicked").functions
+    };
+    let found: Vec<usize> = (0..6).map(|k| functions(k, None)).collect();
+    assert_eq!(found, [0, 1, 0, 1, 0, 0]);
+    let found: Vec<usize> = (0..6).map(|k| functions(k, Some(2))).collect();
+    assert_eq!(found, [1; 6]);
+}
