@@ -12,8 +12,6 @@ use target_lexicon::Triple;
 pub enum OptLevel {
     /// Compiles fastest.
     None,
-    /// As `None`, with registers given out in a single pass: code for a few runs.
-    Quick,
     /// The usual.
     #[default]
     Speed,
@@ -25,10 +23,9 @@ pub enum OptLevel {
 pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, CodegenError> {
     let error = |e: &dyn std::fmt::Display| CodegenError::new("machine", e.to_string());
     let mut flags = settings::builder();
-    let (level, registers) = match level {
-        OptLevel::None => ("none", "backtracking"),
-        OptLevel::Quick => ("none", "single_pass"),
-        OptLevel::Speed => ("speed", "backtracking"),
+    let level = match level {
+        OptLevel::None => "none",
+        OptLevel::Speed => "speed",
     };
     let verifier = if cfg!(debug_assertions) {
         "true"
@@ -37,7 +34,6 @@ pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, C
     };
     for (name, value) in [
         ("opt_level", level),
-        ("regalloc_algorithm", registers),
         // Code and data of an image are within reach of each other; what is elsewhere
         // is called by way of stubs.
         ("is_pic", "false"),

@@ -14,7 +14,7 @@ use taipan_graph::text::print_graph;
 use taipan_jit::Splits;
 use taipan_jit::llgraph::{DriversJit, WithJit};
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::{FuncSym, HeapError, LLValue, Memory};
+use taipan_lltype::{FuncSym, HeapError, LLGraph, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
 use crate::ahead;
@@ -23,7 +23,7 @@ use crate::drivers::jit_drivers;
 use crate::link::link_with_cache;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
-use crate::native_jit::{jit_image, run_with_jit};
+use crate::native_jit::{jit_image, with_native_jit};
 use crate::parallel::par_map;
 use crate::reach::reachable;
 use crate::session::{
@@ -131,9 +131,18 @@ pub fn call(
                 }
             }),
             Engine::Native => {
+                if let Some(jit) = &request.jit {
+                    let program = jit_image(db, roots, &root, ImageUse::Call, timings)?;
+                    let print = |g: &LLGraph| residual_text(db, roots, g);
+                    return with_native_jit(program, jit, print, timings, |image| {
+                        call_native(db, roots, &root, image, &request.args)
+                    })?;
+                }
                 let image = native_image(db, roots, &root, ImageUse::Call, timings)?;
                 timings.phase("execute", || {
-                    call_native(db, roots, &root, image, &request.args)
+                    let image = LoadedImage::new(image).map_err(|e| codegen_failure(&e))?;
+                    call_native(db, roots, &root, &image, &request.args)
+                        .map_err(|e| codegen_failure(&e))?
                 })
             }
         }
@@ -235,14 +244,13 @@ fn call_native(
     db: &Database,
     roots: Roots,
     root: &FuncSym,
-    image: Image,
+    image: &LoadedImage,
     args: &[Literal],
-) -> Result<CallOutcome, Failure> {
+) -> Result<Result<CallOutcome, Failure>, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let image = LoadedImage::new(image).map_err(|e| codegen_failure(&e))?;
     call_function(
         &program,
-        &image,
+        image,
         root,
         |memory| lowlevel_args(memory, root, args),
         |memory, result| match result {
@@ -257,7 +265,10 @@ fn call_native(
             }),
         },
     )
-    .map_err(|e| codegen_failure(&e))?
+}
+
+fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {
+    print_graph(g, lowlevel_names(db, roots.program(db), g))
 }
 
 /// Runs something in an interpreter that compiles the loops of interpreters.
@@ -279,12 +290,11 @@ fn with_jit<T>(
     let result = run(&mut interp);
     if let Some(report) = &options.report {
         let graphs = jit.residual_graphs();
-        let text = |g| print_graph(g, lowlevel_names(db, roots.program(db), g));
         *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
             functions: graphs.len(),
             counts: counts_json(&jit.counts()),
             refused: jit.refused(),
-            graphs: graphs.iter().map(text).collect(),
+            graphs: graphs.iter().map(|g| residual_text(db, roots, g)).collect(),
         };
     }
     result
@@ -364,12 +374,15 @@ pub fn run(
                 .map(|a| a.clone().into_bytes())
                 .collect();
             if let Some(jit) = &request.jit {
-                let program = guarded(|| {
+                let (roots, program) = guarded(|| {
                     let program = load(db, &request.target, options)?;
                     let (roots, root) = typed_program(db, program, timings)?;
-                    jit_image(db, roots, &root, ImageUse::Run, timings)
+                    let image = jit_image(db, roots, &root, ImageUse::Run, timings)?;
+                    Ok::<_, Failure>((roots, image))
                 })??;
-                return run_with_jit(program, jit, &argv, timings);
+                let print = |g: &LLGraph| residual_text(db, roots, g);
+                let run = |image: &LoadedImage| run_program(image, &argv);
+                return with_native_jit(program, jit, print, timings, run);
             }
             let image =
                 guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;

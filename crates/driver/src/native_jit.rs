@@ -1,17 +1,18 @@
 //! Programs whose loops are compiled while they run.
 
 use taipan_annotator::Roots;
-use taipan_codegen::{Image, SymbolRef};
-use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_codegen::{CodegenError, Image, SymbolRef};
+use taipan_codegen_cranelift::LoadedImage;
 use taipan_jit::engine::{DriverCompiler, Drivers};
 use taipan_jit_native::{CallEffects, JitTables, NativeJit, Options, Tabled, roots};
-use taipan_lltype::{FuncKind, FuncSym};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use taipan_transform::Effects;
 
-use crate::compile::{JitOptions, codegen_failure, compile_entries};
+use crate::compile::{JitOptions, JitReport, codegen_failure, compile_entries};
 use crate::drivers::jit_drivers;
 use crate::native::{ImageUse, image_with};
 use crate::stages::{GraphStage, LLFunction, StageProgram, function_effects};
+use crate::timeshift::counts_json;
 use crate::{Database, Failure, Timings};
 
 /// A program with what is needed to compile its loops.
@@ -62,13 +63,14 @@ pub(crate) fn jit_image(
     Ok(JitProgramImage { image, tables })
 }
 
-/// Runs such a program in this process.
-pub(crate) fn run_with_jit(
+/// Loads such a program into this process and runs something in it.
+pub(crate) fn with_native_jit<T>(
     program: JitProgramImage,
-    jit: &JitOptions,
-    argv: &[Vec<u8>],
+    options: &JitOptions,
+    print: impl Fn(&LLGraph) -> String,
     timings: &mut Timings,
-) -> Result<i32, Failure> {
+    run: impl FnOnce(&LoadedImage) -> Result<T, CodegenError>,
+) -> Result<T, Failure> {
     let image = timings
         .phase("load", || LoadedImage::new(program.image))
         .map_err(|e| codegen_failure(&e))?;
@@ -77,19 +79,27 @@ pub(crate) fn run_with_jit(
     let portals = Drivers {
         compiler: DriverCompiler::new(&tabled),
         infos,
-        splits: jit.splits,
+        splits: options.splits,
     };
-    let options = Options {
-        threshold: jit.threshold,
+    let choices = Options {
+        threshold: options.threshold,
         ..Options::default()
     };
-    timings
-        .phase("execute", || {
-            // Without memory for code the program runs as it is.
-            match NativeJit::new(&portals, &tabled, &tabled, &image, options) {
-                Ok(jit) => jit.run(|| run_program(&image, argv)),
-                Err(_) => run_program(&image, argv),
-            }
-        })
-        .map_err(|e| codegen_failure(&e))
+    timings.phase("execute", || {
+        // Without memory for code the program runs as it is.
+        let Ok(jit) = NativeJit::new(&portals, &tabled, &tabled, &image, choices) else {
+            return run(&image).map_err(|e| codegen_failure(&e));
+        };
+        let result = jit.run(|| run(&image));
+        if let Some(report) = &options.report {
+            let graphs = jit.residual_graphs();
+            *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
+                functions: graphs.len(),
+                counts: counts_json(&jit.counts().residual),
+                refused: jit.refused(),
+                graphs: graphs.iter().map(print).collect(),
+            };
+        }
+        result.map_err(|e| codegen_failure(&e))
+    })
 }

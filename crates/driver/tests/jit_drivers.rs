@@ -11,12 +11,18 @@ use taipan_driver::{
 };
 
 /// Calls a function; what came out, as text.
-fn outcome(db: &Database, func: &str, args: &[i64], jit: Option<JitOptions>) -> String {
+fn outcome(
+    db: &Database,
+    func: &str,
+    args: &[i64],
+    engine: Engine,
+    jit: Option<JitOptions>,
+) -> String {
     let request = CallRequest {
         file: "/main.py".into(),
         func: func.to_owned(),
         args: args.iter().map(|n| parse_literal(&n.to_string())).collect(),
-        engine: Engine::LLInterp,
+        engine,
         jit,
     };
     match call(
@@ -46,7 +52,7 @@ fn database(source: &str) -> Database {
 fn check(source: &str, calls: &[(&str, &[i64])]) -> JitReport {
     let mut db = database(source);
     let expected: Vec<String> = (calls.iter())
-        .map(|(func, args)| outcome(&db, func, args, None))
+        .map(|(func, args)| outcome(&db, func, args, Engine::LLInterp, None))
         .collect();
     db.generate_jit(true);
     let report = Arc::new(Mutex::new(JitReport::default()));
@@ -58,12 +64,26 @@ fn check(source: &str, calls: &[(&str, &[i64])]) -> JitReport {
                     threshold: Some(threshold),
                     report: Some(report.clone()),
                 };
-                let got = outcome(&db, func, args, Some(options));
+                let got = outcome(&db, func, args, Engine::LLInterp, Some(options));
                 assert_eq!(&got, expected, "{func}{args:?}, {splits:?}, {threshold}");
             }
         }
     }
     let report = report.lock().expect("nothing panicked").clone();
+    // As machine code, which is compiled in parts.
+    let native = Arc::new(Mutex::new(JitReport::default()));
+    for ((func, args), expected) in calls.iter().zip(&expected) {
+        let options = JitOptions {
+            splits: Splits::Lazy,
+            threshold: Some(1),
+            report: Some(native.clone()),
+        };
+        let got = outcome(&db, func, args, Engine::Native, Some(options));
+        assert_eq!(&got, expected, "{func}{args:?}, machine code");
+    }
+    let native = native.lock().expect("nothing panicked").clone();
+    assert_eq!(native.refused, [""; 0]);
+    assert!(native.functions > 0);
     assert_eq!(report.refused, [""; 0]);
     report
 }
@@ -509,7 +529,13 @@ def main(n): return f(n)
         );
         let mut db = database(&source);
         db.generate_jit(true);
-        outcome(&db, "main", &[3], Some(JitOptions::default()))
+        outcome(
+            &db,
+            "main",
+            &[3],
+            Engine::LLInterp,
+            Some(JitOptions::default()),
+        )
     };
     let found = [
         wrong(
@@ -622,7 +648,10 @@ def main(k):
             report: Some(report.clone()),
             ..JitOptions::default()
         };
-        assert_eq!(outcome(&db, "main", &[k], Some(options)), "465");
+        assert_eq!(
+            outcome(&db, "main", &[k], Engine::LLInterp, Some(options)),
+            "465"
+        );
         report.lock().expect("nothing panicked").functions
     };
     let found: Vec<usize> = (0..6).map(|k| functions(k, None)).collect();

@@ -177,3 +177,58 @@ impl Drop for CodeMemory {
 fn own_memory() -> io::Result<File> {
     File::options().write(true).open("/proc/self/mem")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CodeMemory, PAGE, Writer};
+    use taipan_codegen::{CodegenError, CompiledFunction};
+
+    /// A function that returns a number.
+    fn returning(n: u8) -> CompiledFunction {
+        CompiledFunction {
+            // mov eax, n; ret
+            code: vec![0xb8, n, 0, 0, 0, 0xc3],
+            relocs: Vec::new(),
+            locations: Vec::new(),
+        }
+    }
+
+    fn check(mut memory: CodeMemory) {
+        let mut nothing = |_: &_| Err(CodegenError::new("test", "no symbols"));
+        for n in 0..3 {
+            let at = memory.add(&returning(n), &mut nothing).expect("memory");
+            // SAFETY: code of a function of this type.
+            let f: extern "C" fn() -> i32 = unsafe { std::mem::transmute(at) };
+            assert_eq!(f(), i32::from(n));
+            assert_eq!(access(at), "r-xp");
+        }
+    }
+
+    /// What may be done with the page at an address.
+    fn access(at: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+        for line in maps.lines() {
+            let mut words = line.split_whitespace();
+            let (range, access) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+            let (from, to) = range.split_once('-').expect("a range");
+            let number = |s| usize::from_str_radix(s, 16).expect("a number");
+            if (number(from)..number(to)).contains(&at) {
+                return access.to_owned();
+            }
+        }
+        String::new()
+    }
+
+    #[test]
+    fn code_is_executable_and_never_writable() {
+        check(CodeMemory::new(access as *const () as usize).expect("memory"));
+    }
+
+    #[test]
+    fn pages_are_written_before_they_are_executable() {
+        let mut memory = CodeMemory::new(access as *const () as usize).expect("memory");
+        memory.writer = Writer::Pages;
+        memory.used = memory.used.next_multiple_of(PAGE);
+        check(memory);
+    }
+}

@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_jit::engine::Portals;
 use taipan_jit::{JitProgram, PARAMETERS, ResidualCounts, Word};
-use taipan_lltype::{FuncType, LLType, word_of_u64};
+use taipan_lltype::{FuncType, LLGraph, LLType, word_of_u64};
 use taipan_runtime::gc::api::{rpy_gc_can_move, settle};
 use taipan_runtime::jit::{Hooks, set_hooks};
 use taipan_runtime::state::rpy_state;
@@ -81,12 +82,15 @@ pub struct NativeJit<'p> {
     drivers: Vec<Driver>,
     functions: RefCell<Functions<'p>>,
     failure: RefCell<Option<String>>,
+    refused: RefCell<Vec<String>>,
     /// The thread that compiles.
     busy: StdCell<Option<i64>>,
 }
 
 /// The compiler of the program that runs.
 static CURRENT: AtomicPtr<NativeJit<'static>> = AtomicPtr::new(ptr::null_mut());
+
+static TURN: Mutex<()> = Mutex::new(());
 
 static HOOKS: Hooks = Hooks {
     enter,
@@ -123,11 +127,12 @@ impl<'p> NativeJit<'p> {
             drivers: drivers.collect(),
             functions: RefCell::new(Functions::new(image)?),
             failure: RefCell::default(),
+            refused: RefCell::default(),
             busy: StdCell::new(None),
         })
     }
 
-    /// Runs `f` with this as the compiler of the program.
+    /// Runs `f` with this as the compiler of the program. One program at a time has one.
     pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
         struct Reset;
         impl Drop for Reset {
@@ -136,6 +141,7 @@ impl<'p> NativeJit<'p> {
                 CURRENT.store(ptr::null_mut(), Relaxed);
             }
         }
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         CURRENT.store(ptr::from_ref(self).cast_mut().cast(), Relaxed);
         let _reset = Reset;
         set_hooks(Some(&HOOKS));
@@ -145,6 +151,16 @@ impl<'p> NativeJit<'p> {
     /// Why something could not be compiled, if that happened.
     pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
+    }
+
+    /// Why loops stay interpreted.
+    pub fn refused(&self) -> Vec<String> {
+        self.refused.borrow().clone()
+    }
+
+    /// The residual functions, in the order in which they were compiled.
+    pub fn residual_graphs(&self) -> Vec<LLGraph> {
+        self.functions.borrow().residual_graphs()
     }
 
     /// What was compiled so far.
@@ -226,7 +242,10 @@ impl<'p> NativeJit<'p> {
                         let at = functions.failing_entry(self, &d.entry).unwrap_or(0);
                         (Seen::Compiled(at), at)
                     }
-                    false => (Seen::Refused, 0),
+                    false => {
+                        self.refused.borrow_mut().extend(self.failure.take());
+                        (Seen::Refused, 0)
+                    }
                 }
             }
         };

@@ -105,7 +105,7 @@ impl<'p> Functions<'p> {
             names: Names::new(image),
             tables: Tables::default(),
             code,
-            quick: FunctionCompiler::for_units(OptLevel::Quick)?,
+            quick: FunctionCompiler::for_units(OptLevel::None)?,
             speed: FunctionCompiler::for_units(OptLevel::Speed)?,
             counts: Counts::default(),
             log: Log::from_environment(),
@@ -120,6 +120,14 @@ impl<'p> Functions<'p> {
             counts.residual.add(&f.residual.counts(program));
         }
         counts
+    }
+
+    /// The residual functions, in the order in which they were compiled.
+    pub(crate) fn residual_graphs(&self) -> Vec<LLGraph> {
+        self.functions
+            .iter()
+            .map(|f| f.residual.finished())
+            .collect()
     }
 
     /// Notes something for those who want to know.

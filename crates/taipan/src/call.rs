@@ -19,10 +19,6 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         return batch::batch(args, file);
     }
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
-    let interpreted = args.engine == Engine::Llinterp;
-    if let Err(f) = crate::run::has_no_jit(args.jit && !interpreted) {
-        return context.fail(&f);
-    }
     context.db.generate_jit(args.jit);
     let answers = match Answers::new(args.json) {
         Ok(a) => a,

@@ -97,8 +97,7 @@ pub(crate) fn has_no_jit(wanted: bool) -> Result<(), Failure> {
     match wanted {
         false => Ok(()),
         true => Err(Failure::Usage(
-            "there is a just-in-time compiler for `taipan run` and the engine `llinterp` only so far"
-                .to_owned(),
+            "there is a just-in-time compiler for `taipan run` and `call` only so far".to_owned(),
         )),
     }
 }

@@ -161,10 +161,6 @@ fn ending(status: ExitStatus) -> String {
 /// The worker's side: answers one line of standard input after the other.
 fn work(args: &CallArgs) -> i32 {
     let context = Context::once(&args.common, None);
-    let interpreted = args.engine == crate::args::Engine::Llinterp;
-    if let Err(f) = crate::run::has_no_jit(args.jit && !interpreted) {
-        return context.fail(&f);
-    }
     context.db.generate_jit(args.jit);
     let streams = own_input().and_then(|input| Ok((input, Answers::new(true)?)));
     let (input, mut answers) = match streams {
