@@ -44,7 +44,10 @@ struct Matcher<'a> {
     pass_known: bool,
     boxes: BTreeMap<BoxId, BoxId>,
     virtuals: BTreeMap<VirtualId, VirtualId>,
+    /// Virtual objects of the live state that stay virtual there.
     taken: BTreeSet<VirtualId>,
+    /// Those that are made on the way: no longer the same as one that stays virtual.
+    made: BTreeSet<VirtualId>,
     out: Matched,
 }
 
@@ -69,6 +72,7 @@ pub(crate) fn exact_match(
         boxes: BTreeMap::new(),
         virtuals: BTreeMap::new(),
         taken: BTreeSet::new(),
+        made: BTreeSet::new(),
         out: Matched {
             exact: true,
             forces: false,
@@ -145,6 +149,16 @@ impl Matcher<'_> {
                 equal
             }
             None => {
+                if let (None, Content::Virtual(v)) = (&live.var, &live.content) {
+                    if self.taken.contains(v) {
+                        self.pass(l);
+                        return match self.force {
+                            true => Ok(false),
+                            false => Err(DontMerge),
+                        };
+                    }
+                    self.made.insert(*v);
+                }
                 let mut nonzero = true;
                 if pointer && !self.pass_known {
                     nonzero = self.known_fields(f, l)?;
@@ -230,7 +244,7 @@ impl Matcher<'_> {
             }
             return Ok(same);
         }
-        if self.taken.contains(&l) {
+        if self.taken.contains(&l) || self.made.contains(&l) {
             self.pass(live.own);
             return Ok(false);
         }

@@ -551,6 +551,15 @@ impl Timeshifter<'_> {
 /// The result of operations that have none.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
 
+/// Whether an operation reads or writes an item of an array.
+pub(crate) fn is_item_access(kind: &TsKind) -> bool {
+    match kind {
+        TsKind::Read { op, .. } => *op == PlainOp::Getarrayitem.into(),
+        TsKind::Plain(op) => *op == PlainOp::Setarrayitem.into(),
+        _ => false,
+    }
+}
+
 /// Notes at each operation where states wait or meet which slots are used afterwards.
 fn liveness(g: &mut TsGraph) {
     let mut live_in: Vec<BTreeSet<Slot>> = vec![BTreeSet::new(); g.blocks.len()];
@@ -587,15 +596,17 @@ fn liveness(g: &mut TsGraph) {
             }
             for op in g.blocks[b].ops.iter_mut().rev() {
                 live.remove(&op.result);
-                if matches!(
-                    op.kind,
-                    TsKind::MergePoint { .. }
-                        | TsKind::Call(..)
-                        | TsKind::Inline(_)
-                        | TsKind::Promote
-                        | TsKind::PromoteField
-                        | TsKind::DriverMergePoint { .. }
-                ) {
+                if is_item_access(&op.kind)
+                    || matches!(
+                        op.kind,
+                        TsKind::MergePoint { .. }
+                            | TsKind::Call(..)
+                            | TsKind::Inline(_)
+                            | TsKind::Promote
+                            | TsKind::PromoteField
+                            | TsKind::DriverMergePoint { .. }
+                    )
+                {
                     op.live = live.iter().copied().collect();
                     if matches!(
                         op.kind,

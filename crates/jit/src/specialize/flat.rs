@@ -13,9 +13,10 @@ use taipan_lltype::{FuncSym, LLConst, LLOperand, PlainOp};
 
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
-use crate::code::{Arg, Slot, TsKind, TsOp};
+use crate::code::{Arg, Slot, TsGraph, TsKind, TsOp};
 use crate::freeze::Matched;
 use crate::state::{BoxId, GenVar, JitState, Val, Word};
+use crate::timeshift::is_item_access;
 use crate::world::World;
 
 /// The places of all functions, and the green values: those of the last merge point of a
@@ -129,11 +130,35 @@ impl Specializer<'_> {
                 Ok(Some(state))
             }
             _ => {
+                if let Some(index) = self.unknown_index(world, &mut state, &graph, op) {
+                    self.wait_for(world, state, index, &with_arguments(op), Promoted::Index)?;
+                    return Ok(None);
+                }
                 self.operation(world, &mut state, &graph, op)?;
                 state.frame_mut().op += 1;
                 Ok(Some(state))
             }
         }
+    }
+
+    /// The index of an item of a virtualizable's list, if it is not known: it is promoted, so
+    /// that the item can be kept in a variable (RPython: `_get_arrayitem_vable_index`).
+    fn unknown_index(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Option<BoxId> {
+        if !self.of_driver || !is_item_access(&op.kind) {
+            return None;
+        }
+        let list = self.red_arg(world, state, graph, &op.args[0]);
+        if !self.is_list_of_virtualizable(state, list) {
+            return None;
+        }
+        let index = self.red_arg(world, state, graph, &op.args[1]);
+        state.known(index).is_none().then_some(index)
     }
 
     fn call_residual(
@@ -220,6 +245,11 @@ impl Specializer<'_> {
             }
             Promoted::Callee => {
                 let state = self.call_residual(world, state, op)?;
+                self.run_flat(world, state)
+            }
+            Promoted::Index => {
+                self.operation(world, &mut state, &graph, op)?;
+                state.frame_mut().op += 1;
                 self.run_flat(world, state)
             }
             Promoted::Green => self.leave_to_portal(world, state, op),

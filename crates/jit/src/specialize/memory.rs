@@ -206,24 +206,33 @@ impl Specializer<'_> {
     /// Whether a place belongs to a virtualizable: what is there is kept in variables until
     /// other code may look.
     fn is_kept(&self, state: &JitState, object: BoxId, place: Place) -> bool {
-        let listed = |key: FieldKey, list: bool| {
-            let body = (key.0.as_struct()).map(|s| self.program.body(s));
-            body.is_some_and(|body| {
-                let names = match list {
-                    true => &body.virtualizable_lists,
-                    false => &body.virtualizable,
-                };
-                !names.is_empty() && names.contains(&body.fields[key.1].name)
-            })
-        };
         match place {
-            Place::Field(key) => listed(key, false),
-            Place::Item { .. } => state.heap.known.iter().any(|k| match k.place {
-                Place::Field(key) => k.kept && state.is_same(k.value, object) && listed(key, true),
-                _ => false,
-            }),
+            Place::Field(key) => self.is_virtualizable(key, false),
+            Place::Item { .. } => self.is_list_of_virtualizable(state, object),
             Place::Length(_) => false,
         }
+    }
+
+    /// Whether a field of a virtualizable holds the list, marked `[*]`.
+    pub(super) fn is_list_of_virtualizable(&self, state: &JitState, list: BoxId) -> bool {
+        state.heap.known.iter().any(|k| match k.place {
+            Place::Field(key) => {
+                k.kept && state.is_same(k.value, list) && self.is_virtualizable(key, true)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a field is one of a virtualizable, or one with a list whose items are.
+    fn is_virtualizable(&self, key: FieldKey, list: bool) -> bool {
+        let body = (key.0.as_struct()).map(|s| self.program.body(s));
+        body.is_some_and(|body| {
+            let names = match list {
+                true => &body.virtualizable_lists,
+                false => &body.virtualizable,
+            };
+            !names.is_empty() && names.contains(&body.fields[key.1].name)
+        })
     }
 
     pub(super) fn write(

@@ -31,6 +31,8 @@ pub(super) enum Promoted {
     Callee,
     /// The merge point of a driver: a green.
     Green,
+    /// An item of a list that is kept in variables: the index.
+    Index,
 }
 
 /// A switch that grows.
@@ -262,7 +264,7 @@ impl Specializer<'_> {
                 let mut state = point.state.clone();
                 let most = match of {
                     Promoted::Callee => MOST_CLASSES,
-                    Promoted::Hint | Promoted::Green => MOST_CASES,
+                    Promoted::Hint | Promoted::Green | Promoted::Index => MOST_CASES,
                 };
                 if of_driver && point.cases.len() >= most {
                     point.closed = true;
