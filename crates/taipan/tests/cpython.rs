@@ -7,6 +7,7 @@
 mod support {
     pub(crate) mod generated;
     pub(crate) mod programs;
+    pub(crate) mod text;
 }
 
 use std::path::Path;

@@ -4,6 +4,7 @@
 
 mod support {
     pub(crate) mod generated;
+    pub(crate) mod text;
 }
 
 use std::path::Path;

@@ -2,10 +2,11 @@
 
 mod objects;
 mod random;
-mod text;
 
 use taipan_benches::Project;
 use tempfile::TempDir;
+
+use super::text::{Text, seeds};
 
 /// How many functions a project has.
 const SIZE: usize = 30;
@@ -40,19 +41,6 @@ impl Generated {
     }
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(n) => n.parse().expect("a number"),
-        Err(_) => default,
-    }
-}
-
-/// The numbers of the programs to try.
-fn seeds(few: u64) -> std::ops::Range<u64> {
-    let first = number("TAIPAN_SEED", 1);
-    first..first + number("TAIPAN_PROGRAMS", few)
-}
-
 /// Programs of several modules, as the benchmarks have them.
 pub(crate) fn projects() -> impl Iterator<Item = Generated> {
     seeds(3).map(|seed| {
@@ -74,6 +62,18 @@ pub(crate) fn random_programs() -> impl Iterator<Item = Generated> {
 /// Programs of one module with many classes.
 pub(crate) fn programs_of_classes() -> impl Iterator<Item = Generated> {
     seeds(1).map(|seed| one_module("program of classes", seed, objects::program(seed)))
+}
+
+/// Adds what a program ends with: run as a target, and by CPython.
+fn target(program: &mut Text) {
+    program.out.push_str(
+        "
+def target(driver, args):
+    return entry_point, None
+if __name__ == '__main__':
+    entry_point(['main'])
+",
+    );
 }
 
 fn one_module(what: &str, seed: u64, program: String) -> Generated {

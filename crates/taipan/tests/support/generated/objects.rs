@@ -11,7 +11,7 @@ mod statements;
 
 use std::ops::{Deref, DerefMut};
 
-use super::text::Text;
+use crate::support::text::Text;
 
 /// What expressions are of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -315,6 +315,6 @@ impl Writer {
             w.line("print run()");
             w.line("return 0");
         });
-        self.target();
+        super::target(self);
     }
 }

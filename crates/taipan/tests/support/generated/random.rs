@@ -9,7 +9,7 @@ mod idioms;
 
 use std::ops::{Deref, DerefMut};
 
-use super::text::Text;
+use crate::support::text::Text;
 
 /// What expressions are of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -308,7 +308,7 @@ impl Writer {
             w.line("print state.total");
             w.line("return 0");
         });
-        self.target();
+        super::target(self);
     }
 
     fn print(&mut self, ty: Ty, name: &str) {

@@ -1,4 +1,4 @@
-//! Lines of a program that is being written.
+//! Lines of a program that is being written, and which ones to write.
 
 use std::fmt::Write;
 
@@ -33,16 +33,18 @@ impl Text {
     pub(crate) fn once_in(&mut self, n: u8) -> bool {
         self.rng.u8(..n) == 0
     }
+}
 
-    /// What a program ends with: run as a target, and by CPython.
-    pub(crate) fn target(&mut self) {
-        self.out.push_str(
-            "
-def target(driver, args):
-    return entry_point, None
-if __name__ == '__main__':
-    entry_point(['main'])
-",
-        );
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(n) => n.parse().expect("a number"),
+        Err(_) => default,
     }
+}
+
+/// The numbers of the programs to try: `TAIPAN_PROGRAMS` many instead of a few, from
+/// `TAIPAN_SEED` on.
+pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
+    let first = number("TAIPAN_SEED", 1);
+    first..first + number("TAIPAN_PROGRAMS", few)
 }
