@@ -124,6 +124,32 @@ impl Image {
         self.functions.iter().map(|(f, p)| (f, *p))
     }
 
+    /// Where these lie, as far as the image has them: what [`Image::with_places`] takes.
+    pub fn places(&self, symbols: &[SymbolRef]) -> Vec<(SymbolRef, Place)> {
+        let found = symbols.iter();
+        found
+            .filter_map(|s| Some((s.clone(), self.place(s)?)))
+            .collect()
+    }
+
+    /// An image that was read, with where these symbols lie in it.
+    pub fn with_places(mut self, places: Vec<(SymbolRef, Place)>) -> Image {
+        for (symbol, place) in places {
+            match symbol {
+                SymbolRef::Func(f) => {
+                    self.functions.insert(f, place);
+                }
+                SymbolRef::Static(s) => {
+                    self.statics.insert(s, place);
+                }
+                other => {
+                    self.others.insert(other, place);
+                }
+            }
+        }
+        self
+    }
+
     /// Where a symbol lies; none if the image has no such one.
     pub fn place(&self, symbol: &SymbolRef) -> Option<Place> {
         match symbol {

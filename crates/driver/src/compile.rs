@@ -507,7 +507,7 @@ pub(crate) fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u
 }
 
 /// Types a program from its entry point on.
-fn typed_program(
+pub(crate) fn typed_program(
     db: &Database,
     program: Program,
     timings: &mut Timings,

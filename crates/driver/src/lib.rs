@@ -7,6 +7,7 @@
 
 mod ahead;
 mod answers;
+mod bundle;
 mod cache;
 mod compile;
 mod config;
@@ -38,6 +39,7 @@ mod typing;
 mod value;
 pub mod watch;
 
+pub use bundle::{Built, build_with_jit, run_bundle};
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
 pub use compile::{
     CallOutcome, CallRequest, Engine, JitOptions, JitReport, RunRequest, build, call,

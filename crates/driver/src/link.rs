@@ -42,7 +42,7 @@ pub(crate) fn link_with_cache(
 }
 
 /// The folder in which an executable is to be put together and then take its place.
-fn folder_of(output: &Utf8Path) -> io::Result<&Utf8Path> {
+pub(crate) fn folder_of(output: &Utf8Path) -> io::Result<&Utf8Path> {
     let folder = match output.parent() {
         Some(p) if p != "" => p,
         _ => Utf8Path::new("."),
@@ -61,7 +61,7 @@ fn folder_of(output: &Utf8Path) -> io::Result<&Utf8Path> {
 }
 
 /// Writes an executable file. Whoever looks at it sees the one of before or the new one.
-fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> io::Result<()> {
+pub(crate) fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".taipan-link-")
         .permissions(fs::Permissions::from_mode(0o777))

@@ -19,6 +19,8 @@ use crate::{Database, Failure, Timings};
 pub(crate) struct JitProgramImage {
     /// Code and data.
     pub(crate) image: Image,
+    /// What compiled loops may refer to.
+    pub(crate) symbols: Vec<SymbolRef>,
     /// What is known of it.
     pub(crate) tables: JitTables,
 }
@@ -57,10 +59,14 @@ pub(crate) fn jit_image(
     }));
     compile_entries(db, all, &entries, timings);
     let image = timings.phase("link", || {
-        image_with(db, all, std::slice::from_ref(root), usage, symbols)
+        image_with(db, all, std::slice::from_ref(root), usage, symbols.clone())
             .map_err(|e| codegen_failure(&e))
     })?;
-    Ok(JitProgramImage { image, tables })
+    Ok(JitProgramImage {
+        image,
+        symbols,
+        tables,
+    })
 }
 
 /// Loads such a program into this process and runs something in it.

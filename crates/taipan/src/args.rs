@@ -113,7 +113,7 @@ pub(crate) struct CodeOptions {
     #[arg(long, value_name = "NAME", default_value = "generational", hide = true)]
     pub(crate) gc: String,
     /// Generate the just-in-time compiler of an interpreter with hints.
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) jit: bool,
 }
 

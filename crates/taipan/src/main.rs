@@ -28,6 +28,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const STACK: usize = 1 << 30;
 
 fn main() -> ExitCode {
+    if let Some(ended) = taipan_driver::run_bundle() {
+        return run::bundled(ended);
+    }
     if let Ok(filter) = std::env::var("TAIPAN_LOG") {
         tracing_subscriber::fmt()
             .with_env_filter(filter)

@@ -1,10 +1,12 @@
 //! `taipan run` and `taipan build`
 
-use camino::Utf8PathBuf;
-use taipan_driver::{Failure, RunRequest};
+use std::process::ExitCode;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs};
-use crate::output::Context;
+use crate::output::{Context, tell};
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
@@ -45,11 +47,16 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
-    if let Err(f) = supported(&args.code).and_then(|()| has_no_jit(args.code.jit)) {
+    if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
+    context.db.generate_jit(args.code.jit);
     let output = output_of(args);
-    let outcome = taipan_driver::build(
+    let build = match args.code.jit {
+        true => build_with_jit,
+        false => taipan_driver::build,
+    };
+    let outcome = build(
         &context.db,
         &context.load,
         &args.target,
@@ -62,6 +69,36 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Err(f) => context.fail(&f),
     };
     context.finish(&args.common, code)
+}
+
+fn build_with_jit(
+    db: &Database,
+    load: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    optimize: u8,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    match taipan_driver::build_with_jit(db, load, target, output, optimize, timings)? {
+        Built::WithJit => {}
+        Built::WithoutDrivers => tell(&format!(
+            "taipan: {target} has no JitDriver: there is nothing to compile just in time\n"
+        )),
+    }
+    Ok(())
+}
+
+/// What becomes of the program that was built with a just-in-time compiler, once it has
+/// ended.
+pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
+    match ended {
+        // Everything is written; as without a just-in-time compiler the rest is the system's.
+        Ok(code) => std::process::exit(code),
+        Err(why) => {
+            tell(&format!("{why}\n"));
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// The executable that is to be made.
@@ -92,12 +129,12 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a just-in-time compiler where there is none yet.
+/// Refuses a just-in-time compiler while watching.
 pub(crate) fn has_no_jit(wanted: bool) -> Result<(), Failure> {
     match wanted {
         false => Ok(()),
         true => Err(Failure::Usage(
-            "there is a just-in-time compiler for `taipan run` and `call` only so far".to_owned(),
+            "`taipan watch` cannot run the just-in-time compiler yet".to_owned(),
         )),
     }
 }

@@ -82,3 +82,41 @@ fn random_quill_programs() {
         check("quill/targetquill.py", &[file.as_os_str()], &program);
     }
 }
+
+#[test]
+fn executables() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |target: &str| {
+        let executable = folder.path().join("program");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(programs()).args(["build", "--jit"]);
+        let command = command.arg(target).arg("-o").arg(&executable);
+        let o = command.output().expect("it starts");
+        let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
+        assert!(o.status.success(), "{target}\n{stderr}");
+        (executable, stderr)
+    };
+    // Nothing but the file is needed, and it takes arguments as any program does.
+    let (stack, stderr) = build("jit/stack.py");
+    assert_eq!(stderr, "");
+    for args in [&["mixed", "3000"][..], &["fails", "3000"], &["--help"], &[]] {
+        let mut command = Command::new(&stack);
+        command.current_dir(folder.path()).env_clear().args(args);
+        let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        let expected = run(&["jit/stack.py"], "--", &args);
+        assert_eq!(outcome(&command.output().unwrap()), expected, "{args:?}");
+    }
+    let mut damaged = std::fs::read(&stack).unwrap();
+    let at = damaged.len() - 1000;
+    damaged[at] ^= 1;
+    std::fs::write(&stack, damaged).unwrap();
+    let o = Command::new(&stack).output().unwrap();
+    assert_eq!(o.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&o.stderr);
+    assert_eq!(stderr, "this executable: the program in it is damaged\n");
+
+    let (shapes, stderr) = build("shapes.py");
+    assert!(stderr.contains("shapes.py has no JitDriver"), "{stderr}");
+    let o = Command::new(&shapes).arg("20").output().unwrap();
+    assert_eq!(outcome(&o), run(&[], "shapes.py", &[OsStr::new("20")]));
+}

@@ -1,0 +1,168 @@
+//! Executables of programs that compile loops while they run.
+//!
+//! Such a program needs the specialiser and the code generator, which this executable
+//! has. So it is a copy of this executable with the program behind it:
+//!
+//! ```text
+//! taipan │ program, serialized │ its hash (32 bytes) │ its length (8) │ MARK (16)
+//! ```
+//!
+//! When it is started it looks for a program behind itself before anything else.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStringExt;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
+use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_jit_native::JitTables;
+use taipan_lltype::{from_bytes, to_bytes};
+
+use crate::compile::{codegen_failure, typed_program};
+use crate::link::{folder_of, write};
+use crate::native::ImageUse;
+use crate::native_jit::{JitProgramImage, jit_image, with_native_jit};
+use crate::session::load;
+use crate::{Database, Failure, JitOptions, LoadOptions, Splits, Timings, guarded};
+
+/// What the file of such an executable ends with.
+const MARK: &[u8; 16] = b"taipan program 1";
+const DAMAGED: &str = "the program in it is damaged";
+const HASH: usize = 32;
+const TRAILER: usize = HASH + 8 + MARK.len();
+
+/// A program as it stands behind the executable.
+#[derive(Serialize, Deserialize)]
+struct Bundle {
+    image: Image,
+    places: Vec<(SymbolRef, Place)>,
+    tables: JitTables,
+}
+
+/// What [`build_with_jit`] made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Built {
+    /// An executable that compiles loops while it runs.
+    WithJit,
+    /// The program has no driver, so there is nothing to compile while it runs: an
+    /// executable as without a just-in-time compiler.
+    WithoutDrivers,
+}
+
+/// Compiles a program to an executable that compiles its loops while it runs.
+pub fn build_with_jit(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    optimize: u8,
+    timings: &mut Timings,
+) -> Result<Built, Failure> {
+    let program = guarded(|| {
+        let program = load(db, target, options)?;
+        let (roots, root) = typed_program(db, program, timings)?;
+        jit_image(db, roots, &root, ImageUse::Run, timings)
+    })??;
+    if program.tables.drivers.is_empty() {
+        crate::build(db, options, target, output, optimize, timings)?;
+        return Ok(Built::WithoutDrivers);
+    }
+    if let Some(f) = program.image.foreign.first() {
+        let why = format!(
+            "an executable with a just-in-time compiler cannot bring functions of C libraries, such as {}",
+            f.name()
+        );
+        return Err(codegen_failure(&CodegenError::new(target.as_str(), why)));
+    }
+    timings
+        .phase("link", || write_bundle(program, output))
+        .map_err(|e| Failure::Usage(format!("{output}: {e}")))?;
+    Ok(Built::WithJit)
+}
+
+fn write_bundle(program: JitProgramImage, output: &Utf8Path) -> io::Result<()> {
+    let folder = folder_of(output)?;
+    let bundle = Bundle {
+        places: program.image.places(&program.symbols),
+        image: program.image,
+        tables: program.tables,
+    };
+    let payload =
+        to_bytes(&bundle).ok_or_else(|| io::Error::other("the program cannot be serialized"))?;
+    let mut file = std::fs::read("/proc/self/exe")?;
+    file.extend_from_slice(&payload);
+    file.extend_from_slice(blake3::hash(&payload).as_bytes());
+    file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+    file.extend_from_slice(MARK);
+    write(folder, output, &file)
+}
+
+/// Runs the program behind this executable: its exit code, or why it cannot run. None if
+/// there is none.
+pub fn run_bundle() -> Option<Result<i32, String>> {
+    let payload = match payload() {
+        Ok(payload) => payload?,
+        Err(e) => return Some(Err(format!("this executable: {e}"))),
+    };
+    let Some(bundle) = from_bytes::<Bundle>(&payload) else {
+        return Some(Err(format!("this executable: {DAMAGED}")));
+    };
+    drop(payload);
+    let program = JitProgramImage {
+        image: bundle.image.with_places(bundle.places),
+        symbols: Vec::new(),
+        tables: bundle.tables,
+    };
+    let options = JitOptions {
+        splits: Splits::Lazy,
+        threshold: None,
+        report: None,
+    };
+    let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
+    let run = |image: &LoadedImage| run_program(image, &argv);
+    let timings = &mut Timings::default();
+    let ended = with_native_jit(program, &options, |_| String::new(), timings, run);
+    Some(ended.map_err(text))
+}
+
+fn text(f: Failure) -> String {
+    match f {
+        Failure::Diagnostics(found) => {
+            let messages: Vec<_> = found.into_iter().map(|d| d.message).collect();
+            messages.join("\n")
+        }
+        Failure::Usage(why) | Failure::Fatal(why) => why,
+        Failure::Internal(e) => e.to_string(),
+    }
+}
+
+/// The bytes of the program behind this executable.
+fn payload() -> io::Result<Option<Vec<u8>>> {
+    let mut file = File::open("/proc/self/exe")?;
+    let end = file.seek(SeekFrom::End(0))?;
+    let Some(at) = end.checked_sub(TRAILER as u64) else {
+        return Ok(None);
+    };
+    let mut trailer = [0; TRAILER];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut trailer)?;
+    let (hash, rest) = trailer.split_at(HASH);
+    let (length, mark) = rest.split_at(8);
+    if mark != MARK {
+        return Ok(None);
+    }
+    let mut word = [0; 8];
+    word.copy_from_slice(length);
+    let length = u64::from_le_bytes(word);
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, DAMAGED);
+    let start = at.checked_sub(length).ok_or_else(wrong)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut payload = vec![0; length as usize];
+    file.read_exact(&mut payload)?;
+    match blake3::hash(&payload).as_bytes() == hash {
+        true => Ok(Some(payload)),
+        false => Err(wrong()),
+    }
+}
