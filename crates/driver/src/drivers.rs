@@ -9,8 +9,8 @@ use taipan_base::{Db, Diagnostic, Span};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, Object};
 use taipan_jit::{
-    DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, Portal, PromotedArguments, TsGraph,
-    portal_of,
+    DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, OwnTouches, Portal,
+    PromotedArguments, TsGraph, portal_of,
 };
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
@@ -228,6 +228,10 @@ impl JitProgram for StageProgram<'_> {
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
         timeshifted(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }
+
+    fn touches(&self, f: &FuncSym) -> Arc<OwnTouches> {
+        own_touches(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
 }
 
 fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
@@ -265,4 +269,15 @@ fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
 fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
     let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
     taipan_jit::timeshift_function(&program, f.sym(db))
+}
+
+/// What a function does to memory. The exception transform changes nothing of that.
+#[salsa::tracked(returns(clone))]
+fn own_touches(db: &dyn Db, f: LLFunction) -> Arc<OwnTouches> {
+    let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
+    let graph = rtyped(db, f.roots(db), f.sym(db));
+    let Some(graph) = graph.transpose().ok() else {
+        return Arc::new(OwnTouches::anything());
+    };
+    Arc::new(OwnTouches::new(&program, f.sym(db), graph.as_deref()))
 }

@@ -99,6 +99,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "entered_exceptions"
             | "looks_inside"
             | "timeshifted"
+            | "own_touches"
             | "machine_code"
     )
 }

@@ -1,51 +1,15 @@
 //! Interpreters with a `JitDriver`: with compiled loops they compute what they compute
 //! without, whenever loops are compiled, and little is left of them.
 
+mod support {
+    pub(crate) mod jit;
+}
+
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
-use taipan_base::MemorySystem;
-use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, JitReport, LoadOptions,
-    Splits, Timings, call, parse_literal,
-};
-
-/// Calls a function; what came out, as text.
-fn outcome(
-    db: &Database,
-    func: &str,
-    args: &[i64],
-    engine: Engine,
-    jit: Option<JitOptions>,
-) -> String {
-    let request = CallRequest {
-        file: "/main.py".into(),
-        func: func.to_owned(),
-        args: args.iter().map(|n| parse_literal(&n.to_string())).collect(),
-        engine,
-        jit,
-    };
-    match call(
-        db,
-        &LoadOptions::default(),
-        &request,
-        &mut Timings::default(),
-    ) {
-        Ok(CallOutcome::Returned(v)) => v.to_string(),
-        Ok(CallOutcome::Raised { class, .. }) => class,
-        Err(Failure::Diagnostics(found)) => {
-            let texts = found.iter().map(|d| format!("{}: {}", d.code, d.message));
-            texts.collect::<Vec<_>>().join("; ")
-        }
-        Err(e) => format!("{e:?}"),
-    }
-}
-
-fn database(source: &str) -> Database {
-    let system = MemorySystem::new(taipan_prelude::SHIPPED);
-    system.write("/main.py", source);
-    Database::new(Arc::new(system))
-}
+use support::jit::{database, outcome};
+use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
 /// Runs calls with and without compiled loops. Returns what was compiled in the end for the
 /// last call with lazy splits.

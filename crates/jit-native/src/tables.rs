@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_jit::engine::{References, function_of};
-use taipan_jit::{DriverInfo, FunctionHints, JitProgram, TsGraph};
+use taipan_jit::{DriverInfo, FunctionHints, JitProgram, OwnTouches, TouchTable, TsGraph};
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
     TypeKind,
@@ -31,6 +31,7 @@ pub struct JitTables {
     pub drivers: Vec<DriverInfo>,
     graphs: Vec<Arc<TsGraph>>,
     functions: Vec<(FuncSym, Facts)>,
+    touches: TouchTable,
     bodies: Vec<(StructId, StructBody)>,
     exceptions: Vec<(StaticSym, StaticSym)>,
 }
@@ -66,6 +67,7 @@ impl JitTables {
         let tables = JitTables {
             drivers,
             graphs,
+            touches: TouchTable::new(program, functions.iter().map(|(f, _)| f)),
             functions,
             bodies: bodies(program, types),
             exceptions: exceptions.to_vec(),
@@ -107,6 +109,8 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
 pub struct Tabled {
     graphs: FxHashMap<FuncSym, Arc<TsGraph>>,
     functions: FxHashMap<FuncSym, Facts>,
+    touches: FxHashMap<FuncSym, Arc<OwnTouches>>,
+    unknown: Arc<OwnTouches>,
     bodies: FxHashMap<StructId, Arc<StructBody>>,
     exceptions: Vec<(StaticSym, StaticSym)>,
 }
@@ -119,6 +123,8 @@ impl Tabled {
         Tabled {
             graphs: graphs.map(|g| (function_of(&g).clone(), g)).collect(),
             functions: tables.functions.into_iter().collect(),
+            touches: tables.touches.into_map(),
+            unknown: Arc::new(OwnTouches::anything()),
             bodies: bodies.map(|(id, body)| (id, Arc::new(body))).collect(),
             exceptions: tables.exceptions,
         }
@@ -181,6 +187,10 @@ impl JitProgram for Tabled {
 
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
         self.graphs.get(f).cloned()
+    }
+
+    fn touches(&self, f: &FuncSym) -> Arc<OwnTouches> {
+        self.touches.get(f).unwrap_or(&self.unknown).clone()
     }
 }
 

@@ -68,4 +68,5 @@ pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};
 pub use residual::{ResidualCounts, Stub};
 pub use specialize::Splits;
 pub use state::Word;
+pub use touches::{OwnTouches, TouchTable};
 pub use world::{Called, World};

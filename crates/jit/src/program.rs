@@ -5,6 +5,7 @@ use std::sync::Arc;
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
 use crate::code::TsGraph;
+use crate::touches::OwnTouches;
 
 /// What the attributes of a function say to the JIT generator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -47,6 +48,9 @@ pub trait JitProgram: Program {
 
     /// The function as they read it: see [`crate::timeshift_function`].
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>>;
+
+    /// What it does to memory.
+    fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
 }
 
 /// Which calls are followed (RPython: `HintAnnotatorPolicy`).

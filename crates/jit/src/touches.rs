@@ -4,10 +4,15 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use taipan_graph::Operation;
-use taipan_lltype::{FuncKind, FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp};
+use taipan_lltype::{
+    FuncKind, FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program,
+};
 
 use crate::layout::{Place, Step, place_at};
 use crate::program::JitProgram;
@@ -15,20 +20,22 @@ use crate::purity::{call_targets, field_name, operand_ty};
 use crate::state::FieldKey;
 
 /// Places of one kind, in whatever object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 enum Kind {
     Field(FieldKey),
     Array(LLType),
 }
 
 /// What one call may do.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Touched {
     reads_anything: bool,
     writes_anything: bool,
-    reads: FxHashSet<Kind>,
-    writes: FxHashSet<Kind>,
+    reads: Kinds,
+    writes: Kinds,
 }
+
+type Kinds = IndexSet<Kind, FxBuildHasher>;
 
 impl Touched {
     /// What is known of calls of unknown functions.
@@ -60,6 +67,12 @@ impl Touched {
         self.reads.extend(&other.reads);
         self.writes.extend(&other.writes);
     }
+
+    /// What it writes is its own affair.
+    fn writes_nothing(&mut self) {
+        self.writes.clear();
+        self.writes_anything = false;
+    }
 }
 
 fn kinds(place: Place) -> impl Iterator<Item = Kind> {
@@ -71,16 +84,53 @@ fn kinds(place: Place) -> impl Iterator<Item = Kind> {
     one.into_iter().chain(two)
 }
 
-/// What a function does itself, and which it calls.
-struct Own {
+/// What a function does to memory itself, and which functions it calls.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct OwnTouches {
     touched: Touched,
     callees: Vec<FuncSym>,
+}
+
+impl OwnTouches {
+    /// What a function does of which nothing is known.
+    pub fn anything() -> OwnTouches {
+        OwnTouches {
+            touched: Touched::anything(),
+            callees: Vec::new(),
+        }
+    }
+
+    /// What a function with that graph does; what one without any does tells its name.
+    pub fn new(program: &dyn Program, f: &FuncSym, graph: Option<&LLGraph>) -> OwnTouches {
+        let mut own = OwnTouches::default();
+        match (graph, f.kind()) {
+            (Some(graph), _) => {
+                let reader = Reader { program, graph };
+                for b in graph.reachable() {
+                    for op in &graph.block(b).operations {
+                        reader.operation(op, &mut own);
+                    }
+                }
+            }
+            // It neither calls back nor lets others run. The objects that it gets are
+            // strings, which do not change.
+            (
+                None,
+                FuncKind::External {
+                    can_collect: false,
+                    releases_gil: false,
+                    ..
+                },
+            ) => {}
+            (None, _) => own.touched = Touched::anything(),
+        }
+        own
+    }
 }
 
 /// What calls of the functions of a program do, kept.
 pub(crate) struct Touches<'p> {
     program: &'p dyn JitProgram,
-    own: RefCell<FxHashMap<FuncSym, Rc<Own>>>,
     known: RefCell<FxHashMap<FuncSym, Rc<Touched>>>,
 }
 
@@ -88,7 +138,6 @@ impl<'p> Touches<'p> {
     pub(crate) fn new(program: &'p dyn JitProgram) -> Self {
         Touches {
             program,
-            own: RefCell::default(),
             known: RefCell::default(),
         }
     }
@@ -105,54 +154,197 @@ impl<'p> Touches<'p> {
             if all.is_anything() || !seen.insert(f.clone()) {
                 continue;
             }
-            let own = self.own(&f);
+            let own = self.program.touches(&f);
             all.add(&own.touched);
             pending.extend(own.callees.iter().cloned());
         }
         if self.program.hints(f).elidable {
-            // Whatever it writes is its own affair.
-            all.writes.clear();
-            all.writes_anything = false;
+            all.writes_nothing();
         }
         let all = Rc::new(all);
         self.known.borrow_mut().insert(f.clone(), all.clone());
         all
     }
+}
 
-    fn own(&self, f: &FuncSym) -> Rc<Own> {
-        if let Some(own) = self.own.borrow().get(f) {
-            return own.clone();
+/// What calls of functions do, for programs that are known by tables. It can be written
+/// and read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TouchTable {
+    kinds: Vec<Kind>,
+    /// What several functions do alike stands here once.
+    sets: Vec<Bits>,
+    functions: Vec<(FuncSym, u32)>,
+}
+
+/// A [`Touched`] as bits, one for each kind.
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+struct Bits {
+    reads_anything: bool,
+    writes_anything: bool,
+    reads: Vec<u64>,
+    writes: Vec<u64>,
+}
+
+impl TouchTable {
+    /// That of these functions of a program.
+    pub fn new<'f>(
+        program: &dyn JitProgram,
+        functions: impl Iterator<Item = &'f FuncSym>,
+    ) -> TouchTable {
+        let functions: Vec<FuncSym> = functions.cloned().collect();
+        let (order, own) = callees_first(program, &functions);
+        let mut kinds = Kinds::default();
+        let mut sets: Vec<Bits> = Vec::new();
+        for o in &own {
+            sets.push(Bits {
+                reads_anything: o.touched.reads_anything,
+                writes_anything: o.touched.writes_anything,
+                reads: bits(&o.touched.reads, &mut kinds),
+                writes: bits(&o.touched.writes, &mut kinds),
+            });
         }
-        let mut own = Own {
-            touched: Touched::default(),
-            callees: Vec::new(),
-        };
-        match (self.program.graph(f), f.kind()) {
-            (Some(graph), _) => {
-                for b in graph.reachable() {
-                    for op in &graph.block(b).operations {
-                        self.operation(&graph, op, &mut own);
+        let callees: Vec<Vec<usize>> = (own.iter())
+            .map(|o| o.callees.iter().filter_map(|f| order.get_index_of(f)))
+            .map(Iterator::collect)
+            .collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (i, callees) in callees.iter().enumerate() {
+                for callee in callees {
+                    if *callee != i {
+                        let other = sets[*callee].clone();
+                        changed |= sets[i].add(&other);
                     }
                 }
             }
-            // It neither calls back nor lets others run. The objects that it gets are
-            // strings, which do not change.
-            (
-                None,
-                FuncKind::External {
-                    can_collect: false,
-                    releases_gil: false,
-                    ..
-                },
-            ) => {}
-            (None, _) => own.touched = Touched::anything(),
         }
-        let own = Rc::new(own);
-        self.own.borrow_mut().insert(f.clone(), own.clone());
-        own
+        let mut distinct: IndexSet<Bits> = IndexSet::new();
+        let of = functions.into_iter().filter_map(|f| {
+            let mut set = sets[order.get_index_of(&f)?].clone();
+            if program.hints(&f).elidable {
+                set.writes_anything = false;
+                set.writes.clear();
+            }
+            Some((f, distinct.insert_full(set).0 as u32))
+        });
+        TouchTable {
+            functions: of.collect(),
+            kinds: kinds.into_iter().collect(),
+            sets: distinct.into_iter().collect(),
+        }
     }
 
-    fn operation(&self, graph: &LLGraph, op: &Operation<LowLevel>, own: &mut Own) {
+    /// By function.
+    pub fn into_map(self) -> FxHashMap<FuncSym, Arc<OwnTouches>> {
+        let all: Vec<Arc<OwnTouches>> = (self.sets.iter())
+            .map(|set| {
+                let touched = Touched {
+                    reads_anything: set.reads_anything,
+                    writes_anything: set.writes_anything,
+                    reads: self.kinds_of(&set.reads),
+                    writes: self.kinds_of(&set.writes),
+                };
+                // The table has what callees do.
+                Arc::new(OwnTouches {
+                    touched,
+                    callees: Vec::new(),
+                })
+            })
+            .collect();
+        let functions = self.functions.into_iter();
+        functions
+            .filter_map(|(f, set)| Some((f, all.get(set as usize)?.clone())))
+            .collect()
+    }
+
+    fn kinds_of(&self, bits: &[u64]) -> Kinds {
+        let is_set = |i: &usize| bits.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0);
+        let set = (0..self.kinds.len()).filter(is_set);
+        set.map(|i| self.kinds[i]).collect()
+    }
+}
+
+fn bits(set: &Kinds, all: &mut Kinds) -> Vec<u64> {
+    let mut bits = Vec::new();
+    for kind in set {
+        let at = all.insert_full(*kind).0;
+        if bits.len() <= at / 64 {
+            bits.resize(at / 64 + 1, 0);
+        }
+        bits[at / 64] |= 1 << (at % 64);
+    }
+    bits
+}
+
+impl Bits {
+    /// Adds another one; whether that changed anything.
+    fn add(&mut self, other: &Bits) -> bool {
+        let before = (self.reads_anything, self.writes_anything);
+        self.reads_anything |= other.reads_anything;
+        self.writes_anything |= other.writes_anything;
+        let mut changed = before != (self.reads_anything, self.writes_anything);
+        for (mine, others) in [
+            (&mut self.reads, &other.reads),
+            (&mut self.writes, &other.writes),
+        ] {
+            if mine.len() < others.len() {
+                mine.resize(others.len(), 0);
+            }
+            for (mine, other) in mine.iter_mut().zip(others) {
+                changed |= *other & !*mine != 0;
+                *mine |= other;
+            }
+        }
+        changed
+    }
+}
+
+/// All functions that these reach, most of them after those that they call, and what each
+/// does itself.
+fn callees_first(
+    program: &dyn JitProgram,
+    functions: &[FuncSym],
+) -> (IndexSet<FuncSym>, Vec<Arc<OwnTouches>>) {
+    let mut order = IndexSet::new();
+    let mut all = Vec::new();
+    let mut seen = FxHashSet::default();
+    for f in functions {
+        // Functions in progress, and how many of their callees were looked at.
+        let mut stack: Vec<(FuncSym, Arc<OwnTouches>, usize)> = Vec::new();
+        if seen.insert(f.clone()) {
+            stack.push((f.clone(), program.touches(f), 0));
+        }
+        while let Some((_, own, next)) = stack.last_mut() {
+            match own.callees.get(*next).cloned() {
+                Some(callee) => {
+                    *next += 1;
+                    if seen.insert(callee.clone()) {
+                        let own = program.touches(&callee);
+                        stack.push((callee, own, 0));
+                    }
+                }
+                None => {
+                    if let Some((f, own, _)) = stack.pop() {
+                        order.insert(f);
+                        all.push(own);
+                    }
+                }
+            }
+        }
+    }
+    (order, all)
+}
+
+/// A graph that is read.
+struct Reader<'a> {
+    program: &'a dyn Program,
+    graph: &'a LLGraph,
+}
+
+impl Reader<'_> {
+    fn operation(&self, op: &Operation<LowLevel>, own: &mut OwnTouches) {
         use PlainOp::*;
         let LLOp::Plain(p) = op.op else { return };
         match p {
@@ -160,19 +352,17 @@ impl<'p> Touches<'p> {
                 Some(targets) => own.callees.extend(targets),
                 None => own.touched = Touched::anything(),
             },
-            Getfield | Getarrayitem | Getinteriorfield => {
-                match self.kind(graph, op, &op.args[1..]) {
-                    Some(kind) => _ = own.touched.reads.insert(kind),
-                    None => own.touched.reads_anything |= may_be_kept(graph, op),
-                }
-            }
+            Getfield | Getarrayitem | Getinteriorfield => match self.kind(op, &op.args[1..]) {
+                Some(kind) => _ = own.touched.reads.insert(kind),
+                None => own.touched.reads_anything |= may_be_kept(self.graph, op),
+            },
             Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-            | BareSetinteriorfield => match self.kind(graph, op, &op.args[1..op.args.len() - 1]) {
+            | BareSetinteriorfield => match self.kind(op, &op.args[1..op.args.len() - 1]) {
                 Some(kind) => _ = own.touched.writes.insert(kind),
-                None => own.touched.writes_anything |= may_be_kept(graph, op),
+                None => own.touched.writes_anything |= may_be_kept(self.graph, op),
             },
             GcCopyArray => {
-                let array = op.args.first().and_then(|p| self.array_of(graph, p));
+                let array = op.args.first().and_then(|p| self.array_of(p));
                 match array {
                     Some(array) => {
                         own.touched.reads.insert(Kind::Array(array));
@@ -187,13 +377,8 @@ impl<'p> Touches<'p> {
     }
 
     /// The kind of place that an operation names.
-    fn kind(
-        &self,
-        graph: &LLGraph,
-        op: &Operation<LowLevel>,
-        offsets: &[LLOperand],
-    ) -> Option<Kind> {
-        let container = operand_ty(graph, op.args.first()?).pointee()?;
+    fn kind(&self, op: &Operation<LowLevel>, offsets: &[LLOperand]) -> Option<Kind> {
+        let container = operand_ty(self.graph, op.args.first()?).pointee()?;
         let steps: Vec<Step<'_>> = (offsets.iter())
             .map(|o| match field_name(Some(o)) {
                 Some(name) => Step::Field(name),
@@ -207,8 +392,8 @@ impl<'p> Touches<'p> {
         }
     }
 
-    fn array_of(&self, graph: &LLGraph, pointer: &LLOperand) -> Option<LLType> {
-        let container = operand_ty(graph, pointer).pointee()?;
+    fn array_of(&self, pointer: &LLOperand) -> Option<LLType> {
+        let container = operand_ty(self.graph, pointer).pointee()?;
         match container.as_struct() {
             None => container.as_array().map(|_| container),
             Some(s) => (self.program.body(s).fields.last())
