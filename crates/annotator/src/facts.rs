@@ -50,6 +50,8 @@ pub(crate) struct Facts {
     wanted: Mutex<IndexSet<Request>>,
     /// Helpers of the prelude are specialised by low-level types whatever their tags.
     pub(crate) helper_mode: bool,
+    /// See [`Roots::jit`](crate::Roots::jit).
+    pub(crate) jit: bool,
 }
 
 thread_local! {

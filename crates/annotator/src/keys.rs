@@ -108,6 +108,10 @@ pub struct Roots {
     /// Where it starts.
     #[returns(ref)]
     pub set: RootSet,
+    /// For code that compiles loops while it runs: functions that drivers name are called
+    /// at their merge points.
+    #[returns(copy)]
+    pub jit: bool,
 }
 
 /// A function with its specialisation key: what one annotated graph belongs to

@@ -120,7 +120,11 @@ fn solve_program(db: &dyn Db, roots: Roots) -> Solution {
     let program = roots.program(db);
     let calls = root_calls(db, roots);
     let state = place(db, roots);
-    let mut work = Work::on(&state, || Warm::new(Facts::default(), calls.clone()));
+    let mut work = Work::on(&state, || {
+        let mut facts = Facts::default();
+        facts.jit = roots.jit(db);
+        Warm::new(facts, calls.clone())
+    });
     let mut run = 0;
     if let Some(warm) = &mut work.warm {
         warm.refresh(db, program);

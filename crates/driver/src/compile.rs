@@ -19,7 +19,7 @@ use taipan_rtyper::TyperError;
 
 use crate::ahead;
 use crate::answers::{Question, remember};
-use crate::drivers::jit_drivers;
+use crate::drivers::{jit_drivers, jit_is_on};
 use crate::link::link_with_cache;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
@@ -115,7 +115,7 @@ pub fn call(
             func,
             args: types.into(),
         };
-        let roots = Roots::new(db, program, set);
+        let roots = Roots::new(db, program, set, jit_is_on(db));
         let root = typed(db, roots, timings)?;
         // Memory of the interpreter is none that C code could use.
         let engine = match request.engine {

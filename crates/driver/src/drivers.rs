@@ -4,15 +4,16 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Roots, Spec};
+use taipan_annotator::{JIT_HOOKS, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, Object};
 use taipan_jit::{
-    DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, OwnTouches, Portal,
+    DriverHooks, DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, OwnTouches, Portal,
     PromotedArguments, TsGraph, portal_of,
 };
-use taipan_lltype::{FuncKind, FuncSym, LLGraph};
+use taipan_lltype::{BOOL, CHAR, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
+use taipan_rtyper::func_sym_of;
 
 use crate::hints::jit_attributes;
 use crate::reach::reachable_here;
@@ -137,6 +138,12 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
             greens: types[..portal.greens].to_vec(),
             reds: types[portal.greens..].to_vec(),
             enters_at_merge_point: all.iter().find(enters).is_none(),
+            hooks: hooks(db, roots, point.driver, &portal)
+                .map_err(|text| Diagnostic::error("TP0603", span_of(db, key, point), text))?,
+            is_recursive: matches!(
+                driver_attribute(db, roots, point.driver, "is_recursive"),
+                Some(Const::Bool(true))
+            ),
         };
         if let Some((_, other)) = found.iter().find(|d| d.0 == point.driver) {
             let text = format!(
@@ -157,12 +164,63 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
 }
 
 fn driver_name(db: &dyn Db, roots: Roots, driver: ObjId) -> String {
+    let name = driver_attribute(db, roots, driver, "name");
+    let name = name.as_ref().and_then(Const::as_str);
+    name.unwrap_or("jitdriver").to_owned()
+}
+
+fn driver_attribute(db: &dyn Db, roots: Roots, driver: ObjId, name: &str) -> Option<Const> {
     let object = Object::new(db, roots.program(db), driver);
-    let name = match taipan_interp::object(db, object).as_deref() {
-        Some(ObjData::Instance(i)) => i.get("name").and_then(Const::as_str).map(str::to_owned),
+    match taipan_interp::object(db, object).as_deref() {
+        Some(ObjData::Instance(i)) => i.get(name).cloned(),
         _ => None,
-    };
-    name.unwrap_or_else(|| "jitdriver".to_owned())
+    }
+}
+
+/// The functions that a driver names, or what is wrong with one of them.
+fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<DriverHooks, String> {
+    let mut hooks = DriverHooks::default();
+    if !roots.jit(db) {
+        return Ok(hooks);
+    }
+    let values = &portal.sym.ty().args;
+    for name in JIT_HOOKS {
+        let Some(Const::Obj(func)) = driver_attribute(db, roots, driver, name) else {
+            continue;
+        };
+        let greens = portal.greens;
+        let (given, result, place) = match name {
+            "get_printable_location" => (greens, "a string", &mut hooks.printable_location),
+            "get_location" => (greens, "a tuple", &mut hooks.location),
+            "confirm_enter_jit" => (values.len(), "a bool", &mut hooks.confirm_enter_jit),
+            "can_never_inline" => (greens, "a bool", &mut hooks.can_never_inline),
+            "get_unique_id" => (greens, "an integer", &mut hooks.unique_id),
+            _ => (greens, "a bool", &mut hooks.should_unroll_one_iteration),
+        };
+        let sym = func_sym_of(db, Spec::new(db, roots, func, ""))
+            .map_err(|e| format!("{name}: {}", e.message))?;
+        let takes: Vec<LLType> = (sym.ty().args.iter().copied())
+            .filter(|t| !t.is_void())
+            .collect();
+        let fits = |(a, b): (&LLType, &LLType)| a == b || (a.is_gc_ptr() && b.is_gc_ptr());
+        if takes.len() != given || !takes.iter().zip(values).all(fits) {
+            return Err(format!(
+                "{name} is called elsewhere in the program, with values of other types"
+            ));
+        }
+        let returned = sym.ty().result;
+        let is_right = match result {
+            "a string" => returned == STR.ptr() || returned == *CHAR,
+            "a bool" => returned == *BOOL,
+            "an integer" => returned == *SIGNED,
+            _ => returned.is_gc_ptr(),
+        };
+        if !is_right {
+            return Err(format!("{name} does not return {result}"));
+        }
+        *place = Some(sym);
+    }
+    Ok(hooks)
 }
 
 /// The driver with a merge point that an object is.

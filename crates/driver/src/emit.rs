@@ -172,6 +172,7 @@ fn roots(
                     func,
                     args: args.into(),
                 },
+                false,
             ))
         }
         (Some(_), None) => Err(Failure::Usage("--inputs needs FILE.py:FUNC".to_owned())),
@@ -181,7 +182,7 @@ fn roots(
             match function.as_deref() {
                 Some(ObjData::Function(f)) if taipan_code::code(db, f.code).argcount == 0 => {
                     let args = Vec::new().into();
-                    Ok(Roots::new(db, program, RootSet::Call { func, args }))
+                    Ok(Roots::new(db, program, RootSet::Call { func, args }, false))
                 }
                 _ => Err(d
                     .with_help("give the types of the arguments with --inputs")

@@ -108,7 +108,8 @@ pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic>
     let entry = taipan_interp::entry_point(db, program)
         .clone()
         .map_err(|d| *d)?;
-    Ok(Roots::new(db, program, RootSet::EntryPoint(entry)))
+    let jit = crate::drivers::jit_is_on(db);
+    Ok(Roots::new(db, program, RootSet::EntryPoint(entry), jit))
 }
 
 /// Everything that is wrong with a program, in the order of stages; warnings too.

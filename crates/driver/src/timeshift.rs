@@ -105,7 +105,7 @@ fn typed_call(
         func,
         args: args.into(),
     };
-    let roots = Roots::new(db, program, set);
+    let roots = Roots::new(db, program, set, false);
     let root = typed(db, roots, timings)?;
     Ok((roots, root))
 }

@@ -96,6 +96,7 @@ impl<'db> Home<'db> {
                     db,
                     program,
                     RootSet::Tests { except: [].into() },
+                    false,
                 )),
                 false => entry_roots(db, program).ok(),
             },

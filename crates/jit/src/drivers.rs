@@ -77,6 +77,46 @@ pub struct DriverInfo {
     /// Compiled code is entered at the merge point: there is no `can_enter_jit` in the
     /// function.
     pub enters_at_merge_point: bool,
+    /// The functions of the program that it names.
+    pub hooks: DriverHooks,
+    /// `is_recursive`: the interpreter calls itself.
+    pub is_recursive: bool,
+}
+
+/// What a driver has the compiler ask. All functions get the words of the greens; if they
+/// raise, what they would have said is not known.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct DriverHooks {
+    /// `get_printable_location`: a string that says where that is.
+    pub printable_location: Option<FuncSym>,
+    /// `get_location`: file, line, function, index and operation, a tuple.
+    pub location: Option<FuncSym>,
+    /// `confirm_enter_jit`: whether code may be compiled and entered. It gets the reds as
+    /// well.
+    pub confirm_enter_jit: Option<FuncSym>,
+    /// `can_never_inline`: whether a call that gets to the merge point with these greens
+    /// stays a call.
+    pub can_never_inline: Option<FuncSym>,
+    /// `should_unroll_one_iteration`: whether a loop that starts with these greens is
+    /// entered in the second round only.
+    pub should_unroll_one_iteration: Option<FuncSym>,
+    /// `get_unique_id`: a number for the code that runs.
+    pub unique_id: Option<FuncSym>,
+}
+
+impl DriverHooks {
+    /// All that are there.
+    pub fn functions(&self) -> impl Iterator<Item = &FuncSym> {
+        let all = [
+            &self.printable_location,
+            &self.location,
+            &self.confirm_enter_jit,
+            &self.can_never_inline,
+            &self.should_unroll_one_iteration,
+            &self.unique_id,
+        ];
+        all.into_iter().flatten()
+    }
 }
 
 impl DriverInfo {
@@ -360,6 +400,10 @@ fn ask(
     values: &[LLOperand],
     otherwise: Link<LowLevel>,
 ) {
+    let b = match &info.hooks.confirm_enter_jit {
+        Some(confirm) => confirmed(g, b, confirm, values, &otherwise),
+        None => b,
+    };
     let (greens, reds) = values.split_at(info.greens.len().min(values.len()));
     let ptr = LLType::new(TypeKind::Func(info.entry_type())).ptr();
     let number = LLOperand::Const(LLConst::signed(i64::from(info.number)));
@@ -377,6 +421,41 @@ fn ask(
         Link::with_case(otherwise.target, otherwise.args, ExitCase::Bool(false)),
         Link::with_case(enter, Vec::new(), ExitCase::Bool(true)),
     ];
+}
+
+/// Asks the program whether compiled code may be entered; the block for yes.
+fn confirmed(
+    g: &mut LLGraph,
+    b: BlockId,
+    confirm: &FuncSym,
+    values: &[LLOperand],
+    otherwise: &Link<LowLevel>,
+) -> BlockId {
+    let mut values = values.iter();
+    let mut args = vec![LLOperand::Const(LLConst::Func(confirm.clone()))];
+    for ty in &confirm.ty().args {
+        if ty.is_void() {
+            args.push(LLOperand::Const(LLConst::void()));
+        } else if let Some(v) = values.next() {
+            args.push(match operand_ty(g, v) == *ty {
+                true => v.clone(),
+                false => push(g, b, PlainOp::CastPointer.into(), [v.clone()], *ty),
+            });
+        }
+    }
+    let yes = push(g, b, PlainOp::DirectCall.into(), args, *BOOL);
+    let on = g.new_block(Vec::new());
+    let block = g.block_mut(b);
+    block.exitswitch = ExitSwitch::Value(yes);
+    block.exits = vec![
+        Link::with_case(
+            otherwise.target,
+            otherwise.args.clone(),
+            ExitCase::Bool(false),
+        ),
+        Link::with_case(on, Vec::new(), ExitCase::Bool(true)),
+    ];
+    on
 }
 
 fn return_(g: &mut LLGraph, b: BlockId, value: LLOperand) {

@@ -286,6 +286,8 @@ impl References {
         let mut out = References::default();
         let mut graphs = Vec::new();
         let mut seen: FxHashSet<FuncSym> = FxHashSet::default();
+        let hooks = drivers.iter().flat_map(|d| d.hooks.functions());
+        out.consts.extend(hooks.cloned().map(LLConst::Func));
         let mut waiting: Vec<FuncSym> = drivers.iter().map(|d| d.portal.clone()).collect();
         while let Some(f) = waiting.pop() {
             if !seen.insert(f.clone()) {

@@ -58,8 +58,8 @@ mod world;
 pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{
-    DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM, enter_compiled_code,
-    has_markers, markers, portal, portal_of,
+    DriverHooks, DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
+    enter_compiled_code, has_markers, markers, portal, portal_of,
 };
 pub use explain::HintError;
 pub use generate::Generator;

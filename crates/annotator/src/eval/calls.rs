@@ -111,6 +111,9 @@ impl Cx<'_> {
         }
         if is_jit_marker(&info.data) {
             self.check_jit_marker(&info.data.name, desc, &args)?;
+            if self.facts.jit && &*info.data.name == "jit_merge_point" {
+                self.call_hooks(desc, &args)?;
+            }
             return self.const_val(&Const::None);
         }
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {

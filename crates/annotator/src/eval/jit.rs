@@ -26,6 +26,17 @@ const HINTS: [&str; 12] = [
     "variable",
 ];
 
+/// What a `JitDriver` may name as functions for the just-in-time compiler to call: with
+/// the greens, and `confirm_enter_jit` with the reds as well.
+pub const JIT_HOOKS: [&str; 6] = [
+    "get_printable_location",
+    "get_location",
+    "confirm_enter_jit",
+    "can_never_inline",
+    "should_unroll_one_iteration",
+    "get_unique_id",
+];
+
 /// Whether calls only tell a just-in-time compiler where a loop is
 /// (RPython: `ExtEnterLeaveMarker`): the live variables that they name go nowhere.
 pub fn is_jit_marker(func: &FunctionData) -> bool {
@@ -77,16 +88,68 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The names in an attribute of a driver or of its class, if they are known.
-    fn names_of_driver(&self, driver: ObjId, attribute: &str) -> Known<Option<Vec<String>>> {
+    /// Calls the functions that a driver names, as its compiler will (RPython:
+    /// `annotate_hooks`).
+    pub(super) fn call_hooks(&mut self, desc: &Desc, args: &Arguments) -> Known<()> {
+        let Desc::FrozenMethod { frozen, .. } = desc else {
+            return Ok(());
+        };
+        for hook in JIT_HOOKS {
+            let Some(Const::Obj(func)) = self.driver_attribute(*frozen, hook)? else {
+                continue;
+            };
+            if self.facts.function(func)?.is_none() {
+                self.problem("TP0304", format!("{hook} is no plain function"));
+                continue;
+            }
+            let mut given = Vec::new();
+            let colors: &[&str] = match hook {
+                "confirm_enter_jit" => &["greens", "reds"],
+                _ => &["greens"],
+            };
+            for color in colors {
+                for name in self.names_of_driver(*frozen, color)?.unwrap_or_default() {
+                    let value = |n: &str| args.keywords.iter().find(|k| *k.0 == *n);
+                    let val = match (value(&name), name.split_once('.')) {
+                        (Some((_, _, val)), _) => val.clone(),
+                        (None, Some((object, field))) => match value(object) {
+                            Some((_, _, val)) => {
+                                let val = val.clone();
+                                self.getattr(&val, &field.into())?
+                            }
+                            None => return Ok(()),
+                        },
+                        // The call does not name it, which was said already.
+                        (None, None) => return Ok(()),
+                    };
+                    if val.is_bottom() {
+                        return Ok(());
+                    }
+                    given.push((ArgSource::Receiver, val));
+                }
+            }
+            // The operation itself calls nothing.
+            let record = std::mem::take(&mut self.record);
+            self.call_desc(&Desc::Function(func), Arguments::positional(given))?;
+            self.record = record;
+        }
+        Ok(())
+    }
+
+    /// An attribute of a driver or of its class.
+    fn driver_attribute(&self, driver: ObjId, attribute: &str) -> Known<Option<Const>> {
         let Some(ObjData::Instance(i)) = self.facts.object(driver)?.as_deref().cloned() else {
             return Ok(None);
         };
-        let names = match i.get(attribute) {
+        Ok(match i.get(attribute) {
             Some(own) => Some(own.clone()),
             None => self.facts.lookup(i.class, attribute)?.map(|(_, c)| c),
-        };
-        let items = match names {
+        })
+    }
+
+    /// The names in an attribute of a driver or of its class, if they are known.
+    fn names_of_driver(&self, driver: ObjId, attribute: &str) -> Known<Option<Vec<String>>> {
+        let items = match self.driver_attribute(driver, attribute)? {
             Some(Const::Tuple(items)) => items.to_vec(),
             Some(Const::Obj(list)) => match self.facts.object(list)?.as_deref() {
                 Some(ObjData::List(items)) => items.clone(),

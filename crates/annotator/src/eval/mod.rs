@@ -23,7 +23,7 @@ pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
 pub(crate) use function::{FLOW_FAILED, Shape, arg_count, missing_defaults};
-pub use jit::is_jit_marker;
+pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;

@@ -28,7 +28,7 @@ pub(super) fn result_of(db: &TestDb, inputs: &str) -> String {
         Ok(a) => a.into(),
         Err(e) => return e,
     };
-    let roots = Roots::new(db, program, RootSet::Call { func: *func, args });
+    let roots = Roots::new(db, program, RootSet::Call { func: *func, args }, false);
     let mut out = String::new();
     for d in annotation_diagnostics(db, roots).iter() {
         let place = match d.primary {
@@ -580,7 +580,7 @@ def f(n):
             panic!("no f");
         };
         let args = parse_inputs("SomeInteger").expect("an input").into();
-        let roots = Roots::new(db, program, RootSet::Call { func: *func, args });
+        let roots = Roots::new(db, program, RootSet::Call { func: *func, args }, false);
         let all: Vec<_> = specs_of(db, roots)
             .iter()
             .map(|s| crate::signature(db, *s))

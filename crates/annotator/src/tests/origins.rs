@@ -19,7 +19,7 @@ fn check(source: &str, expected: Expect) {
         panic!("no f");
     };
     let args = Vec::new().into();
-    let roots = Roots::new(&db, program, RootSet::Call { func: *func, args });
+    let roots = Roots::new(&db, program, RootSet::Call { func: *func, args }, false);
     let shown: Vec<String> = (annotation_diagnostics(&db, roots).iter())
         .map(|d| render_text(&db, d, false))
         .collect();

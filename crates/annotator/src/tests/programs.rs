@@ -43,7 +43,7 @@ fn annotate(target: &str) -> String {
         Ok(e) => *e,
         Err(d) => return d.message.clone(),
     };
-    let roots = Roots::new(&db, program, RootSet::EntryPoint(entry));
+    let roots = Roots::new(&db, program, RootSet::EntryPoint(entry), false);
     let mut out = String::new();
     for d in annotation_diagnostics(&db, roots).iter() {
         let place = d.primary.map_or(String::new(), |s| {

@@ -18,7 +18,7 @@ fn evaluations(db: &TestDb) -> u32 {
         panic!("no f");
     };
     let args = [].into();
-    let roots = Roots::new(db, program, RootSet::Call { func: *func, args });
+    let roots = Roots::new(db, program, RootSet::Call { func: *func, args }, false);
     solve(db, roots).read(|warm| warm.solver.clock)
 }
 

@@ -35,7 +35,7 @@ impl Bench {
         let func = find_function(&db, program, "f").expect("there is f");
         let zero = parse_literal("0").argument_type().expect("an integer");
         let args = vec![zero; args].into();
-        let roots = Roots::new(&db, program, RootSet::Call { func, args });
+        let roots = Roots::new(&db, program, RootSet::Call { func, args }, false);
         let f = typed(&db, roots, &mut Timings::default()).expect("is RPython");
         Bench {
             db,

@@ -52,7 +52,7 @@ pub(super) fn compile(
             let left = runners.iter().filter(|r| !except.contains(r));
             RootSet::Functions(left.copied().collect())
         };
-        Roots::new(db, program, set)
+        Roots::new(db, program, set, false)
     };
     match attempt(db, whole(&[]), timings) {
         Ok(()) => out.groups.push(Group {
@@ -91,7 +91,7 @@ fn split(
     }
     let (left, right) = runners.split_at(runners.len() / 2);
     for half in [left, right] {
-        let roots = Roots::new(db, program, RootSet::Functions(half.into()));
+        let roots = Roots::new(db, program, RootSet::Functions(half.into()), false);
         match attempt(db, roots, timings) {
             Ok(()) => out.groups.push(Group {
                 roots,

@@ -243,6 +243,8 @@ class JitDriver(object):
         if self.autoreds:
             self.reds = []
             self.numreds = None
+            assert confirm_enter_jit is None, (
+                "reds='auto' is not compatible with confirm_enter_jit")
         else:
             if reds is not None:
                 self.reds = reds

@@ -1,0 +1,117 @@
+//! Functions that drivers name: they are a part of programs whose loops are compiled, and
+//! of no others.
+
+mod support {
+    pub(crate) mod jit;
+}
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use support::jit::{database, outcome};
+use taipan_driver::{Engine, JitOptions, JitReport};
+
+/// What a call returns, and how many loops were compiled.
+fn compiled(source: &str, args: &[i64], engine: Engine) -> (String, usize) {
+    let mut db = database(source);
+    db.generate_jit(true);
+    let report = Arc::new(Mutex::new(JitReport::default()));
+    let options = JitOptions {
+        threshold: Some(2),
+        report: Some(report.clone()),
+        ..JitOptions::default()
+    };
+    let got = outcome(&db, "main", args, engine, Some(options));
+    let functions = report.lock().expect("nothing panicked").functions;
+    (got, functions)
+}
+
+const CONFIRM: &str = "
+from rpython.rlib.jit import JitDriver
+class Code(object):
+    def __init__(self, name): self.name = name
+class Frame(object):
+    def __init__(self, traced): self.traced = traced
+def confirm(mode, code, n, frame):
+    return not frame.traced and code.name != 'never'
+def location(mode, code):
+    return 'mode %d of %s' % (mode, code.name)
+def unique(mode, code):
+    return mode * 10 + len(code.name)
+def no(mode, code):
+    return False
+driver = JitDriver(greens=['mode', 'code'], reds=['n', 'frame'],
+                   confirm_enter_jit=confirm, get_printable_location=location,
+                   get_unique_id=unique, can_never_inline=no,
+                   should_unroll_one_iteration=no)
+def loop(mode, code, frame):
+    n = 30
+    while n > 0:
+        driver.jit_merge_point(mode=mode, code=code, n=n, frame=frame)
+        n -= mode
+        driver.can_enter_jit(mode=mode, code=code, n=n, frame=frame)
+    return n
+def main(traced, never):
+    code = Code('some')
+    if never: code = Code('never')
+    return loop(2, code, Frame(traced != 0))
+";
+
+/// Nothing is compiled, and nothing entered, unless the program agrees.
+#[test]
+fn confirm_enter_jit() {
+    for engine in [Engine::LLInterp, Engine::Native] {
+        for (args, functions) in [([0, 0], 1), ([1, 0], 0), ([0, 1], 0)] {
+            let got = compiled(CONFIRM, &args, engine);
+            assert_eq!(got, ("0".to_owned(), functions), "{args:?}, {engine:?}");
+        }
+    }
+    // It may also be the loop's own variable that decides.
+    let switched = CONFIRM.replace("return not frame.traced", "return n < 0 or False");
+    let got = compiled(&switched, &[0, 0], Engine::LLInterp);
+    assert_eq!(got, ("0".to_owned(), 0));
+}
+
+/// What is wrong with such a function is said, in programs that have a compiler.
+#[test]
+fn mistakes_in_functions_of_drivers() {
+    let mut text = String::new();
+    for (right, wrong) in [
+        ("return 'mode %d", "return n + 'mode %d"),
+        ("return 'mode %d of %s' % (mode, code.name)", "return mode"),
+        (
+            "return 'mode %d of %s' % (mode, code.name)",
+            "return code.nome",
+        ),
+        ("def location(mode, code)", "def location(mode)"),
+        (
+            "def no(mode, code):\n    return False",
+            "def no(mode, code):\n    return 1",
+        ),
+        (
+            "    return n\ndef",
+            "    return n + unique(u'x', Code('a'))\ndef",
+        ),
+    ] {
+        let source = CONFIRM.replace(right, wrong);
+        let (got, _) = compiled(&source, &[0, 0], Engine::LLInterp);
+        text += &format!("{got}\n");
+        let without = outcome(&database(&source), "main", &[0, 0], Engine::LLInterp, None);
+        text += &format!("    without a compiler: {without}\n");
+    }
+    expect![[r#"
+        TP0222: global name 'n' is not defined
+            without a compiler: 0
+        TP0603: get_printable_location does not return a string
+            without a compiler: 0
+        TP0301: an instance of main.Code has no attribute nome
+            without a compiler: 0
+        TP0304: location() takes exactly 1 argument (2 given)
+            without a compiler: 0
+        TP0603: can_never_inline does not return a bool
+            without a compiler: 0
+        TP0300: argument mode of unique() mixes an int and a unicode
+            without a compiler: TP0303: add of a unicode and an int is not RPython
+    "#]]
+    .assert_eq(&text);
+}
