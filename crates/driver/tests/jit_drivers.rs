@@ -223,10 +223,79 @@ fn boxed_objects() {
             int_lt 8
             int_sub 6
             malloc 3
-            ptr_iszero 6
             setarrayitem 6
             setfield 20
         "#]],
+    );
+}
+
+const CACHES: &str = "
+from rpython.rlib import jit
+class Entry(object):
+    _immutable_fields_ = ['key', 'value', 'next']
+    def __init__(self, key, value, next):
+        self.key, self.value, self.next = key, value, next
+class Place(object):
+    def __init__(self):
+        self.first = None
+        self.made = 0
+    @jit.elidable
+    def lookup(self, key):
+        e = self.first
+        while e is not None:
+            if e.key == key: return e
+            e = e.next
+        return None
+    @jit.elidable
+    def wanted(self, key):
+        e = self.first
+        while e is not None:
+            if e.key == key: return e.value
+            e = e.next
+        raise KeyError
+    @jit.dont_look_inside
+    def add(self, key):
+        self.made += 1
+        self.first = Entry(key, self.made, self.first)
+        return self.first
+    def find(self, key):
+        e = self.lookup(key)
+        if e is None: e = self.add(key)
+        return e.value
+    def find_or_raise(self, key):
+        try: return self.wanted(key)
+        except KeyError: return self.add(key).value
+driver = jit.JitDriver(greens=['raising', 'place'], reds=['n', 'acc'])
+def main(n, raising):
+    place = Place()
+    acc = 0
+    while n > 0:
+        driver.jit_merge_point(raising=raising, place=place, n=n, acc=acc)
+        assert not jit.we_are_jitted()
+        key = jit.promote(n % 3)
+        if raising: acc += place.find_or_raise(key)
+        else: acc += place.find(key)
+        n -= 1
+    return acc * 1000 + place.made
+";
+
+/// Elidable functions find nothing until the program has made what they look for: that it
+/// was not there is no constant. Assertions are left out, those as well that say that code is
+/// not compiled.
+#[test]
+fn caches_that_fill_up() {
+    let report = check(CACHES, &[("main", &[40, 0]), ("main", &[40, 1])]);
+    residual(
+        &report,
+        &expect![[r#"
+        1 functions
+        getfield 1
+        int_add 4
+        int_gt 2
+        int_mod 1
+        int_mul 1
+        int_sub 2
+    "#]],
     );
 }
 
@@ -357,17 +426,16 @@ fn a_virtualizable_frame() {
     residual(
         &report,
         &expect![[r#"
-        1 functions
-        exc_set 1
-        getfield 10
-        int_add 2
-        int_ne 1
-        int_sub 2
-        malloc 3
-        ptr_iszero 2
-        setarrayitem 2
-        setfield 9
-    "#]],
+            1 functions
+            exc_set 1
+            getfield 10
+            int_add 2
+            int_ne 1
+            int_sub 2
+            malloc 3
+            setarrayitem 2
+            setfield 9
+        "#]],
     );
     // The block that jumps back does nothing else.
     let graph = &report.graphs[0];

@@ -13,7 +13,7 @@ use taipan_lltype::{FuncKind, FuncSym, LLGraph, LLOperand, LowLevel, PlainOp, Ty
 
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::colors::CallColor;
-use crate::prepare::prepare;
+use crate::prepare::{prepare, remove_assertions};
 use crate::program::{FunctionHints, JitProgram, PromotedArguments};
 use crate::purity::{Purity, call_targets, operand_ty};
 use crate::timeshift::{Coloring, NewOps, timeshift_graph};
@@ -31,7 +31,8 @@ pub fn looks_inside(hints: &FunctionHints, graph: &LLGraph) -> bool {
 
 /// Timeshifts a function for compilers of drivers; none if it has no graph.
 pub fn timeshift_function(program: &dyn JitProgram, f: &FuncSym) -> Option<Arc<TsGraph>> {
-    let graph = prepare(&*program.graph(f)?, true);
+    let mut graph = prepare(&*program.graph(f)?, true);
+    remove_assertions(&mut graph, program);
     let online = Online {
         program,
         purity: Purity::new(program),

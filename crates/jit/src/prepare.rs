@@ -3,8 +3,10 @@
 //! What only helps to find mistakes goes: assertions, traceback records, `keepalive`.
 //! The interpreter's stack checks go as well; residual code has its own.
 
-use taipan_graph::{BlockId, Link, Operation, cleanup};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, OBJECT, OBJECT_VTABLE, PlainOp};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup};
+use taipan_lltype::{
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, OBJECT, OBJECT_VTABLE, PlainOp, Program, StaticSym,
+};
 
 use crate::drivers::{MarkerKind, marker_kind};
 use crate::purity::is_silent;
@@ -44,6 +46,65 @@ pub(crate) fn prepare(graph: &LLGraph, merge_points: bool) -> LLGraph {
     cleanup(&mut g);
     g.compact();
     g
+}
+
+/// Drops assertions, as RPython does for its tracing compiler (`remove_asserts`): a branch
+/// to nothing but `raise AssertionError` goes the other way. Interpreters rely on that with
+/// `assert not we_are_jitted()`.
+///
+/// ```text
+/// switch v1 {True: block1, False: block2}     goto block1
+/// block2: exc_set(AssertionError), return
+/// ```
+pub(crate) fn remove_assertions(g: &mut LLGraph, program: &dyn Program) {
+    let failed = program.exception_instance("AssertionError");
+    let fails: Vec<bool> = (0..g.blocks.len())
+        .map(|i| raises_only(g, BlockId(i as u32), &failed))
+        .collect();
+    for block in &mut g.blocks {
+        let [a, b] = &block.exits[..] else {
+            continue;
+        };
+        let boolean = |l: &Link<_>| matches!(l.case, ExitCase::Bool(_));
+        if !boolean(a) || !boolean(b) {
+            continue;
+        }
+        let fails = |l: &Link<_>| fails[l.target.index()];
+        let taken = match (fails(a), fails(b)) {
+            (true, false) => 1,
+            (false, true) => 0,
+            _ => continue,
+        };
+        let mut link = block.exits.swap_remove(taken);
+        link.case = ExitCase::None;
+        block.exits = vec![link];
+        block.exitswitch = ExitSwitch::None;
+    }
+    cleanup(g);
+    g.compact();
+}
+
+/// Whether a block does nothing but return with this prebuilt exception.
+fn raises_only(g: &LLGraph, b: BlockId, exception: &StaticSym) -> bool {
+    let block = g.block(b);
+    let mut instance = Vec::new();
+    let is_instance = |instance: &[_], o: &LLOperand| match o {
+        LLOperand::Const(LLConst::Static(s, _)) => **s == *exception,
+        LLOperand::Const(_) => false,
+        LLOperand::Var(v) => instance.contains(v),
+    };
+    let mut raised = false;
+    for op in &block.operations {
+        match op.op {
+            LLOp::Plain(PlainOp::CastPointer) if is_instance(&instance, &op.args[0]) => {
+                instance.push(op.result);
+            }
+            LLOp::Plain(PlainOp::Getfield) if is_instance(&instance, &op.args[0]) => {}
+            LLOp::Plain(PlainOp::ExcSet) => raised |= is_instance(&instance, &op.args[1]),
+            _ => return false,
+        }
+    }
+    raised && matches!(&block.exits[..], [only] if only.target == g.returnblock)
 }
 
 /// A graph that does nothing but call a function.

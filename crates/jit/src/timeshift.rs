@@ -602,6 +602,7 @@ fn liveness(g: &mut TsGraph) {
                         TsKind::MergePoint { .. }
                             | TsKind::Call(..)
                             | TsKind::Inline(_)
+                            | TsKind::ElidableCall
                             | TsKind::Promote
                             | TsKind::PromoteField
                             | TsKind::DriverMergePoint { .. }

@@ -3,12 +3,13 @@
 
 use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
 
+use super::stubs::Promoted;
 use super::{Activation, Failure, Specializer};
 use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::residual::void_operand;
 use crate::state::{Content, GenVar, JitState, RedBox, Val};
-use crate::world::World;
+use crate::world::{Called, World};
 
 /// The operands that are passed: without the function, and without the targets at the end
 /// of an indirect call.
@@ -122,14 +123,58 @@ impl Specializer<'_> {
         Ok(state)
     }
 
-    /// Makes a call while compiling.
-    pub(super) fn green_call(
+    /// A call of a function that gives the same whenever it gets the same arguments, in a
+    /// compiler of drivers: it is made while compiling if they are known.
+    ///
+    /// Where it raises it stays a call, as it does where it gives a null pointer: there are
+    /// functions that look for what the program only makes when they find nothing. A tracing
+    /// compiler hardly meets these before the program has made it. So null is the first of the
+    /// values that a switch on the result knows, and what is found later gets a case of its own.
+    pub(super) fn elidable_call(
         &mut self,
         world: &mut dyn World,
-        state: &mut JitState,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<Option<JitState>, Failure> {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let info = &graph.slots[op.result as usize];
+        let mut args = op.args.iter();
+        let known = args.all(|a| self.known_arg(world, &state, a).is_some());
+        let mut found_nothing = false;
+        if known {
+            let called = self.call_now(world, &state, &graph, op)?;
+            let helper = match &op.args[0] {
+                Arg::Const(LLConst::Func(f)) => matches!(f.kind(), FuncKind::Helper { .. }),
+                _ => false,
+            };
+            found_nothing = called == Ok(0) && info.ty.pointee().is_some() && !helper;
+            if let (Ok(word), false) = (called, found_nothing) {
+                self.set(&mut state, &graph, op, Val::Green(word));
+                state.frame_mut().op += 1;
+                return Ok(Some(state));
+            }
+        }
+        self.residual_call(world, &mut state, &graph, op)?;
+        state.frame_mut().op += 1;
+        if found_nothing && let Val::Red(result) = state.frame().values[op.result as usize] {
+            let mut live = op.live.clone();
+            if let Err(at) = live.binary_search(&op.result) {
+                live.insert(at, op.result);
+            }
+            self.wait_for(world, state, result, &live, Promoted::Result)?;
+            return Ok(None);
+        }
+        Ok(Some(state))
+    }
+
+    /// Makes a call while compiling.
+    fn call_now(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
         graph: &TsGraph,
         op: &TsOp,
-    ) -> Result<(), Failure> {
+    ) -> Result<Called, Failure> {
         let f = (self.known_arg(world, state, &op.args[0])).ok_or("an unknown function")?;
         let mut args = Vec::new();
         for a in passed(op) {
@@ -139,8 +184,19 @@ impl Specializer<'_> {
                 args.push((known.ok_or("a green argument is not known")?, ty));
             }
         }
+        world.call(f, &args, graph.slots[op.result as usize].ty)
+    }
+
+    /// Makes a call while compiling; what it raises becomes the state's exception.
+    pub(super) fn green_call(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        graph: &TsGraph,
+        op: &TsOp,
+    ) -> Result<(), Failure> {
         let info = &graph.slots[op.result as usize];
-        let word = match world.call(f, &args, info.ty)? {
+        let word = match self.call_now(world, state, graph, op)? {
             Ok(w) => w,
             Err((etype, evalue)) => {
                 let ty = |s: &JitState, b| s.get(b).ty;

@@ -124,6 +124,7 @@ impl Specializer<'_> {
                 }
             }
             TsKind::Inline(targets) => self.inline(world, state, op, targets),
+            TsKind::ElidableCall if self.of_driver => self.elidable_call(world, state, op),
             TsKind::ReverseSplitQueue => {
                 activation.waiting.reverse();
                 state.frame_mut().op += 1;
@@ -235,9 +236,14 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         let frame = state.frame();
         let graph = self.graphs[frame.code as usize].clone();
-        let op = &graph.blocks[frame.block as usize].ops[frame.op as usize];
+        let ops = &graph.blocks[frame.block as usize].ops;
+        let op = match ops.get(frame.op as usize) {
+            Some(op) if of != Promoted::Result => op,
+            // The operation is done.
+            _ => return self.run_flat(world, state),
+        };
         match of {
-            Promoted::Hint => {
+            Promoted::Hint | Promoted::Result => {
                 let frame = state.frame_mut();
                 frame.values[op.result as usize] = Val::Red(value);
                 frame.op += 1;

@@ -27,6 +27,8 @@ pub(super) enum Stub {
 pub(super) enum Promoted {
     /// A hint.
     Hint,
+    /// The operation before: its result.
+    Result,
     /// A call: which function it is, or what says so.
     Callee,
     /// The merge point of a driver: a green.
@@ -264,7 +266,9 @@ impl Specializer<'_> {
                 let mut state = point.state.clone();
                 let most = match of {
                     Promoted::Callee => MOST_CLASSES,
-                    Promoted::Hint | Promoted::Green | Promoted::Index => MOST_CASES,
+                    Promoted::Hint | Promoted::Result | Promoted::Green | Promoted::Index => {
+                        MOST_CASES
+                    }
                 };
                 if of_driver && point.cases.len() >= most {
                     point.closed = true;
