@@ -299,6 +299,69 @@ fn caches_that_fill_up() {
     );
 }
 
+const QUICKENS: &str = "
+from rpython.rlib import jit
+class Code(object):
+    _immutable_fields_ = ['ops?[*]']
+    def __init__(self, text):
+        self.ops = [c for c in text]
+    @jit.elidable_promote('all')
+    def get(self, pc):
+        return self.ops[pc]
+    def change(self, pc, op):
+        self.ops[pc] = op
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'])
+def interp(code, x):
+    pc = 0
+    acc = 0
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, x=x, acc=acc)
+        op = code.get(pc)
+        if op == '?':
+            code.change(pc, '+')
+            continue
+        if op == '!':
+            code.change(pc, '?')
+            continue
+        pc += 1
+        if op == '+': acc += x
+        elif op == '-': x -= 1
+        elif op == 'd':
+            if x % 2: acc += 1
+            else: pc += 1
+        elif op == 'j':
+            if x > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, x=x, acc=acc)
+        elif op == 'r': return acc
+def main(n):
+    code = Code('+d?!-jr')
+    acc = interp(code, n)
+    return acc * 1000 + interp(code, n)
+";
+
+/// An interpreter that replaces an instruction by another one and looks again: compiled code
+/// finds the new one. What code does before it is compiled further has been done by then.
+#[test]
+fn instructions_that_are_replaced() {
+    let calls: &[(&str, &[i64])] = &[("main", &[1]), ("main", &[2]), ("main", &[50])];
+    let report = check(QUICKENS, calls);
+    residual(
+        &report,
+        &expect![[r#"
+        1 functions
+        int_add 4
+        int_gt 1
+        int_is_true 2
+        int_lt 1
+        int_mod 1
+        int_ne 1
+        int_sub 1
+        int_xor 1
+    "#]],
+    );
+}
+
 const SEVERAL: &str = "
 from rpython.rlib import jit
 d1 = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'], name='outer', is_recursive=True)

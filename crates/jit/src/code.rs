@@ -76,6 +76,8 @@ pub(crate) enum TsKind {
     ResidualCall,
     /// The head of the interpreter's loop: the greens, then the reds.
     DriverMergePoint { greens: usize },
+    /// Where a loop of the interpreted program closes.
+    LoopCloses,
     /// Whether the value is known; with a second operand, and at most that.
     IsConstant,
     /// Whether the object is virtual.

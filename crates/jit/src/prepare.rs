@@ -8,17 +8,15 @@ use taipan_lltype::{
     FuncSym, LLConst, LLGraph, LLOp, LLOperand, OBJECT, OBJECT_VTABLE, PlainOp, Program, StaticSym,
 };
 
-use crate::drivers::{MarkerKind, marker_kind};
+use crate::drivers::marker_kind;
 use crate::purity::is_silent;
 
-/// Drops what residual code does not need; merge points of drivers only on demand.
-pub(crate) fn prepare(graph: &LLGraph, merge_points: bool) -> LLGraph {
+/// Drops what residual code does not need; markers of drivers only on demand.
+pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
     let mut g = graph.clone();
     for block in &mut g.blocks {
         block.operations.retain(|op| match op.op {
-            LLOp::Plain(PlainOp::JitMarker) => {
-                merge_points && marker_kind(op) == Some(MarkerKind::MergePoint)
-            }
+            LLOp::Plain(PlainOp::JitMarker) => markers && marker_kind(op).is_some(),
             LLOp::Plain(p) => !is_silent(p),
             LLOp::Num(..) => true,
         });

@@ -105,6 +105,8 @@ pub(crate) struct Specializer<'p> {
     /// one by one.
     flat_seen: flat::FlatSeen,
     stubs: Vec<Stub>,
+    /// How often states came back to a merge point of a driver to start again, by greens.
+    started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
     /// What calls do to memory, if what is known of memory is kept.
     touches: Option<Rc<Touches<'p>>>,
@@ -139,6 +141,7 @@ impl<'p> Specializer<'p> {
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),
             stubs: Vec::new(),
+            started_again: BTreeMap::new(),
             steps: 0,
             touches,
         };
@@ -186,6 +189,8 @@ impl<'p> Specializer<'p> {
             wanted: None,
             greens: Rc::new([]),
             version: None,
+            closes: false,
+            resumed: false,
             at: self.residual.start(),
         };
         state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());
@@ -310,7 +315,7 @@ impl<'p> Specializer<'p> {
                         current = Some(state);
                     }
                 },
-                TsKind::Inline(_) | TsKind::DriverMergePoint { .. } => {
+                TsKind::Inline(_) | TsKind::DriverMergePoint { .. } | TsKind::LoopCloses => {
                     return Err("a graph for compilers of drivers".to_owned());
                 }
                 TsKind::Call(..) => current = self.call(world, activation, state, op)?,

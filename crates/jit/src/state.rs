@@ -119,6 +119,10 @@ pub(crate) struct JitState {
     /// Where code of that merge point begins. What is special about a version there is not
     /// lost to another one's code where states meet later.
     pub(crate) version: Option<BlockId>,
+    /// It came by a place where a loop closes since then.
+    pub(crate) closes: bool,
+    /// It has stopped where it is until code got there.
+    pub(crate) resumed: bool,
     /// Where code is written.
     pub(crate) at: BlockId,
 }

@@ -126,6 +126,7 @@ fn operation(g: &TsGraph, op: &TsOp) -> String {
         TsKind::ElidableCall => "elidable_call".to_owned(),
         TsKind::ResidualCall => "residual_call".to_owned(),
         TsKind::DriverMergePoint { greens } => format!("driver_merge_point[{greens}]"),
+        TsKind::LoopCloses => "loop_closes".to_owned(),
         TsKind::IsConstant => "isconstant".to_owned(),
         TsKind::IsVirtual => "isvirtual".to_owned(),
         TsKind::AssertGreen => "assert_green".to_owned(),

@@ -385,11 +385,17 @@ impl Timeshifter<'_> {
                 *args = vec![Arg::Const(LLConst::signed(0))];
                 TsKind::SameAs
             }
-            PlainOp::JitMarker if marker_kind(op) == Some(MarkerKind::MergePoint) => {
-                let (values, greens) = marker_values(self.graph, op);
-                *args = values.iter().map(|o| self.arg(o)).collect();
-                TsKind::DriverMergePoint { greens }
-            }
+            PlainOp::JitMarker => match marker_kind(op)? {
+                MarkerKind::MergePoint => {
+                    let (values, greens) = marker_values(self.graph, op);
+                    *args = values.iter().map(|o| self.arg(o)).collect();
+                    TsKind::DriverMergePoint { greens }
+                }
+                MarkerKind::CanEnterJit => {
+                    args.clear();
+                    TsKind::LoopCloses
+                }
+            },
             _ => return None,
         })
     }

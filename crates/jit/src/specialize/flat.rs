@@ -31,6 +31,10 @@ pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
 const MOST_VERSIONS: usize = 8;
 const MOST_LOOPS: usize = 5;
 
+/// How often code for a merge point is compiled anew since the interpreter came back to it
+/// at once.
+const MOST_STARTS: u32 = 4;
+
 /// With so many versions, objects are made rather than another one for those that exist
 /// while compiling only.
 const MOST_FORCING: usize = 3;
@@ -103,6 +107,11 @@ impl Specializer<'_> {
             },
             TsKind::DriverMergePoint { greens } => {
                 self.driver_merge_point(world, state, op, *greens)
+            }
+            TsKind::LoopCloses => {
+                state.closes = true;
+                state.frame_mut().op += 1;
+                Ok(Some(state))
             }
             TsKind::Call(..) | TsKind::Inline(_) if self.helper_call(world, &mut state, op) => {
                 Ok(Some(state))
@@ -429,17 +438,40 @@ impl Specializer<'_> {
             self.leave_to_portal(world, state, op)?;
             return Ok(None);
         }
+        let again = self.starts_again(&state, &graph, &words);
+        if again && !state.resumed {
+            self.stop(world, state, &op.live)?;
+            return Ok(None);
+        }
         state.keep_only(&op.live);
         self.write_unreachable(world, &mut state);
         state.compact();
         state.greens = words.clone().into();
+        (state.closes, state.resumed) = (false, false);
         let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
         let key = (places.collect(), words);
+        if again {
+            *self.started_again.entry(state.greens.clone()).or_default() += 1;
+            self.flat_seen.remove(&key);
+        }
         let mut went = self.meet(world, state, key, MOST_LOOPS, true)?;
         if let Some(state) = &mut went {
             state.version = Some(state.at);
         }
         Ok(went)
+    }
+
+    /// Whether a state is back at the merge point without a loop of the program: the
+    /// interpreter has changed the program, and looks at the same instruction again. Code
+    /// that was compiled before does not know the new one. (A tracing compiler does nothing
+    /// at merge points where no loop closes.)
+    fn starts_again(&self, state: &JitState, graph: &TsGraph, greens: &[Word]) -> bool {
+        let closes = |op: &TsOp| op.kind == TsKind::LoopCloses;
+        state.version.is_some()
+            && !state.closes
+            && *state.greens == *greens
+            && (self.started_again.get(greens)).is_none_or(|n| *n < MOST_STARTS)
+            && graph.blocks.iter().any(|b| b.ops.iter().any(closes))
     }
 
     /// Leaves the rest to the interpreter: residual code returns what the portal returns.

@@ -122,6 +122,7 @@ impl Specializer<'_> {
             | TsKind::Call(..)
             | TsKind::Inline(_)
             | TsKind::DriverMergePoint { .. }
+            | TsKind::LoopCloses
             | TsKind::ReverseSplitQueue => return Err("an operation of states".to_owned()),
         };
         self.set(state, graph, op, result);

@@ -88,6 +88,32 @@ impl Specializer<'_> {
         let frame = state.frame();
         let graph = self.graphs[frame.code as usize].clone();
         state.keep_only(&graph.blocks[frame.block as usize].live);
+        self.stub_of(state, (from, asks), raised)
+    }
+
+    /// Stops until code gets here: what it does before is done by then.
+    pub(super) fn stop(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        live: &[Slot],
+    ) -> Result<(), Failure> {
+        state.keep_only(live);
+        self.write_unreachable(world, &mut state);
+        state.resumed = true;
+        let (asks, _) = self.residual.new_block(&[]);
+        let from = state.at;
+        self.residual.goto(from, asks, Vec::new());
+        self.stub_of(state, (from, asks), false)
+    }
+
+    /// The stub of a state: the block that leads to it and the one that asks for more.
+    fn stub_of(
+        &mut self,
+        mut state: JitState,
+        (from, asks): (BlockId, BlockId),
+        raised: bool,
+    ) -> Result<(), Failure> {
         state.compact();
         let outgoing = self.outgoing(&state)?;
         let mut passed = Vec::with_capacity(outgoing.len());
