@@ -114,8 +114,24 @@ impl FunctionCompiler {
         graph: &LLGraph,
     ) -> Result<String, CodegenError> {
         let symbols = self.emit(program, f, graph)?;
+        self.disassemble(f.name(), &symbols)
+    }
+
+    /// The machine code of a unit as text.
+    pub fn unit_asm(
+        &mut self,
+        program: &dyn Program,
+        name: &str,
+        graph: &LLGraph,
+        addresses: &dyn Addresses,
+    ) -> Result<String, CodegenError> {
+        let symbols = self.emit_form(program, name, &Form::Unit(name, addresses), graph)?;
+        self.disassemble(name, &symbols)
+    }
+
+    fn disassemble(&mut self, name: &str, symbols: &Symbols) -> Result<String, CodegenError> {
         self.context.set_disasm(true);
-        self.run_cranelift(f.name())?;
+        self.run_cranelift(name)?;
         let code = self.context.compiled_code();
         let text = code.and_then(|c| c.vcode.as_deref()).unwrap_or_default();
         Ok(symbols.with_names(text))

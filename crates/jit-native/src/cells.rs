@@ -26,6 +26,12 @@ impl Words {
     }
 }
 
+/// What is in a word of [`Words`] that is still there.
+pub(crate) fn load(at: usize) -> u64 {
+    // SAFETY: as for `store`.
+    unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire)
+}
+
 /// Changes a word of [`Words`] that is still there.
 pub(crate) fn store(at: usize, value: u64) {
     // SAFETY: the caller has the address from `Words`, whose words do not move.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::LoadedImage;
-use taipan_jit::engine::Portals;
+use taipan_jit::engine::{Entered, Portals};
 use taipan_jit::{JitProgram, PARAMETERS, ResidualCounts, Word};
 use taipan_lltype::{FuncType, LLGraph, LLType, word_of_u64};
 use taipan_runtime::gc::api::{rpy_gc_can_move, settle};
@@ -79,6 +79,8 @@ pub struct NativeJit<'p> {
     pub(crate) program: Running<'p>,
     pub(crate) types: &'p dyn JitProgram,
     pub(crate) options: Options,
+    /// The drivers, by number.
+    pub(crate) entered: Vec<Entered>,
     drivers: Vec<Driver>,
     functions: RefCell<Functions<'p>>,
     failure: RefCell<Option<String>>,
@@ -107,14 +109,15 @@ impl<'p> NativeJit<'p> {
         image: &'p LoadedImage,
         options: Options,
     ) -> Result<NativeJit<'p>, CodegenError> {
-        let drivers = portals.drivers().into_iter().map(|d| {
+        let entered = portals.drivers();
+        let drivers = entered.iter().map(|d| {
             let objects = d.greens.iter().enumerate();
             let objects = objects.filter(|(_, t)| t.is_gc_ptr()).map(|(i, _)| i);
             Driver {
                 objects: objects.collect(),
                 table: RefCell::new(GreenTable::new(d.greens.len())),
-                greens: d.greens,
-                entry: d.entry,
+                greens: d.greens.clone(),
+                entry: d.entry.clone(),
                 threshold: StdCell::new(options.threshold.unwrap_or(THRESHOLD)),
                 young: StdCell::new(0),
             }
@@ -125,6 +128,7 @@ impl<'p> NativeJit<'p> {
             types: program,
             options,
             drivers: drivers.collect(),
+            entered,
             functions: RefCell::new(Functions::new(image)?),
             failure: RefCell::default(),
             refused: RefCell::default(),
@@ -145,7 +149,12 @@ impl<'p> NativeJit<'p> {
         CURRENT.store(ptr::from_ref(self).cast_mut().cast(), Relaxed);
         let _reset = Reset;
         set_hooks(Some(&HOOKS));
-        f()
+        self.functions.borrow_mut().begin(&self.entered);
+        let result = f();
+        if let Ok(mut functions) = self.functions.try_borrow_mut() {
+            functions.end();
+        }
+        result
     }
 
     /// Why something could not be compiled, if that happened.
@@ -209,7 +218,7 @@ impl<'p> NativeJit<'p> {
 
     fn look(&self, number: usize, d: &Driver, greens: &[u64]) -> usize {
         let threshold = d.threshold.get();
-        match d.table.borrow_mut().entry(greens) {
+        let count = match d.table.borrow_mut().entry(greens) {
             Seen::Compiled(at) => return *at,
             Seen::Refused => return 0,
             Seen::Counted(n) => {
@@ -217,13 +226,14 @@ impl<'p> NativeJit<'p> {
                 if threshold < 0 || (*n as i64) < threshold {
                     return 0;
                 }
+                *n
             }
-        }
-        self.compile(number, d, greens)
+        };
+        self.compile(number, d, greens, count as i64)
     }
 
     #[cold]
-    fn compile(&self, number: usize, d: &Driver, greens: &[u64]) -> usize {
+    fn compile(&self, number: usize, d: &Driver, greens: &[u64], count: i64) -> usize {
         let Some(_busy) = self.take() else {
             return 0;
         };
@@ -232,10 +242,10 @@ impl<'p> NativeJit<'p> {
         let known: Vec<Word> = (greens.iter().zip(&d.greens))
             .map(|(w, ty)| world.stable(word_of_u64(*w, *ty), *ty))
             .collect();
-        let (seen, at) = match functions.compile_portal(self, number, &known, &d.entry) {
+        let (seen, at) = match functions.compile_portal(self, number, &known, count) {
             Ok(at) => (Seen::Compiled(at), at),
             Err(why) => {
-                functions.log(format_args!("refused: {why}"));
+                functions.log_refused(self, number, &known, &why);
                 self.give_up(why);
                 match self.options.raises {
                     true => {

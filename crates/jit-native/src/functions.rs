@@ -1,6 +1,7 @@
 //! Residual functions as units: which there are, and how they are made.
 
-use std::fmt;
+mod record;
+
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -19,13 +20,17 @@ use taipan_transform::{gc_transform, optimize_residual};
 use crate::cells::{Words, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit};
-use crate::log::{Log, operations};
+use crate::log::Log;
 use crate::roots::GIVEN_UP;
 use crate::unit::{Exits, dispatcher, failing, region, thunk};
 use crate::world::{InProcess, Names, Tables};
+use record::Made;
 
 /// Loops of more blocks are not compiled again with optimisations.
 const LARGEST_LOOP: usize = 10_000;
+
+/// What a word starts with that is counted down and never gets to its end.
+const NEVER: u64 = i64::MAX as u64;
 
 /// Where a unit starts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -89,6 +94,8 @@ pub(crate) struct Functions<'p> {
     speed: FunctionCompiler,
     counts: Counts,
     log: Log,
+    /// Where greens are, in words: by driver and greens.
+    locations: FxHashMap<(usize, Vec<Word>), String>,
 }
 
 impl<'p> Functions<'p> {
@@ -109,6 +116,7 @@ impl<'p> Functions<'p> {
             speed: FunctionCompiler::for_units(OptLevel::Speed)?,
             counts: Counts::default(),
             log: Log::from_environment(),
+            locations: FxHashMap::default(),
         })
     }
 
@@ -130,11 +138,6 @@ impl<'p> Functions<'p> {
             .collect()
     }
 
-    /// Notes something for those who want to know.
-    pub(crate) fn log(&mut self, text: fmt::Arguments<'_>) {
-        self.log.line(text);
-    }
-
     /// The running program as the specialiser sees it.
     pub(crate) fn world(&mut self, program: &'p dyn Program) -> InProcess<'_, 'p> {
         InProcess {
@@ -143,6 +146,7 @@ impl<'p> Functions<'p> {
             tables: &mut self.tables,
             code: &mut self.code,
             compiler: &mut self.speed,
+            notes: self.log.is_on(),
         }
     }
 
@@ -152,8 +156,9 @@ impl<'p> Functions<'p> {
         jit: &NativeJit<'p>,
         driver: usize,
         greens: &[Word],
-        entry: &FuncType,
+        count: i64,
     ) -> Result<usize, String> {
+        let entry = &jit.entered[driver].entry;
         let started = Instant::now();
         let number = self.functions.len();
         let mut world = self.world(jit.types);
@@ -161,10 +166,9 @@ impl<'p> Functions<'p> {
         let graph = residual.graph();
         let start = graph.startblock;
         let live = graph.block(start).inputargs.clone();
-        let (name, took) = (graph.name.clone(), started.elapsed());
-        self.log(format_args!(
-            "function {number}: {name} for greens {greens:?}, specialised in {took:?}"
-        ));
+        let took = started.elapsed();
+        self.log.specialised(took);
+        self.log_function(jit, (number, driver), greens, count, took);
         self.functions.push(Function {
             result: entry.result,
             residual: Rc::new(residual),
@@ -176,6 +180,7 @@ impl<'p> Functions<'p> {
             stopped: FxHashSet::default(),
         });
         let cell = self.cell(jit, number, Point::Block(start), live, None)?;
+        self.log.reason(cell, || "it starts here".to_owned());
         self.compile_unit(jit, cell)?;
         self.entry(entry, cell).map_err(|e| e.to_string())
     }
@@ -209,18 +214,6 @@ impl<'p> Functions<'p> {
         let at = self.code.add(&code, &mut |s| names.resolve(s))?;
         self.log.code(at, code.code.len(), &graph.name);
         Ok(at)
-    }
-
-    /// Notes that a unit was made.
-    fn note(&mut self, what: &str, graph: &LLGraph, started: Instant, before: usize) {
-        if self.log.is_on() {
-            let (n, bytes) = (operations(graph), self.code.used() - before);
-            let (took, name) = (started.elapsed(), &graph.name);
-            let blocks = graph.reachable().len();
-            self.log.line(format_args!(
-                "{what} of {name}: {n} operations, {blocks} blocks, {bytes} bytes, {took:?}"
-            ));
-        }
     }
 
     /// The cell of a place, a new one if there is none; it leads to the compiler then.
@@ -331,21 +324,21 @@ impl<'p> Functions<'p> {
             tables: &mut self.tables,
             code: &mut self.code,
             compiler: &mut self.speed,
+            notes: self.log.is_on(),
         };
         let f = &mut self.functions[function];
         let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
         let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
         residual.resume(number, value, &mut world)?;
-        let took = started.elapsed();
-        self.log.line(format_args!(
-            "function {function}: stub {number}, value {value:?}, specialised in {took:?}"
-        ));
+        self.log.specialised(started.elapsed());
+        self.log_grown(jit, (function, number), value.zip(stub.value), started);
         let Some(promoted) = stub.value else {
             let live = self.cells[&at].live.clone();
             let f = &mut self.functions[function];
             f.compiled.insert(stub.target);
             f.cells.entry(Point::Block(stub.target)).or_insert(at);
+            (self.log).reason(at, || format!("stub {number} was reached"));
             self.compile_at(jit, at, stub.target, &live)?;
             return Ok(at);
         };
@@ -370,7 +363,10 @@ impl<'p> Functions<'p> {
             };
             match link.case {
                 ExitCase::Default | ExitCase::None => default = Some((cell, waits)),
-                case => cases.push((case, cell)),
+                case => {
+                    self.log_case(jit, cell, number, &case);
+                    cases.push((case, cell));
+                }
             }
         }
         let default = default.ok_or("a promotion without a way for other values")?;
@@ -399,13 +395,21 @@ impl<'p> Functions<'p> {
         start: BlockId,
         live: &[VarId],
     ) -> Result<(), String> {
-        let (started, before) = (Instant::now(), self.code.used());
+        let started = Instant::now();
         let function = self.cells[&at].function;
         let graph = self.region(jit, function, start, live, Extent::Rest)?;
+        let made = self.log_listing(jit, function, &graph);
+        let before = self.code.used();
         let graph = gc_transform(&graph, &jit.program);
         let code = self.emit(jit, &graph, false).map_err(|e| e.to_string())?;
         self.counts.units += 1;
-        self.note("unit", &graph, started, before);
+        self.log_unit(
+            jit,
+            made,
+            &graph,
+            (at, code, self.code.used() - before),
+            started,
+        );
         store(at, code as u64);
         Ok(())
     }
@@ -418,7 +422,7 @@ impl<'p> Functions<'p> {
         function: usize,
         head: BlockId,
     ) -> Result<usize, String> {
-        let (started, before) = (Instant::now(), self.code.used());
+        let started = Instant::now();
         let inside = loop_of(&self.functions[function].residual, head);
         let graph = self.functions[function].residual.graph();
         let live = graph.block(head).inputargs.clone();
@@ -428,14 +432,14 @@ impl<'p> Functions<'p> {
         if size == 0 || size > LARGEST_LOOP {
             // It is a part of another loop, or not worth the time: nobody asks again.
             if let Some(counter) = f.counters.get(&head) {
-                store(*counter, i64::MAX as u64);
+                store(*counter, NEVER);
             }
             return Ok(entry);
         }
         // What has not grown is as good as it gets. Others are looked at ever more rarely.
         let (blocks, rounds) = f.hot.get(&head).copied().unwrap_or((0, jit.options.hot));
         let rounds = match blocks == size {
-            true => i64::MAX as u64,
+            true => NEVER,
             false => rounds.saturating_mul(2),
         };
         f.hot.insert(head, (size, rounds));
@@ -444,11 +448,22 @@ impl<'p> Functions<'p> {
         let extent = Extent::Loop(&inside, counter, again);
         let mut graph = self.region(jit, function, head, &live, extent)?;
         optimize_residual(&mut graph, &jit.program);
+        self.log.reason(entry, || match blocks {
+            0 => format!("its loop came around {} times", jit.options.hot),
+            _ => format!("its loop has grown from {blocks} to {size} blocks"),
+        });
+        let made = self.log_listing(jit, function, &graph);
+        let before = self.code.used();
         let graph = gc_transform(&graph, &jit.program);
         let code = self.emit(jit, &graph, true).map_err(|e| e.to_string())?;
         self.counts.hot += 1;
-        self.note("loop", &graph, started, before);
-        self.log.graph(&graph);
+        self.log_unit(
+            jit,
+            made.map(Made::hot),
+            &graph,
+            (entry, code, self.code.used() - before),
+            started,
+        );
         store(entry, code as u64);
         let hot = self.cell(jit, function, Point::Hot(head), live, None)?;
         store(hot, code as u64);
@@ -635,5 +650,15 @@ impl Exits for Plan<'_, '_> {
             Extent::Loop(_, counter, cell) => Some((counter, cell)),
             Extent::Rest => None,
         }
+    }
+
+    fn tally(&mut self) -> Option<usize> {
+        let inner = &mut *self.inner;
+        if !inner.log.is_on() {
+            return None;
+        }
+        let tally = inner.words.new_word(NEVER);
+        inner.log.count_by(tally);
+        Some(tally)
     }
 }

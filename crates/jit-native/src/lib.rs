@@ -19,6 +19,7 @@ mod code;
 mod engine;
 mod functions;
 mod greens;
+mod listing;
 mod log;
 mod program;
 mod roots;

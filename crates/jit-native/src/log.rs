@@ -1,18 +1,38 @@
-//! What was compiled, when and why, as lines of text (`TAIPAN_JITLOG`), and the names of
-//! code for profilers (`TAIPAN_PERF_MAP`).
+//! What was compiled, when and why, a JSON object on each line (`TAIPAN_JITLOG`, read by
+//! `taipan jitlog`), and the names of code for profilers (`TAIPAN_PERF_MAP`).
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
 use taipan_lltype::{LLGraph, LLOp, PlainOp};
+
+/// The version of the format.
+const VERSION: u32 = 1;
 
 /// Where lines go. Nobody is told about files that cannot be written.
 pub(crate) struct Log {
-    lines: Option<File>,
+    lines: Option<Lines>,
     perf: Option<File>,
     start: Instant,
+}
+
+struct Lines {
+    file: File,
+    /// A process that was forked writes nothing.
+    process: u32,
+    /// Machine code is written as text, too.
+    assembly: bool,
+    /// Time that went into specialising, and into machine code.
+    specialising: Duration,
+    compiling: Duration,
+    /// By cell: why what it leads to was compiled, and which unit that is.
+    reasons: FxHashMap<usize, String>,
+    units: FxHashMap<usize, usize>,
+    /// The words that units count down, by number.
+    tallies: Vec<usize>,
 }
 
 impl Log {
@@ -24,7 +44,16 @@ impl Log {
             File::options().create(true).append(true).open(name).ok()
         });
         Log {
-            lines,
+            lines: lines.map(|file| Lines {
+                file,
+                process: std::process::id(),
+                assembly: std::env::var_os("TAIPAN_JITLOG_ASM").is_some(),
+                specialising: Duration::ZERO,
+                compiling: Duration::ZERO,
+                reasons: FxHashMap::default(),
+                units: FxHashMap::default(),
+                tallies: Vec::new(),
+            }),
             perf,
             start: Instant::now(),
         }
@@ -35,27 +64,107 @@ impl Log {
         self.lines.is_some()
     }
 
-    /// A line, after the time since the start.
-    pub(crate) fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        if let Some(file) = &mut self.lines {
-            let at = self.start.elapsed();
-            let line = format!("{:.6} {text}\n", at.as_secs_f64());
-            let _ = file.write_all(line.as_bytes());
+    /// Whether somebody wants to read machine code.
+    pub(crate) fn wants_assembly(&self) -> bool {
+        self.lines.as_ref().is_some_and(|l| l.assembly)
+    }
+
+    /// A line about something, with the time since the start. What is to be said is asked
+    /// for only if somebody wants to know.
+    pub(crate) fn event(&mut self, what: &str, about: impl FnOnce() -> Value) {
+        let Some(lines) = &mut self.lines else {
+            return;
+        };
+        if lines.process != std::process::id() {
+            return;
+        }
+        let at = self.start.elapsed().as_secs_f64();
+        let mut event = json!({"event": what, "at": (at * 1e6).round() / 1e6});
+        if let (Value::Object(event), Value::Object(about)) = (&mut event, about()) {
+            event.extend(about);
+        }
+        let _ = lines.file.write_all(format!("{event}\n").as_bytes());
+    }
+
+    /// The first line.
+    pub(crate) fn begin(&mut self, drivers: impl FnOnce() -> Value) {
+        self.event(
+            "begin",
+            || json!({"version": VERSION, "drivers": drivers()}),
+        );
+    }
+
+    /// The last one.
+    pub(crate) fn end(&mut self, units: usize, hot: usize, bytes: usize) {
+        let Some(lines) = &self.lines else { return };
+        let (specialising, compiling) = (lines.specialising, lines.compiling);
+        self.event("end", || {
+            json!({
+                "specialise_us": micros(specialising),
+                "compile_us": micros(compiling),
+                "units": units,
+                "loops": hot,
+                "bytes": bytes,
+            })
+        });
+    }
+
+    /// Time that went into specialising.
+    pub(crate) fn specialised(&mut self, took: Duration) {
+        if let Some(lines) = &mut self.lines {
+            lines.specialising += took;
         }
     }
 
-    /// A graph, indented.
-    pub(crate) fn graph(&mut self, g: &LLGraph) {
-        if let Some(file) = &mut self.lines {
-            let mut text = String::new();
-            for b in g.reachable() {
-                let _ = writeln!(text, "    block{}:", b.0);
-                for op in &g.block(b).operations {
-                    let _ = writeln!(text, "        {}", op.op);
-                }
-            }
-            let _ = file.write_all(text.as_bytes());
+    /// Time that went into machine code.
+    pub(crate) fn compiled(&mut self, took: Duration) {
+        if let Some(lines) = &mut self.lines {
+            lines.compiling += took;
         }
+    }
+
+    /// Says why what a cell leads to is going to be compiled.
+    pub(crate) fn reason(&mut self, cell: usize, why: impl FnOnce() -> String) {
+        if let Some(lines) = &mut self.lines {
+            lines.reasons.insert(cell, why());
+        }
+    }
+
+    /// The same, if nothing was said yet.
+    pub(crate) fn first_reason(&mut self, cell: usize, why: impl FnOnce() -> String) {
+        if let Some(lines) = &mut self.lines {
+            lines.reasons.entry(cell).or_insert_with(why);
+        }
+    }
+
+    /// The word that the unit which is made next counts down.
+    pub(crate) fn count_by(&mut self, tally: usize) {
+        if let Some(lines) = &mut self.lines {
+            lines.tallies.push(tally);
+        }
+    }
+
+    /// The words that units count down, by number.
+    pub(crate) fn tallies(&self) -> Vec<usize> {
+        self.lines
+            .as_ref()
+            .map_or(Vec::new(), |l| l.tallies.clone())
+    }
+
+    /// The unit that a cell leads to.
+    pub(crate) fn unit(&self, cell: usize) -> Option<usize> {
+        self.lines.as_ref()?.units.get(&cell).copied()
+    }
+
+    /// The number of the unit that was just made for a cell, and why it was made.
+    pub(crate) fn new_unit(&mut self, cell: usize) -> (usize, String) {
+        let Some(lines) = &mut self.lines else {
+            return (0, String::new());
+        };
+        let unit = lines.tallies.len() - 1;
+        lines.units.insert(cell, unit);
+        let why = lines.reasons.remove(&cell);
+        (unit, why.unwrap_or_else(|| "code got there".to_owned()))
     }
 
     /// Tells profilers what code is called.
@@ -67,9 +176,18 @@ impl Log {
     }
 }
 
+pub(crate) fn micros(d: Duration) -> u64 {
+    d.as_micros() as u64
+}
+
 /// How many operations a graph has that do something.
 pub(crate) fn operations(g: &LLGraph) -> usize {
-    let silent = |op: LLOp| matches!(op, LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer));
+    let silent = |op: LLOp| {
+        matches!(
+            op,
+            LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer | PlainOp::JitMarker)
+        )
+    };
     (g.blocks.iter().flat_map(|b| &b.operations))
         .filter(|op| !silent(op.op))
         .count()

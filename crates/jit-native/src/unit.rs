@@ -32,6 +32,9 @@ pub(crate) trait Exits {
 
     /// The same for the unit as a whole: what counts how often it is entered.
     fn entered(&self) -> Option<(usize, usize)>;
+
+    /// A word that the unit counts down whenever it is entered, if somebody wants to know.
+    fn tally(&mut self) -> Option<usize>;
 }
 
 struct Builder<'a> {
@@ -79,6 +82,9 @@ pub(crate) fn region(
         goto(&mut b.g, first, to, args);
     }
     let begin = b.g.startblock;
+    if let Some(tally) = b.exits.tally() {
+        push(&mut b.g, begin, PlainOp::JitCount, [word(tally)], *BOOL);
+    }
     if let Some((counter, cell)) = counted {
         let often = push(&mut b.g, begin, PlainOp::JitCount, [word(counter)], *BOOL);
         let out = b.g.new_block(Vec::new());

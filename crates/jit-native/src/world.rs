@@ -94,6 +94,8 @@ pub(crate) struct InProcess<'e, 'p> {
     pub(crate) tables: &'e mut Tables,
     pub(crate) code: &'e mut CodeMemory,
     pub(crate) compiler: &'e mut FunctionCompiler,
+    /// See [`World::wants_notes`].
+    pub(crate) notes: bool,
 }
 
 impl InProcess<'_, '_> {
@@ -126,6 +128,10 @@ impl InProcess<'_, '_> {
 }
 
 impl World for InProcess<'_, '_> {
+    fn wants_notes(&self) -> bool {
+        self.notes
+    }
+
     fn memory(&mut self) -> &mut dyn Memory {
         self
     }

@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use taipan_graph::BlockId;
-use taipan_lltype::{FuncSym, FuncType, LLConst, LLGraph, LLType, VoidConst};
+use taipan_graph::{BlockId, Operation};
+use taipan_lltype::{FuncSym, FuncType, LLConst, LLGraph, LLType, LowLevel, VoidConst};
 
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
 use crate::generate::Generator;
+use crate::notes::{Note, note_number};
 use crate::program::JitProgram;
 use crate::residual::{ResidualCounts, Stub};
 use crate::specialize::{Setup, Specializer, Splits};
@@ -26,6 +27,10 @@ pub struct Entered {
     pub greens: Vec<LLType>,
     /// The type of residual code: it takes the reds.
     pub entry: FuncType,
+    /// What is compiled.
+    pub portal: FuncSym,
+    /// A function of the program that says in words what greens mean.
+    pub printable_location: Option<FuncSym>,
 }
 
 /// What is compiled when code comes by with certain greens often enough.
@@ -80,6 +85,8 @@ impl<'p> Portals<'p> for OnePortal<'p> {
                 args: of_color(false),
                 result: portal.ty().result,
             },
+            portal: portal.clone(),
+            printable_location: None,
         }]
     }
 
@@ -119,6 +126,8 @@ impl<'p> Portals<'p> for Drivers<'p> {
             name: d.name.clone(),
             greens: d.greens.clone(),
             entry: d.entry_type(),
+            portal: d.portal.clone(),
+            printable_location: d.hooks.printable_location.clone(),
         });
         drivers.collect()
     }
@@ -192,6 +201,11 @@ impl<'p> ResidualFunction<'p> {
     /// The stub that a block is, if it is one.
     pub fn stub(&self, b: BlockId) -> Option<Stub> {
         self.0.residual.stub(b)
+    }
+
+    /// What is noted by an operation of the code.
+    pub fn note(&self, op: &Operation<LowLevel>) -> Option<&Note> {
+        self.0.residual.notes.get(note_number(op)?)
     }
 
     /// The code for people.

@@ -42,6 +42,7 @@ mod heap;
 mod hints;
 mod layout;
 pub mod llgraph;
+mod notes;
 mod online;
 mod prepare;
 mod program;
@@ -63,6 +64,7 @@ pub use drivers::{
 };
 pub use explain::HintError;
 pub use generate::Generator;
+pub use notes::{Note, type_name};
 pub use online::{looks_inside, timeshift_function};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};
 pub use residual::{ResidualCounts, Stub};

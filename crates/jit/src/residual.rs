@@ -13,6 +13,7 @@ use taipan_lltype::{
     OBJECT_VTABLE, PlainOp, SIGNED, VOID,
 };
 
+use crate::notes::{Notes, note_number};
 use crate::program::JitProgram;
 
 /// The function that residual code calls where a promoted value is new.
@@ -27,6 +28,7 @@ pub(crate) struct Residual {
     pub(crate) flexswitches: u32,
     /// Blocks whose input arguments are all that is used from there on.
     entries: BTreeSet<BlockId>,
+    pub(crate) notes: Notes,
 }
 
 /// A place in residual code where compilation has stopped.
@@ -91,6 +93,7 @@ impl Residual {
                 number,
                 flexswitches: 0,
                 entries: BTreeSet::new(),
+                notes: Notes::default(),
             },
             inputs,
         )
@@ -347,6 +350,7 @@ impl Residual {
                     *counts.oops.entry(oop).or_default() += 1;
                 }
                 let ours = callee.is_some_and(|f| f.name() == CONTINUE);
+                let ours = ours || note_number(op).is_some();
                 if ours || op.op == PlainOp::CastPointer.into() || op.op == PlainOp::SameAs.into() {
                     continue;
                 }

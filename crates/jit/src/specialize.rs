@@ -30,6 +30,7 @@ use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, 
 
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
 use crate::heap::Heap;
+use crate::notes::Notes;
 use crate::program::JitProgram;
 use crate::residual::{Residual, void_operand};
 use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Word};
@@ -145,6 +146,7 @@ impl<'p> Specializer<'p> {
             steps: 0,
             touches,
         };
+        s.residual.notes = Notes::new(world.wants_notes());
         let mut state = s.fresh_state();
         let mut vars = vars.into_iter();
         for (slot, word) in inputs.iter().zip(args) {
@@ -503,6 +505,7 @@ impl<'p> Specializer<'p> {
 
     /// The portal returns.
     fn finish(&mut self, world: &mut dyn World, states: Vec<JitState>) -> Result<(), Failure> {
+        self.because(|_| "returned".to_owned());
         for mut state in states {
             if state.known(state.exc_type) != Some(0) {
                 let (etype, evalue) = (state.exc_type, state.exc_value);

@@ -9,6 +9,11 @@ pub type Called = Result<Word, (Word, Word)>;
 
 /// The running program, as the specialiser sees it.
 pub trait World {
+    /// Whether somebody reads what is noted of residual code.
+    fn wants_notes(&self) -> bool {
+        false
+    }
+
     /// Its memory.
     fn memory(&mut self) -> &mut dyn Memory;
 

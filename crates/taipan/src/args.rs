@@ -34,8 +34,31 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Run the tests of test modules as translated code.
     Test(TestArgs),
+    /// Show what a just-in-time compiler wrote into the file that TAIPAN_JITLOG names.
+    Jitlog(JitlogArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp,
+}
+
+#[derive(Args)]
+pub(crate) struct JitlogArgs {
+    /// The log.
+    pub(crate) file: Utf8PathBuf,
+    /// Only the function of that number, or those whose location has this in it.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) function: Option<String>,
+    /// Only what belongs to the driver of that name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) driver: Option<String>,
+    /// Only the tables.
+    #[arg(long, conflicts_with_all = ["code", "asm"])]
+    pub(crate) summary: bool,
+    /// The operations of residual code, too.
+    #[arg(long)]
+    pub(crate) code: bool,
+    /// Machine code, too, if TAIPAN_JITLOG_ASM was set.
+    #[arg(long)]
+    pub(crate) asm: bool,
 }
 
 /// More threads than this are a slip: each takes address space for deep recursion.

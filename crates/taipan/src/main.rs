@@ -8,6 +8,7 @@ mod args;
 mod call;
 mod check;
 mod emit;
+mod jitlog;
 mod output;
 mod run;
 mod test;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
             Command::Timeshift(a) => timeshift::timeshift(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),
+            Command::Jitlog(a) => jitlog::jitlog(&a),
             Command::Lsp => lsp(),
         });
     let code = match worker.map(std::thread::JoinHandle::join) {

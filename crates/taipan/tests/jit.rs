@@ -83,6 +83,85 @@ fn random_quill_programs() {
     }
 }
 
+fn jitlog(args: &[&OsStr]) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    let o = command
+        .arg("jitlog")
+        .args(args)
+        .output()
+        .expect("it starts");
+    let text = [o.stdout, o.stderr].concat();
+    (String::from_utf8(text).unwrap(), o.status.code())
+}
+
+#[test]
+fn log() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log");
+    let with_log = |program: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(programs()).env("TAIPAN_JITLOG", &file);
+        command.env("TAIPAN_JITLOG_ASM", "1");
+        let options = ["run", "--jit", "--jit-threshold", "10"];
+        let o = command
+            .args(options)
+            .args(["jit/stack.py", program, "3000"]);
+        outcome(&o.output().expect("it starts"))
+    };
+    let args = ["mixed", "3000"].map(OsStr::new);
+    assert_eq!(with_log("mixed"), run(&[], "jit/stack.py", &args));
+    let show = |options: &[&str]| {
+        let options = options.iter().map(OsStr::new);
+        let args: Vec<&OsStr> = options.chain([file.as_os_str()]).collect();
+        let (text, code) = jitlog(&args);
+        assert_eq!(code, Some(0), "{text}");
+        text
+    };
+    let all = show(&[]);
+    for part in [
+        "driver jitdriver: portal of stack.interpret\n    greens: Signed, *stack.Code\n",
+        "\nfunction 0: twice 0: load\n",
+        "came by 10 times until ",
+        "since W_Int was promoted at stub ",
+        ": loop with optimisations ",
+        "since its loop came around 500 times: ",
+        "\n        # main 8: load\n",
+        "a stack.W_Int is made: returned\n",
+        " entered once\n",
+        "\nplaces where objects are made that existed while compiling only:\n",
+        "\nall of the program: ",
+    ] {
+        assert!(all.contains(part), "{part:?} is not in\n{all}");
+    }
+    assert!(!all.contains("getfield"), "{all}");
+    // One function, and its code.
+    let twice = show(&["--code", "--function", "twice"]);
+    assert!(
+        twice.contains("getfield(") && !twice.contains("function 1"),
+        "{twice}"
+    );
+    assert!(twice.contains("    # to stub "), "{twice}");
+    assert!(
+        !twice.contains("jit_count") && !twice.contains("jit_marker"),
+        "{twice}"
+    );
+    assert_eq!(twice, show(&["--code", "--function", "0"]));
+    let code = show(&["--asm", "--function", "twice"]);
+    assert!(code.contains("ret\n"), "{code}");
+    let summary = show(&["--summary"]);
+    assert!(
+        summary.lines().count() < 20 && summary.contains("twice 0: load"),
+        "{summary}"
+    );
+    assert!(!show(&["--driver", "another"]).contains("twice"));
+    // Nothing was promised about other files.
+    let target = programs().join("jit/stack.py");
+    let (text, code) = jitlog(&[target.as_os_str()]);
+    assert!(text.contains("line 1 is none of a JIT log"), "{text}");
+    assert_eq!(code, Some(2));
+    assert_eq!(jitlog(&[OsStr::new("/nowhere")]).1, Some(2));
+}
+
 #[test]
 fn executables() {
     let folder = tempfile::tempdir().unwrap();

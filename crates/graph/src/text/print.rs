@@ -82,6 +82,12 @@ impl<D: TextDialect> GraphText<'_, D> {
         lines
     }
 
+    /// A block as it stands in the text: a line for its head, one for each operation, and
+    /// those of its exits.
+    pub fn block_text(&self, b: BlockId) -> String {
+        Fmt(|f: &mut Formatter<'_>| self.block(b, f)).to_string()
+    }
+
     /// The case and the arguments of a link.
     pub(crate) fn link_label(&self, link: &Link<D>) -> String {
         let args = self.list(&link.args, |a| self.operand(a));

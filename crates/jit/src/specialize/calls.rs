@@ -235,6 +235,10 @@ impl Specializer<'_> {
                 (PlainOp::IndirectCall, f.args.clone())
             }
         };
+        self.because(|_| match &callee {
+            Some(f) => format!("passed to {}", f.name()),
+            None => "passed to a function that is not known".to_owned(),
+        });
         let mut operands = vec![match callee {
             Some(ref f) => LLOperand::Const(LLConst::Func(f.clone())),
             None => {

@@ -401,6 +401,7 @@ impl Specializer<'_> {
         target: BlockId,
         matched: &Matched,
     ) {
+        self.because(|_| "passed on where code joins other code".to_owned());
         self.write_these(world, state, &matched.unwritten);
         let inputs = self.residual.inputs(target);
         let mut args = Vec::with_capacity(inputs.len());
@@ -456,6 +457,7 @@ impl Specializer<'_> {
         }
         let mut went = self.meet(world, state, key, MOST_LOOPS, true)?;
         if let Some(state) = &mut went {
+            self.note_merge_point(state.at, &graph.func, &state.greens);
             state.version = Some(state.at);
         }
         Ok(went)
@@ -486,6 +488,7 @@ impl Specializer<'_> {
         }
         let graph = self.graphs[0].clone();
         let portal = graph.func.clone();
+        self.because(|_| "left to the interpreter".to_owned());
         let mut operands = vec![LLOperand::Const(LLConst::Func(portal.clone()))];
         for (a, ty) in op.args.iter().zip(&portal.ty().args) {
             let b = self.red_arg(world, &mut state, &graph, a);

@@ -428,6 +428,15 @@ impl Specializer<'_> {
         let index = |i: Option<u64>| LLOperand::Const(LLConst::signed(i.unwrap_or(0) as i64));
         let own = state.get(object).ty;
         let container = own.pointee();
+        self.because(|s| {
+            let place = match place {
+                Place::Field(key) => field_name_of(s.program, key),
+                _ => None,
+            };
+            let place = place.unwrap_or_else(|| "items".into());
+            let ty = container.map(crate::notes::type_name).unwrap_or_default();
+            format!("stored into {place} of {ty}")
+        });
         let (op, ty, at) = match place {
             Place::Field(key) => {
                 let Some(n) = field_name_of(self.program, key) else {
@@ -748,6 +757,7 @@ impl Specializer<'_> {
             None => PlainOp::Malloc,
         };
         let ty = object.ty.ptr();
+        let why = self.note_forced(state.at, object.ty);
         let new = self.residual.op(state.at, malloc.into(), args, ty);
         let own = state.get_mut(object.own);
         own.var = Some(GenVar::Var(new));
@@ -765,6 +775,8 @@ impl Specializer<'_> {
             }
             self.learn_value(state, object.own, place, value);
         }
+        // What comes next is what it was.
+        self.because(|_| why);
     }
 }
 

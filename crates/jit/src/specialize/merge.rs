@@ -110,6 +110,7 @@ impl Specializer<'_> {
         general: General,
     ) {
         let before = state.heap.known.clone();
+        self.because(|_| "not known any more where states meet".to_owned());
         for b in &matched.outgoing {
             let operand = self.operand(world, state, *b);
             let ty = state.get(*b).ty;

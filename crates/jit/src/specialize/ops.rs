@@ -38,6 +38,10 @@ impl Specializer<'_> {
         op: &TsOp,
     ) -> Result<(), Failure> {
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
+        self.because(|_| match &op.kind {
+            TsKind::Plain(op) | TsKind::Read { op, .. } => format!("used by {op}"),
+            _ => "used".to_owned(),
+        });
         let result = match &op.kind {
             TsKind::SameAs | TsKind::Cast => self.val(world, state, &op.args[0]),
             TsKind::ForceVirtualizable => {

@@ -1,0 +1,122 @@
+//! What is noted of residual code for those who read it (`taipan jitlog`).
+//!
+//! Where something is noted stands a marker in the code, which generates nothing:
+//!
+//! ```text
+//! jit_marker(.note, 3)
+//! v7 = malloc(...)
+//! ```
+//!
+//! Nothing is noted, and no marker is there, unless the [`World`](crate::World) wants it.
+
+use taipan_graph::{BlockId, Operation};
+use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, LowLevel, PlainOp, VOID, VoidConst};
+
+use crate::residual::Residual;
+use crate::specialize::Specializer;
+use crate::state::Word;
+
+/// What is noted at a place of residual code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// The merge point of a driver, with these greens.
+    MergePoint {
+        /// The driver's.
+        portal: FuncSym,
+        /// Their words.
+        greens: Vec<Word>,
+    },
+    /// An object that existed while compiling only is made.
+    Forced {
+        /// Its type.
+        ty: LLType,
+        /// What for.
+        why: String,
+    },
+}
+
+/// A type in words: structs by their names.
+pub fn type_name(ty: LLType) -> String {
+    match (ty.as_struct(), ty.pointee()) {
+        (Some(s), _) => s.name.to_string(),
+        (None, Some(to)) => format!("*{}", type_name(to)),
+        (None, None) => ty.to_string(),
+    }
+}
+
+const NOTE: &str = "note";
+
+/// All notes of a residual function, if somebody wants them.
+#[derive(Default)]
+pub(crate) struct Notes {
+    all: Option<Vec<Note>>,
+    /// What comes next, and may force an object.
+    why: String,
+}
+
+impl Notes {
+    pub(crate) fn new(wanted: bool) -> Notes {
+        Notes {
+            all: wanted.then(Vec::new),
+            why: String::new(),
+        }
+    }
+
+    pub(crate) fn get(&self, number: usize) -> Option<&Note> {
+        self.all.as_ref()?.get(number)
+    }
+}
+
+/// The number of the note that an operation is the marker of.
+pub(crate) fn note_number(op: &Operation<LowLevel>) -> Option<usize> {
+    if op.op != PlainOp::JitMarker.into() {
+        return None;
+    }
+    match &op.args[..] {
+        [
+            LLOperand::Const(LLConst::Void(VoidConst::Field(kind))),
+            LLOperand::Const(LLConst::Int(_, n)),
+        ] if **kind == *NOTE => usize::try_from(n.get()).ok(),
+        _ => None,
+    }
+}
+
+impl Residual {
+    /// Notes something at the end of a block.
+    fn note(&mut self, at: BlockId, note: Note) {
+        let Some(all) = &mut self.notes.all else {
+            return;
+        };
+        all.push(note);
+        let number = LLConst::signed(all.len() as i64 - 1);
+        let args = [LLConst::Void(VoidConst::Field(NOTE.into())), number];
+        let args = args.map(LLOperand::Const);
+        self.op(at, PlainOp::JitMarker.into(), args, *VOID);
+    }
+}
+
+impl Specializer<'_> {
+    /// Says what comes next, if somebody wants to know.
+    pub(crate) fn because(&mut self, why: impl FnOnce(&Self) -> String) {
+        if self.residual.notes.all.is_some() {
+            self.residual.notes.why = why(self);
+        }
+    }
+
+    pub(crate) fn note_merge_point(&mut self, at: BlockId, portal: &FuncSym, greens: &[Word]) {
+        if self.residual.notes.all.is_some() {
+            let (portal, greens) = (portal.clone(), greens.to_vec());
+            self.residual.note(at, Note::MergePoint { portal, greens });
+        }
+    }
+
+    /// An object of that type is made, for the reason that was given last; returns it.
+    pub(crate) fn note_forced(&mut self, at: BlockId, ty: LLType) -> String {
+        let why = self.residual.notes.why.clone();
+        if self.residual.notes.all.is_some() {
+            let why = why.clone();
+            self.residual.note(at, Note::Forced { ty, why });
+        }
+        why
+    }
+}
