@@ -60,14 +60,29 @@ pub fn build_with_jit(
     optimize: u8,
     timings: &mut Timings,
 ) -> Result<Built, Failure> {
+    let Some(payload) = bundle(db, options, target, ImageUse::Run, timings)? else {
+        crate::build(db, options, target, output, optimize, timings)?;
+        return Ok(Built::WithoutDrivers);
+    };
+    timings.phase("link", || write_bundle(&payload, output))?;
+    Ok(Built::WithJit)
+}
+
+/// A program as it stands behind the executable; none if it has no driver.
+pub(crate) fn bundle(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    usage: ImageUse,
+    timings: &mut Timings,
+) -> Result<Option<Vec<u8>>, Failure> {
     let program = guarded(|| {
         let program = load(db, target, options)?;
         let (roots, root) = typed_program(db, program, timings)?;
-        jit_image(db, roots, &root, ImageUse::Run, timings)
+        jit_image(db, roots, &root, usage, timings)
     })??;
     if program.tables.drivers.is_empty() {
-        crate::build(db, options, target, output, optimize, timings)?;
-        return Ok(Built::WithoutDrivers);
+        return Ok(None);
     }
     if let Some(f) = program.image.foreign.first() {
         let why = format!(
@@ -76,27 +91,33 @@ pub fn build_with_jit(
         );
         return Err(codegen_failure(&CodegenError::new(target.as_str(), why)));
     }
-    timings
-        .phase("link", || write_bundle(program, output))
-        .map_err(|e| Failure::Usage(format!("{output}: {e}")))?;
-    Ok(Built::WithJit)
+    timings.phase("link", || {
+        let bundle = Bundle {
+            places: program.image.places(&program.symbols),
+            image: program.image,
+            tables: program.tables,
+        };
+        match to_bytes(&bundle) {
+            Some(payload) => Ok(Some(payload)),
+            None => Err(Failure::Usage(format!(
+                "{target}: the program cannot be serialized"
+            ))),
+        }
+    })
 }
 
-fn write_bundle(program: JitProgramImage, output: &Utf8Path) -> io::Result<()> {
-    let folder = folder_of(output)?;
-    let bundle = Bundle {
-        places: program.image.places(&program.symbols),
-        image: program.image,
-        tables: program.tables,
+/// Writes the executable.
+pub(crate) fn write_bundle(payload: &[u8], output: &Utf8Path) -> Result<(), Failure> {
+    let made = || {
+        let folder = folder_of(output)?;
+        let mut file = std::fs::read("/proc/self/exe")?;
+        file.extend_from_slice(payload);
+        file.extend_from_slice(blake3::hash(payload).as_bytes());
+        file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+        file.extend_from_slice(MARK);
+        write(folder, output, &file)
     };
-    let payload =
-        to_bytes(&bundle).ok_or_else(|| io::Error::other("the program cannot be serialized"))?;
-    let mut file = std::fs::read("/proc/self/exe")?;
-    file.extend_from_slice(&payload);
-    file.extend_from_slice(blake3::hash(&payload).as_bytes());
-    file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    file.extend_from_slice(MARK);
-    write(folder, output, &file)
+    made().map_err(|e: io::Error| Failure::Usage(format!("{output}: {e}")))
 }
 
 /// Runs the program behind this executable: its exit code, or why it cannot run. None if
@@ -106,24 +127,33 @@ pub fn run_bundle() -> Option<Result<i32, String>> {
         Ok(payload) => payload?,
         Err(e) => return Some(Err(format!("this executable: {e}"))),
     };
-    let Some(bundle) = from_bytes::<Bundle>(&payload) else {
-        return Some(Err(format!("this executable: {DAMAGED}")));
+    let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
+    let options = JitOptions {
+        splits: Splits::Lazy,
+        ..JitOptions::default()
     };
+    Some(match run_payload(payload, &argv, &options) {
+        Some(ended) => ended,
+        None => Err(format!("this executable: {DAMAGED}")),
+    })
+}
+
+/// Runs a program as it stands behind an executable; none if it is damaged.
+pub(crate) fn run_payload(
+    payload: Vec<u8>,
+    argv: &[Vec<u8>],
+    options: &JitOptions,
+) -> Option<Result<i32, String>> {
+    let bundle = from_bytes::<Bundle>(&payload)?;
     drop(payload);
     let program = JitProgramImage {
         image: bundle.image.with_places(bundle.places),
         symbols: Vec::new(),
         tables: bundle.tables,
     };
-    let options = JitOptions {
-        splits: Splits::Lazy,
-        threshold: None,
-        report: None,
-    };
-    let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
-    let run = |image: &LoadedImage| run_program(image, &argv);
+    let run = |image: &LoadedImage| run_program(image, argv);
     let timings = &mut Timings::default();
-    let ended = with_native_jit(program, &options, |_| String::new(), timings, run);
+    let ended = with_native_jit(program, options, |_| String::new(), timings, run);
     Some(ended.map_err(text))
 }
 

@@ -1,7 +1,7 @@
 //! The operations behind `run`, `build`, `call` and `emit`.
 
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -53,6 +53,8 @@ pub struct JitOptions {
     pub threshold: Option<i64>,
     /// Where to say what was compiled.
     pub report: Option<Arc<Mutex<JitReport>>>,
+    /// Where to say how many drivers the program has.
+    pub drivers: Arc<OnceLock<usize>>,
 }
 
 /// What a just-in-time compiler made.
@@ -279,6 +281,7 @@ fn with_jit<T>(
     run: impl FnOnce(&mut LLInterpreter<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let drivers = jit_drivers(db, roots).map_err(Failure::from)?;
+    let _ = options.drivers.set(drivers.len());
     let hinted = StageProgram::new(db, roots, GraphStage::Jit);
     let entered = StageProgram::new(db, roots, GraphStage::Entered);
     let program = WithJit::of_drivers(&entered);

@@ -81,6 +81,7 @@ pub(crate) fn with_native_jit<T>(
         .phase("load", || LoadedImage::new(program.image))
         .map_err(|e| codegen_failure(&e))?;
     let infos = program.tables.drivers.clone();
+    let _ = options.drivers.set(infos.len());
     let tabled = Tabled::new(program.tables);
     let portals = Drivers {
         compiler: DriverCompiler::new(&tabled),

@@ -27,6 +27,7 @@ fn check(source: &str, calls: &[(&str, &[i64])]) -> JitReport {
                     splits,
                     threshold: Some(threshold),
                     report: Some(report.clone()),
+                    ..JitOptions::default()
                 };
                 let got = outcome(&db, func, args, Engine::LLInterp, Some(options));
                 assert_eq!(&got, expected, "{func}{args:?}, {splits:?}, {threshold}");
@@ -41,6 +42,7 @@ fn check(source: &str, calls: &[(&str, &[i64])]) -> JitReport {
             splits: Splits::Lazy,
             threshold: Some(1),
             report: Some(native.clone()),
+            ..JitOptions::default()
         };
         let got = outcome(&db, func, args, Engine::Native, Some(options));
         assert_eq!(&got, expected, "{func}{args:?}, machine code");

@@ -72,6 +72,110 @@ fn confirm_enter_jit() {
     assert_eq!(got, ("0".to_owned(), 0));
 }
 
+const EVERY_HINT: &str = "from rpython.rlib import jit
+from rpython.rlib.jit import (JitDriver, promote_string, promote_unicode, conditional_call,
+    conditional_call_elidable, record_known_result, jit_debug, enter_portal_frame,
+    leave_portal_frame, virtual_ref, virtual_ref_finish, non_virtual_ref, vref_None,
+    loop_invariant, not_in_trace, set_user_param, JitHookInterface, Counters, jit_callback,
+    record_exact_class, record_exact_value, force_virtualizable, promote, elidable)
+
+class Log(object):
+    def __init__(self): self.n = 0
+log = Log()
+
+class Frame(object):
+    def __init__(self, n): self.n = n; self.back = vref_None
+
+class Context(object):
+    def __init__(self): self.topref = vref_None; self.factor = 3
+context = Context()
+
+def note(k):
+    log.n += k
+
+@elidable
+def compute(n):
+    return n * 2 + 1
+
+class Box(object):
+    def __init__(self): self.cached = 0
+
+@loop_invariant
+def get_context():
+    return context
+
+@not_in_trace
+def only_interpreted(n):
+    pass
+
+@elidable
+def length(s): return len(s)
+
+def unique_id(code): return len(code)
+def name(code): return code
+
+class Hooks(JitHookInterface):
+    def on_abort(self, reason, jitdriver, greenkey, greenkey_repr, logops, operations): pass
+    def after_compile(self, debug_info): pass
+hooks = Hooks()
+
+driver = JitDriver(greens=['code'], reds=['i', 'total', 'box', 'frame'], name='hints',
+    get_printable_location=name, get_unique_id=unique_id, is_recursive=True)
+
+def loop(code, n, box):
+    frame = Frame(n)
+    total = 0
+    i = n
+    while i > 0:
+        driver.jit_merge_point(code=code, i=i, total=total, box=box, frame=frame)
+        enter_portal_frame(unique_id(code))
+        jit_debug('loop', i, total)
+        key = 'k' + str(i % 3)
+        key = promote_string(key)
+        u = promote_unicode(u'u' + unicode(str(i % 2)))
+        total += len(key) + len(u)
+        if key == 'k1': total += 100
+        conditional_call(i % 7 == 0, note, i)
+        v = conditional_call_elidable(box.cached, compute, 5)
+        box.cached = v
+        total += v
+        record_known_result(11, compute, 5)
+        total += compute(5)
+        ref = virtual_ref(frame)
+        old = context.topref
+        context.topref = ref
+        total += get_context().factor
+        if i % 5 == 0:
+            f = context.topref()
+            total += f.n
+        if i % 11 == 0:
+            total += int(ref.virtual) * 0
+        context.topref = old
+        virtual_ref_finish(ref, frame)
+        only_interpreted(i)
+        force_virtualizable(frame)
+        leave_portal_frame()
+        driver.loop_header()
+        i -= 1
+    return total
+
+def main(n):
+    set_user_param(None, 'threshold=3,trace_limit=100')
+    box = Box()
+    r = loop('some code', n, box)
+    return r * 1000 + log.n
+";
+
+/// Hints that mean something to a tracing compiler only change nothing.
+#[test]
+fn hints_of_tracing_compilers() {
+    let expected = outcome(&database(EVERY_HINT), "main", &[60], Engine::LLInterp, None);
+    assert!(expected.parse::<i64>().is_ok(), "{expected}");
+    for engine in [Engine::LLInterp, Engine::Native] {
+        assert_eq!(compiled(EVERY_HINT, &[60], engine), (expected.clone(), 1));
+    }
+}
+
 /// What is wrong with such a function is said, in programs that have a compiler.
 #[test]
 fn mistakes_in_functions_of_drivers() {

@@ -166,6 +166,11 @@ pub(crate) struct JitArgs {
     pub(crate) jit_residual: bool,
 }
 
+/// What is said of a program without a driver.
+pub(crate) fn nothing_to_compile(target: &str) -> String {
+    format!("taipan: {target} has no JitDriver: there is nothing to compile just in time\n")
+}
+
 impl JitArgs {
     pub(crate) fn options(&self, jit: bool) -> Option<taipan_driver::JitOptions> {
         jit.then_some(taipan_driver::JitOptions {
@@ -175,12 +180,17 @@ impl JitArgs {
             },
             threshold: self.jit_threshold,
             report: (self.jit_summary || self.jit_residual).then(Arc::default),
+            drivers: Arc::default(),
         })
     }
 
-    /// Says what was compiled.
-    pub(crate) fn tell(&self, options: Option<&taipan_driver::JitOptions>) {
-        let Some(report) = options.and_then(|o| o.report.as_ref()) else {
+    /// Says what was compiled of a target.
+    pub(crate) fn tell(&self, target: &str, options: Option<&taipan_driver::JitOptions>) {
+        let Some(options) = options else { return };
+        if options.drivers.get() == Some(&0) {
+            tell(&nothing_to_compile(target));
+        }
+        let Some(report) = &options.report else {
             return;
         };
         let report = report.lock().unwrap_or_else(|e| e.into_inner());

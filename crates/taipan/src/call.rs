@@ -86,7 +86,7 @@ fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
         });
     let outcome = request.and_then(|r| {
         let outcome = call_function(&context.db, &context.load, &r, &mut context.timings);
-        args.jit_args.tell(r.jit.as_ref());
+        args.jit_args.tell(r.file.as_str(), r.jit.as_ref());
         outcome
     });
     if args.json {

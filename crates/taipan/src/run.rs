@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings};
 
-use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs};
+use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::output::{Context, tell};
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         jit: args.jit.options(args.code.jit),
     };
     let outcome = taipan_driver::run(&context.db, &context.load, &request, &mut context.timings);
-    args.jit.tell(request.jit.as_ref());
+    args.jit.tell(args.target.as_str(), request.jit.as_ref());
     let code = match outcome {
         Ok(code) => code,
         Err(f) => context.fail(&f),
@@ -81,9 +81,7 @@ fn build_with_jit(
 ) -> Result<(), Failure> {
     match taipan_driver::build_with_jit(db, load, target, output, optimize, timings)? {
         Built::WithJit => {}
-        Built::WithoutDrivers => tell(&format!(
-            "taipan: {target} has no JitDriver: there is nothing to compile just in time\n"
-        )),
+        Built::WithoutDrivers => tell(&nothing_to_compile(target.as_str())),
     }
     Ok(())
 }
@@ -127,14 +125,4 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// Refuses a just-in-time compiler while watching.
-pub(crate) fn has_no_jit(wanted: bool) -> Result<(), Failure> {
-    match wanted {
-        false => Ok(()),
-        true => Err(Failure::Usage(
-            "`taipan watch` cannot run the just-in-time compiler yet".to_owned(),
-        )),
-    }
 }

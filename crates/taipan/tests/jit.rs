@@ -63,6 +63,10 @@ fn interpreters() {
         ("jit/stack.py", &["fib", "8"]),
         ("jit/stack.py", &["mixed", "40"]),
         ("jit/stack.py", &["fails", "40"]),
+        ("jit/steps/plain.py", &["60"]),
+        ("jit/steps/driver.py", &["60"]),
+        ("jit/steps/immutable.py", &["60"]),
+        ("jit/steps/virtualizable.py", &["60"]),
         ("jit/lisp.py", &["lists", "6"]),
         ("jit/lisp.py", &["while", "60"]),
         ("quill/targetquill.py", &["quill/demo/closures.ql"]),
@@ -194,6 +198,16 @@ fn executables() {
     let stderr = String::from_utf8_lossy(&o.stderr);
     assert_eq!(stderr, "this executable: the program in it is damaged\n");
 
+    let nothing = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        let o = command.current_dir(programs()).args(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
+        assert!(o.status.success(), "{stderr}");
+        assert!(stderr.contains("shapes.py has no JitDriver"), "{stderr}");
+    };
+    nothing(&["run", "--jit", "shapes.py", "20"]);
+    nothing(&["run", "--jit", "--engine", "llinterp", "shapes.py", "2"]);
+    nothing(&["call", "--jit", "shapes.py:entry_point", "['shapes', '2']"]);
     let (shapes, stderr) = build("shapes.py");
     assert!(stderr.contains("shapes.py has no JitDriver"), "{stderr}");
     let o = Command::new(&shapes).arg("20").output().unwrap();

@@ -473,3 +473,59 @@ fn wrong_usage() {
         assert_eq!(w.exit_code(), Some(2), "{args:?}");
     }
 }
+
+const LOOPS: &str = "\
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['step'], reds=['n', 'total'])
+
+def run(step, n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(step=step, n=n, total=total)
+        total += step
+        n -= 1
+    return total
+
+def entry_point(argv):
+    print 'total', run(len(argv), 2000)
+    return 0
+";
+
+#[test]
+fn run_with_a_just_in_time_compiler() {
+    let dir = project(&[("main.py", LOOPS)]);
+    let log = dir.path().join("log");
+    let args = ["run", "--jit", "main.py"];
+    let mut w = Watched::start_where(&dir, &args, "TAIPAN_JITLOG", &log);
+    w.prints("total 2000\n");
+    w.tells("exit code 0");
+    let compiled = || fs::read_to_string(&log).unwrap_or_default();
+    assert!(compiled().contains("\"event\":\"end\""), "{}", compiled());
+    w.save(
+        "main.py",
+        &LOOPS.replace("total += step", "total += step + 1"),
+    );
+    w.prints("total 4000\n");
+    w.tells("exit code 0");
+    // A program without a driver runs as any other does.
+    w.save("main.py", MAIN);
+    w.save("lib.py", LIB);
+    w.prints("value 10\n");
+}
+
+#[test]
+fn build_with_a_just_in_time_compiler() {
+    let dir = project(&[("main.py", LOOPS)]);
+    let mut w = Watched::start(&dir, &["build", "--jit", "main.py"]);
+    let output = dir.path().join("main-c");
+    let run = || {
+        let o = Command::new(&output).output().expect("it was built");
+        String::from_utf8_lossy(&o.stdout).into_owned()
+    };
+    w.tells("built main-c");
+    assert_eq!(run(), "total 2000\n");
+    w.save("main.py", &LOOPS.replace("2000", "3000"));
+    w.tells("changed: main.py");
+    w.tells("built main-c");
+    assert_eq!(run(), "total 3000\n");
+}

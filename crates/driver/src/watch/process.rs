@@ -17,6 +17,9 @@ use std::os::unix::net::UnixStream;
 
 use taipan_codegen_cranelift::Region;
 
+use crate::bundle::run_payload;
+use crate::{JitOptions, Splits};
+
 /// What the program's standard input is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
@@ -62,6 +65,7 @@ const INPUT: u64 = 3;
 const INPUT_ENDS: u64 = 4;
 const ENDED: u64 = 5;
 const NOT_STARTED: u64 = 6;
+const START_WITH_JIT: u64 = 7;
 
 /// How long a program may take to end after it was asked to.
 const GRACE_MILLISECONDS: i32 = 200;
@@ -102,6 +106,28 @@ impl Launcher {
     pub fn start(&mut self, table: usize) -> io::Result<u64> {
         self.runs += 1;
         send(&self.socket, [START, self.runs, table as u64])?;
+        Ok(self.runs)
+    }
+
+    /// Starts a program that compiles its loops while it runs, and loads itself.
+    pub(super) fn start_with_jit(
+        &mut self,
+        program: &[u8],
+        splits: Splits,
+        threshold: Option<i64>,
+    ) -> io::Result<u64> {
+        self.runs += 1;
+        send(
+            &self.socket,
+            [START_WITH_JIT, self.runs, program.len() as u64],
+        )?;
+        let eager = u64::from(splits == Splits::Eager);
+        let is_given = u64::from(threshold.is_some());
+        send(
+            &self.socket,
+            [eager, is_given, threshold.unwrap_or(0) as u64],
+        )?;
+        (&self.socket).write_all(program)?;
         Ok(self.runs)
     }
 
@@ -175,6 +201,14 @@ struct Serving {
     program: Option<Program>,
 }
 
+/// What is started.
+enum Start {
+    /// What the region holds, with the table at that address.
+    Loaded(usize),
+    /// A program that is loaded by its own process.
+    WithJit(Vec<u8>, JitOptions),
+}
+
 struct Program {
     run: u64,
     pid: libc::pid_t,
@@ -238,13 +272,21 @@ impl Serving {
 
     fn obey(&mut self, message: Message) -> io::Result<()> {
         match message {
-            [START, run, table] => match self.start(run, table as usize) {
-                Ok(program) => self.program = Some(program),
-                Err(e) => {
-                    let number = e.raw_os_error().unwrap_or(0);
-                    send(&self.socket, [NOT_STARTED, run, number as u64])?;
-                }
-            },
+            [START, run, table] => self.start(run, Start::Loaded(table as usize))?,
+            [START_WITH_JIT, run, len] => {
+                let [eager, is_given, threshold] = receive(&self.socket)?;
+                let mut program = vec![0; len as usize];
+                self.socket.read_exact(&mut program)?;
+                let options = JitOptions {
+                    splits: match eager {
+                        0 => Splits::Lazy,
+                        _ => Splits::Eager,
+                    },
+                    threshold: (is_given != 0).then_some(threshold as i64),
+                    ..JitOptions::default()
+                };
+                self.start(run, Start::WithJit(program, options))?;
+            }
             [STOP, ..] => self.stop(),
             [INPUT, len, _] => {
                 let mut text = vec![0; len as usize];
@@ -264,7 +306,18 @@ impl Serving {
         Ok(())
     }
 
-    fn start(&self, run: u64, table: usize) -> io::Result<Program> {
+    fn start(&mut self, run: u64, what: Start) -> io::Result<()> {
+        match self.fork(run, what) {
+            Ok(program) => self.program = Some(program),
+            Err(e) => {
+                let number = e.raw_os_error().unwrap_or(0);
+                send(&self.socket, [NOT_STARTED, run, number as u64])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fork(&self, run: u64, what: Start) -> io::Result<Program> {
         let pipe = match self.input {
             Input::Inherited => None,
             Input::Given => Some(pipe()?),
@@ -275,7 +328,7 @@ impl Serving {
             0 => {
                 let stdin = pipe.as_ref().map(|(read, _)| read);
                 // SAFETY: the watcher has loaded the program before it asked for this.
-                let code = unsafe { self.be_program(table, stdin) };
+                let code = unsafe { self.be_program(what, stdin) };
                 // SAFETY: ends the process.
                 unsafe { libc::_exit(code) }
             }
@@ -290,8 +343,8 @@ impl Serving {
     /// The rest of the life of a program's process: its exit code.
     ///
     /// # Safety
-    /// The region holds a program with that table.
-    unsafe fn be_program(&self, table: usize, stdin: Option<&OwnedFd>) -> i32 {
+    /// The region holds a program with the table that is given.
+    unsafe fn be_program(&self, what: Start, stdin: Option<&OwnedFd>) -> i32 {
         // SAFETY: plain system calls; all descriptors of the launcher are given up
         // together with its memory of them.
         unsafe {
@@ -309,12 +362,19 @@ impl Serving {
                 None => drop(libc::lseek(0, 0, libc::SEEK_SET)),
             }
         }
-        let result = self.region.enter().map_err(|e| e.to_string());
+        let entered = match what {
+            Start::Loaded(_) => self.region.enter().map_err(|e| e.to_string()),
+            Start::WithJit(..) => Ok(()),
+        };
         // SAFETY: nothing uses them from here on; the mapping stays without its file.
         unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
-        // SAFETY: by contract, and this process has just entered.
-        let result = result.and_then(|()| unsafe {
-            (self.region.run(table, &self.argv)).map_err(|e| e.to_string())
+        let result = entered.and_then(|()| match what {
+            // SAFETY: by contract, and this process has just entered.
+            Start::Loaded(table) => unsafe {
+                (self.region.run(table, &self.argv)).map_err(|e| e.to_string())
+            },
+            Start::WithJit(program, options) => run_payload(program, &self.argv, &options)
+                .unwrap_or_else(|| Err("the program got lost on the way here".to_owned())),
         });
         result.unwrap_or_else(|e| {
             eprintln!("taipan: {e}");

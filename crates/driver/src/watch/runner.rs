@@ -8,8 +8,10 @@ use taipan_codegen::{Image, Lister, Listing};
 use taipan_codegen_cranelift::{HotProgram, Obstacle};
 
 use super::process::{End, Ended, Launcher};
+use crate::bundle::bundle;
 use crate::compile::{codegen_failure, compile_for_process, list_for_process};
-use crate::{Database, Failure, LoadOptions, Timings};
+use crate::native::ImageUse;
+use crate::{Database, Failure, JitOptions, LoadOptions, Splits, Timings};
 
 /// A program compiled for the process that runs it.
 #[derive(Clone)]
@@ -18,6 +20,17 @@ pub enum Prepared {
     Whole(Arc<Image>),
     /// In parts that can be replaced.
     Parts(Arc<Listing>),
+    /// With what compiles its loops while it runs.
+    WithJit(Arc<JitProgram>),
+}
+
+/// A program that compiles its loops while it runs.
+#[derive(PartialEq, Eq)]
+pub struct JitProgram {
+    /// As it would stand behind an executable.
+    payload: Vec<u8>,
+    splits: Splits,
+    threshold: Option<i64>,
 }
 
 /// Compiles a program for a [`Runner`], again and again.
@@ -26,6 +39,8 @@ pub struct Preparation {
     pub target: Utf8PathBuf,
     /// How it is loaded.
     pub load: LoadOptions,
+    /// How its loops are compiled while it runs, if they are.
+    jit: Option<JitOptions>,
     /// What is remembered from one listing to the next, if parts are to be replaced.
     parts: Option<Mutex<Lister>>,
 }
@@ -33,10 +48,16 @@ pub struct Preparation {
 impl Preparation {
     /// With `hot`, in parts that can be replaced: the database must make replaceable
     /// code ([`Database::make_code_replaceable`]).
-    pub fn new(target: Utf8PathBuf, load: LoadOptions, hot: bool) -> Preparation {
+    pub fn new(
+        target: Utf8PathBuf,
+        load: LoadOptions,
+        hot: bool,
+        jit: Option<JitOptions>,
+    ) -> Preparation {
         Preparation {
             target,
             load,
+            jit,
             parts: hot.then(Mutex::default),
         }
     }
@@ -44,6 +65,15 @@ impl Preparation {
     /// Compiles it.
     pub fn prepare(&self, db: &Database, timings: &mut Timings) -> Result<Prepared, Failure> {
         let (target, load) = (&*self.target, &self.load);
+        if let Some(jit) = &self.jit
+            && let Some(payload) = bundle(db, load, target, ImageUse::Run, timings)?
+        {
+            return Ok(Prepared::WithJit(Arc::new(JitProgram {
+                payload,
+                splits: jit.splits,
+                threshold: jit.threshold,
+            })));
+        }
         let Some(lister) = &self.parts else {
             let image = compile_for_process(db, load, target, timings)?;
             return Ok(Prepared::Whole(Arc::new(image)));
@@ -59,6 +89,11 @@ impl Preparation {
     /// Makes what [`Preparation::prepare`] needs for the next edit.
     pub fn warm_up(&self, db: &Database) {
         // What goes wrong is said by whoever needs the program.
+        if self.jit.is_some() {
+            let timings = &mut Timings::default();
+            let _ = bundle(db, &self.load, &self.target, ImageUse::Run, timings);
+            return;
+        }
         let _ = compile_for_process(db, &self.load, &self.target, &mut Timings::default());
     }
 }
@@ -130,6 +165,7 @@ impl Runner {
             (Prepared::Whole(old), Prepared::Whole(new), _) if old.same_contents(new) => {
                 Ok(Step::Kept)
             }
+            (Prepared::WithJit(old), Prepared::WithJit(new), _) if old == new => Ok(Step::Kept),
             (_, Prepared::Parts(new), Some(parts)) => {
                 match parts.replace(new).map_err(|e| codegen_failure(&e))? {
                     Ok(replaced) => {
@@ -191,6 +227,17 @@ impl Runner {
     }
 
     fn start(&mut self, prepared: Prepared) -> Result<Step, Failure> {
+        if let Prepared::WithJit(program) = &prepared {
+            let (splits, threshold) = (program.splits, program.threshold);
+            let started = (self.launcher).start_with_jit(&program.payload, splits, threshold);
+            self.running = Some(started.map_err(|e| lost(&e))?);
+            self.loaded = Some(Loaded {
+                prepared,
+                table: 0,
+                parts: None,
+            });
+            return Ok(Step::Started);
+        }
         let table = match &self.loaded {
             // The program changes its own copy of the data only.
             Some(loaded) if same(&loaded.prepared, &prepared) => loaded.table,
@@ -209,6 +256,8 @@ impl Runner {
             Prepared::Parts(listing) => {
                 HotProgram::load(region, listing).map(|p| (p.table(), Some(p)))
             }
+            // It is loaded by its own process.
+            Prepared::WithJit(_) => Ok((0, None)),
         };
         let (table, parts) = loaded.map_err(|e| codegen_failure(&e))?;
         self.loaded = Some(Loaded {

@@ -8,16 +8,16 @@ use taipan_driver::{Database, Failure};
 use super::{Shown, Task};
 use crate::args::BuildArgs;
 use crate::output::{Context, color, failure_text};
-use crate::run::{has_no_jit, output_of, supported};
+use crate::run::{output_of, supported};
 
 pub(super) struct Build(Arc<Rebuild>);
 
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         supported(&args.code)?;
-        has_no_jit(args.code.jit)?;
+        let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
-        let rebuild = Rebuild::new(target, output, context.load.clone());
+        let rebuild = Rebuild::new(target, output, context.load.clone(), jit);
         Ok(Build(Arc::new(rebuild)))
     }
 }

@@ -146,7 +146,8 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
             session(args, &a.common, context, |_| Ok(task))
         }
         WatchCommand::Build(a) => {
-            let context = Context::new(&a.common, Some(&a.target));
+            let mut context = Context::new(&a.common, Some(&a.target));
+            context.db.generate_jit(a.code.jit);
             match build::Build::new(a, &context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
                 Err(f) => context.fail(&f),
@@ -160,7 +161,8 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
             }
         }
         WatchCommand::Run(a) => {
-            let context = Context::new(&a.run.common, Some(&a.run.target));
+            let mut context = Context::new(&a.run.common, Some(&a.run.target));
+            context.db.generate_jit(a.run.code.jit);
             let Some(launcher) = launcher else { return 2 };
             match run::Run::new(a, &context, launcher) {
                 Ok(task) => session(args, &a.run.common, context, |events| {

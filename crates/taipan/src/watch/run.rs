@@ -11,7 +11,7 @@ use taipan_driver::{Database, Failure};
 use super::{Shown, Task};
 use crate::args::{Engine, WatchRunArgs};
 use crate::output::{Context, color, failure_text};
-use crate::run::{has_no_jit, supported};
+use crate::run::supported;
 
 pub(super) struct Run {
     preparation: Arc<Preparation>,
@@ -26,7 +26,16 @@ impl Run {
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
         supported(&args.run.code)?;
-        has_no_jit(args.run.code.jit)?;
+        let jit = args.run.jit.options(args.run.code.jit);
+        if args.hot && jit.is_some() {
+            let text = "--hot cannot replace what a just-in-time compiler made: leave out one of --hot and --jit";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        if jit.as_ref().is_some_and(|j| j.report.is_some()) {
+            let text =
+                "watched programs tell what was compiled in the file that TAIPAN_JITLOG names";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         if !matches!(args.run.engine, None | Some(Engine::Native)) {
             let text = "watched programs run as machine code: leave out --engine";
             return Err(Failure::Usage(text.to_owned()));
@@ -41,6 +50,7 @@ impl Run {
                 args.run.target.clone(),
                 context.load.clone(),
                 args.hot,
+                jit,
             )),
             runner: Runner::new(launcher),
             takes_input: super::Terminal::is_there(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -86,7 +87,17 @@ impl Watched {
     }
 
     pub(crate) fn start_with(dir: &TempDir, args: &[&str], stdin: Stdio) -> Watched {
+        Watched::spawn(dir, command(dir, args), stdin)
+    }
+
+    /// With a variable of the environment.
+    pub(crate) fn start_where(dir: &TempDir, args: &[&str], name: &str, value: &Path) -> Watched {
         let mut command = command(dir, args);
+        command.env(name, value);
+        Watched::spawn(dir, command, Stdio::null())
+    }
+
+    fn spawn(dir: &TempDir, mut command: Command, stdin: Stdio) -> Watched {
         command
             .stdin(stdin)
             .stdout(Stdio::piped())
