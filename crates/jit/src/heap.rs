@@ -13,8 +13,12 @@
 //! v4 = getfield(p, .x)        ; v4 is v3, nothing is generated
 //! ```
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
 use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState, Val};
+use crate::state::{BoxId, Content, JitState, Val, Word};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -109,6 +113,30 @@ impl JitState {
         }
     }
 
+    /// Of facts about the same place of one object, which several boxes point to since it is
+    /// known, keeps one: the one whose value is known, if there is one.
+    pub(crate) fn forget_repeated(&mut self) {
+        let mut first: FxHashMap<(Word, Place), usize> = FxHashMap::default();
+        let mut kept: Vec<Known> = Vec::with_capacity(self.heap.known.len());
+        for fact in std::mem::take(&mut self.heap.known) {
+            let before = self.known(fact.object).map(|w| (w, fact.place));
+            let before = before.and_then(|key| match first.entry(key) {
+                Entry::Vacant(e) => {
+                    e.insert(kept.len());
+                    None
+                }
+                Entry::Occupied(e) => Some(*e.get()),
+            });
+            match before {
+                None => kept.push(fact),
+                Some(i) if kept[i].pending => {}
+                Some(i) if fact.pending || self.known(kept[i].value).is_none() => kept[i] = fact,
+                Some(_) => {}
+            }
+        }
+        self.heap.known = kept;
+    }
+
     /// Forgets facts that may not hold any more.
     pub(crate) fn forget(&mut self, which: impl Fn(&JitState, &Known) -> bool) {
         let mut known = std::mem::take(&mut self.heap.known);
@@ -119,7 +147,10 @@ impl JitState {
     /// Learns what is in a place that never changes.
     pub(crate) fn learn_constant(&mut self, object: BoxId, place: Place, value: BoxId) {
         match &mut self.get_mut(object).content {
-            Content::Partial(places) => places.push((place, value)),
+            Content::Partial(places) => {
+                places.retain(|p| p.0 != place);
+                places.push((place, value));
+            }
             content => *content = Content::Partial(vec![(place, value)]),
         }
     }
@@ -154,5 +185,70 @@ impl JitState {
     /// Something else points to an object from now on.
     pub(crate) fn escapes(&mut self, b: BoxId) {
         self.heap.fresh.retain(|f| *f != b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use taipan_graph::BlockId;
+    use taipan_lltype::{OBJECT, SIGNED};
+
+    use super::{Heap, Known};
+    use crate::layout::Place;
+    use crate::state::{BoxId, GenVar, JitState, Val};
+
+    /// A state without functions.
+    fn state() -> JitState {
+        let mut state = JitState {
+            boxes: Vec::new(),
+            virtuals: Vec::new(),
+            heap: Heap::default(),
+            pure: Vec::new(),
+            frames: Vec::new(),
+            exc_type: BoxId(0),
+            exc_value: BoxId(0),
+            exc_unknown: false,
+            returned: Val::Unset,
+            wanted: None,
+            greens: Rc::new([]),
+            version: None,
+            closes: false,
+            resumed: false,
+            at: BlockId(0),
+        };
+        state.constant(0, OBJECT.ptr());
+        state
+    }
+
+    #[test]
+    fn two_boxes_that_become_one_object_share_facts() {
+        let mut state = state();
+        let place = Place::Field((*OBJECT, 0));
+        let boxes: Vec<_> = (0..2)
+            .map(|_| state.variable(taipan_graph::VarId(0), OBJECT.ptr()))
+            .collect();
+        for (i, object) in boxes.iter().enumerate() {
+            let value = match i {
+                0 => state.variable(taipan_graph::VarId(1), *SIGNED),
+                _ => state.constant(5, *SIGNED),
+            };
+            state.remember(Known {
+                object: *object,
+                place,
+                value,
+                pending: false,
+                kept: false,
+            });
+        }
+        assert_eq!(state.heap.known.len(), 2);
+        for object in boxes {
+            state.get_mut(object).var = Some(GenVar::Const(64));
+        }
+        state.compact();
+        // The better one is left.
+        let values = state.heap.known.iter().map(|k| state.known(k.value));
+        assert_eq!(values.collect::<Vec<_>>(), [Some(5)]);
     }
 }

@@ -273,6 +273,7 @@ impl JitState {
     /// Drops the boxes and virtual structs that nothing refers to and numbers the others
     /// anew, in the order of [`JitState::reachable`].
     pub(crate) fn compact(&mut self) {
+        self.forget_repeated();
         let order = self.reachable();
         let mut box_map = vec![u32::MAX; self.boxes.len()];
         for (i, b) in order.iter().enumerate() {
