@@ -364,6 +364,45 @@ fn instructions_that_are_replaced() {
     );
 }
 
+const EXPLODES: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['levels'], reds=['n', 'acc'])
+def f(level, x):
+    if level == 0: return x
+    return g(level - 1, x + 1) ^ g(level - 1, x * 3)
+def g(level, x):
+    if level == 0: return x + 1
+    return f(level - 1, x - 1) + f(level - 1, x * 5)
+def main(levels, n):
+    acc = 0
+    while n > 0:
+        driver.jit_merge_point(levels=levels, n=n, acc=acc)
+        if n & 1: acc += f(levels, n) & 1023
+        else: jit.assert_green(n)
+        n -= 1
+    return acc
+";
+
+/// What would be too much is left to calls and to the interpreter, also where code that is
+/// compiled already asks for more.
+#[test]
+fn too_much_code() {
+    let mut db = database(EXPLODES);
+    let expected = outcome(&db, "main", &[12, 4], Engine::LLInterp, None);
+    db.generate_jit(true);
+    let report = Arc::new(Mutex::new(JitReport::default()));
+    let options = JitOptions {
+        splits: Splits::Lazy,
+        threshold: Some(1),
+        report: Some(report.clone()),
+    };
+    let got = outcome(&db, "main", &[12, 4], Engine::Native, Some(options));
+    assert_eq!(got, expected);
+    let report = report.lock().expect("nothing panicked");
+    assert_eq!(report.refused, [""; 0]);
+    assert!(report.counts["residual"]["direct_call"].as_u64() > Some(0));
+}
+
 const SEVERAL: &str = "
 from rpython.rlib import jit
 d1 = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'], name='outer', is_recursive=True)

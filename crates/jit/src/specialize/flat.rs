@@ -26,6 +26,9 @@ type FlatKey = (Vec<(u32, u32, u32)>, Vec<Word>);
 /// States that went on, and the blocks that they went on in.
 pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
 
+/// After so many operations without stopping, what comes has to be short.
+const MOST_STEPS_AT_ONCE: u64 = 50_000;
+
 /// How many versions there are at a merge point inside a function, and at that of a
 /// driver for each set of greens.
 const MOST_VERSIONS: usize = 8;
@@ -45,9 +48,13 @@ const MOST_RECURSION: usize = 7;
 const MOST_DEPTH: usize = 100;
 
 impl Specializer<'_> {
-    /// Whether so much is compiled that what comes has to be short.
+    /// Whether so much is compiled, in all or since compilation stopped last, that what comes
+    /// has to be short: nothing is followed into functions any more, states that are at the
+    /// same places meet at any price, and at merge points of the driver the interpreter goes
+    /// on. So there is an end.
     fn is_full(&self) -> bool {
-        self.residual.block_count() > MOST_BLOCKS
+        let many = self.of_driver && self.steps > MOST_STEPS_AT_ONCE;
+        many || self.residual.block_count() > MOST_BLOCKS
     }
 
     /// Runs a state, and all that come of it, until they wait or end.
@@ -75,7 +82,8 @@ impl Specializer<'_> {
         mut state: JitState,
     ) -> Result<Option<JitState>, Failure> {
         self.steps += 1;
-        if self.steps > MOST_STEPS || self.residual.block_count() > 2 * MOST_BLOCKS {
+        let endless = self.steps > MOST_STEPS || self.residual.block_count() > 2 * MOST_BLOCKS;
+        if endless && !self.of_driver {
             return Err(format!(
                 "the residual code of {} has no end: more than {MOST_BLOCKS} blocks",
                 self.graphs[0].name
@@ -404,6 +412,7 @@ impl Specializer<'_> {
         self.because(|_| "passed on where code joins other code".to_owned());
         self.write_these(world, state, &matched.unwritten);
         let inputs = self.residual.inputs(target);
+        debug_assert_eq!(inputs.len(), matched.outgoing.len());
         let mut args = Vec::with_capacity(inputs.len());
         for (b, input) in matched.outgoing.iter().zip(inputs) {
             let ty = self.residual.ty(input);

@@ -271,6 +271,9 @@ impl Specializer<'_> {
         value: Word,
     ) -> Result<(), Failure> {
         let of_driver = self.of_driver;
+        if of_driver {
+            self.steps = 0;
+        }
         match self.stubs.get_mut(number).ok_or("no such stub")? {
             Stub::Split(pending) => {
                 if std::mem::replace(&mut pending.done, true) {
