@@ -176,6 +176,63 @@ fn hints_of_tracing_compilers() {
     }
 }
 
+const STRINGS: &str = "
+from rpython.rlib.jit import JitDriver, promote_string, promote_unicode, dont_look_inside
+driver = JitDriver(greens=[], reds=['n', 'total'])
+@dont_look_inside
+def key(n): return ['first', 'second', 'third'][n % 3] + 'key'
+@dont_look_inside
+def wide(n): return [u'a', u'bc'][n % 2] + u'd'
+@dont_look_inside
+def perhaps(n):
+    if n % 4 == 0: return None
+    return key(n)
+def main(n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(n=n, total=total)
+        k = promote_string(key(n))
+        if k == 'secondkey': total += 100
+        if k.startswith('third'): total += 3
+        total += len(k) + len(promote_unicode(wide(n)))
+        if promote_string(perhaps(n)) is None: total += 7
+        n -= 1
+    return total
+";
+
+/// Strings are promoted by their characters: equal ones are one case, and what is computed of
+/// them is known.
+#[test]
+fn promoted_strings() {
+    let expected = outcome(&database(STRINGS), "main", &[300], Engine::LLInterp, None);
+    for engine in [Engine::LLInterp, Engine::Native] {
+        let mut db = database(STRINGS);
+        db.generate_jit(true);
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        let options = JitOptions {
+            threshold: Some(2),
+            report: Some(report.clone()),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[300], engine, Some(options));
+        assert_eq!(got, expected, "{engine:?}");
+        let counts = &report.lock().expect("nothing panicked").counts;
+        let blocks = counts["blocks"].as_u64().expect("a number");
+        assert!(blocks < 200, "{engine:?}: {blocks} blocks");
+        // Only the functions that nobody looks inside, and what makes strings unique.
+        assert_eq!(
+            counts["residual"].get("getinteriorarraysize"),
+            None,
+            "{engine:?}"
+        );
+        assert_eq!(
+            counts["residual"].get("getinteriorfield"),
+            None,
+            "{engine:?}"
+        );
+    }
+}
+
 /// What is wrong with such a function is said, in programs that have a compiler.
 #[test]
 fn mistakes_in_functions_of_drivers() {

@@ -98,6 +98,7 @@ static HOOKS: Hooks = Hooks {
     enter,
     resume,
     set_param,
+    unique_string,
 };
 
 impl<'p> NativeJit<'p> {
@@ -286,6 +287,16 @@ impl<'p> NativeJit<'p> {
         self.failure.borrow_mut().get_or_insert(why);
     }
 
+    /// The string that stands for all with the characters of one.
+    fn unique_string(&self, string: usize, wide: bool) -> usize {
+        // Somebody else compiles: then it stands for itself.
+        let functions = self.functions.try_borrow_mut();
+        match functions {
+            Ok(mut functions) if string != 0 => functions.unique_string(self.types, string, wide),
+            _ => string,
+        }
+    }
+
     fn set_param(&self, driver: i64, parameter: i64, value: i64) {
         let parameter = usize::try_from(parameter)
             .ok()
@@ -382,6 +393,10 @@ unsafe extern "C" fn set_param(driver: i64, parameter: i64, value: i64) {
         jit.set_param(driver, parameter, value);
         0
     });
+}
+
+unsafe extern "C" fn unique_string(string: usize, wide: i64) -> usize {
+    with_current(|jit| jit.unique_string(string, wide != 0))
 }
 
 /// Runs `f` with the compiler of the program. Machine code cannot be unwound.

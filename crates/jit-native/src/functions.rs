@@ -9,11 +9,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel};
 use taipan_graph::{BlockId, Dominators, ExitCase, VarId};
-use taipan_jit::engine::ResidualFunction;
+use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
-    FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, OBJECT, OBJECT_VTABLE, Program, SIGNED,
-    word_of_u64,
+    Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, OBJECT, OBJECT_VTABLE, Program,
+    SIGNED, STR, word_of_u64,
 };
 use taipan_transform::{gc_transform, optimize_residual};
 
@@ -94,6 +94,8 @@ pub(crate) struct Functions<'p> {
     speed: FunctionCompiler,
     counts: Counts,
     log: Log,
+    /// One string for all with the same characters.
+    strings: FxHashMap<(bool, Vec<u32>), usize>,
     /// Where greens are, in words: by driver and greens.
     locations: FxHashMap<(usize, Vec<Word>), String>,
 }
@@ -117,6 +119,7 @@ impl<'p> Functions<'p> {
             counts: Counts::default(),
             log: Log::from_environment(),
             locations: FxHashMap::default(),
+            strings: FxHashMap::default(),
         })
     }
 
@@ -148,6 +151,30 @@ impl<'p> Functions<'p> {
             compiler: &mut self.speed,
             notes: self.log.is_on(),
         }
+    }
+
+    /// The string that stands for all with the characters of one, and stays where it is.
+    pub(crate) fn unique_string(
+        &mut self,
+        program: &'p dyn Program,
+        string: usize,
+        wide: bool,
+    ) -> usize {
+        let mut world = self.world(program);
+        let Ok(characters) = characters(&mut world, string as Addr, wide) else {
+            return string;
+        };
+        let key = (wide, characters);
+        if let Some(known) = self.strings.get(&key) {
+            return *known;
+        }
+        if self.strings.len() >= MOST_STRINGS {
+            return string;
+        }
+        let mut world = self.world(program);
+        let kept = world.stable(Word::from(string as u64), STR.ptr()) as usize;
+        self.strings.insert(key, kept);
+        kept
     }
 
     /// Compiles a portal for greens: the function by which the code is entered.

@@ -56,6 +56,8 @@ pub(crate) enum TsKind {
     MergePoint { global: bool },
     /// The value is made known.
     Promote,
+    /// A string that is the same object for the same characters.
+    UniqueString,
     /// A value that was read from a field that seldom changes is made known, if the object
     /// that it was read from is.
     PromoteField,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{FuncSym, FuncType, LLConst, LLGraph, LLType, LowLevel, VoidConst};
+use taipan_lltype::{
+    Addr, FuncSym, FuncType, HeapError, LLConst, LLGraph, LLType, LowLevel, Memory, VoidConst,
+};
 
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
@@ -263,6 +265,17 @@ impl<'p> DriverCompiler<'p> {
         let touches = Some(self.touches.clone());
         Specializer::compile(self.program, vec![portal], &setup, &known, touches, world)
             .map(ResidualFunction)
+    }
+}
+
+/// More strings than this are not promoted by their characters.
+pub const MOST_STRINGS: usize = 10_000;
+
+/// The characters of a string or unicode string, for telling them apart.
+pub fn characters(memory: &mut dyn Memory, at: Addr, wide: bool) -> Result<Vec<u32>, HeapError> {
+    match wide {
+        true => memory.unicode_chars(at),
+        false => Ok(memory.str_bytes(at)?.into_iter().map(u32::from).collect()),
     }
 }
 

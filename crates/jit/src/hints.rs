@@ -10,6 +10,8 @@ pub(crate) enum Hint {
     Concrete,
     /// Compilation goes on once the value is known at run time.
     Promote,
+    /// The same of a string, by its characters.
+    PromoteString,
     /// The value counts as red. For tests.
     Variable,
     /// The value is red and becomes green where it happens to be known. For tests.
@@ -35,6 +37,7 @@ pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
         LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => Some(match &**name {
             "concrete" => Hint::Concrete,
             "promote" => Hint::Promote,
+            "promote_string" | "promote_unicode" => Hint::PromoteString,
             "variable" => Hint::Variable,
             "forget" => Hint::Forget,
             "deepfreeze" => Hint::DeepFreeze,

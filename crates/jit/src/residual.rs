@@ -19,6 +19,26 @@ use crate::program::JitProgram;
 /// The function that residual code calls where a promoted value is new.
 pub(crate) const CONTINUE: &str = "rpy_jit_continue";
 
+/// The function that gives one object for all strings with the same characters.
+pub(crate) const UNIQUE_STRING: &str = "rpy_jit_unique_string";
+
+/// That function for strings of a type; the second operand is 1 if they are unicode.
+pub(crate) fn unique_string_sym(ty: LLType) -> FuncSym {
+    FuncSym::new(
+        FuncKind::External {
+            name: UNIQUE_STRING.into(),
+            can_collect: true,
+            can_raise: false,
+            releases_gil: false,
+            library: None,
+        },
+        FuncType {
+            args: vec![ty, *SIGNED],
+            result: ty,
+        },
+    )
+}
+
 /// A residual function under construction.
 pub(crate) struct Residual {
     graph: LLGraph,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
     BOOL, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp,
-    PlainOp, SIGNED, TypeKind, VoidConst, const_word, has_destructor,
+    PlainOp, SIGNED, STR, TypeKind, UNICODE, VoidConst, const_word, has_destructor,
 };
 
 use crate::annotator::{Annotator, SpecIx, is_call};
@@ -312,7 +312,22 @@ impl Timeshifter<'_> {
             Some(Hint::ReverseSplitQueue) => TsKind::ReverseSplitQueue,
             Some(hint) => {
                 args.truncate(1);
-                let promote = hint == Hint::Promote;
+                let ty = operand_ty(self.graph, &op.args[0]);
+                let promote = match hint {
+                    Hint::Promote => true,
+                    Hint::PromoteString => self.coloring.online(),
+                    _ => false,
+                };
+                let string = [STR.ptr(), UNICODE.ptr()].contains(&ty);
+                if promote && hint == Hint::PromoteString && string {
+                    let mut t = NewOps {
+                        ops,
+                        slots: &mut self.out.slots,
+                    };
+                    let unique = t.slot(ty);
+                    t.push(TsKind::UniqueString, args, Some(unique));
+                    args = vec![Arg::Slot(unique)];
+                }
                 if promote && !self.operand_green(&op.args[0]) {
                     TsKind::Promote
                 } else if hint == Hint::Forget && !self.coloring.online() {

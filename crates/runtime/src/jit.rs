@@ -19,6 +19,9 @@ pub struct Hooks {
     pub resume: unsafe extern "C" fn(cell: usize, value: u64) -> usize,
     /// Sets a parameter of a driver, or of all if the number is negative.
     pub set_param: unsafe extern "C" fn(driver: i64, parameter: i64, value: i64),
+    /// The string that stands for all with the characters of one; `wide` if they are unicode
+    /// strings.
+    pub unique_string: unsafe extern "C" fn(string: usize, wide: i64) -> usize,
 }
 
 static HOOKS: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
@@ -73,9 +76,23 @@ pub unsafe extern "C" fn rpy_jit_set_param(driver: i64, parameter: i64, value: i
     }
 }
 
+/// What residual code calls where a string is promoted.
+///
+/// # Safety
+/// It is a string, or null; the caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_jit_unique_string(string: usize, wide: i64) -> usize {
+    match hooks() {
+        // SAFETY: by contract.
+        Some(hooks) => unsafe { (hooks.unique_string)(string, wide) },
+        None => string,
+    }
+}
+
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_jit_enter", rpy_jit_enter as *const u8);
     out("rpy_jit_resume", rpy_jit_resume as *const u8);
+    out("rpy_jit_unique_string", rpy_jit_unique_string as *const u8);
     out("rpy_jit_set_param", rpy_jit_set_param as *const u8);
 }

@@ -5,14 +5,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use taipan_llinterp::{CallHook, HostCall, JIT_ENTER, LLInterpreter};
-use taipan_lltype::{FuncSym, LLValue};
+use taipan_lltype::{Addr, FuncSym, LLValue, Memory};
 
 use super::{InInterpreter, WithJit, residual_sym};
 use crate::drivers::{DriverInfo, PARAMETERS, SET_PARAM};
-use crate::engine::{DriverCompiler, ResidualFunction, residual_name};
+use crate::engine::{DriverCompiler, MOST_STRINGS, ResidualFunction, characters, residual_name};
 use crate::program::JitProgram;
-use crate::residual::{CONTINUE, ResidualCounts};
+use crate::residual::{CONTINUE, ResidualCounts, UNIQUE_STRING};
 use crate::specialize::Splits;
 use crate::state::Word;
 
@@ -55,6 +56,8 @@ pub struct DriversJit<'p> {
     compiling: Cell<bool>,
     /// Nobody sets another threshold.
     fixed: bool,
+    /// One string for all with the same characters.
+    strings: RefCell<FxHashMap<(bool, Vec<u32>), Word>>,
 }
 
 impl<'p> DriversJit<'p> {
@@ -82,6 +85,7 @@ impl<'p> DriversJit<'p> {
             refused: RefCell::default(),
             compiling: Cell::new(false),
             fixed: threshold.is_some(),
+            strings: RefCell::default(),
         }
     }
 
@@ -197,6 +201,18 @@ impl<'p> DriversJit<'p> {
         })
     }
 
+    /// The string that stands for all with the characters of one.
+    fn unique_string(&self, heap: &mut dyn Memory, string: Word, wide: bool) -> Word {
+        let Ok(characters) = characters(heap, string as Addr, wide) else {
+            return string;
+        };
+        let mut strings = self.strings.borrow_mut();
+        match strings.len() < MOST_STRINGS {
+            true => *strings.entry((wide, characters)).or_insert(string),
+            false => *strings.get(&(wide, characters)).unwrap_or(&string),
+        }
+    }
+
     fn set_param(&self, driver: Word, parameter: Word, value: Word) {
         if self.fixed || PARAMETERS.get(parameter as usize) != Some(&"threshold") {
             return;
@@ -231,6 +247,11 @@ impl<'p> CallHook<'p> for DriversJit<'p> {
                 self.set_param(*driver, *parameter, *value);
                 Ok(done(0))
             }
+            (UNIQUE_STRING, [string, wide]) => Ok(done(self.unique_string(
+                &mut interpreter.heap,
+                *string,
+                *wide != 0,
+            ))),
             _ => return None,
         })
     }

@@ -1,14 +1,15 @@
 //! Operations: computed if their operands are known, else generated.
 
 use taipan_lltype::{
-    LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, const_word,
-    fold, word_const,
+    LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, UNICODE,
+    const_word, fold, word_const,
 };
 
 use super::{Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::layout::{Step, field, place_at};
 use crate::pure::{PureArg, PureFact, signed_word};
+use crate::residual::unique_string_sym;
 use crate::state::{BoxId, Content, Fact, JitState, Val, Word};
 use crate::world::World;
 
@@ -44,6 +45,13 @@ impl Specializer<'_> {
         });
         let result = match &op.kind {
             TsKind::SameAs | TsKind::Cast => self.val(world, state, &op.args[0]),
+            TsKind::UniqueString => {
+                let b = self.red_arg(world, state, graph, &op.args[0]);
+                match state.known(b) {
+                    Some(_) => Val::Red(b),
+                    None => Val::Red(self.unique_string(world, state, b)),
+                }
+            }
             TsKind::ForceVirtualizable => {
                 self.write_all_pending(world, state);
                 self.val(world, state, &op.args[0])
@@ -202,6 +210,24 @@ impl Specializer<'_> {
         }
         let etype = state.exc_type;
         self.nonzero(world, state, etype, false)
+    }
+
+    /// The object that stands for all strings with the characters of one. What the call
+    /// reads never changes, and it writes nothing that the program sees.
+    fn unique_string(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        string: BoxId,
+    ) -> BoxId {
+        let ty = state.get(string).ty;
+        let operand = self.operand(world, state, string);
+        state.escapes(string);
+        let callee = LLOperand::Const(LLConst::Func(unique_string_sym(ty)));
+        let wide = LLOperand::Const(LLConst::signed(i64::from(ty == UNICODE.ptr())));
+        let call = PlainOp::DirectCall.into();
+        let v = (self.residual).op(state.at, call, [callee, operand, wide], ty);
+        state.variable(v, ty)
     }
 
     /// Whether a pointer is not null, or with `reverse`, whether it is.
