@@ -395,6 +395,7 @@ fn too_much_code() {
         splits: Splits::Lazy,
         threshold: Some(1),
         report: Some(report.clone()),
+        ..JitOptions::default()
     };
     let got = outcome(&db, "main", &[12, 4], Engine::Native, Some(options));
     assert_eq!(got, expected);
