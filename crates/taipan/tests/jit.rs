@@ -166,6 +166,60 @@ fn log() {
     assert_eq!(jitlog(&[OsStr::new("/nowhere")]).1, Some(2));
 }
 
+const LOCATIONS: &str = "\
+import os
+from rpython.rlib.jit import JitDriver
+
+class Code(object):
+    def __init__(self, name):
+        self.name = name
+
+def location(k, c, code):
+    if k > 1:
+        raise KeyError
+    return 'place ' + code.name + c
+
+driver = JitDriver(greens=['k', 'c', 'code'], reds=['n', 'total'], name='main',
+                   get_printable_location=location)
+
+def loop(k, c, code, n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(k=k, c=c, code=code, n=n, total=total)
+        total += k
+        n -= 1
+    return total
+
+def entry_point(argv):
+    print loop(1, 'x', Code('one'), 3000) + loop(2, 'y', Code('two'), 3000)
+    pid = os.fork()
+    if pid == 0:
+        loop(1, 'z', Code('forked'), 3000)
+        return 0
+    os.waitpid(pid, 0)
+    return 0
+";
+
+/// Where the program cannot say where something is, the greens do; and a process that was
+/// forked leaves the log alone.
+#[test]
+fn locations_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("places.py"), folder.path().join("log"));
+    std::fs::write(&file, LOCATIONS).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command.args(["run", "--jit", "--no-cache"]).arg(&file);
+    let o = command.env("TAIPAN_JITLOG", &log).output().unwrap();
+    assert_eq!(outcome(&o), ("9000\n".to_owned(), Some(0)));
+    let (text, _) = jitlog(&[OsStr::new("--summary"), log.as_os_str()]);
+    assert!(text.contains("  place onex\n"), "{text}");
+    assert!(text.contains("  main(2, 'y', <places.Code at 0x"), "{text}");
+    assert!(
+        !text.contains("forked") && text.contains(", 2 functions\n"),
+        "{text}"
+    );
+}
+
 #[test]
 fn executables() {
     let folder = tempfile::tempdir().unwrap();
