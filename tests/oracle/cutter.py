@@ -6,6 +6,7 @@ import ast
 import collections
 import math
 import operator
+import re
 import symtable
 import sys
 import types
@@ -243,6 +244,13 @@ class Source(object):
                 ('self.newdict2()', new_dict), ('self.newdict()', new_dict),
                 ('self.new_r_dict(', r_dict)]:
             text = text.replace(attribute, meaning)
+        # Test classes of the JIT have types, and functions that make objects.
+        for attribute in re.findall(r'self\.(_\w+)', text):
+            value = getattr(cls, attribute, None)
+            if isinstance(value, types.FunctionType):
+                text = text.replace('self.' + attribute, value.__name__)
+            elif value in (str, unicode, chr, unichr) or isinstance(value, type):
+                text = text.replace('self.' + attribute, value.__name__)
         return text.split('\n')
 
     def cut(self, func, place, besides):
@@ -259,6 +267,7 @@ class Source(object):
                      if test is None or st.node is not test.node]
         if test is not None:
             available += self.local_statements(test, call_line)
+            available += self.static_methods()
         known = self.known_values(func, test, place)
         target = [st for st in available
                   if func.__name__ in st.bound and st.first <= code.co_firstlineno < st.last]
@@ -292,6 +301,18 @@ class Source(object):
                   if isinstance(st.node, ast.ClassDef)]
         return [st for scope in scopes for st in self.statements(scope.node.body, scope.last)
                 if isinstance(st.node, ast.FunctionDef) and st.first == line]
+
+    def static_methods(self):
+        """Functions of the test class that are called without an object."""
+        out = []
+        for name in dir(test_class[0]):
+            value = getattr(test_class[0], name)
+            if isinstance(value, types.FunctionType) and name.startswith('_'):
+                for st in self.methods_at(value.__code__.co_firstlineno):
+                    st.lines = [l for l in st.lines if l != '@staticmethod']
+                    st.used = used_by(st.node, st.lines)
+                    out.append(st)
+        return out
 
     def cut_lambda(self, func, test, place, besides):
         """The same for a function that a test writes as a lambda; its name is then

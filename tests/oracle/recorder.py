@@ -19,6 +19,7 @@ import weakref
 import cutter
 import describe
 import gctests
+import metainterp
 import plain as plain_python
 from values import UNKNOWN, literal, outcome, plain
 from rpython.rlib import rarithmetic
@@ -44,7 +45,7 @@ files = {}
 recorded = set()
 
 
-def record(func, args, expect, kind, place):
+def record(func, args, expect, kind, place, **more):
     """Writes a case down if the function can be cut out of its test."""
     if not isinstance(func, types.FunctionType):
         return lost(func, 'no function')
@@ -54,7 +55,7 @@ def record(func, args, expect, kind, place):
     texts = [literal(a) for a in args]
     if None in texts:
         return lost(func, 'an argument that has no literal')
-    case = {'args': texts, 'expect': expect, 'kind': kind}
+    case = dict(more, args=texts, expect=expect, kind=kind)
     if any(kinds):
         case['made_from'] = kinds
     # Tests of flags of the translation interpret the same thing again.
@@ -103,6 +104,7 @@ def write(func, case, place):
         return
     try:
         besides = re.findall(r'SomeInstance\((\w+)', ' '.join(case['args']))
+        besides += case.get('opaque', [])
         text = cutter.cut(func, place, besides)
     except (SyntaxError, IOError, TypeError, ValueError) as e:
         return lost(func, 'cannot be cut: %r' % (e,))
@@ -114,6 +116,9 @@ def write(func, case, place):
     if 'made_from' in case:
         text += through_literals(name, case.pop('made_from'))
         name = 'through_literals'
+    if case['kind'] in metainterp.KINDS:
+        text += metainterp.rest(name, case)
+        name = metainterp.entry(name, case)
     write_module(text, suite[0], name, case)
 
 
@@ -140,6 +145,8 @@ def write_module(text, home, name, case):
         assert not absent, sorted(absent)
         if case['kind'] == 'test':
             space[name]()
+        elif case['kind'] in metainterp.KINDS:
+            case['expect'] = metainterp.expected(space[name], case, muted)
     except Exception as e:
         os.rename(path, path + '.lost')
         return lost(space.get(name), 'the cut %s is not whole: %r' % (id, e))
@@ -398,6 +405,8 @@ def pytest_configure(config):
             record_annotation(function, inputs, result, place_of(function))
         return result
 
+    if 'metainterp' in os.environ.get('TAIPAN_KINDS', ''):
+        metainterp.install(record, place_of)
     if 'annotator' in os.environ.get('TAIPAN_KINDS', ''):
         RPythonAnnotator.build_types = build_types
     if 'flow' in os.environ.get('TAIPAN_KINDS', ''):

@@ -2,7 +2,7 @@
 """Compares Taipan with the original toolchain on the toolchain's own tests.
 
 usage: run.py record PYPY CASES [TEST_FILE...]   collect cases (CPython 2.7, minutes)
-       run.py compare CASES [--only TEXT] [--taipan PATH] [--jobs N] [-v] [--differing FILE]
+       run.py compare CASES [--only TEXT] [--jit N] [--taipan PATH] [--jobs N] [-v] [--differing FILE]
        run.py judge PYPY CASES [FILE]   which cases of plain Python are RPython (CPython 2.7)
        run.py programs PYPY PROGRAM...  whole programs with a function `run()` (CPython 2.7)
 
@@ -29,7 +29,7 @@ FOLDERS = ["rpython/%s/test" % f for f in
             "rlib/rvmprof", "rlib/rjitlog")]
 # What is recorded of the tests of a folder besides what is interpreted and compiled.
 KINDS = [("/annotator/", "annotator"), ("/flowspace/", "flow"), ("/rlib/", "plain"),
-         ("/translator/c/", ""), ("/translator/", "annotator")]
+         ("/jit/metainterp/", "metainterp"), ("/translator/c/", ""), ("/translator/", "annotator")]
 # Hours each, or they test the toolchain's own machinery.
 SKIP = ("test_standalone", "test_boehm", "test_rbigint_slow", "test_zrpy",
         "test_rvmprof", "test_rcpu", "test_dlltool", "test_symboltable")
@@ -159,7 +159,7 @@ def visible(value):
     return value
 
 
-def run_batches(args, calls, answers):
+def run_batches(args, calls, answers, options=()):
     """Gives cases to `taipan call --batch` and notes what it answers, by id. Cases of one
     file are done by the same process, which compiles it once; a process does not get too
     many, since it remembers all of them."""
@@ -174,7 +174,7 @@ def run_batches(args, calls, answers):
                 if not batches:
                     return
                 batch = batches.pop()
-            for answer in run_batch(args, batch):
+            for answer in run_batch(args, batch, list(options)):
                 answers[answer["id"]] = answer
 
     threads = [threading.Thread(target=work) for _ in range(args.jobs)]
@@ -184,10 +184,10 @@ def run_batches(args, calls, answers):
         t.join()
 
 
-def run_batch(args, batch):
+def run_batch(args, batch, options):
     """What one `taipan call --batch` answers until it ends or its time is over."""
     p = subprocess.Popen([args.taipan, "call", "--json", "--batch", "-"] +
-                         (["--engine", args.engine] if args.engine else []),
+                         (["--engine", args.engine] if args.engine else []) + options,
                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
 
@@ -221,6 +221,13 @@ def compare(args):
     answers.update((c["id"], flow(args.taipan, c)) for c in cases if c["kind"] == "flow")
     calls = [c for c in cases if c["kind"] not in ("annotation", "flow")]
     run_batches(args, calls, answers)
+    if args.jit is not None:
+        # What plain Python cannot tell has to be what comes out without.
+        for c in calls:
+            if "any" in c["expect"]:
+                c["expect"] = answers.get(c["id"], c["expect"])
+        answers = {}
+        run_batches(args, calls, answers, ["--jit", "--jit-threshold", str(args.jit)])
     reasons = collections.defaultdict(list)
     good = 0
     per_file = collections.defaultdict(lambda: [0, 0])
@@ -266,6 +273,7 @@ def main():
     c.add_argument("cases")
     c.add_argument("--only")
     c.add_argument("--engine")
+    c.add_argument("--jit", type=int, metavar="THRESHOLD", help="compile loops just in time")
     c.add_argument("--taipan", default="target/release/taipan")
     c.add_argument("--jobs", type=int, default=2)
     c.add_argument("--most", type=int, default=40)

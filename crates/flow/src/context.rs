@@ -486,7 +486,9 @@ fn is_stack_only(instr: Instr) -> bool {
 }
 
 /// Instructions that control can come to from several places: targets of jumps that
-/// something else leads to too, and all exception handlers.
+/// something else leads to too, and all exception handlers. What comes to the head of an
+/// interpreter's loop with constants only, past tests that are folded, comes to the same
+/// merge point as all others: a function must not have two of them.
 fn find_joins(code: &Code) -> Vec<bool> {
     let mut ways = vec![0u8; code.instrs.len() + 1];
     let mut add = |pc: Pc, n: u8| ways[pc as usize] = ways[pc as usize].saturating_add(n);
@@ -495,6 +497,11 @@ fn find_joins(code: &Code) -> Vec<bool> {
         let next = pc as Pc + 1;
         if let Some(t) = instr.jump_target() {
             add(t, 1);
+        }
+        if let Instr::LoadAttr(name) = instr
+            && &*code.names[*name as usize] == "jit_merge_point"
+        {
+            add(pc as Pc, 2);
         }
         if !matches!(
             instr,
