@@ -169,6 +169,11 @@ pub trait CodeSource {
     /// The code of a piece of glue.
     fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError>;
 
+    /// The function that tracebacks name for one: another one if it is a part of that.
+    fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
+        f
+    }
+
     /// File and line of a position in a function's bytecode, for tracebacks.
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
         let _ = (f, at);
@@ -378,6 +383,7 @@ impl Builder<'_> {
 
     /// The record of a place in the source: file, function, line.
     fn location(&mut self, f: &FuncSym, at: u32) -> Place {
+        let f = self.source.written_as(f);
         let key = (f.clone(), at);
         if let Some(p) = self.locations.get(&key) {
             return *p;

@@ -51,6 +51,8 @@ pub struct JitOptions {
     pub splits: Splits,
     /// How often code comes by before it is compiled, whatever the program says.
     pub threshold: Option<i64>,
+    /// How many blocks a residual function has before what comes is left to others.
+    pub most_blocks: Option<usize>,
     /// Where to say what was compiled.
     pub report: Option<Arc<Mutex<JitReport>>>,
     /// Where to say how many drivers the program has.
@@ -287,7 +289,10 @@ fn with_jit<T>(
     let program = WithJit::of_drivers(&entered);
     let mut interp = LLInterpreter::new(&program);
     let (splits, threshold) = (options.splits, options.threshold);
-    let jit = DriversJit::new(&hinted, &program, &drivers, splits, threshold);
+    let mut jit = DriversJit::new(&hinted, &program, &drivers, splits, threshold);
+    if let Some(most) = options.most_blocks {
+        jit = jit.with_bound(most);
+    }
     let jit = Rc::new(jit);
     interp.hook = Some(jit.clone());
     let result = run(&mut interp);

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
@@ -121,9 +122,17 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
     };
     let functions = reachable_here(db, roots, GraphStage::Rtyped, &entries).functions;
     let mut found: Vec<(ObjId, DriverInfo)> = Vec::new();
+    // Drivers whose loops close in functions that have not the merge point as well.
+    let mut elsewhere: BTreeSet<ObjId> = BTreeSet::new();
     for f in functions {
         let key = LLFunction::new(db, roots, f.clone());
         let all = marked(db, key);
+        let own = |d: ObjId| {
+            let mut points = all.iter().filter(|m| m.kind == MarkerKind::MergePoint);
+            points.any(|m| m.driver == d)
+        };
+        let closing = all.iter().filter(|m| m.kind == MarkerKind::CanEnterJit);
+        elsewhere.extend(closing.map(|m| m.driver).filter(|d| !own(*d)));
         let Some(point) = all.iter().find(|m| m.kind == MarkerKind::MergePoint) else {
             continue;
         };
@@ -154,6 +163,9 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
             return Err(Diagnostic::error("TP0603", span_of(db, key, point), text));
         }
         found.push((point.driver, info));
+    }
+    for (driver, info) in &mut found {
+        info.enters_at_merge_point |= elsewhere.contains(driver);
     }
     found.sort_by(|(_, a), (_, b)| (&a.name, a.function.name()).cmp(&(&b.name, b.function.name())));
     let numbered = found.into_iter().enumerate().map(|(i, (_, mut info))| {
@@ -197,17 +209,24 @@ fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<Dr
             "get_unique_id" => (greens, "an integer", &mut hooks.unique_id),
             _ => (greens, "a bool", &mut hooks.should_unroll_one_iteration),
         };
-        let sym = func_sym_of(db, Spec::new(db, roots, func, ""))
-            .map_err(|e| format!("{name}: {}", e.message))?;
-        let takes: Vec<LLType> = (sym.ty().args.iter().copied())
-            .filter(|t| !t.is_void())
-            .collect();
-        let fits = |(a, b): (&LLType, &LLType)| a == b || (a.is_gc_ptr() && b.is_gc_ptr());
-        if takes.len() != given || !takes.iter().zip(values).all(fits) {
+        let mut fitting = None;
+        for spec in copies(db, roots, func) {
+            let sym = func_sym_of(db, spec).map_err(|e| format!("{name}: {}", e.message))?;
+            let takes: Vec<LLType> = (sym.ty().args.iter().copied())
+                .filter(|t| !t.is_void())
+                .collect();
+            let same = takes == values[..given];
+            let fits = |(a, b): (&LLType, &LLType)| a == b || (a.is_gc_ptr() && b.is_gc_ptr());
+            let fits = takes.len() == given && takes.iter().zip(values).all(fits);
+            if fits && (same || fitting.is_none()) {
+                fitting = Some(sym);
+            }
+        }
+        let Some(sym) = fitting else {
             return Err(format!(
                 "{name} is called elsewhere in the program, with values of other types"
             ));
-        }
+        };
         let returned = sym.ty().result;
         let is_right = match result {
             "a string" => returned == STR.ptr() || returned == *CHAR,
@@ -221,6 +240,12 @@ fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<Dr
         *place = Some(sym);
     }
     Ok(hooks)
+}
+
+/// A function, or its copies if it is specialised.
+fn copies(db: &dyn Db, roots: Roots, func: ObjId) -> Vec<Spec> {
+    let all = taipan_annotator::specs_of(db, roots);
+    all.iter().copied().filter(|s| s.func(db) == func).collect()
 }
 
 /// The driver with a merge point that an object is.

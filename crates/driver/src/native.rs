@@ -189,6 +189,10 @@ impl CodeSource for QuerySource<'_> {
         with_compiler(|c| c.compile_glue(glue)).map(Arc::new)
     }
 
+    fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
+        taipan_jit::portal_of(f).unwrap_or(f)
+    }
+
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
         let db = self.db;
         let FuncKind::User { func, spec, .. } = f.kind() else {

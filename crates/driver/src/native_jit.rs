@@ -83,8 +83,12 @@ pub(crate) fn with_native_jit<T>(
     let infos = program.tables.drivers.clone();
     let _ = options.drivers.set(infos.len());
     let tabled = Tabled::new(program.tables);
+    let mut compiler = DriverCompiler::new(&tabled);
+    if let Some(most) = options.most_blocks {
+        compiler = compiler.with_bound(most);
+    }
     let portals = Drivers {
-        compiler: DriverCompiler::new(&tabled),
+        compiler,
         infos,
         splits: options.splits,
     };

@@ -151,6 +151,10 @@ impl CodeSource for Source<'_, '_> {
         self.others.glue(glue)
     }
 
+    fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
+        self.others.written_as(f)
+    }
+
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
         self.others.position(f, at)
     }

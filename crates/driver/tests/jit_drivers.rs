@@ -796,3 +796,38 @@ def main(k):
     let found: Vec<usize> = (0..6).map(|k| functions(k, Some(2))).collect();
     assert_eq!(found, [1; 6]);
 }
+
+const ELSEWHERE: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['self'])
+class Machine(object):
+    def __init__(self, n):
+        self.n = n
+        self.total = 0
+    def loop(self, code, target):
+        self.n -= 1
+        if self.n <= 0: return -1
+        driver.can_enter_jit(pc=target, code=code, self=self)
+        return target
+    def run(self, code):
+        pc = 0
+        while pc >= 0:
+            driver.jit_merge_point(pc=pc, code=code, self=self)
+            op = code[pc]
+            pc += 1
+            if op == '+': self.total += self.n
+            elif op == 'l': pc = self.loop(code, 0)
+            elif op == 'j':
+                # Not taken here.
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, self=self)
+        return self.total
+def main(n): return Machine(n).run('+l')
+";
+
+/// Loops may close in other functions than that with the merge point, and in it as well.
+#[test]
+fn loops_that_close_elsewhere() {
+    let report = check(ELSEWHERE, &[("main", &[30])]);
+    assert_eq!(report.functions, 1);
+}

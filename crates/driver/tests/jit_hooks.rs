@@ -276,3 +276,51 @@ fn mistakes_in_functions_of_drivers() {
     "#]]
     .assert_eq(&text);
 }
+
+const SHARED: &str = "
+from rpython.rlib.jit import JitDriver
+from rpython.rlib.objectmodel import specialize
+class Node(object):
+    def text(self): return 'node'
+    def run(self, n): return n
+class Loop(Node):
+    def __init__(self, k): self.k = k
+    def text(self): return 'loop'
+    def run(self, n):
+        total = 0
+        while n > 0:
+            loops.jit_merge_point(code=self, n=n, total=total)
+            total += self.k
+            n -= 1
+        return total
+class Call(Node):
+    def __init__(self, k): self.k = k
+    def run(self, n):
+        calls.jit_merge_point(code=self)
+        return n + self.k
+@specialize.argtype(0)
+def where(code): return code.text()
+loops = JitDriver(greens=['code'], reds=['n', 'total'], get_printable_location=where)
+calls = JitDriver(greens=['code'], reds='auto', get_printable_location=where)
+nodes = [Loop(1), Call(2), Loop(3)]
+def main(n):
+    total = 0
+    for i in range(n): total += nodes[i % 3].run(i)
+    return total
+";
+
+/// A function that several drivers name may be specialised for each of them.
+#[test]
+fn a_function_of_several_drivers() {
+    let mut db = database(SHARED);
+    let expected = outcome(&db, "main", &[20], Engine::LLInterp, None);
+    db.generate_jit(true);
+    for engine in [Engine::LLInterp, Engine::Native] {
+        let options = JitOptions {
+            threshold: Some(2),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[20], engine, Some(options));
+        assert_eq!(got, expected);
+    }
+}

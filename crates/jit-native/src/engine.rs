@@ -87,6 +87,10 @@ pub struct NativeJit<'p> {
     refused: RefCell<Vec<String>>,
     /// The thread that compiles.
     busy: StdCell<Option<i64>>,
+    /// There is so much code that what it does not cover is interpreted for good. Code that
+    /// is left then is not entered again: it would be left again, and the machine stack
+    /// would grow.
+    pub(crate) full: StdCell<bool>,
 }
 
 /// The compiler of the program that runs.
@@ -134,6 +138,7 @@ impl<'p> NativeJit<'p> {
             failure: RefCell::default(),
             refused: RefCell::default(),
             busy: StdCell::new(None),
+            full: StdCell::new(false),
         })
     }
 
@@ -197,7 +202,7 @@ impl<'p> NativeJit<'p> {
     fn enter(&self, driver: usize, greens: *const u64) -> usize {
         // Functions of the program that are called while compiling enter no compiled code:
         // it might be what is being compiled.
-        if self.busy.get().is_some() {
+        if self.busy.get().is_some() || self.full.get() {
             return 0;
         }
         let Some(d) = self.drivers.get(driver) else {
@@ -231,6 +236,18 @@ impl<'p> NativeJit<'p> {
             }
         };
         self.compile(number, d, greens, count as i64)
+    }
+
+    /// Whether loops of a driver are compiled at all.
+    pub(crate) fn compiles(&self, driver: usize) -> bool {
+        self.drivers[driver].threshold.get() >= 0
+    }
+
+    /// Has a portal entered for greens by compiled code that was made without being asked
+    /// for by the interpreter.
+    pub(crate) fn has_compiled(&self, driver: usize, greens: &[Word], at: usize) {
+        let greens: Vec<u64> = greens.iter().map(|w| *w as u64).collect();
+        *self.drivers[driver].table.borrow_mut().entry(&greens) = Seen::Compiled(at);
     }
 
     #[cold]

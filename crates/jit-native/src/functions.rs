@@ -12,8 +12,8 @@ use taipan_graph::{BlockId, Dominators, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
-    Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, OBJECT, OBJECT_VTABLE, Program,
-    SIGNED, STR, word_of_u64,
+    Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE,
+    Program, SIGNED, STR, word_of_u64,
 };
 use taipan_transform::{gc_transform, optimize_residual};
 
@@ -22,12 +22,15 @@ use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit};
 use crate::log::Log;
 use crate::roots::GIVEN_UP;
-use crate::unit::{Exits, dispatcher, failing, region, thunk};
+use crate::unit::{Exits, dispatcher, failing, interpreted, region, thunk};
 use crate::world::{InProcess, Names, Tables};
 use record::Made;
 
 /// Loops of more blocks are not compiled again with optimisations.
 const LARGEST_LOOP: usize = 10_000;
+
+/// How many blocks all residual functions together may have; then nothing is added.
+const MOST_BLOCKS: usize = 1_000_000;
 
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;
@@ -45,6 +48,18 @@ enum Point {
     Hot(BlockId),
     /// At one that was entered often after it was compiled with optimisations.
     Again(BlockId),
+    /// At the merge point of a driver that another function goes on at.
+    Portal,
+}
+
+/// A driver, and the words of its greens.
+type PortalKey = (usize, Vec<Word>);
+
+/// Where a function goes on at a merge point that is not its own.
+struct Left {
+    key: PortalKey,
+    /// The portal and the greens, as operands of a call.
+    call: Vec<LLOperand>,
 }
 
 /// What a cell stands for.
@@ -62,6 +77,7 @@ struct Cell {
 /// A residual function.
 struct Function<'p> {
     residual: Rc<ResidualFunction<'p>>,
+    driver: usize,
     result: LLType,
     cells: FxHashMap<Point, usize>,
     /// Blocks that are in a unit.
@@ -87,6 +103,10 @@ pub(crate) struct Functions<'p> {
     words: Words,
     thunks: FxHashMap<ThunkKey, usize>,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
+    /// The cells by which residual functions are entered.
+    portals: FxHashMap<PortalKey, usize>,
+    /// Those for which there is no function yet.
+    left: FxHashMap<usize, Left>,
     names: Names<'p>,
     tables: Tables,
     code: CodeMemory,
@@ -111,6 +131,8 @@ impl<'p> Functions<'p> {
             words: Words::default(),
             thunks: FxHashMap::default(),
             failures: FxHashMap::default(),
+            portals: FxHashMap::default(),
+            left: FxHashMap::default(),
             names: Names::new(image),
             tables: Tables::default(),
             code,
@@ -186,6 +208,11 @@ impl<'p> Functions<'p> {
         count: i64,
     ) -> Result<usize, String> {
         let entry = &jit.entered[driver].entry;
+        if self.is_full() {
+            return Err(format!(
+                "there are residual functions of {MOST_BLOCKS} blocks already"
+            ));
+        }
         let started = Instant::now();
         let number = self.functions.len();
         let mut world = self.world(jit.types);
@@ -199,6 +226,7 @@ impl<'p> Functions<'p> {
         self.functions.push(Function {
             result: entry.result,
             residual: Rc::new(residual),
+            driver,
             cells: FxHashMap::default(),
             compiled: FxHashSet::default(),
             stubs: FxHashMap::default(),
@@ -206,10 +234,87 @@ impl<'p> Functions<'p> {
             counters: FxHashMap::default(),
             stopped: FxHashSet::default(),
         });
-        let cell = self.cell(jit, number, Point::Block(start), live, None)?;
+        let key = (driver, greens.to_vec());
+        let cell = match self.portals.get(&key) {
+            // Others lead there already.
+            Some(cell) => {
+                self.left.remove(cell);
+                if let Some(of) = self.cells.get_mut(cell) {
+                    (of.function, of.point, of.live) = (number, Point::Block(start), live);
+                }
+                let f = &mut self.functions[number];
+                f.cells.insert(Point::Block(start), *cell);
+                *cell
+            }
+            None => self.cell(jit, number, Point::Block(start), live, None)?,
+        };
+        self.portals.insert(key, cell);
         self.log.reason(cell, || "it starts here".to_owned());
         self.compile_unit(jit, cell)?;
         self.entry(entry, cell).map_err(|e| e.to_string())
+    }
+
+    /// Whether so much was compiled that nothing is added.
+    fn is_full(&self) -> bool {
+        let blocks = self.functions.iter().map(|f| f.residual.block_count());
+        blocks.sum::<usize>() > MOST_BLOCKS
+    }
+
+    /// The cell by which a function goes on at the merge point of its driver for greens that
+    /// are not its own business: another residual function, which is compiled when code
+    /// gets there.
+    fn portal_cell(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        greens: &[Word],
+        call: &[LLOperand],
+    ) -> Result<usize, String> {
+        let driver = self.functions[function].driver;
+        let key = (driver, greens.to_vec());
+        if let Some(cell) = self.portals.get(&key) {
+            return Ok(*cell);
+        }
+        let entry = &jit.entered[driver].entry;
+        let target = self
+            .thunk(jit, &entry.args, entry.result, false)
+            .map_err(|e| e.to_string())?;
+        let at = self.words.new_word(target as u64);
+        let cell = Cell {
+            function,
+            point: Point::Portal,
+            live: Vec::new(),
+            types: entry.args.clone(),
+            promotes: false,
+        };
+        self.cells.insert(at, cell);
+        self.portals.insert(key.clone(), at);
+        let call = call.to_vec();
+        self.left.insert(at, Left { key, call });
+        Ok(at)
+    }
+
+    /// Compiles the function for a merge point that another one goes on at. If that cannot
+    /// be done, the interpreter goes on there.
+    fn go_on_at_portal(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<usize, String> {
+        let left = self.left.remove(&at).ok_or("no such merge point")?;
+        let (driver, greens) = &left.key;
+        let made = match jit.compiles(*driver) {
+            true => self.compile_portal(jit, *driver, greens, 0),
+            false => Err("the compiler is switched off".to_owned()),
+        };
+        match made {
+            Ok(entry) => jit.has_compiled(*driver, greens, entry),
+            Err(why) => {
+                jit.full.set(self.is_full());
+                self.log_refused(jit, *driver, greens, &why);
+                let types = &jit.entered[*driver].entry;
+                let graph = interpreted("the interpreter", types.result, &types.args, &left.call);
+                let code = self.made_up(jit, &graph).map_err(|e| e.to_string())?;
+                store(at, code as u64);
+            }
+        }
+        Ok(at)
     }
 
     /// A function that enters the unit of a cell.
@@ -322,6 +427,7 @@ impl<'p> Functions<'p> {
                 self.compile_unit(jit, at)?;
                 Ok(at)
             }
+            Point::Portal => self.go_on_at_portal(jit, at),
             Point::Hot(b) | Point::Again(b) => self.compile_hot(jit, cell.function, b),
             Point::Stub(number) | Point::Default(number) => {
                 let mut word = None;
@@ -645,6 +751,14 @@ impl Exits for Plan<'_, '_> {
         }
         let live = self.inputs(b);
         Some(self.cell(Point::Block(b), live, None))
+    }
+
+    fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize {
+        let cell = (self.inner).portal_cell(self.jit, self.function, greens, call);
+        cell.unwrap_or_else(|why| {
+            self.failure.get_or_insert(why);
+            0
+        })
     }
 
     fn stub(&mut self, stub: &Stub) -> usize {

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops, ssa_to_ssi};
-use taipan_jit::Stub;
 use taipan_jit::engine::ResidualFunction;
+use taipan_jit::{Stub, Word};
 use taipan_lltype::{
     BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp,
     SIGNED, TypeKind, VOID,
@@ -19,6 +19,10 @@ pub(crate) trait Exits {
     /// The cell by which a block is entered that is not a part of the unit. None if it
     /// becomes one.
     fn entry(&mut self, b: BlockId) -> Option<usize>;
+
+    /// The cell by which a call of the portal goes on for known greens, where that is the last
+    /// thing that code does.
+    fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize;
 
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
@@ -192,6 +196,18 @@ impl Builder<'_> {
     fn fill(&mut self, b: BlockId) {
         let copy = self.blocks[&b];
         let block = self.from.block(b);
+        if let (Some(greens), Some((call, before))) =
+            (self.function.leaves(b), block.operations.split_last())
+        {
+            for op in before {
+                self.operation(copy, op);
+            }
+            let (fixed, reds) = call.args.split_at(greens.len() + 1);
+            let cell = self.exits.portal(greens, fixed);
+            let reds = self.operands(reds);
+            leave(&mut self.g, copy, word(cell), reds);
+            return;
+        }
         for op in &block.operations {
             self.operation(copy, op);
         }
@@ -396,6 +412,33 @@ pub(crate) fn dispatcher(
     switch(&mut g, start, LLOperand::Var(value), links);
     ssa_to_ssi(&mut g);
     g.compact();
+    g
+}
+
+/// The unit that calls the portal, whose first arguments and callee are given, with the
+/// values that it gets.
+pub(crate) fn interpreted(
+    name: &str,
+    result: LLType,
+    types: &[LLType],
+    call: &[LLOperand],
+) -> LLGraph {
+    let mut g = new_graph(name, result);
+    let start = g.startblock;
+    let cell = g.new_var("cell", *SIGNED);
+    let values: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
+    let mut inputs = vec![cell];
+    inputs.extend(&values);
+    g.block_mut(start).inputargs = inputs;
+    let args = call.iter().cloned();
+    let args = args.chain(values.into_iter().map(LLOperand::Var));
+    let returned = push(&mut g, start, PlainOp::DirectCall, args, result);
+    let value = match result.is_void() {
+        true => LLOperand::Const(LLConst::void()),
+        false => LLOperand::Var(returned),
+    };
+    let target = g.returnblock;
+    goto(&mut g, start, target, vec![value]);
     g
 }
 

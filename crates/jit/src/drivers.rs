@@ -75,7 +75,7 @@ pub struct DriverInfo {
     /// Types of the reds, likewise.
     pub reds: Vec<LLType>,
     /// Compiled code is entered at the merge point: there is no `can_enter_jit` in the
-    /// function.
+    /// function, or others have some.
     pub enters_at_merge_point: bool,
     /// The functions of the program that it names.
     pub hooks: DriverHooks,

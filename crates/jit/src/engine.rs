@@ -1,5 +1,7 @@
 //! What an engine needs that runs residual code in a way of its own.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use crate::generate::Generator;
 use crate::notes::{Note, note_number};
 use crate::program::JitProgram;
 use crate::residual::{ResidualCounts, Stub};
-use crate::specialize::{Setup, Specializer, Splits};
+use crate::specialize::{MOST_BLOCKS, Setup, Specializer, Splits, Started};
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
@@ -165,6 +167,8 @@ impl<'p> ResidualFunction<'p> {
             number,
             splits,
             of_driver: false,
+            started: Rc::default(),
+            most_blocks: MOST_BLOCKS,
         };
         Specializer::compile(
             generator.program(),
@@ -200,6 +204,18 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.is_entry(b)
     }
 
+    /// The words of the greens for which a block calls the portal, if that is the last thing
+    /// that it does: what is left is interpreted, or is the business of another residual
+    /// function.
+    pub fn leaves(&self, b: BlockId) -> Option<&[Word]> {
+        self.0.residual.leaves(b)
+    }
+
+    /// How large the code is.
+    pub fn block_count(&self) -> usize {
+        self.0.residual.block_count()
+    }
+
     /// The stub that a block is, if it is one.
     pub fn stub(&self, b: BlockId) -> Option<Stub> {
         self.0.residual.stub(b)
@@ -230,6 +246,9 @@ pub fn function_of(graph: &TsGraph) -> &FuncSym {
 pub struct DriverCompiler<'p> {
     program: &'p dyn JitProgram,
     touches: Rc<Touches<'p>>,
+    most_blocks: usize,
+    /// By driver: the greens for which there is a residual function.
+    started: RefCell<BTreeMap<u32, Started>>,
 }
 
 impl<'p> DriverCompiler<'p> {
@@ -238,6 +257,17 @@ impl<'p> DriverCompiler<'p> {
         DriverCompiler {
             program,
             touches: Rc::new(Touches::new(program)),
+            most_blocks: MOST_BLOCKS,
+            started: RefCell::default(),
+        }
+    }
+
+    /// The same with another bound for the blocks of a residual function: what comes after
+    /// so many is left to other functions, or to the interpreter.
+    pub fn with_bound(self, most_blocks: usize) -> Self {
+        DriverCompiler {
+            most_blocks,
+            ..self
         }
     }
 
@@ -261,10 +291,14 @@ impl<'p> DriverCompiler<'p> {
             number,
             splits,
             of_driver: true,
+            started: (self.started.borrow_mut().entry(driver.number).or_default()).clone(),
+            most_blocks: self.most_blocks,
         };
         let touches = Some(self.touches.clone());
-        Specializer::compile(self.program, vec![portal], &setup, &known, touches, world)
-            .map(ResidualFunction)
+        let made =
+            Specializer::compile(self.program, vec![portal], &setup, &known, touches, world)?;
+        setup.started.borrow_mut().insert(greens.to_vec());
+        Ok(ResidualFunction(made))
     }
 }
 

@@ -18,7 +18,7 @@ use taipan_lltype::{
 use crate::generate::Generator;
 use crate::prepare::call_stub;
 use crate::residual::{CONTINUE, ResidualCounts};
-use crate::specialize::{Setup, Specializer, Splits};
+use crate::specialize::{MOST_BLOCKS, Setup, Specializer, Splits};
 
 use crate::state::Word;
 use crate::world::{Called, World};
@@ -252,6 +252,8 @@ impl<'p> Jit<'p> {
                 number,
                 splits: self.splits,
                 of_driver: false,
+                started: Rc::default(),
+                most_blocks: MOST_BLOCKS,
             },
             &known,
             self.generator.touches(),

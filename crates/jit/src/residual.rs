@@ -15,6 +15,7 @@ use taipan_lltype::{
 
 use crate::notes::{Notes, note_number};
 use crate::program::JitProgram;
+use crate::state::Word;
 
 /// The function that residual code calls where a promoted value is new.
 pub(crate) const CONTINUE: &str = "rpy_jit_continue";
@@ -48,6 +49,9 @@ pub(crate) struct Residual {
     pub(crate) flexswitches: u32,
     /// Blocks whose input arguments are all that is used from there on.
     entries: BTreeSet<BlockId>,
+    /// Blocks that end with a call of the portal for known greens, whose result is
+    /// returned: the words of the greens.
+    leaves: BTreeMap<BlockId, Vec<Word>>,
     pub(crate) notes: Notes,
 }
 
@@ -113,6 +117,7 @@ impl Residual {
                 number,
                 flexswitches: 0,
                 entries: BTreeSet::new(),
+                leaves: BTreeMap::new(),
                 notes: Notes::default(),
             },
             inputs,
@@ -148,6 +153,16 @@ impl Residual {
         let new = self.new_block(types);
         self.entries.insert(new.0);
         new
+    }
+
+    /// Notes that a block ends with a call of the portal for these greens.
+    pub(crate) fn leaves_for(&mut self, b: BlockId, greens: Vec<Word>) {
+        self.leaves.insert(b, greens);
+    }
+
+    /// The greens for which a block calls the portal, as the last thing that it does.
+    pub(crate) fn leaves(&self, b: BlockId) -> Option<&[Word]> {
+        self.leaves.get(&b).map(|w| &**w)
     }
 
     /// The graph as far as it goes, in SSA form.

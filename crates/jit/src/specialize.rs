@@ -20,7 +20,8 @@ mod stubs;
 
 pub(crate) use ops::touches_memory;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ use stubs::{Side, Stub};
 pub(crate) type Failure = String;
 
 /// Bounds on what one portal call may generate.
-const MOST_BLOCKS: usize = 20_000;
+pub(crate) const MOST_BLOCKS: usize = 20_000;
 const MOST_FRAMES: usize = 300;
 const MOST_STEPS: u64 = 20_000_000;
 
@@ -88,7 +89,14 @@ pub(crate) struct Setup<'a> {
     pub(crate) splits: Splits,
     /// What is compiled is the portal of a driver.
     pub(crate) of_driver: bool,
+    /// The greens for which there are residual functions.
+    pub(crate) started: Started,
+    /// When code has so many blocks what comes has to be short.
+    pub(crate) most_blocks: usize,
 }
+
+/// The greens of a driver for which there are residual functions.
+pub(crate) type Started = Rc<RefCell<BTreeSet<Vec<Word>>>>;
 
 /// The compiler that was generated for a portal, and the residual function that it is
 /// writing.
@@ -100,6 +108,8 @@ pub(crate) struct Specializer<'p> {
     pub(crate) residual: Residual,
     splits: Splits,
     of_driver: bool,
+    started: Started,
+    most_blocks: usize,
     /// Global merge points of the portal.
     global_seen: Seen,
     /// States that went on at other merge points, where functions do not run to their end
@@ -139,6 +149,8 @@ impl<'p> Specializer<'p> {
             residual,
             splits: setup.splits,
             of_driver: setup.of_driver,
+            started: setup.started.clone(),
+            most_blocks: setup.most_blocks,
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),
             stubs: Vec::new(),

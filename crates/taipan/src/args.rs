@@ -158,6 +158,10 @@ pub(crate) struct JitArgs {
     /// When the sides of branches are compiled.
     #[arg(long, value_enum, default_value = "lazy")]
     pub(crate) jit_splits: Splits,
+    /// Compile at most about so many blocks of code at once; what comes after them is
+    /// compiled by itself
+    #[arg(long, value_name = "BLOCKS")]
+    pub(crate) jit_bound: Option<usize>,
     /// Say on standard error what was compiled, one line of JSON.
     #[arg(long)]
     pub(crate) jit_summary: bool,
@@ -179,6 +183,7 @@ impl JitArgs {
                 Splits::Lazy => taipan_driver::Splits::Lazy,
             },
             threshold: self.jit_threshold,
+            most_blocks: self.jit_bound,
             report: (self.jit_summary || self.jit_residual).then(Arc::default),
             drivers: Arc::default(),
         })

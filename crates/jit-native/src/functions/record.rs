@@ -215,6 +215,7 @@ impl<'p> Functions<'p> {
             (Point::Default(n), _) => format!("stub {n}, with another value"),
             (_, Some(unit)) => format!("unit {unit}"),
             (Point::Block(_), None) => "what is not compiled yet".to_owned(),
+            (Point::Portal, None) => "another loop".to_owned(),
             (Point::Hot(_) | Point::Again(_), None) => "the compiler: a loop is hot".to_owned(),
         }
     }

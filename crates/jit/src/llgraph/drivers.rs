@@ -89,6 +89,14 @@ impl<'p> DriversJit<'p> {
         }
     }
 
+    /// The same with another bound for the blocks of a residual function.
+    pub fn with_bound(self, most_blocks: usize) -> Self {
+        DriversJit {
+            compiler: self.compiler.with_bound(most_blocks),
+            ..self
+        }
+    }
+
     /// Why loops were not compiled, if some were not.
     pub fn refused(&self) -> Vec<String> {
         self.refused.borrow().clone()

@@ -54,7 +54,7 @@ impl Specializer<'_> {
     /// on. So there is an end.
     fn is_full(&self) -> bool {
         let many = self.of_driver && self.steps > MOST_STEPS_AT_ONCE;
-        many || self.residual.block_count() > MOST_BLOCKS
+        many || self.residual.block_count() > self.most_blocks
     }
 
     /// Runs a state, and all that come of it, until they wait or end.
@@ -275,7 +275,7 @@ impl Specializer<'_> {
                 state.frame_mut().op += 1;
                 self.run_flat(world, state)
             }
-            Promoted::Green => self.leave_to_portal(world, state, op),
+            Promoted::Green => self.leave_to_portal(world, state, op, None),
         }
     }
 
@@ -444,8 +444,12 @@ impl Specializer<'_> {
                 }
             }
         }
-        if self.is_full() {
-            self.leave_to_portal(world, state, op)?;
+        // Each function has at least what is at its own merge point.
+        let began = state.version.is_some();
+        if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
+            if !self.closes_loop(world, &state, op, &words) {
+                self.leave_to_portal(world, state, op, Some(words))?;
+            }
             return Ok(None);
         }
         let again = self.starts_again(&state, &graph, &words);
@@ -485,12 +489,55 @@ impl Specializer<'_> {
             && graph.blocks.iter().any(|b| b.ops.iter().any(closes))
     }
 
-    /// Leaves the rest to the interpreter: residual code returns what the portal returns.
+    /// Whether what comes at a merge point is left to another residual function, since this
+    /// one is large already. Where large loops are cut into functions, these begin at the
+    /// same places each time around.
+    fn goes_on_elsewhere(&self, greens: &[Word]) -> bool {
+        self.residual.block_count() > self.most_blocks / 2 && self.started.borrow().contains(greens)
+    }
+
+    /// Jumps to a merge point that code has come by before, if it is as general as the
+    /// state. Nothing new is compiled.
+    fn closes_loop(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: &TsOp,
+        greens: &[Word],
+    ) -> bool {
+        let mut state = state.clone();
+        state.keep_only(&op.live);
+        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
+        let key = (places.collect(), greens.to_vec());
+        let Some(entries) = self.flat_seen.remove(&key) else {
+            return false;
+        };
+        self.write_unreachable(world, &mut state);
+        state.compact();
+        state.greens = greens.into();
+        (state.closes, state.resumed) = (false, false);
+        let mut found = false;
+        for entry in entries.iter().rev() {
+            if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
+                && m.exact
+            {
+                self.jump(world, &mut state, entry.1, &m);
+                found = true;
+                break;
+            }
+        }
+        self.flat_seen.insert(key, entries);
+        found
+    }
+
+    /// Leaves the rest to the interpreter, or to the residual function for the greens, if
+    /// they are known: residual code returns what the portal returns.
     fn leave_to_portal(
         &mut self,
         world: &mut dyn World,
         mut state: JitState,
         op: &TsOp,
+        greens: Option<Vec<Word>>,
     ) -> Result<(), Failure> {
         if state.frames.len() != 1 {
             return Err("a merge point inside another function".to_owned());
@@ -511,6 +558,9 @@ impl Specializer<'_> {
             true => crate::residual::void_operand(),
             false => LLOperand::Var(v),
         };
+        if let Some(greens) = greens {
+            self.residual.leaves_for(state.at, greens);
+        }
         self.residual.return_(state.at, value);
         Ok(())
     }
