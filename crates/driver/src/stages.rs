@@ -451,11 +451,13 @@ pub(crate) fn jit_effects(db: &dyn Db, f: LLFunction) -> Effects {
     effects_in(&jit_program_effects(db, f.roots(db)), f.sym(db))
 }
 
+/// Functions that are not listed are inlined wherever the program calls them. Code that is
+/// compiled at run time may call them all the same, and recurse that way.
 fn effects_in(all: &FxHashMap<FuncSym, Effects>, f: &FuncSym) -> Effects {
     const ANYTHING: Effects = Effects {
         can_raise: true,
         can_collect: true,
-        stack_check: false,
+        stack_check: true,
     };
     all.get(f).copied().unwrap_or(ANYTHING)
 }

@@ -20,6 +20,7 @@ use taipan_runtime::{exc, threads};
 use crate::functions::Functions;
 use crate::greens::{GreenTable, Seen};
 use crate::program::{CallEffects, Running};
+use crate::room::with_room;
 
 /// How often code comes by before it is compiled, if nobody says otherwise.
 const THRESHOLD: i64 = 1039;
@@ -235,7 +236,7 @@ impl<'p> NativeJit<'p> {
                 *n
             }
         };
-        self.compile(number, d, greens, count as i64)
+        with_room(|| self.compile(number, d, greens, count as i64))
     }
 
     /// Whether loops of a driver are compiled at all.
@@ -402,7 +403,7 @@ unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
 }
 
 unsafe extern "C" fn resume(cell: usize, value: u64) -> usize {
-    with_current(|jit| jit.resume(cell, value))
+    with_current(|jit| with_room(|| jit.resume(cell, value)))
 }
 
 unsafe extern "C" fn set_param(driver: i64, parameter: i64, value: i64) {

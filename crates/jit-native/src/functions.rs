@@ -13,7 +13,7 @@ use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE,
-    Program, SIGNED, STR, word_of_u64,
+    PlainOp, Program, SIGNED, STR, word_of_u64,
 };
 use taipan_transform::{gc_transform, optimize_residual};
 
@@ -85,8 +85,8 @@ struct Function<'p> {
     /// The stub of each promotion and lazy split.
     stubs: FxHashMap<usize, Stub>,
     /// Loops that were compiled with optimisations: how many blocks they had then, and how
-    /// often they are entered until somebody looks again.
-    hot: FxHashMap<BlockId, (usize, u64)>,
+    /// often they are entered until somebody looks again, and the word that counts that.
+    hot: FxHashMap<BlockId, (usize, u64, usize)>,
     /// What counts how often a block is entered.
     counters: FxHashMap<BlockId, usize>,
     /// Where compilation stopped once.
@@ -428,7 +428,14 @@ impl<'p> Functions<'p> {
                 Ok(at)
             }
             Point::Portal => self.go_on_at_portal(jit, at),
-            Point::Hot(b) | Point::Again(b) => self.compile_hot(jit, cell.function, b),
+            Point::Hot(b) | Point::Again(b) => match self.compile_hot(jit, cell.function, b) {
+                Ok(entry) => Ok(entry),
+                Err(_) => {
+                    // The code that there is goes on as it is.
+                    self.stop_counting(cell.function, b);
+                    self.cell(jit, cell.function, Point::Block(b), cell.live, None)
+                }
+            },
             Point::Stub(number) | Point::Default(number) => {
                 let mut word = None;
                 if cell.promotes
@@ -547,6 +554,18 @@ impl<'p> Functions<'p> {
         Ok(())
     }
 
+    /// Code of a loop asks no more whether it is entered often.
+    fn stop_counting(&self, function: usize, head: BlockId) {
+        let f = &self.functions[function];
+        let counter = match f.hot.get(&head) {
+            Some((_, _, counter)) => Some(counter),
+            None => f.counters.get(&head),
+        };
+        if let Some(counter) = counter {
+            store(*counter, NEVER);
+        }
+    }
+
     /// Compiles a loop with optimisations, if there is one that has become another one
     /// since; the cell by which it is entered.
     fn compile_hot(
@@ -560,22 +579,19 @@ impl<'p> Functions<'p> {
         let graph = self.functions[function].residual.graph();
         let live = graph.block(head).inputargs.clone();
         let entry = self.cell(jit, function, Point::Block(head), live.clone(), None)?;
-        let f = &mut self.functions[function];
         let size = inside.len();
         if size == 0 || size > LARGEST_LOOP {
             // It is a part of another loop, or not worth the time: nobody asks again.
-            if let Some(counter) = f.counters.get(&head) {
-                store(*counter, NEVER);
-            }
+            self.stop_counting(function, head);
             return Ok(entry);
         }
         // What has not grown is as good as it gets. Others are looked at ever more rarely.
-        let (blocks, rounds) = f.hot.get(&head).copied().unwrap_or((0, jit.options.hot));
+        let last = self.functions[function].hot.get(&head);
+        let (blocks, rounds) = last.map_or((0, jit.options.hot), |l| (l.0, l.1));
         let rounds = match blocks == size {
             true => NEVER,
             false => rounds.saturating_mul(2),
         };
-        f.hot.insert(head, (size, rounds));
         let counter = self.words.new_word(rounds);
         let again = self.cell(jit, function, Point::Again(head), live.clone(), None)?;
         let extent = Extent::Loop(&inside, counter, again);
@@ -597,11 +613,13 @@ impl<'p> Functions<'p> {
             (entry, code, self.code.used() - before),
             started,
         );
-        store(entry, code as u64);
         let hot = self.cell(jit, function, Point::Hot(head), live, None)?;
+        let f = &mut self.functions[function];
+        f.hot.insert(head, (size, rounds, counter));
+        store(entry, code as u64);
         store(hot, code as u64);
         // Code that counts leads there from now on.
-        if let Some(counter) = self.functions[function].counters.get(&head) {
+        if let Some(counter) = f.counters.get(&head) {
             store(*counter, 0);
         }
         Ok(entry)
@@ -626,9 +644,33 @@ impl<'p> Functions<'p> {
         };
         let graph = region(&residual, start, live, &mut plan);
         match plan.failure {
-            None => Ok(graph),
+            None => {
+                debug_assert!(self.exits_fit(&graph));
+                Ok(graph)
+            }
             Some(why) => Err(why),
         }
+    }
+
+    /// Whether a unit is left with what the cells want by which it is left.
+    fn exits_fit(&self, g: &LLGraph) -> bool {
+        let operations = g.reachable().into_iter();
+        let operations = operations.flat_map(|b| &g.block(b).operations);
+        let mut exits = operations.filter(|op| op.op == PlainOp::JitExit.into());
+        exits.all(|op| {
+            let LLOperand::Const(LLConst::Int(_, at)) = &op.args[0] else {
+                return true;
+            };
+            let Some(cell) = self.cells.get(&(at.get() as usize)) else {
+                return false;
+            };
+            let passed = op.args[1..].iter().map(|a| match a {
+                LLOperand::Var(v) => *g.ty(*v),
+                LLOperand::Const(c) => c.ty(),
+            });
+            let fits = |a: LLType, b: LLType| a == b || (a.is_gc_ptr() && b.is_gc_ptr());
+            passed.len() == cell.types.len() && passed.zip(&cell.types).all(|(a, b)| fits(a, *b))
+        })
     }
 
     /// A function that raises.

@@ -220,6 +220,63 @@ fn locations_in_the_log() {
     );
 }
 
+const DEEP: &str = "
+from rpython.rlib import jit
+from rpython.rlib.rstackovf import StackOverflow
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'], is_recursive=True)
+class State(object):
+    depth = 0
+state = State()
+def interp(code, x):
+    pc = 0
+    acc = 0
+    state.depth += 1
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, code=code, x=x, acc=acc)
+        c = code[pc]
+        pc += 1
+        if c == '+': acc += x
+        elif c == '-': x -= 1
+        elif c == 'r':
+            if state.depth % 3 == 0: acc += interp(code, x + 1) * 3
+            else: acc += interp(code, x + 1)
+        elif c == 'm':
+            # Each of these is compiled when it is true for the first time.
+            if state.depth % 1000 == 77: acc += 1
+            elif state.depth % 777 == 5: acc += 2
+            elif state.depth % 5777 == 5000: acc += 3
+        elif c == 'j':
+            if x > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, x=x, acc=acc)
+    state.depth -= 1
+    return acc
+def entry_point(argv):
+    for i in range(9):
+        state.depth = 0
+        try:
+            print interp('+-m' + 'r-j'[i / 8:], int(argv[1]) + i / 8 * 100)
+        except StackOverflow:
+            print 'overflow', state.depth > 1000
+    return 0
+def target(driver, args): return entry_point, None
+";
+
+/// Compilation stops and goes on wherever the program is, at the end of its stack as well.
+#[test]
+fn recursion_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("deep.py");
+    std::fs::write(&file, DEEP).unwrap();
+    let file = file.to_str().unwrap();
+    let args = [OsStr::new("5")];
+    let expected = run(&[], file, &args);
+    for threshold in ["1", "2", "50", "1000", "10000"] {
+        let options = ["--jit", "--jit-threshold", threshold];
+        assert_eq!(run(&options, file, &args), expected, "{threshold}");
+    }
+}
+
 #[test]
 fn executables() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,37 @@
+//! Room on the machine stack for the compiler, which starts wherever the program is.
+
+use taipan_runtime::state::rpy_state;
+
+/// The compiler takes less than that.
+const ROOM: usize = 2 << 20;
+/// What it gets if the program has left less.
+const STACK: usize = 8 << 20;
+
+/// The limit of the program's stack, put back afterwards.
+struct Limit(usize);
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        // SAFETY: the mutator's own state.
+        unsafe { rpy_state.stack_limit = self.0 };
+    }
+}
+
+/// Runs the compiler, on a stack of its own if the program's is almost full. Functions of
+/// the program that it calls there and that recurse find no room, and raise: the shadow stack
+/// has not become longer.
+pub(crate) fn with_room<T>(f: impl FnOnce() -> T) -> T {
+    let mark = 0u8;
+    let here = &raw const mark as usize;
+    // SAFETY: the mutator's own state.
+    let limit = unsafe { rpy_state.stack_limit };
+    if here.saturating_sub(limit) > ROOM {
+        return f();
+    }
+    stacker::grow(STACK, || {
+        let _limit = Limit(limit);
+        // SAFETY: as above.
+        unsafe { rpy_state.stack_limit = usize::MAX };
+        f()
+    })
+}
