@@ -322,7 +322,12 @@ fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
     let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
     FunctionHints {
         elidable: said.elidable,
-        look_inside: said.look_inside,
+        // What is not to be in compiled code at all is called, so that it does what it does
+        // without.
+        look_inside: match &said.oopspec {
+            Some(o) if o.text.starts_with("jit.not_in_trace") => Some(false),
+            _ => said.look_inside,
+        },
         unroll_safe: said.unroll_safe,
         promote_args: said.promote_args.as_ref().map(|text| match &**text {
             "all" => PromotedArguments::All,

@@ -831,3 +831,27 @@ fn loops_that_close_elsewhere() {
     let report = check(ELSEWHERE, &[("main", &[30])]);
     assert_eq!(report.functions, 1);
 }
+
+const OUTSIDE: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=[], reds=['n', 'x'])
+class X(object):
+    n = 0
+@jit.not_in_trace
+def outside(x):
+    if jit.we_are_jitted(): raise NotImplementedError
+    x.n += 1
+def main(n):
+    x = X()
+    while n >= 0:
+        driver.jit_merge_point(n=n, x=x)
+        outside(x)
+        n -= 1
+    return x.n
+";
+
+/// Functions that are not to be in compiled code are called by it.
+#[test]
+fn functions_outside() {
+    check(OUTSIDE, &[("main", &[20])]);
+}
