@@ -102,6 +102,14 @@ pub(crate) fn portal_graph(
     Some(portal.map(|p| Arc::new(p.graph.clone())))
 }
 
+/// The graph of a function with a merge point, in the form in which its calls are followed.
+pub(crate) fn followed(db: &dyn Db, f: LLFunction) -> Option<Arc<Portal>> {
+    match has_merge_point(db, f) {
+        true => split(db, f).ok(),
+        false => None,
+    }
+}
+
 fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
     match f.sym(db).kind() {
         FuncKind::User { func, spec, .. } => {
@@ -296,6 +304,12 @@ impl JitProgram for StageProgram<'_> {
 
     fn looks_inside(&self, f: &FuncSym) -> bool {
         looks_inside(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+
+    fn driver(&self, f: &FuncSym) -> Option<DriverInfo> {
+        let drivers = jit_drivers(self.db, self.roots).ok()?;
+        let is_it = |d: &&DriverInfo| d.function == *f || d.portal == *f;
+        drivers.iter().find(is_it).cloned()
     }
 
     fn can_raise(&self, f: &FuncSym) -> bool {

@@ -22,7 +22,7 @@ use taipan_rtyper::{
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::Key;
-use crate::drivers::{entered, portal_graph};
+use crate::drivers::{entered, followed, portal_graph};
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -490,6 +490,9 @@ impl Summaries for JitSummaries<'_> {
 /// No cache keeps these: transforming an RTyper's graph is little more than reading one.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    if let Some(portal) = followed(db, f) {
+        return Some(jit_exceptions(db, f, &portal.whole));
+    }
     let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
     Some(jit_exceptions(db, f, &graph))
 }

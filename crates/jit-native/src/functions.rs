@@ -3,6 +3,8 @@
 mod record;
 
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,9 +14,10 @@ use taipan_graph::{BlockId, Dominators, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
-    Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE,
-    PlainOp, Program, SIGNED, STR, word_of_u64,
+    Access, Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT,
+    OBJECT_VTABLE, PlainOp, Program, SIGNED, STR, word_of_u64,
 };
+use taipan_runtime::gc::api::collections;
 use taipan_transform::{gc_transform, optimize_residual};
 
 use crate::cells::{Words, store};
@@ -22,12 +25,18 @@ use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit};
 use crate::log::Log;
 use crate::roots::GIVEN_UP;
-use crate::unit::{Exits, dispatcher, failing, interpreted, region, thunk};
+use crate::unit::{
+    Exits, MOST_ARRIVED, dispatcher, failing, in_a_word, interpreted, region, thunk,
+};
 use crate::world::{InProcess, Names, Tables};
 use record::Made;
 
-/// Loops of more blocks are not compiled again with optimisations.
-const LARGEST_LOOP: usize = 10_000;
+/// So many blocks that can be entered from other units are in a unit although they are in
+/// the middle of another one.
+const MOST_AGAIN: usize = 8;
+
+/// Regions of more blocks are not compiled again with optimisations.
+const LARGEST_REGION: usize = 10_000;
 
 /// How many blocks all residual functions together may have; then nothing is added.
 const MOST_BLOCKS: usize = 1_000_000;
@@ -82,15 +91,27 @@ struct Function<'p> {
     cells: FxHashMap<Point, usize>,
     /// Blocks that are in a unit.
     compiled: FxHashSet<BlockId>,
+    /// Those that a unit starts with.
+    starts: FxHashSet<BlockId>,
     /// The stub of each promotion and lazy split.
     stubs: FxHashMap<usize, Stub>,
-    /// Loops that were compiled with optimisations: how many blocks they had then, and how
-    /// often they are entered until somebody looks again, and the word that counts that.
-    hot: FxHashMap<BlockId, (usize, u64, usize)>,
+    /// Regions that were compiled with optimisations.
+    hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered.
     counters: FxHashMap<BlockId, usize>,
     /// Where compilation stopped once.
     stopped: FxHashSet<BlockId>,
+}
+
+/// A region that was compiled with optimisations.
+#[derive(Clone, Copy)]
+struct Hot {
+    /// How many blocks it had then.
+    blocks: usize,
+    /// How often it is entered until somebody looks again whether it has grown.
+    rounds: u64,
+    /// The word that counts them.
+    counter: usize,
 }
 
 /// Kind of the units by which cells without code lead to the compiler.
@@ -102,6 +123,8 @@ pub(crate) struct Functions<'p> {
     cells: FxHashMap<usize, Cell>,
     words: Words,
     thunks: FxHashMap<ThunkKey, usize>,
+    /// The values with which code got to the compiler.
+    arrived: Box<[AtomicU64]>,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
     /// The cells by which residual functions are entered.
     portals: FxHashMap<PortalKey, usize>,
@@ -130,6 +153,7 @@ impl<'p> Functions<'p> {
             cells: FxHashMap::default(),
             words: Words::default(),
             thunks: FxHashMap::default(),
+            arrived: (0..MOST_ARRIVED).map(|_| AtomicU64::new(0)).collect(),
             failures: FxHashMap::default(),
             portals: FxHashMap::default(),
             left: FxHashMap::default(),
@@ -229,6 +253,7 @@ impl<'p> Functions<'p> {
             driver,
             cells: FxHashMap::default(),
             compiled: FxHashSet::default(),
+            starts: FxHashSet::default(),
             stubs: FxHashMap::default(),
             hot: FxHashMap::default(),
             counters: FxHashMap::default(),
@@ -392,7 +417,8 @@ impl<'p> Functions<'p> {
         if let Some(at) = self.thunks.get(&key) {
             return Ok(*at);
         }
-        let graph = thunk("thunk", result, types, promotes, |ty| {
+        let arrived = self.arrived.as_ptr() as usize;
+        let graph = thunk("thunk", result, types, promotes, arrived, |ty| {
             let kind = FuncKind::External {
                 name: "rpy_jit_resume".into(),
                 can_collect: true,
@@ -437,6 +463,9 @@ impl<'p> Functions<'p> {
                 }
             },
             Point::Stub(number) | Point::Default(number) => {
+                let arrived = self.arrived(&cell.types);
+                // SAFETY: this is the mutator.
+                let moves = unsafe { collections() };
                 let mut word = None;
                 if cell.promotes
                     && let Some(ty) = cell.types.last()
@@ -444,18 +473,36 @@ impl<'p> Functions<'p> {
                     let mut world = self.world(jit.types);
                     word = Some(world.stable(word_of_u64(value, *ty), *ty));
                 }
-                self.grow(jit, cell.function, number, word)
+                // SAFETY: as above.
+                let arrived = match moves == unsafe { collections() } {
+                    true => arrived,
+                    false => Vec::new(),
+                };
+                self.grow(jit, cell.function, number, word, &arrived)
             }
         }
     }
 
-    /// Goes on compiling at a stub; the cell by which to go on.
+    /// The values of these types with which code got here.
+    fn arrived(&self, types: &[LLType]) -> Vec<Option<Word>> {
+        let words = types.iter().zip(&self.arrived);
+        let words = words.map(|(ty, w)| {
+            let word = w.load(Relaxed).to_le_bytes();
+            let access = Access::of(*ty).filter(|_| in_a_word(*ty))?;
+            Some(word_of_u64(access.decode(&word[..access.size()]), *ty))
+        });
+        words.collect()
+    }
+
+    /// Goes on compiling at a stub, with values that arrived there; the cell by which to go
+    /// on.
     fn grow(
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
         number: usize,
         value: Option<Word>,
+        arrived: &[Option<Word>],
     ) -> Result<usize, String> {
         let started = Instant::now();
         let mut world = InProcess {
@@ -470,7 +517,7 @@ impl<'p> Functions<'p> {
         let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
         let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
-        residual.resume(number, value, &mut world)?;
+        residual.resume(number, value, arrived, &mut world)?;
         self.log.specialised(started.elapsed());
         self.log_grown(jit, (function, number), value.zip(stub.value), started);
         let Some(promoted) = stub.value else {
@@ -537,6 +584,7 @@ impl<'p> Functions<'p> {
     ) -> Result<(), String> {
         let started = Instant::now();
         let function = self.cells[&at].function;
+        self.functions[function].starts.insert(start);
         let graph = self.region(jit, function, start, live, Extent::Rest)?;
         let made = self.log_listing(jit, function, &graph);
         let before = self.code.used();
@@ -554,11 +602,11 @@ impl<'p> Functions<'p> {
         Ok(())
     }
 
-    /// Code of a loop asks no more whether it is entered often.
+    /// Code of a region asks no more whether it is entered often.
     fn stop_counting(&self, function: usize, head: BlockId) {
         let f = &self.functions[function];
         let counter = match f.hot.get(&head) {
-            Some((_, _, counter)) => Some(counter),
+            Some(hot) => Some(&hot.counter),
             None => f.counters.get(&head),
         };
         if let Some(counter) = counter {
@@ -566,8 +614,8 @@ impl<'p> Functions<'p> {
         }
     }
 
-    /// Compiles a loop with optimisations, if there is one that has become another one
-    /// since; the cell by which it is entered.
+    /// Compiles a region with optimisations, if it has become another one since; the cell
+    /// by which it is entered.
     fn compile_hot(
         &mut self,
         jit: &NativeJit<'p>,
@@ -575,31 +623,41 @@ impl<'p> Functions<'p> {
         head: BlockId,
     ) -> Result<usize, String> {
         let started = Instant::now();
-        let inside = loop_of(&self.functions[function].residual, head);
+        let inside = hot_region(&self.functions[function].residual, head);
         let graph = self.functions[function].residual.graph();
         let live = graph.block(head).inputargs.clone();
         let entry = self.cell(jit, function, Point::Block(head), live.clone(), None)?;
         let size = inside.len();
-        if size == 0 || size > LARGEST_LOOP {
-            // It is a part of another loop, or not worth the time: nobody asks again.
+        if size == 0 || size > LARGEST_REGION {
+            // It is a part of another region, or not worth the time: nobody asks again.
             self.stop_counting(function, head);
             return Ok(entry);
         }
-        // What has not grown is as good as it gets. Others are looked at ever more rarely.
-        let last = self.functions[function].hot.get(&head);
-        let (blocks, rounds) = last.map_or((0, jit.options.hot), |l| (l.0, l.1));
-        let rounds = match blocks == size {
-            true => NEVER,
-            false => rounds.saturating_mul(2),
+        // Whether it has grown since is looked at ever more rarely.
+        let last = self.functions[function].hot.get(&head).copied();
+        let last = last.unwrap_or_else(|| Hot {
+            blocks: 0,
+            rounds: jit.options.hot,
+            counter: self.words.new_word(0),
+        });
+        let (blocks, counter) = (last.blocks, last.counter);
+        let new = Hot {
+            blocks: size,
+            rounds: last.rounds.saturating_mul(2),
+            counter,
         };
-        let counter = self.words.new_word(rounds);
+        store(counter, new.rounds.min(NEVER));
+        if blocks == size {
+            self.functions[function].hot.insert(head, new);
+            return Ok(entry);
+        }
         let again = self.cell(jit, function, Point::Again(head), live.clone(), None)?;
         let extent = Extent::Loop(&inside, counter, again);
         let mut graph = self.region(jit, function, head, &live, extent)?;
         optimize_residual(&mut graph, &jit.program);
         self.log.reason(entry, || match blocks {
-            0 => format!("its loop came around {} times", jit.options.hot),
-            _ => format!("its loop has grown from {blocks} to {size} blocks"),
+            0 => format!("it was entered {} times", jit.options.hot),
+            _ => format!("it has grown from {blocks} to {size} blocks"),
         });
         let made = self.log_listing(jit, function, &graph);
         let before = self.code.used();
@@ -615,7 +673,7 @@ impl<'p> Functions<'p> {
         );
         let hot = self.cell(jit, function, Point::Hot(head), live, None)?;
         let f = &mut self.functions[function];
-        f.hot.insert(head, (size, rounds, counter));
+        f.hot.insert(head, new);
         store(entry, code as u64);
         store(hot, code as u64);
         // Code that counts leads there from now on.
@@ -640,6 +698,8 @@ impl<'p> Functions<'p> {
             jit,
             function,
             extent,
+            live,
+            again: 0,
             failure: None,
         };
         let graph = region(&residual, start, live, &mut plan);
@@ -717,6 +777,16 @@ impl<'p> Functions<'p> {
     }
 }
 
+/// The blocks that are compiled together when a block has been entered often: its loop, or
+/// the whole function if it is the first one. None if there is no such region.
+fn hot_region(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId> {
+    let graph = residual.graph();
+    if head == graph.startblock {
+        return graph.reachable().into_iter().collect();
+    }
+    loop_of(residual, head)
+}
+
 /// The blocks of the loop that starts with a block; none if there is no such loop.
 fn loop_of(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId> {
     let graph = residual.graph();
@@ -761,6 +831,10 @@ struct Plan<'a, 'p> {
     jit: &'a NativeJit<'p>,
     function: usize,
     extent: Extent<'a>,
+    /// What the unit starts with.
+    live: &'a [VarId],
+    /// How many blocks are in other units as well.
+    again: usize,
     failure: Option<String>,
 }
 
@@ -784,9 +858,19 @@ impl Plan<'_, '_> {
 impl Exits for Plan<'_, '_> {
     fn entry(&mut self, b: BlockId) -> Option<usize> {
         let f = &mut self.inner.functions[self.function];
+        let inputs = &f.residual.graph().block(b).inputargs;
+        // A case of a promotion starts with what the block defines that promotes.
+        let defines = self.live.iter().any(|v| inputs.contains(v));
         let included = match self.extent {
             Extent::Loop(inside, ..) => inside.contains(&b),
-            Extent::Rest => f.compiled.insert(b),
+            // What was compiled in the middle of another unit is compiled once more, a
+            // piece at a time.
+            Extent::Rest if f.compiled.insert(b) => true,
+            Extent::Rest if f.starts.contains(&b) || self.again == MOST_AGAIN || defines => false,
+            Extent::Rest => {
+                self.again += 1;
+                true
+            }
         };
         if included {
             return None;

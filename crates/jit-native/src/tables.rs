@@ -107,6 +107,7 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
 
 /// A program that is known by tables.
 pub struct Tabled {
+    drivers: Vec<DriverInfo>,
     graphs: FxHashMap<FuncSym, Arc<TsGraph>>,
     functions: FxHashMap<FuncSym, Facts>,
     touches: FxHashMap<FuncSym, Arc<OwnTouches>>,
@@ -121,6 +122,7 @@ impl Tabled {
         let graphs = tables.graphs.into_iter();
         let bodies = tables.bodies.into_iter();
         Tabled {
+            drivers: tables.drivers,
             graphs: graphs.map(|g| (function_of(&g).clone(), g)).collect(),
             functions: tables.functions.into_iter().collect(),
             touches: tables.touches.into_map(),
@@ -179,6 +181,11 @@ impl JitProgram for Tabled {
 
     fn looks_inside(&self, f: &FuncSym) -> bool {
         self.graphs.contains_key(f)
+    }
+
+    fn driver(&self, f: &FuncSym) -> Option<DriverInfo> {
+        let is_it = |d: &&DriverInfo| d.function == *f || d.portal == *f;
+        self.drivers.iter().find(is_it).cloned()
     }
 
     fn can_raise(&self, f: &FuncSym) -> bool {

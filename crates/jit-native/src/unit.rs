@@ -10,8 +10,8 @@ use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_l
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp,
-    SIGNED, TypeKind, VOID,
+    Access, BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE,
+    PlainOp, SIGNED, TypeKind, VOID,
 };
 
 /// Where a unit is left.
@@ -442,14 +442,24 @@ pub(crate) fn interpreted(
     g
 }
 
+/// Of so many values, at most, the compiler knows what they are when code gets to it.
+pub(crate) const MOST_ARRIVED: usize = 64;
+
+/// Whether a value is one that [`thunk`] tells the compiler.
+pub(crate) fn in_a_word(ty: LLType) -> bool {
+    Access::of(ty).is_some_and(|a| a != Access::W128)
+}
+
 /// The unit that cells lead to first: it calls the compiler, keeping the values, and goes
 /// on by the cell that comes back. The last value is the one that a promotion waits for,
-/// if it does.
+/// if it does. What the compiler may know of the values lies at `arrived` meanwhile, a
+/// word each.
 pub(crate) fn thunk(
     name: &str,
     result: LLType,
     types: &[LLType],
     promotes: bool,
+    arrived: usize,
     resume: impl FnOnce(LLType) -> LLConst,
 ) -> LLGraph {
     let mut g = new_graph(name, result);
@@ -471,6 +481,13 @@ pub(crate) fn thunk(
         LLOperand::Var(v) => *g.ty(*v),
         LLOperand::Const(c) => c.ty(),
     };
+    for (i, (v, ty)) in values.iter().zip(types).enumerate() {
+        if i < MOST_ARRIVED && in_a_word(*ty) {
+            let at = word(arrived + i * 8);
+            let args = [at, LLOperand::Const(LLConst::signed(0)), LLOperand::Var(*v)];
+            push(&mut g, start, PlainOp::RawStore, args, *VOID);
+        }
+    }
     let callee = LLOperand::Const(resume(ty));
     let op = PlainOp::DirectCall;
     let next = push(

@@ -169,6 +169,15 @@ impl World for InProcess<'_, '_> {
         self.names.functions.get(&(w as usize)).cloned()
     }
 
+    fn keep(&mut self, w: Word, ty: LLType) -> Word {
+        self.stable(w, ty)
+    }
+
+    fn moves(&self) -> u64 {
+        // SAFETY: the caller is the mutator.
+        unsafe { gc::api::collections() }
+    }
+
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String> {
         let f = self.function(f).ok_or("a call of what is no function")?;
         let trampoline = self.trampoline(&f).map_err(|e| e.to_string())?;

@@ -220,6 +220,9 @@ pub struct Portal {
     pub sym: FuncSym,
     /// Its graph, with the marker at the head of the block that its first block leads to.
     pub graph: LLGraph,
+    /// The graph of the whole function, with the marker in the same form: where its calls
+    /// are followed, this is read.
+    pub whole: LLGraph,
     /// How many of its arguments are green.
     pub greens: usize,
 }
@@ -288,28 +291,36 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
     g.block_mut(head).operations.push(op);
     g.block_mut(head).exits = vec![Link::new(after, passed)];
     g.block_mut(marker.block).exits = vec![Link::new(head, values)];
+    let mut whole = g.clone();
+    whole.compact();
     let own: Vec<VarId> = inputs.iter().map(|v| g.copy_var(*v)).collect();
     let start = g.new_block(own.clone());
     let args = own.iter().map(|v| LLOperand::Var(*v)).collect();
     g.block_mut(start).exits = vec![Link::new(head, args)];
     g.startblock = start;
-    let sym = FuncSym::new(
-        FuncKind::Synth {
-            name: format!("{PORTAL_OF}{}", function.name()).into(),
-            args: [HelperArg::Const(VoidConst::Func(function.clone()))].into(),
-        },
-        FuncType {
-            args: own.iter().map(|v| *g.ty(*v)).collect(),
-            result: function.ty().result,
-        },
-    );
+    let types = own.iter().map(|v| *g.ty(*v)).collect();
+    let sym = portal_sym(function, types);
     g.name = sym.name().into();
     g.compact();
     Ok(Portal {
         sym,
         graph: g,
+        whole,
         greens,
     })
+}
+
+fn portal_sym(function: &FuncSym, args: Vec<LLType>) -> FuncSym {
+    FuncSym::new(
+        FuncKind::Synth {
+            name: format!("{PORTAL_OF}{}", function.name()).into(),
+            args: [HelperArg::Const(VoidConst::Func(function.clone()))].into(),
+        },
+        FuncType {
+            args,
+            result: function.ty().result,
+        },
+    )
 }
 
 /// Makes questions for compiled code of the markers of a function, for code that runs.

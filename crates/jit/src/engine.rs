@@ -181,16 +181,18 @@ impl<'p> ResidualFunction<'p> {
         .map(ResidualFunction)
     }
 
-    /// Goes on at a stub, with the value that arrived there if it waits for one. Nothing
-    /// happens if that was done before.
+    /// Goes on at a stub, with the value that arrived there if it waits for one, and as far
+    /// as they are known those that arrived with it: of the arguments of [`Stub::target`].
+    /// Nothing happens if that was done before.
     pub fn resume(
         &mut self,
         stub: usize,
         value: Option<Word>,
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<(), String> {
         self.0
-            .continue_compilation(world, stub, value.unwrap_or_default())
+            .continue_compilation(world, stub, value.unwrap_or_default(), arrived)
     }
 
     /// The code as far as it goes, in SSA form.

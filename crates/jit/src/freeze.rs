@@ -87,8 +87,8 @@ pub(crate) fn exact_match(
         },
     };
     for (f, l) in frozen.frames.iter().zip(&live.frames).rev() {
-        for (f, l) in f.values.iter().zip(&l.values) {
-            m.values(*f, *l)?;
+        for (slot, value) in f.values.iter() {
+            m.values(value, l.values.get(slot))?;
         }
     }
     m.values(frozen.returned, live.returned)?;

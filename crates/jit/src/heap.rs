@@ -17,11 +17,16 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use crate::code::Slot;
 use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState, Val, Word};
+use crate::state::{BoxId, Content, GenVar, JitState, Val, Word};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
+
+/// So many variables of residual code, at most, are passed on only because a place of memory
+/// is known to hold them.
+const MOST_REMEMBERED: usize = 8;
 
 /// After so many changes of a state that went on before, facts are forgotten there.
 const MOST_ROUNDS: u32 = 8;
@@ -144,6 +149,79 @@ impl JitState {
         self.heap.known = known;
     }
 
+    /// Forgets facts whose values nothing else needs: each is a variable more that stays
+    /// alive, whether it is asked for again or not.
+    pub(crate) fn forget_idle_facts(&mut self) {
+        self.forget_facts(0);
+        let order = self.reached(true);
+        let mut needed = vec![false; self.boxes.len()];
+        let roots = self.frames.iter().flat_map(|f| f.values.boxes());
+        let returned = match self.returned {
+            Val::Red(b) => Some(b),
+            _ => None,
+        };
+        let other = [self.exc_type, self.exc_value].into_iter();
+        let other = other.chain(self.wanted).chain(returned);
+        let facts = self.heap.known.iter().map(|k| k.value);
+        let fields = self.virtuals.iter().flat_map(|v| v.fields.iter().copied());
+        for b in roots.chain(other).chain(facts).chain(fields) {
+            needed[b.0 as usize] = true;
+        }
+        for b in order {
+            let known = |f: &BoxId| {
+                needed[f.0 as usize]
+                    || matches!(self.boxes[f.0 as usize].var, Some(GenVar::Const(_)))
+            };
+            if let Content::Partial(places) = &self.boxes[b.0 as usize].content {
+                let kept: Vec<_> = places.iter().filter(|p| known(&p.1)).copied().collect();
+                self.get_mut(b).content = match kept.is_empty() {
+                    true => Content::None,
+                    false => Content::Partial(kept),
+                };
+            }
+        }
+    }
+
+    /// The same, the oldest first, until few are left.
+    pub(crate) fn forget_old_facts(&mut self) {
+        self.forget_facts(MOST_REMEMBERED);
+    }
+
+    fn forget_facts(&mut self, most: usize) {
+        let known = std::mem::take(&mut self.heap.known);
+        let mut stays: Vec<bool> = known.iter().map(|k| k.pending || k.kept).collect();
+        let kept = known.iter().zip(&stays).filter(|(_, stays)| **stays);
+        self.heap.known = kept.map(|(k, _)| *k).collect();
+        let mut seen = vec![false; self.boxes.len()];
+        for b in self.reached(true) {
+            seen[b.0 as usize] = true;
+        }
+        let at_hand = |seen: &[bool], b: BoxId| seen[b.0 as usize] || self.known(b).is_some();
+        let mut idle = 0;
+        loop {
+            let before = idle;
+            for (i, k) in known.iter().enumerate().rev() {
+                if stays[i] || !at_hand(&seen, k.object) {
+                    continue;
+                }
+                if !at_hand(&seen, k.value) {
+                    if idle == most {
+                        continue;
+                    }
+                    idle += 1;
+                    seen[k.value.0 as usize] = true;
+                }
+                stays[i] = true;
+            }
+            if idle == before {
+                break;
+            }
+        }
+        let mut stays = stays.into_iter();
+        self.heap.known = known;
+        self.heap.known.retain(|_| stays.next() == Some(true));
+    }
+
     /// Learns what is in a place that never changes.
     pub(crate) fn learn_constant(&mut self, object: BoxId, place: Place, value: BoxId) {
         match &mut self.get_mut(object).content {
@@ -166,8 +244,9 @@ impl JitState {
     pub(crate) fn forget_sharing(&mut self) {
         let mut seen = vec![false; self.boxes.len()];
         for f in 0..self.frames.len() {
-            for i in 0..self.frames[f].values.len() {
-                let Val::Red(b) = self.frames[f].values[i] else {
+            let values: Vec<(Slot, Val)> = self.frames[f].values.iter().collect();
+            for (slot, val) in values {
+                let Val::Red(b) = val else {
                     continue;
                 };
                 if self.get(b).var.is_none() {
@@ -176,7 +255,8 @@ impl JitState {
                 self.get_mut(b).content = Content::None;
                 if std::mem::replace(&mut seen[b.0 as usize], true) {
                     let copy = self.get(b).clone();
-                    self.frames[f].values[i] = Val::Red(self.add(copy));
+                    let copy = Val::Red(self.add(copy));
+                    self.frames[f].values.set(slot, copy);
                 }
             }
         }

@@ -332,7 +332,7 @@ impl<'p> Jit<'p> {
         let compiled = found.ok_or("a stub of no function")?;
         let mut specializer = compiled.specializer.borrow_mut();
         specializer
-            .continue_compilation(&mut InInterpreter(interpreter), stub, value)
+            .continue_compilation(&mut InInterpreter(interpreter), stub, value, &[])
             .inspect_err(|why| *self.failure.borrow_mut() = Some(why.clone()))?;
         let graph = specializer.residual.snapshot();
         let residual = &self.program.residual;

@@ -20,12 +20,12 @@ use crate::timeshift::{Coloring, NewOps, timeshift_graph};
 
 /// Whether compilers of drivers follow calls of a function (RPython: `JitPolicy`): not
 /// into functions with loops, unless they may be unrolled, nor into those that are better
-/// left as calls.
+/// left as calls. Of one with a merge point the loop is not followed: see the specialiser.
 pub fn looks_inside(hints: &FunctionHints, graph: &LLGraph) -> bool {
-    let opaque = hints.elidable || hints.look_inside == Some(false) || hints.has_merge_point;
+    let opaque = hints.elidable || hints.look_inside == Some(false);
     let sets = |op: &Operation<LowLevel>| op.op == PlainOp::JitSetParam.into();
     !opaque
-        && (hints.unroll_safe || find_loops(graph).is_empty())
+        && (hints.unroll_safe || hints.has_merge_point || find_loops(graph).is_empty())
         && !graph.blocks.iter().flat_map(|b| &b.operations).any(sets)
 }
 

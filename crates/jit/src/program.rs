@@ -5,6 +5,7 @@ use std::sync::Arc;
 use taipan_lltype::{FuncSym, LLGraph, Program};
 
 use crate::code::TsGraph;
+use crate::drivers::DriverInfo;
 use crate::touches::OwnTouches;
 
 /// What the attributes of a function say to the JIT generator.
@@ -45,6 +46,9 @@ pub trait JitProgram: Program {
 
     /// Whether a call of it may leave an exception.
     fn can_raise(&self, f: &FuncSym) -> bool;
+
+    /// The driver that a function has a merge point of; the same for its portal.
+    fn driver(&self, f: &FuncSym) -> Option<DriverInfo>;
 
     /// The function as they read it: see [`crate::timeshift_function`].
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>>;

@@ -116,7 +116,7 @@ impl Residual {
                 graph,
                 number,
                 flexswitches: 0,
-                entries: BTreeSet::new(),
+                entries: BTreeSet::from([start]),
                 leaves: BTreeMap::new(),
                 notes: Notes::default(),
             },

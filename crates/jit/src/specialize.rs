@@ -16,6 +16,7 @@ mod flat;
 mod memory;
 mod merge;
 mod ops;
+mod predict;
 mod stubs;
 
 pub(crate) use ops::touches_memory;
@@ -30,14 +31,16 @@ use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
 
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
+use crate::drivers::DriverInfo;
 use crate::heap::Heap;
 use crate::notes::Notes;
 use crate::program::JitProgram;
 use crate::residual::{Residual, void_operand};
-use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Word};
+use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Values, Word};
 use crate::timeshift::NO_SLOT;
 use crate::touches::Touches;
 use crate::world::World;
+use predict::Predictor;
 use stubs::{Side, Stub};
 
 /// Why the specialiser gave up.
@@ -103,6 +106,8 @@ pub(crate) type Started = Rc<RefCell<BTreeSet<Vec<Word>>>>;
 pub(crate) struct Specializer<'p> {
     pub(crate) program: &'p dyn JitProgram,
     graphs: Vec<Arc<TsGraph>>,
+    /// The driver of each, if it has a merge point.
+    drivers: Vec<Option<DriverInfo>>,
     /// Where the graphs of functions are that compilers of drivers follow.
     by_function: FxHashMap<FuncSym, Option<u32>>,
     pub(crate) residual: Residual,
@@ -119,6 +124,8 @@ pub(crate) struct Specializer<'p> {
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
+    /// What is computed ahead of code that is being compiled.
+    predictor: Option<Predictor>,
     /// What calls do to memory, if what is known of memory is kept.
     touches: Option<Rc<Touches<'p>>>,
 }
@@ -142,9 +149,15 @@ impl<'p> Specializer<'p> {
             .collect();
         let result = portal.func.ty().result;
         let (residual, vars) = Residual::new(setup.name, setup.number, &types, result);
+        let driver = |g: &Arc<TsGraph>| program.driver(&g.func);
+        let drivers = match setup.of_driver {
+            true => graphs.iter().map(driver).collect(),
+            false => vec![None; graphs.len()],
+        };
         let mut s = Specializer {
             program,
             graphs,
+            drivers,
             by_function: FxHashMap::default(),
             residual,
             splits: setup.splits,
@@ -156,6 +169,7 @@ impl<'p> Specializer<'p> {
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
             steps: 0,
+            predictor: None,
             touches,
         };
         s.residual.notes = Notes::new(world.wants_notes());
@@ -178,7 +192,7 @@ impl<'p> Specializer<'p> {
                     Val::Red(state.variable(v, info.ty))
                 }
             };
-            state.frame_mut().values[*slot as usize] = val;
+            state.frame_mut().values.set(*slot, val);
         }
         if s.is_flat() {
             s.run_flat(world, state)?;
@@ -201,9 +215,7 @@ impl<'p> Specializer<'p> {
             returned: Val::Unset,
             pure: Vec::new(),
             wanted: None,
-            greens: Rc::new([]),
             version: None,
-            closes: false,
             resumed: false,
             at: self.residual.start(),
         };
@@ -218,8 +230,10 @@ impl<'p> Specializer<'p> {
             code,
             block: graph.start,
             op: 0,
-            values: vec![Val::Unset; graph.slots.len()],
+            values: Values::default(),
             waiting: NO_SLOT,
+            greens: None,
+            closes: false,
         }
     }
 
@@ -405,7 +419,7 @@ impl<'p> Specializer<'p> {
             TsExit::Overflow(ok, raised) => {
                 let frame = state.frame();
                 let last = &graph.blocks[frame.block as usize].ops[frame.op as usize - 1];
-                let result = state.frame().values[last.result as usize];
+                let result = state.frame().values.get(last.result);
                 match result {
                     // Computed while compiling, without and with overflow.
                     Val::Green(_) => self.follow(world, &mut state, graph, ok),
@@ -438,7 +452,7 @@ impl<'p> Specializer<'p> {
                 let info = &graph.slots[*slot as usize];
                 state.returned = match info.ty.is_void() {
                     true => Val::Unset,
-                    false => state.frame().values[*slot as usize],
+                    false => state.frame().values.get(*slot),
                 };
                 state.keep_only(&[]);
                 activation.returned.push(state);
@@ -454,7 +468,7 @@ impl<'p> Specializer<'p> {
         for (arg, input) in l.args.iter().zip(inputs) {
             let info = &graph.slots[*input as usize];
             let val = match arg {
-                Arg::Slot(s) => state.frame().values[*s as usize],
+                Arg::Slot(s) => state.frame().values.get(*s),
                 Arg::Const(_) if info.ty.is_void() => Val::Green(0),
                 Arg::Const(c) => Val::Green(world.word(c)),
             };
@@ -471,7 +485,7 @@ impl<'p> Specializer<'p> {
         }
         let frame = state.frame_mut();
         for (input, val) in inputs.iter().zip(values) {
-            frame.values[*input as usize] = val;
+            frame.values.set(*input, val);
         }
         (frame.block, frame.op) = (l.target, 0);
     }
@@ -550,7 +564,7 @@ impl<'p> Specializer<'p> {
         match a {
             Arg::Const(LLConst::Void(_)) => Some(0),
             Arg::Const(c) => Some(world.word(c)),
-            Arg::Slot(s) => match state.frame().values[*s as usize] {
+            Arg::Slot(s) => match state.frame().values.get(*s) {
                 Val::Green(w) => Some(w),
                 Val::Red(b) => state.known(b),
                 Val::Unset => None,
@@ -574,7 +588,7 @@ impl<'p> Specializer<'p> {
                 };
                 state.constant(w, c.ty())
             }
-            Arg::Slot(s) => match state.frame().values[*s as usize] {
+            Arg::Slot(s) => match state.frame().values.get(*s) {
                 Val::Red(b) => b,
                 Val::Green(w) => state.constant(w, graph.slots[*s as usize].ty),
                 // Nothing ever reads it.

@@ -83,6 +83,52 @@ pub(crate) enum Val {
     Red(BoxId),
 }
 
+/// The values of slots. Those that are not set take no room: states are copied often.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Values(Vec<(Slot, Val)>);
+
+impl Values {
+    pub(crate) fn get(&self, slot: Slot) -> Val {
+        match self.0.binary_search_by_key(&slot, |v| v.0) {
+            Ok(i) => self.0[i].1,
+            Err(_) => Val::Unset,
+        }
+    }
+
+    pub(crate) fn set(&mut self, slot: Slot, val: Val) {
+        match (self.0.binary_search_by_key(&slot, |v| v.0), val) {
+            (Ok(i), Val::Unset) => {
+                self.0.remove(i);
+            }
+            (Ok(i), val) => self.0[i].1 = val,
+            (Err(_), Val::Unset) => {}
+            (Err(i), val) => self.0.insert(i, (slot, val)),
+        }
+    }
+
+    /// Those that are set, by slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, Val)> {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Val> {
+        self.0.iter_mut().map(|v| &mut v.1)
+    }
+
+    /// The boxes among them, by slot.
+    pub(crate) fn boxes(&self) -> impl Iterator<Item = BoxId> {
+        self.0.iter().filter_map(|v| match v.1 {
+            Val::Red(b) => Some(b),
+            _ => None,
+        })
+    }
+
+    /// Unsets all that are not among these.
+    pub(crate) fn keep_only(&mut self, live: &[Slot]) {
+        self.0.retain(|v| live.binary_search(&v.0).is_ok());
+    }
+}
+
 /// A function that is being specialised, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
@@ -90,9 +136,13 @@ pub(crate) struct Frame {
     pub(crate) code: u32,
     pub(crate) block: u32,
     pub(crate) op: u32,
-    pub(crate) values: Vec<Val>,
+    pub(crate) values: Values,
     /// The slot that waits for the result of the call that is under way.
     pub(crate) waiting: Slot,
+    /// The greens of the merge point of a driver that it came by last.
+    pub(crate) greens: Option<Rc<[Word]>>,
+    /// It came by a place where a loop of the interpreted program closes since then.
+    pub(crate) closes: bool,
 }
 
 /// A state of the specialiser.
@@ -114,13 +164,9 @@ pub(crate) struct JitState {
     pub(crate) returned: Val,
     /// A value that compilation waits for.
     pub(crate) wanted: Option<BoxId>,
-    /// The greens of the merge point of a driver that it came by last.
-    pub(crate) greens: Rc<[Word]>,
-    /// Where code of that merge point begins. What is special about a version there is not
-    /// lost to another one's code where states meet later.
+    /// Where code of the merge point begins that the portal came by last. What is special
+    /// about a version there is not lost to another one's code where states meet later.
     pub(crate) version: Option<BlockId>,
-    /// It came by a place where a loop closes since then.
-    pub(crate) closes: bool,
     /// It has stopped where it is until code got there.
     pub(crate) resumed: bool,
     /// Where code is written.
@@ -214,10 +260,7 @@ impl JitState {
         let mut stack: Vec<BoxId> = Vec::new();
         let mut roots: Vec<BoxId> = Vec::new();
         for f in self.frames.iter().rev() {
-            roots.extend(f.values.iter().filter_map(|v| match v {
-                Val::Red(b) => Some(*b),
-                _ => None,
-            }));
+            roots.extend(f.values.boxes());
         }
         if let Val::Red(b) = self.returned {
             roots.push(b);
@@ -344,7 +387,7 @@ impl JitState {
         };
         self.frames
             .iter_mut()
-            .flat_map(|f| &mut f.values)
+            .flat_map(|f| f.values.iter_mut())
             .for_each(map);
         map(&mut self.returned);
         (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
@@ -353,10 +396,6 @@ impl JitState {
 
     /// Forgets the slots of the innermost function that are not among these.
     pub(crate) fn keep_only(&mut self, live: &[Slot]) {
-        for (i, v) in self.frame_mut().values.iter_mut().enumerate() {
-            if live.binary_search(&(i as Slot)).is_err() {
-                *v = Val::Unset;
-            }
-        }
+        self.frame_mut().values.keep_only(live);
     }
 }

@@ -199,11 +199,14 @@ impl Timeshifter<'_> {
         let several = |b: BlockId| entries.get(&b).is_some_and(|e| e.len() > 1);
         for b in self.graph.reachable() {
             let returns = b == self.graph.returnblock && !self.coloring.online();
-            if several(b) && !returns {
+            let operations = &self.graph.block(b).operations;
+            let of_driver = |op| marker_kind(op) == Some(MarkerKind::MergePoint);
+            // There states meet by the greens.
+            let by_greens = operations.first().is_some_and(of_driver);
+            if several(b) && !returns && !by_greens {
                 self.merges.entry(b).or_insert(false);
             }
             let global = |op: &Operation<LowLevel>| hint_of(op) == Some(Hint::GlobalMergePoint);
-            let operations = &self.graph.block(b).operations;
             if self.coloring.online() {
                 // Drivers have merge points of another kind.
                 continue;

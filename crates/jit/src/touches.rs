@@ -56,6 +56,11 @@ impl Touched {
         self.writes_anything || kinds(place).any(|k| self.writes.contains(&k))
     }
 
+    /// Whether it may write to any place at all.
+    pub(crate) fn writes_something(&self) -> bool {
+        self.writes_anything || !self.writes.is_empty()
+    }
+
     /// Whether it may read or write there.
     pub(crate) fn touches(&self, place: Place) -> bool {
         self.reads_anything || self.writes(place) || kinds(place).any(|k| self.reads.contains(&k))

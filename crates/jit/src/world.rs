@@ -26,6 +26,16 @@ pub trait World {
     /// The function that a pointer points to.
     fn function(&mut self, w: Word) -> Option<FuncSym>;
 
+    /// The same value as a part of code: an object that stays where it is, and alive.
+    fn keep(&mut self, w: Word, _ty: LLType) -> Word {
+        w
+    }
+
+    /// A number that changes when objects may have moved.
+    fn moves(&self) -> u64 {
+        0
+    }
+
     /// Calls a function; `Err` if the program itself is at fault.
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String>;
 }

@@ -195,7 +195,7 @@ impl<'p> DriversJit<'p> {
         let mut code = function.code.borrow_mut();
         self.compiling.set(true);
         let world = &mut InInterpreter(interpreter);
-        let went = code.resume(stub, Some(value), world);
+        let went = code.resume(stub, Some(value), &[], world);
         self.compiling.set(false);
         went?;
         let graph = Arc::new(code.graph().clone());

@@ -86,7 +86,7 @@ impl Specializer<'_> {
         };
         if known {
             let frame = state.frame_mut();
-            frame.values[op.result as usize] = Val::Green(0);
+            frame.values.set(op.result, Val::Green(0));
             frame.op += 1;
         }
         known
@@ -106,7 +106,7 @@ impl Specializer<'_> {
         let inputs = callee.blocks[callee.start as usize].inputs.clone();
         for (arg, input) in passed(op).iter().zip(inputs) {
             let info = &callee.slots[input as usize];
-            frame.values[input as usize] = if info.ty.is_void() {
+            let val = if info.ty.is_void() {
                 Val::Green(0)
             } else if info.green {
                 let known = self.known_arg(world, &state, arg);
@@ -114,6 +114,7 @@ impl Specializer<'_> {
             } else {
                 Val::Red(self.red_arg(world, &mut state, &graph, arg))
             };
+            frame.values.set(input, val);
         }
         state.keep_only(&op.live);
         let caller = state.frame_mut();
@@ -156,7 +157,7 @@ impl Specializer<'_> {
         }
         self.residual_call(world, &mut state, &graph, op)?;
         state.frame_mut().op += 1;
-        if found_nothing && let Val::Red(result) = state.frame().values[op.result as usize] {
+        if found_nothing && let Val::Red(result) = state.frame().values.get(op.result) {
             let mut live = op.live.clone();
             if let Err(at) = live.binary_search(&op.result) {
                 live.insert(at, op.result);
@@ -210,7 +211,7 @@ impl Specializer<'_> {
             true => Val::Green(word),
             false => Val::Red(state.constant(word, info.ty)),
         };
-        state.frame_mut().values[op.result as usize] = val;
+        state.frame_mut().values.set(op.result, val);
         Ok(())
     }
 
@@ -281,7 +282,7 @@ impl Specializer<'_> {
                 frozen: Frozen::No,
             })),
         };
-        state.frame_mut().values[op.result as usize] = val;
+        state.frame_mut().values.set(op.result, val);
         state.exc_unknown |= match (&callee, self.of_driver) {
             (Some(f), true) => self.program.can_raise(f),
             _ => true,

@@ -8,20 +8,21 @@
 
 use std::collections::BTreeMap;
 
-use taipan_graph::BlockId;
-use taipan_lltype::{FuncSym, LLConst, LLOperand, PlainOp};
+use taipan_graph::{BlockId, VarId};
+use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, PlainOp};
 
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsKind, TsOp};
+use crate::drivers::DriverInfo;
 use crate::freeze::Matched;
-use crate::state::{BoxId, GenVar, JitState, Val, Word};
+use crate::state::{BoxId, Frame, GenVar, JitState, Val, Word};
 use crate::timeshift::is_item_access;
 use crate::world::World;
 
 /// The places of all functions, and the green values: those of the last merge point of a
 /// driver, and those of all functions.
-type FlatKey = (Vec<(u32, u32, u32)>, Vec<Word>);
+type FlatKey = (Vec<(u32, u32, u32, bool)>, Vec<Word>);
 
 /// States that went on, and the blocks that they went on in.
 pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
@@ -46,6 +47,11 @@ const MOST_FORCING: usize = 3;
 /// many functions inside each other.
 const MOST_RECURSION: usize = 7;
 const MOST_DEPTH: usize = 100;
+
+/// How many functions with merge points are inside each other, and how many blocks there
+/// may be when another one is followed. Others enter their own compiled code.
+const MOST_PORTALS: usize = 5;
+const MOST_FOLLOWED: usize = 1_000;
 
 impl Specializer<'_> {
     /// Whether so much is compiled, in all or since compilation stopped last, that what comes
@@ -117,8 +123,9 @@ impl Specializer<'_> {
                 self.driver_merge_point(world, state, op, *greens)
             }
             TsKind::LoopCloses => {
-                state.closes = true;
-                state.frame_mut().op += 1;
+                let frame = state.frame_mut();
+                frame.closes = true;
+                frame.op += 1;
                 Ok(Some(state))
             }
             TsKind::Call(..) | TsKind::Inline(_) if self.helper_call(world, &mut state, op) => {
@@ -149,8 +156,13 @@ impl Specializer<'_> {
             }
             _ => {
                 if let Some(index) = self.unknown_index(world, &mut state, &graph, op) {
-                    self.wait_for(world, state, index, &with_arguments(op), Promoted::Index)?;
-                    return Ok(None);
+                    return self.wait_for(
+                        world,
+                        state,
+                        index,
+                        &with_arguments(op),
+                        Promoted::Index,
+                    );
                 }
                 self.operation(world, &mut state, &graph, op)?;
                 state.frame_mut().op += 1;
@@ -197,6 +209,7 @@ impl Specializer<'_> {
             return *code;
         }
         let code = self.program.timeshifted(f).map(|graph| {
+            self.drivers.push(self.program.driver(&graph.func));
             self.graphs.push(graph);
             self.graphs.len() as u32 - 1
         });
@@ -224,8 +237,7 @@ impl Specializer<'_> {
                     let pointer = self.red_arg(world, &mut state, &graph, a);
                     let wanted = self.read_from(&state, pointer);
                     let live = with_arguments(op);
-                    self.wait_for(world, state, wanted, &live, Promoted::Callee)?;
-                    return Ok(None);
+                    return self.wait_for(world, state, wanted, &live, Promoted::Callee);
                 }
             },
         };
@@ -235,7 +247,7 @@ impl Specializer<'_> {
         };
         let inside = |code: &u32| {
             let already = state.frames.iter().filter(|f| f.code == *code);
-            already.count() < MOST_RECURSION
+            already.count() < MOST_RECURSION || self.drivers[*code as usize].is_some()
         };
         match code.filter(inside) {
             Some(code) => self.enter(world, state, op, code).map(Some),
@@ -262,7 +274,7 @@ impl Specializer<'_> {
         match of {
             Promoted::Hint | Promoted::Result => {
                 let frame = state.frame_mut();
-                frame.values[op.result as usize] = Val::Red(value);
+                frame.values.set(op.result, Val::Red(value));
                 frame.op += 1;
                 self.run_flat(world, state)
             }
@@ -275,24 +287,30 @@ impl Specializer<'_> {
                 state.frame_mut().op += 1;
                 self.run_flat(world, state)
             }
-            Promoted::Green => self.leave_to_portal(world, state, op, None),
+            Promoted::Green if state.frames.len() == 1 => {
+                self.leave_to_portal(world, state, op, None)
+            }
+            Promoted::Green => {
+                let state = self.call_portal(world, state, op)?;
+                self.run_flat(world, state)
+            }
         }
     }
 
     // Merging.
 
     fn flat_key(&self, state: &JitState) -> FlatKey {
-        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
-        let mut greens = state.greens.to_vec();
+        let (places, mut greens) = where_frames_are(state);
         greens.extend(state.version.map(|b| Word::from(b.0)));
         for f in &state.frames {
-            for (v, info) in f.values.iter().zip(&self.graphs[f.code as usize].slots) {
-                if let (Val::Green(w), false) = (v, info.ty.is_void()) {
-                    greens.push(*w);
+            let slots = &self.graphs[f.code as usize].slots;
+            for (slot, v) in f.values.iter() {
+                if let (Val::Green(w), false) = (v, slots[slot as usize].ty.is_void()) {
+                    greens.push(w);
                 }
             }
         }
-        (places.collect(), greens)
+        (places, greens)
     }
 
     /// Lets a state go on where one like it went on before; returns it if it goes on by
@@ -304,6 +322,7 @@ impl Specializer<'_> {
         live: &[Slot],
     ) -> Result<Option<JitState>, Failure> {
         state.keep_only(live);
+        state.forget_old_facts();
         self.write_unreachable(world, &mut state);
         state.compact();
         let key = self.flat_key(&state);
@@ -432,6 +451,10 @@ impl Specializer<'_> {
         greens: usize,
     ) -> Result<Option<JitState>, Failure> {
         let graph = self.graphs[state.frame().code as usize].clone();
+        let followed = state.frames.len() > 1;
+        if followed && !self.follows_loop(&state) {
+            return self.call_portal(world, state, op).map(Some);
+        }
         let mut words = Vec::with_capacity(greens);
         for a in &op.args[..greens] {
             let b = self.red_arg(world, &mut state, &graph, a);
@@ -439,13 +462,15 @@ impl Specializer<'_> {
                 Some(w) => words.push(w),
                 None => {
                     self.operand(world, &mut state, b);
-                    self.wait_for(world, state, b, &op.live, Promoted::Green)?;
-                    return Ok(None);
+                    return self.wait_for(world, state, b, &op.live, Promoted::Green);
                 }
             }
         }
+        if followed && self.is_inside_itself(&state, &words) {
+            return self.call_portal(world, state, op).map(Some);
+        }
         // Each function has at least what is at its own merge point.
-        let began = state.version.is_some();
+        let began = !followed && state.version.is_some();
         if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
             if !self.closes_loop(world, &state, op, &words) {
                 self.leave_to_portal(world, state, op, Some(words))?;
@@ -458,19 +483,33 @@ impl Specializer<'_> {
             return Ok(None);
         }
         state.keep_only(&op.live);
+        state.forget_old_facts();
         self.write_unreachable(world, &mut state);
         state.compact();
-        state.greens = words.clone().into();
-        (state.closes, state.resumed) = (false, false);
-        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
-        let key = (places.collect(), words);
+        let frame = state.frame_mut();
+        (frame.greens, frame.closes) = (Some(words.into()), false);
+        state.resumed = false;
+        if followed && self.driver(&state).is_some_and(|d| d.enters_at_merge_point) {
+            // The next one closes the loop.
+            state.frame_mut().closes = true;
+        }
+        let key = match followed {
+            true => self.flat_key(&state),
+            false => where_frames_are(&state),
+        };
         if again {
-            *self.started_again.entry(state.greens.clone()).or_default() += 1;
+            let greens = state.frame().greens.clone().unwrap_or_default();
+            *self.started_again.entry(greens).or_default() += 1;
             self.flat_seen.remove(&key);
         }
         let mut went = self.meet(world, state, key, MOST_LOOPS, true)?;
         if let Some(state) = &mut went {
-            self.note_merge_point(state.at, &graph.func, &state.greens);
+            let greens = state.frame().greens.clone();
+            self.note_merge_point(state.at, &graph.func, greens.as_deref().unwrap_or_default());
+        }
+        if let Some(state) = &mut went
+            && !followed
+        {
             state.version = Some(state.at);
         }
         Ok(went)
@@ -482,9 +521,9 @@ impl Specializer<'_> {
     /// at merge points where no loop closes.)
     fn starts_again(&self, state: &JitState, graph: &TsGraph, greens: &[Word]) -> bool {
         let closes = |op: &TsOp| op.kind == TsKind::LoopCloses;
-        state.version.is_some()
-            && !state.closes
-            && *state.greens == *greens
+        let frame = state.frame();
+        frame.greens.as_deref() == Some(greens)
+            && !frame.closes
             && (self.started_again.get(greens)).is_none_or(|n| *n < MOST_STARTS)
             && graph.blocks.iter().any(|b| b.ops.iter().any(closes))
     }
@@ -507,15 +546,15 @@ impl Specializer<'_> {
     ) -> bool {
         let mut state = state.clone();
         state.keep_only(&op.live);
-        let places = state.frames.iter().map(|f| (f.code, f.block, f.op));
-        let key = (places.collect(), greens.to_vec());
+        let frame = state.frame_mut();
+        (frame.greens, frame.closes) = (Some(greens.into()), false);
+        state.resumed = false;
+        let key = where_frames_are(&state);
         let Some(entries) = self.flat_seen.remove(&key) else {
             return false;
         };
         self.write_unreachable(world, &mut state);
         state.compact();
-        state.greens = greens.into();
-        (state.closes, state.resumed) = (false, false);
         let mut found = false;
         for entry in entries.iter().rev() {
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
@@ -530,6 +569,91 @@ impl Specializer<'_> {
         found
     }
 
+    /// The driver of the function that a state is in.
+    fn driver(&self, state: &JitState) -> Option<&DriverInfo> {
+        self.drivers[state.frame().code as usize].as_ref()
+    }
+
+    /// Whether code goes on after a merge point in a function that is called: until a loop
+    /// of the interpreted program closes there (RPython: `opimpl_jit_merge_point`).
+    fn follows_loop(&self, state: &JitState) -> bool {
+        let frame = state.frame();
+        if frame.closes || self.residual.block_count() > MOST_FOLLOWED {
+            return false;
+        }
+        let driver = self.driver(state);
+        driver.is_some_and(|d| {
+            let unrolls = d.hooks.should_unroll_one_iteration.is_some();
+            unrolls || !d.enters_at_merge_point
+        })
+    }
+
+    /// Whether the interpreter is inside itself with these greens already, or too deep.
+    fn is_inside_itself(&self, state: &JitState, greens: &[Word]) -> bool {
+        let mut depth = 0;
+        let (own, callers) = match state.frames.split_last() {
+            Some(split) => split,
+            None => return false,
+        };
+        if own.greens.is_some() {
+            // Not the first merge point in this call.
+            return false;
+        }
+        let number = |f: &Frame| self.drivers[f.code as usize].as_ref().map(|d| d.number);
+        let this = number(own);
+        for f in callers {
+            let other = number(f);
+            if other == this && f.greens.as_deref() == Some(greens) {
+                return true;
+            }
+            depth += usize::from(other.is_some());
+        }
+        depth >= MOST_PORTALS
+    }
+
+    /// Leaves the rest of a function that is called to its portal, which enters its own
+    /// compiled code: the function returns what that returns.
+    fn call_portal(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+    ) -> Result<JitState, Failure> {
+        let driver = self
+            .driver(&state)
+            .ok_or("a merge point without a driver")?;
+        let portal = driver.portal.clone();
+        let (value, ty) = self.portal_call(world, &mut state, op, &portal);
+        state.returned = match ty.is_void() {
+            true => Val::Unset,
+            false => Val::Red(state.variable(value, ty)),
+        };
+        state.exc_unknown |= self.program.can_raise(&portal);
+        state.keep_only(&[]);
+        (self.return_to_caller(vec![state]).pop()).ok_or("a state is gone".to_owned())
+    }
+
+    /// A call of a portal with the values of its merge point.
+    fn portal_call(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        op: &TsOp,
+        portal: &FuncSym,
+    ) -> (VarId, LLType) {
+        let graph = self.graphs[state.frame().code as usize].clone();
+        let mut operands = vec![LLOperand::Const(LLConst::Func(portal.clone()))];
+        for (a, ty) in op.args.iter().zip(&portal.ty().args) {
+            let b = self.red_arg(world, state, &graph, a);
+            operands.push(self.typed_operand(world, state, b, *ty));
+        }
+        self.pointers_escape(state, &op.args);
+        self.calls_out(world, state, Some(std::slice::from_ref(portal)));
+        let result = portal.ty().result;
+        let call = PlainOp::DirectCall.into();
+        (self.residual.op(state.at, call, operands, result), result)
+    }
+
     /// Leaves the rest to the interpreter, or to the residual function for the greens, if
     /// they are known: residual code returns what the portal returns.
     fn leave_to_portal(
@@ -542,18 +666,10 @@ impl Specializer<'_> {
         if state.frames.len() != 1 {
             return Err("a merge point inside another function".to_owned());
         }
-        let graph = self.graphs[0].clone();
-        let portal = graph.func.clone();
+        let portal = self.graphs[0].func.clone();
         self.because(|_| "left to the interpreter".to_owned());
-        let mut operands = vec![LLOperand::Const(LLConst::Func(portal.clone()))];
-        for (a, ty) in op.args.iter().zip(&portal.ty().args) {
-            let b = self.red_arg(world, &mut state, &graph, a);
-            operands.push(self.typed_operand(world, &mut state, b, *ty));
-        }
         self.anything_happens(world, &mut state);
-        let result = portal.ty().result;
-        let call = PlainOp::DirectCall.into();
-        let v = self.residual.op(state.at, call, operands, result);
+        let (v, result) = self.portal_call(world, &mut state, op, &portal);
         let value = match result.is_void() {
             true => crate::residual::void_operand(),
             false => LLOperand::Var(v),
@@ -564,6 +680,18 @@ impl Specializer<'_> {
         self.residual.return_(state.at, value);
         Ok(())
     }
+}
+
+/// Where all functions are that a state is in, and the greens that they came by last.
+fn where_frames_are(state: &JitState) -> FlatKey {
+    let places = (state.frames.iter()).map(|f| (f.code, f.block, f.op, f.closes));
+    let greens = state
+        .frames
+        .iter()
+        .filter_map(|f| f.greens.as_deref())
+        .flatten()
+        .copied();
+    (places.collect(), greens.collect())
 }
 
 /// The slots that are used from an operation on, by it as well.

@@ -72,7 +72,7 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         let info = &graph.slots[op.result as usize];
         if info.ty.is_void() {
-            state.frame_mut().values[op.result as usize] = Val::Green(0);
+            state.frame_mut().values.set(op.result, Val::Green(0));
             return Ok(());
         }
         let pointer = self.red_arg(world, state, graph, &op.args[0]);
@@ -243,7 +243,7 @@ impl Specializer<'_> {
         op: &TsOp,
         plain: LLOp,
     ) -> Result<(), Failure> {
-        state.frame_mut().values[op.result as usize] = Val::Green(0);
+        state.frame_mut().values.set(op.result, Val::Green(0));
         let (value, to) = op.args.split_last().ok_or("a write of nothing")?;
         if self.arg_ty(state, value).is_void() {
             return Ok(());
@@ -512,7 +512,7 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Result<(), Failure> {
-        state.frame_mut().values[op.result as usize] = Val::Green(0);
+        state.frame_mut().values.set(op.result, Val::Green(0));
         let numbers: Vec<Option<u64>> = (op.args[2..].iter())
             .map(|a| self.known_arg(world, state, a))
             .map(|w| w.and_then(|w| u64::try_from(w).ok()))

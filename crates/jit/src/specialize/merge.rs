@@ -22,7 +22,7 @@ impl Specializer<'_> {
     /// The green values that tell states apart at a merge point.
     pub(super) fn merge_key(&self, state: &JitState, live: &[Slot]) -> MergeKey {
         let frame = state.frame();
-        let greens = live.iter().filter_map(|s| match frame.values[*s as usize] {
+        let greens = live.iter().filter_map(|s| match frame.values.get(*s) {
             Val::Green(w) => Some(w),
             _ => None,
         });
@@ -185,9 +185,9 @@ impl Specializer<'_> {
         }
         for frame in state.frames.iter().rev() {
             let slots = &self.graphs[frame.code as usize].slots;
-            for (val, info) in frame.values.iter().zip(slots) {
+            for (slot, val) in frame.values.iter() {
                 if let Val::Red(b) = val {
-                    declared.entry(*b).or_insert(info.ty);
+                    declared.entry(b).or_insert(slots[slot as usize].ty);
                 }
             }
         }
@@ -282,7 +282,7 @@ impl Specializer<'_> {
                 Val::Green(w) if !info.green => Val::Red(state.constant(w, info.ty)),
                 other => other,
             };
-            state.frame_mut().values[slot as usize] = val;
+            state.frame_mut().values.set(slot, val);
         }
         states
     }
@@ -301,14 +301,14 @@ impl Specializer<'_> {
         if let Some(w) = state.known(promoted) {
             let green = graph.slots[op.result as usize].green;
             let frame = state.frame_mut();
-            frame.values[op.result as usize] = match green {
+            let val = match green {
                 true => Val::Green(w),
                 false => Val::Red(promoted),
             };
+            frame.values.set(op.result, val);
             frame.op += 1;
             return Ok(Some(state));
         }
-        self.wait_for(world, state, promoted, &op.live, Promoted::Hint)?;
-        Ok(None)
+        self.wait_for(world, state, promoted, &op.live, Promoted::Hint)
     }
 }

@@ -189,12 +189,12 @@ impl Specializer<'_> {
             },
             other => other,
         };
-        state.frame_mut().values[op.result as usize] = val;
+        state.frame_mut().values.set(op.result, val);
     }
 
     fn val(&mut self, world: &mut dyn World, state: &JitState, a: &Arg) -> Val {
         match a {
-            Arg::Slot(s) => state.frame().values[*s as usize],
+            Arg::Slot(s) => state.frame().values.get(*s),
             Arg::Const(LLConst::Void(_)) => Val::Green(0),
             Arg::Const(c) => Val::Green(world.word(c)),
         }
@@ -308,7 +308,7 @@ impl Specializer<'_> {
             && self.known_arg(world, state, &op.args[1]).is_some()
         {
             // It overflows: the exit of the block sees that there is no result.
-            state.frame_mut().values[op.result as usize] = Val::Unset;
+            state.frame_mut().values.set(op.result, Val::Unset);
             return Ok(());
         }
         if green && !ty.is_void() {
@@ -416,7 +416,7 @@ impl Specializer<'_> {
     pub(super) fn pointers_escape(&self, state: &mut JitState, args: &[Arg]) {
         for a in args {
             if let Arg::Slot(s) = a
-                && let Val::Red(b) = state.frame().values[*s as usize]
+                && let Val::Red(b) = state.frame().values.get(*s)
             {
                 state.escapes(b);
             }

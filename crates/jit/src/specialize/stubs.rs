@@ -3,6 +3,7 @@
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_lltype::LLOperand;
 
+use super::predict::Predictor;
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsLink};
 use crate::layout::{Place, field_name_of};
@@ -114,6 +115,7 @@ impl Specializer<'_> {
         (from, asks): (BlockId, BlockId),
         raised: bool,
     ) -> Result<(), Failure> {
+        state.forget_idle_facts();
         state.compact();
         let outgoing = self.outgoing(&state)?;
         let mut passed = Vec::with_capacity(outgoing.len());
@@ -142,8 +144,8 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    /// A red branch: both sides wait until code gets there; of a test for an exception only
-    /// the side where there is one.
+    /// A red branch: both sides wait until code gets there, but for the one that code is
+    /// about to take; of a test for an exception only the side where there is one.
     pub(super) fn lazy_split(
         &mut self,
         world: &mut dyn World,
@@ -154,16 +156,27 @@ impl Specializer<'_> {
         no: &TsLink,
     ) -> Result<Option<JitState>, Failure> {
         let exception = state.get(on).fact == Some(Fact::Exception);
+        let taken = match exception {
+            true => Some(false),
+            false => self.predicted(world, state.at, v).map(|w| w != 0),
+        };
         let (at_yes, at_no) = self.residual.branch(state.at, v);
-        self.stub(world, &state, at_yes, &Side::Truth(on, true, yes.clone()))?;
-        if exception {
-            state.at = at_no;
-            self.learn(&mut state, on, false);
-            self.follow(world, &mut state, graph, no);
-            return Ok(Some(state));
+        for (at, truth, link) in [(at_yes, true, yes), (at_no, false, no)] {
+            if taken != Some(truth) {
+                self.stub(world, &state, at, &Side::Truth(on, truth, link.clone()))?;
+            }
         }
-        self.stub(world, &state, at_no, &Side::Truth(on, false, no.clone()))?;
-        Ok(None)
+        let Some(truth) = taken else {
+            return Ok(None);
+        };
+        let (at, link) = match truth {
+            true => (at_yes, yes),
+            false => (at_no, no),
+        };
+        state.at = at;
+        self.learn(&mut state, on, truth);
+        self.follow(world, &mut state, graph, link);
+        Ok(Some(state))
     }
 
     /// A switch on a value that is not known.
@@ -184,8 +197,13 @@ impl Specializer<'_> {
             ExitCase::None | ExitCase::Exception(_) => ExitCase::Default,
             case => case.clone(),
         });
+        let predicted = match self.splits {
+            super::Splits::Lazy => self.predicted(world, state.at, v),
+            super::Splits::Eager => None,
+        };
         let blocks = self.residual.switch(state.at, v, cases.collect());
         let mut others = Vec::new();
+        let mut taken = None;
         for (link, block) in links.iter().zip(blocks) {
             let word = match &link.case {
                 ExitCase::Value(c) => Some(world.word(c)),
@@ -197,7 +215,13 @@ impl Specializer<'_> {
                 Some(w) => Side::Case(on, w, plain),
                 None => Side::Link(plain),
             };
-            if self.splits == super::Splits::Lazy {
+            let is_taken = predicted.is_some_and(|p| word.is_none_or(|w| w == p));
+            if is_taken && taken.is_none() {
+                let mut state = state.clone();
+                state.at = block;
+                self.take_side(world, &mut state, &side);
+                taken = Some(state);
+            } else if self.splits == super::Splits::Lazy {
                 self.stub(world, &state, block, &side)?;
             } else {
                 let mut other = state.clone();
@@ -207,7 +231,7 @@ impl Specializer<'_> {
             }
         }
         activation.waiting.extend(others.into_iter().rev());
-        Ok(None)
+        Ok(taken)
     }
 
     /// Goes to one side of a branch. Returns whether code that was called has left an
@@ -239,8 +263,9 @@ impl Specializer<'_> {
         wanted: BoxId,
         live: &[Slot],
         of: Promoted,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<JitState>, Failure> {
         state.keep_only(live);
+        state.forget_old_facts();
         // Its number changes.
         state.wanted = Some(wanted);
         self.write_unreachable(world, &mut state);
@@ -249,17 +274,33 @@ impl Specializer<'_> {
         self.enter_next_block(world, &mut state, &outgoing);
         let promoted = state.wanted.take().ok_or("a promoted value is gone")?;
         let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
+        let predicted = self.predicted(world, state.at, on);
         self.residual.flexswitch(state.at, on, self.stubs.len());
         let switch = state.at;
+        let predicted = predicted.map(|value| world.keep(value, state.get(promoted).ty));
         self.stubs.push(Stub::Promotion(PromotionPoint {
-            state,
+            state: state.clone(),
             promoted,
             switch,
-            cases: Vec::new(),
+            cases: predicted.into_iter().collect(),
             of,
             closed: false,
         }));
-        Ok(())
+        Ok(predicted.map(|value| self.new_case(world, state, promoted, value)))
+    }
+
+    /// Goes on in a state at a promotion, in a new case for a value.
+    fn new_case(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        promoted: BoxId,
+        value: Word,
+    ) -> JitState {
+        let case = world.constant(value, state.get(promoted).ty);
+        state.at = self.residual.add_case(state.at, case);
+        self.make_known(world, &mut state, promoted, value);
+        state
     }
 
     /// Goes on at a stub, with the value that arrived there at run time if it waits for one.
@@ -269,11 +310,18 @@ impl Specializer<'_> {
         world: &mut dyn World,
         number: usize,
         value: Word,
+        arrived: &[Option<Word>],
     ) -> Result<(), Failure> {
         let of_driver = self.of_driver;
         if of_driver {
             self.steps = 0;
         }
+        let moves = world.moves();
+        let ahead = |s: &mut Self, block: BlockId, inputs: Vec<VarId>| {
+            let known = inputs.into_iter().zip(arrived);
+            let known = known.filter_map(|(v, w)| Some((v, (*w)?)));
+            s.predictor = Some(Predictor::new(block, known, moves));
+        };
         match self.stubs.get_mut(number).ok_or("no such stub")? {
             Stub::Split(pending) => {
                 if std::mem::replace(&mut pending.done, true) {
@@ -282,6 +330,8 @@ impl Specializer<'_> {
                 let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
                 let mut state = pending.state.clone();
                 self.residual.leave_out(from, asks);
+                let inputs = self.residual.inputs(state.at);
+                ahead(self, state.at, inputs);
                 if raised {
                     self.fetch_exception(&mut state);
                 }
@@ -292,7 +342,6 @@ impl Specializer<'_> {
                     return Ok(());
                 }
                 let (switch, promoted, of) = (point.switch, point.promoted, point.of);
-                let mut state = point.state.clone();
                 let most = match of {
                     Promoted::Callee => MOST_CLASSES,
                     Promoted::Hint | Promoted::Result | Promoted::Green | Promoted::Index => {
@@ -301,14 +350,15 @@ impl Specializer<'_> {
                 };
                 if of_driver && point.cases.len() >= most {
                     point.closed = true;
+                    let mut state = point.state.clone();
                     state.at = self.residual.close_switch(switch);
                     return self.go_on_without(world, state, promoted, of);
                 }
                 point.cases.push(value);
-                let ty = state.get(promoted).ty;
-                let case = world.constant(value, ty);
-                state.at = self.residual.add_case(switch, case);
-                self.make_known(world, &mut state, promoted, value);
+                let state = point.state.clone();
+                let state = self.new_case(world, state, promoted, value);
+                let inputs = self.residual.inputs(switch);
+                ahead(self, state.at, inputs);
                 self.go_on(world, state)
             }
         }

@@ -194,6 +194,16 @@ pub unsafe fn keep(obj: usize) -> usize {
     objects[0]
 }
 
+/// How many collections there were. While the number is the same no object has moved.
+///
+/// # Safety
+/// The caller is the mutator.
+pub unsafe fn collections() -> u64 {
+    // SAFETY: by contract.
+    let gc = unsafe { gc() };
+    (gc.minor_collections + gc.major_collections) as u64
+}
+
 /// Moves objects to where they stay. The program is called back about the dead at the
 /// next allocation, not here.
 ///

@@ -1,0 +1,299 @@
+//! Which way code will go that is being compiled.
+//!
+//! Compilation goes on at a stub when code gets there, so the values are at hand that it
+//! comes with. What is generated next is computed with them on the side, as far as it is
+//! computed at all: reads see memory as it is, writes are only noted, and what calls do
+//! nobody knows. So the side of a branch that code is about to take, and the value that a
+//! promotion is about to see, are mostly known while they are compiled, and a unit
+//! extends as far as a tracing compiler's trace would, until the result of a call decides.
+//!
+//! A prediction says what is compiled first, and nothing else: if it is wrong, code takes
+//! the side that is a stub.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Operation, VarId};
+use taipan_lltype::{
+    Access, EFFECT, FOLD, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, VoidConst,
+    const_word, fold, word_const, word_of_u64,
+};
+
+use super::Specializer;
+use crate::state::Word;
+use crate::touches::Touches;
+use crate::world::World;
+
+/// So many operations are computed ahead before code has to get there.
+const MOST_AHEAD: usize = 4_000;
+
+/// Code that is computed ahead.
+pub(super) struct Predictor {
+    block: BlockId,
+    op: usize,
+    values: FxHashMap<VarId, Word>,
+    /// What was written where, as far as that is known.
+    written: FxHashMap<u64, Option<Word>>,
+    /// Objects that it makes.
+    new: FxHashSet<VarId>,
+    /// Memory is what it is now, but for what was written.
+    memory: bool,
+    /// When objects moved last: pointers are wrong after that.
+    moves: u64,
+    left: usize,
+}
+
+impl Predictor {
+    /// At the start of a block, with the values of some variables.
+    pub(super) fn new(
+        block: BlockId,
+        values: impl IntoIterator<Item = (VarId, Word)>,
+        moves: u64,
+    ) -> Predictor {
+        Predictor {
+            block,
+            op: 0,
+            values: values.into_iter().collect(),
+            written: FxHashMap::default(),
+            new: FxHashSet::default(),
+            memory: true,
+            moves,
+            left: MOST_AHEAD,
+        }
+    }
+
+    /// Goes on to the end of a block that is being generated. False if code does not get
+    /// there for certain.
+    fn advance(
+        &mut self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        touches: Option<&Touches<'_>>,
+        until: BlockId,
+    ) -> bool {
+        loop {
+            let block = graph.block(self.block);
+            while let Some(op) = block.operations.get(self.op) {
+                if self.left == 0 {
+                    return false;
+                }
+                self.left -= 1;
+                self.operation(graph, world, touches, op);
+                self.op += 1;
+            }
+            if self.block == until {
+                return true;
+            }
+            let link = match (&block.exitswitch, &block.exits[..]) {
+                (_, []) => return false,
+                (ExitSwitch::None, [only, ..]) => only,
+                (ExitSwitch::Value(on), links) => {
+                    let Some(on) = self.value(world, on) else {
+                        return false;
+                    };
+                    let is_it = |case: &ExitCase<LowLevel>, world: &mut dyn World| match case {
+                        ExitCase::Bool(b) => Word::from(*b) == on,
+                        ExitCase::Value(c) => world.word(c) == on,
+                        _ => true,
+                    };
+                    match links.iter().find(|l| is_it(&l.case, world)) {
+                        Some(link) => link,
+                        None => return false,
+                    }
+                }
+                (_, [ok, ..]) => {
+                    let result = block.operations.last().map(|op| op.result);
+                    if !result.is_some_and(|v| self.values.contains_key(&v)) {
+                        return false;
+                    }
+                    ok
+                }
+            };
+            let inputs = &graph.block(link.target).inputargs;
+            let passed: Vec<_> = link.args.iter().map(|a| self.value(world, a)).collect();
+            for (v, w) in inputs.iter().zip(passed) {
+                match w {
+                    Some(w) => self.values.insert(*v, w),
+                    None => self.values.remove(v),
+                };
+            }
+            (self.block, self.op) = (link.target, 0);
+        }
+    }
+
+    fn value(&self, world: &mut dyn World, o: &LLOperand) -> Option<Word> {
+        match o {
+            LLOperand::Var(v) => self.values.get(v).copied(),
+            LLOperand::Const(LLConst::Void(_)) => Some(0),
+            LLOperand::Const(c) => Some(world.word(c)),
+        }
+    }
+
+    fn operation(
+        &mut self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        touches: Option<&Touches<'_>>,
+        op: &Operation<LowLevel>,
+    ) {
+        use PlainOp::*;
+        let result = match op.op {
+            LLOp::Plain(Getfield | Getarrayitem | Getinteriorfield) => self
+                .place(graph, world, op, op.args.len())
+                .and_then(|at| self.read(world, at)),
+            LLOp::Plain(Getarraysize | Getinteriorarraysize) => self.length(graph, world, op),
+            LLOp::Plain(
+                Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
+                | BareSetinteriorfield,
+            ) => {
+                let last = op.args.len() - 1;
+                match self.place(graph, world, op, last) {
+                    Some((at, _)) => {
+                        let value = self.value(world, &op.args[last]);
+                        self.written.insert(at, value);
+                    }
+                    None if op.args[0].as_var().is_some_and(|v| self.new.contains(&v)) => {}
+                    None => self.anything_happens(),
+                }
+                None
+            }
+            LLOp::Plain(Malloc | MallocVarsize) => {
+                self.new.insert(op.result);
+                None
+            }
+            LLOp::Plain(DirectCall) => {
+                let writes = match (op.args.first(), touches) {
+                    (Some(LLOperand::Const(LLConst::Func(f))), Some(touches)) => {
+                        touches.of(f).writes_something()
+                    }
+                    _ => true,
+                };
+                if writes {
+                    self.anything_happens();
+                }
+                None
+            }
+            LLOp::Plain(ExcOccurred | ExcClear | ExcType | ExcValue) => None,
+            LLOp::Plain(SameAs | CastPointer | CastOpaquePtr) => {
+                if op.args[0].as_var().is_some_and(|v| self.new.contains(&v)) {
+                    self.new.insert(op.result);
+                }
+                self.value(world, &op.args[0])
+            }
+            LLOp::Plain(PtrNonzero) => self.value(world, &op.args[0]).map(|w| Word::from(w != 0)),
+            LLOp::Plain(PtrIszero) => self.value(world, &op.args[0]).map(|w| Word::from(w == 0)),
+            LLOp::Plain(p @ (PtrEq | PtrNe)) => {
+                let both = self
+                    .value(world, &op.args[0])
+                    .zip(self.value(world, &op.args[1]));
+                both.map(|(a, b)| Word::from((a == b) == (p == PtrEq)))
+            }
+            other if other.flags() & FOLD != 0 => self.computed(graph, world, op),
+            other => {
+                if other.flags() & EFFECT != 0 {
+                    self.anything_happens();
+                }
+                None
+            }
+        };
+        match result {
+            Some(w) => self.values.insert(op.result, w),
+            None => self.values.remove(&op.result),
+        };
+    }
+
+    /// The result of an operation on numbers.
+    fn computed(
+        &self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        op: &Operation<LowLevel>,
+    ) -> Option<Word> {
+        let mut consts = Vec::with_capacity(op.args.len());
+        for o in &op.args {
+            consts.push(word_const(self.value(world, o)?, type_of(graph, o))?);
+        }
+        const_word(&fold(op.op, &consts, *graph.ty(op.result))?)
+    }
+
+    /// Address and type of what the operands after the pointer lead to, the first `count`
+    /// operands.
+    fn place(
+        &self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        op: &Operation<LowLevel>,
+        count: usize,
+    ) -> Option<(u64, LLType)> {
+        let object = self.value(world, &op.args[0])?;
+        if object == 0 {
+            return None;
+        }
+        let mut at = (object as u64, type_of(graph, &op.args[0]).pointee()?);
+        for step in &op.args[1..count] {
+            at = match step {
+                LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => {
+                    world.memory().field(at.0, at.1, name).ok()?
+                }
+                step => {
+                    let index = u64::try_from(self.value(world, step)?).ok()?;
+                    world.memory().item(at.0, at.1, index).ok()?
+                }
+            };
+        }
+        Some(at)
+    }
+
+    fn length(
+        &self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        op: &Operation<LowLevel>,
+    ) -> Option<Word> {
+        let (at, ty) = self.place(graph, world, op, op.args.len())?;
+        world.memory().array_length(at, ty).ok().map(Word::from)
+    }
+
+    fn read(&self, world: &mut dyn World, (at, ty): (u64, LLType)) -> Option<Word> {
+        if let Some(written) = self.written.get(&at) {
+            return *written;
+        }
+        let access = Access::of(ty).filter(|a| self.memory && *a != Access::W128)?;
+        let bytes = world.memory().bytes(at, access.size()).ok()?;
+        Some(word_of_u64(access.decode(bytes), ty))
+    }
+
+    /// Nobody knows what memory is like after it.
+    fn anything_happens(&mut self) {
+        self.memory = false;
+        self.written.clear();
+    }
+}
+
+fn type_of(graph: &LLGraph, o: &LLOperand) -> LLType {
+    match o {
+        LLOperand::Var(v) => *graph.ty(*v),
+        LLOperand::Const(c) => c.ty(),
+    }
+}
+
+impl Specializer<'_> {
+    /// The value that a variable is going to have, at the end of a block that is being
+    /// generated.
+    pub(super) fn predicted(
+        &mut self,
+        world: &mut dyn World,
+        at: BlockId,
+        v: VarId,
+    ) -> Option<Word> {
+        let mut predictor = self.predictor.take()?;
+        if predictor.moves != world.moves() {
+            return None;
+        }
+        let touches = self.touches.clone();
+        if !predictor.advance(self.residual.graph(), world, touches.as_deref(), at) {
+            return None;
+        }
+        let value = predictor.values.get(&v).copied();
+        self.predictor = Some(predictor);
+        value
+    }
+}
