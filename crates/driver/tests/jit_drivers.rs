@@ -420,7 +420,7 @@ def inner(k, n):
         else: s ^= i
         i += 1
         if s > 1000: raise Bad(s)
-        d2.can_enter_jit(k=k, i=i, n=n, s=s)
+        if i < n: d2.can_enter_jit(k=k, i=i, n=n, s=s)
     return s
 @jit.elidable
 def lookup(pc): return (pc * 7) % 3

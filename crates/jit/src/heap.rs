@@ -41,6 +41,8 @@ pub(crate) struct Known {
     pub(crate) pending: bool,
     /// It belongs to a virtualizable: where states meet, it goes on as a value of its own.
     pub(crate) kept: bool,
+    /// It is a field of a virtualizable with a list whose items belong to it as well.
+    pub(crate) list: bool,
 }
 
 /// All facts of a state, in the order in which they were learned.
@@ -92,7 +94,18 @@ impl JitState {
         }
         let known = self.known(a).is_some() && self.known(b).is_some();
         let fresh = self.heap.fresh.contains(&a) || self.heap.fresh.contains(&b);
-        !known && !fresh
+        !known && !fresh && !self.are_lists_of_one(a, b)
+    }
+
+    /// Whether two boxes are different lists of one virtualizable: as in the original, each
+    /// is taken for a list of its own.
+    fn are_lists_of_one(&self, a: BoxId, b: BoxId) -> bool {
+        let holders = |list: BoxId| {
+            let all = self.heap.known.iter();
+            all.filter(move |k| k.list && self.is_same(k.value, list))
+        };
+        holders(a)
+            .any(|x| holders(b).any(|y| self.is_same(x.object, y.object) && x.place != y.place))
     }
 
     /// What is known to be in a place of an object.
@@ -162,7 +175,7 @@ impl JitState {
         };
         let other = [self.exc_type, self.exc_value].into_iter();
         let other = other.chain(self.wanted).chain(returned);
-        let facts = self.heap.known.iter().map(|k| k.value);
+        let facts = self.heap.known.iter().flat_map(|k| [k.object, k.value]);
         let fields = self.virtuals.iter().flat_map(|v| v.fields.iter().copied());
         for b in roots.chain(other).chain(facts).chain(fields) {
             needed[b.0 as usize] = true;
@@ -270,7 +283,6 @@ impl JitState {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
 
     use taipan_graph::BlockId;
     use taipan_lltype::{OBJECT, SIGNED};
@@ -292,9 +304,7 @@ mod tests {
             exc_unknown: false,
             returned: Val::Unset,
             wanted: None,
-            greens: Rc::new([]),
             version: None,
-            closes: false,
             resumed: false,
             at: BlockId(0),
         };
@@ -320,6 +330,7 @@ mod tests {
                 value,
                 pending: false,
                 kept: false,
+                list: false,
             });
         }
         assert_eq!(state.heap.known.len(), 2);

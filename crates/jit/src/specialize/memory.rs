@@ -199,6 +199,7 @@ impl Specializer<'_> {
                 value,
                 pending: false,
                 kept,
+                list: self.holds_list(place),
             });
         }
     }
@@ -215,12 +216,16 @@ impl Specializer<'_> {
 
     /// Whether a field of a virtualizable holds the list, marked `[*]`.
     pub(super) fn is_list_of_virtualizable(&self, state: &JitState, list: BoxId) -> bool {
-        state.heap.known.iter().any(|k| match k.place {
-            Place::Field(key) => {
-                k.kept && state.is_same(k.value, list) && self.is_virtualizable(key, true)
-            }
+        let mut facts = state.heap.known.iter();
+        facts.any(|k| k.list && state.is_same(k.value, list))
+    }
+
+    /// Whether a place is a field of a virtualizable with a list marked `[*]`.
+    fn holds_list(&self, place: Place) -> bool {
+        match place {
+            Place::Field(key) => self.is_virtualizable(key, true),
             _ => false,
-        })
+        }
     }
 
     /// Whether a field is one of a virtualizable, or one with a list whose items are.
@@ -277,6 +282,7 @@ impl Specializer<'_> {
                 value,
                 pending: true,
                 kept: true,
+                list: self.holds_list(place),
             });
             return Ok(());
         }
