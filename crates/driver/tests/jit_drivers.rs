@@ -220,7 +220,7 @@ fn boxed_objects() {
             float_ne 1
             float_sub 1
             getarrayitem 6
-            getfield 16
+            getfield 18
             int_add 6
             int_lt 8
             int_sub 6
@@ -476,19 +476,19 @@ fn several_drivers() {
         &report,
         &expect![[r#"
             5 functions
-            direct_call 5
-            exc_occurred 5
-            int_add 13
-            int_and 1
-            int_eq 4
-            int_floordiv 1
-            int_gt 6
-            int_lt 5
-            int_mod 2
-            int_mul 1
-            int_ne 2
-            int_sub 6
-            int_xor 3
+            direct_call 23
+            exc_occurred 23
+            int_add 43
+            int_and 6
+            int_eq 12
+            int_floordiv 4
+            int_gt 18
+            int_lt 26
+            int_mod 8
+            int_mul 6
+            int_ne 8
+            int_sub 17
+            int_xor 9
         "#]],
     );
 }
@@ -639,16 +639,16 @@ fn left_of(k: i64) -> String {
 fn what_is_looked_inside() {
     let left: Vec<String> = (0..10).map(|k| format!("{k}: {}\n", left_of(k))).collect();
     expect![[r#"
-        0: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
-        1: direct_call 1, getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
+        0: getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
+        1: direct_call 1, getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
         2: direct_call 1, getfield 1, int_gt 1, int_sub 1
-        3: getfield 1, int_add 2, int_gt 1, int_sub 1, setfield 2
-        4: direct_call 1, exc_occurred 1, getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
-        5: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
-        6: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
-        7: getfield 4, int_add 4, int_and 1, int_gt 2, int_sub 2, setfield 4
-        8: getfield 1, int_add 1, int_gt 1, int_sub 1, setfield 1
-        9: direct_call 1, exc_occurred 1, getfield 1, int_add 6, int_gt 1, int_sub 1, setfield 6
+        3: getfield 2, int_add 2, int_gt 1, int_sub 1, setfield 2
+        4: direct_call 1, exc_occurred 1, getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
+        5: getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
+        6: getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
+        7: getfield 5, int_add 4, int_and 1, int_gt 2, int_sub 2, setfield 4
+        8: getfield 2, int_add 1, int_gt 1, int_sub 1, setfield 1
+        9: direct_call 1, exc_occurred 1, getfield 2, int_add 6, int_gt 1, int_sub 1, setfield 6
     "#]]
     .assert_eq(&left.concat());
 }

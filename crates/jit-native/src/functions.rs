@@ -2,6 +2,7 @@
 
 mod record;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -631,6 +632,14 @@ impl<'p> Functions<'p> {
         if size == 0 || size > LARGEST_REGION {
             // It is a part of another region, or not worth the time: nobody asks again.
             self.stop_counting(function, head);
+            if let Some(outer) = loop_around(&self.functions[function].residual, head) {
+                if !self.functions[function].hot.contains_key(&outer) {
+                    self.compile_hot(jit, function, outer)?;
+                }
+                // From here it is entered by its cell, not in the middle of this unit.
+                self.functions[function].starts.insert(outer);
+                self.compile_at(jit, entry, head, &live)?;
+            }
             return Ok(entry);
         }
         // Whether it has grown since is looked at ever more rarely.
@@ -813,6 +822,23 @@ fn loop_of(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId>
         }
     }
     inside
+}
+
+/// The head of the innermost loop around a block.
+fn loop_around(residual: &ResidualFunction<'_>, inner: BlockId) -> Option<BlockId> {
+    let graph = residual.graph();
+    let dominators = Dominators::new(graph);
+    let mut heads = BTreeSet::new();
+    for b in graph.reachable() {
+        let targets = graph.block(b).exits.iter().map(|l| l.target);
+        heads.extend(targets.filter(|t| residual.is_entry(*t) && dominators.dominates(*t, b)));
+    }
+    heads.remove(&inner);
+    let loops = heads
+        .into_iter()
+        .map(|head| (loop_of(residual, head), head));
+    let around = loops.filter(|l| l.0.contains(&inner) && l.0.len() <= LARGEST_REGION);
+    around.min_by_key(|l| l.0.len()).map(|l| l.1)
 }
 
 /// How far a unit extends.

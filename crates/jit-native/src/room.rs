@@ -18,20 +18,26 @@ impl Drop for Limit {
 }
 
 /// Runs the compiler, on a stack of its own if the program's is almost full. Functions of
-/// the program that it calls there and that recurse find no room, and raise: the shadow stack
-/// has not become longer.
+/// the program that it calls there have as much room as was left: the shadow stack has not
+/// become longer.
 pub(crate) fn with_room<T>(f: impl FnOnce() -> T) -> T {
-    let mark = 0u8;
-    let here = &raw const mark as usize;
     // SAFETY: the mutator's own state.
     let limit = unsafe { rpy_state.stack_limit };
-    if here.saturating_sub(limit) > ROOM {
+    let left = here().saturating_sub(limit);
+    if left > ROOM {
         return f();
     }
     stacker::grow(STACK, || {
         let _limit = Limit(limit);
         // SAFETY: as above.
-        unsafe { rpy_state.stack_limit = usize::MAX };
+        unsafe { rpy_state.stack_limit = here() - left };
         f()
     })
+}
+
+/// An address in the frame of the caller, or close to it.
+#[inline(never)]
+fn here() -> usize {
+    let mark = 0u8;
+    std::hint::black_box(&raw const mark) as usize
 }

@@ -157,9 +157,11 @@ impl JitState {
 
     /// Forgets facts that may not hold any more.
     pub(crate) fn forget(&mut self, which: impl Fn(&JitState, &Known) -> bool) {
-        let mut known = std::mem::take(&mut self.heap.known);
-        known.retain(|k| !which(self, k));
-        self.heap.known = known;
+        // What is known decides what may be the same: all of it, while this is asked.
+        let known = self.heap.known.iter();
+        let holds: Vec<bool> = known.map(|k| !which(self, k)).collect();
+        let mut holds = holds.into_iter();
+        self.heap.known.retain(|_| holds.next() == Some(true));
     }
 
     /// Forgets facts whose values nothing else needs: each is a variable more that stays

@@ -447,10 +447,10 @@ def f(x):
     let found = text.lines().map(str::trim).filter(|l| l.contains("jit"));
     expect![[r#"
         v11: Void = jit_set_param(<const #rpython.rlib.jit.JitDriver@1e1e>, .threshold, 3) @43
-        v16: Void = jit_marker(.jit_merge_point, <const #rpython.rlib.jit.JitDriver@1e1e>, <const (2, False)>, pc_13, v15, code_12, x_14) @16
-        v17: Bool = we_are_jitted() @20
-        v21: Bool = jit_is_constant(x_19) @25
-        v25: Void = jit_assert_green(x_23) @30"#]].assert_eq(&found.collect::<Vec<_>>().join("\n"));
+        v20: Void = jit_marker(.jit_merge_point, <const #rpython.rlib.jit.JitDriver@1e1e>, <const (2, False)>, pc_16, v17, code_18, x_19) @16
+        v24: Bool = we_are_jitted() @20
+        v28: Bool = jit_is_constant(x_26) @25
+        v32: Void = jit_assert_green(x_30) @30"#]].assert_eq(&found.collect::<Vec<_>>().join("\n"));
     bench.runs(&[&[0], &[3]]);
     let graph = simplified(&bench.db, bench.key(&bench.f)).expect("a graph");
     let left = graph.blocks.iter().flat_map(|b| &b.operations);

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use taipan_graph::{BlockId, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, PlainOp};
+use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp};
 
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
@@ -466,7 +466,8 @@ impl Specializer<'_> {
                 }
             }
         }
-        if followed && self.is_inside_itself(&state, &words) {
+        if followed && (self.is_inside_itself(&state, &words) || self.stays(world, &state, &words))
+        {
             return self.call_portal(world, state, op).map(Some);
         }
         // Each function has at least what is at its own merge point.
@@ -609,6 +610,34 @@ impl Specializer<'_> {
             depth += usize::from(other.is_some());
         }
         depth >= MOST_PORTALS
+    }
+
+    /// Whether the driver says of the first merge point in a call that it stays one.
+    fn stays(&mut self, world: &mut dyn World, state: &JitState, greens: &[Word]) -> bool {
+        let Some(driver) = self
+            .driver(state)
+            .filter(|_| state.frame().greens.is_none())
+        else {
+            return false;
+        };
+        let args: Vec<_> = greens
+            .iter()
+            .copied()
+            .zip(driver.greens.iter().copied())
+            .collect();
+        let mut ask = |hook: &Option<FuncSym>, otherwise: bool| {
+            let Some(hook) = hook else {
+                return otherwise;
+            };
+            let f = world.word(&LLConst::Func(hook.clone()));
+            match world.call(f, &args, *BOOL) {
+                Ok(Ok(w)) => w != 0,
+                _ => otherwise,
+            }
+        };
+        ask(&driver.hooks.can_never_inline, false)
+            || (driver.enters_at_merge_point
+                && !ask(&driver.hooks.should_unroll_one_iteration, false))
     }
 
     /// Leaves the rest of a function that is called to its portal, which enters its own
