@@ -324,3 +324,76 @@ fn a_function_of_several_drivers() {
         assert_eq!(got, expected);
     }
 }
+
+const METHODS: &str = "
+from rpython.rlib.jit import JitDriver
+class Node(object):
+    _immutable_ = True
+    def __init__(self, add, inner):
+        self.add = add
+        self.inner = inner
+def never(node): return NEVER
+def unroll(node): return UNROLL
+loop = JitDriver(greens=['node'], reds=['n', 'total'])
+method = JitDriver(greens=['node'], reds=['x'], is_recursive=True, can_never_inline=never,
+                   should_unroll_one_iteration=unroll)
+def invoke(node, x):
+    while True:
+        method.jit_merge_point(node=node, x=x)
+        x = (x * 3 + node.add) & 0xffff
+        if x & 1:
+            return x
+        x += 1
+def run(node, n):
+    total = 0
+    while n > 0:
+        loop.jit_merge_point(node=node, n=n, total=total)
+        total += invoke(node.inner, n)
+        n -= 1
+    return total
+LEAF = Node(4, None)
+ROOT = Node(0, LEAF)
+def main(n):
+    return run(ROOT, n)
+";
+
+/// The residual operations of METHODS, which returns the same in all ways.
+fn operations(never: bool, unroll: bool) -> String {
+    let python = |b: bool| if b { "True" } else { "False" };
+    let source = METHODS.replace("NEVER", python(never));
+    let source = source.replace("UNROLL", python(unroll));
+    let expected = outcome(&database(&source), "main", &[300], Engine::LLInterp, None);
+    let mut found = Vec::new();
+    for engine in [Engine::LLInterp, Engine::Native] {
+        let mut db = database(&source);
+        db.generate_jit(true);
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        let options = JitOptions {
+            threshold: Some(2),
+            report: Some(report.clone()),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[300], engine, Some(options));
+        assert_eq!(got, expected, "{engine:?}");
+        let report = report.lock().expect("nothing panicked");
+        let counts = &report.counts["residual"];
+        found.push(format!(
+            "{} functions, {} calls, {} multiplications",
+            report.functions, counts["direct_call"], counts["int_mul"]
+        ));
+    }
+    found.join("; ")
+}
+
+/// A function with a merge point is compiled into its caller if its driver unrolls the first
+/// round of a loop; the second round is a call, and so is all that may never be inlined.
+#[test]
+fn methods_are_compiled_into_their_callers() {
+    let all = [(false, true), (false, false), (true, true)];
+    let lines = all.map(|(never, unroll)| operations(never, unroll));
+    expect![[r#"
+        2 functions, 1 calls, 2 multiplications; 2 functions, 1 calls, 2 multiplications
+        2 functions, 1 calls, 1 multiplications; 2 functions, 1 calls, 1 multiplications
+        2 functions, 1 calls, 1 multiplications; 2 functions, 1 calls, 1 multiplications"#]]
+    .assert_eq(&lines.join("\n"));
+}

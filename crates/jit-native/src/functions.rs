@@ -54,7 +54,7 @@ enum Point {
     Stub(usize),
     /// At a promotion, with a value for which there is no case.
     Default(usize),
-    /// At a loop that was entered often.
+    /// At a loop or a function that was entered often.
     Hot(BlockId),
     /// At one that was entered often after it was compiled with optimisations.
     Again(BlockId),
@@ -846,7 +846,7 @@ fn loop_around(residual: &ResidualFunction<'_>, inner: BlockId) -> Option<BlockI
 enum Extent<'a> {
     /// To what is in a unit already.
     Rest,
-    /// To the blocks of a loop that begins it. A word counts how often it is entered, and
+    /// To the blocks of a region that it begins with. A word counts how often it is entered, and
     /// the cell is that by which the compiler is called when that was often.
     Loop(&'a FxHashSet<BlockId>, usize, usize),
 }

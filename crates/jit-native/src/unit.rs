@@ -112,6 +112,18 @@ fn new_graph(name: &str, result: LLType) -> LLGraph {
     LLGraph::new(name, result, OBJECT_VTABLE.ptr(), OBJECT.ptr())
 }
 
+/// A unit that is made up, with its cell and its values.
+fn new_unit(name: &str, result: LLType, types: &[LLType]) -> (LLGraph, VarId, Vec<VarId>) {
+    let mut g = new_graph(name, result);
+    let start = g.startblock;
+    let cell = g.new_var("cell", *SIGNED);
+    let values: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
+    let inputs = &mut g.block_mut(start).inputargs;
+    inputs.push(cell);
+    inputs.extend(&values);
+    (g, cell, values)
+}
+
 fn goto(g: &mut LLGraph, at: BlockId, target: BlockId, args: Vec<LLOperand>) {
     g.block_mut(at).exits = vec![Link::new(target, args)];
 }
@@ -381,15 +393,10 @@ pub(crate) fn dispatcher(
     cases: Vec<(ExitCase<LowLevel>, usize)>,
     (default, waits): (usize, bool),
 ) -> LLGraph {
-    let mut g = new_graph(name, result);
+    let (mut g, _, live) = new_unit(name, result, types);
     let start = g.startblock;
-    let cell = g.new_var("cell", *SIGNED);
-    let live: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
     let value = g.new_var("", value);
-    let mut inputs = vec![cell];
-    inputs.extend(&live);
-    inputs.push(value);
-    g.block_mut(start).inputargs = inputs;
+    g.block_mut(start).inputargs.push(value);
     let operands = |values: &[VarId]| {
         values
             .iter()
@@ -423,13 +430,8 @@ pub(crate) fn interpreted(
     types: &[LLType],
     call: &[LLOperand],
 ) -> LLGraph {
-    let mut g = new_graph(name, result);
+    let (mut g, _, values) = new_unit(name, result, types);
     let start = g.startblock;
-    let cell = g.new_var("cell", *SIGNED);
-    let values: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
-    let mut inputs = vec![cell];
-    inputs.extend(&values);
-    g.block_mut(start).inputargs = inputs;
     let args = call.iter().cloned();
     let args = args.chain(values.into_iter().map(LLOperand::Var));
     let returned = push(&mut g, start, PlainOp::DirectCall, args, result);
@@ -462,13 +464,8 @@ pub(crate) fn thunk(
     arrived: usize,
     resume: impl FnOnce(LLType) -> LLConst,
 ) -> LLGraph {
-    let mut g = new_graph(name, result);
+    let (mut g, cell, values) = new_unit(name, result, types);
     let start = g.startblock;
-    let cell = g.new_var("cell", *SIGNED);
-    let values: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
-    let mut inputs = vec![cell];
-    inputs.extend(&values);
-    g.block_mut(start).inputargs = inputs;
     let value = match (promotes, types.last(), values.last()) {
         (true, Some(ty), Some(v)) if *ty.kind() == TypeKind::Float => {
             let op = PlainOp::ConvertFloatBytesToLonglong;
@@ -509,12 +506,8 @@ pub(crate) fn failing(
     types: &[LLType],
     exception: [LLConst; 2],
 ) -> LLGraph {
-    let mut g = new_graph(name, result);
+    let (mut g, ..) = new_unit(name, result, types);
     let start = g.startblock;
-    let cell = g.new_var("cell", *SIGNED);
-    let mut inputs = vec![cell];
-    inputs.extend(types.iter().map(|t| g.new_var("", *t)));
-    g.block_mut(start).inputargs = inputs;
     let exception = exception.map(LLOperand::Const);
     push(&mut g, start, PlainOp::ExcSet, exception, *VOID);
     let zero = match taipan_lltype::word_const(0, result) {

@@ -265,7 +265,7 @@ impl Log {
             None => String::new(),
         };
         let kind = match &*unit.kind {
-            "loop" => "loop with optimisations",
+            "loop" => "unit with optimisations",
             _ => "unit",
         };
         let _ = writeln!(

@@ -216,7 +216,7 @@ impl<'p> Functions<'p> {
             (_, Some(unit)) => format!("unit {unit}"),
             (Point::Block(_), None) => "what is not compiled yet".to_owned(),
             (Point::Portal, None) => "another loop".to_owned(),
-            (Point::Hot(_) | Point::Again(_), None) => "the compiler: a loop is hot".to_owned(),
+            (Point::Hot(_) | Point::Again(_), None) => "the compiler: this is hot".to_owned(),
         }
     }
 

@@ -477,9 +477,6 @@ impl Specializer<'_> {
             words.push(self.known_arg(world, state, a)?);
         }
         match plain {
-            LLOp::Plain(PlainOp::PtrEq) => Some(Word::from(words[0] == words[1])),
-            LLOp::Plain(PlainOp::PtrNe) => Some(Word::from(words[0] != words[1])),
-            LLOp::Plain(PlainOp::CastOpaquePtr | PlainOp::SameAs) => Some(words[0]),
             LLOp::Plain(PlainOp::Getsubstruct | PlainOp::Getarraysubstruct) if words[0] == 0 => {
                 None
             }
@@ -500,12 +497,9 @@ impl Specializer<'_> {
                 Some(Word::from(at.ok()?.0))
             }
             _ => {
-                let mut consts = Vec::with_capacity(words.len());
-                for (a, w) in op.args.iter().zip(&words) {
-                    let ty = self.arg_ty(state, a);
-                    consts.push(word_const(*w, ty)?);
-                }
-                const_word(&fold(plain, &consts, ty)?)
+                let types = op.args.iter().map(|a| self.arg_ty(state, a));
+                let operands: Vec<_> = words.into_iter().zip(types).collect();
+                fold_words(plain, &operands, ty)
             }
         }
     }
@@ -546,6 +540,22 @@ impl Specializer<'_> {
             (None, None) if a == b => truth(state, true),
             (None, None) => None,
             (x, y) => truth(state, x == y),
+        }
+    }
+}
+
+/// The result of an operation that depends on its operands only, from their words and types.
+pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) -> Option<Word> {
+    let word = |i: usize| operands[i].0;
+    match op {
+        LLOp::Plain(PlainOp::PtrEq) => Some(Word::from(word(0) == word(1))),
+        LLOp::Plain(PlainOp::PtrNe) => Some(Word::from(word(0) != word(1))),
+        LLOp::Plain(PlainOp::PtrNonzero) => Some(Word::from(word(0) != 0)),
+        LLOp::Plain(PlainOp::PtrIszero) => Some(Word::from(word(0) == 0)),
+        LLOp::Plain(PlainOp::CastOpaquePtr | PlainOp::SameAs) => Some(word(0)),
+        _ => {
+            let consts = operands.iter().map(|(w, ty)| word_const(*w, *ty));
+            const_word(&fold(op, &consts.collect::<Option<Vec<_>>>()?, result)?)
         }
     }
 }

@@ -14,10 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Operation, VarId};
 use taipan_lltype::{
     Access, EFFECT, FOLD, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, VoidConst,
-    const_word, fold, word_const, word_of_u64,
+    word_of_u64,
 };
 
 use super::Specializer;
+use super::ops::fold_words;
+use crate::purity::operand_ty;
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
@@ -178,14 +180,6 @@ impl Predictor {
                 }
                 self.value(world, &op.args[0])
             }
-            LLOp::Plain(PtrNonzero) => self.value(world, &op.args[0]).map(|w| Word::from(w != 0)),
-            LLOp::Plain(PtrIszero) => self.value(world, &op.args[0]).map(|w| Word::from(w == 0)),
-            LLOp::Plain(p @ (PtrEq | PtrNe)) => {
-                let both = self
-                    .value(world, &op.args[0])
-                    .zip(self.value(world, &op.args[1]));
-                both.map(|(a, b)| Word::from((a == b) == (p == PtrEq)))
-            }
             other if other.flags() & FOLD != 0 => self.computed(graph, world, op),
             other => {
                 if other.flags() & EFFECT != 0 {
@@ -200,18 +194,18 @@ impl Predictor {
         };
     }
 
-    /// The result of an operation on numbers.
+    /// The result of an operation that depends on its operands only.
     fn computed(
         &self,
         graph: &LLGraph,
         world: &mut dyn World,
         op: &Operation<LowLevel>,
     ) -> Option<Word> {
-        let mut consts = Vec::with_capacity(op.args.len());
+        let mut operands = Vec::with_capacity(op.args.len());
         for o in &op.args {
-            consts.push(word_const(self.value(world, o)?, type_of(graph, o))?);
+            operands.push((self.value(world, o)?, operand_ty(graph, o)));
         }
-        const_word(&fold(op.op, &consts, *graph.ty(op.result))?)
+        fold_words(op.op, &operands, *graph.ty(op.result))
     }
 
     /// Address and type of what the operands after the pointer lead to, the first `count`
@@ -227,7 +221,7 @@ impl Predictor {
         if object == 0 {
             return None;
         }
-        let mut at = (object as u64, type_of(graph, &op.args[0]).pointee()?);
+        let mut at = (object as u64, operand_ty(graph, &op.args[0]).pointee()?);
         for step in &op.args[1..count] {
             at = match step {
                 LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => {
@@ -265,13 +259,6 @@ impl Predictor {
     fn anything_happens(&mut self) {
         self.memory = false;
         self.written.clear();
-    }
-}
-
-fn type_of(graph: &LLGraph, o: &LLOperand) -> LLType {
-    match o {
-        LLOperand::Var(v) => *graph.ty(*v),
-        LLOperand::Const(c) => c.ty(),
     }
 }
 
