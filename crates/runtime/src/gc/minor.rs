@@ -14,6 +14,7 @@ const COPIED_HERE: usize = 8;
 impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
     pub(super) unsafe fn minor_collection(&mut self) {
+        self.survived = 0;
         // SAFETY: all roots are on the shadow stacks, in the exception state, or in
         // remembered objects; headers are intact.
         unsafe {
@@ -98,6 +99,7 @@ impl Gc {
             let header = *(obj as *const usize);
             let info = TypeInfo::of(obj);
             let size = info.size_of(obj);
+            self.survived += size;
             let to = if header & PRISTINE != 0 {
                 self.shadows.get(obj).unwrap_or_else(|| self.reserve(size))
             } else {

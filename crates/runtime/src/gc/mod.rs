@@ -94,6 +94,8 @@ pub(crate) struct Gc {
     old_weakrefs: Stack<Obj>,
     finalizers: Finalizers,
     threshold: usize,
+    /// Bytes that were moved out of the nursery by the last minor collection.
+    survived: usize,
     stress: bool,
     /// Completed collections, for tests and statistics.
     minor_collections: usize,
@@ -120,6 +122,7 @@ static mut GC: Gc = Gc {
     old_weakrefs: Stack::new(),
     finalizers: Finalizers::new(),
     threshold: 0,
+    survived: 0,
     stress: false,
     minor_collections: 0,
     major_collections: 0,
@@ -333,9 +336,8 @@ impl Gc {
     unsafe fn collect_for_space(&mut self, size: usize) {
         // SAFETY: as for the caller.
         unsafe {
-            let before = self.old_bytes();
             self.minor_collection();
-            self.grow_nursery(self.old_bytes() - before);
+            self.grow_nursery();
             if self.old_bytes() > self.threshold {
                 self.major_collection();
             }
@@ -355,9 +357,9 @@ impl Gc {
         }
     }
 
-    /// Makes the nursery larger if that many bytes, which survived it, are many.
-    fn grow_nursery(&mut self, survived: usize) {
-        if survived > self.nursery_size / NURSERY_SURVIVAL {
+    /// Makes the nursery larger if much survived it.
+    fn grow_nursery(&mut self) {
+        if self.survived > self.nursery_size / NURSERY_SURVIVAL {
             self.nursery_size = (self.nursery_size * 2).min(self.nursery_most);
         }
     }

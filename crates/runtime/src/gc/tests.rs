@@ -209,6 +209,26 @@ fn the_nursery_grows_while_much_survives() {
     }
 }
 
+/// Each size of objects has blocks of its own; what counts is what is in them.
+#[test]
+fn few_objects_of_many_sizes_are_little() {
+    let _heap = Heap::growing(256 << 10, 1 << 20, false);
+    let kept = push(unsafe { rpy_gc_malloc_varsize(&ARRAY.0, 12, true) });
+    for i in 0..12 {
+        let bytes = unsafe { rpy_gc_malloc_varsize(&BYTES, 8 * i, true) };
+        set_pointer(*root(kept), 2 + i, bytes);
+    }
+    unsafe { rpy_gc_collect_minor() };
+    let gc = unsafe { gc() };
+    assert_eq!(gc.minor_collections, 1);
+    assert!(gc.old_bytes() > 12 * (60 << 10));
+    assert_eq!(
+        gc.survived,
+        (0..12).map(|i| 16 + 8 * i).sum::<usize>() + 16 + 12 * 8
+    );
+    assert_eq!(gc.nursery_size, 256 << 10);
+}
+
 #[test]
 fn garbage_is_given_back() {
     let _heap = Heap::new(64 << 10, false);
