@@ -53,6 +53,10 @@ pub struct JitOptions {
     pub threshold: Option<i64>,
     /// How many blocks a residual function has before what comes is left to others.
     pub most_blocks: Option<usize>,
+    /// How many bytes of machine code there are before nothing is added any more.
+    pub most_code: Option<usize>,
+    /// How many bytes of machine code are compiled at once before it is done in pieces.
+    pub largest_unit: Option<usize>,
     /// Where to say what was compiled.
     pub report: Option<Arc<Mutex<JitReport>>>,
     /// Where to say how many drivers the program has.
@@ -66,6 +70,10 @@ pub struct JitReport {
     pub functions: usize,
     /// What they consist of: `residual`, `oops`, `flexswitches` and `blocks`.
     pub counts: Value,
+    /// How many bytes of machine code there are.
+    pub code_bytes: usize,
+    /// How many pieces of machine code there are.
+    pub units: usize,
     /// Why loops stay interpreted.
     pub refused: Vec<String>,
     /// The residual functions as text.
@@ -301,6 +309,8 @@ fn with_jit<T>(
         *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
             functions: graphs.len(),
             counts: counts_json(&jit.counts()),
+            code_bytes: 0,
+            units: 0,
             refused: jit.refused(),
             graphs: graphs.iter().map(|g| residual_text(db, roots, g)).collect(),
         };

@@ -92,9 +92,12 @@ pub(crate) fn with_native_jit<T>(
         infos,
         splits: options.splits,
     };
+    let usual = Options::default();
     let choices = Options {
         threshold: options.threshold,
-        ..Options::default()
+        most_code: options.most_code.unwrap_or(usual.most_code),
+        largest_unit: options.largest_unit.unwrap_or(usual.largest_unit),
+        ..usual
     };
     timings.phase("execute", || {
         // Without memory for code the program runs as it is.
@@ -104,9 +107,12 @@ pub(crate) fn with_native_jit<T>(
         let result = jit.run(|| run(&image));
         if let Some(report) = &options.report {
             let graphs = jit.residual_graphs();
+            let counts = jit.counts();
             *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
                 functions: graphs.len(),
-                counts: counts_json(&jit.counts().residual),
+                counts: counts_json(&counts.residual),
+                code_bytes: counts.bytes,
+                units: counts.units + counts.hot,
                 refused: jit.refused(),
                 graphs: graphs.iter().map(print).collect(),
             };

@@ -51,12 +51,24 @@ fn compiled(
     engine: Engine,
     bound: usize,
 ) -> (String, JitReport) {
+    let options = JitOptions {
+        most_blocks: Some(bound),
+        ..JitOptions::default()
+    };
+    compiled_with(db, args, engine, options)
+}
+
+fn compiled_with(
+    db: &taipan_driver::Database,
+    args: &[i64],
+    engine: Engine,
+    options: JitOptions,
+) -> (String, JitReport) {
     let report = Arc::new(Mutex::new(JitReport::default()));
     let options = JitOptions {
         threshold: Some(2),
-        most_blocks: Some(bound),
         report: Some(report.clone()),
-        ..JitOptions::default()
+        ..options
     };
     let got = outcome(db, "main", args, engine, Some(options));
     let report = report.lock().expect("nothing panicked").clone();
@@ -100,4 +112,98 @@ fn parts_of_a_loop_meet() {
     assert!(few.functions > 3, "{} functions", few.functions);
     assert_eq!(few.functions, more.functions);
     assert_eq!(more.refused, [""; 0]);
+}
+
+/// When there is as much machine code as there may be, nothing is added, and what code does not
+/// cover is interpreted.
+#[test]
+fn machine_code_is_bounded() {
+    let mut db = database(MANY);
+    let args: &[i64] = &[60, 4];
+    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    let mut sizes = Vec::new();
+    for most in [1, 20_000, 60_000] {
+        let options = JitOptions {
+            most_code: Some(most),
+            ..JitOptions::default()
+        };
+        let (got, report) = compiled_with(&db, args, Engine::Native, options);
+        assert_eq!(got, expected, "{most} bytes");
+        let refused = &report.refused;
+        assert!(
+            refused.iter().all(|why| why.contains("already")),
+            "{refused:?}"
+        );
+        // What runs goes on to its next merge point.
+        assert!(report.code_bytes < most + 50_000, "{}", report.code_bytes);
+        sizes.push(report.code_bytes);
+    }
+    let (got, report) = compiled_with(&db, args, Engine::Native, JitOptions::default());
+    assert_eq!(got, expected);
+    assert_eq!(report.refused, [""; 0]);
+    assert!(report.code_bytes > sizes[2], "{sizes:?}");
+    assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
+}
+
+/// Many short loops in functions that call each other, on boxed numbers.
+const MANY: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['i', 'total'])
+class Num(object):
+    def __init__(self, n): self.n = n
+class Code(object):
+    _immutable_fields_ = ['ops', 'inner']
+    def __init__(self, ops, inner): self.ops, self.inner = ops, inner
+def run(code, total):
+    pc = 0
+    i = 5
+    while pc < len(code.ops):
+        driver.jit_merge_point(pc=pc, code=code, i=i, total=total)
+        op = code.ops[pc]
+        pc += 1
+        if op == '+': total = Num(total.n + i)
+        elif op == '?':
+            if total.n % 7 == 3: total = Num(total.n + 2)
+            elif total.n % 5 == 1: total = Num(total.n - 1)
+        elif op == 'c':
+            if code.inner is not None: total = run(code.inner, total)
+        elif op == ']':
+            i -= 1
+            if i > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, i=i, total=total)
+    return total
+def main(k, rounds):
+    total = Num(0)
+    codes = []
+    inner = None
+    for j in range(k):
+        inner = Code('+?+' + '?' * (j % 4) + ('c' if j % 3 else '') + ']', inner)
+        codes.append(inner)
+    for r in range(rounds):
+        for code in codes:
+            if total.n > 1000000: total = Num(total.n % 1000)
+            total = run(code, total)
+    return total.n
+";
+
+/// What cannot be compiled at once is compiled in pieces.
+#[test]
+fn large_units_are_compiled_in_pieces() {
+    let mut db = database(MANY);
+    let args: &[i64] = &[6, 40];
+    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    let units = [1, 700, usize::MAX].map(|largest| {
+        let options = JitOptions {
+            largest_unit: Some(largest),
+            ..JitOptions::default()
+        };
+        let (got, report) = compiled_with(&db, args, Engine::Native, options);
+        assert_eq!(got, expected, "{largest} bytes");
+        assert_eq!(report.refused, [""; 0]);
+        report.units
+    });
+    assert!(units[0] > units[1] && units[1] > units[2], "{units:?}");
 }

@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use taipan_codegen::{CodegenError, CompiledFunction, RelocKind, SymbolRef};
 use taipan_codegen_cranelift::{STUB, stub};
 
-/// Address space for code.
-const SIZE: usize = 256 << 20;
+/// Address space that is reserved for code at a time.
+const CHUNK: usize = 256 << 20;
 const PAGE: usize = 4096;
 /// Where units start.
 const ALIGN: usize = 16;
@@ -27,24 +27,39 @@ enum Writer {
     Pages,
 }
 
-/// Memory that code is put into, and never taken out of.
-pub(crate) struct CodeMemory {
+/// A part of the address space, for code only.
+#[derive(Clone, Copy)]
+struct Chunk {
     base: usize,
+    size: usize,
     used: usize,
+}
+
+/// Memory that code is put into, and never taken out of. It grows by chunks: units find each
+/// other by words, and everything else by stubs where it is too far away for a call.
+pub(crate) struct CodeMemory {
+    /// Where code is put now.
+    chunk: Chunk,
+    /// Those that are full.
+    filled: Vec<Chunk>,
+    /// How large they are.
+    chunk_size: usize,
+    /// Code should be near this address.
+    near: usize,
     writer: Writer,
-    /// Where code goes on that is too far away for calls.
+    /// Where code of this chunk goes on that is too far away for calls.
     stubs: FxHashMap<usize, usize>,
 }
 
-impl CodeMemory {
-    /// Reserves it, near that address if there is room.
-    pub(crate) fn new(near: usize) -> io::Result<CodeMemory> {
-        let hint = near.saturating_sub(SIZE + (64 << 20)) & !(PAGE - 1);
+impl Chunk {
+    /// A new one, near that address if there is room.
+    fn map(near: usize, size: usize) -> io::Result<Chunk> {
+        let hint = near.saturating_sub(size + (64 << 20)) & !(PAGE - 1);
         // SAFETY: a new mapping.
         let base = unsafe {
             libc::mmap(
                 hint as *mut _,
-                SIZE,
+                size,
                 libc::PROT_READ | libc::PROT_EXEC,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                 -1,
@@ -54,27 +69,45 @@ impl CodeMemory {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let mut memory = CodeMemory {
+        Ok(Chunk {
             base: base as usize,
+            size,
             used: 0,
-            writer: Writer::Pages,
-            stubs: FxHashMap::default(),
-        };
+        })
+    }
+}
+
+impl CodeMemory {
+    /// Reserves it, near that address if there is room.
+    pub(crate) fn new(near: usize) -> io::Result<CodeMemory> {
+        CodeMemory::with_chunks(near, CHUNK)
+    }
+
+    fn with_chunks(near: usize, chunk_size: usize) -> io::Result<CodeMemory> {
+        let mut chunk = Chunk::map(near, chunk_size)?;
+        let mut writer = Writer::Pages;
         // What cannot be executed traps.
         let first = [0xcc; ALIGN];
-        match own_memory() {
-            Ok(file) if file.write_all_at(&first, memory.base as u64).is_ok() => {
-                memory.writer = Writer::Memory(file, std::process::id());
-                memory.used = ALIGN;
-            }
-            _ => {}
+        if let Ok(file) = own_memory()
+            && file.write_all_at(&first, chunk.base as u64).is_ok()
+        {
+            writer = Writer::Memory(file, std::process::id());
+            chunk.used = ALIGN;
         }
-        Ok(memory)
+        Ok(CodeMemory {
+            chunk,
+            filled: Vec::new(),
+            chunk_size,
+            near,
+            writer,
+            stubs: FxHashMap::default(),
+        })
     }
 
     /// How many bytes are in use.
     pub(crate) fn used(&self) -> usize {
-        self.used
+        let filled: usize = self.filled.iter().map(|c| c.used).sum();
+        filled + self.chunk.used
     }
 
     /// Puts code into memory, with its references resolved, and returns where.
@@ -87,16 +120,31 @@ impl CodeMemory {
         for r in &code.relocs {
             far.push(resolve(&r.target)?);
         }
+        match self.put(code, &far) {
+            Err(_) if matches!(self.writer, Writer::Memory(..)) => {
+                // The file cannot be opened or written to any more.
+                self.writer = Writer::Pages;
+                self.chunk.used = self.chunk.used.next_multiple_of(PAGE);
+                self.put(code, &far)
+            }
+            done => done,
+        }
+        .map_err(|e| CodegenError::new("code", e.to_string()))
+    }
+
+    fn put(&mut self, code: &CompiledFunction, targets: &[usize]) -> io::Result<usize> {
+        self.make_room(code)?;
+        let mut targets = targets.to_vec();
         // Stubs first: they are code of their own.
-        for (r, to) in code.relocs.iter().zip(&mut far) {
-            let near = to.abs_diff(self.base) < (1 << 31) - SIZE;
+        for (r, to) in code.relocs.iter().zip(&mut targets) {
+            let near = to.abs_diff(self.chunk.base) < (1 << 31) - self.chunk.size;
             if r.kind == RelocKind::PcRel32 && !near {
                 *to = self.stub(*to)?;
             }
         }
-        let at = self.reserve(code.code.len())?;
+        let at = self.reserve(code.code.len());
         let mut bytes = code.code.clone();
-        for (r, to) in code.relocs.iter().zip(far) {
+        for (r, to) in code.relocs.iter().zip(targets) {
             let value = (to as i64).wrapping_add(r.addend);
             let offset = r.offset as usize;
             match r.kind {
@@ -111,39 +159,53 @@ impl CodeMemory {
         Ok(at)
     }
 
-    fn stub(&mut self, to: usize) -> Result<usize, CodegenError> {
+    /// Sees to it that the code and its stubs are in one chunk.
+    fn make_room(&mut self, code: &CompiledFunction) -> io::Result<()> {
+        let pieces = code.relocs.len() + 1;
+        let most = code.code.len() + pieces * (STUB + self.align());
+        if self.chunk.used + most <= self.chunk.size {
+            return Ok(());
+        }
+        let size = self.chunk_size.max(most.next_multiple_of(PAGE));
+        let new = Chunk::map(self.near, size)?;
+        self.filled.push(std::mem::replace(&mut self.chunk, new));
+        self.stubs.clear();
+        Ok(())
+    }
+
+    fn stub(&mut self, to: usize) -> io::Result<usize> {
         if let Some(at) = self.stubs.get(&to) {
             return Ok(*at);
         }
-        let at = self.reserve(STUB)?;
+        let at = self.reserve(STUB);
         self.write(at, &stub(to))?;
         self.stubs.insert(to, at);
         Ok(at)
     }
 
-    fn reserve(&mut self, size: usize) -> Result<usize, CodegenError> {
-        let align = match self.writer {
+    fn align(&self) -> usize {
+        match self.writer {
             Writer::Memory(..) => ALIGN,
             Writer::Pages => PAGE,
-        };
-        let start = self.used.next_multiple_of(align);
-        if start + size > SIZE {
-            return Err(CodegenError::new("code", "no more memory"));
         }
-        self.used = start + size;
-        Ok(self.base + start)
     }
 
-    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), CodegenError> {
-        let error = |e: io::Error| CodegenError::new("code", e.to_string());
+    /// Takes memory for which there is room.
+    fn reserve(&mut self, size: usize) -> usize {
+        let start = self.chunk.used.next_multiple_of(self.align());
+        self.chunk.used = start + size;
+        self.chunk.base + start
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
         match &mut self.writer {
             Writer::Memory(file, process) => {
                 if *process != std::process::id() {
                     // A child would write into the memory of the process that opened it.
-                    *file = own_memory().map_err(error)?;
+                    *file = own_memory()?;
                     *process = std::process::id();
                 }
-                file.write_all_at(bytes, at as u64).map_err(error)
+                file.write_all_at(bytes, at as u64)
             }
             Writer::Pages => {
                 let size = bytes.len().next_multiple_of(PAGE);
@@ -151,7 +213,7 @@ impl CodeMemory {
                     // SAFETY: pages of this mapping in which there is no code yet.
                     match unsafe { libc::mprotect(at as *mut _, size, access) } {
                         0 => Ok(()),
-                        _ => Err(error(io::Error::last_os_error())),
+                        _ => Err(io::Error::last_os_error()),
                     }
                 };
                 protect(libc::PROT_READ | libc::PROT_WRITE)?;
@@ -169,8 +231,10 @@ impl Drop for CodeMemory {
             // They return to the code when the C functions that they wait in do.
             return;
         }
-        // SAFETY: the mapping is this value's own.
-        unsafe { libc::munmap(self.base as *mut _, SIZE) };
+        for c in self.filled.iter().chain([&self.chunk]) {
+            // SAFETY: the mappings are this value's own.
+            unsafe { libc::munmap(c.base as *mut _, c.size) };
+        }
     }
 }
 
@@ -181,7 +245,8 @@ fn own_memory() -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::{CodeMemory, PAGE, Writer};
-    use taipan_codegen::{CodegenError, CompiledFunction};
+    use std::fs::File;
+    use taipan_codegen::{CodegenError, CompiledFunction, Reloc, RelocKind, SymbolRef};
 
     /// A function that returns a number.
     fn returning(n: u8) -> CompiledFunction {
@@ -228,7 +293,57 @@ mod tests {
     fn pages_are_written_before_they_are_executable() {
         let mut memory = CodeMemory::new(access as *const () as usize).expect("memory");
         memory.writer = Writer::Pages;
-        memory.used = memory.used.next_multiple_of(PAGE);
+        memory.chunk.used = memory.chunk.used.next_multiple_of(PAGE);
         check(memory);
+    }
+
+    #[test]
+    fn memory_goes_on_where_it_can_be_written_to() {
+        let mut memory = CodeMemory::new(access as *const () as usize).expect("memory");
+        let mut nothing = |_: &_| Err(CodegenError::new("test", "no symbols"));
+        memory.add(&returning(7), &mut nothing).expect("memory");
+        let nowhere = File::open("/dev/null").expect("a file that is not written to");
+        memory.writer = Writer::Memory(nowhere, std::process::id());
+        check(memory);
+    }
+
+    /// Code calls the same function from each chunk, however far that is away.
+    #[test]
+    fn there_is_always_another_chunk() {
+        extern "C" fn seven() -> i32 {
+            7
+        }
+        let near = access as *const () as usize;
+        for base in [near, near / 2] {
+            let mut memory = CodeMemory::with_chunks(base, PAGE).expect("memory");
+            let mut calling = CompiledFunction {
+                // sub rsp, 8; call seven; add rsp, 8; ret
+                code: vec![
+                    0x48, 0x83, 0xec, 8, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3,
+                ],
+                relocs: vec![Reloc {
+                    offset: 5,
+                    kind: RelocKind::PcRel32,
+                    target: SymbolRef::External("seven".into()),
+                    addend: -4,
+                }],
+                locations: Vec::new(),
+            };
+            calling.code.resize(1000, 0xcc);
+            let mut last = 0;
+            for n in 0..20 {
+                if n == 10 {
+                    calling.code.resize(3 * PAGE, 0xcc);
+                }
+                let mut resolve = |_: &_| Ok(seven as *const () as usize);
+                let at = memory.add(&calling, &mut resolve).expect("memory");
+                // SAFETY: code of a function of this type.
+                let f: extern "C" fn() -> i32 = unsafe { std::mem::transmute(at) };
+                assert_eq!(f(), 7);
+                assert!(memory.used() >= last + calling.code.len());
+                last = memory.used();
+            }
+            assert!(memory.filled.len() >= 12);
+        }
     }
 }

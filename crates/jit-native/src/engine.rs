@@ -1,5 +1,6 @@
 //! The compiler at work: what the running program asks of it.
 
+use std::any::Any;
 use std::cell::{Cell as StdCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -35,6 +36,12 @@ pub struct Options {
     pub threshold: Option<i64>,
     /// How often a loop is entered before its code is compiled with optimisations.
     pub hot: u64,
+    /// When there are so many bytes of code nothing is added any more, but for what code that
+    /// is running needs to get to its next merge point.
+    pub most_code: usize,
+    /// Units whose machine code has more bytes than this are compiled in pieces, as those
+    /// are that the code generator refuses.
+    pub largest_unit: usize,
     /// A program whose code cannot be compiled sees an exception, and goes on until it is
     /// asked what was wrong. Otherwise it goes on without, or ends if that is too late.
     pub raises: bool,
@@ -45,6 +52,8 @@ impl Default for Options {
         Options {
             threshold: None,
             hot: 500,
+            most_code: 128 << 20,
+            largest_unit: 16 << 20,
             raises: false,
         }
     }
@@ -236,7 +245,20 @@ impl<'p> NativeJit<'p> {
                 *n
             }
         };
-        with_room(|| self.compile(number, d, greens, count as i64))
+        with_room(|| self.compile_or_refuse(number, d, greens, count as i64))
+    }
+
+    /// As [`NativeJit::compile`]. An error of the compiler itself leaves the loop to the
+    /// interpreter, and every one after it, since nobody knows what else is wrong.
+    fn compile_or_refuse(&self, number: usize, d: &Driver, greens: &[u64], count: i64) -> usize {
+        let compile = || self.compile(number, d, greens, count);
+        catch_unwind(AssertUnwindSafe(compile)).unwrap_or_else(|panic| {
+            self.full.set(true);
+            let why = format!("internal error: {}", text_of(&*panic));
+            self.refused.borrow_mut().push(why);
+            *d.table.borrow_mut().entry(greens) = Seen::Refused;
+            0
+        })
     }
 
     /// Whether loops of a driver are compiled at all.
@@ -425,12 +447,16 @@ fn with_current(f: impl FnOnce(&NativeJit<'_>) -> usize) -> usize {
         return 0;
     };
     catch_unwind(AssertUnwindSafe(|| f(jit))).unwrap_or_else(|panic| {
-        let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
-            (Some(text), _) => text.as_str(),
-            (_, Some(text)) => *text,
-            _ => "panic",
-        };
-        let text = format!("internal error in the JIT compiler: {text}");
+        let text = format!("internal error in the JIT compiler: {}", text_of(&*panic));
         exc::fatal(text.as_bytes())
     })
+}
+
+/// What a panic says.
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "panic",
+    }
 }

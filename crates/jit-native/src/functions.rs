@@ -2,7 +2,6 @@
 
 mod record;
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +10,7 @@ use std::time::Instant;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel};
-use taipan_graph::{BlockId, Dominators, ExitCase, VarId};
+use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
@@ -25,6 +24,7 @@ use crate::cells::{Words, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit};
 use crate::log::Log;
+use crate::regions::{LARGEST_REGION, hot_region, loop_around};
 use crate::roots::GIVEN_UP;
 use crate::unit::{
     Exits, MOST_ARRIVED, dispatcher, failing, in_a_word, interpreted, region, thunk,
@@ -35,9 +35,6 @@ use record::Made;
 /// So many blocks that can be entered from other units are in a unit although they are in
 /// the middle of another one.
 const MOST_AGAIN: usize = 8;
-
-/// Regions of more blocks are not compiled again with optimisations.
-const LARGEST_REGION: usize = 10_000;
 
 /// How many blocks all residual functions together may have; then nothing is added.
 const MOST_BLOCKS: usize = 1_000_000;
@@ -127,6 +124,8 @@ pub(crate) struct Functions<'p> {
     /// The values with which code got to the compiler.
     arrived: Box<[AtomicU64]>,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
+    /// How many blocks all of them have.
+    blocks: usize,
     /// The cells by which residual functions are entered.
     portals: FxHashMap<PortalKey, usize>,
     /// Those for which there is no function yet.
@@ -156,6 +155,7 @@ impl<'p> Functions<'p> {
             thunks: FxHashMap::default(),
             arrived: (0..MOST_ARRIVED).map(|_| AtomicU64::new(0)).collect(),
             failures: FxHashMap::default(),
+            blocks: 0,
             portals: FxHashMap::default(),
             left: FxHashMap::default(),
             names: Names::new(image),
@@ -233,15 +233,18 @@ impl<'p> Functions<'p> {
         count: i64,
     ) -> Result<usize, String> {
         let entry = &jit.entered[driver].entry;
-        if self.is_full() {
+        if self.is_full(jit) {
             return Err(format!(
-                "there are residual functions of {MOST_BLOCKS} blocks already"
+                "there are {} bytes of code and residual functions of {} blocks already",
+                self.code.used(),
+                self.blocks
             ));
         }
         let started = Instant::now();
         let number = self.functions.len();
         let mut world = self.world(jit.types);
         let residual = jit.portals.compile(driver, number, greens, &mut world)?;
+        self.blocks += residual.block_count();
         let graph = residual.graph();
         let start = graph.startblock;
         let live = graph.block(start).inputargs.clone();
@@ -280,10 +283,14 @@ impl<'p> Functions<'p> {
         self.entry(entry, cell).map_err(|e| e.to_string())
     }
 
-    /// Whether so much was compiled that nothing is added.
-    fn is_full(&self) -> bool {
-        let blocks = self.functions.iter().map(|f| f.residual.block_count());
-        blocks.sum::<usize>() > MOST_BLOCKS
+    /// Whether so much was compiled that nothing is added. Then the interpreter goes on where
+    /// code is left.
+    fn is_full(&self, jit: &NativeJit<'p>) -> bool {
+        let full = self.blocks > MOST_BLOCKS || self.code.used() > jit.options.most_code;
+        if full {
+            jit.full.set(true);
+        }
+        full
     }
 
     /// The cell by which a function goes on at the merge point of its driver for greens that
@@ -332,7 +339,6 @@ impl<'p> Functions<'p> {
         match made {
             Ok(entry) => jit.has_compiled(*driver, greens, entry),
             Err(why) => {
-                jit.full.set(self.is_full());
                 self.log_refused(jit, *driver, greens, &why);
                 let types = &jit.entered[*driver].entry;
                 let graph = interpreted("the interpreter", types.result, &types.args, &left.call);
@@ -353,21 +359,25 @@ impl<'p> Functions<'p> {
     /// Machine code of a unit that is made up.
     fn made_up(&mut self, jit: &NativeJit<'p>, graph: &LLGraph) -> Result<usize, CodegenError> {
         let graph = gc_transform(graph, &jit.program);
-        self.emit(jit, &graph, false)
+        self.emit(jit, &graph, false, usize::MAX)
     }
 
-    /// Machine code of a unit.
+    /// Machine code of a unit, if it has no more bytes than that.
     fn emit(
         &mut self,
         jit: &NativeJit<'p>,
         graph: &LLGraph,
         hot: bool,
+        most: usize,
     ) -> Result<usize, CodegenError> {
         let compiler = match hot {
             true => &mut self.speed,
             false => &mut self.quick,
         };
         let code = compiler.compile_unit(&jit.program, &graph.name, graph, &self.names)?;
+        if code.code.len() > most {
+            return Err(CodegenError::new(graph.name.to_string(), "too large"));
+        }
         let names = &self.names;
         let at = self.code.add(&code, &mut |s| names.resolve(s))?;
         self.log.code(at, code.code.len(), &graph.name);
@@ -506,6 +516,7 @@ impl<'p> Functions<'p> {
         arrived: &[Option<Word>],
     ) -> Result<usize, String> {
         let started = Instant::now();
+        let full = self.is_full(jit);
         let mut world = InProcess {
             program: jit.types,
             names: &mut self.names,
@@ -518,7 +529,12 @@ impl<'p> Functions<'p> {
         let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
         let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
+        if full {
+            residual.finish_soon();
+        }
+        let before = residual.block_count();
         residual.resume(number, value, arrived, &mut world)?;
+        self.blocks += residual.block_count() - before;
         self.log.specialised(started.elapsed());
         self.log_grown(jit, (function, number), value.zip(stub.value), started);
         let Some(promoted) = stub.value else {
@@ -575,7 +591,8 @@ impl<'p> Functions<'p> {
         }
     }
 
-    /// Compiles what starts at a block, for a cell.
+    /// Compiles what starts at a block, for a cell. What cannot be compiled at once is compiled
+    /// in pieces as small as they can be, each when code gets there.
     fn compile_at(
         &mut self,
         jit: &NativeJit<'p>,
@@ -583,14 +600,31 @@ impl<'p> Functions<'p> {
         start: BlockId,
         live: &[VarId],
     ) -> Result<(), String> {
+        self.functions[self.cells[&at].function]
+            .starts
+            .insert(start);
+        let most = jit.options.largest_unit;
+        self.compile_extent(jit, at, start, live, (Extent::Rest, most))
+            .or_else(|_| self.compile_extent(jit, at, start, live, (Extent::Piece, usize::MAX)))
+    }
+
+    fn compile_extent(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+        start: BlockId,
+        live: &[VarId],
+        (extent, most): (Extent<'_>, usize),
+    ) -> Result<(), String> {
         let started = Instant::now();
         let function = self.cells[&at].function;
-        self.functions[function].starts.insert(start);
-        let graph = self.region(jit, function, start, live, Extent::Rest)?;
+        let graph = self.region(jit, function, start, live, extent)?;
         let made = self.log_listing(jit, function, &graph);
         let before = self.code.used();
         let graph = gc_transform(&graph, &jit.program);
-        let code = self.emit(jit, &graph, false).map_err(|e| e.to_string())?;
+        let code = self
+            .emit(jit, &graph, false, most)
+            .map_err(|e| e.to_string())?;
         self.counts.units += 1;
         self.log_unit(
             jit,
@@ -671,7 +705,9 @@ impl<'p> Functions<'p> {
         let made = self.log_listing(jit, function, &graph);
         let before = self.code.used();
         let graph = gc_transform(&graph, &jit.program);
-        let code = self.emit(jit, &graph, true).map_err(|e| e.to_string())?;
+        let code = self
+            .emit(jit, &graph, true, jit.options.largest_unit)
+            .map_err(|e| e.to_string())?;
         self.counts.hot += 1;
         self.log_unit(
             jit,
@@ -786,66 +822,13 @@ impl<'p> Functions<'p> {
     }
 }
 
-/// The blocks that are compiled together when a block has been entered often: its loop, or
-/// the whole function if it is the first one. None if there is no such region.
-fn hot_region(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId> {
-    let graph = residual.graph();
-    if head == graph.startblock {
-        return graph.reachable().into_iter().collect();
-    }
-    loop_of(residual, head)
-}
-
-/// The blocks of the loop that starts with a block; none if there is no such loop.
-fn loop_of(residual: &ResidualFunction<'_>, head: BlockId) -> FxHashSet<BlockId> {
-    let graph = residual.graph();
-    let dominators = Dominators::new(graph);
-    let mut from: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
-    for b in graph.reachable() {
-        // A promotion that asks again is no loop.
-        if residual.stub(b).is_some_and(|s| s.value.is_some()) {
-            continue;
-        }
-        for link in &graph.block(b).exits {
-            from.entry(link.target).or_default().push(b);
-        }
-    }
-    let mut inside = FxHashSet::default();
-    let sources = from.get(&head).into_iter().flatten().copied();
-    let mut waiting: Vec<BlockId> = sources.filter(|b| dominators.dominates(head, *b)).collect();
-    if !waiting.is_empty() {
-        inside.insert(head);
-    }
-    while let Some(b) = waiting.pop() {
-        if inside.insert(b) {
-            waiting.extend(from.get(&b).into_iter().flatten());
-        }
-    }
-    inside
-}
-
-/// The head of the innermost loop around a block.
-fn loop_around(residual: &ResidualFunction<'_>, inner: BlockId) -> Option<BlockId> {
-    let graph = residual.graph();
-    let dominators = Dominators::new(graph);
-    let mut heads = BTreeSet::new();
-    for b in graph.reachable() {
-        let targets = graph.block(b).exits.iter().map(|l| l.target);
-        heads.extend(targets.filter(|t| residual.is_entry(*t) && dominators.dominates(*t, b)));
-    }
-    heads.remove(&inner);
-    let loops = heads
-        .into_iter()
-        .map(|head| (loop_of(residual, head), head));
-    let around = loops.filter(|l| l.0.contains(&inner) && l.0.len() <= LARGEST_REGION);
-    around.min_by_key(|l| l.0.len()).map(|l| l.1)
-}
-
 /// How far a unit extends.
 #[derive(Clone, Copy)]
 enum Extent<'a> {
     /// To what is in a unit already.
     Rest,
+    /// To the next blocks that can be entered from other units.
+    Piece,
     /// To the blocks of a region that it begins with. A word counts how often it is entered, and
     /// the cell is that by which the compiler is called when that was often.
     Loop(&'a FxHashSet<BlockId>, usize, usize),
@@ -889,6 +872,7 @@ impl Exits for Plan<'_, '_> {
         let defines = self.live.iter().any(|v| inputs.contains(v));
         let included = match self.extent {
             Extent::Loop(inside, ..) => inside.contains(&b),
+            Extent::Piece => false,
             // What was compiled in the middle of another unit is compiled once more, a
             // piece at a time.
             Extent::Rest if f.compiled.insert(b) => true,
@@ -941,7 +925,7 @@ impl Exits for Plan<'_, '_> {
     fn entered(&self) -> Option<(usize, usize)> {
         match self.extent {
             Extent::Loop(_, counter, cell) => Some((counter, cell)),
-            Extent::Rest => None,
+            Extent::Rest | Extent::Piece => None,
         }
     }
 

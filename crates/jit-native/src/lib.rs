@@ -22,6 +22,7 @@ mod greens;
 mod listing;
 mod log;
 mod program;
+mod regions;
 mod room;
 mod roots;
 mod stub;

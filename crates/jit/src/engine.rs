@@ -195,6 +195,12 @@ impl<'p> ResidualFunction<'p> {
             .continue_compilation(world, stub, value.unwrap_or_default(), arrived)
     }
 
+    /// From now on nothing is added that is not needed to get to the next merge point of the
+    /// driver, where another function or the interpreter goes on.
+    pub fn finish_soon(&mut self) {
+        self.0.most_blocks = 0;
+    }
+
     /// The code as far as it goes, in SSA form.
     pub fn graph(&self) -> &LLGraph {
         self.0.residual.graph()

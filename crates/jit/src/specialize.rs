@@ -114,7 +114,7 @@ pub(crate) struct Specializer<'p> {
     splits: Splits,
     of_driver: bool,
     started: Started,
-    most_blocks: usize,
+    pub(crate) most_blocks: usize,
     /// Global merge points of the portal.
     global_seen: Seen,
     /// States that went on at other merge points, where functions do not run to their end

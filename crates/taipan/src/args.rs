@@ -184,6 +184,8 @@ impl JitArgs {
             },
             threshold: self.jit_threshold,
             most_blocks: self.jit_bound,
+            most_code: None,
+            largest_unit: None,
             report: (self.jit_summary || self.jit_residual).then(Arc::default),
             drivers: Arc::default(),
         })

@@ -287,13 +287,10 @@ impl Specializer<'_> {
                 state.frame_mut().op += 1;
                 self.run_flat(world, state)
             }
-            Promoted::Green if state.frames.len() == 1 => {
-                self.leave_to_portal(world, state, op, None)
-            }
-            Promoted::Green => {
-                let state = self.call_portal(world, state, op)?;
-                self.run_flat(world, state)
-            }
+            Promoted::Green => match self.leave_to_portal(world, state, op, None)? {
+                Some(state) => self.run_flat(world, state),
+                None => Ok(()),
+            },
         }
     }
 
@@ -473,10 +470,10 @@ impl Specializer<'_> {
         // Each function has at least what is at its own merge point.
         let began = !followed && state.version.is_some();
         if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
-            if !self.closes_loop(world, &state, op, &words) {
-                self.leave_to_portal(world, state, op, Some(words))?;
+            if self.closes_loop(world, &state, op, &words) {
+                return Ok(None);
             }
-            return Ok(None);
+            return self.leave_to_portal(world, state, op, Some(words));
         }
         let again = self.starts_again(&state, &graph, &words);
         if again && !state.resumed {
@@ -684,16 +681,17 @@ impl Specializer<'_> {
     }
 
     /// Leaves the rest to the interpreter, or to the residual function for the greens, if
-    /// they are known: residual code returns what the portal returns.
+    /// they are known: residual code returns what the portal returns. At a merge point in a
+    /// function that is called the rest of that one is left; what comes after it goes on.
     fn leave_to_portal(
         &mut self,
         world: &mut dyn World,
         mut state: JitState,
         op: &TsOp,
         greens: Option<Vec<Word>>,
-    ) -> Result<(), Failure> {
-        if state.frames.len() != 1 {
-            return Err("a merge point inside another function".to_owned());
+    ) -> Result<Option<JitState>, Failure> {
+        if state.frames.len() > 1 {
+            return self.call_portal(world, state, op).map(Some);
         }
         let portal = self.graphs[0].func.clone();
         self.because(|_| "left to the interpreter".to_owned());
@@ -707,7 +705,7 @@ impl Specializer<'_> {
             self.residual.leaves_for(state.at, greens);
         }
         self.residual.return_(state.at, value);
-        Ok(())
+        Ok(None)
     }
 }
 
