@@ -23,6 +23,11 @@ pub enum OptLevel {
 pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, CodegenError> {
     let error = |e: &dyn std::fmt::Display| CodegenError::new("machine", e.to_string());
     let mut flags = settings::builder();
+    // Code of units that is made for speed of compilation is run a few hundred times.
+    let registers = match (level, units) {
+        (OptLevel::None, true) => "single_pass",
+        _ => "backtracking",
+    };
     let level = match level {
         OptLevel::None => "none",
         OptLevel::Speed => "speed",
@@ -34,6 +39,7 @@ pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, C
     };
     for (name, value) in [
         ("opt_level", level),
+        ("regalloc_algorithm", registers),
         // Code and data of an image are within reach of each other; what is elsewhere
         // is called by way of stubs.
         ("is_pic", "false"),

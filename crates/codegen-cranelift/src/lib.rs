@@ -7,6 +7,7 @@
 //! with a [`FunctionCompiler`] of its own. Graphs come after the exception and GC
 //! transforms. The machine code of a function is the same for all uses.
 
+mod arrival;
 mod call;
 mod compiler;
 mod elf;
@@ -22,6 +23,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use arrival::{Arrivals, Saved, arrival_code};
 pub use call::{
     NativeMemory, RaisedException, TracebackPlace, call_function, call_roots, call_trampoline,
     in_register,

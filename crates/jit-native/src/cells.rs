@@ -15,15 +15,33 @@ pub(crate) struct Words {
 impl Words {
     /// The address of a new one.
     pub(crate) fn new_word(&mut self, value: u64) -> usize {
-        if self.used == self.chunks.len() * CHUNK {
+        self.new_words([value])
+    }
+
+    /// The address of a new cell: its code, and what its values are.
+    pub(crate) fn new_cell(&mut self, code: u64, values: u64) -> usize {
+        self.new_words([code, values])
+    }
+
+    fn new_words<const N: usize>(&mut self, values: [u64; N]) -> usize {
+        if self.used + N > self.chunks.len() * CHUNK {
+            self.used = self.chunks.len() * CHUNK;
             self.chunks
                 .push((0..CHUNK).map(|_| AtomicU64::new(0)).collect());
         }
-        let word = &self.chunks[self.used / CHUNK][self.used % CHUNK];
-        self.used += 1;
-        word.store(value, Ordering::Release);
-        std::ptr::from_ref(word) as usize
+        let from = self.used % CHUNK;
+        let words = &self.chunks[self.used / CHUNK][from..from + N];
+        self.used += N;
+        for (word, value) in words.iter().zip(values) {
+            word.store(value, Ordering::Release);
+        }
+        words.as_ptr() as usize
     }
+}
+
+/// The address of a new cell's second word, which says what its values are.
+pub(crate) fn second(cell: usize) -> usize {
+    cell + size_of::<AtomicU64>()
 }
 
 /// What is in a word of [`Words`] that is still there.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use taipan_codegen::CodegenError;
-use taipan_codegen_cranelift::LoadedImage;
+use taipan_codegen_cranelift::{LoadedImage, Saved};
 use taipan_jit::engine::{Entered, Portals};
 use taipan_jit::{JitProgram, PARAMETERS, ResidualCounts, Word};
 use taipan_lltype::{FuncType, LLGraph, LLType, word_of_u64};
@@ -18,6 +18,8 @@ use taipan_runtime::jit::{Hooks, set_hooks};
 use taipan_runtime::state::rpy_state;
 use taipan_runtime::{exc, threads};
 
+use crate::arrived::{Arrived, Values};
+use crate::cells::{load, second};
 use crate::functions::Functions;
 use crate::greens::{GreenTable, Seen};
 use crate::program::{CallEffects, Running};
@@ -110,7 +112,6 @@ static TURN: Mutex<()> = Mutex::new(());
 
 static HOOKS: Hooks = Hooks {
     enter,
-    resume,
     set_param,
     unique_string,
 };
@@ -304,13 +305,13 @@ impl<'p> NativeJit<'p> {
         at
     }
 
-    fn resume(&self, cell: usize, value: u64) -> usize {
+    fn resume(&self, cell: usize, arrived: &Arrived<'_>) -> usize {
         let Some(_busy) = self.take() else {
             // Compiled code is not entered meanwhile.
             exc::fatal(b"compiled code ran while it was compiled");
         };
         let mut functions = self.functions.borrow_mut();
-        let why = match functions.resume(self, cell, value) {
+        let why = match functions.resume(self, cell, arrived) {
             Ok(next) => return next,
             Err(why) => why,
         };
@@ -424,8 +425,23 @@ unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
     with_current(|jit| jit.enter(driver, greens))
 }
 
-unsafe extern "C" fn resume(cell: usize, value: u64) -> usize {
-    with_current(|jit| with_room(|| jit.resume(cell, value)))
+/// Makes the code that a cell lacks, which was entered with these registers, and values on
+/// the stack. The cell to go on by.
+///
+/// # Safety
+/// It is called by [`arrival_code`] for a cell of the compiler.
+///
+/// [`arrival_code`]: taipan_codegen_cranelift::arrival_code
+pub(crate) unsafe extern "C" fn resume(saved: *mut Saved, stack: *mut u64) -> usize {
+    with_current(|jit| {
+        // SAFETY: by contract; what a cell's values are stays there as long as the cell.
+        let (cell, arrived) = unsafe {
+            let cell = (*saved).cell();
+            let values = &*(load(second(cell)) as *const Values);
+            (cell, Arrived::new(values, saved, stack))
+        };
+        with_room(|| jit.resume(cell, &arrived))
+    })
 }
 
 unsafe extern "C" fn set_param(driver: i64, parameter: i64, value: i64) {

@@ -2,33 +2,31 @@
 
 mod record;
 
+use std::ptr;
 use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::CodegenError;
-use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel};
-use taipan_graph::{BlockId, ExitCase, VarId};
+use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel, arrival_code};
+use taipan_graph::{BlockId, ExitCase, VarId, ssa_to_ssi};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
-    Access, Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT,
-    OBJECT_VTABLE, PlainOp, Program, SIGNED, STR, word_of_u64,
+    Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, Program,
+    STR, word_of_u64,
 };
 use taipan_runtime::gc::api::collections;
-use taipan_transform::{gc_transform, optimize_residual};
+use taipan_transform::{gc_transform, gc_transform_quickly, optimize_residual};
 
+use crate::arrived::{Arrived, Values};
 use crate::cells::{Words, store};
 use crate::code::CodeMemory;
-use crate::engine::{Counts, NativeJit};
+use crate::engine::{Counts, NativeJit, resume};
 use crate::log::Log;
-use crate::regions::{LARGEST_REGION, hot_region, loop_around};
+use crate::loops::{LARGEST_REGION, Loops};
 use crate::roots::GIVEN_UP;
-use crate::unit::{
-    Exits, MOST_ARRIVED, dispatcher, failing, in_a_word, interpreted, region, thunk,
-};
+use crate::unit::{Exits, dispatcher, failing, interpreted, region};
 use crate::world::{InProcess, Names, Tables};
 use record::Made;
 
@@ -99,6 +97,8 @@ struct Function<'p> {
     counters: FxHashMap<BlockId, usize>,
     /// Where compilation stopped once.
     stopped: FxHashSet<BlockId>,
+    /// The loops of the code as it is, once somebody has asked for them.
+    loops: Option<Loops>,
 }
 
 /// A region that was compiled with optimisations.
@@ -112,17 +112,15 @@ struct Hot {
     counter: usize,
 }
 
-/// Kind of the units by which cells without code lead to the compiler.
-type ThunkKey = (Vec<LLType>, LLType, bool);
-
 /// All residual functions of a program.
 pub(crate) struct Functions<'p> {
     functions: Vec<Function<'p>>,
     cells: FxHashMap<usize, Cell>,
     words: Words,
-    thunks: FxHashMap<ThunkKey, usize>,
-    /// The values with which code got to the compiler.
-    arrived: Box<[AtomicU64]>,
+    /// What the values of cells are, by their types. It stays where it is.
+    values: FxHashMap<Vec<LLType>, Box<Values>>,
+    /// The code of cells that have none of their own: it calls the compiler.
+    waiting: usize,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
     /// How many blocks all of them have.
     blocks: usize,
@@ -146,14 +144,16 @@ pub(crate) struct Functions<'p> {
 impl<'p> Functions<'p> {
     /// None yet.
     pub(crate) fn new(image: &'p LoadedImage) -> Result<Functions<'p>, CodegenError> {
-        let code = CodeMemory::new(image.start())
+        let mut code = CodeMemory::new(image.start())
             .map_err(|e| CodegenError::new("code", format!("no executable memory: {e}")))?;
+        let no_names = &mut |_: &_| Err(CodegenError::new("code", "no names"));
+        let waiting = code.add(&arrival_code(resume as *const () as usize), no_names)?;
         Ok(Functions {
             functions: Vec::new(),
             cells: FxHashMap::default(),
             words: Words::default(),
-            thunks: FxHashMap::default(),
-            arrived: (0..MOST_ARRIVED).map(|_| AtomicU64::new(0)).collect(),
+            values: FxHashMap::default(),
+            waiting,
             failures: FxHashMap::default(),
             blocks: 0,
             portals: FxHashMap::default(),
@@ -262,6 +262,7 @@ impl<'p> Functions<'p> {
             hot: FxHashMap::default(),
             counters: FxHashMap::default(),
             stopped: FxHashSet::default(),
+            loops: None,
         });
         let key = (driver, greens.to_vec());
         let cell = match self.portals.get(&key) {
@@ -275,7 +276,7 @@ impl<'p> Functions<'p> {
                 f.cells.insert(Point::Block(start), *cell);
                 *cell
             }
-            None => self.cell(jit, number, Point::Block(start), live, None)?,
+            None => self.cell(number, Point::Block(start), live, None),
         };
         self.portals.insert(key, cell);
         self.log.reason(cell, || "it starts here".to_owned());
@@ -302,17 +303,14 @@ impl<'p> Functions<'p> {
         function: usize,
         greens: &[Word],
         call: &[LLOperand],
-    ) -> Result<usize, String> {
+    ) -> usize {
         let driver = self.functions[function].driver;
         let key = (driver, greens.to_vec());
         if let Some(cell) = self.portals.get(&key) {
-            return Ok(*cell);
+            return *cell;
         }
         let entry = &jit.entered[driver].entry;
-        let target = self
-            .thunk(jit, &entry.args, entry.result, false)
-            .map_err(|e| e.to_string())?;
-        let at = self.words.new_word(target as u64);
+        let at = self.waiting_cell(&entry.args);
         let cell = Cell {
             function,
             point: Point::Portal,
@@ -324,7 +322,7 @@ impl<'p> Functions<'p> {
         self.portals.insert(key.clone(), at);
         let call = call.to_vec();
         self.left.insert(at, Left { key, call });
-        Ok(at)
+        at
     }
 
     /// Compiles the function for a merge point that another one goes on at. If that cannot
@@ -342,7 +340,7 @@ impl<'p> Functions<'p> {
                 self.log_refused(jit, *driver, greens, &why);
                 let types = &jit.entered[*driver].entry;
                 let graph = interpreted("the interpreter", types.result, &types.args, &left.call);
-                let code = self.made_up(jit, &graph).map_err(|e| e.to_string())?;
+                let code = self.made_up(jit, graph).map_err(|e| e.to_string())?;
                 store(at, code as u64);
             }
         }
@@ -357,8 +355,8 @@ impl<'p> Functions<'p> {
     }
 
     /// Machine code of a unit that is made up.
-    fn made_up(&mut self, jit: &NativeJit<'p>, graph: &LLGraph) -> Result<usize, CodegenError> {
-        let graph = gc_transform(graph, &jit.program);
+    fn made_up(&mut self, jit: &NativeJit<'p>, graph: LLGraph) -> Result<usize, CodegenError> {
+        let graph = gc_transform_quickly(graph, &jit.program);
         self.emit(jit, &graph, false, usize::MAX)
     }
 
@@ -387,24 +385,19 @@ impl<'p> Functions<'p> {
     /// The cell of a place, a new one if there is none; it leads to the compiler then.
     fn cell(
         &mut self,
-        jit: &NativeJit<'p>,
         function: usize,
         point: Point,
         live: Vec<VarId>,
         value: Option<VarId>,
-    ) -> Result<usize, String> {
+    ) -> usize {
         if let Some(cell) = self.functions[function].cells.get(&point) {
-            return Ok(*cell);
+            return *cell;
         }
         let f = &self.functions[function];
         let graph = f.residual.graph();
         let types: Vec<LLType> = (live.iter().chain(&value)).map(|v| *graph.ty(*v)).collect();
-        let result = f.result;
         let promotes = value.is_some();
-        let target = self
-            .thunk(jit, &types, result, promotes)
-            .map_err(|e| e.to_string())?;
-        let at = self.words.new_word(target as u64);
+        let at = self.waiting_cell(&types);
         let cell = Cell {
             function,
             point,
@@ -414,41 +407,17 @@ impl<'p> Functions<'p> {
         };
         self.cells.insert(at, cell);
         self.functions[function].cells.insert(point, at);
-        Ok(at)
+        at
     }
 
-    fn thunk(
-        &mut self,
-        jit: &NativeJit<'p>,
-        types: &[LLType],
-        result: LLType,
-        promotes: bool,
-    ) -> Result<usize, CodegenError> {
-        let key = (types.to_vec(), result, promotes);
-        if let Some(at) = self.thunks.get(&key) {
-            return Ok(*at);
+    /// A new cell for values of these types, which leads to the compiler.
+    fn waiting_cell(&mut self, types: &[LLType]) -> usize {
+        if !self.values.contains_key(types) {
+            let values = Box::new(Values::new(types));
+            self.values.insert(types.to_vec(), values);
         }
-        let arrived = self.arrived.as_ptr() as usize;
-        let graph = thunk("thunk", result, types, promotes, arrived, |ty| {
-            let kind = FuncKind::External {
-                name: "rpy_jit_resume".into(),
-                can_collect: true,
-                can_raise: false,
-                releases_gil: false,
-                library: None,
-            };
-            let args = vec![*SIGNED, ty];
-            LLConst::Func(FuncSym::new(
-                kind,
-                FuncType {
-                    args,
-                    result: *SIGNED,
-                },
-            ))
-        });
-        let at = self.made_up(jit, &graph)?;
-        self.thunks.insert(key, at);
-        Ok(at)
+        let values = ptr::from_ref(&*self.values[types]);
+        self.words.new_cell(self.waiting as u64, values as u64)
     }
 
     /// Makes the code that a cell lacks; the cell to go on by.
@@ -456,7 +425,7 @@ impl<'p> Functions<'p> {
         &mut self,
         jit: &NativeJit<'p>,
         at: usize,
-        value: u64,
+        arrived: &Arrived<'_>,
     ) -> Result<usize, String> {
         let cell = self.cells.get(&at).ok_or("no such cell")?.clone();
         match cell.point {
@@ -470,39 +439,30 @@ impl<'p> Functions<'p> {
                 Err(_) => {
                     // The code that there is goes on as it is.
                     self.stop_counting(cell.function, b);
-                    self.cell(jit, cell.function, Point::Block(b), cell.live, None)
+                    Ok(self.cell(cell.function, Point::Block(b), cell.live, None))
                 }
             },
             Point::Stub(number) | Point::Default(number) => {
-                let arrived = self.arrived(&cell.types);
+                let words = arrived.words().into_iter().zip(&cell.types);
+                let words: Vec<Option<Word>> =
+                    words.map(|(w, ty)| Some(word_of_u64(w?, *ty))).collect();
                 // SAFETY: this is the mutator.
                 let moves = unsafe { collections() };
-                let mut word = None;
-                if cell.promotes
-                    && let Some(ty) = cell.types.last()
-                {
+                let mut value = None;
+                if let (true, Some(ty)) = (cell.promotes, cell.types.last()) {
+                    let word = words.last().copied().flatten();
+                    let word = word.ok_or_else(|| format!("a {ty} is promoted"))?;
                     let mut world = self.world(jit.types);
-                    word = Some(world.stable(word_of_u64(value, *ty), *ty));
+                    value = Some(world.stable(word, *ty));
                 }
                 // SAFETY: as above.
-                let arrived = match moves == unsafe { collections() } {
-                    true => arrived,
+                let words = match moves == unsafe { collections() } {
+                    true => words,
                     false => Vec::new(),
                 };
-                self.grow(jit, cell.function, number, word, &arrived)
+                self.grow(jit, cell.function, number, value, &words)
             }
         }
-    }
-
-    /// The values of these types with which code got here.
-    fn arrived(&self, types: &[LLType]) -> Vec<Option<Word>> {
-        let words = types.iter().zip(&self.arrived);
-        let words = words.map(|(ty, w)| {
-            let word = w.load(Relaxed).to_le_bytes();
-            let access = Access::of(*ty).filter(|_| in_a_word(*ty))?;
-            Some(word_of_u64(access.decode(&word[..access.size()]), *ty))
-        });
-        words.collect()
     }
 
     /// Goes on compiling at a stub, with values that arrived there; the cell by which to go
@@ -528,6 +488,7 @@ impl<'p> Functions<'p> {
         let f = &mut self.functions[function];
         let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
         let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
+        f.loops = None;
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
         if full {
             residual.finish_soon();
@@ -562,8 +523,8 @@ impl<'p> Functions<'p> {
                 .stub(link.target)
                 .is_some();
             let cell = match waits {
-                true => self.cell(jit, function, Point::Default(number), live, Some(promoted))?,
-                false => self.cell(jit, function, Point::Block(link.target), live, None)?,
+                true => self.cell(function, Point::Default(number), live, Some(promoted)),
+                false => self.cell(function, Point::Block(link.target), live, None),
             };
             match link.case {
                 ExitCase::Default | ExitCase::None => default = Some((cell, waits)),
@@ -577,7 +538,7 @@ impl<'p> Functions<'p> {
         let types = self.cells[&at].types.clone();
         let live = &types[..types.len() - 1];
         let graph = dispatcher(&name, result, live, value_type, cases, default);
-        let code = self.made_up(jit, &graph).map_err(|e| e.to_string())?;
+        let code = self.made_up(jit, graph).map_err(|e| e.to_string())?;
         store(at, code as u64);
         Ok(at)
     }
@@ -618,10 +579,10 @@ impl<'p> Functions<'p> {
     ) -> Result<(), String> {
         let started = Instant::now();
         let function = self.cells[&at].function;
-        let graph = self.region(jit, function, start, live, extent)?;
+        let graph = self.region(jit, function, start, live, extent);
         let made = self.log_listing(jit, function, &graph);
         let before = self.code.used();
-        let graph = gc_transform(&graph, &jit.program);
+        let graph = gc_transform_quickly(graph, &jit.program);
         let code = self
             .emit(jit, &graph, false, most)
             .map_err(|e| e.to_string())?;
@@ -635,6 +596,18 @@ impl<'p> Functions<'p> {
         );
         store(at, code as u64);
         Ok(())
+    }
+
+    /// What `f` finds out of the loops of a function.
+    fn loops<T>(
+        &mut self,
+        function: usize,
+        f: impl FnOnce(&mut Loops, &ResidualFunction<'_>) -> T,
+    ) -> T {
+        let Function {
+            residual, loops, ..
+        } = &mut self.functions[function];
+        f(loops.get_or_insert_with(|| Loops::new(residual)), residual)
     }
 
     /// Code of a region asks no more whether it is entered often.
@@ -658,15 +631,16 @@ impl<'p> Functions<'p> {
         head: BlockId,
     ) -> Result<usize, String> {
         let started = Instant::now();
-        let inside = hot_region(&self.functions[function].residual, head);
+        let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
         let graph = self.functions[function].residual.graph();
         let live = graph.block(head).inputargs.clone();
-        let entry = self.cell(jit, function, Point::Block(head), live.clone(), None)?;
+        let entry = self.cell(function, Point::Block(head), live.clone(), None);
         let size = inside.len();
         if size == 0 || size > LARGEST_REGION {
             // It is a part of another region, or not worth the time: nobody asks again.
             self.stop_counting(function, head);
-            if let Some(outer) = loop_around(&self.functions[function].residual, head) {
+            let outer = self.loops(function, |l, f| l.around(f, head));
+            if let Some(outer) = outer {
                 if !self.functions[function].hot.contains_key(&outer) {
                     self.compile_hot(jit, function, outer)?;
                 }
@@ -694,9 +668,11 @@ impl<'p> Functions<'p> {
             self.functions[function].hot.insert(head, new);
             return Ok(entry);
         }
-        let again = self.cell(jit, function, Point::Again(head), live.clone(), None)?;
+        let again = self.cell(function, Point::Again(head), live.clone(), None);
         let extent = Extent::Loop(&inside, counter, again);
-        let mut graph = self.region(jit, function, head, &live, extent)?;
+        let mut graph = self.region(jit, function, head, &live, extent);
+        ssa_to_ssi(&mut graph);
+        graph.compact();
         optimize_residual(&mut graph, &jit.program);
         self.log.reason(entry, || match blocks {
             0 => format!("it was entered {} times", jit.options.hot),
@@ -716,7 +692,7 @@ impl<'p> Functions<'p> {
             (entry, code, self.code.used() - before),
             started,
         );
-        let hot = self.cell(jit, function, Point::Hot(head), live, None)?;
+        let hot = self.cell(function, Point::Hot(head), live, None);
         let f = &mut self.functions[function];
         f.hot.insert(head, new);
         store(entry, code as u64);
@@ -728,7 +704,7 @@ impl<'p> Functions<'p> {
         Ok(entry)
     }
 
-    /// The graph of a region.
+    /// The graph of a region, in SSA form.
     fn region(
         &mut self,
         jit: &NativeJit<'p>,
@@ -736,7 +712,7 @@ impl<'p> Functions<'p> {
         start: BlockId,
         live: &[VarId],
         extent: Extent<'_>,
-    ) -> Result<LLGraph, String> {
+    ) -> LLGraph {
         let residual = self.functions[function].residual.clone();
         let mut plan = Plan {
             inner: self,
@@ -745,16 +721,10 @@ impl<'p> Functions<'p> {
             extent,
             live,
             again: 0,
-            failure: None,
         };
         let graph = region(&residual, start, live, &mut plan);
-        match plan.failure {
-            None => {
-                debug_assert!(self.exits_fit(&graph));
-                Ok(graph)
-            }
-            Some(why) => Err(why),
-        }
+        debug_assert!(self.exits_fit(&graph));
+        graph
     }
 
     /// Whether a unit is left with what the cells want by which it is left.
@@ -815,7 +785,7 @@ impl<'p> Functions<'p> {
             LLConst::data(jit.program.exception_instance(GIVEN_UP), OBJECT.ptr()),
         ];
         let graph = failing("given up", result, types, exception);
-        let code = self.made_up(jit, &graph)?;
+        let code = self.made_up(jit, graph)?;
         let cell = self.words.new_word(code as u64);
         self.failures.insert(key, cell);
         Ok(cell)
@@ -844,18 +814,11 @@ struct Plan<'a, 'p> {
     live: &'a [VarId],
     /// How many blocks are in other units as well.
     again: usize,
-    failure: Option<String>,
 }
 
 impl Plan<'_, '_> {
     fn cell(&mut self, point: Point, live: Vec<VarId>, value: Option<VarId>) -> usize {
-        match self.inner.cell(self.jit, self.function, point, live, value) {
-            Ok(cell) => cell,
-            Err(why) => {
-                self.failure.get_or_insert(why);
-                0
-            }
-        }
+        self.inner.cell(self.function, point, live, value)
     }
 
     fn inputs(&self, b: BlockId) -> Vec<VarId> {
@@ -890,11 +853,7 @@ impl Exits for Plan<'_, '_> {
     }
 
     fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize {
-        let cell = (self.inner).portal_cell(self.jit, self.function, greens, call);
-        cell.unwrap_or_else(|why| {
-            self.failure.get_or_insert(why);
-            0
-        })
+        (self.inner).portal_cell(self.jit, self.function, greens, call)
     }
 
     fn stub(&mut self, stub: &Stub) -> usize {

@@ -4,7 +4,7 @@
 //! program ──jit_enter──► entry ──cell──► unit ──cell──► unit
 //!                                          │ where compilation has stopped
 //!                                          ▼
-//!                          thunk ──► specialiser ──► new unit, stored in the cell
+//!                       the compiler: specialiser, new unit, stored in the cell
 //! ```
 //!
 //! A residual function grows while it runs. What is compiled at a time is a *unit*, a
@@ -14,6 +14,7 @@
 //! of it comes from tables or traits. Everything here happens while the caller holds the
 //! lock of the program's threads.
 
+mod arrived;
 mod cells;
 mod code;
 mod engine;
@@ -21,8 +22,8 @@ mod functions;
 mod greens;
 mod listing;
 mod log;
+mod loops;
 mod program;
-mod regions;
 mod room;
 mod roots;
 mod stub;

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops, ssa_to_ssi};
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops};
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    Access, BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE,
-    PlainOp, SIGNED, TypeKind, VOID,
+    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp,
+    SIGNED, TypeKind, VOID,
 };
 
 /// Where a unit is left.
@@ -46,12 +47,12 @@ struct Builder<'a> {
     function: &'a ResidualFunction<'a>,
     exits: &'a mut dyn Exits,
     g: LLGraph,
-    vars: Vec<Option<VarId>>,
+    vars: FxHashMap<VarId, VarId>,
     blocks: BTreeMap<BlockId, BlockId>,
     waiting: Vec<BlockId>,
 }
 
-/// The unit that starts at a block and needs these values.
+/// The unit that starts at a block and needs these values, in SSA form.
 pub(crate) fn region(
     function: &ResidualFunction<'_>,
     start: BlockId,
@@ -64,7 +65,7 @@ pub(crate) fn region(
         function,
         exits,
         g: new_graph(&from.name, *from.ty(from.returnvar())),
-        vars: vec![None; from.vars.len()],
+        vars: FxHashMap::default(),
         blocks: BTreeMap::new(),
         waiting: Vec::new(),
     };
@@ -102,10 +103,7 @@ pub(crate) fn region(
         b.fill(block);
     }
     b.count(start);
-    let mut g = b.g;
-    ssa_to_ssi(&mut g);
-    g.compact();
-    g
+    b.g
 }
 
 fn new_graph(name: &str, result: LLType) -> LLGraph {
@@ -171,12 +169,8 @@ fn branch(g: &mut LLGraph, at: BlockId, on: VarId, yes: Link<LowLevel>, no: Link
 
 impl Builder<'_> {
     fn var(&mut self, v: VarId) -> VarId {
-        if let Some(w) = self.vars[v.index()] {
-            return w;
-        }
-        let w = self.g.new_var("", *self.from.ty(v));
-        self.vars[v.index()] = Some(w);
-        w
+        let (g, from) = (&mut self.g, self.from);
+        *(self.vars.entry(v)).or_insert_with(|| g.new_var("", *from.ty(v)))
     }
 
     fn operand(&mut self, o: &LLOperand) -> LLOperand {
@@ -293,7 +287,9 @@ impl Builder<'_> {
 
     /// Has the heads of loops counted, and the start if it can be entered from elsewhere.
     fn count(&mut self, start: BlockId) {
-        let heads: Vec<BlockId> = find_loops(&self.g).iter().map(|l| l.header).collect();
+        let heads = find_loops(&self.g);
+        let heads: FxHashSet<BlockId> = heads.iter().map(|l| l.header).collect();
+        let mut counted: FxHashMap<BlockId, BlockId> = FxHashMap::default();
         for (old, copy) in self.blocks.clone() {
             if !self.function.is_entry(old) || old != start && !heads.contains(&copy) {
                 continue;
@@ -312,11 +308,7 @@ impl Builder<'_> {
             let inputs: Vec<VarId> = types.iter().map(|t| g.new_var("", *t)).collect();
             let values: Vec<LLOperand> = inputs.iter().map(|v| LLOperand::Var(*v)).collect();
             let head = g.new_block(inputs);
-            for link in g.blocks.iter_mut().flat_map(|b| &mut b.exits) {
-                if link.target == copy {
-                    link.target = head;
-                }
-            }
+            counted.insert(copy, head);
             let often = push(g, head, PlainOp::JitCount, [word(counter)], *BOOL);
             let out = g.new_block(Vec::new());
             leave(g, out, word(cell), values.clone());
@@ -327,6 +319,17 @@ impl Builder<'_> {
                 Link::new(out, Vec::new()),
                 Link::new(copy, values),
             );
+        }
+        let counting: FxHashSet<BlockId> = counted.values().copied().collect();
+        for (i, block) in self.g.blocks.iter_mut().enumerate() {
+            if counting.contains(&BlockId(i as u32)) {
+                continue;
+            }
+            for link in &mut block.exits {
+                if let Some(head) = counted.get(&link.target) {
+                    link.target = *head;
+                }
+            }
         }
     }
 }
@@ -417,8 +420,6 @@ pub(crate) fn dispatcher(
     leave(&mut g, at, word(default), all);
     links.push(Link::with_case(at, Vec::new(), ExitCase::Default));
     switch(&mut g, start, LLOperand::Var(value), links);
-    ssa_to_ssi(&mut g);
-    g.compact();
     g
 }
 
@@ -441,61 +442,6 @@ pub(crate) fn interpreted(
     };
     let target = g.returnblock;
     goto(&mut g, start, target, vec![value]);
-    g
-}
-
-/// Of so many values, at most, the compiler knows what they are when code gets to it.
-pub(crate) const MOST_ARRIVED: usize = 64;
-
-/// Whether a value is one that [`thunk`] tells the compiler.
-pub(crate) fn in_a_word(ty: LLType) -> bool {
-    Access::of(ty).is_some_and(|a| a != Access::W128)
-}
-
-/// The unit that cells lead to first: it calls the compiler, keeping the values, and goes
-/// on by the cell that comes back. The last value is the one that a promotion waits for,
-/// if it does. What the compiler may know of the values lies at `arrived` meanwhile, a
-/// word each.
-pub(crate) fn thunk(
-    name: &str,
-    result: LLType,
-    types: &[LLType],
-    promotes: bool,
-    arrived: usize,
-    resume: impl FnOnce(LLType) -> LLConst,
-) -> LLGraph {
-    let (mut g, cell, values) = new_unit(name, result, types);
-    let start = g.startblock;
-    let value = match (promotes, types.last(), values.last()) {
-        (true, Some(ty), Some(v)) if *ty.kind() == TypeKind::Float => {
-            let op = PlainOp::ConvertFloatBytesToLonglong;
-            LLOperand::Var(push(&mut g, start, op, [LLOperand::Var(*v)], *SIGNED))
-        }
-        (true, _, Some(v)) => LLOperand::Var(*v),
-        _ => LLOperand::Const(LLConst::signed(0)),
-    };
-    let ty = match &value {
-        LLOperand::Var(v) => *g.ty(*v),
-        LLOperand::Const(c) => c.ty(),
-    };
-    for (i, (v, ty)) in values.iter().zip(types).enumerate() {
-        if i < MOST_ARRIVED && in_a_word(*ty) {
-            let at = word(arrived + i * 8);
-            let args = [at, LLOperand::Const(LLConst::signed(0)), LLOperand::Var(*v)];
-            push(&mut g, start, PlainOp::RawStore, args, *VOID);
-        }
-    }
-    let callee = LLOperand::Const(resume(ty));
-    let op = PlainOp::DirectCall;
-    let next = push(
-        &mut g,
-        start,
-        op,
-        [callee, LLOperand::Var(cell), value],
-        *SIGNED,
-    );
-    let values = values.into_iter().map(LLOperand::Var).collect();
-    leave(&mut g, start, LLOperand::Var(next), values);
     g
 }
 

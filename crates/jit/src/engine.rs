@@ -229,6 +229,11 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.stub(b)
     }
 
+    /// Whether a block is the stub of a promotion, which asks again.
+    pub fn promotes(&self, b: BlockId) -> bool {
+        self.0.residual.promotes(b)
+    }
+
     /// What is noted by an operation of the code.
     pub fn note(&self, op: &Operation<LowLevel>) -> Option<&Note> {
         self.0.residual.notes.get(note_number(op)?)

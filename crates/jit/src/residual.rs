@@ -175,10 +175,10 @@ impl Residual {
         self.entries.contains(&b)
     }
 
-    /// What a block stands for that calls the specialiser.
-    pub(crate) fn stub(&self, b: BlockId) -> Option<Stub> {
+    /// The number of the stub that a block is, and what the value is that it waits for.
+    fn asks(&self, b: BlockId) -> Option<(usize, Option<VarId>)> {
         let block = self.graph.block(b);
-        let ([op, casts @ ..], [link]) = (&block.operations[..], &block.exits[..]) else {
+        let ([op, ..], [_]) = (&block.operations[..], &block.exits[..]) else {
             return None;
         };
         let (Some(LLOperand::Const(LLConst::Func(f))), Some(number)) =
@@ -189,10 +189,26 @@ impl Residual {
         let LLOperand::Const(LLConst::Int(_, number)) = number else {
             return None;
         };
-        (f.name() == CONTINUE).then(|| Stub {
-            number: number.get() as u32 as usize,
-            value: op.args.get(2).and_then(LLOperand::as_var),
-            casts: casts.to_vec(),
+        (f.name() == CONTINUE).then(|| {
+            let number = number.get() as u32 as usize;
+            (number, op.args.get(2).and_then(LLOperand::as_var))
+        })
+    }
+
+    /// Whether a block is the stub of a promotion.
+    pub(crate) fn promotes(&self, b: BlockId) -> bool {
+        self.asks(b).is_some_and(|(_, value)| value.is_some())
+    }
+
+    /// What a block stands for that calls the specialiser.
+    pub(crate) fn stub(&self, b: BlockId) -> Option<Stub> {
+        let (number, value) = self.asks(b)?;
+        let block = self.graph.block(b);
+        let link = &block.exits[0];
+        Some(Stub {
+            number,
+            value,
+            casts: block.operations[1..].to_vec(),
             args: link.args.clone(),
             target: link.target,
         })

@@ -1,12 +1,10 @@
 //! Where programs meet a compiler that works while they run.
 //!
-//! The runtime knows no more of it than two functions, which are set before the program
+//! The runtime knows no more of it than a few functions, which are set before the program
 //! starts. In a process without such a compiler nothing is ever entered.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-
-use crate::exc;
 
 /// What a compiler does for a running program. It is only called by the mutator, whose
 /// roots are saved.
@@ -14,9 +12,6 @@ pub struct Hooks {
     /// The code of the driver of that number for these greens, one word each; 0 if the
     /// interpreter is to go on.
     pub enter: unsafe extern "C" fn(driver: usize, greens: *const u64) -> usize,
-    /// Goes on compiling what a cell stands for, if it was made for a value that is new
-    /// there, with that. The cell to go on by.
-    pub resume: unsafe extern "C" fn(cell: usize, value: u64) -> usize,
     /// Sets a parameter of a driver, or of all if the number is negative.
     pub set_param: unsafe extern "C" fn(driver: i64, parameter: i64, value: i64),
     /// The string that stands for all with the characters of one; `wide` if they are unicode
@@ -51,19 +46,6 @@ pub unsafe extern "C" fn rpy_jit_enter(driver: usize, greens: *const u64) -> usi
     }
 }
 
-/// What residual code calls where compilation has stopped.
-///
-/// # Safety
-/// The cell is one of the compiler's; the caller's roots are saved.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_jit_resume(cell: usize, value: u64) -> usize {
-    match hooks() {
-        // SAFETY: by contract.
-        Some(hooks) => unsafe { (hooks.resume)(cell, value) },
-        None => exc::fatal(b"residual code without a compiler"),
-    }
-}
-
 /// `jit_set_param`
 ///
 /// # Safety
@@ -92,7 +74,6 @@ pub unsafe extern "C" fn rpy_jit_unique_string(string: usize, wide: i64) -> usiz
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_jit_enter", rpy_jit_enter as *const u8);
-    out("rpy_jit_resume", rpy_jit_resume as *const u8);
     out("rpy_jit_unique_string", rpy_jit_unique_string as *const u8);
     out("rpy_jit_set_param", rpy_jit_set_param as *const u8);
 }

@@ -36,21 +36,33 @@ pub(crate) fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
     let entries = entry_map(g);
     for b in order {
         let mut clean = clean_at_entry(g, b, &entries[b.index()], &at_exit);
-        let operations = std::mem::take(&mut g.block_mut(b).operations);
-        let mut new = Vec::with_capacity(operations.len());
-        for op in operations {
-            if let Some(object) = stored_into(g, &op)
-                && !clean.knows(g, &op)
-            {
-                let result = g.new_var("", *VOID);
-                let args = [object].into_iter().chain(stored_item(g, &op));
-                new.push(operation(PlainOp::GcWritebarrier, args, result, op.at));
-            }
-            clean.pass(g, &op, s);
-            new.push(op);
-        }
-        g.block_mut(b).operations = new;
+        insert_in(g, b, &mut clean, s);
     }
+}
+
+/// Inserts the barriers that one block needs, whatever came before it.
+pub(crate) fn insert_barriers_in_block(g: &mut LLGraph, b: BlockId, s: &dyn Summaries) {
+    let mut operations = g.block(b).operations.iter();
+    if operations.any(|op| stored_into(g, op).is_some()) {
+        insert_in(g, b, &mut Clean::default(), s);
+    }
+}
+
+fn insert_in(g: &mut LLGraph, b: BlockId, clean: &mut Clean, s: &dyn Summaries) {
+    let operations = std::mem::take(&mut g.block_mut(b).operations);
+    let mut new = Vec::with_capacity(operations.len());
+    for op in operations {
+        if let Some(object) = stored_into(g, &op)
+            && !clean.knows(g, &op)
+        {
+            let result = g.new_var("", *VOID);
+            let args = [object].into_iter().chain(stored_item(g, &op));
+            new.push(operation(PlainOp::GcWritebarrier, args, result, op.at));
+        }
+        clean.pass(g, &op, s);
+        new.push(op);
+    }
+    g.block_mut(b).operations = new;
 }
 
 /// Objects that need no barrier at some place.

@@ -653,7 +653,7 @@ impl Roots {
 }
 
 /// Makes a slot hold nothing.
-fn clear_slot(g: &mut LLGraph, slot: u32, new: &mut Vec<Operation<LowLevel>>, at: u32) {
+pub(crate) fn clear_slot(g: &mut LLGraph, slot: u32, new: &mut Vec<Operation<LowLevel>>, at: u32) {
     let result = g.new_var("", *VOID);
     let args = [
         constant(LLConst::signed(i64::from(slot))),

@@ -36,7 +36,8 @@ use crate::Addresses;
 pub(crate) use glue::emit_glue;
 pub(crate) use jit::{emit_entry, unit_signature};
 pub(crate) use symbols::Symbols;
-use types::{clif_type, signature};
+pub(crate) use types::clif_type;
+use types::signature;
 
 /// What is wrong with a graph.
 type Bad = String;

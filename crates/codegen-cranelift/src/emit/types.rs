@@ -8,7 +8,7 @@ use taipan_lltype::{FuncType, LLType, TypeKind};
 use super::Bad;
 
 /// The machine type of values; none for Void and containers.
-pub(super) fn clif_type(ty: LLType) -> Option<Type> {
+pub(crate) fn clif_type(ty: LLType) -> Option<Type> {
     Some(match ty.kind() {
         TypeKind::Bool | TypeKind::Char => I8,
         TypeKind::UniChar => I32,

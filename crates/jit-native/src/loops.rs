@@ -1,0 +1,102 @@
+//! The loops of a residual function: what is compiled together once it is entered often.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{BlockId, Dominators};
+use taipan_jit::engine::ResidualFunction;
+
+/// Regions of more blocks are not compiled again with optimisations.
+pub(crate) const LARGEST_REGION: usize = 10_000;
+
+/// The loops of a function as it is: its graph must not change while this is in use.
+pub(crate) struct Loops {
+    dominators: Dominators,
+    /// The blocks that control comes to each from.
+    sources: Vec<Vec<BlockId>>,
+    /// The blocks of loops that were asked for, by the block that they start with.
+    found: FxHashMap<BlockId, Rc<FxHashSet<BlockId>>>,
+    order: Vec<BlockId>,
+}
+
+impl Loops {
+    pub(crate) fn new(residual: &ResidualFunction<'_>) -> Loops {
+        let graph = residual.graph();
+        let order = graph.reachable();
+        let mut sources = vec![Vec::new(); graph.blocks.len()];
+        for b in &order {
+            // A promotion that asks again is no loop.
+            if residual.promotes(*b) {
+                continue;
+            }
+            for link in &graph.block(*b).exits {
+                sources[link.target.index()].push(*b);
+            }
+        }
+        Loops {
+            dominators: Dominators::new(graph),
+            sources,
+            found: FxHashMap::default(),
+            order,
+        }
+    }
+
+    /// The blocks that are compiled together when a block has been entered often: its loop,
+    /// or the whole function if it is the first one. None if there is no such region.
+    pub(crate) fn hot_region(
+        &mut self,
+        residual: &ResidualFunction<'_>,
+        head: BlockId,
+    ) -> Rc<FxHashSet<BlockId>> {
+        if head == residual.graph().startblock {
+            return Rc::new(self.order.iter().copied().collect());
+        }
+        self.starting_with(head)
+    }
+
+    /// The blocks of the loop that starts with a block; none if there is no such loop.
+    fn starting_with(&mut self, head: BlockId) -> Rc<FxHashSet<BlockId>> {
+        if let Some(found) = self.found.get(&head) {
+            return found.clone();
+        }
+        let mut inside = FxHashSet::default();
+        let sources = self.sources[head.index()].iter().copied();
+        let mut waiting: Vec<BlockId> = sources
+            .filter(|b| self.dominators.dominates(head, *b))
+            .collect();
+        if !waiting.is_empty() {
+            inside.insert(head);
+        }
+        while let Some(b) = waiting.pop() {
+            if inside.insert(b) {
+                waiting.extend(&self.sources[b.index()]);
+            }
+        }
+        let inside = Rc::new(inside);
+        self.found.insert(head, inside.clone());
+        inside
+    }
+
+    /// The block that the innermost loop around a block starts with, of those that are not too
+    /// large.
+    pub(crate) fn around(
+        &mut self,
+        residual: &ResidualFunction<'_>,
+        inner: BlockId,
+    ) -> Option<BlockId> {
+        let graph = residual.graph();
+        let mut heads = BTreeSet::new();
+        for b in &self.order {
+            let targets = graph.block(*b).exits.iter().map(|l| l.target);
+            heads.extend(targets.filter(|t| {
+                *t != inner && residual.is_entry(*t) && self.dominators.dominates(*t, *b)
+            }));
+        }
+        let loops = heads
+            .into_iter()
+            .map(|head| (self.starting_with(head), head));
+        let around = loops.filter(|l| l.0.contains(&inner) && l.0.len() <= LARGEST_REGION);
+        around.min_by_key(|l| l.0.len()).map(|l| l.1)
+    }
+}

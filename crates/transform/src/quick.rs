@@ -1,0 +1,446 @@
+//! The GC transform for code that is made while a program runs and is soon made again: it
+//! takes about as long as reading the graph.
+//!
+//! ```text
+//! block0(v0: *GcStruct S):            block0(v0: *GcStruct S):
+//!     v1 = direct_call(&g)                gc_enter_roots_frame(1)
+//!     v2 = setfield(v0, .x, v1)           gc_save_root(0, null)
+//!     goto return(v0)                     gc_save_root(0, v0)
+//!                                         v1 = direct_call(&g)
+//!                                         v3: *GcStruct S = gc_restore_root(0)
+//!                                         gc_writebarrier(v3)
+//!                                         v2 = setfield(v3, .x, v1)
+//!                                         gc_leave_roots_frame(1)
+//!                                         goto return(v3)
+//! ```
+//!
+//! What [`crate::gc_transform`] does for code that runs often is left out: a root is saved
+//! where it is made, and read back where it is used first in a block or after a collection;
+//! the frame is there from the start, and cleared; barriers are left out within a block only.
+//!
+//! Graphs are in SSA form here, before and after: blocks use what those that dominate them
+//! define. Slots are given out in that order, so that the frame has as many as there are
+//! roots at one time (Hack, Grund and Goos, *Register Allocation for Programs in SSA-Form*,
+//! 2006).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_graph::{BlockId, ExitSwitch, LinkId, Operation, VarId};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
+
+use crate::Summaries;
+use crate::barriers::insert_barriers_in_block;
+use crate::calls::can_collect;
+use crate::gc::clear_slot;
+use crate::ssa::{constant, operation};
+
+/// Inserts what the collector needs. The graph is in SSA form.
+pub fn gc_transform_quickly(mut g: LLGraph, s: &dyn Summaries) -> LLGraph {
+    let order = g.reachable();
+    for b in &order {
+        insert_barriers_in_block(&mut g, *b, s);
+    }
+    let roots = Roots::new(&g, &order, s);
+    if roots.size > 0 {
+        roots.insert(&mut g, &order);
+    }
+    g
+}
+
+/// A set of roots, by number.
+#[derive(Clone, PartialEq, Eq, Default)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn new(count: usize) -> Set {
+        Set(vec![0; count.div_ceil(64)])
+    }
+
+    fn insert(&mut self, n: u32) -> bool {
+        let (word, bit) = (&mut self.0[n as usize / 64], 1 << (n % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
+    }
+
+    fn remove(&mut self, n: u32) {
+        self.0[n as usize / 64] &= !(1 << (n % 64));
+    }
+
+    fn contains(&self, n: u32) -> bool {
+        self.0[n as usize / 64] & (1 << (n % 64)) != 0
+    }
+
+    fn union(&mut self, other: &Set) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a |= b;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let words = self.0.iter().enumerate();
+        words.flat_map(|(i, w)| {
+            let mut left = *w;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.checked_sub(1)?;
+                Some(i as u32 * 64 + bit)
+            })
+        })
+    }
+}
+
+/// Pointers that the collector moves, by number.
+#[derive(Default)]
+struct Numbers {
+    of: FxHashMap<VarId, u32>,
+    vars: Vec<VarId>,
+}
+
+impl Numbers {
+    fn of(&self, o: &LLOperand) -> Option<u32> {
+        self.of.get(&o.as_var()?).copied()
+    }
+}
+
+struct Roots {
+    numbers: Numbers,
+    /// What is live where a block ends, by place in the order.
+    live_out: Vec<Set>,
+    /// Indexes of the operations that can collect, by place in the order.
+    collecting: Vec<Vec<usize>>,
+    /// The slots of what lives through a collection.
+    slots: Vec<Option<u32>>,
+    /// The slots in use at operations that ask for a collection: by block and index.
+    asked: FxHashMap<(BlockId, usize), FxHashSet<u32>>,
+    size: u32,
+}
+
+impl Roots {
+    fn new(g: &LLGraph, order: &[BlockId], s: &dyn Summaries) -> Roots {
+        let mut numbers = Numbers::default();
+        for v in order.iter().flat_map(|b| g.block(*b).definitions()) {
+            if g.ty(v).is_gc_ptr() {
+                numbers.of.insert(v, numbers.vars.len() as u32);
+                numbers.vars.push(v);
+            }
+        }
+        let collecting = order.iter().map(|b| {
+            let operations = g.block(*b).operations.iter().enumerate();
+            let collecting = operations.filter(|(_, op)| can_collect(op, s));
+            collecting.map(|(i, _)| i).collect()
+        });
+        let mut roots = Roots {
+            collecting: collecting.collect(),
+            live_out: Vec::new(),
+            slots: vec![None; numbers.vars.len()],
+            numbers,
+            asked: FxHashMap::default(),
+            size: 0,
+        };
+        if roots.collecting.iter().all(Vec::is_empty) {
+            return roots;
+        }
+        roots.find_live(g, order);
+        let saved = roots.saved(g, order);
+        roots.give_slots(g, order, &saved);
+        roots
+    }
+
+    /// What is live at the end of each block.
+    fn find_live(&mut self, g: &LLGraph, order: &[BlockId]) {
+        let numbers = &self.numbers;
+        let count = numbers.vars.len();
+        let mut place = vec![usize::MAX; g.blocks.len()];
+        for (i, b) in order.iter().enumerate() {
+            place[b.index()] = i;
+        }
+        // What a block uses that it does not define, and what it defines.
+        let mut live_in: Vec<Set> = Vec::with_capacity(order.len());
+        let mut defined: Vec<Set> = Vec::with_capacity(order.len());
+        for b in order {
+            let block = g.block(*b);
+            let (mut uses, mut definitions) = (Set::new(count), Set::new(count));
+            for n in block.inputargs.iter().filter_map(|v| numbers.of.get(v)) {
+                definitions.insert(*n);
+            }
+            let mut note = |o: &LLOperand, definitions: &Set| {
+                if let Some(n) = numbers.of(o).filter(|n| !definitions.contains(*n)) {
+                    uses.insert(n);
+                }
+            };
+            for op in &block.operations {
+                op.args.iter().for_each(|o| note(o, &definitions));
+                if let Some(n) = numbers.of.get(&op.result) {
+                    definitions.insert(*n);
+                }
+            }
+            if let ExitSwitch::Value(o) = &block.exitswitch {
+                note(o, &definitions);
+            }
+            let passed = block.exits.iter().flat_map(|l| &l.args);
+            passed.for_each(|o| note(o, &definitions));
+            live_in.push(uses);
+            defined.push(definitions);
+        }
+        self.live_out = vec![Set::new(count); order.len()];
+        loop {
+            let mut changed = false;
+            for (i, b) in order.iter().enumerate().rev() {
+                let mut out = std::mem::take(&mut self.live_out[i]);
+                for link in &g.block(*b).exits {
+                    out.union(&live_in[place[link.target.index()]]);
+                }
+                for (n, (out, defined)) in out.0.iter().zip(&defined[i].0).enumerate() {
+                    let new = live_in[i].0[n] | (out & !defined);
+                    changed |= new != live_in[i].0[n];
+                    live_in[i].0[n] = new;
+                }
+                self.live_out[i] = out;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// What lives through some collection.
+    fn saved(&self, g: &LLGraph, order: &[BlockId]) -> Set {
+        let mut saved = Set::new(self.numbers.vars.len());
+        for (i, b) in order.iter().enumerate() {
+            let Some(first) = self.collecting[i].first() else {
+                continue;
+            };
+            let block = g.block(*b);
+            let mut live = self.live_out[i].clone();
+            let passed = block.exits.iter().flat_map(|l| &l.args);
+            for n in passed.filter_map(|o| self.numbers.of(o)) {
+                live.insert(n);
+            }
+            if let ExitSwitch::Value(o) = &block.exitswitch
+                && let Some(n) = self.numbers.of(o)
+            {
+                live.insert(n);
+            }
+            let mut collecting = self.collecting[i].iter().rev().peekable();
+            for (k, op) in block.operations.iter().enumerate().skip(*first).rev() {
+                if let Some(n) = self.numbers.of.get(&op.result) {
+                    live.remove(*n);
+                }
+                if collecting.next_if_eq(&&k).is_some() {
+                    saved.union(&live);
+                }
+                for n in op.args.iter().filter_map(|o| self.numbers.of(o)) {
+                    live.insert(n);
+                }
+            }
+        }
+        saved
+    }
+
+    /// Gives each of these a slot that nothing has that is live together with it.
+    fn give_slots(&mut self, g: &LLGraph, order: &[BlockId], saved: &Set) {
+        let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut taken: Vec<Option<u32>> = Vec::new();
+        for (i, b) in order.iter().enumerate() {
+            let block = g.block(*b);
+            let count = block.operations.len();
+            last.clear();
+            for (k, op) in block.operations.iter().enumerate() {
+                for n in op.args.iter().filter_map(|o| self.numbers.of(o)) {
+                    last.insert(n, k);
+                }
+            }
+            let passed = block.exits.iter().flat_map(|l| &l.args);
+            let on = match &block.exitswitch {
+                ExitSwitch::Value(o) => Some(o),
+                _ => None,
+            };
+            for n in passed.chain(on).filter_map(|o| self.numbers.of(o)) {
+                last.insert(n, count);
+            }
+            for n in self.live_out[i].iter() {
+                last.insert(n, usize::MAX);
+            }
+            // What comes from blocks before has its slot already.
+            taken.clear();
+            taken.resize(self.size as usize, None);
+            for n in last.keys() {
+                if let Some(slot) = self.slots[*n as usize] {
+                    taken[slot as usize] = Some(*n);
+                }
+            }
+            let mut give = |n: u32, taken: &mut Vec<Option<u32>>| {
+                if !saved.contains(n) || self.slots[n as usize].is_some() {
+                    return;
+                }
+                let slot = match taken.iter().position(Option::is_none) {
+                    Some(slot) => slot,
+                    None => {
+                        taken.push(None);
+                        taken.len() - 1
+                    }
+                };
+                // What nothing uses gives it back at once.
+                taken[slot] = last.contains_key(&n).then_some(n);
+                self.slots[n as usize] = Some(slot as u32);
+                self.size = self.size.max(taken.len() as u32);
+            };
+            for n in block
+                .inputargs
+                .iter()
+                .filter_map(|v| self.numbers.of.get(v))
+            {
+                give(*n, &mut taken);
+            }
+            for (k, op) in block.operations.iter().enumerate() {
+                if op.op == PlainOp::GcCollect.into() {
+                    let used = (0..).zip(&taken).filter(|(_, n)| n.is_some());
+                    self.asked
+                        .insert((*b, k), used.map(|(slot, _)| slot).collect());
+                }
+                for slot in &mut taken {
+                    if slot.is_some_and(|n| last.get(&n) == Some(&k)) {
+                        *slot = None;
+                    }
+                }
+                if let Some(n) = self.numbers.of.get(&op.result) {
+                    give(*n, &mut taken);
+                }
+            }
+        }
+    }
+
+    fn slot(&self, v: VarId) -> Option<u32> {
+        self.slots[*self.numbers.of.get(&v)? as usize]
+    }
+
+    fn insert(&self, g: &mut LLGraph, order: &[BlockId]) {
+        for (i, b) in order.iter().enumerate() {
+            self.rewrite(g, *b, &self.collecting[i]);
+        }
+        for b in order {
+            self.leave(g, *b);
+        }
+        let start = g.startblock;
+        let mut first = vec![self.frame(g, PlainOp::GcEnterRootsFrame, 0)];
+        for slot in 0..self.size {
+            clear_slot(g, slot, &mut first, 0);
+        }
+        g.block_mut(start).operations.splice(0..0, first);
+    }
+
+    fn frame(&self, g: &mut LLGraph, op: PlainOp, at: u32) -> Operation<LowLevel> {
+        let size = constant(LLConst::signed(i64::from(self.size)));
+        operation(op, [size], g.new_var("", *VOID), at)
+    }
+
+    /// Leaves the frame where a block returns or goes on elsewhere for good.
+    fn leave(&self, g: &mut LLGraph, b: BlockId) {
+        for exit in 0..g.block(b).exits.len() {
+            if g.block(b).exits[exit].target != g.returnblock {
+                continue;
+            }
+            let place = match g.block(b).exits.len() {
+                1 => b,
+                _ => g.insert_empty_block(LinkId { source: b, exit }),
+            };
+            let at = g.block(b).operations.last().map_or(0, |op| op.at);
+            let op = self.frame(g, PlainOp::GcLeaveRootsFrame, at);
+            let operations = &mut g.block_mut(place).operations;
+            // Nothing follows what goes on elsewhere.
+            let last = operations.last();
+            let exits = last.is_some_and(|op| op.op == PlainOp::JitExit.into());
+            operations.insert(operations.len() - usize::from(exits), op);
+        }
+    }
+
+    /// Saves the roots that a block defines, and reads back those that it uses.
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, collecting: &[usize]) {
+        let operations = std::mem::take(&mut g.block_mut(b).operations);
+        let mut rewriter = Rewriter {
+            roots: self,
+            new: Vec::with_capacity(operations.len() + 8),
+            names: FxHashMap::default(),
+        };
+        for v in g.block(b).inputargs.clone() {
+            rewriter.define(g, v, 0);
+        }
+        let raises = g.block(b).canraise();
+        let count = operations.len();
+        let mut collecting = collecting.iter().peekable();
+        let mut exits = std::mem::take(&mut g.block_mut(b).exits);
+        let mut exitswitch = std::mem::replace(&mut g.block_mut(b).exitswitch, ExitSwitch::None);
+        let mut at = 0;
+        for (k, mut op) in operations.into_iter().enumerate() {
+            at = op.at;
+            for o in &mut op.args {
+                rewriter.read(g, o, at);
+            }
+            if let Some(used) = self.asked.get(&(b, k)) {
+                // Who asks for a collection counts on what is not needed any more being
+                // found dead.
+                for slot in (0..self.size).filter(|s| !used.contains(s)) {
+                    clear_slot(g, slot, &mut rewriter.new, at);
+                }
+            }
+            if raises && k + 1 == count {
+                // An overflow check: nothing may follow it.
+                let passed = exits.iter_mut().flat_map(|l| &mut l.args);
+                passed.for_each(|o| rewriter.read(g, o, at));
+            }
+            let result = op.result;
+            rewriter.new.push(op);
+            if collecting.next_if_eq(&&k).is_some() {
+                rewriter.names.clear();
+            }
+            rewriter.define(g, result, at);
+        }
+        if !raises {
+            let passed = exits.iter_mut().flat_map(|l| &mut l.args);
+            passed.for_each(|o| rewriter.read(g, o, at));
+            if let ExitSwitch::Value(o) = &mut exitswitch {
+                rewriter.read(g, o, at);
+            }
+        }
+        let new = rewriter.new;
+        let block = g.block_mut(b);
+        (block.operations, block.exits, block.exitswitch) = (new, exits, exitswitch);
+    }
+}
+
+/// A block that is being rewritten.
+struct Rewriter<'a> {
+    roots: &'a Roots,
+    new: Vec<Operation<LowLevel>>,
+    /// The variables that hold roots since the last collection.
+    names: FxHashMap<VarId, VarId>,
+}
+
+impl Rewriter<'_> {
+    fn define(&mut self, g: &mut LLGraph, v: VarId, at: u32) {
+        if let Some(slot) = self.roots.slot(v) {
+            let slot = constant(LLConst::signed(i64::from(slot)));
+            let result = g.new_var("", *VOID);
+            let save = operation(PlainOp::GcSaveRoot, [slot, v.into()], result, at);
+            self.new.push(save);
+            self.names.insert(v, v);
+        }
+    }
+
+    fn read(&mut self, g: &mut LLGraph, o: &mut LLOperand, at: u32) {
+        let Some(v) = o.as_var() else {
+            return;
+        };
+        let Some(slot) = self.roots.slot(v) else {
+            return;
+        };
+        let new = &mut self.new;
+        let name = self.names.entry(v).or_insert_with(|| {
+            let name = g.copy_var(v);
+            let slot = constant(LLConst::signed(i64::from(slot)));
+            new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
+            name
+        });
+        *o = (*name).into();
+    }
+}
