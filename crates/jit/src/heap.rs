@@ -337,7 +337,7 @@ mod tests {
         }
         assert_eq!(state.heap.known.len(), 2);
         for object in boxes {
-            state.get_mut(object).var = Some(GenVar::Const(64));
+            state.get_mut(object).var = Some(GenVar::Const(64.into()));
         }
         state.compact();
         // The better one is left.

@@ -39,6 +39,7 @@ mod explain;
 mod freeze;
 mod generate;
 mod heap;
+mod held;
 mod hints;
 mod layout;
 pub mod llgraph;

@@ -10,6 +10,7 @@
 
 use taipan_lltype::{LLOp, LLType, NumFamily, NumOp, SIGNED, word_of_u64};
 
+use crate::held::Held;
 use crate::state::{BoxId, JitState, Word};
 
 /// More facts than this are forgotten again, the oldest first.
@@ -19,7 +20,7 @@ const MOST_PURE: usize = 48;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PureArg {
     Box(BoxId),
-    Const(Word),
+    Const(Held),
 }
 
 /// The result of an operation.
@@ -35,7 +36,7 @@ impl JitState {
     /// An operand, as facts name it.
     pub(crate) fn pure_arg(&self, b: BoxId) -> PureArg {
         match self.known(b) {
-            Some(w) => PureArg::Const(w),
+            Some(w) => PureArg::Const(w.into()),
             None => PureArg::Box(b),
         }
     }
@@ -73,9 +74,9 @@ fn sum(op: LLOp, args: &[PureArg]) -> Option<(BoxId, i64)> {
         (
             LLOp::Num(NumFamily::Int, NumOp::Add),
             [PureArg::Box(b), PureArg::Const(n)] | [PureArg::Const(n), PureArg::Box(b)],
-        ) => Some((*b, *n as i64)),
+        ) => Some((*b, n.word() as i64)),
         (LLOp::Num(NumFamily::Int, NumOp::Sub), [PureArg::Box(b), PureArg::Const(n)]) => {
-            Some((*b, (*n as i64).wrapping_neg()))
+            Some((*b, (n.word() as i64).wrapping_neg()))
         }
         _ => None,
     }

@@ -396,8 +396,9 @@ impl<'p> Specializer<'p> {
                 let on = self.red_arg(world, &mut state, graph, on);
                 match state.get(on).var {
                     Some(GenVar::Const(w)) => {
-                        self.learn(&mut state, on, w != 0);
-                        let link = if w != 0 { yes } else { no };
+                        let truth = w.word() != 0;
+                        self.learn(&mut state, on, truth);
+                        let link = if truth { yes } else { no };
                         self.follow(world, &mut state, graph, link);
                     }
                     Some(GenVar::Var(v)) if self.splits == Splits::Lazy => {
@@ -501,7 +502,7 @@ impl<'p> Specializer<'p> {
     fn learn_truth(&mut self, state: &mut JitState, on: BoxId, truth: bool) -> bool {
         let fact = state.get_mut(on).fact.take();
         if state.known(on).is_none() {
-            state.get_mut(on).var = Some(GenVar::Const(Word::from(truth)));
+            state.get_mut(on).var = Some(GenVar::Const(Word::from(truth).into()));
         }
         match fact {
             Some(Fact::NonNull { of, reverse }) => {
@@ -605,7 +606,7 @@ impl<'p> Specializer<'p> {
         let RedBox { ty, var, .. } = state.get(b);
         match var {
             Some(GenVar::Var(v)) => LLOperand::Var(*v),
-            Some(GenVar::Const(w)) => LLOperand::Const(world.constant(*w, *ty)),
+            Some(GenVar::Const(w)) => LLOperand::Const(world.constant(w.word(), *ty)),
             None => LLOperand::Const(world.constant(0, *ty)),
         }
     }

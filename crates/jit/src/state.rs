@@ -12,6 +12,7 @@ use taipan_lltype::LLType;
 use crate::binding::Frozen;
 use crate::code::Slot;
 use crate::heap::Heap;
+use crate::held::Held;
 use crate::layout::Place;
 use crate::pure::{PureArg, PureFact};
 
@@ -27,7 +28,7 @@ pub(crate) struct VirtualId(pub(crate) u32);
 /// What stands for a value in residual code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GenVar {
-    Const(Word),
+    Const(Held),
     Var(VarId),
 }
 
@@ -85,41 +86,66 @@ pub(crate) enum Val {
 
 /// The values of slots. Those that are not set take no room: states are copied often.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Values(Vec<(Slot, Val)>);
+pub(crate) struct Values(Vec<(Slot, SetVal)>);
+
+/// The value of a slot that is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SetVal {
+    Green(Held),
+    Red(BoxId),
+}
+
+impl From<SetVal> for Val {
+    fn from(v: SetVal) -> Val {
+        match v {
+            SetVal::Green(w) => Val::Green(w.word()),
+            SetVal::Red(b) => Val::Red(b),
+        }
+    }
+}
 
 impl Values {
     pub(crate) fn get(&self, slot: Slot) -> Val {
         match self.0.binary_search_by_key(&slot, |v| v.0) {
-            Ok(i) => self.0[i].1,
+            Ok(i) => self.0[i].1.into(),
             Err(_) => Val::Unset,
         }
     }
 
     pub(crate) fn set(&mut self, slot: Slot, val: Val) {
+        let val = match val {
+            Val::Unset => None,
+            Val::Green(w) => Some(SetVal::Green(w.into())),
+            Val::Red(b) => Some(SetVal::Red(b)),
+        };
         match (self.0.binary_search_by_key(&slot, |v| v.0), val) {
-            (Ok(i), Val::Unset) => {
+            (Ok(i), None) => {
                 self.0.remove(i);
             }
-            (Ok(i), val) => self.0[i].1 = val,
-            (Err(_), Val::Unset) => {}
-            (Err(i), val) => self.0.insert(i, (slot, val)),
+            (Ok(i), Some(val)) => self.0[i].1 = val,
+            (Err(_), None) => {}
+            (Err(i), Some(val)) => self.0.insert(i, (slot, val)),
         }
     }
 
     /// Those that are set, by slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, Val)> {
-        self.0.iter().copied()
+        self.0.iter().map(|(slot, v)| (*slot, (*v).into()))
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Val> {
-        self.0.iter_mut().map(|v| &mut v.1)
+    /// The boxes, by slot, to be changed.
+    fn boxes_mut(&mut self) -> impl Iterator<Item = &mut BoxId> {
+        self.0.iter_mut().filter_map(|v| match &mut v.1 {
+            SetVal::Red(b) => Some(b),
+            SetVal::Green(_) => None,
+        })
     }
 
     /// The boxes among them, by slot.
     pub(crate) fn boxes(&self) -> impl Iterator<Item = BoxId> {
         self.0.iter().filter_map(|v| match v.1 {
-            Val::Red(b) => Some(b),
-            _ => None,
+            SetVal::Red(b) => Some(b),
+            SetVal::Green(_) => None,
         })
     }
 
@@ -185,7 +211,7 @@ impl JitState {
     /// The value of a box that is known.
     pub(crate) fn known(&self, b: BoxId) -> Option<Word> {
         match self.get(b).var {
-            Some(GenVar::Const(w)) => Some(w),
+            Some(GenVar::Const(w)) => Some(w.word()),
             _ => None,
         }
     }
@@ -199,7 +225,7 @@ impl JitState {
     pub(crate) fn constant(&mut self, w: Word, ty: LLType) -> BoxId {
         self.add(RedBox {
             ty,
-            var: Some(GenVar::Const(w)),
+            var: Some(GenVar::Const(w.into())),
             nonzero: ty.pointee().is_some() && w != 0,
             content: Content::None,
             fact: None,
@@ -241,7 +267,7 @@ impl JitState {
             (false, _) if red.nonzero => false,
             (false, true) => true,
             (false, false) => {
-                red.var = Some(GenVar::Const(0));
+                red.var = Some(GenVar::Const(Held::from(0)));
                 red.content = Content::None;
                 true
             }
@@ -380,16 +406,12 @@ impl JitState {
                 }
             }
         }
-        let map = |v: &mut Val| {
-            if let Val::Red(b) = v {
-                *b = to(*b);
-            }
-        };
-        self.frames
-            .iter_mut()
-            .flat_map(|f| f.values.iter_mut())
-            .for_each(map);
-        map(&mut self.returned);
+        for b in self.frames.iter_mut().flat_map(|f| f.values.boxes_mut()) {
+            *b = to(*b);
+        }
+        if let Val::Red(b) = &mut self.returned {
+            *b = to(*b);
+        }
         (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
         self.wanted = self.wanted.map(to);
     }

@@ -335,9 +335,20 @@ impl Specializer<'_> {
         most: usize,
         of_driver: bool,
     ) -> Result<Option<JitState>, Failure> {
-        let mut entries = self.flat_seen.remove(&key).unwrap_or_default();
+        let seen = self.flat_seen.get_mut(&key);
+        let mut entries = seen.map(std::mem::take).unwrap_or_default();
         let met = self.meet_one(world, &mut state, &mut entries, most, of_driver);
-        self.flat_seen.insert(key, entries);
+        // Most of what a compiler keeps are these.
+        entries.shrink_to_fit();
+        match self.flat_seen.get_mut(&key) {
+            Some(seen) => *seen = entries,
+            None => {
+                let (mut places, mut greens) = key;
+                places.shrink_to_fit();
+                greens.shrink_to_fit();
+                self.flat_seen.insert((places, greens), entries);
+            }
+        }
         Ok(match met? {
             true => None,
             false => {

@@ -395,7 +395,7 @@ impl Specializer<'_> {
             return Some(base);
         }
         let add = LLOp::Num(NumFamily::Int, NumOp::Add);
-        let of = vec![PureArg::Box(base), PureArg::Const(signed_word(n))];
+        let of = vec![PureArg::Box(base), PureArg::Const(signed_word(n).into())];
         if let Some(b) = state.pure_result(add, ty, &of) {
             return Some(b);
         }

@@ -40,27 +40,25 @@ pub(super) enum Promoted {
 
 /// A switch that grows.
 pub(super) struct PromotionPoint {
-    /// The state before the value was known, at the operation that wants to know it.
-    state: JitState,
+    /// The state before the value was known, at the operation that wants to know it; none when
+    /// there is a way for all other values.
+    state: Option<Box<JitState>>,
     promoted: BoxId,
     switch: BlockId,
     cases: Vec<Word>,
     of: Promoted,
-    /// There is a way for all other values.
-    closed: bool,
 }
 
 /// A side of a branch that nothing is compiled for yet.
 pub(super) struct Pending {
-    /// The state at its first block.
-    state: JitState,
+    /// The state at its first block, until something is compiled.
+    state: Option<Box<JitState>>,
     /// The block that branches.
     from: BlockId,
     /// The block that asks for more.
     asks: BlockId,
     /// Code that was called has left an exception.
     raised: bool,
-    done: bool,
 }
 
 /// Which side of a branch it is.
@@ -135,11 +133,10 @@ impl Specializer<'_> {
             (red.var, red.ty) = (Some(GenVar::Var(v)), ty);
         }
         self.stubs.push(Stub::Split(Pending {
-            state,
+            state: Some(Box::new(state)),
             from,
             asks,
             raised,
-            done: false,
         }));
         Ok(())
     }
@@ -279,12 +276,11 @@ impl Specializer<'_> {
         let switch = state.at;
         let predicted = predicted.map(|value| world.keep(value, state.get(promoted).ty));
         self.stubs.push(Stub::Promotion(PromotionPoint {
-            state: state.clone(),
+            state: Some(Box::new(state.clone())),
             promoted,
             switch,
             cases: predicted.into_iter().collect(),
             of,
-            closed: false,
         }));
         Ok(predicted.map(|value| self.new_case(world, state, promoted, value)))
     }
@@ -324,11 +320,11 @@ impl Specializer<'_> {
         };
         match self.stubs.get_mut(number).ok_or("no such stub")? {
             Stub::Split(pending) => {
-                if std::mem::replace(&mut pending.done, true) {
+                let Some(state) = pending.state.take() else {
                     return Ok(());
-                }
+                };
                 let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
-                let mut state = pending.state.clone();
+                let mut state = *state;
                 self.residual.leave_out(from, asks);
                 let inputs = self.residual.inputs(state.at);
                 ahead(self, state.at, inputs);
@@ -338,9 +334,12 @@ impl Specializer<'_> {
                 self.go_on(world, state)
             }
             Stub::Promotion(point) => {
-                if point.closed || point.cases.contains(&value) {
+                if point.cases.contains(&value) {
                     return Ok(());
                 }
+                let Some(state) = point.state.take() else {
+                    return Ok(());
+                };
                 let (switch, promoted, of) = (point.switch, point.promoted, point.of);
                 let most = match of {
                     Promoted::Callee => MOST_CLASSES,
@@ -349,13 +348,13 @@ impl Specializer<'_> {
                     }
                 };
                 if of_driver && point.cases.len() >= most {
-                    point.closed = true;
-                    let mut state = point.state.clone();
+                    let mut state = *state;
                     state.at = self.residual.close_switch(switch);
                     return self.go_on_without(world, state, promoted, of);
                 }
                 point.cases.push(value);
-                let state = point.state.clone();
+                point.state = Some(state.clone());
+                let state = *state;
                 let state = self.new_case(world, state, promoted, value);
                 let inputs = self.residual.inputs(switch);
                 ahead(self, state.at, inputs);
@@ -374,7 +373,7 @@ impl Specializer<'_> {
         value: Word,
     ) {
         let red = state.get_mut(b);
-        red.var = Some(GenVar::Const(value));
+        red.var = Some(GenVar::Const(value.into()));
         red.nonzero = red.ty.pointee().is_some() && value != 0;
         let content = std::mem::replace(&mut red.content, Content::None);
         let Content::Partial(fields) = content else {
