@@ -120,3 +120,98 @@ pub(crate) fn with_native_jit<T>(
         result.map_err(|e| codegen_failure(&e))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use taipan_base::MemorySystem;
+    use taipan_codegen_cranelift::{LoadedImage, run_program};
+    use taipan_jit::engine::{DriverCompiler, Drivers, Entered, Portals, ResidualFunction};
+    use taipan_jit::{Splits, Word, World};
+    use taipan_jit_native::{NativeJit, Options, Tabled};
+
+    use super::jit_image;
+    use crate::compile::typed_program;
+    use crate::native::ImageUse;
+    use crate::session::load;
+    use crate::{Database, LoadOptions, Timings};
+
+    const SOURCE: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['step'], reds=['n', 'total'])
+def add(step, n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(step=step, n=n, total=total)
+        total += step
+        n -= 1
+    return total
+def entry_point(argv):
+    return add(1, 5) + add(2, 5) + add(3, 9)
+def target(driver, args):
+    return entry_point, None
+";
+
+    /// A compiler that has an error.
+    struct Broken<'p> {
+        drivers: Drivers<'p>,
+        asked: Cell<usize>,
+    }
+
+    impl<'p> Portals<'p> for Broken<'p> {
+        fn drivers(&self) -> Vec<Entered> {
+            self.drivers.drivers()
+        }
+
+        fn compile(
+            &self,
+            _: usize,
+            _: usize,
+            _: &[Word],
+            _: &mut dyn World,
+        ) -> Result<ResidualFunction<'p>, String> {
+            self.asked.set(self.asked.get() + 1);
+            panic!("on purpose");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_compiler_leaves_loops_to_the_interpreter() {
+        let system = MemorySystem::new(taipan_prelude::SHIPPED);
+        system.write("/main.py", SOURCE);
+        let mut db = Database::new(Arc::new(system));
+        db.generate_jit(true);
+        let timings = &mut Timings::default();
+        let program = load(&db, "/main.py".into(), &LoadOptions::default());
+        let (roots, root) = match program.map(|p| typed_program(&db, p, timings)) {
+            Ok(Ok(typed)) => typed,
+            _ => panic!("the program is well-typed"),
+        };
+        let Ok(made) = jit_image(&db, roots, &root, ImageUse::Run, timings) else {
+            panic!("the program can be compiled");
+        };
+        let image = LoadedImage::new(made.image).expect("an image");
+        let infos = made.tables.drivers.clone();
+        let tabled = Tabled::new(made.tables);
+        let portals = Broken {
+            drivers: Drivers {
+                compiler: DriverCompiler::new(&tabled),
+                infos,
+                splits: Splits::Lazy,
+            },
+            asked: Cell::new(0),
+        };
+        let options = Options {
+            threshold: Some(2),
+            ..Options::default()
+        };
+        let jit = NativeJit::new(&portals, &tabled, &tabled, &image, options).expect("memory");
+        let code = jit.run(|| run_program(&image, &[b"main".to_vec()]));
+        assert_eq!(code.ok(), Some(5 + 10 + 27));
+        assert_eq!(jit.refused(), ["internal error: on purpose"]);
+        // Nothing else is compiled.
+        assert_eq!(portals.asked.get(), 1);
+    }
+}

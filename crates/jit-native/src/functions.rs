@@ -34,8 +34,9 @@ use record::Made;
 /// the middle of another one.
 const MOST_AGAIN: usize = 8;
 
-/// How many blocks all residual functions together may have; then nothing is added.
-const MOST_BLOCKS: usize = 1_000_000;
+/// How many blocks all residual functions together may have; then nothing is added. With
+/// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
+const MOST_BLOCKS: usize = 300_000;
 
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;
