@@ -87,10 +87,10 @@ fn main() -> ExitCode {
     std::process::exit(code)
 }
 
-/// Asks for pages of the usual size. The allocator advises the kernel to use huge ones,
-/// most of each of which stays empty: a small program would take half as much memory
-/// again, and clearing the pages a fifth of the time of a large one, or a tenth of an
-/// edit. Not for commands that run the user's program in this process.
+/// Asks for pages of the usual size, where the kernel gives huge ones to all who do not. Most
+/// of each would stay empty: a small program would take half as much memory again, and
+/// clearing the pages a fifth of the time of a large one, or a tenth of an edit. Not for
+/// commands that run the user's program in this process.
 fn small_pages() {
     // SAFETY: changes how the kernel maps this process's memory, never what is in it.
     // Where the kernel knows no such setting, nothing happens.
