@@ -331,7 +331,7 @@ impl JitProgram for StageProgram<'_> {
     }
 }
 
-fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
+pub(crate) fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
     let said = jit_attributes(db, f);
     let name = |text: &str| text.split('(').next().unwrap_or_default().to_owned();
     FunctionHints {

@@ -158,7 +158,11 @@ fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncS
     let mentioned = match stage {
         GraphStage::Simplified => simplified_mentions(db, key),
         GraphStage::Optimized => optimized_mentions(db, key),
-        GraphStage::Rtyped | GraphStage::Entered | GraphStage::Jit | GraphStage::Gc => None,
+        GraphStage::Rtyped
+        | GraphStage::Entered
+        | GraphStage::Jit
+        | GraphStage::JitOptimized(_)
+        | GraphStage::Gc => None,
     };
     if let Some(mentioned) = mentioned {
         out.functions.extend(mentioned.functions.iter().cloned());

@@ -22,7 +22,7 @@ use taipan_rtyper::{
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::Key;
-use crate::drivers::{entered, followed, portal_graph};
+use crate::drivers::{entered, followed, function_hints, portal_graph};
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -52,6 +52,17 @@ pub struct LLFunction {
     pub sym: FuncSym,
 }
 
+/// What is done to graphs before the JIT generator reads them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct JitPasses {
+    /// The size up to which functions are inlined.
+    pub(crate) inline: Option<u32>,
+    /// Whether all other optimisations are done.
+    pub(crate) optimize: bool,
+    /// The function that is specialised, which is never inlined.
+    pub(crate) portal: LLFunction,
+}
+
 /// Which graphs a [`StageProgram`] shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GraphStage {
@@ -62,6 +73,8 @@ pub(crate) enum GraphStage {
     Entered,
     /// As the JIT generator reads them: see [`jit_graph`].
     Jit,
+    /// The same, optimised first: see [`jit_optimized`].
+    JitOptimized(JitPasses),
     /// Simplified by itself: what callers inline.
     Simplified,
     /// Optimised.
@@ -103,6 +116,7 @@ impl Program for StageProgram<'_> {
             GraphStage::Rtyped => rtyped(self.db, self.roots, f)?.ok(),
             GraphStage::Entered => entered_exceptions(self.db, key),
             GraphStage::Jit => jit_graph(self.db, key),
+            GraphStage::JitOptimized(passes) => jit_optimized(self.db, key, passes),
             GraphStage::Simplified => simplified(self.db, key),
             GraphStage::Optimized => optimized(self.db, key),
             GraphStage::Gc => Some(gc(self.db, key)?.graph),
@@ -497,6 +511,27 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     Some(jit_exceptions(db, f, &graph))
 }
 
+/// The same of a graph that is optimised before, with its hints.
+#[salsa::tracked(returns(clone))]
+fn jit_optimized(db: &dyn Db, f: LLFunction, passes: JitPasses) -> Option<Arc<LLGraph>> {
+    if followed(db, f).is_some() {
+        return jit_graph(db, f);
+    }
+    let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+    let summaries = HintedSummaries {
+        jit: JitSummaries(QuerySummaries::new(db, f.roots(db))),
+        portal: passes.portal.sym(db),
+    };
+    let graph = taipan_transform::optimize_hinted(
+        f.sym(db),
+        &graph,
+        &summaries,
+        passes.inline,
+        passes.optimize,
+    );
+    Some(jit_exceptions(db, f, &graph))
+}
+
 /// The same with the way into compiled code.
 #[salsa::tracked(returns(clone))]
 fn entered_exceptions(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
@@ -513,6 +548,36 @@ fn jit_exceptions(db: &dyn Db, f: LLFunction, graph: &LLGraph) -> Arc<LLGraph> {
     Arc::new(taipan_transform::exception_transform(
         graph, own, &summaries,
     ))
+}
+
+/// What the inliner asks about functions whose hints stay.
+struct HintedSummaries<'a, 'db> {
+    jit: JitSummaries<'db>,
+    portal: &'a FuncSym,
+}
+
+impl Summaries for HintedSummaries<'_, '_> {
+    fn program(&self) -> &dyn Program {
+        self.jit.program()
+    }
+
+    fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
+        Some(Arc::new(taipan_transform::summary(&*self.simplified(f)?)))
+    }
+
+    /// The RTyper's graph; none of functions about whose calls hints say something.
+    fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        let hints = function_hints(self.jit.0.program.db, self.jit.0.key(f));
+        let called = hints.elidable || hints.look_inside.is_some() || hints.oopspec.is_some();
+        if called || hints.has_merge_point || f == self.portal {
+            return None;
+        }
+        rtyped(self.jit.0.program.db, self.jit.0.program.roots, f)?.ok()
+    }
+
+    fn effects(&self, f: &FuncSym) -> Effects {
+        self.jit.effects(f)
+    }
 }
 
 /// A graph with all that was asked on the way to it from the optimised one.

@@ -9,12 +9,12 @@ use taipan_base::{Diagnostic, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
 use taipan_jit::{Generator, HintError, Policy, ResidualCounts, Splits};
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::FuncSym;
+use taipan_lltype::{FuncKind, FuncSym};
 
 use crate::compile::{Engine, find_function, lowlevel_args, short_name, typed};
 use crate::reach::reachable;
 use crate::session::load;
-use crate::stages::{GraphStage, StageProgram};
+use crate::stages::{GraphStage, JitPasses, LLFunction, StageProgram};
 use crate::timeshift_native::native;
 use crate::value::to_json;
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded};
@@ -38,6 +38,10 @@ pub struct TimeshiftRequest {
     pub engine: Engine,
     /// When the sides of branches are compiled.
     pub splits: Splits,
+    /// The size up to which functions are inlined first.
+    pub inline: Option<u32>,
+    /// Whether the graphs are optimised first.
+    pub optimize: bool,
 }
 
 /// How residual code ended, and what it consists of.
@@ -59,11 +63,19 @@ pub fn timeshift(
     guarded(|| {
         let program = load(db, &request.file, options)?;
         let (roots, root) = typed_call(db, program, request, timings)?;
-        let hinted = StageProgram::new(db, roots, GraphStage::Jit);
         let portal = match &request.portal {
-            Some(name) => portal_named(db, roots, &root, name)?,
+            Some(name) => portal_named(db, program, roots, &root, name)?,
             None => root.clone(),
         };
+        let stage = match (request.inline, request.optimize) {
+            (None, false) => GraphStage::Jit,
+            (inline, optimize) => GraphStage::JitOptimized(JitPasses {
+                inline,
+                optimize,
+                portal: LLFunction::new(db, roots, portal.clone()),
+            }),
+        };
+        let hinted = StageProgram::new(db, roots, stage);
         let policy = request.policy.clone();
         let generator = timings
             .phase("timeshift", || Generator::new(&hinted, &portal, policy))
@@ -117,14 +129,19 @@ fn is_named(qualified: &str, name: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
+/// The function of that name, or the one that the module has under it, as one that another
+/// function returned.
 fn portal_named(
     db: &Database,
+    program: ProgramInput,
     roots: Roots,
     root: &FuncSym,
     name: &str,
 ) -> Result<FuncSym, Failure> {
     let all = reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).functions;
-    let mut named = all.into_iter().filter(|f| is_named(f.name(), name));
+    let global = taipan_interp::named_function(db, program, name).clone().ok();
+    let is_global = |f: &FuncSym| matches!(f.kind(), FuncKind::User { func, .. } if Some(*func) == global);
+    let mut named = (all.into_iter()).filter(|f| is_named(f.name(), name) || is_global(f));
     match (named.next(), named.next()) {
         (Some(f), None) => Ok(f),
         (None, _) => Err(Failure::Usage(format!(

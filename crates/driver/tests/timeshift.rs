@@ -77,6 +77,8 @@ fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
         policy: policy.clone(),
         engine: Engine::LLInterp,
         splits: Splits::Eager,
+        inline: None,
+        optimize: false,
     };
     for word in head.split_inclusive(") ") {
         let (name, args) = word.trim().split_once('(').expect("arguments");

@@ -218,6 +218,8 @@ fn residual_code_computes_the_same() {
                     engine: Engine::LLInterp,
                     policy: policy.clone(),
                     splits: *splits,
+                    inline: None,
+                    optimize: false,
                 };
                 let got = timeshift(&db, &options, &request, &mut Timings::default());
                 match got {

@@ -38,7 +38,7 @@ pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
             "concrete" => Hint::Concrete,
             "promote" => Hint::Promote,
             "promote_string" | "promote_unicode" => Hint::PromoteString,
-            "variable" => Hint::Variable,
+            "variable" | "force_no_const" => Hint::Variable,
             "forget" => Hint::Forget,
             "deepfreeze" => Hint::DeepFreeze,
             "global_merge_point" => Hint::GlobalMergePoint,

@@ -324,6 +324,13 @@ pub(crate) struct TimeshiftArgs {
     /// functions). With `lazy`, the sides of branches are compiled when code gets there.
     #[arg(long, value_name = "POLICY", default_value = "default")]
     pub(crate) policy: String,
+    /// Inline functions up to this size first, which counts operations.
+    #[arg(long, value_name = "THRESHOLD")]
+    pub(crate) inline: Option<u32>,
+    /// Optimise the graphs first: tests of one number become switches, objects that do not
+    /// leave a function variables.
+    #[arg(long)]
+    pub(crate) optimize: bool,
     /// Which engine executes residual code and its surroundings.
     #[arg(long, value_enum, default_value = "llinterp")]
     pub(crate) engine: Engine,

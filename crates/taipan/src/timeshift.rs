@@ -37,6 +37,8 @@ fn request(args: &TimeshiftArgs) -> Result<TimeshiftRequest, Failure> {
         portal: args.portal.clone(),
         policy: policy(&args.policy)?,
         engine: engine(args.engine)?,
+        inline: args.inline,
+        optimize: args.optimize,
         splits: match &*args.policy {
             "lazy" => Splits::Lazy,
             _ => Splits::Eager,

@@ -44,10 +44,40 @@ const GROWTH: u32 = 6000;
 /// How deep bodies may be nested.
 const DEPTH: usize = 10;
 
+/// Up to which sum of size and cost functions are inlined.
+#[derive(Clone, Copy)]
+struct Limits {
+    plain: u32,
+    with_loops: u32,
+    /// Whether targets of virtual calls are tested for, so that they can be inlined.
+    virtual_calls: bool,
+}
+
 /// Inlines what is worth it.
 pub(crate) fn inline_calls(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
+    let limits = Limits {
+        plain: THRESHOLD,
+        with_loops: LOOP_THRESHOLD,
+        virtual_calls: true,
+    };
+    inline_within(limits, f, g, s);
+}
+
+/// Inlines what is not larger than that, with loops or without
+/// (RPython: `auto_inlining`).
+pub(crate) fn inline_below(threshold: u32, f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
+    let limits = Limits {
+        plain: threshold,
+        with_loops: threshold,
+        virtual_calls: false,
+    };
+    inline_within(limits, f, g, s);
+}
+
+fn inline_within(limits: Limits, f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
     let mut inliner = Inliner {
         s,
+        limits,
         bodies: FxHashMap::default(),
         flagged: FxHashMap::default(),
         room: GROWTH,
@@ -96,6 +126,7 @@ type Flags = Vec<(usize, bool)>;
 
 struct Inliner<'a> {
     s: &'a dyn Summaries,
+    limits: Limits,
     /// Blocks that came from callees.
     bodies: FxHashMap<BlockId, Rc<Body>>,
     /// Callees in which flags have been decided.
@@ -110,7 +141,9 @@ impl Inliner<'_> {
     /// that are pending.
     fn block(&mut self, g: &mut LLGraph, b: BlockId, own: &Rc<Body>, pending: &mut Vec<BlockId>) {
         let body = self.bodies.get(&b).unwrap_or(own).clone();
-        self.expand_virtual_calls(g, b, &body, pending);
+        if self.limits.virtual_calls {
+            self.expand_virtual_calls(g, b, &body, pending);
+        }
         let found = (g.block(b).operations.iter().enumerate())
             .find_map(|(i, op)| Some((i, self.candidate(op, &body)?)));
         let Some((i, (f, callee))) = found else {
@@ -235,9 +268,10 @@ impl Inliner<'_> {
     fn is_worth_it(&self, s: &Summary) -> bool {
         let weight = s.size + s.cost / 10;
         if s.has_loop {
-            return weight <= LOOP_THRESHOLD && self.room > 0;
+            return weight <= self.limits.with_loops && self.room > 0;
         }
-        s.size <= TINY || weight <= THRESHOLD && self.room > 0
+        let tiny = TINY.min(self.limits.plain);
+        s.size <= tiny || weight <= self.limits.plain && self.room > 0
     }
 }
 

@@ -8,7 +8,7 @@ use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
-use crate::inline::inline_calls;
+use crate::inline::{inline_below, inline_calls};
 use crate::loops::{hoist_invariants, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::switch::merge_if_blocks;
@@ -45,6 +45,33 @@ pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     hoist_invariants(&mut g, program);
     merge_common(&mut g, program);
     tidy(&mut g, program);
+    g.compact();
+    g
+}
+
+/// Optimises a function that the JIT generator is going to read, so that its hints stay:
+/// with what is not larger than `inline` inlined, and, if `rest`, with the optimisations
+/// that make no code larger (RPython: `backend_optimizations` before the hint-annotator).
+pub fn optimize_hinted(
+    f: &FuncSym,
+    graph: &LLGraph,
+    s: &dyn Summaries,
+    inline: Option<u32>,
+    rest: bool,
+) -> LLGraph {
+    let mut g = graph.clone();
+    let program = s.program();
+    if let Some(threshold) = inline {
+        inline_below(threshold, f, &mut g, s);
+    }
+    if rest {
+        tidy(&mut g, program);
+        if remove_mallocs(&mut g) {
+            tidy(&mut g, program);
+        }
+        merge_if_blocks(&mut g);
+    }
+    cleanup(&mut g);
     g.compact();
     g
 }

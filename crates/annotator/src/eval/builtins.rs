@@ -702,12 +702,15 @@ impl Cx<'_> {
                 Val::bool_()
             }
             ("jit", "current_trace_length") => Val::signed(),
+            ("jit", "record_exact_value") => {
+                let known = vals.get(1).cloned().unwrap_or_default();
+                self.join(&first, &known)
+            }
             (
                 "jit",
                 "jit_debug"
                 | "assert_green"
                 | "record_exact_class"
-                | "record_exact_value"
                 | "record_known_result"
                 | "enter_portal_frame"
                 | "leave_portal_frame"

@@ -11,10 +11,11 @@ use crate::val::Val;
 use crate::{ArgSource, Desc};
 
 /// What `hint()` may say of a value, as its keywords.
-const HINTS: [&str; 12] = [
+const HINTS: [&str; 13] = [
     "access_directly",
     "concrete",
     "deepfreeze",
+    "force_no_const",
     "force_virtualizable",
     "forget",
     "fresh_virtualizable",

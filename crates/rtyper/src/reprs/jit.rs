@@ -24,7 +24,7 @@ pub(super) fn rtype(function: &str, hop: &Hop<'_>) -> Option<RType> {
         "current_trace_length" => value(hop, PlainOp::JitTraceLength, 0),
         "assert_green" => effect(hop, PlainOp::JitAssertGreen, 1),
         "record_exact_class" => record_exact_class(hop),
-        "record_exact_value" => effect(hop, PlainOp::JitRecordExactValue, 2),
+        "record_exact_value" => record_exact_value(hop),
         "set_param" => set_param(hop, true),
         "set_param_to_default" => set_param(hop, false),
         "jit_debug"
@@ -112,6 +112,18 @@ fn record_exact_class(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     hop.genop_void(PlainOp::JitRecordExactClass, [v, class]);
     Ok(Some(cvoid()))
+}
+
+/// `jit_record_exact_value(v, known)`, which returns what is known.
+fn record_exact_value(hop: &Hop<'_>) -> RType {
+    let r = hop.r_result.clone();
+    let v = hop.inputarg(&r, 0)?;
+    let known = hop.inputarg(&r, 1)?;
+    hop.exception_cannot_occur()?;
+    if !r.lowleveltype().is_void() {
+        hop.genop_void(PlainOp::JitRecordExactValue, [v, known.clone()]);
+    }
+    Ok(Some(known))
 }
 
 /// `jit_set_param(driver or nothing, .name, value)`; without a value, back to the

@@ -121,11 +121,13 @@ class AssertGreenFailed(Exception):
 
 @specialize.argtype(0)
 def record_exact_class(value, cls):
-    pass
+    assert type(value) is cls
 
 @specialize.argtype(0)
 def record_exact_value(value, const_value):
-    pass
+    """const_value, which value is as well."""
+    assert value == const_value
+    return const_value
 
 @specialize.call_location()
 def record_known_result(result, func, *args):
@@ -138,10 +140,18 @@ def conditional_call(condition, function, *args):
 
 @specialize.call_location()
 def conditional_call_elidable(value, function, *args):
-    """value, or what the function answers where it is 0 or None."""
-    if not value:
+    """value, or what the function returns where it is 0 or None."""
+    if isinstance(value, int):
+        if value == 0:
+            value = function(*args)
+    # An empty list is there already; an empty string or dict is not.
+    elif not isinstance(value, list) and not value:
         value = function(*args)
     return value
+
+# How compiled code spells them.
+_jit_conditional_call = conditional_call
+_jit_conditional_call_value = conditional_call_elidable
 
 def enter_portal_frame(unique_id):
     pass
