@@ -397,3 +397,80 @@ fn methods_are_compiled_into_their_callers() {
         2 functions, 1 calls, 1 multiplications; 2 functions, 1 calls, 1 multiplications"#]]
     .assert_eq(&lines.join("\n"));
 }
+
+const KNOWN_RESULTS: &str = "
+from rpython.rlib import jit, jit_hooks
+from rpython.rlib.jit import JitDriver
+class Cache(object):
+    def __init__(self): self.items = None; self.text = None; self.number = 0; self.made = 0
+    def make_items(self, n): self.made += 1; return [n]
+    def make_text(self, n): self.made += 1; return 'abc'
+    def make_number(self, n): self.made += 1; return n
+class W(object): pass
+class A(W):
+    def __init__(self, n): self.n = n
+class B(W): pass
+numbers = [3, 4]
+things = [A(5), B()]
+driver = JitDriver(greens=['code'], reds=['n', 'total', 'cache'], name='known')
+def first(cache, n): return cache.make_items(n)
+def text(cache, n): return cache.make_text(n)
+def number(cache, n): return cache.make_number(n)
+def loop(code, n, cache):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(code=code, n=n, total=total, cache=cache)
+        # An empty list is one, an empty string is none, nor is the number 0.
+        if n % 4 == 0: cache.items = []
+        elif n % 7 == 0: cache.items = None
+        cache.items = jit.conditional_call_elidable(cache.items, first, cache, n)
+        total += len(cache.items) * 3
+        if n % 5 == 0: cache.text = ''
+        cache.text = jit.conditional_call_elidable(cache.text, text, cache, n)
+        total += len(cache.text)
+        if n % 3 == 0: cache.number = n % 2
+        cache.number = jit.conditional_call_elidable(cache.number, number, cache, n)
+        total += cache.number
+        k = jit.record_exact_value(numbers[0], 3)
+        total += k * 2
+        thing = things[code]
+        if isinstance(thing, A):
+            jit.record_exact_class(thing, A)
+            total += thing.n
+        n -= 1
+    return total
+def main(code, n):
+    jit_hooks.dont_trace_here('known', 7)
+    jit_hooks.trace_next_iteration('known', code)
+    cache = Cache()
+    total = loop(code, n, cache)
+    if jit_hooks.get_jitcell_at_key('known', 9): return -1
+    return total * 1000 + cache.made
+";
+
+/// What conditional calls take for a value that is missing, and what records return.
+#[test]
+fn recorded_values_and_missing_ones() {
+    for code in [0, 1] {
+        let args = [code, 60];
+        let expected = outcome(
+            &database(KNOWN_RESULTS),
+            "main",
+            &args,
+            Engine::LLInterp,
+            None,
+        );
+        for engine in [Engine::LLInterp, Engine::Native] {
+            let (got, functions) = compiled(KNOWN_RESULTS, &args, engine);
+            assert_eq!(got, expected, "{engine:?}");
+            assert!(functions > 0);
+        }
+    }
+    expect!["1896028"].assert_eq(&outcome(
+        &database(KNOWN_RESULTS),
+        "main",
+        &[0, 60],
+        Engine::LLInterp,
+        None,
+    ));
+}

@@ -16,7 +16,7 @@ use taipan_driver::{
 
 /// Specialises functions of a source and compares with what is written:
 /// `f(1, 2) leaves int_add=1`, one per line. Before the function may stand `static(0)`,
-/// the positions of constants, and `portal(name)`. The operations are all that are left,
+/// the positions of constants, `portal(name)`, `inline(100)` and `optimize()`. The operations are all that are left,
 /// `flexswitches=1` if promotions made any. What residual code returns or raises must be
 /// what every engine gets by calling the function.
 #[track_caller]
@@ -88,6 +88,8 @@ fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
                 request.is_static = args.iter().map(|a| a.trim().parse().unwrap()).collect()
             }
             "portal" => request.portal = Some(args[0].clone()),
+            "inline" => request.inline = args[0].parse().ok(),
+            "optimize" => request.optimize = true,
             func => {
                 request.func = func.to_owned();
                 request.args = args.iter().map(|a| parse_literal(a)).collect();
@@ -996,5 +998,103 @@ def missing(n, x):
         missing(2, 5) leaves
         missing(7, 5) leaves int_neg=1
         ",
+    );
+}
+
+/// Graphs that are optimised first keep their hints.
+#[test]
+fn optimised_graphs() {
+    check(
+        "
+from rpython.rlib.jit import hint, elidable
+from rpython.rlib.objectmodel import we_are_translated
+class Pair(object):
+    def __init__(self, a, b): self.a, self.b = a, b
+def swap(p):
+    return Pair(p.b, p.a)
+@elidable
+def twice(n):
+    return n * 2
+def digit(n):
+    if n == 1: return 10
+    elif n == 5: return 20
+    elif n == 8: return 40
+    else: return -1
+def switch(n, m):
+    n = hint(n, concrete=True)
+    return digit(n) * m
+def red(n, m):
+    return digit(n) * m
+def calls(a, b):
+    p = swap(Pair(a, b))
+    return p.a - p.b + twice(a)
+def raising(n):
+    if n < 0: raise ValueError
+    return n + 1
+def catching(n):
+    try: return raising(n)
+    except ValueError: return -7
+def outer(n):
+    return portal(n, 4)
+def portal(n, m):
+    return raising(n) * m
+",
+        "
+        switch(5, 3) leaves int_mul=1
+        optimize() switch(5, 3) leaves int_mul=1
+        optimize() switch(8, 3) leaves int_mul=1
+        red(8, 3) leaves int_eq=3 int_mul=4
+        optimize() red(8, 3) leaves int_eq=3 int_mul=4
+        inline(1000) optimize() red(5, 3) leaves int_mul=1
+        calls(7, 2) leaves direct_call=1 int_add=1 int_sub=1
+        inline(1000) optimize() calls(7, 2) leaves direct_call=1 int_add=1 int_sub=1
+        inline(1000) catching(-3) leaves int_add=1
+        inline(1000) optimize() catching(3) leaves int_add=1
+        inline(1000) portal(portal) outer(3) leaves int_add=1 int_mul=1
+        inline(1000) optimize() portal(portal) outer(-3) leaves int_add=1 int_mul=1
+        ",
+    );
+}
+
+/// The portal may be a function that another one returned.
+#[test]
+fn portals_by_the_name_of_the_module() {
+    check(
+        "
+def make(k):
+    def inner(n):
+        return n * k
+    def interp(n):
+        return inner(n) + 1
+    return interp, inner
+interp, by_three = make(3)
+def f(n): return interp(n)
+",
+        "portal(by_three) f(4) leaves int_mul=1",
+    );
+}
+
+/// A pointer that is asserted not to be null is not tested again.
+#[test]
+fn asserted_pointers() {
+    check(
+        "
+from rpython.rlib.debug import ll_assert
+from rpython.rlib.jit import dont_look_inside
+class A(object):
+    def __init__(self, n): self.n = n
+@dont_look_inside
+def make(n):
+    return A(n) if n > 0 else None
+def check(a):
+    ll_assert(bool(a), 'there is one')
+def f(n):
+    a = make(n)
+    check(a)
+    if a is None:
+        return n * 5
+    return a.n
+",
+        "f(4) leaves direct_call=1 getfield=1",
     );
 }

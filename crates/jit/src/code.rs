@@ -90,6 +90,8 @@ pub(crate) enum TsKind {
     RecordExactClass,
     /// The value is the constant that is the second operand.
     RecordExactValue,
+    /// The pointer is not null.
+    RecordNonNull,
     /// Whether an exception is set.
     ExcOccurred,
     /// Its class.

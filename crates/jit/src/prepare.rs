@@ -1,11 +1,13 @@
 //! Graphs as the JIT generator wants them.
 //!
-//! What only helps to find mistakes goes: assertions, traceback records, `keepalive`.
+//! What only helps to find mistakes goes: assertions, traceback records, `keepalive`. An
+//! assertion that a pointer is not null stays, as `debug_assert(pointer)`: it is believed.
 //! The interpreter's stack checks go as well; residual code has its own.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup};
 use taipan_lltype::{
-    FuncSym, LLConst, LLGraph, LLOp, LLOperand, OBJECT, OBJECT_VTABLE, PlainOp, Program, StaticSym,
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, Program,
+    StaticSym,
 };
 
 use crate::drivers::marker_kind;
@@ -15,8 +17,10 @@ use crate::purity::is_silent;
 pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
     let mut g = graph.clone();
     for block in &mut g.blocks {
+        assert_pointers(&mut block.operations);
         block.operations.retain(|op| match op.op {
             LLOp::Plain(PlainOp::JitMarker) => markers && marker_kind(op).is_some(),
+            LLOp::Plain(PlainOp::DebugAssert) => op.args.len() == 1,
             LLOp::Plain(p) => !is_silent(p),
             LLOp::Num(..) => true,
         });
@@ -44,6 +48,27 @@ pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
     cleanup(&mut g);
     g.compact();
     g
+}
+
+/// Has assertions say which pointer is not null:
+///
+/// ```text
+/// v1 = ptr_nonzero(p)                 v1 = ptr_nonzero(p)
+/// debug_assert(v1, "text")            debug_assert(p)
+/// ```
+fn assert_pointers(operations: &mut [Operation<LowLevel>]) {
+    for i in 0..operations.len() {
+        if operations[i].op != PlainOp::DebugAssert.into() {
+            continue;
+        }
+        let condition = operations[i].args[0].clone();
+        let test = (operations[..i].iter())
+            .find(|op| LLOperand::Var(op.result) == condition)
+            .filter(|op| op.op == PlainOp::PtrNonzero.into());
+        if let Some(pointer) = test.map(|op| op.args[0].clone()) {
+            operations[i].args = [pointer].into_iter().collect();
+        }
+    }
 }
 
 /// Drops assertions, as RPython does for its tracing compiler (`remove_asserts`): a branch

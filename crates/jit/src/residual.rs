@@ -2,7 +2,8 @@
 //!
 //! While a function grows its graph is in SSA form: blocks use what the blocks that
 //! dominate them define, and have input arguments only where code joins. Nothing is ever
-//! taken away, so code that runs already stays valid when a promotion adds to it.
+//! taken away, so code that runs already stays valid when a promotion adds to it: a call
+//! whose result has become known makes way for that result, in its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -230,6 +231,16 @@ impl Residual {
             at: 0,
         });
         result
+    }
+
+    /// Puts a value in the place of a call that gives it from now on. Code that is compiled
+    /// already goes on calling.
+    pub(crate) fn replace_call(&mut self, at: BlockId, result: VarId, value: LLConst) {
+        let mut operations = self.graph.block_mut(at).operations.iter_mut();
+        if let Some(call) = operations.find(|op| op.result == result) {
+            call.op = PlainOp::SameAs.into();
+            call.args = [LLOperand::Const(value)].into_iter().collect();
+        }
     }
 
     pub(crate) fn goto(&mut self, at: BlockId, target: BlockId, args: Vec<LLOperand>) {

@@ -399,6 +399,7 @@ impl Timeshifter<'_> {
             PlainOp::JitAssertGreen => TsKind::AssertGreen,
             PlainOp::JitRecordExactClass => TsKind::RecordExactClass,
             PlainOp::JitRecordExactValue => TsKind::RecordExactValue,
+            PlainOp::DebugAssert => TsKind::RecordNonNull,
             PlainOp::JitTraceLength => {
                 *args = vec![Arg::Const(LLConst::signed(0))];
                 TsKind::SameAs

@@ -45,6 +45,17 @@ pub fn is_jit_marker(func: &FunctionData) -> bool {
         && &*func.module == "rpython.rlib.jit"
 }
 
+/// Hints that say the opposite of each other: of a value that is to be known, and of one
+/// that is not to be.
+const KNOWN: [&str; 5] = [
+    "concrete",
+    "deepfreeze",
+    "promote",
+    "promote_string",
+    "promote_unicode",
+];
+const UNKNOWN: [&str; 2] = ["force_no_const", "variable"];
+
 impl Cx<'_> {
     /// Checks the keywords of a `hint()`: the JIT generator reads them while compiling.
     pub(super) fn check_hints(&mut self, keywords: &[(Box<str>, ArgSource, Val)]) {
@@ -55,6 +66,24 @@ impl Cx<'_> {
             } else if !value.is_bottom() && !matches!(value.const_, Some(Const::Bool(_))) {
                 self.problem("TP0304", format!("hint '{name}' must be True or False"));
             }
+        }
+        let set = |names: &[&str]| {
+            let is_set = |v: &Val| v.const_ == Some(Const::Bool(true));
+            let mut all = keywords.iter();
+            all.find(|(name, _, v)| names.contains(&&**name) && is_set(v))
+                .map(|(name, ..)| name.clone())
+        };
+        if let (Some(known), Some(unknown)) = (set(&KNOWN), set(&UNKNOWN)) {
+            self.problem(
+                "TP0304",
+                format!("the hints '{known}' and '{unknown}' contradict each other"),
+            );
+        }
+        if set(&["fresh_virtualizable"]).is_some() && set(&["access_directly"]).is_none() {
+            self.problem(
+                "TP0304",
+                "hint 'fresh_virtualizable' needs 'access_directly' as well",
+            );
         }
     }
 
@@ -69,6 +98,13 @@ impl Cx<'_> {
         let Desc::FrozenMethod { frozen, .. } = desc else {
             return Ok(());
         };
+        let automatic = self.driver_attribute(*frozen, "autoreds")? == Some(Const::Bool(true));
+        if automatic && marker == "can_enter_jit" {
+            self.problem(
+                "TP0304",
+                "can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is",
+            );
+        }
         let mut expected = Vec::new();
         for attribute in ["greens", "reds"] {
             match self.names_of_driver(*frozen, attribute)? {

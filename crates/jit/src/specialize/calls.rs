@@ -3,7 +3,7 @@
 
 use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
 
-use super::stubs::Promoted;
+use super::stubs::{Promoted, Stub};
 use super::{Activation, Failure, Specializer};
 use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
@@ -131,6 +131,7 @@ impl Specializer<'_> {
     /// functions that look for what the program only makes when they find nothing. A tracing
     /// compiler hardly meets these before the program has made it. So null is the first of the
     /// values that a switch on the result knows, and what is found later gets a case of its own.
+    /// From then on it stands where the call was: what was found once is found always.
     pub(super) fn elidable_call(
         &mut self,
         world: &mut dyn World,
@@ -162,8 +163,13 @@ impl Specializer<'_> {
             if let Err(at) = live.binary_search(&op.result) {
                 live.insert(at, op.result);
             }
-            self.wait_for(world, state, result, &live, Promoted::Result)?;
-            return Ok(None);
+            let call = self.variable_of(&state, result).map(|v| (state.at, v));
+            let next = self.wait_for(world, state, result, &live, Promoted::Result)?;
+            if let (Some((block, v)), Some(Stub::Promotion(point))) = (call, self.stubs.last_mut())
+            {
+                point.found_by = Some((block, v));
+            }
+            return Ok(next);
         }
         Ok(Some(state))
     }

@@ -95,6 +95,14 @@ impl Specializer<'_> {
                 }
                 Val::Green(0)
             }
+            TsKind::RecordNonNull => {
+                let b = self.red_arg(world, state, graph, &op.args[0]);
+                // One that is null all the same breaks the program's promise.
+                if state.known(b).is_none() {
+                    state.learn_nonzero(b, true);
+                }
+                Val::Green(0)
+            }
             TsKind::Malloc(ty) => Val::Red(self.new_virtual(state, *ty, 0)),
             TsKind::MallocVarsize(ty) => {
                 self.malloc_varsize(world, state, graph, op, *ty);

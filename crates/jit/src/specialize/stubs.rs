@@ -47,6 +47,9 @@ pub(super) struct PromotionPoint {
     switch: BlockId,
     cases: Vec<Word>,
     of: Promoted,
+    /// The block of the call whose result is waited for, and that result, if it was null
+    /// while compiling and the same call always finds the same once it finds something.
+    pub(super) found_by: Option<(BlockId, VarId)>,
 }
 
 /// A side of a branch that nothing is compiled for yet.
@@ -281,6 +284,7 @@ impl Specializer<'_> {
             switch,
             cases: predicted.into_iter().collect(),
             of,
+            found_by: None,
         }));
         Ok(predicted.map(|value| self.new_case(world, state, promoted, value)))
     }
@@ -353,6 +357,12 @@ impl Specializer<'_> {
                     return self.go_on_without(world, state, promoted, of);
                 }
                 point.cases.push(value);
+                if value != 0
+                    && let Some((block, v)) = point.found_by.take()
+                {
+                    let found = world.constant(value, self.residual.ty(v));
+                    self.residual.replace_call(block, v, found);
+                }
                 point.state = Some(state.clone());
                 let state = *state;
                 let state = self.new_case(world, state, promoted, value);

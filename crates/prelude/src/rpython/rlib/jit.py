@@ -7,8 +7,13 @@ from rpython.rlib.unroll import unrolling_iterable
 
 # Decorators.
 
+def _contradict(func, first, second):
+    raise TypeError("%s cannot be both %s and %s" % (func.__name__, first, second))
+
 def elidable(func):
     """Calls with equal arguments may be merged or left out."""
+    if getattr(func, '_jit_unroll_safe_', False):
+        _contradict(func, 'elidable', 'unroll_safe')
     func._elidable_function_ = True
     return func
 
@@ -17,7 +22,7 @@ purefunction = elidable
 def elidable_promote(promote_args='all'):
     """elidable, with arguments that are promoted first."""
     def decorator(func):
-        func._elidable_function_ = True
+        elidable(func)
         func._elidable_promote_args_ = promote_args
         return func
     return decorator
@@ -25,6 +30,8 @@ def elidable_promote(promote_args='all'):
 purefunction_promote = elidable_promote
 
 def dont_look_inside(func):
+    if getattr(func, '_jit_unroll_safe_', False):
+        _contradict(func, 'dont_look_inside', 'unroll_safe')
     func._jit_look_inside_ = False
     return func
 
@@ -33,12 +40,17 @@ def look_inside(func):
     return func
 
 def unroll_safe(func):
+    if getattr(func, '_elidable_function_', False):
+        _contradict(func, 'elidable', 'unroll_safe')
+    if not getattr(func, '_jit_look_inside_', True):
+        _contradict(func, 'dont_look_inside', 'unroll_safe')
     func._jit_unroll_safe_ = True
     return func
 
 def loop_invariant(func):
+    """The function takes no argument and returns the same all through a loop."""
+    dont_look_inside(func)
     func._jit_loop_invariant_ = True
-    func._jit_look_inside_ = False
     return func
 
 def look_inside_iff(predicate):
