@@ -139,8 +139,11 @@ fn portal_named(
     name: &str,
 ) -> Result<FuncSym, Failure> {
     let all = reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).functions;
-    let global = taipan_interp::named_function(db, program, name).clone().ok();
-    let is_global = |f: &FuncSym| matches!(f.kind(), FuncKind::User { func, .. } if Some(*func) == global);
+    let global = taipan_interp::named_function(db, program, name)
+        .clone()
+        .ok();
+    let is_global =
+        |f: &FuncSym| matches!(f.kind(), FuncKind::User { func, .. } if Some(*func) == global);
     let mut named = (all.into_iter()).filter(|f| is_named(f.name(), name) || is_global(f));
     match (named.next(), named.next()) {
         (Some(f), None) => Ok(f),

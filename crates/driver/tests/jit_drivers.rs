@@ -301,6 +301,39 @@ fn caches_that_fill_up() {
     );
 }
 
+const FOUND_LATER: &str = "
+from rpython.rlib import jit
+class Table(object):
+    def __init__(self): self.found = None; self.looked = 0
+    @jit.elidable
+    def lookup(self, key): return self.found
+    @jit.dont_look_inside
+    def add(self, key): self.found = Entry(key * 2)
+class Entry(object):
+    def __init__(self, value): self.value = value
+driver = jit.JitDriver(greens=['table'], reds=['n', 'total'])
+def main(n):
+    table = Table()
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(table=table, n=n, total=total)
+        e = table.lookup(7)
+        if e is None:
+            total += 1000
+            if n == 30: table.add(7)
+        else:
+            total += e.value
+        n -= 1
+    return total
+";
+
+/// What a call finds at last stands where the call was: only the one that adds is left.
+#[test]
+fn calls_that_found_nothing_first() {
+    let report = check(FOUND_LATER, &[("main", &[60])]);
+    assert_eq!(report.counts["residual"]["direct_call"], 1);
+}
+
 const QUICKENS: &str = "
 from rpython.rlib import jit
 class Code(object):

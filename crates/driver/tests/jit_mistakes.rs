@@ -111,7 +111,24 @@ def main(n):
     return n",
     ]
     .map(said);
-    expect![[r#""#]].assert_eq(&text.concat());
+    expect![[r#"
+        TP0304: the hints 'concrete' and 'variable' contradict each other
+            without a compiler: TP0304: the hints 'concrete' and 'variable' contradict each other
+        TP0304: the hints 'promote' and 'force_no_const' contradict each other
+            without a compiler: TP0304: the hints 'promote' and 'force_no_const' contradict each other
+        TP0304: hint 'fresh_virtualizable' needs 'access_directly' as well
+            without a compiler: TP0304: hint 'fresh_virtualizable' needs 'access_directly' as well
+        TP0201: TypeError: f cannot be both elidable and unroll_safe
+            without a compiler: TP0201: TypeError: f cannot be both elidable and unroll_safe
+        TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
+            without a compiler: TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
+        TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
+            without a compiler: TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
+        TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
+            without a compiler: TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
+        TP0201: AssertionError
+            without a compiler: TP0201: AssertionError
+    "#]].assert_eq(&text.concat());
 }
 
 /// It has a loop that closes, and nowhere to begin.

@@ -1045,13 +1045,13 @@ def portal(n, m):
         optimize() switch(8, 3) leaves int_mul=1
         red(8, 3) leaves int_eq=3 int_mul=4
         optimize() red(8, 3) leaves int_eq=3 int_mul=4
-        inline(1000) optimize() red(5, 3) leaves int_mul=1
+        inline(1000) optimize() red(5, 3) leaves int_eq=3 int_mul=4
         calls(7, 2) leaves direct_call=1 int_add=1 int_sub=1
         inline(1000) optimize() calls(7, 2) leaves direct_call=1 int_add=1 int_sub=1
-        inline(1000) catching(-3) leaves int_add=1
-        inline(1000) optimize() catching(3) leaves int_add=1
-        inline(1000) portal(portal) outer(3) leaves int_add=1 int_mul=1
-        inline(1000) optimize() portal(portal) outer(-3) leaves int_add=1 int_mul=1
+        inline(1000) catching(-3) leaves int_add=1 int_lt=1
+        inline(1000) optimize() catching(3) leaves int_add=1 int_lt=1
+        inline(1000) portal(portal) outer(3) leaves exc_set=1 int_add=1 int_lt=1 int_mul=1
+        inline(1000) optimize() portal(portal) outer(-3) leaves exc_set=1 int_add=1 int_lt=1 int_mul=1
         ",
     );
 }

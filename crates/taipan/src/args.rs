@@ -172,7 +172,9 @@ pub(crate) struct JitArgs {
 
 /// What is said of a program without a driver.
 pub(crate) fn nothing_to_compile(target: &str) -> String {
-    format!("taipan: {target} has no jit_merge_point of a JitDriver: there is nothing to compile just in time\n")
+    format!(
+        "taipan: {target} has no jit_merge_point of a JitDriver: there is nothing to compile just in time\n"
+    )
 }
 
 impl JitArgs {

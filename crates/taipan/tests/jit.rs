@@ -312,13 +312,19 @@ fn executables() {
         let o = command.current_dir(programs()).args(args).output().unwrap();
         let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
         assert!(o.status.success(), "{stderr}");
-        assert!(stderr.contains("shapes.py has no jit_merge_point"), "{stderr}");
+        assert!(
+            stderr.contains("shapes.py has no jit_merge_point"),
+            "{stderr}"
+        );
     };
     nothing(&["run", "--jit", "shapes.py", "20"]);
     nothing(&["run", "--jit", "--engine", "llinterp", "shapes.py", "2"]);
     nothing(&["call", "--jit", "shapes.py:entry_point", "['shapes', '2']"]);
     let (shapes, stderr) = build("shapes.py");
-    assert!(stderr.contains("shapes.py has no jit_merge_point"), "{stderr}");
+    assert!(
+        stderr.contains("shapes.py has no jit_merge_point"),
+        "{stderr}"
+    );
     let o = Command::new(&shapes).arg("20").output().unwrap();
     assert_eq!(outcome(&o), run(&[], "shapes.py", &[OsStr::new("20")]));
 }

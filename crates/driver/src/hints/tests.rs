@@ -8,14 +8,14 @@ use taipan_graph::text::print_graph;
 use taipan_graph::{IntKind, verify};
 use taipan_jit::JitProgram;
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::{FuncSym, HelperArg, LLValue, PlainOp, SIGNED};
+use taipan_lltype::{FuncSym, HelperArg, LLValue, PlainOp, Program as _, SIGNED};
 
 use super::jit_attributes;
 use crate::compile::{find_function, typed};
 use crate::drivers::jit_drivers;
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
-use crate::stages::{GraphStage, LLFunction, StageProgram, jit_graph, simplified};
+use crate::stages::{GraphStage, JitPasses, LLFunction, StageProgram, jit_graph, simplified};
 use crate::{Database, LoadOptions, QueryEvent, Timings, load, parse_literal};
 
 /// A program whose function `f` takes integers.
@@ -456,4 +456,69 @@ def f(x):
     let left = graph.blocks.iter().flat_map(|b| &b.operations);
     let left: Vec<String> = left.map(|op| op.op.to_string()).collect();
     assert!(!left.iter().any(|op| op.contains("jit")), "{left:?}");
+}
+
+/// Graphs that are optimised first have their hints still, and the calls about which hints
+/// say something.
+#[test]
+fn optimised_with_hints() {
+    let bench = Bench::new(
+        "
+from rpython.rlib.jit import hint, elidable, dont_look_inside
+class Pair(object):
+    def __init__(self, a, b): self.a, self.b = a, b
+def swap(p):
+    return Pair(p.b, hint(p.a, promote=True))
+@elidable
+def twice(n): return n * 2
+@dont_look_inside
+def apart(n): return n * 3
+def f(n):
+    p = swap(Pair(n, n + 1))
+    if p.a == 1: k = 10
+    elif p.a == 5: k = 20
+    elif p.a == 8: k = 40
+    else: k = 7
+    return k + p.b + twice(n) + apart(n)
+",
+        1,
+    );
+    let made = |inline, optimize| {
+        let portal = bench.key(&bench.f);
+        let stage = GraphStage::JitOptimized(JitPasses {
+            inline,
+            optimize,
+            portal,
+        });
+        let program = StageProgram::new(&bench.db, bench.roots, stage);
+        let graph = program.graph(&bench.f).expect("a graph");
+        assert!(verify(&*graph).is_ok());
+        for n in [-1, 0, 4, 7, 9] {
+            let expected = bench.call(GraphStage::Rtyped, &[n]);
+            assert_eq!(bench.call(stage, &[n]), expected, "{n}");
+        }
+        let all = graph.blocks.iter().flat_map(|b| &b.operations);
+        let names: Vec<String> = all.map(|op| op.op.to_string()).collect();
+        let count = |name: &str| names.iter().filter(|n| *n == name).count();
+        let widest = graph.blocks.iter().map(|b| b.exits.len()).max();
+        format!(
+            "malloc {}, direct_call {}, hint {}, exits {}",
+            count("malloc"),
+            count("direct_call"),
+            count("hint"),
+            widest.unwrap_or(0)
+        )
+    };
+    let all = [
+        made(None, false),
+        made(Some(1000), false),
+        made(None, true),
+        made(Some(1000), true),
+    ];
+    expect![[r#"
+        malloc 1, direct_call 4, hint 0, exits 2
+        malloc 2, direct_call 2, hint 1, exits 2
+        malloc 1, direct_call 4, hint 0, exits 2
+        malloc 0, direct_call 2, hint 1, exits 4"#]]
+    .assert_eq(&all.join("\n"));
 }

@@ -276,7 +276,7 @@ class JitDriver(object):
         if virtualizables is not None:
             self.virtualizables = virtualizables
         for v in self.virtualizables:
-            assert v in self.reds
+            assert v in self.reds, "the virtualizable %s is no red variable" % (v,)
         self.get_printable_location = get_printable_location
         self.get_location = get_location
         self.has_unique_id = get_unique_id is not None
