@@ -126,8 +126,8 @@ def main(n):
             without a compiler: TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
         TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
             without a compiler: TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
-        TP0201: AssertionError
-            without a compiler: TP0201: AssertionError
+        TP0201: AssertionError: the virtualizable frame is no red variable
+            without a compiler: TP0201: AssertionError: the virtualizable frame is no red variable
     "#]].assert_eq(&text.concat());
 }
 
