@@ -2,8 +2,10 @@
 //! `cc`.
 
 use std::ffi::{CString, OsString};
+use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io;
+use std::io::{self, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
@@ -125,6 +127,30 @@ pub(crate) fn load(functions: &[FuncSym]) -> Result<(), CodegenError> {
     }
     let file =
         shared_object(functions).map_err(|e| CodegenError::new("C library", e.to_string()))?;
+    open(&file)
+}
+
+/// The functions of C libraries as a shared object, which can be brought to another
+/// process: see [`load_library`].
+pub fn shared_library(functions: &[FuncSym]) -> io::Result<Vec<u8>> {
+    std::fs::read(shared_object(functions)?)
+}
+
+/// Makes the functions of a shared object known in this process. No file of it is needed.
+pub fn load_library(library: &[u8]) -> Result<(), CodegenError> {
+    let failed = |e: io::Error| CodegenError::new("C library", e.to_string());
+    // SAFETY: the name ends in a zero byte.
+    let fd = unsafe { libc::memfd_create(c"c-library".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(failed(io::Error::last_os_error()));
+    }
+    // SAFETY: it was made here, and belongs to nobody else.
+    let mut file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    file.write_all(library).map_err(failed)?;
+    open(&PathBuf::from(format!("/proc/self/fd/{fd}")))
+}
+
+fn open(file: &Path) -> Result<(), CodegenError> {
     let name = CString::new(file.as_os_str().as_bytes())
         .map_err(|_| CodegenError::new("C library", "a file name with a zero byte"))?;
     // SAFETY: the name ends in a zero byte. What initialises a library is its own affair.

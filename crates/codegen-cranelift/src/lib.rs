@@ -30,6 +30,7 @@ pub use call::{
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all};
 pub use elf::object_file;
+pub use foreign::{load_library, shared_library};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
 pub use link::link_executable;

@@ -16,9 +16,10 @@ use std::os::unix::ffi::OsStringExt;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
-use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_codegen_cranelift::{LoadedImage, load_library, run_program, shared_library};
 use taipan_jit_native::JitTables;
 use taipan_lltype::{from_bytes, to_bytes};
+use taipan_runtime::exc::set_standalone;
 
 use crate::compile::{codegen_failure, typed_program};
 use crate::link::{folder_of, write};
@@ -39,6 +40,8 @@ struct Bundle {
     image: Image,
     places: Vec<(SymbolRef, Place)>,
     tables: JitTables,
+    /// The functions of C libraries that it brings, as a shared object.
+    library: Option<Vec<u8>>,
 }
 
 /// What [`build_with_jit`] made.
@@ -76,7 +79,7 @@ pub(crate) fn bundle(
     usage: ImageUse,
     timings: &mut Timings,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    let program = guarded(|| {
+    let mut program = guarded(|| {
         let program = load(db, target, options)?;
         let (roots, root) = typed_program(db, program, timings)?;
         jit_image(db, roots, &root, usage, timings)
@@ -84,15 +87,16 @@ pub(crate) fn bundle(
     if program.tables.drivers.is_empty() {
         return Ok(None);
     }
-    if let Some(f) = program.image.foreign.first() {
-        let why = format!(
-            "an executable with a just-in-time compiler cannot bring functions of C libraries, such as {}",
-            f.name()
-        );
-        return Err(codegen_failure(&CodegenError::new(target.as_str(), why)));
-    }
     timings.phase("link", || {
+        let library = match &std::mem::take(&mut program.image.foreign)[..] {
+            [] => None,
+            functions => Some(
+                shared_library(functions)
+                    .map_err(|e| codegen_failure(&CodegenError::new("C library", e.to_string())))?,
+            ),
+        };
         let bundle = Bundle {
+            library,
             places: program.image.places(&program.symbols),
             image: program.image,
             tables: program.tables,
@@ -127,15 +131,23 @@ pub fn run_bundle() -> Option<Result<i32, String>> {
         Ok(payload) => payload?,
         Err(e) => return Some(Err(format!("this executable: {e}"))),
     };
+    // This process is the program: it ends as executables without a compiler do.
+    set_standalone();
     let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
     let options = JitOptions {
         splits: Splits::Lazy,
+        threshold: threshold(),
         ..JitOptions::default()
     };
     Some(match run_payload(payload, &argv, &options) {
         Some(ended) => ended,
         None => Err(format!("this executable: {DAMAGED}")),
     })
+}
+
+/// What the variable `TAIPAN_JIT_THRESHOLD` says, as `--jit-threshold` of `run`.
+fn threshold() -> Option<i64> {
+    std::env::var("TAIPAN_JIT_THRESHOLD").ok()?.parse().ok()
 }
 
 /// Runs a program as it stands behind an executable; none if it is damaged.
@@ -146,6 +158,11 @@ pub(crate) fn run_payload(
 ) -> Option<Result<i32, String>> {
     let bundle = from_bytes::<Bundle>(&payload)?;
     drop(payload);
+    if let Some(library) = &bundle.library
+        && let Err(e) = load_library(library)
+    {
+        return Some(Err(e.to_string()));
+    }
     let program = JitProgramImage {
         image: bundle.image.with_places(bundle.places),
         symbols: Vec::new(),

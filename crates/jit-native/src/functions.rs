@@ -100,6 +100,8 @@ struct Function<'p> {
     stopped: FxHashSet<BlockId>,
     /// The loops of the code as it is, once somebody has asked for them.
     loops: Option<Loops>,
+    /// The cells of the units that have a block in the middle.
+    middle: FxHashMap<BlockId, Vec<usize>>,
 }
 
 /// A region that was compiled with optimisations.
@@ -264,6 +266,7 @@ impl<'p> Functions<'p> {
             counters: FxHashMap::default(),
             stopped: FxHashSet::default(),
             loops: None,
+            middle: FxHashMap::default(),
         });
         let key = (driver, greens.to_vec());
         let cell = match self.portals.get(&key) {
@@ -553,6 +556,34 @@ impl<'p> Functions<'p> {
         }
     }
 
+    /// Compiles the unit of a cell once more, if it is one that starts with a block.
+    fn compile_again(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), String> {
+        let cell = self.cells[&at].clone();
+        let f = &self.functions[cell.function];
+        let start = match cell.point {
+            Point::Block(b) => b,
+            Point::Stub(number) => match f.stubs.get(&number) {
+                Some(stub) if stub.value.is_none() => stub.target,
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        if f.hot.contains_key(&start) {
+            return Ok(());
+        }
+        // What no other unit has is this one's again.
+        let f = &mut self.functions[cell.function];
+        let (compiled, starts) = (&mut f.compiled, &f.starts);
+        f.middle.retain(|b, units| {
+            units.retain(|u| *u != at);
+            if units.is_empty() && !starts.contains(b) {
+                compiled.remove(b);
+            }
+            !units.is_empty()
+        });
+        self.compile_at(jit, at, start, &cell.live)
+    }
+
     /// Compiles what starts at a block, for a cell. What cannot be compiled at once is compiled
     /// in pieces as small as they can be, each when code gets there.
     fn compile_at(
@@ -566,7 +597,7 @@ impl<'p> Functions<'p> {
             .starts
             .insert(start);
         let most = jit.options.largest_unit;
-        self.compile_extent(jit, at, start, live, (Extent::Rest, most))
+        self.compile_extent(jit, at, start, live, (Extent::Rest(at), most))
             .or_else(|_| self.compile_extent(jit, at, start, live, (Extent::Piece, usize::MAX)))
     }
 
@@ -645,9 +676,19 @@ impl<'p> Functions<'p> {
                 if !self.functions[function].hot.contains_key(&outer) {
                     self.compile_hot(jit, function, outer)?;
                 }
-                // From here it is entered by its cell, not in the middle of this unit.
-                self.functions[function].starts.insert(outer);
-                self.compile_at(jit, entry, head, &live)?;
+                // Code gets to it by its cell from now on. What has it in the middle would go
+                // around the loop past the code with optimisations.
+                let f = &mut self.functions[function];
+                f.starts.insert(outer);
+                let mut units = f.middle.remove(&outer).unwrap_or_default();
+                units.push(entry);
+                units.sort_unstable();
+                units.dedup();
+                for at in units {
+                    if self.cells.contains_key(&at) {
+                        self.compile_again(jit, at)?;
+                    }
+                }
             }
             return Ok(entry);
         }
@@ -796,8 +837,8 @@ impl<'p> Functions<'p> {
 /// How far a unit extends.
 #[derive(Clone, Copy)]
 enum Extent<'a> {
-    /// To what is in a unit already.
-    Rest,
+    /// To what is in a unit already. The cell is that of the unit.
+    Rest(usize),
     /// To the next blocks that can be entered from other units.
     Piece,
     /// To the blocks of a region that it begins with. A word counts how often it is entered, and
@@ -839,14 +880,19 @@ impl Exits for Plan<'_, '_> {
             Extent::Piece => false,
             // What was compiled in the middle of another unit is compiled once more, a
             // piece at a time.
-            Extent::Rest if f.compiled.insert(b) => true,
-            Extent::Rest if f.starts.contains(&b) || self.again == MOST_AGAIN || defines => false,
-            Extent::Rest => {
+            Extent::Rest(_) if f.compiled.insert(b) => true,
+            Extent::Rest(_) if f.starts.contains(&b) || self.again == MOST_AGAIN || defines => {
+                false
+            }
+            Extent::Rest(_) => {
                 self.again += 1;
                 true
             }
         };
         if included {
+            if let Extent::Rest(cell) = self.extent {
+                f.middle.entry(b).or_default().push(cell);
+            }
             return None;
         }
         let live = self.inputs(b);
@@ -885,7 +931,7 @@ impl Exits for Plan<'_, '_> {
     fn entered(&self) -> Option<(usize, usize)> {
         match self.extent {
             Extent::Loop(_, counter, cell) => Some((counter, cell)),
-            Extent::Rest | Extent::Piece => None,
+            Extent::Rest(_) | Extent::Piece => None,
         }
     }
 

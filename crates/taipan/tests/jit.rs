@@ -6,14 +6,17 @@ mod support {
     pub(crate) mod programs;
     pub(crate) mod quill;
     pub(crate) mod text;
+    pub(crate) mod toys;
 }
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::programs::{PROGRAMS, outcome, programs};
 use support::quill;
 use support::text::seeds;
+use support::toys::{MAIN, TOYS};
 
 /// How the compiler is run: loops are compiled when they have come by that often.
 const WAYS: &[&[&str]] = &[
@@ -84,6 +87,46 @@ fn random_quill_programs() {
         let file = folder.path().join(format!("{seed}.ql"));
         std::fs::write(&file, &program).unwrap();
         check("quill/targetquill.py", &[file.as_os_str()], &program);
+    }
+}
+
+#[test]
+fn random_programs_of_toy_languages() {
+    let folder = tempfile::tempdir().unwrap();
+    for toy in TOYS {
+        let (name, target) = (toy.name, folder.path().join(toy.name));
+        let target = target.with_extension("main.py");
+        std::fs::write(&target, [toy.target, MAIN].concat()).unwrap();
+        let numbers: Vec<u64> = seeds(6).collect();
+        let texts: Vec<String> = numbers.iter().map(|n| (toy.program)(*n)).collect();
+        let file = folder.path().join("programs");
+        std::fs::write(&file, texts.join("%\n")).unwrap();
+        let (jit, all) = (programs().join("jit"), programs());
+        let run = |options: &[&str], stress: bool| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+            command.current_dir(folder.path()).arg("run").args(options);
+            command.arg("--path").arg(&jit).arg("--path").arg(&all);
+            if stress {
+                command.env("TAIPAN_GC_STRESS", "1");
+            }
+            let o = command.arg(&target).arg(&file).output();
+            outcome(&o.expect("it starts"))
+        };
+        let expected = run(&[], false);
+        assert_eq!(expected.1, Some(0), "{name}: {}", expected.0);
+        for (options, stress) in [
+            (&["--jit-threshold", "1"][..], false),
+            (&["--jit-threshold", "1"], true),
+            (&["--jit-threshold", "20"], false),
+        ] {
+            let got = run(&[&["--jit"], options].concat(), stress);
+            let lines = expected.0.lines().zip(got.0.lines());
+            let differs = lines.zip(&texts).find(|((a, b), _)| a != b);
+            if let Some(((expected, got), text)) = differs {
+                panic!("{name} {options:?} {stress}\n{expected}\n{got}\n{text}");
+            }
+            assert_eq!(got, expected, "{name} {options:?} {stress}");
+        }
     }
 }
 
@@ -275,19 +318,77 @@ fn recursion_without_end() {
     }
 }
 
+/// An executable in a folder, and what was said while it was made.
+fn build(options: &[&str], target: &str, folder: &Path) -> (PathBuf, String) {
+    let executable = folder.join("program");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command.current_dir(programs()).arg("build").args(options);
+    let command = command.arg(target).arg("-o").arg(&executable);
+    let o = command.output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(o.status.success(), "{target}\n{stderr}");
+    (executable, stderr)
+}
+
+/// A loop that calls a function of a C library, and an end by an exception.
+const FOREIGN: &str = r#"
+from rpython.rlib.jit import JitDriver
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+
+driver = JitDriver(greens=[], reds=['n', 'total'])
+info = ExternalCompilationInfo(
+    separate_module_sources=['long thrice(long n) { return 3 * n; }'],
+    post_include_bits=['long thrice(long n);'], libraries=['m'])
+thrice = rffi.llexternal('thrice', [lltype.Signed], lltype.Signed, compilation_info=info)
+
+def entry_point(argv):
+    n = int(argv[1])
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(n=n, total=total)
+        total += thrice(n)
+        n -= 1
+    print total
+    if total > 100:
+        raise ValueError
+    return 0
+
+def target(*args):
+    return entry_point, None
+"#;
+
+#[test]
+fn executables_bring_c_libraries_and_end_as_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("foreign.py");
+    std::fs::write(&target, FOREIGN).unwrap();
+    let target = target.to_str().unwrap();
+    let log = folder.path().join("log");
+    let run = |options: &[&str], argument: &str| {
+        let (executable, _) = build(options, target, folder.path());
+        let mut command = Command::new(executable);
+        // No C compiler is needed any more.
+        command.env_clear().env("TAIPAN_JITLOG", &log);
+        command.env("TAIPAN_JIT_THRESHOLD", "3").arg(argument);
+        command.output().expect("it starts")
+    };
+    for argument in ["5", "20"] {
+        let expected = run(&[], argument);
+        assert!(!log.exists());
+        let got = run(&["--jit"], argument);
+        assert_eq!(got.stdout, expected.stdout, "{argument}");
+        assert_eq!(got.status, expected.status, "{argument}");
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert!(text.contains(r#""count":3"#), "{text}");
+        std::fs::remove_file(&log).unwrap();
+    }
+}
+
 #[test]
 fn executables() {
     let folder = tempfile::tempdir().unwrap();
-    let build = |target: &str| {
-        let executable = folder.path().join("program");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
-        command.current_dir(programs()).args(["build", "--jit"]);
-        let command = command.arg(target).arg("-o").arg(&executable);
-        let o = command.output().expect("it starts");
-        let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
-        assert!(o.status.success(), "{target}\n{stderr}");
-        (executable, stderr)
-    };
+    let build = |target: &str| build(&["--jit"], target, folder.path());
     // Nothing but the file is needed, and it takes arguments as any program does.
     let (stack, stderr) = build("jit/stack.py");
     assert_eq!(stderr, "");
