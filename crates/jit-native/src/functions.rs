@@ -100,8 +100,9 @@ struct Function<'p> {
     stopped: FxHashSet<BlockId>,
     /// The loops of the code as it is, once somebody has asked for them.
     loops: Option<Loops>,
-    /// The cells of the units that have a block in the middle.
+    /// The cells of the units that have a block in the middle, and the other way around.
     middle: FxHashMap<BlockId, Vec<usize>>,
+    inside: FxHashMap<usize, Vec<BlockId>>,
 }
 
 /// A region that was compiled with optimisations.
@@ -267,6 +268,7 @@ impl<'p> Functions<'p> {
             stopped: FxHashSet::default(),
             loops: None,
             middle: FxHashMap::default(),
+            inside: FxHashMap::default(),
         });
         let key = (driver, greens.to_vec());
         let cell = match self.portals.get(&key) {
@@ -573,14 +575,15 @@ impl<'p> Functions<'p> {
         }
         // What no other unit has is this one's again.
         let f = &mut self.functions[cell.function];
-        let (compiled, starts) = (&mut f.compiled, &f.starts);
-        f.middle.retain(|b, units| {
+        for b in f.inside.remove(&at).unwrap_or_default() {
+            let Some(units) = f.middle.get_mut(&b) else {
+                continue;
+            };
             units.retain(|u| *u != at);
-            if units.is_empty() && !starts.contains(b) {
-                compiled.remove(b);
+            if units.is_empty() && !f.starts.contains(&b) {
+                f.compiled.remove(&b);
             }
-            !units.is_empty()
-        });
+        }
         self.compile_at(jit, at, start, &cell.live)
     }
 
@@ -892,6 +895,7 @@ impl Exits for Plan<'_, '_> {
         if included {
             if let Extent::Rest(cell) = self.extent {
                 f.middle.entry(b).or_default().push(cell);
+                f.inside.entry(cell).or_default().push(b);
             }
             return None;
         }
@@ -925,7 +929,8 @@ impl Exits for Plan<'_, '_> {
     }
 
     fn is_head(&self, b: BlockId) -> bool {
-        !self.inner.functions[self.function].stopped.contains(&b)
+        // A unit that joins others in the middle may have the head of a loop there.
+        self.again > 0 || !self.inner.functions[self.function].stopped.contains(&b)
     }
 
     fn entered(&self) -> Option<(usize, usize)> {

@@ -243,6 +243,35 @@ def entry_point(argv):
 
 /// Where the program cannot say where something is, the greens do; and a process that was
 /// forked leaves the log alone.
+/// Once a loop was compiled with optimisations, code goes around in that, wherever units that
+/// were compiled before have its head.
+#[test]
+fn hot_loops_are_entered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log");
+    for (target, args) in [
+        ("jit/stack.py", ["mixed", "40000"]),
+        ("jit/registers.py", ["primes", "4000"]),
+        ("jit/registers.py", ["collatz", "4000"]),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(programs()).env("TAIPAN_JITLOG", &file);
+        command.args(["run", "--jit", "--jit-threshold", "20", target]);
+        let o = command.args(args).output().expect("it starts");
+        assert!(o.status.success(), "{target} {args:?}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines = text.lines().map(|l| serde_json::from_str(l).unwrap());
+        let lines: Vec<serde_json::Value> = lines.collect();
+        let of = |event: &'static str| lines.iter().filter(move |l| l["event"] == event);
+        let quick: Vec<_> = (of("unit").filter(|u| u["kind"] == "quick"))
+            .map(|u| &u["unit"])
+            .collect();
+        let entered = of("entered").filter(|e| quick.contains(&&e["unit"]));
+        let entered: u64 = entered.map(|e| e["count"].as_u64().unwrap()).sum();
+        assert!(entered < 15_000, "{target} {args:?}: {entered}");
+    }
+}
+
 #[test]
 fn locations_in_the_log() {
     let folder = tempfile::tempdir().unwrap();
