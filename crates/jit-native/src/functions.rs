@@ -38,6 +38,10 @@ const MOST_AGAIN: usize = 8;
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
 const MOST_BLOCKS: usize = 300_000;
 
+/// For each so many blocks of a function its blocks have to be entered as often as those of a
+/// small one, before they are compiled with optimisations.
+const BLOCKS_PER_PIECE: usize = 16;
+
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;
 
@@ -94,8 +98,8 @@ struct Function<'p> {
     stubs: FxHashMap<usize, Stub>,
     /// Regions that were compiled with optimisations.
     hot: FxHashMap<BlockId, Hot>,
-    /// What counts how often a block is entered.
-    counters: FxHashMap<BlockId, usize>,
+    /// What counts how often a block is entered, and up to how many times.
+    counters: FxHashMap<BlockId, (usize, u64)>,
     /// Where compilation stopped once.
     stopped: FxHashSet<BlockId>,
     /// The loops of the code as it is, once somebody has asked for them.
@@ -103,6 +107,16 @@ struct Function<'p> {
     /// The cells of the units that have a block in the middle, and the other way around.
     middle: FxHashMap<BlockId, Vec<usize>>,
     inside: FxHashMap<usize, Vec<BlockId>>,
+}
+
+impl Function<'_> {
+    /// How often a block is entered before its region is compiled with optimisations, or looked
+    /// at again, if it is that often in a small function: the larger the code, the longer it
+    /// takes until the time is won back.
+    fn rounds(&self, hot: u64) -> u64 {
+        let pieces = self.residual.block_count() / BLOCKS_PER_PIECE;
+        hot.saturating_mul(1 + pieces as u64)
+    }
 }
 
 /// A region that was compiled with optimisations.
@@ -650,7 +664,7 @@ impl<'p> Functions<'p> {
         let f = &self.functions[function];
         let counter = match f.hot.get(&head) {
             Some(hot) => Some(&hot.counter),
-            None => f.counters.get(&head),
+            None => f.counters.get(&head).map(|c| &c.0),
         };
         if let Some(counter) = counter {
             store(*counter, NEVER);
@@ -699,7 +713,7 @@ impl<'p> Functions<'p> {
         let last = self.functions[function].hot.get(&head).copied();
         let last = last.unwrap_or_else(|| Hot {
             blocks: 0,
-            rounds: jit.options.hot,
+            rounds: self.functions[function].rounds(jit.options.hot),
             counter: self.words.new_word(0),
         });
         let (blocks, counter) = (last.blocks, last.counter);
@@ -719,8 +733,10 @@ impl<'p> Functions<'p> {
         ssa_to_ssi(&mut graph);
         graph.compact();
         optimize_residual(&mut graph, &jit.program);
+        let f = &self.functions[function];
+        let rounds = f.counters.get(&head).map_or(0, |c| c.1);
         self.log.reason(entry, || match blocks {
-            0 => format!("it was entered {} times", jit.options.hot),
+            0 => format!("it was entered {rounds} times"),
             _ => format!("it has grown from {blocks} to {size} blocks"),
         });
         let made = self.log_listing(jit, function, &graph);
@@ -743,7 +759,7 @@ impl<'p> Functions<'p> {
         store(entry, code as u64);
         store(hot, code as u64);
         // Code that counts leads there from now on.
-        if let Some(counter) = f.counters.get(&head) {
+        if let Some((counter, _)) = f.counters.get(&head) {
             store(*counter, 0);
         }
         Ok(entry)
@@ -923,9 +939,10 @@ impl Exits for Plan<'_, '_> {
         let cell = self.cell(Point::Hot(b), live, None);
         let inner = &mut *self.inner;
         let words = &mut inner.words;
-        let counters = &mut inner.functions[self.function].counters;
-        let new = || words.new_word(self.jit.options.hot);
-        Some((*counters.entry(b).or_insert_with(new), cell))
+        let f = &mut inner.functions[self.function];
+        let rounds = f.rounds(self.jit.options.hot);
+        let new = || (words.new_word(rounds), rounds);
+        Some((f.counters.entry(b).or_insert_with(new).0, cell))
     }
 
     fn is_head(&self, b: BlockId) -> bool {

@@ -207,6 +207,40 @@ fn log() {
     assert_eq!(jitlog(&[OsStr::new("/nowhere")]).1, Some(2));
 }
 
+const FLOATS: &str = "\
+fn f(x) { return x * x + 0.5; }
+fn go(n) {
+    let i = 0;
+    let t = 0.0;
+    while i < n { t = t + f(t / (i + 1.0)); i = i + 1; }
+    return t;
+}
+print go(200000);
+";
+
+/// A loop that is made in several pieces is entered as a whole once it has code with
+/// optimisations.
+#[test]
+fn pieces_of_a_loop_give_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, log) = (folder.path().join("floats.ql"), folder.path().join("log"));
+    std::fs::write(&source, FLOATS).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command.current_dir(programs()).env("TAIPAN_JITLOG", &log);
+    command.args(["run", "--jit", "quill/targetquill.py"]);
+    let o = command.arg(&source).output().unwrap();
+    assert!(o.status.success(), "{o:?}");
+    let log = std::fs::read_to_string(log).unwrap();
+    let events = log
+        .lines()
+        .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
+    let entered = events.filter(|e| e["event"] == "entered");
+    let counts: Vec<u64> = entered.map(|e| e["count"].as_u64().unwrap()).collect();
+    // No more than the function that is called.
+    let often = counts.iter().filter(|n| **n > 100_000).count();
+    assert!(counts.len() > 10 && often <= 1, "{counts:?}");
+}
+
 const LOCATIONS: &str = "\
 import os
 from rpython.rlib.jit import JitDriver
