@@ -418,6 +418,48 @@ def main(levels, n):
 
 /// What would be too much is left to calls and to the interpreter, also where code that is
 /// compiled already asks for more.
+/// Nodes whose children seldom change: once a list of them is known, its items are.
+#[test]
+fn lists_that_seldom_change() {
+    let report = check(
+        "
+from rpython.rlib import jit
+class Node(object):
+    _immutable_fields_ = ['children?[*]', 'n']
+    def __init__(self, n, children):
+        self.n = n
+        self.children = children
+    @jit.unroll_safe
+    def run(self, x):
+        x += self.n
+        for i in range(len(self.children)):
+            x = self.children[i].run(x)
+        return x
+driver = jit.JitDriver(greens=['node'], reds=['i', 'x'])
+def loop(node, n):
+    i = x = 0
+    while i < n:
+        driver.jit_merge_point(node=node, i=i, x=x)
+        x = node.run(x)
+        if i == 20:
+            node.children = [Node(5, [])]
+        i += 1
+    return x
+def f(n):
+    return loop(Node(1, [Node(2, []), Node(3, [Node(4, [])])]), n)
+def g(n):
+    return loop(Node(7, []), n)
+def entry_point(argv):
+    return f(len(argv)) + g(len(argv))
+def target(driver, args):
+    return entry_point, None
+",
+        &[("f", &[50]), ("g", &[50])],
+    );
+    let operations = &report.counts["residual"];
+    assert!(operations.get("getarrayitem").is_none(), "{operations}");
+}
+
 #[test]
 fn too_much_code() {
     let mut db = database(EXPLODES);

@@ -356,7 +356,7 @@ impl Timeshifter<'_> {
             },
         };
         let promoted = (self.is_quasi_immutable_read(op) && !self.coloring.green(op.result))
-            .then(|| vec![Arg::Slot(op.result.0), args[0].clone()]);
+            .then(|| vec![Arg::Slot(op.result.0), args[0].clone(), args[1].clone()]);
         ops.push(self.op(kind, args, Some(op.result.0)));
         if let Some(args) = promoted {
             ops.push(self.op(TsKind::PromoteField, args, Some(op.result.0)));

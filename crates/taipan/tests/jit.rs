@@ -152,10 +152,10 @@ fn log() {
         let options = ["run", "--jit", "--jit-threshold", "10"];
         let o = command
             .args(options)
-            .args(["jit/stack.py", program, "3000"]);
+            .args(["jit/stack.py", program, "9000"]);
         outcome(&o.output().expect("it starts"))
     };
-    let args = ["mixed", "3000"].map(OsStr::new);
+    let args = ["mixed", "9000"].map(OsStr::new);
     assert_eq!(with_log("mixed"), run(&[], "jit/stack.py", &args));
     let show = |options: &[&str]| {
         let options = options.iter().map(OsStr::new);
@@ -171,7 +171,7 @@ fn log() {
         "came by 10 times until ",
         " was promoted at stub ",
         " with optimisations ",
-        "since it was entered 500 times: ",
+        "since it was entered 1500 times: ",
         "\n        # main 8: load\n",
         "a stack.W_Int is made: returned\n",
         " entered once\n",

@@ -138,6 +138,20 @@ impl Specializer<'_> {
         }
     }
 
+    /// Learns what the field that a known value was read from promises of the memory behind it:
+    /// that of the list of `x?[*]` does not change.
+    pub(super) fn learn_promise(&self, state: &mut JitState, op: &TsOp, value: BoxId) {
+        let [_, object, name] = &op.args[..] else {
+            return;
+        };
+        let ty = state.get(value).ty;
+        if let (Some(container), true) = (self.pointee_of(state, object), ty.pointee().is_some()) {
+            let frozen = self.promised(Frozen::No, container, field(Some(name)), ty);
+            let red = state.get_mut(value);
+            red.frozen = red.frozen.max(frozen);
+        }
+    }
+
     /// What memory holds that does not change.
     fn read_now(
         &mut self,

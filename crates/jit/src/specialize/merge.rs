@@ -299,6 +299,9 @@ impl Specializer<'_> {
         let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
         self.operand(world, &mut state, promoted);
         if let Some(w) = state.known(promoted) {
+            if op.kind == TsKind::PromoteField {
+                self.learn_promise(&mut state, op, promoted);
+            }
             let green = graph.slots[op.result as usize].green;
             let frame = state.frame_mut();
             let val = match green {
