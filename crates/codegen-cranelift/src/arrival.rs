@@ -69,14 +69,18 @@ impl Arrivals {
     }
 
     /// The address of the value with that number, whose bits beyond its type are undefined.
-    /// None if it is Void. The registers and the values on the stack are those that
-    /// [`arrival_code`] passes on.
-    pub fn at(&self, i: usize, saved: *mut Saved, stack: *mut u64) -> Option<*mut u64> {
-        // SAFETY: within the fields.
-        Some(match (*self.0.get(i)?)? {
-            Place::Int(n) => unsafe { (&raw mut (*saved).ints).cast::<u64>().add(n) },
-            Place::Float(n) => unsafe { (&raw mut (*saved).floats).cast::<u64>().add(n) },
-            Place::Stack(n) => stack.wrapping_add(n),
+    /// None if it is Void.
+    ///
+    /// # Safety
+    /// The registers and the values on the stack are those that [`arrival_code`] passes on.
+    pub unsafe fn at(&self, i: usize, saved: *mut Saved, stack: *mut u64) -> Option<*mut u64> {
+        // SAFETY: by contract; within the fields.
+        Some(unsafe {
+            match (*self.0.get(i)?)? {
+                Place::Int(n) => (&raw mut (*saved).ints).cast::<u64>().add(n),
+                Place::Float(n) => (&raw mut (*saved).floats).cast::<u64>().add(n),
+                Place::Stack(n) => stack.add(n),
+            }
         })
     }
 }

@@ -65,9 +65,11 @@ impl<'a> Arrived<'a> {
     }
 
     fn word(&self, i: usize) -> Option<u64> {
-        let at = self.values.places.at(i, self.saved, self.stack)?;
         // SAFETY: by contract.
-        Some(unsafe { *at })
+        unsafe {
+            let at = self.values.places.at(i, self.saved, self.stack)?;
+            Some(*at)
+        }
     }
 
     /// What is known of the values, as words of their types. Pointers are as they were when
@@ -91,9 +93,11 @@ impl<'a> Arrived<'a> {
 impl Drop for Arrived<'_> {
     fn drop(&mut self) {
         for (n, i) in self.values.roots.iter().enumerate() {
-            if let Some(at) = self.values.places.at(*i, self.saved, self.stack) {
-                // SAFETY: it was read from there.
-                unsafe { *at = *self.roots.add(n) as u64 };
+            // SAFETY: it was read from there.
+            unsafe {
+                if let Some(at) = self.values.places.at(*i, self.saved, self.stack) {
+                    *at = *self.roots.add(n) as u64;
+                }
             }
         }
         // SAFETY: the mutator's own state; calls of the program have given their roots back.

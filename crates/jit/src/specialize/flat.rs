@@ -128,7 +128,9 @@ impl Specializer<'_> {
                 frame.op += 1;
                 Ok(Some(state))
             }
-            TsKind::Call(..) | TsKind::Inline(_) if self.helper_call(world, &mut state, op) => {
+            TsKind::Call(..) | TsKind::Inline(_) | TsKind::ResidualCall
+                if self.helper_call(world, &mut state, op) =>
+            {
                 Ok(Some(state))
             }
             TsKind::Call(_, targets) => {
