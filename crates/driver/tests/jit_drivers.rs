@@ -435,11 +435,11 @@ class Node(object):
         for i in range(len(self.children)):
             x = self.children[i].run(x)
         return x
-driver = jit.JitDriver(greens=['node'], reds=['i', 'x'])
+driver = jit.JitDriver(greens=['node'], reds=['n', 'i', 'x'])
 def loop(node, n):
     i = x = 0
     while i < n:
-        driver.jit_merge_point(node=node, i=i, x=x)
+        driver.jit_merge_point(node=node, n=n, i=i, x=x)
         x = node.run(x)
         if i == 20:
             node.children = [Node(5, [])]
