@@ -52,7 +52,7 @@ impl<'a> Arrived<'a> {
             saved,
             stack,
             // SAFETY: the mutator's own state.
-            roots: unsafe { (*&raw mut rpy_state).root_stack_top },
+            roots: unsafe { rpy_state.root_stack_top },
         };
         for (n, i) in values.roots.iter().enumerate() {
             let word = arrived.word(*i).unwrap_or(0);
@@ -60,7 +60,7 @@ impl<'a> Arrived<'a> {
             unsafe { *arrived.roots.add(n) = word as usize };
         }
         // SAFETY: as above.
-        unsafe { (*&raw mut rpy_state).root_stack_top = arrived.roots.add(values.roots.len()) };
+        unsafe { rpy_state.root_stack_top = arrived.roots.add(values.roots.len()) };
         arrived
     }
 
@@ -101,6 +101,6 @@ impl Drop for Arrived<'_> {
             }
         }
         // SAFETY: the mutator's own state; calls of the program have given their roots back.
-        unsafe { (*&raw mut rpy_state).root_stack_top = self.roots };
+        unsafe { rpy_state.root_stack_top = self.roots };
     }
 }

@@ -40,7 +40,7 @@ const MOST_BLOCKS: usize = 300_000;
 
 /// For each so many blocks of a function its blocks have to be entered as often as those of a
 /// small one, before they are compiled with optimisations.
-const BLOCKS_PER_PIECE: usize = 16;
+const BLOCKS_PER_PIECE: usize = 64;
 
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;

@@ -171,7 +171,7 @@ fn log() {
         "came by 10 times until ",
         " was promoted at stub ",
         " with optimisations ",
-        "since it was entered 1500 times: ",
+        "since it was entered ",
         "\n        # main 8: load\n",
         "a stack.W_Int is made: returned\n",
         " entered once\n",
@@ -275,8 +275,6 @@ def entry_point(argv):
     return 0
 ";
 
-/// Where the program cannot say where something is, the greens do; and a process that was
-/// forked leaves the log alone.
 /// Once a loop was compiled with optimisations, code goes around in that, wherever units that
 /// were compiled before have its head.
 #[test]
@@ -284,9 +282,9 @@ fn hot_loops_are_entered() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("log");
     for (target, args) in [
-        ("jit/stack.py", ["mixed", "40000"]),
-        ("jit/registers.py", ["primes", "4000"]),
-        ("jit/registers.py", ["collatz", "4000"]),
+        ("jit/stack.py", ["mixed", "200000"]),
+        ("jit/registers.py", ["primes", "20000"]),
+        ("jit/registers.py", ["collatz", "20000"]),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
         command.current_dir(programs()).env("TAIPAN_JITLOG", &file);
@@ -302,10 +300,12 @@ fn hot_loops_are_entered() {
             .collect();
         let entered = of("entered").filter(|e| quick.contains(&&e["unit"]));
         let entered: u64 = entered.map(|e| e["count"].as_u64().unwrap()).sum();
-        assert!(entered < 15_000, "{target} {args:?}: {entered}");
+        assert!(entered < 60_000, "{target} {args:?}: {entered}");
     }
 }
 
+/// Where the program cannot say where something is, the greens do; and a process that was
+/// forked leaves the log alone.
 #[test]
 fn locations_in_the_log() {
     let folder = tempfile::tempdir().unwrap();
