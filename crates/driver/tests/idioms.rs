@@ -140,7 +140,7 @@ def vague(n): return hint(n, promote=n)
         "
         run(2, 'ab') == 70
         run(4, 'ab') == 72
-        unknown(1) error hint() takes no 'promot', only access_directly, concrete, deepfreeze, \
+        unknown(1) error hint() takes no 'promot', only access_directly, concrete, deepfreeze, force_no_const, \
 force_virtualizable, forget, fresh_virtualizable, global_merge_point, promote, promote_string, \
 promote_unicode, reverse_split_queue, variable
         vague(1) error hint 'promote' must be True or False
