@@ -100,6 +100,54 @@ fn roots_and_barriers_are_inserted() {
 }
 
 #[test]
+fn roots_are_placed_quickly() {
+    let p = Pipeline::new(NODES);
+    expect![[r#"
+        struct node = GcStruct { value: Signed, next: *GcArray of Signed, }
+        struct pair = GcStruct { a: *GcStruct node, b: *GcStruct node, }
+        func make = synth 'make' (): func(Signed, *GcArray of Signed) -> *GcStruct node
+        graph f
+        block0(n_0: Signed):
+            v32: Void = gc_enter_roots_frame(2)
+            v33: Void = gc_save_root(0, null *GcOpaque GCREF)
+            v34: Void = gc_save_root(1, null *GcOpaque GCREF)
+            first_1: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
+            v26: Void = gc_save_root(0, first_1)
+            pair_2: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            v27: Void = gc_save_root(1, pair_2)
+            first_28: *GcStruct node = gc_restore_root(0)
+            u2_3: Void = setfield(pair_2, .a, first_28)
+            goto block1(n_0)
+        block1(i_4: Signed):
+            c_7: Bool = int_gt(i_4, 0)
+            switch c_7
+                False: block2()
+                True: block3(i_4)
+        block2():
+            pair_29: *GcStruct pair = gc_restore_root(1)
+            a_9: *GcStruct node = getfield(pair_29, .a)
+            b_10: *GcStruct node = getfield(pair_29, .b)
+            same_11: Bool = ptr_eq(a_9, b_10)
+            v_12: Signed = getfield(b_10, .value)
+            w_13: Signed = cast_bool_to_int(same_11)
+            x_14: Signed = int_add(v_12, w_13)
+            v31: Void = gc_leave_roots_frame(2)
+            goto return(x_14)
+        block3(i_35: Signed):
+            j_18: Signed = int_sub(i_35, 1)
+            new_19: *GcStruct node = direct_call(&make, j_18, null *GcArray of Signed)
+            pair_30: *GcStruct pair = gc_restore_root(1)
+            v25: Void = gc_writebarrier(pair_30)
+            u3_20: Void = setfield(pair_30, .b, new_19)
+            u4_21: Void = setfield(pair_30, .a, new_19)
+            goto block1(j_18)
+        return(result_22: Signed)
+        except(etype_23: *Struct object_vtable, evalue_24: *GcStruct object)
+    "#]]
+    .assert_eq(&text(&p.quick_gc(&p.exceptions(&p.program))));
+}
+
+#[test]
 fn the_frame_is_only_where_it_is_needed() {
     let p = Pipeline::new(
         "struct S = GcStruct { value: Signed, next: *GcStruct object }

@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::text::print_graph;
-use taipan_graph::{VarId, assert_valid};
+use taipan_graph::{VarId, assert_valid, remove_identical_vars_ssa, ssa_to_ssi};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::text::LLNames;
 use taipan_lltype::{FuncSym, LLGraph, LLOperand, LLValue, Program, TableProgram};
 
 use crate::calls::can_collect;
 use crate::{
-    Effects, Summaries, Summary, effects, exception_transform, gc_transform, optimize,
-    simplify_graph, summary,
+    Effects, Summaries, Summary, effects, exception_transform, gc_transform, gc_transform_quickly,
+    optimize, simplify_graph, summary,
 };
 
 /// What the driver does with queries, done at once for a program of tables.
@@ -110,6 +110,20 @@ impl Pipeline {
         })
     }
 
+    /// As [`Pipeline::gc`], quickly: of graphs in SSA form, whose blocks use what is defined
+    /// before them.
+    pub(crate) fn quick_gc(&self, from: &TableProgram) -> TableProgram {
+        let quickly = |g: &LLGraph| {
+            let mut g = g.clone();
+            remove_identical_vars_ssa(&mut g);
+            let mut g = gc_transform_quickly(g, self);
+            self.check_roots(&g);
+            ssa_to_ssi(&mut g);
+            g
+        };
+        self.map(from, |_, g| quickly(g))
+    }
+
     /// No GC pointer from before a collection is used after it.
     fn check_roots(&self, g: &LLGraph) {
         for (i, block) in g.blocks.iter().enumerate() {
@@ -147,6 +161,8 @@ impl Pipeline {
             let exceptions = self.exceptions(from);
             assert_eq!(run(&exceptions, args), result, "{name} exceptions");
             assert_eq!(run(&self.gc(&exceptions), args), result, "{name} gc");
+            let quick = self.quick_gc(&exceptions);
+            assert_eq!(run(&quick, args), result, "{name} quick gc");
         }
         result
     }
