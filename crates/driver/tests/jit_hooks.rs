@@ -11,8 +11,8 @@ use expect_test::expect;
 use support::jit::{database, outcome};
 use taipan_driver::{Engine, JitOptions, JitReport};
 
-/// What a call returns, and how many loops were compiled.
-fn compiled(source: &str, args: &[i64], engine: Engine) -> (String, usize) {
+/// What a call returns, and what was compiled.
+fn compiled(source: &str, args: &[i64], engine: Engine) -> (String, JitReport) {
     let mut db = database(source);
     db.generate_jit(true);
     let report = Arc::new(Mutex::new(JitReport::default()));
@@ -22,8 +22,8 @@ fn compiled(source: &str, args: &[i64], engine: Engine) -> (String, usize) {
         ..JitOptions::default()
     };
     let got = outcome(&db, "main", args, engine, Some(options));
-    let functions = report.lock().expect("nothing panicked").functions;
-    (got, functions)
+    let report = report.lock().expect("nothing panicked").clone();
+    (got, report)
 }
 
 const CONFIRM: &str = "
@@ -62,14 +62,15 @@ def main(traced, never):
 fn confirm_enter_jit() {
     for engine in [Engine::LLInterp, Engine::Native] {
         for (args, functions) in [([0, 0], 1), ([1, 0], 0), ([0, 1], 0)] {
-            let got = compiled(CONFIRM, &args, engine);
-            assert_eq!(got, ("0".to_owned(), functions), "{args:?}, {engine:?}");
+            let (got, report) = compiled(CONFIRM, &args, engine);
+            let got = (&*got, report.functions);
+            assert_eq!(got, ("0", functions), "{args:?}, {engine:?}");
         }
     }
     // It may also be the loop's own variable that decides.
     let switched = CONFIRM.replace("return not frame.traced", "return n < 0 or False");
-    let got = compiled(&switched, &[0, 0], Engine::LLInterp);
-    assert_eq!(got, ("0".to_owned(), 0));
+    let (got, report) = compiled(&switched, &[0, 0], Engine::LLInterp);
+    assert_eq!((&*got, report.functions), ("0", 0));
 }
 
 const EVERY_HINT: &str = "from rpython.rlib import jit
@@ -172,7 +173,8 @@ fn hints_of_tracing_compilers() {
     let expected = outcome(&database(EVERY_HINT), "main", &[60], Engine::LLInterp, None);
     assert!(expected.parse::<i64>().is_ok(), "{expected}");
     for engine in [Engine::LLInterp, Engine::Native] {
-        assert_eq!(compiled(EVERY_HINT, &[60], engine), (expected.clone(), 1));
+        let (got, report) = compiled(EVERY_HINT, &[60], engine);
+        assert_eq!((got, report.functions), (expected.clone(), 1));
     }
 }
 
@@ -206,17 +208,9 @@ def main(n):
 fn promoted_strings() {
     let expected = outcome(&database(STRINGS), "main", &[300], Engine::LLInterp, None);
     for engine in [Engine::LLInterp, Engine::Native] {
-        let mut db = database(STRINGS);
-        db.generate_jit(true);
-        let report = Arc::new(Mutex::new(JitReport::default()));
-        let options = JitOptions {
-            threshold: Some(2),
-            report: Some(report.clone()),
-            ..JitOptions::default()
-        };
-        let got = outcome(&db, "main", &[300], engine, Some(options));
+        let (got, report) = compiled(STRINGS, &[300], engine);
         assert_eq!(got, expected, "{engine:?}");
-        let counts = &report.lock().expect("nothing panicked").counts;
+        let counts = &report.counts;
         let blocks = counts["blocks"].as_u64().expect("a number");
         assert!(blocks < 200, "{engine:?}: {blocks} blocks");
         // Only the functions that nobody looks inside, and what makes strings unique.
@@ -365,17 +359,8 @@ fn operations(never: bool, unroll: bool) -> String {
     let expected = outcome(&database(&source), "main", &[300], Engine::LLInterp, None);
     let mut found = Vec::new();
     for engine in [Engine::LLInterp, Engine::Native] {
-        let mut db = database(&source);
-        db.generate_jit(true);
-        let report = Arc::new(Mutex::new(JitReport::default()));
-        let options = JitOptions {
-            threshold: Some(2),
-            report: Some(report.clone()),
-            ..JitOptions::default()
-        };
-        let got = outcome(&db, "main", &[300], engine, Some(options));
+        let (got, report) = compiled(&source, &[300], engine);
         assert_eq!(got, expected, "{engine:?}");
-        let report = report.lock().expect("nothing panicked");
         let counts = &report.counts["residual"];
         found.push(format!(
             "{} functions, {} calls, {} multiplications",
@@ -461,9 +446,9 @@ fn recorded_values_and_missing_ones() {
             None,
         );
         for engine in [Engine::LLInterp, Engine::Native] {
-            let (got, functions) = compiled(KNOWN_RESULTS, &args, engine);
+            let (got, report) = compiled(KNOWN_RESULTS, &args, engine);
             assert_eq!(got, expected, "{engine:?}");
-            assert!(functions > 0);
+            assert!(report.functions > 0);
         }
     }
     expect!["1896028"].assert_eq(&outcome(

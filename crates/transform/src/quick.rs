@@ -24,7 +24,7 @@
 //! 2006).
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{BlockId, ExitSwitch, LinkId, Operation, VarId};
+use taipan_graph::{Block, BlockId, ExitSwitch, LinkId, Operation, VarId};
 use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 
 use crate::Summaries;
@@ -102,6 +102,15 @@ impl Numbers {
     }
 }
 
+/// What the end of a block uses.
+fn at_end(block: &Block<LowLevel>) -> impl Iterator<Item = &LLOperand> {
+    let on = match &block.exitswitch {
+        ExitSwitch::Value(o) => Some(o),
+        _ => None,
+    };
+    block.exits.iter().flat_map(|l| &l.args).chain(on)
+}
+
 struct Roots {
     numbers: Numbers,
     /// What is live where a block ends, by place in the order.
@@ -160,25 +169,16 @@ impl Roots {
         for b in order {
             let block = g.block(*b);
             let (mut uses, mut definitions) = (Set::new(count), Set::new(count));
-            for n in block.inputargs.iter().filter_map(|v| numbers.of.get(v)) {
+            for n in block
+                .free_variables()
+                .iter()
+                .filter_map(|v| numbers.of.get(v))
+            {
+                uses.insert(*n);
+            }
+            for n in block.definitions().filter_map(|v| numbers.of.get(&v)) {
                 definitions.insert(*n);
             }
-            let mut note = |o: &LLOperand, definitions: &Set| {
-                if let Some(n) = numbers.of(o).filter(|n| !definitions.contains(*n)) {
-                    uses.insert(n);
-                }
-            };
-            for op in &block.operations {
-                op.args.iter().for_each(|o| note(o, &definitions));
-                if let Some(n) = numbers.of.get(&op.result) {
-                    definitions.insert(*n);
-                }
-            }
-            if let ExitSwitch::Value(o) = &block.exitswitch {
-                note(o, &definitions);
-            }
-            let passed = block.exits.iter().flat_map(|l| &l.args);
-            passed.for_each(|o| note(o, &definitions));
             live_in.push(uses);
             defined.push(definitions);
         }
@@ -212,13 +212,7 @@ impl Roots {
             };
             let block = g.block(*b);
             let mut live = self.live_out[i].clone();
-            let passed = block.exits.iter().flat_map(|l| &l.args);
-            for n in passed.filter_map(|o| self.numbers.of(o)) {
-                live.insert(n);
-            }
-            if let ExitSwitch::Value(o) = &block.exitswitch
-                && let Some(n) = self.numbers.of(o)
-            {
+            for n in at_end(block).filter_map(|o| self.numbers.of(o)) {
                 live.insert(n);
             }
             let mut collecting = self.collecting[i].iter().rev().peekable();
@@ -250,12 +244,7 @@ impl Roots {
                     last.insert(n, k);
                 }
             }
-            let passed = block.exits.iter().flat_map(|l| &l.args);
-            let on = match &block.exitswitch {
-                ExitSwitch::Value(o) => Some(o),
-                _ => None,
-            };
-            for n in passed.chain(on).filter_map(|o| self.numbers.of(o)) {
+            for n in at_end(block).filter_map(|o| self.numbers.of(o)) {
                 last.insert(n, count);
             }
             for n in self.live_out[i].iter() {
