@@ -14,7 +14,7 @@ use taipan_jit::{
     PromotedArguments, TsGraph, portal_of,
 };
 use taipan_lltype::{BOOL, CHAR, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
-use taipan_rtyper::func_sym_of;
+use taipan_rtyper::{RtypedProgram, func_sym_of};
 
 use crate::hints::jit_attributes;
 use crate::reach::reachable_here;
@@ -271,7 +271,8 @@ fn driver(db: &dyn Db, key: DriverKey) -> Option<DriverInfo> {
 }
 
 /// A function as the RTyper made it, with questions for compiled code in the place of its
-/// markers if compiled code is wanted at all.
+/// markers if compiled code is wanted at all, and with what tells the compiler of writes to
+/// fields that seldom change.
 pub(crate) fn entered(
     db: &dyn Db,
     roots: Roots,
@@ -281,7 +282,10 @@ pub(crate) fn entered(
         Ok(graph) => graph,
         Err(d) => return Some(Err(d)),
     };
-    if !jit_is_on(db) || !taipan_jit::has_markers(&graph) {
+    let program = RtypedProgram::new(db, roots);
+    let concerned =
+        taipan_jit::has_markers(&graph) || taipan_jit::writes_quasi_immutable(&graph, &program);
+    if !jit_is_on(db) || !concerned {
         return Some(Ok(graph));
     }
     let key = LLFunction::new(db, roots, f.clone());
@@ -293,7 +297,8 @@ fn entered_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let roots = f.roots(db);
     let graph = rtyped(db, roots, f.sym(db))?.ok()?;
     let driver = |object| driver(db, DriverKey::new(db, roots, object));
-    let graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
+    let mut graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
+    taipan_jit::force_quasi_immutable(&mut graph, &RtypedProgram::new(db, roots));
     Some(Arc::new(graph))
 }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell as StdCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::rc::Rc;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +20,7 @@ use taipan_runtime::state::rpy_state;
 use taipan_runtime::{exc, threads};
 
 use crate::arrived::{Arrived, Values};
+use crate::assumptions::Assumptions;
 use crate::cells::{load, second};
 use crate::functions::Functions;
 use crate::greens::{GreenTable, Seen};
@@ -95,6 +97,8 @@ pub struct NativeJit<'p> {
     pub(crate) entered: Vec<Entered>,
     drivers: Vec<Driver>,
     functions: RefCell<Functions<'p>>,
+    /// It is asked while functions are compiled, too.
+    assumptions: Rc<Assumptions>,
     failure: RefCell<Option<String>>,
     refused: RefCell<Vec<String>>,
     /// The thread that compiles.
@@ -114,6 +118,7 @@ static HOOKS: Hooks = Hooks {
     enter,
     set_param,
     unique_string,
+    field_written,
 };
 
 impl<'p> NativeJit<'p> {
@@ -126,6 +131,7 @@ impl<'p> NativeJit<'p> {
         options: Options,
     ) -> Result<NativeJit<'p>, CodegenError> {
         let entered = portals.drivers();
+        let assumptions = Rc::new(Assumptions::default());
         let drivers = entered.iter().map(|d| {
             let objects = d.greens.iter().enumerate();
             let objects = objects.filter(|(_, t)| t.is_gc_ptr()).map(|(i, _)| i);
@@ -145,7 +151,8 @@ impl<'p> NativeJit<'p> {
             options,
             drivers: drivers.collect(),
             entered,
-            functions: RefCell::new(Functions::new(image)?),
+            functions: RefCell::new(Functions::new(image, assumptions.clone())?),
+            assumptions,
             failure: RefCell::default(),
             refused: RefCell::default(),
             busy: StdCell::new(None),
@@ -447,6 +454,13 @@ pub(crate) unsafe extern "C" fn resume(saved: *mut Saved, stack: *mut u64) -> us
 unsafe extern "C" fn set_param(driver: i64, parameter: i64, value: i64) {
     with_current(|jit| {
         jit.set_param(driver, parameter, value);
+        0
+    });
+}
+
+unsafe extern "C" fn field_written(field: usize) {
+    with_current(|jit| {
+        jit.assumptions.written(field as u64);
         0
     });
 }

@@ -20,6 +20,7 @@ use taipan_runtime::gc::api::collections;
 use taipan_transform::{gc_transform, gc_transform_quickly, optimize_residual};
 
 use crate::arrived::{Arrived, Values};
+use crate::assumptions::Assumptions;
 use crate::cells::{Words, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit, resume};
@@ -148,6 +149,7 @@ pub(crate) struct Functions<'p> {
     left: FxHashMap<usize, Left>,
     names: Names<'p>,
     tables: Tables,
+    assumptions: Rc<Assumptions>,
     code: CodeMemory,
     quick: FunctionCompiler,
     speed: FunctionCompiler,
@@ -161,7 +163,10 @@ pub(crate) struct Functions<'p> {
 
 impl<'p> Functions<'p> {
     /// None yet.
-    pub(crate) fn new(image: &'p LoadedImage) -> Result<Functions<'p>, CodegenError> {
+    pub(crate) fn new(
+        image: &'p LoadedImage,
+        assumptions: Rc<Assumptions>,
+    ) -> Result<Functions<'p>, CodegenError> {
         let mut code = CodeMemory::new(image.start())
             .map_err(|e| CodegenError::new("code", format!("no executable memory: {e}")))?;
         let no_names = &mut |_: &_| Err(CodegenError::new("code", "no names"));
@@ -178,6 +183,7 @@ impl<'p> Functions<'p> {
             left: FxHashMap::default(),
             names: Names::new(image),
             tables: Tables::default(),
+            assumptions,
             code,
             quick: FunctionCompiler::for_units(OptLevel::None)?,
             speed: FunctionCompiler::for_units(OptLevel::Speed)?,
@@ -214,6 +220,7 @@ impl<'p> Functions<'p> {
             tables: &mut self.tables,
             code: &mut self.code,
             compiler: &mut self.speed,
+            assumptions: &self.assumptions,
             notes: self.log.is_on(),
         }
     }
@@ -503,6 +510,7 @@ impl<'p> Functions<'p> {
             tables: &mut self.tables,
             code: &mut self.code,
             compiler: &mut self.speed,
+            assumptions: &self.assumptions,
             notes: self.log.is_on(),
         };
         let f = &mut self.functions[function];

@@ -15,6 +15,7 @@
 //! lock of the program's threads.
 
 mod arrived;
+mod assumptions;
 mod cells;
 mod code;
 mod engine;

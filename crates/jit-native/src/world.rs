@@ -16,6 +16,7 @@ use taipan_runtime::gc;
 use taipan_runtime::gc::TypeInfo;
 use taipan_runtime::state::rpy_state;
 
+use crate::assumptions::Assumptions;
 use crate::code::CodeMemory;
 
 /// What prebuilt data are called that are known by their address alone.
@@ -94,6 +95,8 @@ pub(crate) struct InProcess<'e, 'p> {
     pub(crate) tables: &'e mut Tables,
     pub(crate) code: &'e mut CodeMemory,
     pub(crate) compiler: &'e mut FunctionCompiler,
+    /// What code takes for granted.
+    pub(crate) assumptions: &'e Assumptions,
     /// See [`World::wants_notes`].
     pub(crate) notes: bool,
 }
@@ -176,6 +179,22 @@ impl World for InProcess<'_, '_> {
     fn moves(&self) -> u64 {
         // SAFETY: the caller is the mutator.
         unsafe { gc::api::collections() }
+    }
+
+    fn assumptions(&mut self) -> Option<u64> {
+        Some(self.assumptions.new_word())
+    }
+
+    fn holds(&mut self, assumptions: u64) -> bool {
+        Assumptions::holds(assumptions)
+    }
+
+    fn may_assume(&mut self, field: u64) -> bool {
+        self.assumptions.may_assume(field)
+    }
+
+    fn assume(&mut self, assumptions: u64, field: u64) -> bool {
+        self.assumptions.assume(assumptions, field)
     }
 
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String> {

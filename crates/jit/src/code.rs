@@ -58,6 +58,9 @@ pub(crate) enum TsKind {
     Promote,
     /// A string that is the same object for the same characters.
     UniqueString,
+    /// A field that seldom changes is about to be read. If the object is known, what is there
+    /// now may be assumed to stay, and the read and the promotion that follow are left out.
+    AssumeField,
     /// A value that was read from a field that seldom changes is made known, if the object
     /// that it was read from is.
     PromoteField,

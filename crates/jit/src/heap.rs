@@ -308,6 +308,7 @@ mod tests {
             wanted: None,
             version: None,
             resumed: false,
+            assumed: None,
             at: BlockId(0),
         };
         state.constant(0, OBJECT.ptr());

@@ -11,6 +11,7 @@
 //! states here keep all the functions that they are in, so that a promotion goes on right
 //! where it stopped.
 
+mod assume;
 mod calls;
 mod flat;
 mod memory;
@@ -217,6 +218,7 @@ impl<'p> Specializer<'p> {
             wanted: None,
             version: None,
             resumed: false,
+            assumed: None,
             at: self.residual.start(),
         };
         state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());

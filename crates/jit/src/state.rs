@@ -195,6 +195,11 @@ pub(crate) struct JitState {
     pub(crate) version: Option<BlockId>,
     /// It has stopped where it is until code got there.
     pub(crate) resumed: bool,
+    /// What stands for all that code takes for granted since it looked last whether that is
+    /// still so, and nothing since may have changed it (see [`World::assumptions`]).
+    ///
+    /// [`World::assumptions`]: crate::World::assumptions
+    pub(crate) assumed: Option<u64>,
     /// Where code is written.
     pub(crate) at: BlockId,
 }

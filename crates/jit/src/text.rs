@@ -118,6 +118,7 @@ fn operation(g: &TsGraph, op: &TsOp) -> String {
         TsKind::MergePoint { global: true } => "global_merge_point".to_owned(),
         TsKind::Promote => "promote".to_owned(),
         TsKind::UniqueString => "unique_string".to_owned(),
+        TsKind::AssumeField => "assume_field".to_owned(),
         TsKind::PromoteField => "promote_field".to_owned(),
         TsKind::ForceVirtualizable => "force_virtualizable".to_owned(),
         TsKind::RevealConst => "revealconst".to_owned(),

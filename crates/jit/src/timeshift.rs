@@ -355,12 +355,18 @@ impl Timeshifter<'_> {
                 None => self.kind(op),
             },
         };
-        let promoted = (self.is_quasi_immutable_read(op) && !self.coloring.green(op.result))
-            .then(|| vec![Arg::Slot(op.result.0), args[0].clone(), args[1].clone()]);
-        ops.push(self.op(kind, args, Some(op.result.0)));
-        if let Some(args) = promoted {
-            ops.push(self.op(TsKind::PromoteField, args, Some(op.result.0)));
+        let seldom_changes = self.is_quasi_immutable_read(op) && !self.coloring.green(op.result);
+        if !seldom_changes {
+            ops.push(self.op(kind, args, Some(op.result.0)));
+            return;
         }
+        // The specialiser skips the other two after the first.
+        if self.coloring.online() {
+            ops.push(self.op(TsKind::AssumeField, args.clone(), Some(op.result.0)));
+        }
+        let promoted = vec![Arg::Slot(op.result.0), args[0].clone(), args[1].clone()];
+        ops.push(self.op(kind, args, Some(op.result.0)));
+        ops.push(self.op(TsKind::PromoteField, promoted, Some(op.result.0)));
     }
 
     /// Whether an operation makes the index of a prebuilt dict that never changes. That is
@@ -630,13 +636,17 @@ fn liveness(g: &mut TsGraph) {
                             | TsKind::ElidableCall
                             | TsKind::Promote
                             | TsKind::PromoteField
+                            | TsKind::AssumeField
                             | TsKind::DriverMergePoint { .. }
                     )
                 {
                     op.live = live.iter().copied().collect();
                     if matches!(
                         op.kind,
-                        TsKind::Promote | TsKind::PromoteField | TsKind::DriverMergePoint { .. }
+                        TsKind::Promote
+                            | TsKind::PromoteField
+                            | TsKind::AssumeField
+                            | TsKind::DriverMergePoint { .. }
                     ) {
                         // The value is asked for again once it is known.
                         used(&mut live, &op.args);

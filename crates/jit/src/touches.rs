@@ -137,6 +137,8 @@ impl OwnTouches {
 pub(crate) struct Touches<'p> {
     program: &'p dyn JitProgram,
     known: RefCell<FxHashMap<FuncSym, Rc<Touched>>>,
+    /// Which of them may write a field that seldom changes.
+    invalidating: RefCell<FxHashMap<FuncSym, bool>>,
 }
 
 impl<'p> Touches<'p> {
@@ -144,7 +146,28 @@ impl<'p> Touches<'p> {
         Touches {
             program,
             known: RefCell::default(),
+            invalidating: RefCell::default(),
         }
+    }
+
+    /// Whether a call of a function may write a field that seldom changes (RPython:
+    /// `QuasiImmutAnalyzer`).
+    pub(crate) fn may_invalidate(&self, f: &FuncSym) -> bool {
+        if let Some(known) = self.invalidating.borrow().get(f) {
+            return *known;
+        }
+        let touched = self.of(f);
+        let seldom_changes = |kind: &Kind| match kind {
+            Kind::Field((ty, index)) => ty.as_struct().is_some_and(|s| {
+                let body = self.program.body(s);
+                let name = body.fields.get(*index).map(|f| &f.name);
+                name.is_some_and(|name| body.quasi_immutable.contains(name))
+            }),
+            Kind::Array(_) => false,
+        };
+        let may = touched.writes_anything || touched.writes.iter().any(seldom_changes);
+        self.invalidating.borrow_mut().insert(f.clone(), may);
+        may
     }
 
     /// What a call of a function may do.

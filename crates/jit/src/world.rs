@@ -36,6 +36,28 @@ pub trait World {
         0
     }
 
+    /// A new word for what code is going to take for granted: fields that seldom change. It is 0
+    /// until one of them is written. None where nobody notices such writes.
+    fn assumptions(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Whether a word of [`World::assumptions`] is 0.
+    fn holds(&mut self, _assumptions: u64) -> bool {
+        false
+    }
+
+    /// Takes for granted that the field at an address, in an object that stays where it is, keeps
+    /// its value. False if it has not done so before.
+    fn assume(&mut self, _assumptions: u64, _field: u64) -> bool {
+        false
+    }
+
+    /// Whether [`World::assume`] would do so.
+    fn may_assume(&mut self, _field: u64) -> bool {
+        false
+    }
+
     /// Calls a function; `Err` if the program itself is at fault.
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String>;
 }

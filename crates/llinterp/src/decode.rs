@@ -493,6 +493,7 @@ impl Decoder<'_, '_> {
             | JitAssertGreen
             | JitSetParam
             | JitForceVirtualizable
+            | JitForceQuasiImmutable
             | JitRecordExactClass
             | JitRecordExactValue
             | JitRecordKnownResult

@@ -215,6 +215,8 @@ plain_ops! {
     JitExit = "jit_exit", EFFECT;
     JitCount = "jit_count", EFFECT;
     JitForceVirtualizable = "jit_force_virtualizable", EFFECT;
+    JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT;
+    JitInvalidated = "jit_invalidated", EFFECT;
     JitForceVirtual = "jit_force_virtual", EFFECT;
     JitIsVirtual = "jit_is_virtual", READ;
     JitRecordExactClass = "jit_record_exact_class", EFFECT;

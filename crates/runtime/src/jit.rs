@@ -17,6 +17,8 @@ pub struct Hooks {
     /// The string that stands for all with the characters of one; `wide` if they are unicode
     /// strings.
     pub unique_string: unsafe extern "C" fn(string: usize, wide: i64) -> usize,
+    /// A field that seldom changes is going to be written: its address.
+    pub field_written: unsafe extern "C" fn(field: usize),
 }
 
 static HOOKS: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
@@ -71,9 +73,22 @@ pub unsafe extern "C" fn rpy_jit_unique_string(string: usize, wide: i64) -> usiz
     }
 }
 
+/// `jit_force_quasi_immutable`
+///
+/// # Safety
+/// The caller is the mutator.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_jit_field_written(field: usize) {
+    if let Some(hooks) = hooks() {
+        // SAFETY: by contract.
+        unsafe { (hooks.field_written)(field) }
+    }
+}
+
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_jit_enter", rpy_jit_enter as *const u8);
     out("rpy_jit_unique_string", rpy_jit_unique_string as *const u8);
     out("rpy_jit_set_param", rpy_jit_set_param as *const u8);
+    out("rpy_jit_field_written", rpy_jit_field_written as *const u8);
 }

@@ -119,6 +119,7 @@ fn confined(g: &LLGraph, v: VarId, length: i128) -> Option<FxHashSet<VarId>> {
                         && !op.args[2..].iter().any(|a| is_alias(a, &aliases)) => {}
                 PlainOp::Getarraysize => {}
                 PlainOp::PtrNonzero | PlainOp::PtrIszero | PlainOp::Keepalive => {}
+                PlainOp::JitForceQuasiImmutable => {}
                 PlainOp::PtrEq | PlainOp::PtrNe => {}
                 PlainOp::CastPointer => {
                     aliases.insert(op.result);

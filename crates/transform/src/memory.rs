@@ -193,6 +193,8 @@ fn is_harmless(op: &Operation<LowLevel>) -> bool {
                 | Keepalive
                 | DebugAssert
                 | JitMarker
+                | JitForceQuasiImmutable
+                | JitInvalidated
                 | Hint
                 | DebugStartTraceback
                 | DebugRecordTraceback

@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
                 LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) if own => {
                     names.push(op.result)
                 }
-                LLOp::Plain(PlainOp::GcWritebarrier) if own => {}
+                LLOp::Plain(PlainOp::GcWritebarrier | PlainOp::JitForceQuasiImmutable) if own => {}
                 _ if op.args.iter().any(mentions) => return false,
                 LLOp::Num(..) => {}
                 LLOp::Plain(p) if is_harmless(p) => {}

@@ -93,6 +93,24 @@ impl Emitter<'_, '_> {
         Ok(result.map(|ty| self.zero(ty)))
     }
 
+    /// `jit_invalidated(word)`
+    pub(super) fn jit_invalidated(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
+        let word = self.arg_value(op, 0)?;
+        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
+        let word = self.b.ins().load(I64, flags, word, 0);
+        let zero = self.int(I64, 0);
+        Ok(self.b.ins().icmp(IntCC::NotEqual, word, zero))
+    }
+
+    /// `jit_force_quasi_immutable(pointer, field)`
+    pub(super) fn jit_force_quasi_immutable(
+        &mut self,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        let field = self.field_address(op)?;
+        Ok(self.call_runtime("rpy_jit_field_written", &[field], None))
+    }
+
     /// `jit_count(counter)`
     pub(super) fn jit_count(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
         let counter = self.arg_value(op, 0)?;

@@ -100,6 +100,20 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// The address of the field or item that the operands after the pointer lead to.
+    pub(super) fn field_address(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
+        let container = self.arg(op, 0)?;
+        let mut place = Place {
+            address: self.value(container)?,
+            offset: 0,
+            ty: self.pointee(container)?,
+        };
+        for step in &op.args[1..] {
+            self.step(&mut place, step)?;
+        }
+        Ok(self.address_at(&place))
+    }
+
     fn is_vtable(&self, ty: LLType) -> bool {
         use taipan_lltype::{OBJECT_VTABLE, StructId};
         ty == *OBJECT_VTABLE

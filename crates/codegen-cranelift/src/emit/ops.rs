@@ -143,6 +143,8 @@ impl Emitter<'_, '_> {
             JitEnter => return self.jit_enter(op),
             JitExit => return self.jit_exit(op),
             JitCount => self.jit_count(op)?,
+            JitInvalidated => self.jit_invalidated(op)?,
+            JitForceQuasiImmutable => return self.jit_force_quasi_immutable(op),
             ExcType
             | ExcValue
             | ExcOccurred

@@ -112,6 +112,7 @@ impl Specializer<'_> {
         match &op.kind {
             TsKind::MergePoint { .. } => self.flat_merge(world, state, &op.live),
             TsKind::Promote => self.promote(world, state, op),
+            TsKind::AssumeField => self.assume_field(world, state, &graph, op).map(Some),
             TsKind::PromoteField => match self.known_arg(world, &state, &op.args[1]) {
                 Some(object) if object != 0 => self.promote(world, state, op),
                 _ => {
@@ -369,21 +370,22 @@ impl Specializer<'_> {
         most: usize,
         of_driver: bool,
     ) -> Result<bool, Failure> {
+        entries.retain(|e| e.0.assumed.is_none_or(|a| world.holds(a)));
         let (mut similar, mut forcing) = (None, None);
         for (i, entry) in entries.iter().enumerate().rev() {
             match self.compare(world, &entry.0, state, false) {
                 Ok(m) if m.exact && !m.forces => {
-                    self.jump(world, state, entry.1, &m);
+                    self.jump(world, state, entry, &m)?;
                     return Ok(true);
                 }
-                Ok(m) if m.exact => forcing = Some((entry.1, m)),
+                Ok(m) if m.exact => forcing = Some((i, m)),
                 Ok(m) if similar.is_none() => similar = Some((i, m)),
                 _ => {}
             }
         }
-        if let Some((target, m)) = forcing {
+        if let Some((i, m)) = forcing {
             if entries.len() >= most.min(MOST_FORCING) {
-                self.jump(world, state, target, &m);
+                self.jump(world, state, &entries[i], &m)?;
                 return Ok(true);
             }
             let entry = self.start_new_block(world, state)?;
@@ -408,7 +410,7 @@ impl Specializer<'_> {
                     return Err("states cannot meet".to_owned());
                 };
                 if m.exact {
-                    self.jump(world, state, entries[last].1, &m);
+                    self.jump(world, state, &entries[last], &m)?;
                     return Ok(true);
                 }
                 Some((last, m))
@@ -435,19 +437,21 @@ impl Specializer<'_> {
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
-        target: BlockId,
+        (other, target): &(JitState, BlockId),
         matched: &Matched,
-    ) {
+    ) -> Result<(), Failure> {
+        self.agree(world, state, other.assumed)?;
         self.because(|_| "passed on where code joins other code".to_owned());
         self.write_these(world, state, &matched.unwritten);
-        let inputs = self.residual.inputs(target);
+        let inputs = self.residual.inputs(*target);
         debug_assert_eq!(inputs.len(), matched.outgoing.len());
         let mut args = Vec::with_capacity(inputs.len());
         for (b, input) in matched.outgoing.iter().zip(inputs) {
             let ty = self.residual.ty(input);
             args.push(self.typed_operand(world, state, *b, ty));
         }
-        self.residual.goto(state.at, target, args);
+        self.residual.goto(state.at, *target, args);
+        Ok(())
     }
 
     // Drivers.
@@ -483,7 +487,7 @@ impl Specializer<'_> {
         // Each function has at least what is at its own merge point.
         let began = !followed && state.version.is_some();
         if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
-            if self.closes_loop(world, &state, op, &words) {
+            if self.closes_loop(world, &state, op, &words)? {
                 return Ok(None);
             }
             return self.leave_to_portal(world, state, op, Some(words));
@@ -554,7 +558,7 @@ impl Specializer<'_> {
         state: &JitState,
         op: &TsOp,
         greens: &[Word],
-    ) -> bool {
+    ) -> Result<bool, Failure> {
         let mut state = state.clone();
         state.keep_only(&op.live);
         let frame = state.frame_mut();
@@ -562,7 +566,7 @@ impl Specializer<'_> {
         state.resumed = false;
         let key = where_frames_are(&state);
         let Some(entries) = self.flat_seen.remove(&key) else {
-            return false;
+            return Ok(false);
         };
         self.write_unreachable(world, &mut state);
         state.compact();
@@ -571,13 +575,13 @@ impl Specializer<'_> {
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
                 && m.exact
             {
-                self.jump(world, &mut state, entry.1, &m);
+                self.jump(world, &mut state, entry, &m)?;
                 found = true;
                 break;
             }
         }
         self.flat_seen.insert(key, entries);
-        found
+        Ok(found)
     }
 
     /// The driver of the function that a state is in.

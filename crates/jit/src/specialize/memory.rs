@@ -23,16 +23,16 @@ const MOST_COPIES: u64 = 8;
 
 /// What an operation reads or writes.
 #[derive(Clone, Copy)]
-struct Access {
+pub(super) struct Access {
     /// Where; none if it is not known what else lies there.
-    place: Option<Place>,
+    pub(super) place: Option<Place>,
     /// Through a pointer into an object.
     interior: bool,
 }
 
 impl Specializer<'_> {
     /// What the operands after the pointer lead to.
-    fn access(
+    pub(super) fn access(
         &mut self,
         world: &mut dyn World,
         state: &JitState,
@@ -125,7 +125,13 @@ impl Specializer<'_> {
 
     /// What is promised of the memory behind a pointer that was read: deep promises are for
     /// that as well, those about a list only for its array.
-    fn promised(&self, of: Frozen, container: LLType, name: Option<&str>, ty: LLType) -> Frozen {
+    pub(super) fn promised(
+        &self,
+        of: Frozen,
+        container: LLType,
+        name: Option<&str>,
+        ty: LLType,
+    ) -> Frozen {
         let inner = match of {
             Frozen::Deep => Frozen::Deep,
             _ => Frozen::No,
@@ -183,7 +189,12 @@ impl Specializer<'_> {
     }
 
     /// The value in a place of an object, if it is known.
-    fn known_value(&self, state: &mut JitState, object: BoxId, place: Place) -> Option<BoxId> {
+    pub(super) fn known_value(
+        &self,
+        state: &mut JitState,
+        object: BoxId,
+        place: Place,
+    ) -> Option<BoxId> {
         match &state.get(object).content {
             Content::Virtual(v) => {
                 let of = &state.virtuals[v.0 as usize];
@@ -304,6 +315,7 @@ impl Specializer<'_> {
         self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
         state.forget(|state, k| reaches(state, k, pointer, access));
         state.escapes(value);
+        self.before_write(world, state, pointer, place, &operands);
         self.residual.op(state.at, plain, operands, *VOID);
         if let Some(place) = place {
             state.forget_constant(pointer, place);
@@ -426,6 +438,9 @@ impl Specializer<'_> {
         let Some(targets) = targets else {
             return self.anything_happens(world, state);
         };
+        if targets.iter().any(|f| touches.may_invalidate(f)) {
+            state.assumed = None;
+        }
         let touched: Vec<_> = targets.iter().map(|f| touches.of(f)).collect();
         self.write_pending(world, state, |_, k| {
             touched.iter().any(|t| t.touches(k.place))
@@ -497,6 +512,7 @@ impl Specializer<'_> {
         let mut operands = vec![pointer];
         operands.extend(at);
         operands.push(operand);
+        self.before_write(world, state, object, Some(place), &operands);
         self.residual.op(state.at, op.into(), operands, *VOID);
     }
 
@@ -518,6 +534,7 @@ impl Specializer<'_> {
     /// An operation that may read and write anything comes next.
     pub(super) fn anything_happens(&mut self, world: &mut dyn World, state: &mut JitState) {
         self.write_all_pending(world, state);
+        state.assumed = None;
         // What nothing else points to stays as it is.
         state.forget(|state, k| !state.heap.fresh.contains(&k.object));
     }

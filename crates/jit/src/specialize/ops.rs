@@ -140,6 +140,7 @@ impl Specializer<'_> {
             TsKind::MergePoint { .. }
             | TsKind::Promote
             | TsKind::PromoteField
+            | TsKind::AssumeField
             | TsKind::Call(..)
             | TsKind::Inline(_)
             | TsKind::DriverMergePoint { .. }

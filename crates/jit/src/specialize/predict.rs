@@ -174,6 +174,9 @@ impl Predictor {
                 None
             }
             LLOp::Plain(ExcOccurred | ExcClear | ExcType | ExcValue) => None,
+            // Code that was just made takes nothing for granted that is not so.
+            LLOp::Plain(JitInvalidated) => Some(0),
+            LLOp::Plain(JitForceQuasiImmutable) => None,
             LLOp::Plain(SameAs | CastPointer | CastOpaquePtr) => {
                 if op.args[0].as_var().is_some_and(|v| self.new.contains(&v)) {
                     self.new.insert(op.result);

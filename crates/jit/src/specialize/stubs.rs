@@ -110,7 +110,7 @@ impl Specializer<'_> {
     }
 
     /// The stub of a state: the block that leads to it and the one that asks for more.
-    fn stub_of(
+    pub(super) fn stub_of(
         &mut self,
         mut state: JitState,
         (from, asks): (BlockId, BlockId),
@@ -329,6 +329,7 @@ impl Specializer<'_> {
                 };
                 let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
                 let mut state = *state;
+                state.assumed = None;
                 self.residual.leave_out(from, asks);
                 let inputs = self.residual.inputs(state.at);
                 ahead(self, state.at, inputs);
@@ -353,6 +354,7 @@ impl Specializer<'_> {
                 };
                 if of_driver && point.cases.len() >= most {
                     let mut state = *state;
+                    state.assumed = None;
                     state.at = self.residual.close_switch(switch);
                     return self.go_on_without(world, state, promoted, of);
                 }
@@ -364,7 +366,8 @@ impl Specializer<'_> {
                     self.residual.replace_call(block, v, found);
                 }
                 point.state = Some(state.clone());
-                let state = *state;
+                let mut state = *state;
+                state.assumed = None;
                 let state = self.new_case(world, state, promoted, value);
                 let inputs = self.residual.inputs(switch);
                 ahead(self, state.at, inputs);
