@@ -91,12 +91,15 @@ fn split(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> {
         .map_err(|text| wrong(Some(point), text))
 }
 
-/// The graph of a portal, if the function is one.
+/// The graph of a portal or of its runner, if the function is one.
 pub(crate) fn portal_graph(
     db: &dyn Db,
     roots: Roots,
     f: &FuncSym,
 ) -> Option<Result<Arc<LLGraph>, Diagnostic>> {
+    if let Some(portal) = taipan_jit::runner_of(f) {
+        return Some(Ok(Arc::new(taipan_jit::runner(portal, None))));
+    }
     let function = portal_of(f)?;
     let portal = split(db, LLFunction::new(db, roots, function.clone()));
     Some(portal.map(|p| Arc::new(p.graph.clone())))
@@ -152,6 +155,7 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
             name: driver_name(db, roots, point.driver),
             function: f.clone(),
             portal: portal.sym.clone(),
+            runner: taipan_jit::runner_sym(&portal.sym),
             greens: types[..portal.greens].to_vec(),
             reds: types[portal.greens..].to_vec(),
             enters_at_merge_point: all.iter().find(enters).is_none(),
@@ -283,8 +287,9 @@ pub(crate) fn entered(
         Err(d) => return Some(Err(d)),
     };
     let program = RtypedProgram::new(db, roots);
-    let concerned =
-        taipan_jit::has_markers(&graph) || taipan_jit::writes_quasi_immutable(&graph, &program);
+    let concerned = taipan_jit::runner_of(f).is_some()
+        || taipan_jit::has_markers(&graph)
+        || taipan_jit::writes_quasi_immutable(&graph, &program);
     if !jit_is_on(db) || !concerned {
         return Some(Ok(graph));
     }
@@ -295,6 +300,11 @@ pub(crate) fn entered(
 #[salsa::tracked(returns(clone))]
 fn entered_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let roots = f.roots(db);
+    if let Some(portal) = taipan_jit::runner_of(f.sym(db)) {
+        let drivers = jit_drivers(db, roots).ok()?;
+        let info = drivers.iter().find(|d| d.portal == *portal);
+        return Some(Arc::new(taipan_jit::runner(portal, info)));
+    }
     let graph = rtyped(db, roots, f.sym(db))?.ok()?;
     let driver = |object| driver(db, DriverKey::new(db, roots, object));
     let mut graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);

@@ -190,7 +190,8 @@ impl CodeSource for QuerySource<'_> {
     }
 
     fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
-        taipan_jit::portal_of(f).unwrap_or(f)
+        let portal = taipan_jit::runner_of(f).unwrap_or(f);
+        taipan_jit::portal_of(portal).unwrap_or(portal)
     }
 
     fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {

@@ -151,7 +151,7 @@ fn fields_that_compiled_code_writes() {
         &expect![[r#"
             getfield 1
             jit_invalidated 2
-            jit_force_quasi_immutable 7
+            jit_force_quasi_immutable 1
             setfield 7
         "#]],
     );
@@ -181,7 +181,7 @@ fn fields_that_compiled_code_writes() {
         &expect![[r#"
             getfield 1038
             jit_invalidated 59
-            jit_force_quasi_immutable 21
+            jit_force_quasi_immutable 12
             setfield 21
         "#]],
     );

@@ -32,6 +32,7 @@ use taipan_lltype::{
     LowLevel, PlainOp, TypeKind, VOID, VoidConst,
 };
 
+use crate::prepare::call_stub;
 use crate::purity::operand_ty;
 
 /// What a marker says.
@@ -70,6 +71,9 @@ pub struct DriverInfo {
     pub function: FuncSym,
     /// That function from the merge point on.
     pub portal: FuncSym,
+    /// What calls the portal, or code that was compiled for the greens if there is some
+    /// (RPython: `ll_portal_runner`).
+    pub runner: FuncSym,
     /// Types of the greens; those without a value at run time are left out.
     pub greens: Vec<LLType>,
     /// Types of the reds, likewise.
@@ -321,6 +325,48 @@ fn portal_sym(function: &FuncSym, args: Vec<LLType>) -> FuncSym {
             result: function.ty().result,
         },
     )
+}
+
+const RUNNER_OF: &str = "runner of ";
+
+/// The runner of a portal.
+pub fn runner_sym(portal: &FuncSym) -> FuncSym {
+    FuncSym::new(
+        FuncKind::Synth {
+            name: format!("{RUNNER_OF}{}", portal.name()).into(),
+            args: [HelperArg::Const(VoidConst::Func(portal.clone()))].into(),
+        },
+        portal.ty().clone(),
+    )
+}
+
+/// The portal that a runner calls.
+pub fn runner_of(f: &FuncSym) -> Option<&FuncSym> {
+    match f.kind() {
+        FuncKind::Synth { name, args } if name.starts_with(RUNNER_OF) => match &args[..] {
+            [HelperArg::Const(VoidConst::Func(portal))] => Some(portal),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The graph of a runner: it calls the portal, with a question for compiled code before
+/// if `info` is given.
+pub fn runner(portal: &FuncSym, info: Option<&DriverInfo>) -> LLGraph {
+    let mut g = call_stub(portal);
+    if let Some(info) = info {
+        let start = g.startblock;
+        let values = g.block(start).inputargs.clone();
+        let values: Vec<_> = values.into_iter().map(LLOperand::Var).collect();
+        let direct = g.split_block(start, 0);
+        let args = g.block(start).exits[0].args.clone();
+        ask(&mut g, start, info, &values, Link::new(direct, args));
+        ssa_to_ssi(&mut g);
+        cleanup(&mut g);
+        g.compact();
+    }
+    g
 }
 
 /// Makes questions for compiled code of the markers of a function, for code that runs.

@@ -361,7 +361,8 @@ impl References {
         let mut graphs = Vec::new();
         let mut seen: FxHashSet<FuncSym> = FxHashSet::default();
         let hooks = drivers.iter().flat_map(|d| d.hooks.functions());
-        out.consts.extend(hooks.cloned().map(LLConst::Func));
+        let called = hooks.chain(drivers.iter().map(|d| &d.runner));
+        out.consts.extend(called.cloned().map(LLConst::Func));
         let mut waiting: Vec<FuncSym> = drivers.iter().map(|d| d.portal.clone()).collect();
         while let Some(f) = waiting.pop() {
             if !seen.insert(f.clone()) {

@@ -62,7 +62,7 @@ pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{
     DriverHooks, DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
-    enter_compiled_code, has_markers, markers, portal, portal_of,
+    enter_compiled_code, has_markers, markers, portal, portal_of, runner, runner_of, runner_sym,
 };
 pub use explain::HintError;
 pub use generate::Generator;

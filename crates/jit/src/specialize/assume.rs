@@ -90,7 +90,6 @@ impl Specializer<'_> {
     /// Sees that what other code relies on is so, before that is joined.
     pub(super) fn agree(
         &mut self,
-        world: &mut dyn World,
         state: &mut JitState,
         assumed: Option<u64>,
     ) -> Result<(), Failure> {

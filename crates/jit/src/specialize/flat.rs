@@ -440,7 +440,7 @@ impl Specializer<'_> {
         (other, target): &(JitState, BlockId),
         matched: &Matched,
     ) -> Result<(), Failure> {
-        self.agree(world, state, other.assumed)?;
+        self.agree(state, other.assumed)?;
         self.because(|_| "passed on where code joins other code".to_owned());
         self.write_these(world, state, &matched.unwritten);
         let inputs = self.residual.inputs(*target);
@@ -665,8 +665,8 @@ impl Specializer<'_> {
         let driver = self
             .driver(&state)
             .ok_or("a merge point without a driver")?;
-        let portal = driver.portal.clone();
-        let (value, ty) = self.portal_call(world, &mut state, op, &portal);
+        let (portal, runner) = (driver.portal.clone(), driver.runner.clone());
+        let (value, ty) = self.portal_call(world, &mut state, op, (&runner, &portal));
         state.returned = match ty.is_void() {
             true => Val::Unset,
             false => Val::Red(state.variable(value, ty)),
@@ -676,16 +676,17 @@ impl Specializer<'_> {
         (self.return_to_caller(vec![state]).pop()).ok_or("a state is gone".to_owned())
     }
 
-    /// A call of a portal with the values of its merge point.
+    /// A call of a portal with the values of its merge point, by way of a function that may
+    /// be itself.
     fn portal_call(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
         op: &TsOp,
-        portal: &FuncSym,
+        (callee, portal): (&FuncSym, &FuncSym),
     ) -> (VarId, LLType) {
         let graph = self.graphs[state.frame().code as usize].clone();
-        let mut operands = vec![LLOperand::Const(LLConst::Func(portal.clone()))];
+        let mut operands = vec![LLOperand::Const(LLConst::Func(callee.clone()))];
         for (a, ty) in op.args.iter().zip(&portal.ty().args) {
             let b = self.red_arg(world, state, &graph, a);
             operands.push(self.typed_operand(world, state, b, *ty));
@@ -713,7 +714,7 @@ impl Specializer<'_> {
         let portal = self.graphs[0].func.clone();
         self.because(|_| "left to the interpreter".to_owned());
         self.anything_happens(world, &mut state);
-        let (v, result) = self.portal_call(world, &mut state, op, &portal);
+        let (v, result) = self.portal_call(world, &mut state, op, (&portal, &portal));
         let value = match result.is_void() {
             true => crate::residual::void_operand(),
             false => LLOperand::Var(v),
