@@ -70,3 +70,55 @@ fn what_calls_write() {
     "#]]
     .assert_eq(&text);
 }
+
+/// A portal that calls itself enters compiled code, and notices that there is no more stack.
+#[test]
+fn portals_that_call_themselves() {
+    const TREES: &str = "
+from rpython.rlib.jit import JitDriver, promote
+class Node(object):
+    _immutable_ = True
+    def __init__(self, more): self.more = more
+driver = JitDriver(greens=['node'], reds=['n'], is_recursive=True)
+NODES = [Node(1), Node(2)]
+def run(node, n):
+    driver.jit_merge_point(node=node, n=n)
+    if n <= 1: return n
+    return run(NODES[0], n - 1) + run(NODES[node.more & 1], n - 2)
+def fib(n):
+    return run(NODES[1], n)
+def endless(node, n):
+    endless_driver.jit_merge_point(node=node, n=n)
+    if n < 0: return 0
+    return 1 + endless(NODES[0], n + 1)
+endless_driver = JitDriver(greens=['node'], reds=['n'], is_recursive=True)
+def deep(n):
+    for i in range(5):
+        try: endless(NODES[0], n)
+        except RuntimeError: n += 1
+    return n
+def entry_point(argv):
+    return fib(len(argv)) + deep(len(argv))
+def target(driver, args):
+    return entry_point, None
+";
+    let mut db = database(TREES);
+    let calls: [(&str, &[i64]); 2] = [("fib", &[16]), ("deep", &[7])];
+    let expected = calls.map(|(f, args)| outcome(&db, f, args, Engine::Native, None));
+    assert_eq!(expected, ["987", "12"]);
+    db.generate_jit(true);
+    for ((f, args), expected) in calls.iter().zip(expected) {
+        for threshold in [1, 3, 100] {
+            let report = Arc::new(Mutex::new(JitReport::default()));
+            let options = JitOptions {
+                threshold: Some(threshold),
+                report: Some(report.clone()),
+                ..JitOptions::default()
+            };
+            let got = outcome(&db, f, args, Engine::Native, Some(options));
+            assert_eq!(got, expected, "{f}, threshold {threshold}");
+            let report = report.lock().expect("nothing panicked");
+            assert!(report.functions > 0);
+        }
+    }
+}

@@ -24,6 +24,7 @@ use crate::assumptions::Assumptions;
 use crate::cells::{Words, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit, resume};
+use crate::entries::{Entries, PortalKey};
 use crate::log::Log;
 use crate::loops::{LARGEST_REGION, Loops};
 use crate::roots::GIVEN_UP;
@@ -62,9 +63,6 @@ enum Point {
     /// At the merge point of a driver that another function goes on at.
     Portal,
 }
-
-/// A driver, and the words of its greens.
-type PortalKey = (usize, Vec<Word>);
 
 /// Where a function goes on at a merge point that is not its own.
 struct Left {
@@ -145,6 +143,7 @@ pub(crate) struct Functions<'p> {
     blocks: usize,
     /// The cells by which residual functions are entered.
     portals: FxHashMap<PortalKey, usize>,
+    entries: Entries,
     /// Those for which there is no function yet.
     left: FxHashMap<usize, Left>,
     names: Names<'p>,
@@ -180,6 +179,7 @@ impl<'p> Functions<'p> {
             failures: FxHashMap::default(),
             blocks: 0,
             portals: FxHashMap::default(),
+            entries: Entries::default(),
             left: FxHashMap::default(),
             names: Names::new(image),
             tables: Tables::default(),
@@ -305,10 +305,12 @@ impl<'p> Functions<'p> {
             }
             None => self.cell(number, Point::Block(start), live, None),
         };
-        self.portals.insert(key, cell);
+        self.portals.insert(key.clone(), cell);
         self.log.reason(cell, || "it starts here".to_owned());
         self.compile_unit(jit, cell)?;
-        self.entry(entry, cell).map_err(|e| e.to_string())
+        let entry = self.entry(entry, cell).map_err(|e| e.to_string())?;
+        self.entries.set(key, entry, &mut self.words);
+        Ok(entry)
     }
 
     /// Whether so much was compiled that nothing is added. Then the interpreter goes on where
@@ -929,6 +931,13 @@ impl Exits for Plan<'_, '_> {
 
     fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize {
         (self.inner).portal_cell(self.jit, self.function, greens, call)
+    }
+
+    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> (usize, FuncType) {
+        let key = (driver as usize, greens.to_vec());
+        let inner = &mut *self.inner;
+        let word = inner.entries.word(key, &mut inner.words);
+        (word, self.jit.entered[driver as usize].entry.clone())
     }
 
     fn stub(&mut self, stub: &Stub) -> usize {

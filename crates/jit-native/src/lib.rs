@@ -19,6 +19,7 @@ mod assumptions;
 mod cells;
 mod code;
 mod engine;
+mod entries;
 mod functions;
 mod greens;
 mod listing;

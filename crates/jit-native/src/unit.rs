@@ -11,8 +11,8 @@ use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_l
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp,
-    SIGNED, TypeKind, VOID,
+    BOOL, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE,
+    PlainOp, SIGNED, TypeKind, VOID,
 };
 
 /// Where a unit is left.
@@ -24,6 +24,10 @@ pub(crate) trait Exits {
     /// The cell by which a call of the portal goes on for known greens, where that is the last
     /// thing that code does.
     fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize;
+
+    /// The word that leads to compiled code of a driver for greens, which is called in the place
+    /// of the portal, or is 0; and the type of that.
+    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> (usize, FuncType);
 
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
@@ -214,20 +218,63 @@ impl Builder<'_> {
             leave(&mut self.g, copy, word(cell), reds);
             return;
         }
+        let mut at = copy;
         for op in &block.operations {
-            self.operation(copy, op);
+            match self.function.portal_call(op.result) {
+                Some((driver, greens)) => at = self.portal_call(at, op, driver, greens),
+                None => self.operation(at, op),
+            }
         }
         let links: Vec<_> = block.exits.iter().map(|l| self.link(l)).collect();
         let on = match &block.exitswitch {
             ExitSwitch::Value(on) => self.operand(on),
             other => {
-                let block = self.g.block_mut(copy);
+                let block = self.g.block_mut(at);
                 block.exitswitch = other.clone();
                 block.exits = links;
                 return;
             }
         };
-        switch(&mut self.g, copy, on, links);
+        switch(&mut self.g, at, on, links);
+    }
+
+    /// Calls a portal, or compiled code if there is some; the block that goes on.
+    fn portal_call(
+        &mut self,
+        at: BlockId,
+        op: &Operation<LowLevel>,
+        driver: u32,
+        greens: &[Word],
+    ) -> BlockId {
+        let (entry, ty) = self.exits.called_portal(driver, greens);
+        let args = self.operands(&op.args);
+        let result = self.var(op.result);
+        let (g, of) = (&mut self.g, ty.result);
+        let reds = args[args.len() - ty.args.len()..].to_vec();
+        // Functions of the interpreter notice by themselves that there is no more stack.
+        let (enter, call) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
+        let used_up = push(g, at, PlainOp::StackCheck, [], *BOOL);
+        let look = g.new_block(Vec::new());
+        let (yes, no) = (Link::new(call, Vec::new()), Link::new(look, Vec::new()));
+        branch(g, at, used_up, yes, no);
+        let at = look;
+        let offset = LLOperand::Const(LLConst::signed(0));
+        let code = push(g, at, PlainOp::RawLoad, [word(entry), offset], *SIGNED);
+        let ty = LLType::new(TypeKind::Func(ty)).ptr();
+        let code = push(g, at, PlainOp::CastIntToPtr, [LLOperand::Var(code)], ty);
+        let is_there = push(g, at, PlainOp::PtrNonzero, [LLOperand::Var(code)], *BOOL);
+        let passed: Vec<VarId> = (!of.is_void()).then_some(result).into_iter().collect();
+        let count = passed.len();
+        let on = g.new_block(passed);
+        let reds = std::iter::once(LLOperand::Var(code)).chain(reds);
+        let entered = push(g, enter, PlainOp::IndirectCall, reds, of);
+        let called = push(g, call, PlainOp::DirectCall, args, of);
+        for (block, value) in [(enter, entered), (call, called)] {
+            goto(g, block, on, vec![LLOperand::Var(value); count]);
+        }
+        let (yes, no) = (Link::new(enter, Vec::new()), Link::new(call, Vec::new()));
+        branch(g, at, is_there, yes, no);
+        on
     }
 
     fn operation(&mut self, at: BlockId, op: &Operation<LowLevel>) {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use taipan_graph::{BlockId, Operation};
+use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
     Addr, FuncSym, FuncType, HeapError, LLConst, LLGraph, LLType, LowLevel, Memory, VoidConst,
 };
@@ -217,6 +217,13 @@ impl<'p> ResidualFunction<'p> {
     /// function.
     pub fn leaves(&self, b: BlockId) -> Option<&[Word]> {
         self.0.residual.leaves(b)
+    }
+
+    /// The number of the driver whose portal the operation with that result calls, and the words of
+    /// the greens, if compiled code for these may be entered in its place: with the reds, which
+    /// are the last operands.
+    pub fn portal_call(&self, result: VarId) -> Option<(u32, &[Word])> {
+        self.0.residual.portal_call(result)
     }
 
     /// How large the code is.

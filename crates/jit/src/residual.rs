@@ -53,6 +53,9 @@ pub(crate) struct Residual {
     /// Blocks that end with a call of the portal for known greens, whose result is
     /// returned: the words of the greens.
     leaves: BTreeMap<BlockId, Vec<Word>>,
+    /// Calls of portals that may enter compiled code without asking the program, by their
+    /// results: the number of the driver and the words of the greens.
+    portal_calls: BTreeMap<VarId, (u32, Vec<Word>)>,
     pub(crate) notes: Notes,
 }
 
@@ -119,6 +122,7 @@ impl Residual {
                 flexswitches: 0,
                 entries: BTreeSet::from([start]),
                 leaves: BTreeMap::new(),
+                portal_calls: BTreeMap::new(),
                 notes: Notes::default(),
             },
             inputs,
@@ -159,6 +163,17 @@ impl Residual {
     /// Notes that a block ends with a call of the portal for these greens.
     pub(crate) fn leaves_for(&mut self, b: BlockId, greens: Vec<Word>) {
         self.leaves.insert(b, greens);
+    }
+
+    /// Notes that a call of a portal with these greens may enter compiled code.
+    pub(crate) fn calls_portal(&mut self, result: VarId, driver: u32, greens: Vec<Word>) {
+        self.portal_calls.insert(result, (driver, greens));
+    }
+
+    /// The driver of a call that may enter compiled code, and the greens.
+    pub(crate) fn portal_call(&self, result: VarId) -> Option<(u32, &[Word])> {
+        let (driver, greens) = self.portal_calls.get(&result)?;
+        Some((*driver, greens))
     }
 
     /// The greens for which a block calls the portal, as the last thing that it does.

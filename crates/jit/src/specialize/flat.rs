@@ -666,7 +666,15 @@ impl Specializer<'_> {
             .driver(&state)
             .ok_or("a merge point without a driver")?;
         let (portal, runner) = (driver.portal.clone(), driver.runner.clone());
+        let (number, greens) = (driver.number, driver.greens.len());
+        let asks = driver.hooks.confirm_enter_jit.is_some();
+        let greens = op.args[..greens].iter();
+        let greens: Option<Vec<Word>> =
+            (greens.map(|a| self.known_arg(world, &state, a))).collect();
         let (value, ty) = self.portal_call(world, &mut state, op, (&runner, &portal));
+        if let Some(greens) = greens.filter(|_| !asks) {
+            self.residual.calls_portal(value, number, greens);
+        }
         state.returned = match ty.is_void() {
             true => Val::Unset,
             false => Val::Red(state.variable(value, ty)),
