@@ -15,6 +15,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+use taipan_base::Diagnostic;
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 use taipan_codegen_cranelift::{LoadedImage, load_library, run_program, shared_library};
 use taipan_jit_native::JitTables;
@@ -22,6 +23,7 @@ use taipan_lltype::{from_bytes, to_bytes};
 use taipan_runtime::exc::set_standalone;
 
 use crate::compile::{codegen_failure, typed_program};
+use crate::late_writes::late_write_warnings;
 use crate::link::{folder_of, write};
 use crate::native::ImageUse;
 use crate::native_jit::{JitProgramImage, jit_image, with_native_jit};
@@ -45,10 +47,11 @@ struct Bundle {
 }
 
 /// What [`build_with_jit`] made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Built {
-    /// An executable that compiles loops while it runs.
-    WithJit,
+    /// An executable that compiles loops while it runs, and warnings about what its classes
+    /// say to the compiler.
+    WithJit(Vec<Diagnostic>),
     /// The program has no driver, so there is nothing to compile while it runs: an
     /// executable as without a just-in-time compiler.
     WithoutDrivers,
@@ -63,26 +66,35 @@ pub fn build_with_jit(
     optimize: u8,
     timings: &mut Timings,
 ) -> Result<Built, Failure> {
-    let Some(payload) = bundle(db, options, target, ImageUse::Run, timings)? else {
+    let Some(Bundled { payload, warnings }) = bundle(db, options, target, ImageUse::Run, timings)?
+    else {
         crate::build(db, options, target, output, optimize, timings)?;
         return Ok(Built::WithoutDrivers);
     };
     timings.phase("link", || write_bundle(&payload, output))?;
-    Ok(Built::WithJit)
+    Ok(Built::WithJit(warnings))
 }
 
-/// A program as it stands behind the executable; none if it has no driver.
+/// A program as it stands behind the executable.
+pub(crate) struct Bundled {
+    pub(crate) payload: Vec<u8>,
+    /// What the compiler does not believe.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// That of a program; none if it has no driver.
 pub(crate) fn bundle(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
     usage: ImageUse,
     timings: &mut Timings,
-) -> Result<Option<Vec<u8>>, Failure> {
-    let mut program = guarded(|| {
+) -> Result<Option<Bundled>, Failure> {
+    let (mut program, warnings) = guarded(|| {
         let program = load(db, target, options)?;
         let (roots, root) = typed_program(db, program, timings)?;
-        jit_image(db, roots, &root, usage, timings)
+        let made = jit_image(db, roots, &root, usage, timings)?;
+        Ok::<_, Failure>((made, late_write_warnings(db, roots)))
     })??;
     if program.tables.drivers.is_empty() {
         return Ok(None);
@@ -102,7 +114,7 @@ pub(crate) fn bundle(
             tables: program.tables,
         };
         match to_bytes(&bundle) {
-            Some(payload) => Ok(Some(payload)),
+            Some(payload) => Ok(Some(Bundled { payload, warnings })),
             None => Err(Failure::Usage(format!(
                 "{target}: the program cannot be serialized"
             ))),

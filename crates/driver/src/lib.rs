@@ -19,6 +19,7 @@ mod fault;
 mod folders;
 mod hints;
 mod keys;
+mod late_writes;
 mod link;
 mod literal;
 mod log;

@@ -6,6 +6,7 @@ use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRan
 
 use crate::ahead;
 use crate::answers::{Question, remember_diagnostics};
+use crate::late_writes::late_write_warnings;
 use crate::typing::typing_diagnostics;
 use crate::{Database, InternalError, Timings};
 
@@ -142,6 +143,9 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                 all.retain(|d| d.code != taipan_flow::SYNTAX_ERROR);
                 if !has_errors(&all) {
                     all.extend(timings.phase("rtype", || typing_diagnostics(db, roots)));
+                }
+                if !has_errors(&all) {
+                    all.extend(late_write_warnings(db, roots));
                 }
             }
             Err(d) => all.push(placed(db, program, d)),

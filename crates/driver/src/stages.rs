@@ -23,6 +23,7 @@ use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::Key;
 use crate::drivers::{entered, followed, function_hints, portal_graph};
+use crate::late_writes::believed_body;
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -128,7 +129,15 @@ impl Program for StageProgram<'_> {
     }
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
-        self.rtyped.struct_body(s)
+        let body = self.rtyped.struct_body(s);
+        match (self.stage, s) {
+            // Only these believe what classes say of their fields.
+            (
+                GraphStage::Entered | GraphStage::Jit | GraphStage::JitOptimized(_),
+                StructId::Instance(class),
+            ) => believed_body(self.db, self.roots, *class, body),
+            _ => body,
+        }
     }
 
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {

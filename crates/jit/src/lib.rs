@@ -41,6 +41,7 @@ mod generate;
 mod heap;
 mod held;
 mod hints;
+mod late_writes;
 mod layout;
 pub mod llgraph;
 mod notes;
@@ -66,6 +67,7 @@ pub use drivers::{
 };
 pub use explain::HintError;
 pub use generate::Generator;
+pub use late_writes::{LateWrite, late_writes};
 pub use notes::{Note, type_name};
 pub use online::{looks_inside, timeshift_function};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
-use crate::output::{Context, tell};
+use crate::output::{Context, color, diagnostics_text, tell};
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
     let context = Context::once(&args.common, Some(&args.target));
@@ -80,7 +80,7 @@ fn build_with_jit(
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     match taipan_driver::build_with_jit(db, load, target, output, optimize, timings)? {
-        Built::WithJit => {}
+        Built::WithJit(warnings) => tell(&diagnostics_text(db, &warnings, color())),
         Built::WithoutDrivers => tell(&nothing_to_compile(target.as_str())),
     }
     Ok(())

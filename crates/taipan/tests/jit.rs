@@ -449,6 +449,43 @@ fn executables_bring_c_libraries_and_end_as_others() {
 }
 
 #[test]
+fn fields_that_are_written_late() {
+    const SOURCE: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['box'], reds=['n', 'total'])
+class Box(object):
+    _immutable_fields_ = ['value']
+    def __init__(self, value):
+        self.value = value
+def entry_point(argv):
+    box = Box(1)
+    n = 20
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(box=box, n=n, total=total)
+        total += box.value
+        if n == 10:
+            box.value = 3
+        n -= 1
+    print total
+    return 0
+def target(*args):
+    return entry_point, None
+";
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("late.py");
+    std::fs::write(&target, SOURCE).unwrap();
+    let (executable, stderr) = build(&["--jit"], target.to_str().unwrap(), folder.path());
+    assert!(stderr.starts_with("warning[TP0604]: "), "{stderr}");
+    assert!(stderr.contains("late.py:16:13"), "{stderr}");
+    let mut command = Command::new(executable);
+    let o = command.env("TAIPAN_JIT_THRESHOLD", "3").output().unwrap();
+    assert_eq!(o.stdout, b"38\n");
+    let (_, stderr) = build(&[], target.to_str().unwrap(), folder.path());
+    assert_eq!(stderr, "");
+}
+
+#[test]
 fn executables() {
     let folder = tempfile::tempdir().unwrap();
     let build = |target: &str| build(&["--jit"], target, folder.path());

@@ -47,9 +47,9 @@ impl Rebuild {
     /// while it is imported would be built for ever.
     pub fn build(&self, db: &Database, timings: &mut Timings) -> Result<(), Failure> {
         if self.jit
-            && let Some(payload) = bundle(db, &self.load, &self.target, ImageUse::Run, timings)?
+            && let Some(made) = bundle(db, &self.load, &self.target, ImageUse::Run, timings)?
         {
-            return self.unless_there(payload, |payload| {
+            return self.unless_there(made.payload, |payload| {
                 timings.phase("link", || write_bundle(payload, &self.output))
             });
         }

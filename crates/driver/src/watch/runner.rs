@@ -66,10 +66,10 @@ impl Preparation {
     pub fn prepare(&self, db: &Database, timings: &mut Timings) -> Result<Prepared, Failure> {
         let (target, load) = (&*self.target, &self.load);
         if let Some(jit) = &self.jit
-            && let Some(payload) = bundle(db, load, target, ImageUse::Run, timings)?
+            && let Some(made) = bundle(db, load, target, ImageUse::Run, timings)?
         {
             return Ok(Prepared::WithJit(Arc::new(JitProgram {
-                payload,
+                payload: made.payload,
                 splits: jit.splits,
                 threshold: jit.threshold,
             })));
