@@ -14,7 +14,7 @@ use taipan_jit::{
     PromotedArguments, TsGraph, portal_of,
 };
 use taipan_lltype::{BOOL, CHAR, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
-use taipan_rtyper::{RtypedProgram, func_sym_of};
+use taipan_rtyper::func_sym_of;
 
 use crate::hints::jit_attributes;
 use crate::reach::reachable_here;
@@ -286,11 +286,14 @@ pub(crate) fn entered(
         Ok(graph) => graph,
         Err(d) => return Some(Err(d)),
     };
-    let program = RtypedProgram::new(db, roots);
+    if !jit_is_on(db) {
+        return Some(Ok(graph));
+    }
+    let program = StageProgram::new(db, roots, GraphStage::Entered);
     let concerned = taipan_jit::runner_of(f).is_some()
         || taipan_jit::has_markers(&graph)
         || taipan_jit::writes_quasi_immutable(&graph, &program);
-    if !jit_is_on(db) || !concerned {
+    if !concerned {
         return Some(Ok(graph));
     }
     let key = LLFunction::new(db, roots, f.clone());
@@ -308,7 +311,8 @@ fn entered_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let graph = rtyped(db, roots, f.sym(db))?.ok()?;
     let driver = |object| driver(db, DriverKey::new(db, roots, object));
     let mut graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
-    taipan_jit::force_quasi_immutable(&mut graph, &RtypedProgram::new(db, roots));
+    let program = StageProgram::new(db, roots, GraphStage::Entered);
+    taipan_jit::force_quasi_immutable(&mut graph, &program);
     Some(Arc::new(graph))
 }
 
