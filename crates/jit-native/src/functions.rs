@@ -4,7 +4,6 @@ mod record;
 
 use std::ptr;
 use std::rc::Rc;
-use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::CodegenError;
@@ -265,7 +264,7 @@ impl<'p> Functions<'p> {
                 self.blocks
             ));
         }
-        let started = Instant::now();
+        let started = self.log.stopwatch();
         let number = self.functions.len();
         let mut world = self.world(jit.types);
         let residual = jit.portals.compile(driver, number, greens, &mut world)?;
@@ -504,7 +503,7 @@ impl<'p> Functions<'p> {
         value: Option<Word>,
         arrived: &[Option<Word>],
     ) -> Result<usize, String> {
-        let started = Instant::now();
+        let started = self.log.stopwatch();
         let full = self.is_full(jit);
         let mut world = InProcess {
             program: jit.types,
@@ -636,10 +635,10 @@ impl<'p> Functions<'p> {
         live: &[VarId],
         (extent, most): (Extent<'_>, usize),
     ) -> Result<(), String> {
-        let started = Instant::now();
+        let mut started = self.log.stopwatch();
         let function = self.cells[&at].function;
         let graph = self.region(jit, function, start, live, extent);
-        let made = self.log_listing(jit, function, &graph);
+        let made = self.log_listing(jit, function, &graph, &mut started);
         let before = self.code.used();
         let graph = gc_transform_quickly(graph, &jit.program);
         let code = self
@@ -689,7 +688,7 @@ impl<'p> Functions<'p> {
         function: usize,
         head: BlockId,
     ) -> Result<usize, String> {
-        let started = Instant::now();
+        let mut started = self.log.stopwatch();
         let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
         let graph = self.functions[function].residual.graph();
         let live = graph.block(head).inputargs.clone();
@@ -749,7 +748,7 @@ impl<'p> Functions<'p> {
             0 => format!("it was entered {rounds} times"),
             _ => format!("it has grown from {blocks} to {size} blocks"),
         });
-        let made = self.log_listing(jit, function, &graph);
+        let made = self.log_listing(jit, function, &graph, &mut started);
         let before = self.code.used();
         let graph = gc_transform(&graph, &jit.program);
         let code = self

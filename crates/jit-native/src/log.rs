@@ -109,6 +109,11 @@ impl Log {
         });
     }
 
+    /// Measures from now on, if somebody wants to know.
+    pub(crate) fn stopwatch(&self) -> Stopwatch {
+        Stopwatch(self.is_on().then(cpu_time))
+    }
+
     /// Time that went into specialising.
     pub(crate) fn specialised(&mut self, took: Duration) {
         if let Some(lines) = &mut self.lines {
@@ -174,6 +179,34 @@ impl Log {
             let _ = file.write_all(line.as_bytes());
         }
     }
+}
+
+/// CPU time of a thread since a moment: what else the machine does makes no difference.
+#[derive(Clone, Copy)]
+pub(crate) struct Stopwatch(Option<Duration>);
+
+impl Stopwatch {
+    pub(crate) fn elapsed(&self) -> Duration {
+        (self.0).map_or(Duration::ZERO, |since| cpu_time().saturating_sub(since))
+    }
+
+    /// Goes on as if something had taken no time.
+    pub(crate) fn leave_out(&mut self, took: Duration) {
+        if let Some(since) = &mut self.0 {
+            *since += took;
+        }
+    }
+}
+
+/// How long this thread has run.
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the time is written there.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 pub(crate) fn micros(d: Duration) -> u64 {

@@ -1,12 +1,10 @@
 //! Whether a state may go on where another one went on before (RPython, 2008: the
 //! `Frozen...` classes of `rvalue.py` and `rcontainer.py`).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::heap::Known;
 use crate::layout::Place;
 use crate::pure::{PureArg, PureFact};
-use crate::state::{BoxId, Content, JitState, Val, VirtualId};
+use crate::state::{BoxId, Content, GenVar, JitState, Val, VirtualId, VirtualStruct};
 
 /// States that must not meet: a virtual object would have to be made for it.
 pub(crate) struct DontMerge;
@@ -21,9 +19,10 @@ pub(crate) struct Matched {
     /// more general state has as variables.
     pub(crate) outgoing: Vec<BoxId>,
     /// Pointers that a more general state does not know to be non-null.
-    pub(crate) forget_nonzero: BTreeSet<BoxId>,
-    /// What is left of the places that never change, by box.
-    pub(crate) partial: BTreeMap<BoxId, Vec<Place>>,
+    pub(crate) forget_nonzero: Vec<BoxId>,
+    /// What is left of the places that never change, by box. The last one that is there for a
+    /// box counts.
+    pub(crate) partial: Vec<(BoxId, Vec<Place>)>,
     /// What operations gave, in the state as in the other one.
     pub(crate) pure: Vec<PureFact>,
     /// All but what operations gave agrees.
@@ -42,13 +41,24 @@ struct Matcher<'a> {
     force: bool,
     /// What is known of memory is passed on.
     pass_known: bool,
-    boxes: BTreeMap<BoxId, BoxId>,
-    virtuals: BTreeMap<VirtualId, VirtualId>,
-    /// Virtual objects of the live state that stay virtual there.
-    taken: BTreeSet<VirtualId>,
-    /// Those that are made on the way: no longer the same as one that stays virtual.
-    made: BTreeSet<VirtualId>,
+    /// By box, and by virtual object, of the frozen state: that of the live one. States meet
+    /// often, so these are vectors.
+    boxes: Vec<Option<BoxId>>,
+    virtuals: Vec<Option<VirtualId>>,
+    /// What becomes of the virtual objects of the live state.
+    fates: Vec<Fate>,
     out: Matched,
+}
+
+/// What becomes of a virtual object where states meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    /// Nothing yet.
+    Open,
+    /// It stays virtual.
+    Taken,
+    /// It is made on the way: no longer the same as one that stays virtual.
+    Made,
 }
 
 /// Compares a state with one that went on before. With `force` they meet at any price.
@@ -69,16 +79,15 @@ pub(crate) fn exact_match(
         live,
         force,
         pass_known,
-        boxes: BTreeMap::new(),
-        virtuals: BTreeMap::new(),
-        taken: BTreeSet::new(),
-        made: BTreeSet::new(),
+        boxes: vec![None; frozen.boxes.len()],
+        virtuals: vec![None; frozen.virtuals.len()],
+        fates: vec![Fate::Open; live.virtuals.len()],
         out: Matched {
             exact: true,
             forces: false,
             outgoing: Vec::new(),
-            forget_nonzero: BTreeSet::new(),
-            partial: BTreeMap::new(),
+            forget_nonzero: Vec::new(),
+            partial: Vec::new(),
             pure: Vec::new(),
             but_pure: false,
             facts: Vec::new(),
@@ -102,7 +111,7 @@ pub(crate) fn exact_match(
     Ok(m.out)
 }
 
-impl Matcher<'_> {
+impl<'a> Matcher<'a> {
     fn values(&mut self, f: Val, l: Val) -> Result<(), DontMerge> {
         if let (Val::Red(f), Val::Red(l)) = (f, l) {
             self.boxes(f, l)?;
@@ -137,9 +146,9 @@ impl Matcher<'_> {
         let matched = match self.frozen.known(f) {
             Some(w) => {
                 if pointer {
-                    self.out.partial.insert(l, Vec::new());
+                    self.out.partial.push((l, Vec::new()));
                     if w == 0 {
-                        self.out.forget_nonzero.insert(l);
+                        self.out.forget_nonzero.push(l);
                     }
                 }
                 let equal = self.live.known(l) == Some(w);
@@ -150,26 +159,26 @@ impl Matcher<'_> {
             }
             None => {
                 if let (None, Content::Virtual(v)) = (&live.var, &live.content) {
-                    if self.taken.contains(v) {
+                    if self.fates[v.0 as usize] == Fate::Taken {
                         self.pass(l);
                         return match self.force {
                             true => Ok(false),
                             false => Err(DontMerge),
                         };
                     }
-                    self.made.insert(*v);
+                    self.fates[v.0 as usize] = Fate::Made;
                 }
                 let mut nonzero = true;
                 if pointer && !self.pass_known {
                     nonzero = self.known_fields(f, l)?;
                 }
-                let (same, first) = match self.boxes.get(&f) {
+                let (same, first) = match self.boxes[f.0 as usize] {
                     None => {
-                        self.boxes.insert(f, l);
+                        self.boxes[f.0 as usize] = Some(l);
                         self.pass(l);
                         (true, true)
                     }
-                    Some(first) if *first == l => (true, false),
+                    Some(first) if first == l => (true, false),
                     Some(_) => {
                         self.pass(l);
                         (false, false)
@@ -192,59 +201,50 @@ impl Matcher<'_> {
 
     /// Whether all that is known of the object holds of the other one as well.
     fn known_fields(&mut self, f: BoxId, l: BoxId) -> Result<bool, DontMerge> {
-        let (frozen, live) = (self.frozen.get(f), self.live.get(l));
-        let empty = Vec::new();
-        let wanted = match &frozen.content {
-            Content::Partial(fields) => fields,
-            _ => &empty,
-        };
-        if !frozen.nonzero {
-            self.out.forget_nonzero.insert(l);
+        let (frozen, live): (&'a JitState, &'a JitState) = (self.frozen, self.live);
+        let (of, ol) = (frozen.get(f), live.get(l));
+        if !of.nonzero {
+            self.out.forget_nonzero.push(l);
         }
         let mut kept = Vec::new();
-        let mut all = !frozen.nonzero || live.nonzero;
-        let known = match &live.content {
-            Content::Partial(known) => known.clone(),
-            _ => Vec::new(),
-        };
-        for (key, value) in wanted.clone() {
-            let other = known.iter().find(|k| k.0 == key);
+        let mut all = !of.nonzero || ol.nonzero;
+        let known = ol.content.places();
+        for (key, value) in of.content.places() {
+            let other = known.iter().find(|k| k.0 == *key);
             if let (true, Some((_, other))) = (self.pass_known, other) {
-                kept.push(key);
-                all &= self.one(value, *other)?;
+                kept.push(*key);
+                all &= self.one(*value, *other)?;
                 continue;
             }
             let equal = match other {
                 // Only what both know as the same constant, or as the same variable that
                 // is passed anyway.
                 Some((_, other)) => {
-                    let (a, b) = (self.frozen.known(value), self.live.known(*other));
-                    (a.is_some() && a == b) || self.boxes.get(&value) == Some(other)
+                    let (a, b) = (frozen.known(*value), live.known(*other));
+                    (a.is_some() && a == b) || self.boxes[value.0 as usize] == Some(*other)
                 }
                 None => false,
             };
             if equal {
-                kept.push(key);
+                kept.push(*key);
             }
             all &= equal;
         }
-        self.out.partial.insert(l, kept);
+        self.out.partial.push((l, kept));
         Ok(all)
     }
 
     fn structs(&mut self, f: VirtualId, l: VirtualId) -> Result<bool, DontMerge> {
-        let (frozen, live) = (
-            &self.frozen.virtuals[f.0 as usize],
-            &self.live.virtuals[l.0 as usize],
-        );
-        if let Some(before) = self.virtuals.get(&f) {
-            let same = *before == l;
+        let frozen: &'a VirtualStruct = &self.frozen.virtuals[f.0 as usize];
+        let live: &'a VirtualStruct = &self.live.virtuals[l.0 as usize];
+        if let Some(before) = self.virtuals[f.0 as usize] {
+            let same = before == l;
             if !same {
                 self.pass(live.own);
             }
             return Ok(same);
         }
-        if self.taken.contains(&l) || self.made.contains(&l) {
+        if self.fates[l.0 as usize] != Fate::Open {
             self.pass(live.own);
             return Ok(false);
         }
@@ -255,11 +255,11 @@ impl Matcher<'_> {
             self.pass(live.own);
             return Ok(false);
         }
-        self.virtuals.insert(f, l);
-        self.taken.insert(l);
+        self.virtuals[f.0 as usize] = Some(l);
+        self.fates[l.0 as usize] = Fate::Taken;
         let mut all = true;
-        for (f, l) in frozen.fields.clone().into_iter().zip(live.fields.clone()) {
-            all &= self.one(f, l)?;
+        for (f, l) in frozen.fields.iter().zip(&live.fields) {
+            all &= self.one(*f, *l)?;
         }
         Ok(all)
     }
@@ -269,23 +269,30 @@ impl Matcher<'_> {
         let (frozen, live) = (self.frozen, self.live);
         let mut met = vec![false; live.heap.known.len()];
         let mut left: Vec<&Known> = frozen.heap.known.iter().collect();
+        // States that came the same way know the same in the same order.
+        let mut next = 0;
         // An object may be one that another fact leads to.
         loop {
             let before = left.len();
             for f in std::mem::take(&mut left) {
-                let constant = frozen.known(f.object);
-                let object = self.boxes.get(&f.object).copied();
+                let constant = frozen.constant_of(f.object);
+                let object = self.boxes[f.object.0 as usize];
                 if constant.is_none() && object.is_none() {
                     left.push(f);
                     continue;
                 }
-                let found = live.heap.known.iter().position(|k| {
-                    let same = match object {
-                        Some(object) => live.is_same(k.object, object),
-                        None => live.known(k.object) == constant,
-                    };
-                    k.place == f.place && same
-                });
+                let fits = |k: &Known| {
+                    k.place == f.place
+                        && match object {
+                            Some(object) => live.is_same(k.object, object),
+                            None => live.constant_of(k.object) == constant,
+                        }
+                };
+                let facts = &live.heap.known;
+                let found = match facts.get(next) {
+                    Some(k) if fits(k) => Some(next),
+                    _ => facts.iter().position(fits),
+                };
                 let Some(i) = found else {
                     self.out.exact = false;
                     if let Some(object) = object
@@ -297,6 +304,7 @@ impl Matcher<'_> {
                     continue;
                 };
                 met[i] = true;
+                next = i + 1;
                 let fact = live.heap.known[i];
                 self.out.facts.push(fact);
                 if fact.pending && !f.pending {
@@ -337,8 +345,8 @@ impl Matcher<'_> {
             for a in &f.args {
                 match a {
                     PureArg::Const(w) => args.push(PureArg::Const(*w)),
-                    PureArg::Box(b) => match self.boxes.get(b) {
-                        Some(l) => args.push(self.live.pure_arg(*l)),
+                    PureArg::Box(b) => match self.boxes[b.0 as usize] {
+                        Some(l) => args.push(self.live.pure_arg(l)),
                         // Nobody asks for it any more.
                         None => break,
                     },
@@ -349,7 +357,7 @@ impl Matcher<'_> {
             }
             let equal = |l: BoxId| match self.frozen.known(f.result) {
                 Some(w) => self.live.known(l) == Some(w),
-                None => self.boxes.get(&f.result) == Some(&l),
+                None => self.boxes[f.result.0 as usize] == Some(l),
             };
             let found = self
                 .live
@@ -363,5 +371,83 @@ impl Matcher<'_> {
         }
         self.out.but_pure = self.out.exact;
         self.out.exact &= all;
+    }
+}
+
+/// The boxes that the next block of a state gets as arguments: those that
+/// [`exact_match`] passes where the state meets itself.
+pub(crate) fn passed(state: &JitState, pass_known: bool) -> Vec<BoxId> {
+    let mut p = Passing {
+        state,
+        pass_known,
+        boxes: vec![false; state.boxes.len()],
+        virtuals: vec![false; state.virtuals.len()],
+        outgoing: Vec::new(),
+    };
+    for frame in state.frames.iter().rev() {
+        frame.values.boxes().for_each(|b| p.pass(b));
+    }
+    if let Val::Red(b) = state.returned {
+        p.pass(b);
+    }
+    p.pass(state.exc_type);
+    p.pass(state.exc_value);
+    if let Some(b) = state.wanted {
+        p.pass(b);
+    }
+    let mut left: Vec<&Known> = state.heap.known.iter().collect();
+    loop {
+        let before = left.len();
+        left.retain(|k| {
+            let at_hand = p.boxes[k.object.0 as usize] || state.constant_of(k.object).is_some();
+            if at_hand {
+                p.pass(k.value);
+            }
+            !at_hand
+        });
+        if left.is_empty() {
+            break;
+        }
+        if left.len() == before {
+            // All that is still to be written.
+            let Some(fact) = left.iter().find(|k| k.pending) else {
+                break;
+            };
+            p.pass(fact.object);
+        }
+    }
+    p.outgoing
+}
+
+struct Passing<'a> {
+    state: &'a JitState,
+    pass_known: bool,
+    /// Variables and virtual objects that were met.
+    boxes: Vec<bool>,
+    virtuals: Vec<bool>,
+    outgoing: Vec<BoxId>,
+}
+
+impl Passing<'_> {
+    fn pass(&mut self, b: BoxId) {
+        let red = self.state.get(b);
+        match (&red.var, &red.content) {
+            (None, Content::Virtual(v)) => {
+                if !std::mem::replace(&mut self.virtuals[v.0 as usize], true) {
+                    let object = &self.state.virtuals[v.0 as usize];
+                    object.fields.iter().for_each(|f| self.pass(*f));
+                }
+            }
+            (Some(GenVar::Const(_)), _) => {}
+            (_, content) => {
+                if std::mem::replace(&mut self.boxes[b.0 as usize], true) {
+                    return;
+                }
+                self.outgoing.push(b);
+                if self.pass_known && red.ty.pointee().is_some() {
+                    content.places().iter().for_each(|f| self.pass(f.1));
+                }
+            }
+        }
     }
 }

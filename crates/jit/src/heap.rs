@@ -18,8 +18,9 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use crate::code::Slot;
+use crate::held::Held;
 use crate::layout::Place;
-use crate::state::{BoxId, Content, GenVar, JitState, Val, Word};
+use crate::state::{BoxId, Content, GenVar, JitState, Val};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -84,7 +85,7 @@ impl General {
 impl JitState {
     /// Whether two boxes point to the same object for certain.
     pub(crate) fn is_same(&self, a: BoxId, b: BoxId) -> bool {
-        a == b || (self.known(a).is_some() && self.known(a) == self.known(b))
+        a == b || (self.constant_of(a).is_some() && self.constant_of(a) == self.constant_of(b))
     }
 
     /// Whether two boxes may point to the same object.
@@ -92,7 +93,7 @@ impl JitState {
         if self.is_same(a, b) {
             return true;
         }
-        let known = self.known(a).is_some() && self.known(b).is_some();
+        let known = self.constant_of(a).is_some() && self.constant_of(b).is_some();
         let fresh = self.heap.fresh.contains(&a) || self.heap.fresh.contains(&b);
         !known && !fresh && !self.are_lists_of_one(a, b)
     }
@@ -134,10 +135,17 @@ impl JitState {
     /// Of facts about the same place of one object, which several boxes point to since it is
     /// known, keeps one: the one whose value is known, if there is one.
     pub(crate) fn forget_repeated(&mut self) {
-        let mut first: FxHashMap<(Word, Place), usize> = FxHashMap::default();
+        let known = self.heap.known.iter();
+        let of_constants = known.filter(|k| self.constant_of(k.object).is_some());
+        let of_constants = of_constants.count();
+        if of_constants < 2 {
+            return;
+        }
+        let mut first: FxHashMap<(Held, Place), usize> =
+            FxHashMap::with_capacity_and_hasher(of_constants, Default::default());
         let mut kept: Vec<Known> = Vec::with_capacity(self.heap.known.len());
         for fact in std::mem::take(&mut self.heap.known) {
-            let before = self.known(fact.object).map(|w| (w, fact.place));
+            let before = self.constant_of(fact.object).map(|w| (w, fact.place));
             let before = before.and_then(|key| match first.entry(key) {
                 Entry::Vacant(e) => {
                     e.insert(kept.len());

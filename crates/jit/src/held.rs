@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::state::Word;
 
 /// A word in little room. Equal ones are equal in all their parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Held {
     low: u32,
     high: u32,
     sort: Sort,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Sort {
     /// A number that fits into 64 bits without a sign.
     Plain,

@@ -45,6 +45,16 @@ pub(crate) enum Content {
     Partial(Vec<(Place, BoxId)>),
 }
 
+impl Content {
+    /// The places that never change, and what is in them.
+    pub(crate) fn places(&self) -> &[(Place, BoxId)] {
+        match self {
+            Content::Partial(places) => places,
+            Content::None | Content::Virtual(_) => &[],
+        }
+    }
+}
+
 /// What the truth of a box says about others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fact {
@@ -221,6 +231,14 @@ impl JitState {
         }
     }
 
+    /// The same, as it is held: equal words are equal.
+    pub(crate) fn constant_of(&self, b: BoxId) -> Option<Held> {
+        match self.get(b).var {
+            Some(GenVar::Const(w)) => Some(w),
+            _ => None,
+        }
+    }
+
     pub(crate) fn add(&mut self, b: RedBox) -> BoxId {
         self.boxes.push(b);
         BoxId(self.boxes.len() as u32 - 1)
@@ -358,7 +376,12 @@ impl JitState {
         let mut virtuals = Vec::new();
         let mut boxes = Vec::with_capacity(order.len());
         for b in &order {
-            let mut red = self.get(*b).clone();
+            // Each is there once in the order.
+            let gone = RedBox {
+                content: Content::None,
+                ..*self.get(*b)
+            };
+            let mut red = std::mem::replace(self.get_mut(*b), gone);
             match &mut red.content {
                 Content::None => {}
                 Content::Virtual(v) => {

@@ -1,6 +1,6 @@
 //! What residual functions and units are, for the log.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use taipan_graph::{ExitCase, VarId};
@@ -12,7 +12,7 @@ use super::{Functions, NEVER, Point};
 use crate::cells::load;
 use crate::engine::NativeJit;
 use crate::listing::{Listing, location, word_text};
-use crate::log::{micros, operations};
+use crate::log::{Stopwatch, micros, operations};
 use crate::world::InProcess;
 
 /// A unit that is being made, if somebody wants to know.
@@ -117,7 +117,7 @@ impl<'p> Functions<'p> {
         jit: &NativeJit<'p>,
         (function, stub): (usize, usize),
         value: Option<(Word, VarId)>,
-        started: Instant,
+        started: Stopwatch,
     ) {
         if !self.log.is_on() {
             return;
@@ -161,16 +161,18 @@ impl<'p> Functions<'p> {
         self.log.first_reason(cell, reason);
     }
 
-    /// A unit as text, before it becomes machine code.
+    /// A unit as text, before it becomes machine code. The time that this takes is left out.
     pub(super) fn log_listing(
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
         graph: &LLGraph,
+        started: &mut Stopwatch,
     ) -> Option<Made> {
         if !self.log.is_on() {
             return None;
         }
+        let own = self.log.stopwatch();
         let residual = self.functions[function].residual.clone();
         let mut exits = Vec::new();
         let listing = Listing::new(
@@ -201,6 +203,7 @@ impl<'p> Functions<'p> {
                 }
             }
         }
+        started.leave_out(own.elapsed());
         Some(made)
     }
 
@@ -227,7 +230,7 @@ impl<'p> Functions<'p> {
         made: Option<Made>,
         graph: &LLGraph,
         (cell, at, bytes): (usize, usize, usize),
-        started: Instant,
+        started: Stopwatch,
     ) {
         let Some(made) = made else { return };
         let took = started.elapsed();

@@ -372,6 +372,7 @@ impl Specializer<'_> {
     ) -> Result<bool, Failure> {
         entries.retain(|e| e.0.assumed.is_none_or(|a| world.holds(a)));
         let (mut similar, mut forcing) = (None, None);
+        let boxes = state.boxes.len();
         for (i, entry) in entries.iter().enumerate().rev() {
             match self.compare(world, &entry.0, state, false) {
                 Ok(m) if m.exact && !m.forces => {
@@ -388,7 +389,11 @@ impl Specializer<'_> {
                 self.jump(world, state, &entries[i], &m)?;
                 return Ok(true);
             }
-            let entry = self.start_new_block(world, state)?;
+            let entry = match state.boxes.len() == boxes {
+                // Comparing has read nothing.
+                true => self.start_block_compact(world, state)?,
+                false => self.start_new_block(world, state)?,
+            };
             entries.push(entry);
             return Ok(false);
         }
@@ -418,7 +423,11 @@ impl Specializer<'_> {
             _ => None,
         };
         let Some((i, m)) = general else {
-            let entry = self.start_new_block(world, state)?;
+            let entry = match state.boxes.len() == boxes {
+                // Comparing has read nothing.
+                true => self.start_block_compact(world, state)?,
+                false => self.start_new_block(world, state)?,
+            };
             entries.push(entry);
             return Ok(false);
         };

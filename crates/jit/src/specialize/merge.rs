@@ -9,8 +9,9 @@ use super::{Activation, Failure, MergeKey, Seen, Specializer};
 use crate::binding::Frozen;
 use crate::code::{Slot, TsKind, TsOp};
 use crate::colors::CallColor;
-use crate::freeze::{DontMerge, Matched, exact_match};
+use crate::freeze::{DontMerge, Matched, exact_match, passed};
 use crate::heap::{General, Known};
+use crate::layout::Place;
 use crate::pure::PureArg;
 use crate::state::{BoxId, Content, GenVar, JitState, Val};
 use crate::world::World;
@@ -94,11 +95,8 @@ impl Specializer<'_> {
     }
 
     /// The boxes of a state that its next block gets as arguments.
-    pub(super) fn outgoing(&self, state: &JitState) -> Result<Vec<BoxId>, Failure> {
-        match exact_match(state, state, true, self.touches.is_some()) {
-            Ok(Matched { outgoing, .. }) => Ok(outgoing),
-            Err(DontMerge) => Err("a state differs from itself".to_owned()),
-        }
+    pub(super) fn outgoing(&self, state: &JitState) -> Vec<BoxId> {
+        passed(state, self.touches.is_some())
     }
 
     /// Makes variables of the values in which states differ.
@@ -131,8 +129,11 @@ impl Specializer<'_> {
         let held = |k: &Known| !general.is_last() && (new(k) || matched.facts.contains(k));
         self.write_pending(world, state, |_, k| !held(k));
         state.heap.known.retain(held);
-        for (b, kept) in &matched.partial {
-            let red = state.get_mut(*b);
+        // The last one for a box counts.
+        let partial: BTreeMap<BoxId, &Vec<Place>> =
+            matched.partial.iter().map(|(b, kept)| (*b, kept)).collect();
+        for (b, kept) in partial {
+            let red = state.get_mut(b);
             if let Content::Partial(fields) = &mut red.content {
                 fields.retain(|f| kept.contains(&f.0));
                 if fields.is_empty() {
@@ -152,11 +153,22 @@ impl Specializer<'_> {
         state: &mut JitState,
     ) -> Result<(JitState, taipan_graph::BlockId), Failure> {
         state.compact();
+        self.start_block_compact(world, state)
+    }
+
+    /// The same for a state that has no boxes which nothing refers to.
+    pub(super) fn start_block_compact(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+    ) -> Result<(JitState, taipan_graph::BlockId), Failure> {
         // Other states come here with objects that are not new.
         state.heap.fresh.clear();
-        let outgoing = self.outgoing(state)?;
+        let outgoing = self.outgoing(state);
         let mut pure = std::mem::take(&mut state.pure);
-        let passed = |b: BoxId| state.known(b).is_some() || outgoing.contains(&b);
+        let mut passed = vec![false; state.boxes.len()];
+        outgoing.iter().for_each(|b| passed[b.0 as usize] = true);
+        let passed = |b: BoxId| passed[b.0 as usize] || state.constant_of(b).is_some();
         pure.retain(|f| {
             passed(f.result)
                 && f.args.iter().all(|a| match a {
@@ -178,16 +190,16 @@ impl Specializer<'_> {
     ) {
         // Other states may come with pointers to other subclasses: what they have in common
         // is the type of the variable of the program.
-        let mut declared = BTreeMap::new();
+        let mut declared = vec![None; state.boxes.len()];
         if let Val::Red(b) = state.returned {
             let graph = &self.graphs[state.frame().code as usize];
-            declared.insert(b, graph.func.ty().result);
+            declared[b.0 as usize] = Some(graph.func.ty().result);
         }
         for frame in state.frames.iter().rev() {
             let slots = &self.graphs[frame.code as usize].slots;
             for (slot, val) in frame.values.iter() {
                 if let Val::Red(b) = val {
-                    declared.entry(b).or_insert(slots[slot as usize].ty);
+                    declared[b.0 as usize].get_or_insert(slots[slot as usize].ty);
                 }
             }
         }
@@ -196,12 +208,12 @@ impl Specializer<'_> {
         let facts =
             (state.heap.known.iter()).filter_map(|k| Some((self.type_at(k.place)?, &k.value)));
         for (ty, b) in fields.chain(facts) {
-            declared.entry(*b).or_insert(ty);
+            declared[b.0 as usize].get_or_insert(ty);
         }
         let mut operands = Vec::with_capacity(incoming.len());
         let mut types = Vec::with_capacity(incoming.len());
         for b in incoming {
-            let ty = declared.get(b).copied().unwrap_or(state.get(*b).ty);
+            let ty = declared[b.0 as usize].unwrap_or(state.get(*b).ty);
             operands.push(self.typed_operand(world, state, *b, ty));
             types.push(ty);
         }

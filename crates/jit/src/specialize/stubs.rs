@@ -118,7 +118,7 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         state.forget_idle_facts();
         state.compact();
-        let outgoing = self.outgoing(&state)?;
+        let outgoing = self.outgoing(&state);
         let mut passed = Vec::with_capacity(outgoing.len());
         let mut types = Vec::with_capacity(outgoing.len());
         for b in &outgoing {
@@ -270,7 +270,7 @@ impl Specializer<'_> {
         state.wanted = Some(wanted);
         self.write_unreachable(world, &mut state);
         state.compact();
-        let outgoing = self.outgoing(&state)?;
+        let outgoing = self.outgoing(&state);
         self.enter_next_block(world, &mut state, &outgoing);
         let promoted = state.wanted.take().ok_or("a promoted value is gone")?;
         let on = (self.variable_of(&state, promoted)).ok_or("a promoted value is virtual")?;
