@@ -39,20 +39,28 @@ pub struct Dominators {
     idom: Vec<Option<BlockId>>,
     /// Position in reverse postorder.
     position: Vec<usize>,
+    /// Where a block is when each is followed by those that it dominates, and how many
+    /// blocks that are with itself; none for unreachable ones.
+    places: Vec<(u32, u32)>,
 }
 
 impl Dominators {
     /// Those of a graph.
     pub fn new<D: Dialect>(graph: &Graph<D>) -> Self {
         let order = graph.reachable();
+        Self::of(graph, &order, &entry_map_of(graph, &order))
+    }
+
+    /// The same for who knows the reachable blocks, in their order, and the links into each.
+    pub fn of<D: Dialect>(graph: &Graph<D>, order: &[BlockId], entries: &[Vec<LinkId>]) -> Self {
         let mut position = vec![usize::MAX; graph.blocks.len()];
         for (i, b) in order.iter().enumerate() {
             position[b.index()] = i;
         }
-        let entries = entry_map_of(graph, &order);
         let mut this = Dominators {
             idom: vec![None; graph.blocks.len()],
             position,
+            places: vec![(0, 0); graph.blocks.len()],
         };
         this.idom[graph.startblock.index()] = Some(graph.startblock);
         let mut changed = true;
@@ -74,7 +82,26 @@ impl Dominators {
                 }
             }
         }
+        this.place(order);
         this
+    }
+
+    fn place(&mut self, order: &[BlockId]) {
+        for b in order.iter().rev() {
+            self.places[b.index()].1 += 1;
+            if let Some(d) = self.immediate(*b) {
+                self.places[d.index()].1 += self.places[b.index()].1;
+            }
+        }
+        // Where the next block goes that is dominated.
+        let mut next = vec![0; self.places.len()];
+        for b in order {
+            if let Some(d) = self.immediate(*b) {
+                self.places[b.index()].0 = next[d.index()];
+                next[d.index()] += self.places[b.index()].1;
+            }
+            next[b.index()] = self.places[b.index()].0 + 1;
+        }
     }
 
     fn common(&self, mut a: BlockId, mut b: BlockId) -> BlockId {
@@ -97,16 +124,9 @@ impl Dominators {
 
     /// Whether every way to `b` goes through `a` (or they are the same).
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
-        let mut b = b;
-        loop {
-            if a == b {
-                return true;
-            }
-            match self.immediate(b) {
-                Some(d) => b = d,
-                None => return false,
-            }
-        }
+        let (first, count) = self.places[a.index()];
+        let (place, reachable) = self.places[b.index()];
+        a == b || reachable > 0 && first <= place && place < first + count
     }
 }
 
@@ -132,11 +152,21 @@ impl Loop {
 /// ones inside them. Links back to a block that does not dominate their source make
 /// no loop here (irreducible control flow).
 pub fn find_loops<D: Dialect>(graph: &Graph<D>) -> Vec<Loop> {
-    let dominators = Dominators::new(graph);
-    let entries = entry_map(graph);
     let order = graph.reachable();
+    let entries = entry_map_of(graph, &order);
+    let dominators = Dominators::of(graph, &order, &entries);
+    find_loops_of(graph, &order, &entries, &dominators)
+}
+
+/// The same for who knows all that it needs to know.
+pub fn find_loops_of<D: Dialect>(
+    graph: &Graph<D>,
+    order: &[BlockId],
+    entries: &[Vec<LinkId>],
+    dominators: &Dominators,
+) -> Vec<Loop> {
     let mut loops = Vec::new();
-    for header in &order {
+    for header in order {
         let back_links: Vec<LinkId> = entries[header.index()]
             .iter()
             .filter(|l| dominators.dominates(*header, l.source))

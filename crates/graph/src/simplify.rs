@@ -111,6 +111,53 @@ pub fn join_blocks<D: Dialect>(graph: &mut Graph<D>) {
     }
 }
 
+/// The same for a graph in SSA form: other blocks may use the input arguments of a block that
+/// is appended.
+pub fn join_blocks_ssa<D: Dialect>(graph: &mut Graph<D>) {
+    let mut entries = vec![0u32; graph.blocks.len()];
+    let order = graph.reachable();
+    for link in order.iter().flat_map(|b| &graph.block(*b).exits) {
+        entries[link.target.index()] += 1;
+    }
+    entries[graph.startblock.index()] += 1;
+    // What stands for the input arguments that are gone.
+    let mut passed: Vec<Option<Operand<D>>> = vec![None; graph.vars.len()];
+    let mut joined = false;
+    for b in &order {
+        while let ([link], ExitSwitch::None) =
+            (&graph.block(*b).exits[..], &graph.block(*b).exitswitch)
+        {
+            let target = link.target;
+            if entries[target.index()] != 1 || graph.block(target).exits.is_empty() || target == *b
+            {
+                break;
+            }
+            let mut next = std::mem::take(graph.block_mut(target));
+            let block = graph.block_mut(*b);
+            let args = std::mem::replace(&mut block.exits, next.exits);
+            for (v, a) in next.inputargs.iter().zip(&args[0].args) {
+                passed[v.index()] = Some(a.clone());
+            }
+            block.operations.append(&mut next.operations);
+            block.exitswitch = next.exitswitch;
+            joined = true;
+        }
+    }
+    if !joined {
+        return;
+    }
+    let stands_for = |v: VarId| {
+        let mut found = passed[v.index()].as_ref()?;
+        while let Some(next) = found.as_var().and_then(|v| passed[v.index()].as_ref()) {
+            found = next;
+        }
+        Some(found.clone())
+    };
+    for b in order {
+        graph.block_mut(b).substitute_by(stands_for);
+    }
+}
+
 fn targets<D: Dialect>(exits: &[crate::Link<D>]) -> Vec<BlockId> {
     exits.iter().map(|l| l.target).collect()
 }

@@ -46,6 +46,37 @@ fn empty_blocks_go() {
 }
 
 #[test]
+fn blocks_join_in_ssa_form() {
+    check(
+        |g| {
+            join_blocks_ssa(g);
+            ssa_to_ssi(g);
+        },
+        "graph f
+        block0(v0): v1 = neg(v0) goto block1(v1)
+        block1(v2): goto block2(v2)
+        block2(v3): switch v0
+            False: return(v2)
+            True: block3()
+        block3(): v4 = add(v2, v3) goto return(v4)
+        return(v5) except(v6, v7)",
+        expect![[r#"
+            graph f
+            block0(v0):
+                v1 = neg(v0)
+                switch v0
+                    False: return(v1)
+                    True: block1(v1)
+            block1(v2):
+                v3 = add(v2, v2)
+                goto return(v3)
+            return(v4)
+            except(v5, v6)
+        "#]],
+    );
+}
+
+#[test]
 fn blocks_join() {
     check(
         join_blocks,

@@ -29,8 +29,14 @@ use crate::fold::opposite;
 use crate::memory::{Access, Memory, Ways, condition_of, place, writes_anything};
 use crate::ssa::constant;
 
-/// Merges equal computations.
+/// Merges equal computations. The graph is in SSI form.
 pub(crate) fn merge_common(g: &mut LLGraph, program: &dyn Program) {
+    merge_common_ssa(g, program);
+    ssa_to_ssi(g);
+}
+
+/// The same for a graph in SSA form, which it stays in.
+pub(crate) fn merge_common_ssa(g: &mut LLGraph, program: &dyn Program) {
     remove_identical_vars_ssa(g);
     let mut pass = Cse {
         program,
@@ -54,7 +60,6 @@ pub(crate) fn merge_common(g: &mut LLGraph, program: &dyn Program) {
         g.block_mut(b).substitute(&replaced);
         g.block_mut(b).fold_exitswitch();
     }
-    ssa_to_ssi(g);
 }
 
 /// A computation: operation, operands, type of the result.

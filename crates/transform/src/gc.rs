@@ -33,7 +33,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
     BlockId, Dominators, ExitSwitch, Link, LinkId, Loop, Operation, VarId, entry_map, find_loops,
-    transform_dead_op_vars,
+    find_loops_of, transform_dead_op_vars,
 };
 use taipan_lltype::{GCREF, LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 
@@ -101,6 +101,29 @@ impl Webs {
     }
 }
 
+/// The blocks of a graph, and how they hang together.
+struct Shape {
+    order: Vec<BlockId>,
+    entries: Vec<Vec<LinkId>>,
+    dominators: Dominators,
+    loops: Vec<Loop>,
+}
+
+impl Shape {
+    fn new(g: &LLGraph) -> Shape {
+        let order = g.reachable();
+        let entries = entry_map(g);
+        let dominators = Dominators::of(g, &order, &entries);
+        let loops = find_loops_of(g, &order, &entries, &dominators);
+        Shape {
+            order,
+            entries,
+            dominators,
+            loops,
+        }
+    }
+}
+
 /// Which slots are known to hold what.
 struct Saved {
     at_entry: FxHashMap<BlockId, FxHashSet<VarId>>,
@@ -108,11 +131,33 @@ struct Saved {
     on_links: Vec<(LinkId, Vec<(u32, usize)>)>,
 }
 
+/// The slots of variables that have one.
+#[derive(Default)]
+struct Slots(Vec<Option<u32>>);
+
+impl Slots {
+    fn get(&self, v: VarId) -> Option<u32> {
+        self.0.get(v.index()).copied().flatten()
+    }
+
+    /// That of a root.
+    fn of(&self, v: VarId) -> u32 {
+        self.get(v).expect("roots have slots")
+    }
+
+    fn insert(&mut self, v: VarId, slot: u32) {
+        if self.0.len() <= v.index() {
+            self.0.resize(v.index() + 1, None);
+        }
+        self.0[v.index()] = Some(slot);
+    }
+}
+
 struct Roots {
     /// By block, and by index of its operations that can collect: the roots, perhaps
     /// none.
     places: FxHashMap<BlockId, Vec<(usize, Vec<VarId>)>>,
-    slots: FxHashMap<VarId, u32>,
+    slots: Slots,
     /// Number of slots.
     size: u32,
 }
@@ -121,7 +166,7 @@ impl Roots {
     fn new(g: &LLGraph, s: &dyn Summaries) -> Roots {
         let mut roots = Roots {
             places: FxHashMap::default(),
-            slots: FxHashMap::default(),
+            slots: Slots::default(),
             size: 0,
         };
         let order = g.reachable();
@@ -139,35 +184,50 @@ impl Roots {
     /// Gives each root a slot that no other root of one of its operations has;
     /// where possible the one of the variables that it comes from.
     fn assign_slots(&mut self, g: &LLGraph, order: &[BlockId]) {
-        let mut rivals: FxHashMap<VarId, FxHashSet<VarId>> = FxHashMap::default();
         let mut all: Vec<VarId> = Vec::new();
-        for b in order {
-            for (_, roots) in self.places.get(b).into_iter().flatten() {
-                for v in roots {
-                    if !rivals.contains_key(v) {
-                        all.push(*v);
-                    }
-                    rivals
-                        .entry(*v)
-                        .or_default()
-                        .extend(roots.iter().filter(|w| *w != v));
-                }
+        let mut numbers: Vec<Option<usize>> = vec![None; g.vars.len()];
+        let places = order.iter().flat_map(|b| self.places.get(b)).flatten();
+        for v in places.clone().flat_map(|(_, roots)| roots) {
+            numbers[v.index()].get_or_insert_with(|| {
+                all.push(*v);
+                all.len() - 1
+            });
+        }
+        // For each root a bit for each that is there together with it.
+        let words = all.len().div_ceil(64);
+        let mut rivals = vec![0_u64; words * all.len()];
+        let mut together = vec![0_u64; words];
+        for (_, roots) in places {
+            together.fill(0);
+            let roots = || roots.iter().filter_map(|v| numbers[v.index()]);
+            roots().for_each(|n| together[n / 64] |= 1 << (n % 64));
+            for n in roots() {
+                let rivals = &mut rivals[n * words..(n + 1) * words];
+                rivals.iter_mut().zip(&together).for_each(|(r, t)| *r |= t);
             }
         }
         let mut webs = Webs::new(g, order);
         let mut of_web: FxHashMap<VarId, Vec<u32>> = FxHashMap::default();
-        for v in all {
-            let taken: FxHashSet<u32> = rivals[&v]
-                .iter()
-                .filter_map(|w| self.slots.get(w))
-                .copied()
-                .collect();
+        let mut taken: Vec<bool> = Vec::new();
+        for (n, v) in all.iter().copied().enumerate() {
+            taken.clear();
+            taken.resize(self.size as usize + 1, false);
+            for (word, bits) in rivals[n * words..(n + 1) * words].iter().enumerate() {
+                let mut left = *bits;
+                while left != 0 {
+                    let rival = all[word * 64 + left.trailing_zeros() as usize];
+                    if let Some(slot) = self.slots.get(rival) {
+                        taken[slot as usize] = true;
+                    }
+                    left &= left - 1;
+                }
+            }
             let used = of_web.entry(webs.find(v)).or_default();
-            let wished = used.iter().find(|slot| !taken.contains(slot)).copied();
+            let wished = used.iter().find(|slot| !taken[**slot as usize]).copied();
             let slot = match wished {
                 Some(slot) => slot,
                 None => {
-                    let free = (0..).find(|slot| !taken.contains(slot)).unwrap_or(0);
+                    let free = taken.iter().position(|taken| !taken).unwrap_or(0) as u32;
                     used.push(free);
                     free
                 }
@@ -178,8 +238,10 @@ impl Roots {
         // Variables that only pass the pointers on keep their slots known.
         for b in order {
             for v in g.block(*b).inputargs.iter().filter(|v| is_root(g, **v)) {
-                if let Some([slot, ..]) = of_web.get(&webs.find(*v)).map(Vec::as_slice) {
-                    self.slots.entry(*v).or_insert(*slot);
+                if let Some([slot, ..]) = of_web.get(&webs.find(*v)).map(Vec::as_slice)
+                    && self.slots.get(*v).is_none()
+                {
+                    self.slots.insert(*v, *slot);
                 }
             }
         }
@@ -189,15 +251,15 @@ impl Roots {
         if self.size == 0 {
             return;
         }
-        let frame = self.frame(g);
-        let saved = self.saved_at_entry(g);
-        let resident = self.resident(g, &saved);
-        let dominators = Dominators::new(g);
-        for b in g.reachable() {
-            let framed = dominators.dominates(frame, b);
-            self.rewrite(g, b, &saved, &resident, framed);
+        let shape = Shape::new(g);
+        let frame = self.frame(g, &shape);
+        let saved = self.saved_at_entry(g, &shape);
+        let resident = self.resident(g, &shape.order, &saved);
+        for b in &shape.order {
+            let framed = shape.dominators.dominates(frame, *b);
+            self.rewrite(g, *b, &saved, &resident, framed);
         }
-        let empty = self.uninitialized(g, frame);
+        let empty = self.uninitialized(&shape, frame);
         for (link, saves) in saved.on_links {
             self.save_on_link(g, link, &saves);
         }
@@ -205,10 +267,13 @@ impl Roots {
     }
 
     /// Slots that may not have been written yet when the collector reads the frame.
-    fn uninitialized(&self, g: &LLGraph, frame: BlockId) -> Vec<u32> {
-        let order = g.reachable();
-        let entries = entry_map(g);
-        let dominators = Dominators::new(g);
+    fn uninitialized(&self, shape: &Shape, frame: BlockId) -> Vec<u32> {
+        let Shape {
+            order,
+            entries,
+            dominators,
+            ..
+        } = shape;
         let inside = |b: BlockId| dominators.dominates(frame, b);
         let every: FxHashSet<u32> = (0..self.size).collect();
         let mut at_exit: FxHashMap<BlockId, FxHashSet<u32>> = FxHashMap::default();
@@ -226,7 +291,7 @@ impl Roots {
                     written.retain(|s| at_exit.get(&l.source).is_none_or(|e| e.contains(s)));
                 }
                 for (_, roots) in self.places.get(b).into_iter().flatten() {
-                    written.extend(roots.iter().map(|v| self.slots[v]));
+                    written.extend(roots.iter().map(|v| self.slots.of(*v)));
                     for slot in every.difference(&written) {
                         empty[*slot as usize] = true;
                     }
@@ -243,25 +308,29 @@ impl Roots {
     /// Roots among the input arguments of each block that their slots hold whichever
     /// way control came: a greatest fixpoint. What a loop keeps in a slot is saved on
     /// the way into the loop.
-    fn saved_at_entry(&self, g: &LLGraph) -> Saved {
-        let order = g.reachable();
-        let entries = entry_map(g);
-        let loops = find_loops(g);
+    fn saved_at_entry(&self, g: &LLGraph, shape: &Shape) -> Saved {
+        let Shape {
+            order,
+            entries,
+            loops,
+            ..
+        } = shape;
         // Input arguments of loop headers that are worth being saved before the loop.
         let mut before: FxHashSet<VarId> = FxHashSet::default();
-        for l in &loops {
+        for l in loops {
             let slots: FxHashSet<u32> = (l.blocks.iter())
                 .flat_map(|b| self.places.get(b).into_iter().flatten())
-                .flat_map(|(_, roots)| roots.iter().map(|v| self.slots[v]))
+                .flat_map(|(_, roots)| roots.iter().map(|v| self.slots.of(*v)))
                 .collect();
             let inputs = g.block(l.header).inputargs.iter();
-            before.extend(inputs.filter(|v| self.slots.get(v).is_some_and(|s| slots.contains(s))));
+            before
+                .extend(inputs.filter(|v| self.slots.get(**v).is_some_and(|s| slots.contains(&s))));
         }
         loop {
-            let at_entry = self.fixpoint(g, &order, &entries, &loops, &before);
+            let at_entry = self.fixpoint(g, order, entries, loops, &before);
             let mut on_links = Vec::new();
             let mut conflict = None;
-            for l in &loops {
+            for l in loops {
                 let mut slots: FxHashMap<u32, VarId> = FxHashMap::default();
                 for e in &entries[l.header.index()] {
                     if l.back_links.contains(e) {
@@ -273,11 +342,12 @@ impl Roots {
                         if !at_entry[&l.header].contains(v) {
                             continue;
                         }
-                        if *slots.entry(self.slots[v]).or_insert(*v) != *v && before.contains(v) {
+                        if *slots.entry(self.slots.of(*v)).or_insert(*v) != *v && before.contains(v)
+                        {
                             conflict = Some(*v);
                         }
                         if !self.holds(&exit, &g.link(*e).args[i], *v) {
-                            saves.push((self.slots[v], i));
+                            saves.push((self.slots.of(*v), i));
                         }
                     }
                     if !saves.is_empty() {
@@ -295,10 +365,9 @@ impl Roots {
     /// Input arguments that stay in their slots: those which are there whichever way
     /// control came, and which no way from there uses before the next collection that
     /// they survive. Links pass nothing for them.
-    fn resident(&self, g: &LLGraph, saved: &Saved) -> FxHashSet<VarId> {
-        let order = g.reachable();
+    fn resident(&self, g: &LLGraph, order: &[BlockId], saved: &Saved) -> FxHashSet<VarId> {
         let mut needed: FxHashSet<VarId> = FxHashSet::default();
-        for b in &order {
+        for b in order {
             let last = *b == g.returnblock || *b == g.exceptblock;
             let inputs = g.block(*b).inputargs.iter();
             needed.extend(inputs.filter(|v| last || !saved.at_entry[b].contains(v)));
@@ -349,8 +418,7 @@ impl Roots {
 
     /// Whether the slot of `v` holds what a link passes for it.
     fn holds(&self, saved: &FxHashSet<VarId>, arg: &LLOperand, v: VarId) -> bool {
-        (arg.as_var())
-            .is_some_and(|a| saved.contains(&a) && self.slots.get(&a) == self.slots.get(&v))
+        (arg.as_var()).is_some_and(|a| saved.contains(&a) && self.slots.get(a) == self.slots.get(v))
     }
 
     fn fixpoint(
@@ -368,37 +436,46 @@ impl Roots {
                 .block(*b)
                 .inputargs
                 .iter()
-                .filter(|v| !start && self.slots.contains_key(v));
+                .filter(|v| !start && self.slots.get(**v).is_some());
             at_entry.insert(*b, all.copied().collect());
         }
         let back: FxHashMap<BlockId, &[LinkId]> = loops
             .iter()
             .map(|l| (l.header, l.back_links.as_slice()))
             .collect();
+        let mut at_exit: FxHashMap<BlockId, FxHashSet<VarId>> = order
+            .iter()
+            .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
+            .collect();
         loop {
-            let mut changed = false;
-            let at_exit: FxHashMap<BlockId, FxHashSet<VarId>> = order
-                .iter()
-                .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
-                .collect();
+            let mut changed = Vec::new();
             for b in order {
-                let inputargs = &g.block(*b).inputargs;
-                let Some(now) = at_entry.get_mut(b) else {
+                let Some(now) = at_entry.get_mut(b).filter(|now| !now.is_empty()) else {
                     continue;
                 };
                 let count = now.len();
-                now.retain(|v| {
-                    let i = inputargs.iter().position(|w| w == v).unwrap_or(0);
-                    entries[b.index()].iter().all(|l| {
-                        let saved_on_link =
-                            before.contains(v) && back.get(b).is_some_and(|back| !back.contains(l));
-                        saved_on_link || self.holds(&at_exit[&l.source], &g.link(*l).args[i], *v)
-                    })
-                });
-                changed |= now.len() != count;
+                let back = back.get(b);
+                for (i, v) in g.block(*b).inputargs.iter().enumerate() {
+                    let before = before.contains(v);
+                    let stays = !now.contains(v)
+                        || entries[b.index()].iter().all(|l| {
+                            let saved_on_link = before && back.is_some_and(|b| !b.contains(l));
+                            saved_on_link
+                                || self.holds(&at_exit[&l.source], &g.link(*l).args[i], *v)
+                        });
+                    if !stays {
+                        now.remove(v);
+                    }
+                }
+                if now.len() != count {
+                    changed.push(*b);
+                }
             }
-            if !changed {
+            if changed.is_empty() {
                 return at_entry;
+            }
+            for b in changed {
+                at_exit.insert(b, self.saved_at_exit(b, &at_entry[&b]));
             }
         }
     }
@@ -438,8 +515,8 @@ impl Roots {
         if saved.contains(&v) {
             return;
         }
-        let slot = self.slots.get(&v);
-        saved.retain(|w| self.slots.get(w) != slot);
+        let slot = self.slots.get(v);
+        saved.retain(|w| self.slots.get(*w) != slot);
         saved.insert(v);
     }
 
@@ -478,7 +555,7 @@ impl Roots {
                 self.note_saved(&mut saved, *v);
                 let name = names.get(v).copied().unwrap_or(*v);
                 let result = g.new_var("", *VOID);
-                let slot = constant(LLConst::signed(i64::from(self.slots[v])));
+                let slot = constant(LLConst::signed(i64::from(self.slots.of(*v))));
                 new.push(operation(
                     PlainOp::GcSaveRoot,
                     [slot, name.into()],
@@ -547,7 +624,7 @@ impl Roots {
         new: &mut Vec<Operation<LowLevel>>,
         at: u32,
     ) {
-        let taken: FxHashSet<u32> = roots.iter().map(|v| self.slots[v]).collect();
+        let taken: FxHashSet<u32> = roots.iter().map(|v| self.slots.of(*v)).collect();
         for slot in (0..self.size).filter(|s| !taken.contains(s)) {
             clear_slot(g, slot, new, at);
         }
@@ -587,16 +664,17 @@ impl Roots {
             return;
         }
         let name = g.copy_var(v);
-        let slot = constant(LLConst::signed(i64::from(self.slots[&v])));
+        let slot = constant(LLConst::signed(i64::from(self.slots.of(v))));
         new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
         names.insert(v, name);
     }
 
     /// The block where the frame is entered.
-    fn frame(&self, g: &LLGraph) -> BlockId {
-        let dominators = Dominators::new(g);
-        let loops = find_loops(g);
-        let users: Vec<BlockId> = (g.reachable().into_iter())
+    fn frame(&self, g: &LLGraph, shape: &Shape) -> BlockId {
+        let Shape {
+            dominators, loops, ..
+        } = shape;
+        let users: Vec<BlockId> = (shape.order.iter().copied())
             .filter(|b| {
                 (self.places.get(b)).is_some_and(|p| p.iter().any(|(_, roots)| !roots.is_empty()))
             })

@@ -75,11 +75,17 @@ fn append_copy(g: &mut LLGraph, source: BlockId, target: BlockId) {
     block.exits = copy.exits;
 }
 
-/// Moves what does not change in a loop in front of it.
+/// Moves what does not change in a loop in front of it. The graph is in SSI form.
 pub(crate) fn hoist_invariants(g: &mut LLGraph, program: &dyn Program) {
     if find_loops(g).is_empty() {
         return;
     }
+    hoist_invariants_ssa(g, program);
+    ssa_to_ssi(g);
+}
+
+/// The same for a graph in SSA form, which it stays in.
+pub(crate) fn hoist_invariants_ssa(g: &mut LLGraph, program: &dyn Program) {
     remove_identical_vars_ssa(g);
     // Inner loops first: what leaves them may go on out of the outer ones.
     let mut loops = find_loops(g);
@@ -96,7 +102,6 @@ pub(crate) fn hoist_invariants(g: &mut LLGraph, program: &dyn Program) {
             }
         }
     }
-    ssa_to_ssi(g);
 }
 
 /// Answers the block in front of the loop that it made, if it made one.

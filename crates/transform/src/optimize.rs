@@ -1,15 +1,15 @@
 //! The order of the optimisations (RPython: `backendopt/all.py`).
 
-use taipan_graph::{cleanup, ssa_to_ssi};
+use taipan_graph::{cleanup, find_loops, join_blocks_ssa, ssa_to_ssi, transform_dead_op_vars};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, PlainOp, Program};
 
 use crate::Summaries;
 use crate::asserts::remove_asserts;
-use crate::cse::merge_common;
+use crate::cse::{merge_common, merge_common_ssa};
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::{inline_below, inline_calls};
-use crate::loops::{hoist_invariants, rotate_loops};
+use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::switch::merge_if_blocks;
 
@@ -76,15 +76,27 @@ pub fn optimize_hinted(
     g
 }
 
-/// Optimises code that is made while a program runs: what of the above costs little.
+/// Optimises code that is made while a program runs: what of the above costs little. The graph
+/// is in SSA form, and in SSI form afterwards; in between it is in SSA form as long as it can
+/// be, since in large graphs most of what SSI form adds is values on their way to the exits.
 pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
-    tidy(g, program);
-    merge_common(g, program);
-    tidy(g, program);
-    rotate_loops(g);
-    hoist_invariants(g, program);
-    merge_common(g, program);
-    tidy(g, program);
+    join_blocks_ssa(g);
+    fold_operations(g, program);
+    merge_common_ssa(g, program);
+    transform_dead_op_vars(g);
+    ssa_to_ssi(g);
+    g.compact();
+    thread_links(g);
+    cleanup(g);
+    if !find_loops(g).is_empty() {
+        rotate_loops(g);
+        hoist_invariants_ssa(g, program);
+        merge_common_ssa(g, program);
+        fold_operations(g, program);
+        ssa_to_ssi(g);
+        thread_links(g);
+        cleanup(g);
+    }
     g.compact();
 }
 
