@@ -146,6 +146,64 @@ fn machine_code_is_bounded() {
     assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
 }
 
+/// What was compiled is entered even when nothing can be compiled any more.
+#[test]
+fn compiled_code_stays_when_there_is_no_room() {
+    let mut db = database(INTERPRETED);
+    let args: &[i64] = &[40, 500];
+    let interpreted = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    let rounds = |most| {
+        let options = JitOptions {
+            most_code: Some(most),
+            ..JitOptions::default()
+        };
+        let (got, report) = compiled_with(&db, args, Engine::Native, options);
+        assert!(report.code_bytes < most.saturating_add(50_000));
+        got.parse::<i64>().expect("a number")
+    };
+    assert_eq!(interpreted, "2000");
+    assert_eq!(rounds(1), 2000);
+    let most = [20_000, usize::MAX].map(rounds);
+    assert!(most[0] < 50 && most[1] < 50, "{most:?}");
+}
+
+/// Counts how many rounds of a loop that was compiled first are interpreted, after many others
+/// were run.
+const INTERPRETED: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['i', 'total'])
+class Count(object): rounds = 0
+count = Count()
+def run(code, i):
+    pc = 0
+    total = 0
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, code=code, i=i, total=total)
+        op = code[pc]
+        pc += 1
+        if op == '+': total += i
+        elif op == '?':
+            if total % 7 == 3: total += 2
+            elif total % 5 == 1: total -= 1
+        elif op == ']':
+            if not jit.we_are_jitted(): count.rounds += 1
+            i -= 1
+            if i > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, i=i, total=total)
+    return total
+def main(k, n):
+    first = '+]'
+    run(first, 100)
+    total = 0
+    for j in range(k): total += run('+?' * (j % 9 + 1) + '?' * (j // 9) + ']', 30)
+    count.rounds = 0
+    for j in range(4): total += run(first, n)
+    if total == 0: return -1
+    return count.rounds
+";
+
 /// Many short loops in functions that call each other, on boxed numbers.
 const MANY: &str = "
 from rpython.rlib import jit

@@ -19,11 +19,13 @@ use taipan_runtime::jit::{Hooks, set_hooks};
 use taipan_runtime::state::rpy_state;
 use taipan_runtime::{exc, threads};
 
+use crate::account::Account;
 use crate::arrived::{Arrived, Values};
 use crate::assumptions::Assumptions;
 use crate::cells::{load, second};
 use crate::functions::Functions;
 use crate::greens::{GreenTable, Seen};
+use crate::inside::Inside;
 use crate::program::{CallEffects, Running};
 use crate::room::with_room;
 
@@ -101,12 +103,16 @@ pub struct NativeJit<'p> {
     assumptions: Rc<Assumptions>,
     failure: RefCell<Option<String>>,
     refused: RefCell<Vec<String>>,
+    /// What compiling may cost.
+    pub(crate) account: Account,
     /// The thread that compiles.
     busy: StdCell<Option<i64>>,
-    /// There is so much code that what it does not cover is interpreted for good. Code that
-    /// is left then is not entered again: it would be left again, and the machine stack
-    /// would grow.
+    /// There is so much code that what it does not cover is interpreted for good.
     pub(crate) full: StdCell<bool>,
+    /// What was entered since then.
+    inside: Inside,
+    /// The compiler has made a mistake: everything is interpreted.
+    broken: StdCell<bool>,
 }
 
 /// The compiler of the program that runs.
@@ -155,8 +161,11 @@ impl<'p> NativeJit<'p> {
             assumptions,
             failure: RefCell::default(),
             refused: RefCell::default(),
+            account: Account::default(),
             busy: StdCell::new(None),
             full: StdCell::new(false),
+            inside: Inside::default(),
+            broken: StdCell::new(false),
         })
     }
 
@@ -220,7 +229,7 @@ impl<'p> NativeJit<'p> {
     fn enter(&self, driver: usize, greens: *const u64) -> usize {
         // Functions of the program that are called while compiling enter no compiled code:
         // it might be what is being compiled.
-        if self.busy.get().is_some() || self.full.get() {
+        if self.busy.get().is_some() || self.broken.get() {
             return 0;
         }
         let Some(d) = self.drivers.get(driver) else {
@@ -242,12 +251,15 @@ impl<'p> NativeJit<'p> {
 
     fn look(&self, number: usize, d: &Driver, greens: &[u64]) -> usize {
         let threshold = d.threshold.get();
+        self.account.comes_by();
         let count = match d.table.borrow_mut().entry(greens) {
-            Seen::Compiled(at) => return *at,
+            Seen::Compiled(at) if !self.full.get() => return *at,
+            Seen::Compiled(at) => return self.enter_when_full(*at),
             Seen::Refused => return 0,
             Seen::Counted(n) => {
                 *n += 1;
-                if threshold < 0 || (*n as i64) < threshold {
+                let often = threshold >= 0 && *n as i64 >= threshold;
+                if !often || self.full.get() || !self.account.allows(threshold) {
                     return 0;
                 }
                 *n
@@ -256,12 +268,23 @@ impl<'p> NativeJit<'p> {
         with_room(|| self.compile_or_refuse(number, d, greens, count as i64))
     }
 
+    /// What to enter once nothing can be compiled any more.
+    #[cold]
+    fn enter_when_full(&self, at: usize) -> usize {
+        let here = 0_u8;
+        let stack = ptr::from_ref(&here) as usize;
+        match self.inside.enters(threads::ident(), stack, at) {
+            true => at,
+            false => 0,
+        }
+    }
+
     /// As [`NativeJit::compile`]. An error of the compiler itself leaves the loop to the
     /// interpreter, and every one after it, since nobody knows what else is wrong.
     fn compile_or_refuse(&self, number: usize, d: &Driver, greens: &[u64], count: i64) -> usize {
         let compile = || self.compile(number, d, greens, count);
         catch_unwind(AssertUnwindSafe(compile)).unwrap_or_else(|panic| {
-            self.full.set(true);
+            self.broken.set(true);
             let why = format!("internal error: {}", text_of(&*panic));
             self.refused.borrow_mut().push(why);
             *d.table.borrow_mut().entry(greens) = Seen::Refused;
@@ -274,11 +297,24 @@ impl<'p> NativeJit<'p> {
         self.drivers[driver].threshold.get() >= 0
     }
 
+    /// Whether something may be compiled with optimisations for a driver.
+    pub(crate) fn optimises(&self, driver: usize) -> bool {
+        self.account.allows(self.drivers[driver].threshold.get())
+    }
+
     /// Has a portal entered for greens by compiled code that was made without being asked
     /// for by the interpreter.
     pub(crate) fn has_compiled(&self, driver: usize, greens: &[Word], at: usize) {
         let greens: Vec<u64> = greens.iter().map(|w| *w as u64).collect();
         *self.drivers[driver].table.borrow_mut().entry(&greens) = Seen::Compiled(at);
+    }
+
+    /// Has the interpreter run a loop from now on: its code has come to where nothing is
+    /// compiled, and nothing can be. Otherwise each place like that would be compiled up to
+    /// the next merge point.
+    pub(crate) fn interprets(&self, driver: usize, greens: &[Word]) {
+        let greens: Vec<u64> = greens.iter().map(|w| *w as u64).collect();
+        *self.drivers[driver].table.borrow_mut().entry(&greens) = Seen::Refused;
     }
 
     #[cold]

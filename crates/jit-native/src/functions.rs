@@ -1,5 +1,6 @@
 //! Residual functions as units: which there are, and how they are made.
 
+mod hot;
 mod record;
 
 use std::ptr;
@@ -8,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel, arrival_code};
-use taipan_graph::{BlockId, ExitCase, VarId, ssa_to_ssi};
+use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{JitProgram, Stub, Word};
 use taipan_lltype::{
@@ -16,7 +17,7 @@ use taipan_lltype::{
     STR, word_of_u64,
 };
 use taipan_runtime::gc::api::collections;
-use taipan_transform::{gc_transform, gc_transform_quickly, optimize_residual};
+use taipan_transform::gc_transform_quickly;
 
 use crate::arrived::{Arrived, Values};
 use crate::assumptions::Assumptions;
@@ -24,12 +25,12 @@ use crate::cells::{Words, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit, resume};
 use crate::entries::{Entries, PortalKey};
-use crate::log::Log;
-use crate::loops::{LARGEST_REGION, Loops};
+use crate::log::{Log, operations};
+use crate::loops::Loops;
 use crate::roots::GIVEN_UP;
 use crate::unit::{Exits, dispatcher, failing, interpreted, region};
 use crate::world::{InProcess, Names, Tables};
-use record::Made;
+use hot::Hot;
 
 /// So many blocks that can be entered from other units are in a unit although they are in
 /// the middle of another one.
@@ -38,10 +39,6 @@ const MOST_AGAIN: usize = 8;
 /// How many blocks all residual functions together may have; then nothing is added. With
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
 const MOST_BLOCKS: usize = 300_000;
-
-/// For each so many blocks of a function its blocks have to be entered as often as those of a
-/// small one, before they are compiled with optimisations.
-const BLOCKS_PER_PIECE: usize = 64;
 
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;
@@ -86,6 +83,7 @@ struct Cell {
 struct Function<'p> {
     residual: Rc<ResidualFunction<'p>>,
     driver: usize,
+    greens: Vec<Word>,
     result: LLType,
     cells: FxHashMap<Point, usize>,
     /// Blocks that are in a unit.
@@ -105,27 +103,6 @@ struct Function<'p> {
     /// The cells of the units that have a block in the middle, and the other way around.
     middle: FxHashMap<BlockId, Vec<usize>>,
     inside: FxHashMap<usize, Vec<BlockId>>,
-}
-
-impl Function<'_> {
-    /// How often a block is entered before its region is compiled with optimisations, or looked
-    /// at again, if it is that often in a small function: the larger the code, the longer it
-    /// takes until the time is won back.
-    fn rounds(&self, hot: u64) -> u64 {
-        let pieces = self.residual.block_count() / BLOCKS_PER_PIECE;
-        hot.saturating_mul(1 + pieces as u64)
-    }
-}
-
-/// A region that was compiled with optimisations.
-#[derive(Clone, Copy)]
-struct Hot {
-    /// How many blocks it had then.
-    blocks: usize,
-    /// How often it is entered until somebody looks again whether it has grown.
-    rounds: u64,
-    /// The word that counts them.
-    counter: usize,
 }
 
 /// All residual functions of a program.
@@ -279,6 +256,7 @@ impl<'p> Functions<'p> {
             result: entry.result,
             residual: Rc::new(residual),
             driver,
+            greens: greens.to_vec(),
             cells: FxHashMap::default(),
             compiled: FxHashSet::default(),
             starts: FxHashSet::default(),
@@ -312,8 +290,8 @@ impl<'p> Functions<'p> {
         Ok(entry)
     }
 
-    /// Whether so much was compiled that nothing is added. Then the interpreter goes on where
-    /// code is left.
+    /// Whether so much was compiled that nothing is added. Then what there is can be entered,
+    /// and the interpreter goes on where it is left.
     fn is_full(&self, jit: &NativeJit<'p>) -> bool {
         let full = self.blocks > MOST_BLOCKS || self.code.used() > jit.options.most_code;
         if full {
@@ -462,14 +440,19 @@ impl<'p> Functions<'p> {
                 Ok(at)
             }
             Point::Portal => self.go_on_at_portal(jit, at),
-            Point::Hot(b) | Point::Again(b) => match self.compile_hot(jit, cell.function, b) {
-                Ok(entry) => Ok(entry),
-                Err(_) => {
-                    // The code that there is goes on as it is.
-                    self.stop_counting(cell.function, b);
-                    Ok(self.cell(cell.function, Point::Block(b), cell.live, None))
+            Point::Hot(b) | Point::Again(b) => {
+                if !self.is_earned(jit, cell.function, b) {
+                    return Ok(self.cell(cell.function, Point::Block(b), cell.live, None));
                 }
-            },
+                match self.compile_hot(jit, cell.function, b) {
+                    Ok(entry) => Ok(entry),
+                    Err(_) => {
+                        // The code that there is goes on as it is.
+                        self.stop_counting(cell.function, b);
+                        Ok(self.cell(cell.function, Point::Block(b), cell.live, None))
+                    }
+                }
+            }
             Point::Stub(number) | Point::Default(number) => {
                 let words = arrived.words().into_iter().zip(&cell.types);
                 let words: Vec<Option<Word>> =
@@ -521,6 +504,9 @@ impl<'p> Functions<'p> {
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
         if full {
             residual.finish_soon();
+            jit.interprets(f.driver, &f.greens);
+            let key = (f.driver, f.greens.clone());
+            self.entries.set(key, 0, &mut self.words);
         }
         let before = residual.block_count();
         residual.resume(number, value, arrived, &mut world)?;
@@ -645,6 +631,7 @@ impl<'p> Functions<'p> {
             .emit(jit, &graph, false, most)
             .map_err(|e| e.to_string())?;
         self.counts.units += 1;
+        jit.account.compiled(operations(&graph), false);
         self.log_unit(
             jit,
             made,
@@ -654,124 +641,6 @@ impl<'p> Functions<'p> {
         );
         store(at, code as u64);
         Ok(())
-    }
-
-    /// What `f` finds out of the loops of a function.
-    fn loops<T>(
-        &mut self,
-        function: usize,
-        f: impl FnOnce(&mut Loops, &ResidualFunction<'_>) -> T,
-    ) -> T {
-        let Function {
-            residual, loops, ..
-        } = &mut self.functions[function];
-        f(loops.get_or_insert_with(|| Loops::new(residual)), residual)
-    }
-
-    /// Code of a region asks no more whether it is entered often.
-    fn stop_counting(&self, function: usize, head: BlockId) {
-        let f = &self.functions[function];
-        let counter = match f.hot.get(&head) {
-            Some(hot) => Some(&hot.counter),
-            None => f.counters.get(&head).map(|c| &c.0),
-        };
-        if let Some(counter) = counter {
-            store(*counter, NEVER);
-        }
-    }
-
-    /// Compiles a region with optimisations, if it has become another one since; the cell
-    /// by which it is entered.
-    fn compile_hot(
-        &mut self,
-        jit: &NativeJit<'p>,
-        function: usize,
-        head: BlockId,
-    ) -> Result<usize, String> {
-        let mut started = self.log.stopwatch();
-        let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
-        let graph = self.functions[function].residual.graph();
-        let live = graph.block(head).inputargs.clone();
-        let entry = self.cell(function, Point::Block(head), live.clone(), None);
-        let size = inside.len();
-        if size == 0 || size > LARGEST_REGION {
-            // It is a part of another region, or not worth the time: nobody asks again.
-            self.stop_counting(function, head);
-            let outer = self.loops(function, |l, f| l.around(f, head));
-            if let Some(outer) = outer {
-                if !self.functions[function].hot.contains_key(&outer) {
-                    self.compile_hot(jit, function, outer)?;
-                }
-                // Code gets to it by its cell from now on. What has it in the middle would go
-                // around the loop past the code with optimisations.
-                let f = &mut self.functions[function];
-                f.starts.insert(outer);
-                let mut units = f.middle.remove(&outer).unwrap_or_default();
-                units.push(entry);
-                units.sort_unstable();
-                units.dedup();
-                for at in units {
-                    if self.cells.contains_key(&at) {
-                        self.compile_again(jit, at)?;
-                    }
-                }
-            }
-            return Ok(entry);
-        }
-        // Whether it has grown since is looked at ever more rarely.
-        let last = self.functions[function].hot.get(&head).copied();
-        let last = last.unwrap_or_else(|| Hot {
-            blocks: 0,
-            rounds: self.functions[function].rounds(jit.options.hot),
-            counter: self.words.new_word(0),
-        });
-        let (blocks, counter) = (last.blocks, last.counter);
-        let new = Hot {
-            blocks: size,
-            rounds: last.rounds.saturating_mul(2),
-            counter,
-        };
-        store(counter, new.rounds.min(NEVER));
-        if blocks == size {
-            self.functions[function].hot.insert(head, new);
-            return Ok(entry);
-        }
-        let again = self.cell(function, Point::Again(head), live.clone(), None);
-        let extent = Extent::Loop(&inside, counter, again);
-        let mut graph = self.region(jit, function, head, &live, extent);
-        ssa_to_ssi(&mut graph);
-        graph.compact();
-        optimize_residual(&mut graph, &jit.program);
-        let f = &self.functions[function];
-        let rounds = f.counters.get(&head).map_or(0, |c| c.1);
-        self.log.reason(entry, || match blocks {
-            0 => format!("it was entered {rounds} times"),
-            _ => format!("it has grown from {blocks} to {size} blocks"),
-        });
-        let made = self.log_listing(jit, function, &graph, &mut started);
-        let before = self.code.used();
-        let graph = gc_transform(&graph, &jit.program);
-        let code = self
-            .emit(jit, &graph, true, jit.options.largest_unit)
-            .map_err(|e| e.to_string())?;
-        self.counts.hot += 1;
-        self.log_unit(
-            jit,
-            made.map(Made::hot),
-            &graph,
-            (entry, code, self.code.used() - before),
-            started,
-        );
-        let hot = self.cell(function, Point::Hot(head), live, None);
-        let f = &mut self.functions[function];
-        f.hot.insert(head, new);
-        store(entry, code as u64);
-        store(hot, code as u64);
-        // Code that counts leads there from now on.
-        if let Some((counter, _)) = f.counters.get(&head) {
-            store(*counter, 0);
-        }
-        Ok(entry)
     }
 
     /// The graph of a region, in SSA form.
@@ -956,7 +825,7 @@ impl Exits for Plan<'_, '_> {
         let inner = &mut *self.inner;
         let words = &mut inner.words;
         let f = &mut inner.functions[self.function];
-        let rounds = f.rounds(self.jit.options.hot);
+        let rounds = self.jit.options.hot;
         let new = || (words.new_word(rounds), rounds);
         Some((f.counters.entry(b).or_insert_with(new).0, cell))
     }

@@ -14,6 +14,7 @@
 //! of it comes from tables or traits. Everything here happens while the caller holds the
 //! lock of the program's threads.
 
+mod account;
 mod arrived;
 mod assumptions;
 mod cells;
@@ -22,6 +23,7 @@ mod engine;
 mod entries;
 mod functions;
 mod greens;
+mod inside;
 mod listing;
 mod log;
 mod loops;

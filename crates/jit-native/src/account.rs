@@ -1,0 +1,96 @@
+//! What compiling may cost: a program that runs for a short time is not to be compiled for
+//! a long one.
+//!
+//! Time is no measure, since what is compiled would be another thing in each run. What a
+//! program does is counted instead, in how often code comes by where it could be entered
+//! compiled, and what compiling costs in operations. Both are kept in proportion: as long as
+//! more was compiled than was earned, no function is started and nothing is compiled with
+//! optimisations. What is compiled already goes on growing, since there is nothing else that
+//! code could do in the middle of it.
+
+use std::cell::Cell;
+
+/// So many operations are compiled in advance: what a program with a few loops consists of.
+const ADVANCE: u64 = 3_000;
+/// How many operations are earned each time that code came by as often as the threshold
+/// says.
+const EARNED: u64 = 50;
+/// So many rounds of compiled code take about as long as the interpreter needs from one place
+/// where code could be entered to the next.
+const ROUNDS: u64 = 16;
+/// An operation takes so much longer to be compiled with optimisations.
+const OPTIMISED: u64 = 2;
+
+/// What was earned, and what it was spent for.
+#[derive(Default)]
+pub(crate) struct Account {
+    /// How often code came by, times [`ROUNDS`].
+    passed: Cell<u64>,
+    /// Operations that were compiled.
+    compiled: Cell<u64>,
+}
+
+impl Account {
+    /// Code came by where it could be entered.
+    pub(crate) fn comes_by(&self) {
+        self.went(ROUNDS);
+    }
+
+    /// Compiled code went around that often.
+    pub(crate) fn went(&self, rounds: u64) {
+        self.passed.set(self.passed.get().saturating_add(rounds));
+    }
+
+    /// So many operations were compiled.
+    pub(crate) fn compiled(&self, operations: usize, optimised: bool) {
+        let each = if optimised { OPTIMISED } else { 1 };
+        let all = self.compiled.get() + operations as u64 * each;
+        self.compiled.set(all);
+    }
+
+    /// Whether something new may be compiled: in proportion to a driver's threshold, since
+    /// that says how much code is to run first.
+    pub(crate) fn allows(&self, threshold: i64) -> bool {
+        let threshold = u64::try_from(threshold).unwrap_or(0).max(1);
+        let earned = (self.passed.get() / ROUNDS).saturating_mul(EARNED) / threshold;
+        self.compiled.get() <= earned.saturating_add(ADVANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ADVANCE, Account, EARNED, ROUNDS};
+
+    #[test]
+    fn what_is_compiled_is_earned_first() {
+        let account = Account::default();
+        account.compiled(ADVANCE as usize, false);
+        assert!(account.allows(1000));
+        account.compiled(EARNED as usize, false);
+        assert!(!account.allows(1000));
+        (1..1000).for_each(|_| account.comes_by());
+        assert!(!account.allows(1000));
+        account.comes_by();
+        assert!(account.allows(1000));
+    }
+
+    #[test]
+    fn rounds_of_compiled_code_earn_less() {
+        let account = Account::default();
+        account.compiled((ADVANCE + EARNED) as usize / 2, true);
+        account.went(1000 * ROUNDS - 1);
+        assert!(!account.allows(1000));
+        account.went(1);
+        assert!(account.allows(1000));
+    }
+
+    #[test]
+    fn a_low_threshold_is_eager() {
+        let account = Account::default();
+        account.compiled(ADVANCE as usize * 10, false);
+        (0..ADVANCE).for_each(|_| account.comes_by());
+        assert!(!account.allows(1000));
+        assert!(account.allows(1));
+        assert!(account.allows(0));
+    }
+}

@@ -1,0 +1,195 @@
+//! Units that are compiled with optimisations: loops and functions that are entered often.
+
+use taipan_graph::BlockId;
+use taipan_jit::engine::ResidualFunction;
+use taipan_transform::{gc_transform, optimize_residual};
+
+use super::record::Made;
+use super::{Extent, Function, Functions, NEVER, Point};
+use crate::cells::store;
+use crate::engine::NativeJit;
+use crate::log::operations;
+use crate::loops::{LARGEST_REGION, Loops};
+
+/// For each so many blocks of a region it has to be entered as often again as a small one,
+/// before it is compiled with optimisations.
+const BLOCKS_PER_PIECE: usize = 16;
+
+/// A region that was compiled with optimisations is compiled again at once if it has grown by
+/// this part of it.
+const MUCH_NEW: usize = 2;
+
+/// A region that was compiled with optimisations.
+#[derive(Clone, Copy)]
+pub(super) struct Hot {
+    /// How many blocks it had then.
+    blocks: usize,
+    /// How many it had when somebody looked last.
+    seen: usize,
+    /// How often it is entered until somebody looks again whether it has grown.
+    rounds: u64,
+    /// The word that counts them.
+    counter: usize,
+}
+
+/// How often a block is entered before its region, of so many blocks, is compiled with
+/// optimisations, or looked at again, if it is that often for a small one: the larger the code,
+/// the longer it takes until the time is won back.
+fn rounds_of(blocks: usize, hot: u64) -> u64 {
+    hot.saturating_mul(1 + (blocks / BLOCKS_PER_PIECE) as u64)
+}
+
+impl<'p> Functions<'p> {
+    /// What `f` finds out of the loops of a function.
+    fn loops<T>(
+        &mut self,
+        function: usize,
+        f: impl FnOnce(&mut Loops, &ResidualFunction<'_>) -> T,
+    ) -> T {
+        let Function {
+            residual, loops, ..
+        } = &mut self.functions[function];
+        f(loops.get_or_insert_with(|| Loops::new(residual)), residual)
+    }
+
+    /// What counts how often a region is entered, and up to how many times.
+    fn counter(&self, function: usize, head: BlockId) -> Option<(usize, u64)> {
+        let f = &self.functions[function];
+        match f.hot.get(&head) {
+            Some(hot) => Some((hot.counter, hot.rounds)),
+            None => f.counters.get(&head).copied(),
+        }
+    }
+
+    /// Code of a region asks no more whether it is entered often.
+    pub(super) fn stop_counting(&self, function: usize, head: BlockId) {
+        if let Some((counter, _)) = self.counter(function, head) {
+            store(counter, NEVER);
+        }
+    }
+
+    /// Whether a region that was entered often may be compiled with optimisations. If not yet,
+    /// it is counted anew.
+    pub(super) fn is_earned(&self, jit: &NativeJit<'p>, function: usize, head: BlockId) -> bool {
+        let Some((counter, rounds)) = self.counter(function, head) else {
+            return true;
+        };
+        jit.account.went(rounds);
+        let earned = !self.is_full(jit) && jit.optimises(self.functions[function].driver);
+        if !earned {
+            store(counter, rounds);
+        }
+        earned
+    }
+
+    /// Compiles a region with optimisations, if it has become another one since; the cell
+    /// by which it is entered.
+    pub(super) fn compile_hot(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        head: BlockId,
+    ) -> Result<usize, String> {
+        let mut started = self.log.stopwatch();
+        let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
+        let graph = self.functions[function].residual.graph();
+        let live = graph.block(head).inputargs.clone();
+        let entry = self.cell(function, Point::Block(head), live.clone(), None);
+        let size = inside.len();
+        if size == 0 || size > LARGEST_REGION {
+            // It is a part of another region, or not worth the time: nobody asks again.
+            self.stop_counting(function, head);
+            let outer = self.loops(function, |l, f| l.around(f, head));
+            if let Some(outer) = outer {
+                if !self.functions[function].hot.contains_key(&outer) {
+                    self.compile_hot(jit, function, outer)?;
+                }
+                // Code gets to it by its cell from now on. What has it in the middle would go
+                // around the loop past the code with optimisations.
+                let f = &mut self.functions[function];
+                f.starts.insert(outer);
+                let mut units = f.middle.remove(&outer).unwrap_or_default();
+                units.push(entry);
+                units.sort_unstable();
+                units.dedup();
+                for at in units {
+                    if self.cells.contains_key(&at) {
+                        self.compile_again(jit, at)?;
+                    }
+                }
+            }
+            return Ok(entry);
+        }
+        // What it consists of by now is to have run often enough for that.
+        if let (false, Some((counter, rounds))) = (
+            self.functions[function].hot.contains_key(&head),
+            self.functions[function].counters.get_mut(&head),
+        ) {
+            let enough = rounds_of(size, jit.options.hot);
+            if *rounds < enough {
+                store(*counter, enough - *rounds);
+                *rounds = enough;
+                return Ok(entry);
+            }
+        }
+        // Whether it has grown since is looked at ever more rarely.
+        let last = self.functions[function].hot.get(&head).copied();
+        let last = last.unwrap_or_else(|| Hot {
+            blocks: 0,
+            seen: 0,
+            rounds: rounds_of(size, jit.options.hot),
+            counter: self.words.new_word(0),
+        });
+        let (blocks, counter) = (last.blocks, last.counter);
+        let new = Hot {
+            blocks: size,
+            seen: size,
+            rounds: last.rounds.saturating_mul(2),
+            counter,
+        };
+        store(counter, new.rounds.min(NEVER));
+        // What is growing is likely to grow on: unless much is new, it is compiled when it has
+        // come to rest.
+        let grows = last.seen != size && size < blocks + blocks / MUCH_NEW;
+        if blocks == size || blocks > 0 && grows {
+            let hot = Hot { blocks, ..new };
+            self.functions[function].hot.insert(head, hot);
+            return Ok(entry);
+        }
+        let again = self.cell(function, Point::Again(head), live.clone(), None);
+        let extent = Extent::Loop(&inside, counter, again);
+        let mut graph = self.region(jit, function, head, &live, extent);
+        optimize_residual(&mut graph, &jit.program);
+        let f = &self.functions[function];
+        let rounds = f.counters.get(&head).map_or(0, |c| c.1);
+        self.log.reason(entry, || match blocks {
+            0 => format!("it was entered {rounds} times"),
+            _ => format!("it has grown from {blocks} to {size} blocks"),
+        });
+        let made = self.log_listing(jit, function, &graph, &mut started);
+        let before = self.code.used();
+        let graph = gc_transform(&graph, &jit.program);
+        let code = self
+            .emit(jit, &graph, true, jit.options.largest_unit)
+            .map_err(|e| e.to_string())?;
+        self.counts.hot += 1;
+        jit.account.compiled(operations(&graph), true);
+        self.log_unit(
+            jit,
+            made.map(Made::hot),
+            &graph,
+            (entry, code, self.code.used() - before),
+            started,
+        );
+        let hot = self.cell(function, Point::Hot(head), live, None);
+        let f = &mut self.functions[function];
+        f.hot.insert(head, new);
+        store(entry, code as u64);
+        store(hot, code as u64);
+        // Code that counts leads there from now on.
+        if let Some((counter, _)) = f.counters.get(&head) {
+            store(*counter, 0);
+        }
+        Ok(entry)
+    }
+}
