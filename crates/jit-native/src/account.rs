@@ -10,7 +10,10 @@
 
 use std::cell::Cell;
 
+use crate::engine::THRESHOLD;
+
 /// So many operations are compiled in advance: what a program with a few loops consists of.
+/// With a threshold that is lower than usual it is more.
 const ADVANCE: u64 = 3_000;
 /// How many operations are earned each time that code came by as often as the threshold
 /// says.
@@ -53,7 +56,8 @@ impl Account {
     pub(crate) fn allows(&self, threshold: i64) -> bool {
         let threshold = u64::try_from(threshold).unwrap_or(0).max(1);
         let earned = (self.passed.get() / ROUNDS).saturating_mul(EARNED) / threshold;
-        self.compiled.get() <= earned.saturating_add(ADVANCE)
+        let advance = ADVANCE * (THRESHOLD as u64 / threshold).max(1);
+        self.compiled.get() <= earned.saturating_add(advance)
     }
 }
 
@@ -87,10 +91,12 @@ mod tests {
     #[test]
     fn a_low_threshold_is_eager() {
         let account = Account::default();
-        account.compiled(ADVANCE as usize * 10, false);
-        (0..ADVANCE).for_each(|_| account.comes_by());
+        account.compiled(ADVANCE as usize * 100, false);
         assert!(!account.allows(1000));
-        assert!(account.allows(1));
+        assert!(account.allows(2));
         assert!(account.allows(0));
+        (0..1000).for_each(|_| account.comes_by());
+        assert!(!account.allows(1000));
+        assert!(account.allows(10));
     }
 }

@@ -30,7 +30,7 @@ use crate::program::{CallEffects, Running};
 use crate::room::with_room;
 
 /// How often code comes by before it is compiled, if nobody says otherwise.
-const THRESHOLD: i64 = 1039;
+pub(crate) const THRESHOLD: i64 = 1039;
 /// How many times code comes by with greens in the nursery before they are moved out.
 const YOUNG: u64 = 64;
 
