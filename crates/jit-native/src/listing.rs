@@ -94,6 +94,11 @@ pub(crate) fn location(world: &mut dyn World, driver: &Entered, greens: &[Word])
     if let Some(text) = said.and_then(|f| printable(world, f, driver, greens)) {
         return text;
     }
+    greens_text(world, driver, greens)
+}
+
+/// The greens of a driver themselves.
+pub(crate) fn greens_text(world: &mut dyn World, driver: &Entered, greens: &[Word]) -> String {
     let texts = greens.iter().zip(&driver.greens);
     let texts: Vec<String> = texts.map(|(w, ty)| word_text(world, *w, *ty)).collect();
     format!("{}({})", driver.name, texts.join(", "))

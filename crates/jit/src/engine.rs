@@ -35,6 +35,9 @@ pub struct Entered {
     pub portal: FuncSym,
     /// A function of the program that says in words what greens mean.
     pub printable_location: Option<FuncSym>,
+    /// There is code for greens that never come by: what the program says of those is not
+    /// asked.
+    pub compiles_ahead: bool,
 }
 
 /// What is compiled when code comes by with certain greens often enough.
@@ -91,6 +94,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
             },
             portal: portal.clone(),
             printable_location: None,
+            compiles_ahead: false,
         }]
     }
 
@@ -132,6 +136,7 @@ impl<'p> Portals<'p> for Drivers<'p> {
             entry: d.entry_type(),
             portal: d.portal.clone(),
             printable_location: d.hooks.printable_location.clone(),
+            compiles_ahead: self.splits == Splits::Eager,
         });
         drivers.collect()
     }

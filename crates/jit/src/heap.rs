@@ -316,6 +316,7 @@ mod tests {
             wanted: None,
             version: None,
             resumed: false,
+            doubtful: false,
             assumed: None,
             at: BlockId(0),
         };

@@ -218,6 +218,7 @@ impl<'p> Specializer<'p> {
             wanted: None,
             version: None,
             resumed: false,
+            doubtful: false,
             assumed: None,
             at: self.residual.start(),
         };
@@ -243,6 +244,12 @@ impl<'p> Specializer<'p> {
     /// function can do is compiled.
     fn is_flat(&self) -> bool {
         self.of_driver || self.splits == Splits::Lazy
+    }
+
+    /// Whether the sides of a branch are compiled when code gets there. One that comes after what
+    /// hardly happens is, whatever the policy: there is no end to what else could follow.
+    fn splits_lazily(&self, state: &JitState) -> bool {
+        self.splits == Splits::Lazy || state.doubtful
     }
 
     /// Goes on with states that stopped somewhere inside functions.
@@ -403,7 +410,7 @@ impl<'p> Specializer<'p> {
                         let link = if truth { yes } else { no };
                         self.follow(world, &mut state, graph, link);
                     }
-                    Some(GenVar::Var(v)) if self.splits == Splits::Lazy => {
+                    Some(GenVar::Var(v)) if self.splits_lazily(&state) => {
                         return self.lazy_split(world, state, graph, (on, v), yes, no);
                     }
                     Some(GenVar::Var(v)) => {
@@ -434,7 +441,7 @@ impl<'p> Specializer<'p> {
                         let class = self.program.exception_vtable("OverflowError");
                         let class = LLConst::data(class, OBJECT_VTABLE.ptr());
                         let (at_ok, at_raised) = self.residual.overflow(state.at, &class);
-                        if self.splits == Splits::Lazy {
+                        if self.splits_lazily(&state) {
                             self.stub(world, &state, at_raised, &Side::Link(raised.clone()))?;
                             state.at = at_ok;
                             self.follow(world, &mut state, graph, ok);

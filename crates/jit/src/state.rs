@@ -205,6 +205,8 @@ pub(crate) struct JitState {
     pub(crate) version: Option<BlockId>,
     /// It has stopped where it is until code got there.
     pub(crate) resumed: bool,
+    /// It has read beyond the end of something that is known: code hardly gets there.
+    pub(crate) doubtful: bool,
     /// What stands for all that code takes for granted since it looked last whether that is
     /// still so, and nothing since may have changed it (see [`World::assumptions`]).
     ///

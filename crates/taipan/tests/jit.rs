@@ -102,12 +102,17 @@ fn random_programs_of_toy_languages() {
         let file = folder.path().join("programs");
         std::fs::write(&file, texts.join("%\n")).unwrap();
         let (jit, all) = (programs().join("jit"), programs());
+        let log = folder.path().join("log");
         let run = |options: &[&str], stress: bool| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
             command.current_dir(folder.path()).arg("run").args(options);
             command.arg("--path").arg(&jit).arg("--path").arg(&all);
             if stress {
                 command.env("TAIPAN_GC_STRESS", "1");
+            }
+            // Code for places that no program comes by has no location.
+            if options.contains(&"eager") {
+                command.env("TAIPAN_JITLOG", &log);
             }
             let o = command.arg(&target).arg(&file).output();
             outcome(&o.expect("it starts"))
@@ -118,6 +123,7 @@ fn random_programs_of_toy_languages() {
             (&["--jit-threshold", "1"][..], false),
             (&["--jit-threshold", "1"], true),
             (&["--jit-threshold", "20"], false),
+            (&["--jit-threshold", "1", "--jit-splits", "eager"], false),
         ] {
             let got = run(&[&["--jit"], options].concat(), stress);
             let lines = expected.0.lines().zip(got.0.lines());

@@ -11,7 +11,7 @@ use taipan_lltype::{LLGraph, LowLevel};
 use super::{Functions, NEVER, Point};
 use crate::cells::load;
 use crate::engine::NativeJit;
-use crate::listing::{Listing, location, word_text};
+use crate::listing::{Listing, greens_text, location, word_text};
 use crate::log::{Stopwatch, micros, operations};
 use crate::world::InProcess;
 
@@ -65,6 +65,15 @@ impl<'p> Functions<'p> {
         let text = location(&mut self.world(jit.types), &jit.entered[driver], greens);
         self.locations.insert(key, text.clone());
         text
+    }
+
+    /// Where the greens of code are, in words.
+    fn location_in_code(&mut self, jit: &NativeJit<'p>, driver: usize, greens: &[Word]) -> String {
+        let entered = &jit.entered[driver];
+        if entered.compiles_ahead && !self.locations.contains_key(&(driver, greens.to_vec())) {
+            return greens_text(&mut self.world(jit.types), entered, greens);
+        }
+        self.location(jit, driver, greens)
     }
 
     /// A residual function was started.
@@ -181,7 +190,7 @@ impl<'p> Functions<'p> {
             |portal, greens| {
                 let driver = jit.entered.iter().position(|d| d.portal == *portal);
                 match driver {
-                    Some(driver) => self.location(jit, driver, greens),
+                    Some(driver) => self.location_in_code(jit, driver, greens),
                     None => portal.name().to_owned(),
                 }
             },

@@ -162,7 +162,7 @@ impl Specializer<'_> {
     fn read_now(
         &mut self,
         world: &mut dyn World,
-        state: &JitState,
+        state: &mut JitState,
         op: &TsOp,
         read: LLOp,
         container: LLType,
@@ -178,6 +178,9 @@ impl Specializer<'_> {
                     world.memory().item(at, ty, index)
                 }
             };
+            if let Err(HeapError::OutOfBounds(_)) = step {
+                state.doubtful |= self.of_driver;
+            }
             (at, ty) = step.ok()?;
         }
         match read {

@@ -127,6 +127,8 @@ impl Specializer<'_> {
             types.push(self.residual.ty(v));
             passed.push(LLOperand::Var(v));
         }
+        // Then code is there.
+        state.doubtful = false;
         self.residual.ask_for_more(asks, self.stubs.len());
         let (block, inputs) = self.residual.new_entry(&types);
         self.residual.goto(asks, block, passed);
@@ -158,6 +160,7 @@ impl Specializer<'_> {
         let exception = state.get(on).fact == Some(Fact::Exception);
         let taken = match exception {
             true => Some(false),
+            false if self.splits == super::Splits::Eager => None,
             false => self.predicted(world, state.at, v).map(|w| w != 0),
         };
         let (at_yes, at_no) = self.residual.branch(state.at, v);
@@ -221,7 +224,7 @@ impl Specializer<'_> {
                 state.at = block;
                 self.take_side(world, &mut state, &side);
                 taken = Some(state);
-            } else if self.splits == super::Splits::Lazy {
+            } else if self.splits_lazily(&state) {
                 self.stub(world, &state, block, &side)?;
             } else {
                 let mut other = state.clone();
