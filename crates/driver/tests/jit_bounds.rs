@@ -66,7 +66,7 @@ fn compiled_with(
 ) -> (String, JitReport) {
     let report = Arc::new(Mutex::new(JitReport::default()));
     let options = JitOptions {
-        threshold: Some(2),
+        threshold: options.threshold.or(Some(2)),
         report: Some(report.clone()),
         ..options
     };
@@ -144,6 +144,27 @@ fn machine_code_is_bounded() {
     assert_eq!(report.refused, [""; 0]);
     assert!(report.code_bytes > sizes[2], "{sizes:?}");
     assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
+}
+
+/// Compiling is in proportion to what a program does: of many loops that all come by often
+/// enough a short run compiles a few, a longer one more of them.
+#[test]
+fn what_is_compiled_is_earned() {
+    let mut db = database(MANY);
+    db.generate_jit(true);
+    // Four times in each round each loop comes by.
+    let functions = [(260, 1000), (1000, 1000), (260, 2)].map(|(rounds, threshold)| {
+        let options = JitOptions {
+            threshold: Some(threshold),
+            ..JitOptions::default()
+        };
+        let (_, report) = compiled_with(&db, &[60, rounds], Engine::Native, options);
+        assert_eq!(report.refused, [""; 0]);
+        report.functions
+    });
+    let [short, long, eager] = functions;
+    assert!((1..50).contains(&short), "{functions:?}");
+    assert_eq!([long, eager], [60, 60]);
 }
 
 /// What was compiled is entered even when nothing can be compiled any more.
