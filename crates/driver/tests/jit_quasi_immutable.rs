@@ -125,7 +125,7 @@ fn fields_that_calls_write() {
         ("by_calls", &[200]),
         &expect![[r#"
             getfield 6
-            jit_invalidated 9
+            jit_invalidated 3
             jit_force_quasi_immutable 0
             setfield 0
         "#]],
@@ -170,7 +170,7 @@ fn fields_that_compiled_code_writes() {
         ("shared", &[200]),
         &expect![[r#"
             getfield 2
-            jit_invalidated 38
+            jit_invalidated 22
             jit_force_quasi_immutable 10
             setfield 10
         "#]],
@@ -180,7 +180,7 @@ fn fields_that_compiled_code_writes() {
         ("all", &[300]),
         &expect![[r#"
             getfield 1038
-            jit_invalidated 59
+            jit_invalidated 31
             jit_force_quasi_immutable 12
             setfield 21
         "#]],

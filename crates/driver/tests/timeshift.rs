@@ -435,6 +435,39 @@ def unknown(x):
     );
 }
 
+/// What a base class says of fields counts for those that only subclasses have.
+#[test]
+fn immutable_fields_of_subclasses() {
+    check(
+        "
+class Base(object):
+    _immutable_fields_ = ['size', 'items[*]', 'seldom?']
+class A(Base):
+    def __init__(self, n):
+        self.size = n
+        self.items = [n, n]
+        self.seldom = n
+        self.other = n
+class B(Base):
+    def __init__(self, n):
+        self.size = (n, n)
+KNOWN = A(3)
+def known(x):
+    if x > 100:
+        return A(x).size + B(x).size[1]
+    return x * (KNOWN.size + KNOWN.items[1] + KNOWN.seldom)
+def other(x):
+    if x > 100:
+        return A(x).other + B(x).size[1]
+    return x * KNOWN.other
+",
+        "
+        known(5) leaves getfield=1 int_add=1 int_gt=1 int_mul=1 flexswitches=1
+        other(5) leaves getfield=1 int_add=1 int_gt=1 int_mul=1
+        ",
+    );
+}
+
 #[test]
 fn colors_of_a_portal() {
     let db = database(

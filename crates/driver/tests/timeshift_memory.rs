@@ -280,6 +280,36 @@ def rewind(frame):
     frame.stack[0] = 77
 ";
 
+/// Objects whose type is erased stay what they are.
+#[test]
+fn erased_objects_are_not_made() {
+    check_memory(
+        "
+from rpython.rlib.rerased import new_erasing_pair
+erase_list, unerase_list = new_erasing_pair('list')
+erase_cell, unerase_cell = new_erasing_pair('cell')
+def known(n):
+    frame = [erase_cell(Cell(n)), erase_list([n, 5])]
+    unerase_list(frame[1])[0] += 2
+    frame[0] = erase_cell(Cell(n * 3))
+    return unerase_cell(frame[0]).x + unerase_list(frame[1])[0]
+def escapes(n):
+    erased = erase_cell(Cell(n))
+    G.cell = unerase_cell(erased)
+    return unerase_cell(erased).y
+def passed(n):
+    erased = erase_cell(opaque(n))
+    change(unerase_cell(erased), 7)
+    return unerase_cell(erased).y
+",
+        "
+        known(5) leaves int_add=2 int_mul=1
+        escapes(5) leaves malloc=1 setfield=4
+        passed(5) leaves direct_call=2 getfield=1
+        ",
+    );
+}
+
 #[test]
 fn frames_are_kept_in_variables() {
     check_with(

@@ -428,7 +428,11 @@ impl Residual {
                 }
                 let ours = callee.is_some_and(|f| f.name() == CONTINUE);
                 let ours = ours || note_number(op).is_some();
-                if ours || op.op == PlainOp::CastPointer.into() || op.op == PlainOp::SameAs.into() {
+                let cast = matches!(
+                    op.op,
+                    LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr | PlainOp::SameAs)
+                );
+                if ours || cast {
                     continue;
                 }
                 *counts.operations.entry(op.op.to_string()).or_default() += 1;

@@ -29,7 +29,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
+use taipan_lltype::{
+    FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, TypeKind,
+};
 
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
 use crate::drivers::DriverInfo;
@@ -631,7 +633,13 @@ impl<'p> Specializer<'p> {
         let operand = self.operand(world, state, b);
         match operand {
             LLOperand::Var(v) if self.residual.ty(v) != ty && ty.pointee().is_some() => {
-                let cast = PlainOp::CastPointer.into();
+                let opaque = |t: LLType| {
+                    (t.pointee()).is_some_and(|t| matches!(t.kind(), TypeKind::Opaque { .. }))
+                };
+                let cast = match opaque(ty) || opaque(self.residual.ty(v)) {
+                    true => PlainOp::CastOpaquePtr.into(),
+                    false => PlainOp::CastPointer.into(),
+                };
                 LLOperand::Var(self.residual.op(state.at, cast, [operand], ty))
             }
             LLOperand::Const(_) if ty.pointee().is_some() => match state.known(b) {

@@ -440,6 +440,8 @@ impl Timeshifter<'_> {
             let pointer = op.args.first();
             pointer.is_some_and(|o| self.coloring.deepfrozen(o)) || self.coloring.green(op.result)
         };
+        let is_gc =
+            |o: Option<&LLOperand>| o.is_some_and(|o| operand_ty(self.graph, o).is_gc_ptr());
         let read = |constant: bool| TsKind::Read {
             op: op.op,
             constant: constant || frozen(),
@@ -454,6 +456,10 @@ impl Timeshifter<'_> {
             Getarraysize | Getinteriorarraysize => read(true),
             SameAs => TsKind::SameAs,
             CastPointer => TsKind::Cast,
+            // An object that is erased is the same object.
+            CastOpaquePtr if is_gc(op.args.first()) && self.graph.ty(op.result).is_gc_ptr() => {
+                TsKind::Cast
+            }
             Malloc if !has_destructor(op) => match (op.args.first(), op.args.get(1)) {
                 (
                     Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),

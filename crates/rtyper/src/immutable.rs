@@ -43,9 +43,12 @@ pub(crate) fn declared_immutable(
     class: ObjId,
     fields: &[Arc<str>],
 ) -> Typed<StructBody> {
-    let (listed, virtualizable) = (listed(rt, class)?, virtualizable(rt, class)?);
+    let (mut listed, virtualizable) = (listed(rt, class)?, virtualizable(rt, class)?);
     let all = is_immutable(rt, class)?;
-    let inst = |d: &Declared| format!("inst_{}", d.name).into();
+    let inst = |d: &Declared| -> Arc<str> { format!("inst_{}", d.name).into() };
+    // What a base class says is about fields that only subclasses have, too.
+    let inherited = listed_above(rt, class)?.into_iter();
+    listed.extend(inherited.filter(|d| fields.contains(&inst(d))));
     let names = |wanted: &dyn Fn(&Declared) -> bool| -> Vec<Arc<str>> {
         let chosen = listed.iter().filter(|d| wanted(d));
         chosen.map(inst).collect()
@@ -136,11 +139,7 @@ fn mutable_fields(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Arc<str>>> {
         return Ok(Vec::new());
     }
     let mut declared = listed(rt, class)?;
-    let mut above = rt.class_base(class);
-    while let Some(base) = above {
-        declared.extend(listed(rt, base)?);
-        above = rt.class_base(base);
-    }
+    declared.extend(listed_above(rt, class)?);
     let mut fields = Vec::new();
     for (name, a) in rt.class_attributes(class).attrs.iter() {
         let unchanging = a.readonly || declared.iter().any(|d| d.name == *name);
@@ -167,6 +166,17 @@ fn is_immutable(rt: &RTyper<'_>, class: ObjId) -> Typed<bool> {
 fn listed(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
     let declared = rt.own_class_attribute(class, "_immutable_fields_")?;
     names_in(rt, declared)
+}
+
+/// `_immutable_fields_` of all its base classes.
+fn listed_above(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
+    let mut all = Vec::new();
+    let mut above = rt.class_base(class);
+    while let Some(base) = above {
+        all.extend(listed(rt, base)?);
+        above = rt.class_base(base);
+    }
+    Ok(all)
 }
 
 /// `_virtualizable_` of the class itself; none if it is `True`, which means all fields.

@@ -3,7 +3,8 @@
 //! Code takes it for granted that such a field of a known object keeps its value: it is read
 //! while compiling, and what is written to it later invalidates the code. That is noticed
 //! by a word which a write sets, and which code looks at before it relies on what the word
-//! stands for, once until something is called or written that may set it. Code that joins
+//! stands for, once until something is called or written that may set it (functions that are called
+//! while compiling write nothing). Code that joins
 //! other code looks at the word of that. Where the word is set there is a stub: what comes is compiled anew, with the value that is
 //! there by then. So a write costs what depends on the field, and no more.
 //!

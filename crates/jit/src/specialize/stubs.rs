@@ -332,7 +332,6 @@ impl Specializer<'_> {
                 };
                 let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
                 let mut state = *state;
-                state.assumed = None;
                 self.residual.leave_out(from, asks);
                 let inputs = self.residual.inputs(state.at);
                 ahead(self, state.at, inputs);
@@ -357,7 +356,6 @@ impl Specializer<'_> {
                 };
                 if of_driver && point.cases.len() >= most {
                     let mut state = *state;
-                    state.assumed = None;
                     state.at = self.residual.close_switch(switch);
                     return self.go_on_without(world, state, promoted, of);
                 }
@@ -369,8 +367,7 @@ impl Specializer<'_> {
                     self.residual.replace_call(block, v, found);
                 }
                 point.state = Some(state.clone());
-                let mut state = *state;
-                state.assumed = None;
+                let state = *state;
                 let state = self.new_case(world, state, promoted, value);
                 let inputs = self.residual.inputs(switch);
                 ahead(self, state.at, inputs);
