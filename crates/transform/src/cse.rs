@@ -175,7 +175,9 @@ impl Cse<'_> {
     ) -> Option<LLOperand> {
         let ty = *g.ty(op.result);
         if raising {
-            memory.clear();
+            if writes_anything(op) {
+                memory.clear();
+            }
             return None;
         }
         let changes = self.shrinks

@@ -36,6 +36,7 @@ mod malloc;
 mod memory;
 mod nursery;
 mod optimize;
+mod peel;
 mod quick;
 mod ssa;
 mod summary;

@@ -200,6 +200,7 @@ fn is_harmless(op: &Operation<LowLevel>) -> bool {
                 | DebugRecordTraceback
                 | DebugCatchException
                 | IntAddOvf
+                | IntAddNonnegOvf
                 | IntSubOvf
                 | IntMulOvf
         )

@@ -11,6 +11,7 @@ use crate::fold::{fold_operations, thread_links};
 use crate::inline::{inline_below, inline_calls};
 use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
+use crate::peel::peel_loops;
 use crate::switch::merge_if_blocks;
 
 /// Simplifies a graph as far as that needs no other function.
@@ -90,6 +91,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
     cleanup(g);
     if !find_loops(g).is_empty() {
         rotate_loops(g);
+        peel_loops(g);
         hoist_invariants_ssa(g, program);
         merge_common_ssa(g, program);
         fold_operations(g, program);
