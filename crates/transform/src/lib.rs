@@ -43,6 +43,7 @@ mod summary;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use barriers::SHARED_CARD;
 pub use exceptions::exception_transform;

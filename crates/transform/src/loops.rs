@@ -165,7 +165,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
 }
 
 /// A block on the way into a loop. In SSA form it needs no input arguments.
-fn preheader(g: &mut LLGraph, entry: LinkId) -> BlockId {
+pub(crate) fn preheader(g: &mut LLGraph, entry: LinkId) -> BlockId {
     let b = g.new_block(Vec::new());
     let link = g.link_mut(entry);
     let (target, args) = (link.target, std::mem::take(&mut link.args));

@@ -66,11 +66,39 @@ enum Shape {
     Interior(LLType, LLOperand, bool),
 }
 
+impl Place {
+    /// Whether it is the same place all the time: in an object of which the variable is not
+    /// among some, at a constant offset.
+    pub(crate) fn is_constant(&self, among: impl Fn(VarId) -> bool) -> bool {
+        self.object.as_var().is_none_or(|v| !among(v)) && self.has_constant_path()
+    }
+
+    fn has_constant_path(&self) -> bool {
+        self.path.iter().all(|o| o.as_var().is_none())
+    }
+
+    /// Whether it is another place of the same object for certain.
+    pub(crate) fn is_beside(&self, other: &Place) -> bool {
+        let constant = self.has_constant_path() && other.has_constant_path();
+        self.object == other.object && constant && self.path != other.path
+    }
+}
+
 impl Kind {
+    /// The type of the value.
+    pub(crate) fn value(&self) -> LLType {
+        self.value
+    }
+
+    /// Whether it lies outside of the heap.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.raw
+    }
+
     /// Objects of the heap are what their types say. Raw memory may be seen at any type,
     /// as C programs may for which strict aliasing is off; pointers into objects of the
     /// heap are to values of the type that is there.
-    fn may_alias(&self, other: &Kind) -> bool {
+    pub(crate) fn may_alias(&self, other: &Kind) -> bool {
         match (self.raw, other.raw) {
             (false, false) => self.shape.overlaps(&other.shape),
             (true, true) => !self.shape.is_other_field(&other.shape),

@@ -13,6 +13,7 @@ use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::peel::peel_loops;
 use crate::switch::merge_if_blocks;
+use crate::variables::keep_in_variables;
 
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
@@ -95,6 +96,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
         hoist_invariants_ssa(g, program);
         merge_common_ssa(g, program);
         fold_operations(g, program);
+        keep_in_variables(g, program);
         ssa_to_ssi(g);
         thread_links(g);
         cleanup(g);

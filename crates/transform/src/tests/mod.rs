@@ -4,6 +4,7 @@ mod exceptions;
 mod gc;
 mod optimizations;
 mod random;
+mod residual;
 mod stores;
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use taipan_lltype::{FuncSym, LLGraph, LLOperand, LLValue, Program, TableProgram}
 use crate::calls::can_collect;
 use crate::{
     Effects, Summaries, Summary, effects, exception_transform, gc_transform, gc_transform_quickly,
-    optimize, simplify_graph, summary,
+    optimize, optimize_residual, simplify_graph, summary,
 };
 
 /// What the driver does with queries, done at once for a program of tables.
@@ -124,6 +125,15 @@ impl Pipeline {
         self.map(from, |_, g| quickly(g))
     }
 
+    /// Optimised as code that is made while a program runs.
+    pub(crate) fn residual(&self, from: &TableProgram) -> TableProgram {
+        self.map(from, |_, g| {
+            let mut g = g.clone();
+            optimize_residual(&mut g, &self.program);
+            g
+        })
+    }
+
     /// No GC pointer from before a collection is used after it.
     fn check_roots(&self, g: &LLGraph) {
         for (i, block) in g.blocks.iter().enumerate() {
@@ -163,6 +173,10 @@ impl Pipeline {
             assert_eq!(run(&self.gc(&exceptions), args), result, "{name} gc");
             let quick = self.quick_gc(&exceptions);
             assert_eq!(run(&quick, args), result, "{name} quick gc");
+            let residual = self.residual(&exceptions);
+            assert_eq!(run(&residual, args), result, "{name} residual");
+            let residual = self.gc(&residual);
+            assert_eq!(run(&residual, args), result, "{name} residual, gc");
         }
         result
     }
