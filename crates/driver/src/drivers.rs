@@ -10,8 +10,8 @@ use taipan_base::{Db, Diagnostic, Span};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, Object};
 use taipan_jit::{
-    DriverHooks, DriverInfo, FunctionHints, JitProgram, Marker, MarkerKind, OwnTouches, Portal,
-    PromotedArguments, TsGraph, portal_of,
+    DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
+    OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
 };
 use taipan_lltype::{BOOL, CHAR, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
 use taipan_rtyper::func_sym_of;
@@ -185,6 +185,29 @@ pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>
         info
     });
     Ok(numbered.collect())
+}
+
+/// The colors of the variables of all that the drivers of a program reach: see
+/// [`taipan_jit::known_names`]. What hints contradict is left out.
+#[salsa::tracked(returns(clone))]
+fn known_while_compiling(db: &dyn Db, roots: Roots) -> Arc<KnownNames> {
+    let program = StageProgram::new(db, roots, GraphStage::Jit);
+    let drivers = jit_drivers(db, roots).unwrap_or_default();
+    let mut all = KnownNames::default();
+    for driver in drivers.iter() {
+        if let Ok(names) = taipan_jit::known_names(&program, driver) {
+            all.extend(names);
+        }
+    }
+    Arc::new(all)
+}
+
+/// Whether the variables of that name in a function are known while compiling the loops of a
+/// driver. None if no driver reaches the function, or it has none.
+pub fn color_of_name(db: &dyn Db, spec: Spec, name: &str) -> Option<NameColor> {
+    let sym = func_sym_of(db, spec).ok()?;
+    let known = known_while_compiling(db, spec.roots(db));
+    known.get(&sym)?.get(name).cloned()
 }
 
 fn driver_name(db: &dyn Db, roots: Roots, driver: ObjId) -> String {

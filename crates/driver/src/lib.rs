@@ -48,6 +48,7 @@ pub use compile::{
 };
 pub use config::{Config, ConfigFile, config_file, find_config};
 pub use db::Database;
+pub use drivers::color_of_name;
 pub use emit::{EmitRequest, Stage, emit};
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
 pub use fault::{InternalError, guarded};
@@ -56,7 +57,7 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
-pub use taipan_jit::{Policy as JitPolicy, Splits};
+pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};
 pub use targets::{find_targets, is_target, python_files};
 pub use timeshift::{TimeshiftOutcome, TimeshiftRequest, timeshift};
 pub use timing::Timings;

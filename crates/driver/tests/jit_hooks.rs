@@ -459,3 +459,28 @@ fn recorded_values_and_missing_ones() {
         None,
     ));
 }
+
+/// Hooks for what a tracing compiler does can be written, though nothing calls them; nothing else
+/// can call what is there for them.
+#[test]
+fn operations_of_traces() {
+    let db = database(
+        "
+from rpython.rlib import jit
+from rpython.rlib.jit_hooks import resop_getopname, box_getint
+class Hooks(jit.JitHookInterface):
+    def after_compile(self, debug_info):
+        print resop_getopname(debug_info.operations[0])
+hooks = Hooks()
+def main(n): return n + 1
+def wrong(n): return box_getint(n)
+def entry_point(argv):
+    return main(len(argv))
+def target(driver, args):
+    return entry_point, None
+",
+    );
+    let run = |f| outcome(&db, f, &[6], Engine::LLInterp, None);
+    expect!["7"].assert_eq(&run("main"));
+    expect!["TP0228: box_getint is tagged as not RPython"].assert_eq(&run("wrong"));
+}

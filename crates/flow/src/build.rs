@@ -57,13 +57,16 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
         CodeConst::Str(s) => Some(s.trim_ascii_start().starts_with(b"NOT_RPYTHON")),
         _ => None,
     });
-    let tagged = !matches!(
-        f.get("_not_rpython_"),
-        None | Some(Const::Bool(false) | Const::None)
-    );
+    let tag = f.get("_not_rpython_");
+    let tagged = !matches!(tag, None | Some(Const::Bool(false) | Const::None));
     if tagged || doc == Some(true) {
         let text = format!("{} is tagged as not RPython", f.name);
-        return Err(FlowError::new("TP0228", text));
+        let error = FlowError::new("TP0228", text);
+        // A tag may say why.
+        return Err(match tag.and_then(Const::as_str) {
+            Some(why) => error.with_help(why),
+            None => error,
+        });
     }
     if f.get("_extregistry_").is_some() {
         let text = format!("{} is described by an ExtRegistryEntry", f.name);

@@ -4,11 +4,12 @@ use taipan_annotator::{
     Class, Roots, SomeValue, Spec, annotation, annotation_text, class_attributes, class_def,
 };
 use taipan_base::{File, TextRange};
-use taipan_driver::Database;
+use taipan_driver::{Database, NameColor, color_of_name};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 use taipan_syntax::Expr;
 
+use crate::body::Body;
 use crate::index::{FileIndex, Role, Token, file_index};
 use crate::program::{FilePosition, Home, Workspace};
 use crate::repr::{instance_layout, repr_text};
@@ -81,6 +82,7 @@ fn of_token(r: &Resolver<'_>, file: File, index: &FileIndex, token: &Token) -> O
                         true => hover.code.push(format!("{name}: never has a value")),
                         false => annotated(home, &mut hover, name, &values),
                     }
+                    colored(home, &mut hover, &body, name);
                 }
                 Symbol::Global(file, name) => {
                     let value = home.global(home.module_of(*file)?, name)?;
@@ -151,6 +153,26 @@ fn annotated(home: &Home<'_>, hover: &mut Hover, name: &str, values: &[SomeValue
     if values.len() > MOST_SPECIALISATIONS {
         let more = values.len() - MOST_SPECIALISATIONS;
         hover.notes.push(format!("and {more} more specialisations"));
+    }
+}
+
+/// The color of a local variable, if a `JitDriver` reaches its function.
+fn colored(home: &Home<'_>, hover: &mut Hover, body: &Body, name: &str) {
+    for (spec, _) in body.graphs.iter().take(MOST_SPECIALISATIONS) {
+        let note = match color_of_name(home.db, *spec, name) {
+            None => continue,
+            Some(NameColor::Green) => "green: known while compiling".to_owned(),
+            Some(NameColor::Red(path)) => format!("red: {}", path.join(", from ")),
+            Some(NameColor::Both(path)) => {
+                format!(
+                    "green in some places, in others red: {}",
+                    path.join(", from ")
+                )
+            }
+        };
+        if !hover.notes.contains(&note) {
+            hover.notes.push(note);
+        }
     }
 }
 

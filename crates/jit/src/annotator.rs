@@ -86,10 +86,12 @@ pub(crate) struct Annotator<'p> {
 pub(crate) const PORTAL: SpecIx = SpecIx(0);
 
 impl<'p> Annotator<'p> {
-    /// Analyses all that a portal reaches.
+    /// Analyses all that a portal with that graph reaches. Some of its arguments are red.
     pub(crate) fn run(
         program: &'p dyn JitProgram,
         portal: &FuncSym,
+        graph: LLGraph,
+        is_red: &dyn Fn(usize) -> bool,
         policy: Policy,
     ) -> Result<Annotator<'p>, HintError> {
         let mut a = Annotator {
@@ -105,15 +107,17 @@ impl<'p> Annotator<'p> {
             queued: BTreeSet::new(),
             reached: BTreeSet::new(),
         };
-        let graph = (program.graph(portal)).ok_or_else(|| HintError::no_graph(portal.name()))?;
-        a.add_spec(portal, String::new(), Arc::new(prepare(&graph, false)));
+        a.add_spec(portal, String::new(), Arc::new(graph));
         let args = a.specs[0].graph.args().to_vec();
         for (i, v) in args.into_iter().enumerate() {
             let entry = a.origin(OriginKind::Entry(i));
-            let binding = Binding::Constant(AbstractConstant {
-                origins: BTreeSet::from([entry]),
-                ..AbstractConstant::default()
-            });
+            let binding = match is_red(i) {
+                true => Binding::red(),
+                false => Binding::Constant(AbstractConstant {
+                    origins: BTreeSet::from([entry]),
+                    ..AbstractConstant::default()
+                }),
+            };
             a.join(PORTAL, v, &binding)
                 .map_err(|()| HintError::no_graph(portal.name()))?;
         }

@@ -95,7 +95,7 @@ fn name_of(a: &Annotator<'_>, s: SpecIx, v: VarId) -> String {
 }
 
 /// The way from a red variable back to where it becomes red.
-fn path_to_red(a: &Annotator<'_>, s: SpecIx, v: VarId) -> Vec<String> {
+pub(crate) fn path_to_red(a: &Annotator<'_>, s: SpecIx, v: VarId) -> Vec<String> {
     let mut path = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     let (mut s, mut v) = (s, v);

@@ -9,6 +9,7 @@ use crate::annotator::{Annotator, PORTAL, SpecIx};
 use crate::code::TsGraph;
 use crate::colors::Colors;
 use crate::explain::HintError;
+use crate::prepare::prepare;
 use crate::program::{JitProgram, Policy};
 use crate::text;
 use crate::timeshift::timeshift;
@@ -30,7 +31,9 @@ impl<'p> Generator<'p> {
         policy: Policy,
     ) -> Result<Generator<'p>, HintError> {
         let touches = (policy.heap_cache).then(|| Rc::new(Touches::new(program)));
-        let mut annotator = Annotator::run(program, portal, policy)?;
+        let graph = (program.graph(portal)).ok_or_else(|| HintError::no_graph(portal.name()))?;
+        let graph = prepare(&graph, false);
+        let mut annotator = Annotator::run(program, portal, graph, &|_| false, policy)?;
         let colors = Colors::compute(&mut annotator);
         let graphs = (0..annotator.specs.len())
             .map(|i| {

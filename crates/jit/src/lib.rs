@@ -41,6 +41,7 @@ mod generate;
 mod heap;
 mod held;
 mod hints;
+mod known;
 mod late_writes;
 mod layout;
 pub mod llgraph;
@@ -67,6 +68,7 @@ pub use drivers::{
 };
 pub use explain::HintError;
 pub use generate::Generator;
+pub use known::{KnownNames, NameColor, known_names};
 pub use late_writes::{LateWrite, late_writes};
 pub use notes::{Note, type_name};
 pub use online::{looks_inside, timeshift_function};

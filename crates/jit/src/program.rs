@@ -69,6 +69,8 @@ pub struct Policy {
     pub heap_cache: bool,
     /// Arrays are never virtual, whether their length is known or not.
     pub real_arrays: bool,
+    /// Calls are followed as compilers of drivers follow them.
+    pub driver: bool,
 }
 
 impl Policy {
@@ -82,7 +84,7 @@ impl Policy {
             let rest = f.name().strip_suffix(&**name);
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        if self.stop_at.iter().any(is_named) {
+        if self.stop_at.iter().any(is_named) || self.driver && !program.looks_inside(f) {
             return None;
         }
         let hints = program.hints(f);

@@ -284,3 +284,75 @@ fn expressions() {
     "#]],
     );
 }
+
+const INTERPRETER: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['total', 'n'])
+class Code(object):
+    _immutable_fields_ = ['text', 'steps[*]']
+    def __init__(self, text, steps):
+        self.text = text
+        self.steps = steps
+def step_of(code, pc):
+    size = code.steps[pc]
+    return size
+def run(code, n):
+    pc = total = 0
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, total=total, n=n)
+        op = code.text[pc]
+        count = step_of(code, pc)
+        if op == '+':
+            total += n
+        elif op == '-':
+            total -= count
+        elif op == '<':
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, total=total, n=n)
+                continue
+        else:
+            return total
+        pc += 1
+def entry_point(argv):
+    other = len(argv)
+    return run(Code('+-<.', [1, 2, 1, other]), other)
+def target(driver, args):
+    return entry_point, None
+";
+
+/// What is known of a variable of an interpreter while its loops are compiled, and why not.
+#[test]
+fn colors_of_an_interpreter() {
+    let mut shown = String::new();
+    for (wanted, nth) in [
+        ("op ==", 0),
+        ("pc += 1", 0),
+        ("count\n", 0),
+        ("size = ", 0),
+        ("total += n", 0),
+        ("n > 0", 0),
+        ("other = ", 0),
+    ] {
+        let (place, _) = INTERPRETER.match_indices(wanted).nth(nth).unwrap();
+        let text = format!("{}$0{}", &INTERPRETER[..place], &INTERPRETER[place..]);
+        let f = fixture(&text);
+        let hover = crate::hover(&f.db, &f.workspace, f.position).unwrap();
+        let color = hover
+            .notes
+            .iter()
+            .find(|n| n.contains("green") || n.contains("red"));
+        shown += &format!("{wanted:?}: {}\n", color.map_or("no color", |n| &**n));
+    }
+    expect![[r#"
+        "op ==": green: known while compiling
+        "pc += 1": green: known while compiling
+        "count\n": green: known while compiling
+        "size = ": green: known while compiling
+        "total += n": red: argument `total` of portal of main.run
+        "n > 0": red: argument `n` of portal of main.run
+        "other = ": no color
+    "#]]
+    .assert_eq(&shown);
+}

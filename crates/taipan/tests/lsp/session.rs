@@ -110,9 +110,16 @@ fn diagnostics_follow_the_text() {
 fn hover_over_the_wire() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
-    // The folder has been searched for targets.
     c.wait_codes("main.py", &[]);
-    let found = c.at("textDocument/hover", "main.py", "x\n", 1);
+    // Nothing is said until the folder has been searched for targets.
+    let mut found = Value::Null;
+    for _ in 0..100 {
+        found = c.at("textDocument/hover", "main.py", "x\n", 1);
+        if !found.is_null() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
     expect![[r#"
         {
           "contents": {

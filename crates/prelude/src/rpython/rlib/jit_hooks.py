@@ -1,8 +1,33 @@
 """Figures of the tracing JIT, which are all zero, since nothing is traced; and what it is
 told of single loops, which changes nothing. Operations and boxes of traces, which hooks of
-the tracing JIT get, do not exist."""
+the tracing JIT get, do not exist: functions for these cannot be called."""
 from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.rlib.objectmodel import specialize
+
+
+def _of_traces(name):
+    """A function for operations of traces: what mentions it loads, what calls it does not
+    compile."""
+    def func(*args):
+        raise NotImplementedError(name)
+    func.__name__ = name
+    func._not_rpython_ = ('nothing is traced, so there are no operations and boxes for hooks '
+                          'to look at')
+    return func
+
+
+resop_new = _of_traces('resop_new')
+resop_getopnum = _of_traces('resop_getopnum')
+resop_getopname = _of_traces('resop_getopname')
+resop_getarg = _of_traces('resop_getarg')
+resop_setarg = _of_traces('resop_setarg')
+box_getint = _of_traces('box_getint')
+box_clone = _of_traces('box_clone')
+box_constbox = _of_traces('box_constbox')
+box_nonconstbox = _of_traces('box_nonconstbox')
+box_isconst = _of_traces('box_isconst')
+box_isint = _of_traces('box_isint')
+stats_get_loop_run_times = _of_traces('stats_get_loop_run_times')
 
 
 def stats_set_debug(warmrunnerdesc, flag):
