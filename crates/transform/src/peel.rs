@@ -15,9 +15,8 @@
 //! a class, is known in all that follow: loads and tests of what does not change vanish from the
 //! loop, though it would be wrong to move them in front of it.
 
-use rustc_hash::FxHashMap;
-use taipan_graph::{BlockId, Loop, Substitution, VarId, find_loops};
-use taipan_lltype::{LLGraph, LLOperand, LowLevel};
+use taipan_graph::{LinkId, Loop, entry_map, find_loops};
+use taipan_lltype::LLGraph;
 
 use crate::calls::calls_a_graph;
 
@@ -39,55 +38,23 @@ pub(crate) fn peel_loops(g: &mut LLGraph) {
 }
 
 fn peel(g: &mut LLGraph, l: &Loop) {
-    let reachable = g.reachable();
-    let copies: FxHashMap<BlockId, BlockId> =
-        (l.blocks.iter()).map(|b| (*b, copy_block(g, *b))).collect();
-    for copy in copies.values() {
-        for link in &mut g.block_mut(*copy).exits {
-            // What is left of the first round goes on in the loop.
-            if link.target != l.header
-                && let Some(target) = copies.get(&link.target)
-            {
-                link.target = *target;
-            }
-        }
-    }
-    for b in reachable {
-        if !copies.contains_key(&b) {
-            for link in &mut g.block_mut(b).exits {
-                if link.target == l.header {
-                    link.target = copies[&l.header];
-                }
-            }
-        }
-    }
-}
-
-/// A copy of a block with variables of its own, which leads to where that leads.
-fn copy_block(g: &mut LLGraph, b: BlockId) -> BlockId {
-    let mut copy = g.block(b).clone();
-    let mut map: Substitution<LowLevel> = Substitution::<LowLevel>::default();
-    let mut renamed = |g: &mut LLGraph, v: &mut VarId| {
-        let new = g.copy_var(*v);
-        map.insert(*v, LLOperand::Var(new));
-        *v = new;
+    let entries = entry_map(g);
+    let entries = entries[l.header.index()].iter();
+    let entries: Vec<LinkId> = entries.filter(|e| !l.contains(e.source)).copied().collect();
+    let (copies, _) = g.copy_blocks(&l.blocks);
+    let first = l.blocks.iter().position(|b| *b == l.header);
+    let Some(first) = first.map(|i| copies[i]) else {
+        return;
     };
-    for v in &mut copy.inputargs {
-        renamed(g, v);
-    }
-    for op in &mut copy.operations {
-        renamed(g, &mut op.result);
-    }
-    for link in &mut copy.exits {
-        for v in [&mut link.last_exception, &mut link.last_exc_value]
-            .into_iter()
-            .flatten()
-        {
-            renamed(g, v);
+    // What is left of the first round goes on in the loop.
+    for copy in copies {
+        for link in &mut g.block_mut(copy).exits {
+            if link.target == first {
+                link.target = l.header;
+            }
         }
     }
-    copy.substitute(&map);
-    let new = g.new_block(Vec::new());
-    *g.block_mut(new) = copy;
-    new
+    for e in entries {
+        g.link_mut(e).target = first;
+    }
 }

@@ -62,6 +62,7 @@ pub(crate) fn keep_in_variables(g: &mut LLGraph, program: &dyn Program) {
 
 /// The places of a loop that can be kept in variables.
 fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) -> Vec<Kept> {
+    let dominators = Dominators::new(g);
     let mut all = Vec::new();
     let mut defined = FxHashSet::default();
     for b in &l.blocks {
@@ -96,7 +97,7 @@ fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) 
         if may
             && entries
                 .iter()
-                .all(|e| was_accessed(g, e.source, p, program))
+                .all(|e| was_accessed(g, &dominators, e.source, p, program))
         {
             let count = op.args.len() - usize::from(access.stored.is_some());
             kept.push(Kept {
@@ -136,8 +137,13 @@ fn operations(op: LLOp) -> Option<(LLOp, LLOp)> {
 }
 
 /// Whether a block or one that dominates it accesses a place: then it is there.
-fn was_accessed(g: &LLGraph, b: BlockId, p: &Place, program: &dyn Program) -> bool {
-    let dominators = Dominators::new(g);
+fn was_accessed(
+    g: &LLGraph,
+    dominators: &Dominators,
+    b: BlockId,
+    p: &Place,
+    program: &dyn Program,
+) -> bool {
     let mut at = Some(b);
     while let Some(b) = at {
         let mut operations = g.block(b).operations.iter();

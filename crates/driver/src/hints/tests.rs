@@ -419,6 +419,67 @@ fn an_edit_timeshifts_one_function() {
     assert_eq!(edit(&mut b, "return acc * 2", looping), followed);
 }
 
+const NODES: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['node'], reds=['n', 'acc'])
+class Node(object):
+    _immutable_fields_ = ['left', 'right']
+    def __init__(self, left, right):
+        self.left = left
+        self.right = right
+
+def left(node, acc):
+    return acc + node.left
+
+def right(node, acc):
+    return acc * node.right
+
+def late(node, acc):
+    return acc
+
+def f(n):
+    node = Node(n, 3)
+    acc = 0
+    while n > 0:
+        driver.jit_merge_point(node=node, n=n, acc=acc)
+        acc = late(node, right(node, left(node, acc)))
+        n -= 1
+    return acc
+";
+
+/// Whether a field is written late is found in the whole program, and reaches only who reads
+/// that field.
+#[test]
+fn a_late_write_reaches_who_reads_the_field() {
+    let mut b = Bench::new(NODES, 1);
+    b.db.log().record_from_now();
+    let mut edit = |to: &str| {
+        let source = NODES.replace("return acc\n\ndef f", &format!("{to}\n\ndef f"));
+        b.system.write("/main.py", &source);
+        sync(&mut b.db, &[Utf8PathBuf::from("/main.py")]);
+        let program = StageProgram::new(&b.db, b.roots, GraphStage::Jit);
+        for name in ["left", "right", "late"] {
+            let f = b.named(&format!("main.{name}"));
+            program.timeshifted(&f).expect("a graph");
+        }
+        let log = b.db.take_log().into_iter();
+        let mut lines: Vec<String> = log
+            .filter(|(q, _, event)| *event == QueryEvent::Executed && q == "timeshifted")
+            .map(|(_, key, _)| key)
+            .collect();
+        lines.sort();
+        lines.join(", ")
+    };
+    let everything = "main.late, main.left, main.right";
+    assert_eq!(edit("return acc"), everything);
+    assert_eq!(edit("return acc + 1"), "main.late");
+    assert_eq!(
+        edit("node.left = acc\n    return acc"),
+        "main.late, main.left"
+    );
+    assert_eq!(edit("node.left = acc\n    return acc + 2"), "main.late");
+}
+
 /// Markers name the greens and reds of their driver in its order, and are gone in code
 /// of the interpreter alone.
 #[test]

@@ -97,9 +97,7 @@ impl Specializer<'_> {
         let Some(word) = assumed.filter(|_| state.assumed != assumed) else {
             return Ok(());
         };
-        let mut anew = state.clone();
-        anew.resumed = true;
-        self.check(state, anew, word)
+        self.check(state, state.clone(), word)
     }
 
     /// Code looks whether what a word stands for is so. If not, compilation goes on in another
