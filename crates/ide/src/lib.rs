@@ -22,6 +22,7 @@ mod fixes;
 mod hints;
 mod hover;
 mod index;
+mod modules;
 mod navigation;
 mod places;
 mod program;
@@ -37,8 +38,8 @@ pub use fixes::{Fix, fixes};
 pub use hints::{Hint, HintKind, inlay_hints};
 pub use hover::{Hover, hover};
 pub use index::{FileIndex, Role, Token, file_index, line_index};
-pub use navigation::{Reference, definitions, highlights, references};
-pub use program::{FilePosition, Workspace};
+pub use navigation::{Reference, definitions, highlights, name_at, references};
+pub use program::{FilePosition, Others, Workspace};
 pub use rename::{Edits, prepare_rename, rename};
 pub use symbols::{
     DocumentSymbol, Fold, SymbolKind, WorkspaceSymbol, document_symbols, folds, selections,

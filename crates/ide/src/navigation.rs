@@ -7,7 +7,8 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 
 use crate::index::{FileIndex, Role, Token, file_index};
-use crate::program::{FilePosition, Home, Workspace};
+use crate::places::Places;
+use crate::program::{FilePosition, Home, Others, Workspace};
 use crate::symbol::{Owner, Resolver, Symbol};
 
 /// A place where a symbol is named.
@@ -17,6 +18,13 @@ pub struct Reference {
     pub span: Span,
     /// It is assigned, defined or imported there.
     pub write: bool,
+}
+
+/// The name at a place.
+pub fn name_at(db: &Database, position: FilePosition) -> Option<String> {
+    let index = file_index(db, position.file);
+    let token = index.token_at(position.offset)?;
+    Some(index.text(token).to_owned())
 }
 
 /// Where what is named at a place is defined: of a method all that may be called, of an
@@ -180,32 +188,23 @@ fn member_definitions(r: &Resolver<'_>, file: File, class: ObjId, name: &str) ->
         .collect()
 }
 
-/// All places that name what is named at a place, in the whole program, in the order of
-/// its files. Methods and attributes are found through the hierarchy of their class.
-pub fn references(db: &Database, workspace: &Workspace, position: FilePosition) -> Vec<Reference> {
-    let file = position.file;
-    let index = file_index(db, file);
-    let Some(token) = index.token_at(position.offset) else {
+/// All places that name what is named at a place, in all programs and in other files of
+/// the workspace, in the order of paths. Methods and attributes are found through the
+/// hierarchy of their class, what is imported also under its other names.
+pub fn references(
+    db: &Database,
+    workspace: &Workspace,
+    others: &Others,
+    position: FilePosition,
+) -> Vec<Reference> {
+    let Ok(places) = Places::of_all(db, workspace, others, position) else {
         return Vec::new();
     };
-    let home = workspace.home(db, file).map(|h| h.program);
-    let others = workspace
-        .programs
-        .iter()
-        .copied()
-        .filter(|p| Some(*p) != home && taipan_interp::program_files(db, *p).contains(&file));
-    // Each program knows places that another one does not have.
-    let mut resolvers = vec![Resolver::of(db, workspace, file)];
-    resolvers.extend(others.map(|p| Resolver::in_program(Home::new(db, p))));
-    let mut out: Vec<Reference> = Vec::new();
-    for r in &resolvers {
-        let symbols = r.symbols(file, &index, token);
-        let found = references_to(r, file, &symbols);
-        out.extend(found);
-    }
-    out.sort_by_key(|x| (x.span.file.path(db), x.span.range));
-    out.dedup();
-    out
+    let reference = |(file, token): &(File, Token)| Reference {
+        span: place(*file, token),
+        write: token.role.writes(),
+    };
+    places.found.values().map(reference).collect()
 }
 
 /// Whether a variable of a function is one of its parameters, which calls may name.
@@ -218,36 +217,6 @@ pub(crate) fn is_parameter(db: &Database, code: CodeId, name: &str) -> bool {
         let (scope, text) = index.variable(t);
         t.role == Role::Parameter && text == name && index.codes.get(scope) == Some(&code)
     })
-}
-
-pub(crate) fn references_to(r: &Resolver<'_>, file: File, symbols: &[Symbol]) -> Vec<Reference> {
-    let mut out: Vec<Reference> = Vec::new();
-    for symbol in symbols {
-        let name = symbol.name(r.db);
-        let files = match symbol {
-            Symbol::Local(code, name) if !is_parameter(r.db, *code, name) => {
-                code.file(r.db).into_iter().collect()
-            }
-            _ => r.files(file).to_vec(),
-        };
-        for f in files {
-            // Most files do not even hold the word.
-            if !f.text(r.db).contains(&name) {
-                continue;
-            }
-            for (span, token) in r.tokens_of(f, symbol) {
-                let reference = Reference {
-                    span,
-                    write: token.role.writes(),
-                };
-                if !out.contains(&reference) {
-                    out.push(reference);
-                }
-            }
-        }
-    }
-    out.sort_by_key(|x| (x.span.file.path(r.db), x.span.range));
-    out
 }
 
 /// The places in the same file that name what is named at a place.

@@ -3,16 +3,18 @@
 //! reaches may be understood by another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{File, SHIPPED, TextRange};
 use taipan_driver::Database;
-use taipan_interp::program_files;
+use taipan_interp::{image_diagnostics, program_files};
 use taipan_syntax::Stmt;
 
 use crate::index::{Role, Token, file_index, words};
+use crate::modules::Modules;
 use crate::navigation::is_parameter;
-use crate::program::{FilePosition, Home, Workspace};
+use crate::program::{FilePosition, Home, Others, Workspace};
 use crate::symbol::{Resolver, Symbol};
 
 /// One program, or one file that no program has.
@@ -21,6 +23,8 @@ pub(crate) struct View<'db> {
     pub(crate) files: Vec<File>,
     /// What is looked for stands for these things in this program.
     pub(crate) wanted: FxHashSet<Symbol>,
+    /// Import time did not get to its end, so that what `files` says is not all.
+    broken: bool,
     /// None before it turned out that the program has one of the files in question.
     occurrences: Option<Vec<Occurrence>>,
 }
@@ -42,19 +46,60 @@ pub(crate) struct Places<'db> {
     /// The same name where nobody knows what it stands for, or where it stands for several
     /// things of which this is one.
     pub(crate) unknown: Vec<(File, Token)>,
-    old: String,
+    /// The name, first as it is written where it was asked, then the others that it is
+    /// imported under, if those count.
+    names: Vec<String>,
     scope: Scope,
     /// Where it was asked.
     home: File,
+    /// What a place stands for that stands for several things.
+    any: FxHashSet<Symbol>,
+    /// Whether places count that stand for other things as well.
+    mixed: bool,
 }
 
 impl<'db> Places<'db> {
-    /// Of what is named at a place; an error that says why that is not known. `others` are
-    /// files that may belong to no program of the workspace.
+    /// Of what is named at a place, by that name; an error that says why that is not known.
     pub(crate) fn of(
         db: &'db Database,
         workspace: &Workspace,
-        others: &[File],
+        others: &Others,
+        position: FilePosition,
+    ) -> Result<Places<'db>, String> {
+        let mut places = Places::start(db, workspace, others, position)?;
+        if !places.any.is_empty() {
+            let old = places.name();
+            return Err(format!(
+                "`{old}` stands for members of unrelated classes here"
+            ));
+        }
+        places.spread();
+        places.keep_what_counts();
+        places.note_unknown(others);
+        Ok(places)
+    }
+
+    /// Of all that is named at a place, also under the names that it is imported under.
+    pub(crate) fn of_all(
+        db: &'db Database,
+        workspace: &Workspace,
+        others: &Others,
+        position: FilePosition,
+    ) -> Result<Places<'db>, String> {
+        let mut places = Places::start(db, workspace, others, position)?;
+        places.mixed = true;
+        loop {
+            places.spread();
+            if !places.add_aliases() {
+                return Ok(places);
+            }
+        }
+    }
+
+    fn start(
+        db: &'db Database,
+        workspace: &Workspace,
+        others: &Others,
         position: FilePosition,
     ) -> Result<Places<'db>, String> {
         let index = file_index(db, position.file);
@@ -62,34 +107,39 @@ impl<'db> Places<'db> {
             .token_at(position.offset)
             .ok_or("there is no name here")?;
         let old = index.text(&token).to_owned();
-        let views = views(db, workspace, others, position.file, &old);
+        let own = Resolver::of(db, workspace, position.file);
+        let symbols = own.symbols(position.file, &index, &token);
+        // What is a function's own is nowhere else.
+        let inside = |s: &Symbol| Scope::of(db, s) == Scope::File;
+        let local = !symbols.is_empty() && symbols.iter().all(inside);
+        let views = match local {
+            true => views(db, workspace, &Others::default(), position.file, &old),
+            false => views(db, workspace, others, position.file, &old),
+        };
         let start = views.iter().find_map(|v| {
             let here = v.files.contains(&position.file);
             let symbols = here.then(|| v.r.symbols(position.file, &index, &token))?;
             (!symbols.is_empty()).then_some(symbols)
         });
-        let symbol = match start.as_deref() {
-            Some([one]) => one.clone(),
-            None | Some([]) => return Err(format!("it is not known what `{old}` stands for here")),
-            _ => {
-                return Err(format!(
-                    "`{old}` stands for members of unrelated classes here"
-                ));
-            }
+        let symbols = start.unwrap_or_default();
+        let Some(first) = symbols.first() else {
+            return Err(format!("it is not known what `{old}` stands for here"));
         };
+        let scope = Scope::of(db, first);
+        let several = symbols.len() > 1;
+        let any = symbols.into_iter().filter(|_| several);
         let mut places = Places {
             db,
             views,
             found: BTreeMap::new(),
             unknown: Vec::new(),
-            scope: Scope::of(db, &symbol),
+            scope,
             home: position.file,
-            old,
+            names: vec![old],
+            any: any.collect(),
+            mixed: false,
         };
         places.add(position.file, token);
-        places.spread();
-        places.keep_what_counts();
-        places.note_unknown();
         Ok(places)
     }
 
@@ -104,19 +154,33 @@ impl<'db> Places<'db> {
         self.found.contains_key(&key)
     }
 
-    /// What a place stands for in one program it stands for everywhere there; and a place
-    /// that is found counts in all programs that have its file.
+    /// What a place stands for in one program it stands for everywhere there; a place
+    /// that is found counts in all programs that have its file; and what is no member of a
+    /// class is the same in all programs.
     fn spread(&mut self) {
+        let mut shared: FxHashSet<Symbol> = FxHashSet::default();
         loop {
-            let files: FxHashSet<File> = self.found.values().map(|(f, _)| *f).collect();
+            let places = self.found.values().map(|(f, _)| *f);
+            let defined = shared.iter().filter_map(|s| match s {
+                Symbol::Global(f, _) | Symbol::Module(f) => Some(*f),
+                Symbol::Local(code, _) => code.file(self.db),
+                _ => None,
+            });
+            let files: FxHashSet<File> = places.chain(defined).collect();
             let mut new = Vec::new();
+            let known = shared.len();
             for i in 0..self.views.len() {
                 let v = &self.views[i];
-                if v.occurrences.is_none() && v.files.iter().any(|f| files.contains(f)) {
-                    let found = occurrences(v, &self.old, self.home, self.scope);
+                let concerned = v.broken || v.files.iter().any(|f| files.contains(f));
+                if v.occurrences.is_none() && concerned {
+                    let found = occurrences(v, &self.names, self.home, self.scope);
                     self.views[i].occurrences = Some(found);
                 }
                 let mut wanted = std::mem::take(&mut self.views[i].wanted);
+                wanted.extend(shared.iter().cloned());
+                if self.views[i].files.contains(&self.home) {
+                    wanted.extend(self.any.iter().cloned());
+                }
                 for o in self.views[i].occurrences() {
                     if let [symbol] = &o.symbols[..]
                         && self.has(o.file, &o.token)
@@ -125,15 +189,16 @@ impl<'db> Places<'db> {
                     }
                 }
                 for o in self.views[i].occurrences() {
-                    if let [symbol] = &o.symbols[..]
-                        && wanted.contains(symbol)
-                    {
+                    let one = o.symbols.len() == 1 || self.mixed;
+                    if one && o.symbols.iter().any(|s| wanted.contains(s)) {
                         new.push((o.file, o.token));
                     }
                 }
+                let everywhere = |s: &&Symbol| !matches!(s, Symbol::Member(..));
+                shared.extend(wanted.iter().filter(everywhere).cloned());
                 self.views[i].wanted = wanted;
             }
-            let mut changed = false;
+            let mut changed = shared.len() > known;
             for (file, token) in new {
                 changed |= self.add(file, token);
             }
@@ -143,6 +208,36 @@ impl<'db> Places<'db> {
         }
     }
 
+    /// Takes up the names behind `as` where it is imported; false if there is no new one.
+    fn add_aliases(&mut self) -> bool {
+        let mut imports: BTreeMap<String, File> = BTreeMap::new();
+        for ((path, _), (file, token)) in &self.found {
+            if matches!(token.role, Role::Imported(_, false) | Role::Module(..)) {
+                imports.insert(path.clone(), *file);
+            }
+        }
+        let mut new = Vec::new();
+        for v in &self.views {
+            for file in imports.values().filter(|f| v.files.contains(f)) {
+                let index = file_index(self.db, *file);
+                for t in index.tokens.iter().filter(|t| t.role == Role::Write(None)) {
+                    let name = index.text(t);
+                    let unknown = !self.names.iter().chain(&new).any(|n| n == name);
+                    let means = || v.r.symbols(*file, &index, t);
+                    if unknown && means().iter().any(|s| v.wanted.contains(s)) {
+                        new.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        if new.is_empty() {
+            return false;
+        }
+        self.names.extend(new);
+        self.views.iter_mut().for_each(|v| v.occurrences = None);
+        true
+    }
+
     /// Forgets the programs that have none of the files in question.
     fn keep_what_counts(&mut self) {
         self.views.retain(|v| v.occurrences.is_some());
@@ -150,7 +245,7 @@ impl<'db> Places<'db> {
 
     /// Collects the places that stand for several things in one program, and those which
     /// no program understands.
-    fn note_unknown(&mut self) {
+    fn note_unknown(&mut self, others: &Others) {
         let mut known: FxHashSet<(File, TextRange)> = FxHashSet::default();
         let mut unknown: Vec<(File, Token)> = Vec::new();
         for v in &self.views {
@@ -159,7 +254,7 @@ impl<'db> Places<'db> {
                 let mixed = o.symbols.len() > 1 && o.symbols.iter().any(|s| v.wanted.contains(s));
                 if mixed {
                     unknown.push((o.file, o.token));
-                } else if !o.symbols.is_empty() || v.other_kind(o) {
+                } else if v.means_something(o) || v.other_kind(o, others) {
                     known.insert(place);
                 }
             }
@@ -168,7 +263,7 @@ impl<'db> Places<'db> {
             for o in v.occurrences() {
                 let place = (o.file, o.token.range);
                 let shipped = o.file.path(self.db).starts_with(SHIPPED);
-                if o.symbols.is_empty() && !known.contains(&place) && !shipped {
+                if !v.means_something(o) && !known.contains(&place) && !shipped {
                     unknown.push((o.file, o.token));
                 }
             }
@@ -191,7 +286,7 @@ impl<'db> Places<'db> {
 
     /// The name itself.
     pub(crate) fn name(&self) -> &str {
-        &self.old
+        &self.names[0]
     }
 
     /// The files of all programs that have it, none twice, without those which ship with
@@ -203,35 +298,6 @@ impl<'db> Places<'db> {
             own.map(|f| (f.path(self.db).to_string(), f)).collect();
         sorted.into_values().collect()
     }
-
-    /// The first of some other files that imports one with a place, by its name, although
-    /// no program says so: it cannot be loaded. The place of the name there.
-    pub(crate) fn not_loaded(&self, others: &[File]) -> Option<(File, TextRange)> {
-        let files: FxHashSet<File> = self.views.iter().flat_map(|v| &v.files).copied().collect();
-        let stems: BTreeSet<String> = (self.found.values())
-            .map(|(f, _)| Symbol::Module(*f).name(self.db))
-            .collect();
-        let mut others: Vec<File> = others.to_vec();
-        others.sort_by_key(|f| f.path(self.db));
-        others.into_iter().find_map(|f| {
-            let text = f.text(self.db);
-            if files.contains(&f) || !text.contains(&self.old) {
-                return None;
-            }
-            let index = file_index(self.db, f);
-            let names = |dotted: &str| dotted.split('.').any(|part| stems.contains(part));
-            let imports = index.parsed.ast.stmts.iter().any(|(_, s)| match s {
-                Stmt::Import(all) => all.iter().any(|a| names(&a.module)),
-                Stmt::ImportFrom(i) => {
-                    let mut from = i.names.iter().flatten();
-                    names(&i.module) || from.any(|(n, _)| stems.contains(index.scopes.text(*n)))
-                }
-                _ => false,
-            });
-            let at = index.tokens.iter().find(|t| index.text(t) == self.old)?;
-            imports.then_some((f, at.range))
-        })
-    }
 }
 
 impl View<'_> {
@@ -239,9 +305,29 @@ impl View<'_> {
         self.occurrences.as_deref().unwrap_or_default()
     }
 
+    /// Whether it is known what a name stands for.
+    fn means_something(&self, o: &Occurrence) -> bool {
+        match &o.symbols[..] {
+            [] => false,
+            // A star import that is not loaded may bind it.
+            [Symbol::Builtin(_)] if self.broken => {
+                let index = file_index(self.r.db, o.file);
+                let mut stmts = index.parsed.ast.stmts.iter();
+                !stmts.any(|(id, s)| match s {
+                    Stmt::ImportFrom(i) => {
+                        let from = self.r.import_target(o.file, &index, id, None, "");
+                        i.names.is_none() && from.is_none()
+                    }
+                    _ => false,
+                })
+            }
+            _ => true,
+        }
+    }
+
     /// Whether a name is one of something that is no class, module or parameter of the
     /// program.
-    fn other_kind(&self, o: &Occurrence) -> bool {
+    fn other_kind(&self, o: &Occurrence, others: &Others) -> bool {
         let index = file_index(self.r.db, o.file);
         match o.token.role {
             Role::Attribute(expr, _) => {
@@ -249,9 +335,27 @@ impl View<'_> {
                 crate::rename::of_builtin_kind(&self.r, &index, &o.token, expr)
                     || global && !self.r.may_be_module(&index, &o.token, expr)
             }
+            // From a module that is none of the workspace's.
+            Role::Imported(stmt, _) => {
+                let shown = |f: &File| f.path(self.r.db);
+                let mut paths = self.files.iter().map(shown);
+                match &index.parsed.ast.stmts[stmt] {
+                    Stmt::ImportFrom(i) if i.dots == 0 => {
+                        let root = i.module.split('.').next().unwrap_or_default();
+                        !others.names.contains(root)
+                            && !paths
+                                .any(|p| p.components().any(|c| module_name(c.as_str()) == root))
+                    }
+                    _ => false,
+                }
+            }
             _ => false,
         }
     }
+}
+
+fn module_name(part: &str) -> &str {
+    part.strip_suffix(".py").unwrap_or(part)
 }
 
 /// Where a thing can be named.
@@ -274,12 +378,12 @@ impl Scope {
     }
 }
 
-/// The programs of a workspace that have a file, then files that belong to none of them
-/// and hold the name.
+/// The programs of a workspace, then the files that belong to none of them, hold the name
+/// and import modules of the workspace; those first that have a file.
 fn views<'db>(
     db: &'db Database,
     workspace: &Workspace,
-    others: &[File],
+    others: &Others,
     file: File,
     old: &str,
 ) -> Vec<View<'db>> {
@@ -290,24 +394,52 @@ fn views<'db>(
         seen.extend(&files);
         out.push(View::new(Resolver::in_program(Home::new(db, *p)), files));
     }
-    let mut others: Vec<File> = others.iter().copied().chain([file]).collect();
-    others.sort_by_key(|f| f.path(db));
-    others.dedup();
-    for f in others {
+    let mut more: Vec<File> = others.files.iter().copied().chain([file]).collect();
+    more.sort_by_key(|f| f.path(db));
+    more.dedup();
+    for f in more {
         if seen.contains(&f) || !f.exists(db) || !has_word(f.text(db), old) {
             continue;
         }
-        let view = match workspace.test_module(db, f) {
-            Some(p) => View::new(
-                Resolver::in_program(Home::new(db, p)),
-                program_files(db, p).to_vec(),
-            ),
-            None => View::new(Resolver::alone(db), vec![f]),
+        if f != file && !imports_any(db, f, &others.names) {
+            continue;
+        }
+        let mut view = match workspace.test_module(db, f) {
+            Some(p) => {
+                let r = Resolver::in_program(Home::new(db, p));
+                let mut view = View::new(r, program_files(db, p).to_vec());
+                view.broken = !image_diagnostics(db, p).is_empty();
+                view
+            }
+            None => View {
+                broken: true,
+                ..View::new(Resolver::alone(db), Vec::new())
+            },
         };
+        if !view.files.contains(&f) {
+            view.files.push(f);
+            view.broken = true;
+        }
         out.push(view);
+    }
+    let all = out.iter().flat_map(|v| &v.files).copied();
+    let modules = Rc::new(Modules::new(db, all));
+    for v in &mut out {
+        v.r.modules = Some(modules.clone());
     }
     out.sort_by_key(|v| !v.files.contains(&file));
     out
+}
+
+/// Whether a file imports a module of one of these names, or from one.
+fn imports_any(db: &Database, file: File, names: &BTreeSet<String>) -> bool {
+    let index = file_index(db, file);
+    let root = |dotted: &str| names.contains(dotted.split('.').next().unwrap_or_default());
+    index.parsed.ast.stmts.iter().any(|(_, s)| match s {
+        Stmt::Import(all) => all.iter().any(|a| root(&a.module)),
+        Stmt::ImportFrom(i) => i.dots > 0 || root(&i.module),
+        _ => false,
+    })
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -321,17 +453,19 @@ impl<'db> View<'db> {
             r,
             files,
             wanted: FxHashSet::default(),
+            broken: false,
             occurrences: None,
         }
     }
 }
 
-fn occurrences(v: &View<'_>, old: &str, home: File, scope: Scope) -> Vec<Occurrence> {
+fn occurrences(v: &View<'_>, names: &[String], home: File, scope: Scope) -> Vec<Occurrence> {
     let db = v.r.db;
     let mut out = Vec::new();
     for file in &v.files {
         let elsewhere = *file != home;
-        if elsewhere && scope == Scope::File || !file.text(db).contains(old) {
+        let holds = |name: &String| file.text(db).contains(name);
+        if elsewhere && scope == Scope::File || !names.iter().any(holds) {
             continue;
         }
         let index = file_index(db, *file);
@@ -346,7 +480,7 @@ fn occurrences(v: &View<'_>, old: &str, home: File, scope: Scope) -> Vec<Occurre
             let text = index
                 .scopes
                 .text(index.scopes.mangle(token.scope, token.name));
-            if counts && text == old {
+            if counts && names.iter().any(|n| n == text) {
                 out.push(Occurrence {
                     file: *file,
                     token: *token,

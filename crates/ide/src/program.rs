@@ -1,8 +1,9 @@
 //! The programs of a workspace, and the objects of one that a file's names stand for.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashMap;
 use taipan_annotator::{RootSet, Roots, Spec, specs_of};
 use taipan_base::{Db, File, Program, Span, TextRange};
@@ -26,6 +27,28 @@ pub struct Workspace {
     /// Folders of RPython, with how their modules are found: a file in them that no
     /// program reaches is looked at by itself.
     pub folders: Vec<(Utf8PathBuf, LoadOptions)>,
+}
+
+/// What the folders of a workspace hold besides its programs.
+#[derive(Clone, Default, Debug)]
+pub struct Others {
+    /// The files of Python that hold the name in question; some may belong to programs.
+    pub files: Vec<File>,
+    /// The names of all modules and packages in the folders.
+    pub names: BTreeSet<String>,
+}
+
+impl Others {
+    /// Takes note of the modules and packages in the path of a file of Python.
+    pub fn note(&mut self, path: &Utf8Path) {
+        for part in path.components() {
+            let name = part.as_str();
+            let name = name.strip_suffix(".py").unwrap_or(name);
+            if !self.names.contains(name) {
+                self.names.insert(name.to_owned());
+            }
+        }
+    }
 }
 
 /// A place in a file.

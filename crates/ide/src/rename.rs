@@ -11,7 +11,7 @@ use taipan_syntax::Expr;
 use crate::index::{FileIndex, Role, Token, file_index};
 use crate::navigation::subclasses;
 use crate::places::{Places, star_imports, variables};
-use crate::program::{FilePosition, Workspace};
+use crate::program::{FilePosition, Others, Workspace};
 use crate::symbol::{Resolver, Symbol};
 
 /// Texts to be replaced, with what replaces them.
@@ -37,13 +37,12 @@ pub fn prepare_rename(
 
 /// The edits that rename what is named at a place, everywhere: a local variable, a
 /// function or other global, a class, a method or attribute through its hierarchy, in all
-/// programs of the workspace. `others` are the files of RPython in its folders, of which
-/// some may belong to no program. An error where it is not certain that nothing else
+/// programs of the workspace and other files of its folders. An error where it is not certain that nothing else
 /// would have to change.
 pub fn rename(
     db: &Database,
     workspace: &Workspace,
-    others: &[File],
+    others: &Others,
     position: FilePosition,
     new: &str,
 ) -> Result<Edits, String> {
@@ -66,7 +65,7 @@ pub fn rename(
     if places.name() == new {
         return Ok(Vec::new());
     }
-    certain(&places, others)?;
+    certain(&places)?;
     free(&places, new)?;
     let spans = places.found.values().map(|(file, t)| Span {
         file: *file,
@@ -103,7 +102,6 @@ fn not_mangled(index: &FileIndex, token: &Token) -> Result<(), String> {
 /// in question.
 fn renamable(r: &Resolver<'_>, symbol: &Symbol, name: &str) -> Result<(), String> {
     let shipped = |f: File| f.path(r.db).starts_with(SHIPPED);
-    let home = r.home.as_ref().ok_or("no program has this file");
     if symbol.name(r.db) != name && !matches!(symbol, Symbol::Module(_)) {
         let own = symbol.name(r.db);
         return Err(format!("`{name}` is another name of `{own}` here"));
@@ -118,9 +116,10 @@ fn renamable(r: &Resolver<'_>, symbol: &Symbol, name: &str) -> Result<(), String
         Symbol::Global(_, n) if matches!(&**n, "target" | "entry_point" | "main") => {
             Err(format!("`{name}` is where the program starts"))
         }
-        Symbol::Global(..) => Ok(home.map(|_| ())?),
+        Symbol::Global(..) => Ok(()),
         Symbol::Member(class, _) => {
-            let place = home?.place(*class).ok_or("its class is builtin")?;
+            let place = r.home.as_ref().and_then(|h| h.place(*class));
+            let place = place.ok_or("its class is builtin")?;
             match shipped(place.file) {
                 true => Err(format!("`{name}` ships with Taipan")),
                 false => Ok(()),
@@ -143,7 +142,7 @@ fn class_body(r: &Resolver<'_>, code: CodeId) -> bool {
 }
 
 /// Whether all places that may name a symbol are known.
-fn certain(places: &Places<'_>, others: &[File]) -> Result<(), String> {
+fn certain(places: &Places<'_>) -> Result<(), String> {
     let db = places.db;
     let old = places.name();
     if let Some((file, t)) = places.unknown.first() {
@@ -158,12 +157,6 @@ fn certain(places: &Places<'_>, others: &[File]) -> Result<(), String> {
     }
     if places.only_local() {
         return Ok(());
-    }
-    if let Some((file, range)) = places.not_loaded(others) {
-        let at = line(db, file, range);
-        return Err(format!(
-            "`{old}` at {at} may be the same, in a file that cannot be loaded"
-        ));
     }
     let variables = variables(places);
     for file in places.files() {

@@ -17,6 +17,7 @@ use taipan_syntax::{Expr, ExprId, Stmt, StmtId};
 
 use crate::body::Body;
 use crate::index::{FileIndex, Role, Token, file_index};
+use crate::modules::Modules;
 use crate::program::{Home, Workspace};
 
 /// What a name stands for.
@@ -44,6 +45,9 @@ pub(crate) struct Resolver<'db> {
     /// None for a file that no program reaches: then only what the file itself says
     /// is known.
     pub(crate) home: Option<Home<'db>>,
+    /// Where imports are looked up that no program has loaded; none where only what is
+    /// loaded counts.
+    pub(crate) modules: Option<Rc<Modules>>,
     bodies: RefCell<FxHashMap<CodeId, Option<Rc<Body>>>>,
 }
 
@@ -53,6 +57,7 @@ impl<'db> Resolver<'db> {
         Resolver {
             db,
             home: workspace.home(db, file),
+            modules: None,
             bodies: RefCell::default(),
         }
     }
@@ -62,6 +67,7 @@ impl<'db> Resolver<'db> {
         Resolver {
             db: home.db,
             home: Some(home),
+            modules: None,
             bodies: RefCell::default(),
         }
     }
@@ -71,6 +77,7 @@ impl<'db> Resolver<'db> {
         Resolver {
             db,
             home: None,
+            modules: None,
             bodies: RefCell::default(),
         }
     }
@@ -218,8 +225,10 @@ impl<'db> Resolver<'db> {
 
     fn has_global(&self, file: File, name: &str) -> bool {
         let home = self.home.as_ref();
-        home.and_then(|h| h.global(h.module_of(file)?, name))
-            .is_some()
+        let loaded = home.and_then(|h| h.global(h.module_of(file)?, name));
+        // A module that is not loaded has what its text binds.
+        let bound = || file_index(self.db, file).bindings(name).next().is_some();
+        loaded.is_some() || self.modules.is_some() && bound()
     }
 
     /// What `import a.b` without `as` binds.
@@ -282,9 +291,9 @@ impl<'db> Resolver<'db> {
             && from != file
             && self.has_global(from, name)
         {
-            let home = self.home.as_ref()?;
-            let value = home.global(home.module_of(from)?, name);
-            let is_module = matches!(value, Some(Const::Obj(m))
+            let home = self.home.as_ref();
+            let value = home.and_then(|h| h.global(h.module_of(from)?, name));
+            let is_module = matches!((home, value), (Some(home), Some(Const::Obj(m)))
                 if matches!(home.object(m).as_deref(), Some(ObjData::Module { .. })));
             if !is_module {
                 return Some(self.follow(from, &file_index(self.db, from), name, depth));
@@ -327,6 +336,11 @@ impl<'db> Resolver<'db> {
 
     /// The file of a module that an import in a file names.
     fn module_file(&self, file: File, dots: u32, dotted: &str) -> Option<File> {
+        let loaded = self.loaded_module(file, dots, dotted);
+        loaded.or_else(|| self.modules.as_ref()?.find(self.db, file, dots, dotted))
+    }
+
+    fn loaded_module(&self, file: File, dots: u32, dotted: &str) -> Option<File> {
         let home = self.home.as_ref()?;
         let here = match home.object(home.module_of(file)?).as_deref() {
             Some(ObjData::Module { name }) => name.to_string(),
@@ -375,12 +389,24 @@ impl<'db> Resolver<'db> {
         let mut out: Vec<Symbol> = Vec::new();
         for owner in self.owners(file, index, token, expr) {
             let symbol = match owner {
-                Owner::Module(m) => Some(self.global(m, &file_index(self.db, m), name)),
+                Owner::Module(m) => match self.submodule(m, name) {
+                    Some(sub) => Some(Symbol::Module(sub)),
+                    None => Some(self.global(m, &file_index(self.db, m), name)),
+                },
                 Owner::Class(c) => Some(self.member(c, name)),
             };
             out.extend(symbol.filter(|s| !out.contains(s)));
         }
         out
+    }
+
+    /// A module inside of a package, where the package has nothing else of that name.
+    fn submodule(&self, package: File, name: &str) -> Option<File> {
+        let modules = self.modules.as_ref()?;
+        let inside = package.path(self.db).file_name() == Some("__init__.py");
+        (inside && !self.has_global(package, name))
+            .then(|| modules.find(self.db, package, 1, name))
+            .flatten()
     }
 
     /// What an attribute expression looks its attribute up in.
@@ -391,13 +417,12 @@ impl<'db> Resolver<'db> {
         token: &Token,
         expr: ExprId,
     ) -> Vec<Owner> {
-        let Some(home) = &self.home else {
-            return Vec::new();
-        };
         let mut out = Vec::new();
         let mut add = |o: Option<Owner>| out.extend(o.filter(|o| !out.contains(o)));
         let range = index.parsed.spans.expr(expr);
-        if let Some(body) = self.body_of_scope(index, token.scope) {
+        if let Some(home) = &self.home
+            && let Some(body) = self.body_of_scope(index, token.scope)
+        {
             for found in body.operations(range) {
                 match found.op.args.first() {
                     Some(Operand::Const(c)) => add(self.owner_of_const(c)),
@@ -440,27 +465,29 @@ impl<'db> Resolver<'db> {
         scope: ScopeId,
         expr: ExprId,
     ) -> Option<Symbol> {
-        let (name, range) = match index.parsed.ast.exprs[expr] {
-            Expr::Name(name) => (name, index.parsed.spans.expr(expr)),
+        let token = self.token_of(index, scope, expr)?;
+        let symbols = self.symbols(file, index, &token).into_iter();
+        symbols.into_iter().find(|s| matches!(s, Symbol::Module(_)))
+    }
+
+    /// The token of a name or attribute expression.
+    fn token_of(&self, index: &FileIndex, scope: ScopeId, expr: ExprId) -> Option<Token> {
+        let whole = index.parsed.spans.expr(expr);
+        let (name, range, role) = match index.parsed.ast.exprs[expr] {
+            Expr::Name(name) => (name, whole, Role::Read(expr)),
             Expr::Attribute(_, name) => {
-                let end = index.parsed.spans.expr(expr).end;
                 let len = index.scopes.text(name).len() as u32;
-                (name, TextRange::new(end.saturating_sub(len), end))
+                let range = TextRange::new(whole.end.saturating_sub(len), whole.end);
+                (name, range, Role::Attribute(expr, false))
             }
             _ => return None,
         };
-        let role = match index.parsed.ast.exprs[expr] {
-            Expr::Name(_) => Role::Read(expr),
-            _ => Role::Attribute(expr, false),
-        };
-        let token = Token {
+        Some(Token {
             range,
             name,
             scope,
             role,
-        };
-        let symbols = self.symbols(file, index, &token).into_iter();
-        symbols.into_iter().find(|s| matches!(s, Symbol::Module(_)))
+        })
     }
 
     /// Whether an attribute of which nothing is known may be one of a module: that of a
@@ -611,23 +638,54 @@ impl<'db> Resolver<'db> {
     }
 
     fn keyword(&self, file: File, index: &FileIndex, token: &Token, call: ExprId) -> Vec<Symbol> {
-        let Some(home) = &self.home else {
-            return Vec::new();
-        };
-        let mut functions = self.callees(index, token.scope, call);
-        if functions.is_empty() {
-            functions.extend(self.named_callee(home, file, index, token.scope, call));
-        }
-        functions
-            .into_iter()
-            .filter_map(|f| match home.object(f).as_deref()? {
-                ObjData::Function(f) => Some(Symbol::Local(
-                    home.plain_code(f.code),
-                    index.text(token).into(),
-                )),
+        let name = index.text(token);
+        if let Some(home) = &self.home {
+            let mut functions = self.callees(index, token.scope, call);
+            if functions.is_empty() {
+                functions.extend(self.named_callee(home, file, index, token.scope, call));
+            }
+            let parameter = |f: ObjId| match home.object(f).as_deref()? {
+                ObjData::Function(f) => Some(Symbol::Local(home.plain_code(f.code), name.into())),
                 _ => None,
-            })
+            };
+            let found: Vec<Symbol> = functions.into_iter().filter_map(parameter).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        let code = self.written_callee(file, index, token.scope, call);
+        code.map(|c| Symbol::Local(c, name.into()))
+            .into_iter()
             .collect()
+    }
+
+    /// The function that a call names in a file that is not loaded: the only `def` of a
+    /// global.
+    fn written_callee(
+        &self,
+        file: File,
+        index: &FileIndex,
+        scope: ScopeId,
+        call: ExprId,
+    ) -> Option<CodeId> {
+        self.modules.as_ref()?;
+        let Expr::Call(c) = &index.parsed.ast.exprs[call] else {
+            return None;
+        };
+        let token = self.token_of(index, scope, c.function)?;
+        let [Symbol::Global(from, name)] = &self.symbols(file, index, &token)[..] else {
+            return None;
+        };
+        let from = file_index(self.db, *from);
+        let mut bindings = from.bindings(name);
+        let (first, second) = (bindings.next()?, bindings.next());
+        match (first.role, second) {
+            (Role::Function(f), None) => {
+                let scope = *from.scopes.by_node.get(&ScopeNode::Function(f))?;
+                from.codes.get(scope).copied()
+            }
+            _ => None,
+        }
     }
 
     /// The function that a call names, where nobody runs the call.

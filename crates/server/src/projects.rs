@@ -52,7 +52,8 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
             None => Config::default(),
         };
         let options = options(folder, &config, settings);
-        if !settings.targets.is_empty() || config.root.as_str() != "" {
+        let set = !settings.targets.is_empty() || !settings.path.is_empty();
+        if set || config.root.as_str() != "" {
             loaded.folders.push((folder.clone(), options.clone()));
         }
         let targets = if !settings.targets.is_empty() {

@@ -8,7 +8,7 @@ use taipan_base::{Db, File, MemorySystem, Span, position};
 use taipan_driver::{Database, LoadOptions};
 use taipan_testkit::split_fixture;
 
-use crate::{FilePosition, Workspace};
+use crate::{FilePosition, Others, Workspace};
 
 mod diagnostics;
 mod hover;
@@ -27,7 +27,7 @@ pub(crate) struct Fixture {
     /// Where the cursor is; the start of the target without one.
     pub(crate) position: FilePosition,
     /// All files.
-    pub(crate) others: Vec<File>,
+    pub(crate) others: Others,
 }
 
 pub(crate) fn fixture(text: &str) -> Fixture {
@@ -55,15 +55,18 @@ pub(crate) fn fixture(text: &str) -> Fixture {
     programs.extend(targets.iter().map(|t| program(t)));
     let (path, offset) = cursor.unwrap_or(("/main.py".to_owned(), 0));
     let file = db.files().get(&db, Utf8Path::new(&path));
+    let mut others = Others::default();
+    for p in paths.iter().map(Utf8Path::new) {
+        others.note(p);
+        others.files.push(db.files().get(&db, p));
+    }
     Fixture {
         workspace: Workspace {
             programs,
             folders: vec![("/".into(), LoadOptions::default())],
         },
         position: FilePosition { file, offset },
-        others: (paths.iter())
-            .map(|p| db.files().get(&db, Utf8Path::new(p)))
-            .collect(),
+        others,
         db,
     }
 }

@@ -18,7 +18,7 @@ fn definitions(text: &str, expected: Expect) {
 
 fn references(text: &str, expected: Expect) {
     let f = fixture(text);
-    let found = crate::references(&f.db, &f.workspace, f.position);
+    let found = crate::references(&f.db, &f.workspace, &f.others, f.position);
     let mark = |w: bool| if w { " (write)" } else { "" };
     let lines = found
         .into_iter()
@@ -271,5 +271,67 @@ fn highlights_stay_in_the_file() {
         /helper.py:7:17 LIMIT
         /helper.py:8:23 LIMIT
     "#]],
+    );
+}
+
+#[test]
+fn references_in_all_programs() {
+    references(
+        "
+        #- /lib.py
+        def bu$0ild(n): return n
+        #- /main.py
+        from lib import build as make
+        def entry_point(argv): return make(1)
+        #- /second.py
+        import lib
+        def entry_point(argv): return lib.build(2)
+        #- /third.py
+        from main import make
+        from main import make as again
+        def entry_point(argv): return make(3) + again(4)
+        #- /test_lib.py
+        from lib import *
+        def test_build(): assert build(5) == 5
+        #- /tool.py
+        import not_there
+        from lib import build
+        print build(6)
+        ",
+        expect![[r#"
+            /lib.py:1:5 build (write)
+            /main.py:1:17 build
+            /main.py:1:26 make (write)
+            /main.py:2:31 make
+            /second.py:2:35 build
+            /test_lib.py:2:26 build
+            /third.py:1:18 make (write)
+            /third.py:2:18 make
+            /third.py:2:26 again (write)
+            /third.py:3:31 make
+            /third.py:3:41 again
+            /tool.py:2:17 build (write)
+            /tool.py:3:7 build
+        "#]],
+    );
+    // Of several things that one place stands for, those of all.
+    references(
+        "
+        class A(object):
+            def get(self): return 1
+        class B(object):
+            def get(self): return 2
+        class C(object):
+            def get(self): return 3
+        def f(x): return x.ge$0t()
+        f._annspecialcase_ = 'specialize:argtype(0)'
+        def entry_point(argv): return f(A()) + f(B()) + A().get() + C().get()
+        ",
+        expect![[r#"
+            /main.py:2:9 get (write)
+            /main.py:4:9 get (write)
+            /main.py:7:20 get
+            /main.py:9:53 get
+        "#]],
     );
 }

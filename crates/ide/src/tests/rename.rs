@@ -405,8 +405,11 @@ fn no_place_or_all() {
         /lib.py:4:57 w -> a
         /main.py:2:35 w -> a
         refused: it is not known whether `w` at /dead.py:2 is the same
-        refused: `f` at /broken.py:2 may be the same, in a file that cannot be loaded
-        refused: it is not known whether `f` at /main.py:1 is the same
+        /broken.py:2:17 f -> g
+        /lib.py:8:5 f -> g
+        /main.py:1:17 f -> g
+        /main.py:2:31 f -> g
+        refused: `f` at /main.py:1 may be something else
         refused: `g` is used in /main.py already
         refused: it is not known whether `key` at /main.py:2 is the same
         refused: it is not known whether `key` at /main.py:2 is the same
@@ -414,6 +417,120 @@ fn no_place_or_all() {
         /main.py:1:17 f -> g
         /main.py:4:16 f -> g
         /main.py:5:31 f -> g
+    "#]]
+    .assert_eq(&all);
+}
+
+/// Files that cannot be loaded, beside a program: what their imports mean is told by the
+/// files that there are.
+#[test]
+fn files_that_cannot_be_loaded() {
+    let lib = "
+        #- /src/som/__init__.py
+        # A package.
+        #- /src/som/symbols.py
+        class Table(object):
+            def intern(self): return 1
+        def symbol_for(text, size=1): return size
+        #- /src/main.py
+        from som.symbols import symbol_for, Table
+        def entry_point(argv): return symbol_for('x') + Table().intern()
+        ";
+    let with = |other: &str, at: &str| {
+        let text = format!("{lib}{other}").replace("        ", "");
+        let text = text.replace("\ndef intern", "\n    def intern");
+        let text = text.replacen(at, &format!("$0{at}"), 1);
+        // The fixture's target is `/main.py`.
+        text.replace("/src/main.py", "/main.py")
+            .replace("/src/som", "/som")
+    };
+    let mut all = String::new();
+    for (other, at) in [
+        // Resolved by name.
+        (
+            "#- /tests/test_a.py\nimport not_there\nfrom som.symbols import symbol_for as s, symbol_for\nprint s('y'), symbol_for('z', size=2)\n",
+            "symbol_for(text",
+        ),
+        (
+            "#- /tests/test_a.py\nimport not_there\nimport som.symbols\nprint som.symbols.symbol_for('z', size=2)\n",
+            "symbol_for(text",
+        ),
+        (
+            "#- /tests/test_a.py\nimport not_there\nimport som.symbols\nprint som.symbols.symbol_for('z', size=2)\n",
+            "size=1",
+        ),
+        // From there.
+        (
+            "#- /tests/test_a.py\nimport not_there\nfrom som.symbols import symbol_for\nprint symbol_for('ask')\n",
+            "symbol_for('ask",
+        ),
+        // Star imports.
+        (
+            "#- /tests/test_a.py\nimport not_there\nfrom som.symbols import *\nprint symbol_for('z')\n",
+            "symbol_for(text",
+        ),
+        // Two modules of that name: not certain.
+        (
+            "#- /tests/test_a.py\nimport not_there\nfrom symbols import symbol_for\n#- /a/symbols.py\ndef symbol_for(): pass\nimport som\n",
+            "symbol_for(text",
+        ),
+        // Methods of what is not known.
+        (
+            "#- /tests/test_a.py\nimport not_there\nimport som\ndef f(x): return x.intern()\n",
+            "intern",
+        ),
+        // Nothing of this workspace.
+        (
+            "#- /tests/test_a.py\nimport not_there\nfrom not_there import symbol_for\nprint symbol_for()\n#- /tests/b.py\nimport os\ndef f(x): return x.intern\n",
+            "symbol_for(text",
+        ),
+        (
+            "#- /tests/b.py\nimport os\ndef f(x): return x.intern\n",
+            "intern",
+        ),
+    ] {
+        all.push_str(&outcome(&with(other, at), "fresh"));
+        all.push('\n');
+    }
+    expect![[r#"
+        /main.py:1:25 symbol_for -> fresh
+        /main.py:2:31 symbol_for -> fresh
+        /som/symbols.py:3:5 symbol_for -> fresh
+        /tests/test_a.py:2:25 symbol_for -> fresh
+        /tests/test_a.py:2:42 symbol_for -> fresh
+        /tests/test_a.py:3:15 symbol_for -> fresh
+
+        /main.py:1:25 symbol_for -> fresh
+        /main.py:2:31 symbol_for -> fresh
+        /som/symbols.py:3:5 symbol_for -> fresh
+        /tests/test_a.py:3:19 symbol_for -> fresh
+
+        /som/symbols.py:3:22 size -> fresh
+        /som/symbols.py:3:38 size -> fresh
+        /tests/test_a.py:3:35 size -> fresh
+
+        /main.py:1:25 symbol_for -> fresh
+        /main.py:2:31 symbol_for -> fresh
+        /som/symbols.py:3:5 symbol_for -> fresh
+        /tests/test_a.py:2:25 symbol_for -> fresh
+        /tests/test_a.py:3:7 symbol_for -> fresh
+
+        /main.py:1:25 symbol_for -> fresh
+        /main.py:2:31 symbol_for -> fresh
+        /som/symbols.py:3:5 symbol_for -> fresh
+        /tests/test_a.py:3:7 symbol_for -> fresh
+
+        refused: it is not known whether `symbol_for` at /tests/test_a.py:2 is the same
+
+        refused: it is not known whether `intern` at /tests/test_a.py:3 is the same
+
+        /main.py:1:25 symbol_for -> fresh
+        /main.py:2:31 symbol_for -> fresh
+        /som/symbols.py:3:5 symbol_for -> fresh
+
+        /main.py:2:57 intern -> fresh
+        /som/symbols.py:2:9 intern -> fresh
+
     "#]]
     .assert_eq(&all);
 }

@@ -8,6 +8,7 @@ use lsp_types::{
 };
 use taipan_base::File;
 
+use super::write::mentioning;
 use crate::snapshot::Snapshot;
 
 pub(super) fn definition(
@@ -25,7 +26,11 @@ pub(super) fn references(
     params: ReferenceParams,
 ) -> Result<Option<Vec<Location>>, String> {
     let position = s.position(&params.text_document_position);
-    let mut found = taipan_ide::references(&s.db, &s.workspace, position);
+    let others = match taipan_ide::name_at(&s.db, position) {
+        Some(name) => mentioning(s, &name),
+        None => return Ok(None),
+    };
+    let mut found = taipan_ide::references(&s.db, &s.workspace, &others, position);
     if !params.context.include_declaration {
         let definitions = taipan_ide::definitions(&s.db, &s.workspace, position);
         found.retain(|r| !definitions.contains(&r.span));

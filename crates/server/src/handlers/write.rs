@@ -8,9 +8,10 @@ use lsp_types::{
     ParameterLabel, PrepareRenameResponse, RenameParams, SignatureHelp, SignatureHelpParams,
     SignatureInformation, TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
 };
-use taipan_base::{Db, File, FileContents, SHIPPED, Span};
+use salsa::Database as _;
+use taipan_base::{Db, FileContents, SHIPPED, Span};
 use taipan_driver::{Past, Reader, python_files};
-use taipan_ide::CompletionKind;
+use taipan_ide::{CompletionKind, Others};
 
 use crate::convert::Encoding;
 use crate::snapshot::Snapshot;
@@ -34,18 +35,20 @@ pub(super) fn rename(s: &Snapshot, params: RenameParams) -> Result<Option<Worksp
     workspace_edit(s, edits).map(Some)
 }
 
-/// The files of Python in the folders of the workspace that hold a word: those which no
-/// program reaches may name things as well.
-fn mentioning(s: &Snapshot, word: &str) -> Vec<File> {
+/// The files of Python in the folders of the workspace, and among them those that hold a
+/// word: what no program reaches may name things as well.
+pub(super) fn mentioning(s: &Snapshot, word: &str) -> Others {
     // What does not hold it becomes no input.
     let past = Past(s.db.system());
-    let mut out = Vec::new();
+    let mut out = Others::default();
     for folder in s.folders.iter() {
         for path in python_files(&past, folder).unwrap_or_default() {
+            s.db.unwind_if_revision_cancelled();
+            out.note(path.strip_prefix(folder).unwrap_or(&path));
             if let FileContents::Text(text) = past.read(&path)
                 && text.contains(word)
             {
-                out.push(s.db.files().get(&s.db, &path));
+                out.files.push(s.db.files().get(&s.db, &path));
             }
         }
     }

@@ -245,6 +245,81 @@ fn rename_through_the_hierarchy() {
     c.stop();
 }
 
+/// A module that a target, a test module and a file that cannot be loaded name.
+#[test]
+fn references_and_rename_over_the_borders_of_programs() {
+    let files = [
+        (
+            "src/lib.py",
+            "class Table(object):\n    def intern(self): return 1\ndef symbol_for(text): return len(text)\n",
+        ),
+        (
+            "src/main.py",
+            "import lib\ndef entry_point(argv): return lib.symbol_for('a') + lib.Table().intern()\n",
+        ),
+        (
+            "src/test_lib.py",
+            "from lib import symbol_for\ndef test_it():\n    assert symbol_for('b') == 1\n",
+        ),
+        (
+            "tests/test_more.py",
+            "import not_there\nfrom lib import symbol_for\ndef check(table):\n    return table.intern(), symbol_for('c')\n",
+        ),
+    ];
+    let mut c = Client::start(&files);
+    let wanted = [
+        "src/lib.py 2:4-2:14",
+        "src/main.py 1:34-1:44",
+        "src/test_lib.py 0:16-0:26",
+        "src/test_lib.py 2:11-2:21",
+        "tests/test_more.py 1:16-1:26",
+        "tests/test_more.py 3:27-3:37",
+    ];
+    // From the library, from the test, and from what cannot be loaded.
+    for (name, nth) in [
+        ("src/lib.py", 0),
+        ("src/test_lib.py", 1),
+        ("tests/test_more.py", 1),
+    ] {
+        c.open(name);
+        let mut params = document(&c, name);
+        params["position"] = c.position(name, "symbol_for", nth);
+        params["context"] = json!({"includeDeclaration": true});
+        let found = c.request("textDocument/references", params.clone());
+        let found: Vec<String> = (found.as_array().unwrap().iter())
+            .map(|l| {
+                let uri = l["uri"].as_str().unwrap();
+                let file = uri.strip_prefix(&c.url("")).unwrap();
+                format!("{file} {}", range(&l["range"]))
+            })
+            .collect();
+        assert_eq!(found, wanted, "{name}");
+        params["newName"] = json!("intern_symbol");
+        let edit = c.request("textDocument/rename", params);
+        let mut changed: Vec<String> = Vec::new();
+        for (uri, edits) in edit["changes"].as_object().unwrap() {
+            let file = uri.strip_prefix(&c.url("")).unwrap();
+            let ranges = edits.as_array().unwrap().iter();
+            changed.extend(ranges.map(|e| format!("{file} {}", range(&e["range"]))));
+        }
+        changed.sort();
+        assert_eq!(changed, wanted, "{name}");
+    }
+    // What is not certain is refused, with the place.
+    let mut params = document(&c, "src/lib.py");
+    params["position"] = c.position("src/lib.py", "intern", 0);
+    params["newName"] = json!("add");
+    let id = c.ask("textDocument/rename", params);
+    let answer = c.answer(id);
+    let path = c.path("tests/test_more.py");
+    let reason = format!(
+        "it is not known whether `intern` at {}:4 is the same",
+        path.display()
+    );
+    assert_eq!(answer["error"]["message"], *reason);
+    c.stop();
+}
+
 #[test]
 fn quick_fixes_are_edits() {
     let mut c = start();
