@@ -13,6 +13,7 @@ mod encoding;
 mod files;
 mod overlay;
 mod render;
+mod similar;
 mod span;
 mod watch;
 
@@ -24,5 +25,6 @@ pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
 pub use render::*;
+pub use similar::{did_you_mean, similar};
 pub use span::*;
 pub use watch::*;

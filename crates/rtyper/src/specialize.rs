@@ -40,7 +40,10 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
     }
     let rt = RTyper::new(db, Universe::User(spec.roots(db)));
     specialize(&rt, &annotation, &[]).map_err(|e| {
-        let span = e.at.and_then(|at| instruction_span(db, spec, at));
+        let span = match e.at {
+            Some(at) => instruction_span(db, spec, at),
+            None => taipan_flow::span_at(db, spec.function(db), None),
+        };
         Diagnostic::error(e.code, span, e.message)
     })
 }
@@ -186,6 +189,14 @@ impl<'a> Specializer<'a> {
         Ok(s)
     }
 
+    /// The instruction that first uses an input argument of a block; else the block's first.
+    fn first_use(&self, b: BlockId, v: VarId) -> Option<u32> {
+        let operations = &self.graph.block(b).operations;
+        let uses = |op: &&Operation<_>| op.args.iter().any(|a| a.as_var() == Some(v));
+        let first = operations.iter().find(uses).or(operations.first())?;
+        Some(first.at)
+    }
+
     /// Reprs of a block's input arguments.
     fn input_reprs(&self, b: BlockId) -> Typed<Vec<Repr>> {
         if b == self.graph.exceptblock {
@@ -195,7 +206,14 @@ impl<'a> Specializer<'a> {
             return Ok(vec![self.r_result.clone()]);
         }
         let args = &self.graph.block(b).inputargs;
-        args.iter().map(|v| self.bindingrepr(*v)).collect()
+        let mut reprs = Vec::with_capacity(args.len());
+        for v in args {
+            reprs.push(self.bindingrepr(*v).map_err(|mut e| {
+                e.at = e.at.or_else(|| self.first_use(b, *v));
+                e
+            })?);
+        }
+        Ok(reprs)
     }
 
     fn bindingrepr(&self, v: VarId) -> Typed<Repr> {

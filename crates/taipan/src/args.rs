@@ -36,8 +36,16 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Show what a just-in-time compiler wrote into the file that TAIPAN_JITLOG names.
     Jitlog(JitlogArgs),
+    /// Say what the code of a diagnostic means.
+    Explain(ExplainArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainArgs {
+    /// The code, such as TP0301; without it, all codes are listed.
+    pub(crate) code: Option<String>,
 }
 
 #[derive(Args)]

@@ -8,6 +8,7 @@ mod args;
 mod call;
 mod check;
 mod emit;
+mod explain;
 mod jitlog;
 mod output;
 mod run;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),
             Command::Jitlog(a) => jitlog::jitlog(&a),
+            Command::Explain(a) => explain::explain(&a),
             Command::Lsp => lsp(),
         });
     let code = match worker.map(std::thread::JoinHandle::join) {

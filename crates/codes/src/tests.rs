@@ -1,0 +1,112 @@
+//! The files fit the compiler and the documents.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{Piece, all, explanation};
+
+/// Codes without examples: they need a file system that fails, limits that take long to
+/// reach, a fault of the compiler, or an earlier stage to overlook something.
+const WITHOUT_EXAMPLE: &[&str] = &[
+    "TP0203", "TP0204", "TP0212", "TP0213", "TP0229", "TP0232", "TP0403", "TP0404", "TP0406",
+    "TP0407", "TP0410", "TP0411", "TP0412", "TP0414", "TP0415", "TP0421", "TP0425", "TP0499",
+    "TP0501", "TP0502", "TP0599",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The codes that a text mentions as literals.
+fn codes_in(text: &str, found: &mut BTreeSet<String>) {
+    for (at, _) in text.match_indices("\"TP0") {
+        if let Some(code) = text.get(at + 1..at + 7)
+            && text.as_bytes().get(at + 7) == Some(&b'"')
+        {
+            found.insert(code.to_owned());
+        }
+    }
+}
+
+fn sources(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            sources(&path, found);
+        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+            codes_in(&std::fs::read_to_string(&path).unwrap(), found);
+        }
+    }
+}
+
+#[test]
+fn every_code_of_the_compiler_is_explained_and_no_other() {
+    let mut used = BTreeSet::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap() != "codes" {
+            sources(&path.join("src"), &mut used);
+        }
+    }
+    let explained: BTreeSet<String> = all().iter().map(|e| e.code.to_owned()).collect();
+    assert!(used.len() > 50, "{used:?}");
+    let missing: Vec<_> = used.difference(&explained).collect();
+    let unused: Vec<_> = explained.difference(&used).collect();
+    assert!(missing.is_empty(), "without explanation: {missing:?}");
+    assert!(unused.is_empty(), "no longer used: {unused:?}");
+    for file in std::fs::read_dir(root().join("crates/codes/text")).unwrap() {
+        let path = file.unwrap().path();
+        let code = path.file_stem().unwrap().to_str().unwrap();
+        assert!(explanation(code).is_some(), "{code} is not in the list");
+    }
+}
+
+#[test]
+fn explanations_are_complete() {
+    let mut without = Vec::new();
+    let mut last = "";
+    for e in all() {
+        assert!(last < e.code, "{} is out of order", e.code);
+        last = e.code;
+        assert!(!e.title.is_empty() && !e.title.ends_with('.'), "{}", e.code);
+        assert!(
+            matches!(e.pieces.first(), Some(Piece::Text(_))),
+            "{}",
+            e.code
+        );
+        let kinds: Vec<bool> = e.examples().map(|x| x.is_wrong).collect();
+        match &kinds[..] {
+            [] => without.push(e.code),
+            [true, false] => {}
+            other => panic!("{} has examples {other:?}", e.code),
+        }
+        for x in e.examples() {
+            assert!(matches!(x.language, "python" | "toml"), "{}", e.code);
+            assert!(x.source.ends_with('\n'), "{}", e.code);
+        }
+    }
+    assert_eq!(without, WITHOUT_EXAMPLE);
+    assert!(explanation("TP9999").is_none());
+}
+
+const START: &str = "<!-- codes: made of crates/codes/text -->\n";
+const END: &str = "<!-- end of codes -->\n";
+
+/// With `UPDATE_EXPECT=1` the table is written anew.
+#[test]
+fn the_table_in_the_documents_is_up_to_date() {
+    let path = root().join("docs/diagnostics.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(START).unwrap();
+    let (table, after) = rest.split_once(END).unwrap();
+    let mut now = "| code | what |\n| --- | --- |\n".to_owned();
+    for e in all() {
+        now += &format!("| {} | {} |\n", e.code, e.title);
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, format!("{before}{START}{now}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(table, now, "run this test with UPDATE_EXPECT=1");
+    }
+}
