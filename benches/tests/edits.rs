@@ -12,7 +12,7 @@ use fastrand::Rng;
 use taipan_base::{Diagnostic, LineIndex, MemorySystem, Span, System, sync};
 use taipan_benches::{EditKind, Flaw, Project};
 use taipan_driver::{
-    Database, EmitRequest, LoadOptions, Stage, Timings, check, compile_native, emit, load,
+    Database, EmitForm, EmitRequest, LoadOptions, Stage, Timings, check, compile_native, emit, load,
 };
 
 /// Texts by path.
@@ -85,8 +85,8 @@ impl Workbench {
                 file: self.target.clone(),
                 func: None,
                 inputs: None,
-                dot: false,
-                result_only: false,
+                form: EmitForm::Text,
+                targets: Vec::new(),
             };
             match emit(&self.db, &options, &request, &mut Timings::default()) {
                 Ok(text) => out.push_str(&text),

@@ -18,13 +18,25 @@ use crate::queries::code;
 
 /// The text of one code.
 pub fn disassemble(db: &dyn Db, id: CodeId) -> String {
+    disassemble_with(db, id, &|_| None)
+}
+
+/// The same with a comment before instructions that come from another place than those
+/// before them: what `place` says of them.
+pub fn disassemble_with(db: &dyn Db, id: CodeId, place: &dyn Fn(Pc) -> Option<String>) -> String {
     let code = code(db, id);
     let mut out = String::new();
-    let _ = write_code(&mut out, db, id, &code);
+    let _ = write_code(&mut out, db, id, &code, place);
     out
 }
 
-fn write_code(out: &mut String, db: &dyn Db, id: CodeId, code: &Code) -> std::fmt::Result {
+fn write_code(
+    out: &mut String,
+    db: &dyn Db,
+    id: CodeId,
+    code: &Code,
+    place: &dyn Fn(Pc) -> Option<String>,
+) -> std::fmt::Result {
     out.push_str(id.qualname(db));
     if id.nth(db) > 0 {
         write!(out, "#{}", id.nth(db))?;
@@ -55,7 +67,13 @@ fn write_code(out: &mut String, db: &dyn Db, id: CodeId, code: &Code) -> std::fm
         .filter_map(|i| i.jump_target())
         .chain(code.handlers.iter().map(|h| h.target))
         .collect();
+    let mut last = None;
     for (pc, instr) in code.instrs.iter().enumerate() {
+        let here = place(pc as Pc);
+        if let (Some(text), true) = (&here, here != last) {
+            writeln!(out, "    ; {text}")?;
+        }
+        last = here;
         let mark = if targets.contains(&(pc as Pc)) {
             '>'
         } else {

@@ -19,7 +19,7 @@ mod verify;
 
 pub use bytecode::*;
 pub use compile::testing::{TESTING_GLOBAL, field as explanation};
-pub use disasm::disassemble;
+pub use disasm::{disassemble, disassemble_with};
 pub use queries::*;
 pub use verify::verify;
 

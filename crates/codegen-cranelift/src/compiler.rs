@@ -15,6 +15,7 @@ use taipan_lltype::{FuncSym, FuncType, LLGraph, Program};
 
 use crate::emit::{Form, Symbols, emit_entry, emit_glue, emit_graph};
 use crate::isa::{OptLevel, SharedIsa, host_isa};
+use crate::listing::{self, CodeLine};
 
 /// Where things are in this process, for code that is made while a program runs in it.
 pub trait Addresses {
@@ -33,17 +34,22 @@ pub struct FunctionCompiler {
 impl FunctionCompiler {
     /// A compiler for the host.
     pub fn new(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(level, false)
+        Self::with(level, false, false)
+    }
+
+    /// A compiler for the host whose code is to be read.
+    pub fn for_listings(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
+        Self::with(level, false, true)
     }
 
     /// A compiler for the host that makes units.
     pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(level, true)
+        Self::with(level, true, false)
     }
 
-    fn with(level: OptLevel, units: bool) -> Result<FunctionCompiler, CodegenError> {
+    fn with(level: OptLevel, units: bool, blocks: bool) -> Result<FunctionCompiler, CodegenError> {
         Ok(FunctionCompiler {
-            isa: host_isa(level, units)?,
+            isa: host_isa(level, units, blocks)?,
             context: Context::new(),
             builder_context: FunctionBuilderContext::new(),
         })
@@ -106,6 +112,43 @@ impl FunctionCompiler {
         Ok(symbols.with_names(&self.context.func.display().to_string()))
     }
 
+    /// The same, with the instructions of the bytecode that its lines come from.
+    pub fn placed_clif(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<Vec<CodeLine>, CodegenError> {
+        let symbols = self.emit_placed(program, f, graph)?;
+        let text = symbols.with_names(&self.context.func.display().to_string());
+        Ok(listing::clif_lines(&text))
+    }
+
+    /// The instructions of a function's machine code, with those of the bytecode that they
+    /// come from. Only a compiler [for listings](Self::for_listings) knows what is code and
+    /// what is a table.
+    pub fn placed_asm(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<Vec<CodeLine>, CodegenError> {
+        let symbols = self.emit_placed(program, f, graph)?;
+        self.run_cranelift(f.name())?;
+        let names = self.context.func.params.user_named_funcs();
+        let name = |target: &FinalizedRelocTarget| match target {
+            FinalizedRelocTarget::ExternalName(ExternalName::User(n)) => {
+                symbols.text(names[*n].index)
+            }
+            FinalizedRelocTarget::ExternalName(other) => Some(other.display(None).to_string()),
+            FinalizedRelocTarget::Func(_) => None,
+        };
+        match self.context.compiled_code() {
+            Some(code) => Ok(listing::asm_lines(code, name)),
+            None => Err(CodegenError::new(f.name(), "no code")),
+        }
+    }
+
     /// The machine code as text.
     pub fn asm(
         &mut self,
@@ -144,6 +187,16 @@ impl FunctionCompiler {
         graph: &LLGraph,
     ) -> Result<Symbols, CodegenError> {
         self.emit_form(program, f.name(), &Form::Function(f), graph)
+    }
+
+    /// The same, where every instruction knows where it comes from.
+    fn emit_placed(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<Symbols, CodegenError> {
+        self.emit_form(program, f.name(), &Form::Listed(f), graph)
     }
 
     fn emit_form(

@@ -19,8 +19,13 @@ pub enum OptLevel {
 
 /// Cranelift set up for the host's architecture. The features used are the same on
 /// every machine, so that cached and built code is portable. Units need frame pointers for
-/// their jumps.
-pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, CodegenError> {
+/// their jumps; who lists code has to know where blocks start.
+pub(crate) fn host_isa(
+    level: OptLevel,
+    units: bool,
+    blocks: bool,
+) -> Result<OwnedTargetIsa, CodegenError> {
+    let yes_or_no = |is: bool| if is { "true" } else { "false" };
     let error = |e: &dyn std::fmt::Display| CodegenError::new("machine", e.to_string());
     let mut flags = settings::builder();
     // Code of units that is made for speed of compilation is run a few hundred times.
@@ -32,26 +37,19 @@ pub(crate) fn host_isa(level: OptLevel, units: bool) -> Result<OwnedTargetIsa, C
         OptLevel::None => "none",
         OptLevel::Speed => "speed",
     };
-    let verifier = if cfg!(debug_assertions) {
-        "true"
-    } else {
-        "false"
-    };
     for (name, value) in [
         ("opt_level", level),
         ("regalloc_algorithm", registers),
         // Code and data of an image are within reach of each other; what is elsewhere
         // is called by way of stubs.
         ("is_pic", "false"),
-        ("enable_verifier", verifier),
+        ("enable_verifier", yes_or_no(cfg!(debug_assertions))),
         // 128-bit integers in signatures, as the C compiler passes them.
         ("enable_llvm_abi_extensions", "true"),
         ("unwind_info", "false"),
         ("enable_probestack", "false"),
-        (
-            "preserve_frame_pointers",
-            if units { "true" } else { "false" },
-        ),
+        ("preserve_frame_pointers", yes_or_no(units)),
+        ("machine_code_cfg_info", yes_or_no(blocks)),
     ] {
         flags.set(name, value).map_err(|e| error(&e))?;
     }

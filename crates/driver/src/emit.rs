@@ -3,10 +3,11 @@
 use camino::Utf8PathBuf;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Program};
-use taipan_graph::text::{TextDialect, print_graph};
-use taipan_graph::{Graph, ObjId, print_dot};
+use taipan_graph::text::{GraphText, TextDialect};
+use taipan_graph::{Graph, ObjId, VarId, print_dot};
 use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
+use taipan_picture::Picture;
 
 use crate::answers::{Question, remember};
 use crate::compile::{find_function, typed, typer_failure};
@@ -15,8 +16,9 @@ use crate::reach::reachable;
 use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
+use crate::show::{Known, Places, User, add_graph, drawn, user_of};
 use crate::stages::{self, GraphStage, LLFunction, root_sym};
-use crate::timeshift::generated_text;
+use crate::timeshift::{generated_picture, generated_text};
 use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
 
 /// A stage whose artifact can be printed.
@@ -65,6 +67,22 @@ impl Stage {
     }
 }
 
+/// How an artifact is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EmitForm {
+    /// For people.
+    #[default]
+    Text,
+    /// For people, with the lines of the source that code comes from.
+    Lines,
+    /// For Graphviz.
+    Dot,
+    /// As a picture.
+    Svg,
+    /// Of annotations only that of the result.
+    Result,
+}
+
 /// What to print.
 #[derive(Clone, Debug)]
 pub struct EmitRequest {
@@ -76,10 +94,11 @@ pub struct EmitRequest {
     pub func: Option<String>,
     /// Annotations of its arguments, where the program's call sites are not to give them.
     pub inputs: Option<String>,
-    /// For Graphviz.
-    pub dot: bool,
-    /// Of annotations only that of the result.
-    pub result_only: bool,
+    /// How it is printed.
+    pub form: EmitForm,
+    /// Programs that may use the function, where its own file is none: it is shown as the
+    /// first one uses it that does.
+    pub targets: Vec<Utf8PathBuf>,
 }
 
 /// Prints the artifact of a stage.
@@ -98,7 +117,26 @@ fn emit_stage(
     request: &EmitRequest,
     timings: &mut Timings,
 ) -> Result<String, Failure> {
-    let program = load(db, &request.file, options)?;
+    let graphs = !matches!(
+        request.stage,
+        Stage::Bytecode | Stage::Clif | Stage::Asm | Stage::Timeshifted
+    );
+    if matches!(request.form, EmitForm::Svg | EmitForm::Dot) && !graphs {
+        return Err(Failure::Usage(format!(
+            "there is no graph of stage {}: it is text only",
+            request.stage.name()
+        )));
+    }
+    let own = load(db, &request.file, options)?;
+    let user = match (&request.func, &request.inputs) {
+        (Some(name), None) => {
+            let targets = request.targets.iter();
+            let targets: Vec<Program> = targets.filter_map(|t| load(db, t, options).ok()).collect();
+            timings.phase("import", || user_of(db, own, name, &targets))
+        }
+        _ => None,
+    };
+    let program = user.map_or(own, |u| u.program);
     let question = Question {
         what: "emit",
         program,
@@ -108,26 +146,27 @@ fn emit_stage(
         db,
         &question,
         |_| true,
-        || stage_text(db, program, request, timings),
+        || stage_text(db, program, user, request, timings),
     )
 }
 
 fn stage_text(
     db: &Database,
     program: Program,
+    user: Option<User>,
     request: &EmitRequest,
     timings: &mut Timings,
 ) -> Result<String, Failure> {
+    let mut out = Output::new(db, program, request.form);
     if request.stage == Stage::Bytecode && request.func.is_none() {
         let file = db.files().get(db, program.target(db));
-        return Ok(taipan_code::disassemble(
-            db,
-            taipan_code::module_code_id(db, file),
-        ));
+        out.bytecode(taipan_code::module_code_id(db, file));
+        return out.finish();
     }
-    let func = match &request.func {
-        Some(name) => Some(timings.phase("import", || find_function(db, program, name))?),
-        None => {
+    let func = match (&request.func, user) {
+        (Some(_), Some(user)) => Some(user.func),
+        (Some(name), None) => Some(timings.phase("import", || find_function(db, program, name))?),
+        (None, _) => {
             let found = timings.phase("import", || import_diagnostics(db, program));
             if has_errors(&found) {
                 return Err(Failure::Diagnostics(found));
@@ -136,8 +175,13 @@ fn stage_text(
         }
     };
     match (request.stage, func) {
-        (Stage::Bytecode, Some(func)) => bytecode(db, program, func),
-        (Stage::Flow, Some(func)) => flow(db, program, func, request.dot),
+        (Stage::Bytecode, Some(func)) => {
+            match taipan_interp::object(db, Object::new(db, program, func)).as_deref() {
+                Some(ObjData::Function(f)) => out.bytecode(f.code),
+                _ => return Err(Failure::Usage("not a function".to_owned())),
+            }
+        }
+        (Stage::Flow, Some(func)) => flow(&mut out, func)?,
         _ => {
             let roots = roots(db, program, func, request)?;
             match request.stage {
@@ -146,13 +190,16 @@ fn stage_text(
                     if has_errors(&found) && request.stage == Stage::Annotations {
                         return Err(Failure::Diagnostics(found));
                     }
-                    annotations(db, roots, func, request)
+                    annotations(&mut out, roots, func, request.stage)?;
                 }
-                Stage::Colors | Stage::Timeshifted => generated(db, roots, func, request, timings),
-                _ => lowlevel(db, roots, func, request, timings),
+                Stage::Colors | Stage::Timeshifted => {
+                    generated(&mut out, roots, func, request, timings)?;
+                }
+                _ => lowlevel(&mut out, roots, func, request, timings)?,
             }
         }
     }
+    out.finish()
 }
 
 fn roots(
@@ -185,7 +232,10 @@ fn roots(
                     Ok(Roots::new(db, program, RootSet::Call { func, args }, false))
                 }
                 _ => Err(d
-                    .with_help("give the types of the arguments with --inputs")
+                    .with_help(
+                        "give the types of the arguments with --inputs, or name a program that \
+                         calls the function among the targets of [tool.taipan] in pyproject.toml",
+                    )
                     .into()),
             }
         }),
@@ -193,32 +243,106 @@ fn roots(
     }
 }
 
-fn bytecode(db: &Database, program: Program, func: ObjId) -> Result<String, Failure> {
-    match taipan_interp::object(db, Object::new(db, program, func)).as_deref() {
-        Some(ObjData::Function(f)) => Ok(taipan_code::disassemble(db, f.code)),
-        _ => Err(Failure::Usage("not a function".to_owned())),
+/// What is printed, graph by graph.
+struct Output<'a> {
+    db: &'a Database,
+    program: Program,
+    form: EmitForm,
+    text: String,
+    picture: Picture,
+}
+
+impl<'a> Output<'a> {
+    fn new(db: &'a Database, program: Program, form: EmitForm) -> Self {
+        Output {
+            db,
+            program,
+            form,
+            text: String::new(),
+            picture: Picture::default(),
+        }
+    }
+
+    fn finish(self) -> Result<String, Failure> {
+        match self.form {
+            EmitForm::Svg => drawn(&self.picture),
+            _ => Ok(self.text),
+        }
+    }
+
+    fn bytecode(&mut self, code: taipan_code::CodeId) {
+        let places = self.places(|o| Places::of_code(o.db, o.program.target(o.db), code));
+        self.text
+            .push_str(&taipan_code::disassemble_with(self.db, code, &|at| {
+                places.as_ref()?.comment(at)
+            }));
+    }
+
+    /// Where things are in the source, if that is wanted.
+    fn places(&self, find: impl FnOnce(&Self) -> Option<Places>) -> Option<Places> {
+        match self.form {
+            EmitForm::Lines | EmitForm::Svg => find(self),
+            _ => None,
+        }
+    }
+
+    fn graph<D: TextDialect>(
+        &mut self,
+        graph: &Graph<D>,
+        names: D::Names,
+        places: Option<&Places>,
+        title: &dyn Fn(VarId) -> Option<String>,
+    ) {
+        match self.form {
+            EmitForm::Dot => self.text.push_str(&print_dot(graph, names)),
+            EmitForm::Svg => add_graph(
+                &mut self.picture,
+                graph,
+                names,
+                &Known {
+                    title,
+                    class: &|_| "",
+                    line: &|at| places?.line(at),
+                },
+            ),
+            _ => {
+                let text = GraphText::new(graph, names);
+                let text = match places {
+                    Some(places) => text.with_places(|at| places.comment(at)),
+                    None => text,
+                };
+                self.text.push_str(&text.to_string());
+            }
+        }
+    }
+
+    /// What stands between graphs, and is no part of pictures.
+    fn say(&mut self, text: &str) {
+        if matches!(self.form, EmitForm::Text | EmitForm::Lines) {
+            self.text.push_str(text);
+        }
     }
 }
 
-fn flow(db: &Database, program: Program, func: ObjId, dot: bool) -> Result<String, Failure> {
+fn flow(out: &mut Output<'_>, func: ObjId) -> Result<(), Failure> {
+    let (db, program) = (out.db, out.program);
     let function = Function::new(db, program, func);
     match &taipan_flow::flow_graph(db, function).graph {
-        Ok(graph) => Ok(text(
-            graph,
-            taipan_flow::object_names(db, program, graph),
-            dot,
-        )),
+        Ok(graph) => {
+            let places = out.places(|_| {
+                let object = taipan_interp::object(db, Object::new(db, program, func));
+                match object.as_deref() {
+                    Some(ObjData::Function(f)) => Places::of_code(db, program.target(db), f.code),
+                    _ => None,
+                }
+            });
+            let names = taipan_flow::object_names(db, program, graph);
+            out.graph(graph, names, places.as_ref(), &|_| None);
+            Ok(())
+        }
         Err(_) => Err(Failure::Diagnostics(
             taipan_flow::flow_diagnostics(db, function).to_vec(),
         )),
-    }
-}
-
-fn text<D: TextDialect>(graph: &Graph<D>, names: D::Names, dot: bool) -> String {
-    if dot {
-        print_dot(graph, names)
-    } else {
-        print_graph(graph, names)
     }
 }
 
@@ -240,29 +364,30 @@ fn specs(db: &Database, roots: Roots, func: Option<ObjId>) -> Result<Vec<Spec>, 
 }
 
 fn annotations(
-    db: &Database,
+    out: &mut Output<'_>,
     roots: Roots,
     func: Option<ObjId>,
-    request: &EmitRequest,
-) -> Result<String, Failure> {
-    let mut out = String::new();
+    stage: Stage,
+) -> Result<(), Failure> {
+    let db = out.db;
     for spec in specs(db, roots, func)? {
         let annotation = taipan_annotator::annotation(db, spec);
         if let Some(d) = &annotation.broken {
             return Err(Failure::from(Diagnostic::clone(d)));
         }
         let show = |s| taipan_annotator::annotation_text(db, roots, s);
-        if request.result_only {
-            return Ok(show(&annotation.signature.result));
+        if out.form == EmitForm::Result {
+            out.text = show(&annotation.signature.result);
+            return Ok(());
         }
-        let program = roots.program(db);
         let graph = &annotation.graph;
-        out.push_str(&text(
-            graph,
-            taipan_flow::object_names(db, program, graph),
-            request.dot,
-        ));
-        if request.dot || request.stage == Stage::Flow {
+        let names = taipan_flow::object_names(db, out.program, graph);
+        let places = out.places(|_| Places::of_spec(db, spec));
+        let annotated = stage == Stage::Annotations;
+        out.graph(graph, names, places.as_ref(), &|v| {
+            annotated.then(|| show(&annotation.vars[v.index()]))
+        });
+        if !annotated {
             continue;
         }
         for (i, v) in graph.vars.iter().enumerate() {
@@ -271,23 +396,22 @@ fn annotations(
             } else {
                 format!("{}_{i}", v.name)
             };
-            out.push_str(&format!("    ; {name}: {}\n", show(&annotation.vars[i])));
+            out.say(&format!("    ; {name}: {}\n", show(&annotation.vars[i])));
         }
-        out.push_str(&format!(
-            "    ; returns {}\n\n",
-            show(&annotation.signature.result)
-        ));
+        let result = show(&annotation.signature.result);
+        out.say(&format!("    ; returns {result}\n\n"));
     }
-    Ok(out)
+    Ok(())
 }
 
 fn lowlevel(
-    db: &Database,
+    out: &mut Output<'_>,
     roots: Roots,
     func: Option<ObjId>,
     request: &EmitRequest,
     timings: &mut Timings,
-) -> Result<String, Failure> {
+) -> Result<(), Failure> {
+    let db = out.db;
     let root = typed(db, roots, timings)?;
     let syms = match func {
         None => {
@@ -303,7 +427,6 @@ fn lowlevel(
             .map(|s| taipan_rtyper::func_sym_of(db, s).map_err(typer_failure))
             .collect::<Result<Vec<FuncSym>, _>>()?,
     };
-    let mut out = String::new();
     for sym in syms {
         let key = LLFunction::new(db, roots, sym.clone());
         let graph = match request.stage {
@@ -317,42 +440,80 @@ fn lowlevel(
             _ => stages::gc(db, key).map(|t| t.graph),
         };
         let Some(graph) = graph else { continue };
-        out.push_str(&match request.stage {
+        let places = out.places(|_| Places::of_sym(db, roots, &sym));
+        match request.stage {
             Stage::Clif | Stage::Asm => {
                 let asm = request.stage == Stage::Asm;
-                native::code_text(db, roots, &sym, &graph, asm)
-                    .map_err(|e| crate::compile::codegen_failure(&e))?
+                code(out, roots, &sym, &graph, asm, places.as_ref())?;
             }
-            _ => print_lowlevel(db, roots, &graph, request.dot),
-        });
-        out.push('\n');
+            _ => lowlevel_graph(out, &graph, places.as_ref()),
+        }
+        out.say("\n");
     }
-    Ok(out)
+    Ok(())
+}
+
+fn lowlevel_graph(out: &mut Output<'_>, graph: &LLGraph, places: Option<&Places>) {
+    let names = lowlevel_names(out.db, out.program, graph);
+    let ty = |v| Some(graph.ty(v).to_string());
+    out.graph(graph, names, places, &ty);
+}
+
+/// Cranelift's form of a function, or its machine code.
+fn code(
+    out: &mut Output<'_>,
+    roots: Roots,
+    sym: &FuncSym,
+    graph: &LLGraph,
+    asm: bool,
+    places: Option<&Places>,
+) -> Result<(), Failure> {
+    let failed = |e| crate::compile::codegen_failure(&e);
+    if out.form != EmitForm::Lines {
+        let text = native::code_text(out.db, roots, sym, graph, asm).map_err(failed)?;
+        out.text.push_str(&text);
+        return Ok(());
+    }
+    let mut last = None;
+    if asm {
+        out.text.push_str(&format!("{}:\n", sym.name()));
+    }
+    for line in native::code_lines(out.db, roots, sym, graph, asm).map_err(failed)? {
+        // What has no place belongs to what stands before it.
+        if let Some(place) = line.at.and_then(|at| places?.comment(at))
+            && last.as_ref() != Some(&place)
+        {
+            out.text.push_str(&format!("    ; {place}\n"));
+            last = Some(place);
+        }
+        out.text.push_str(&line.text);
+        out.text.push('\n');
+    }
+    Ok(())
 }
 
 /// The coloured or timeshifted graphs of a portal and of what it reaches.
 fn generated(
-    db: &Database,
+    out: &mut Output<'_>,
     roots: Roots,
     func: Option<ObjId>,
     request: &EmitRequest,
     timings: &mut Timings,
-) -> Result<String, Failure> {
+) -> Result<(), Failure> {
     if func.is_none() {
         return Err(Failure::Usage(
             "which function is the portal? Give it as FILE.py:FUNC".to_owned(),
         ));
     }
+    let db = out.db;
     typed(db, roots, timings)?;
     let timeshifted = request.stage == Stage::Timeshifted;
-    let mut out = String::new();
     for spec in specs(db, roots, func)? {
         let portal = taipan_rtyper::func_sym_of(db, spec).map_err(typer_failure)?;
-        out.push_str(&generated_text(db, roots, &portal, timeshifted)?);
+        match out.form {
+            EmitForm::Svg => generated_picture(db, roots, &portal, &mut out.picture)?,
+            _ => (out.text).push_str(&generated_text(db, roots, &portal, timeshifted)?),
+        }
     }
-    Ok(out)
-}
-
-fn print_lowlevel(db: &Database, roots: Roots, graph: &LLGraph, dot: bool) -> String {
-    text(graph, lowlevel_names(db, roots.program(db), graph), dot)
+    Ok(())
 }

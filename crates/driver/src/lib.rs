@@ -29,6 +29,7 @@ mod native_jit;
 mod parallel;
 mod reach;
 mod session;
+mod show;
 mod stages;
 mod targets;
 pub mod testing;
@@ -49,7 +50,7 @@ pub use compile::{
 pub use config::{Config, ConfigFile, config_file, find_config};
 pub use db::Database;
 pub use drivers::color_of_name;
-pub use emit::{EmitRequest, Stage, emit};
+pub use emit::{EmitForm, EmitRequest, Stage, emit};
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
 pub use fault::{InternalError, guarded};
 pub use folders::{Past, Reader};

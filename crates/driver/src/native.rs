@@ -11,7 +11,7 @@ use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, SymbolRef,
     build_image,
 };
-use taipan_codegen_cranelift::{FunctionCompiler, OptLevel, call_roots};
+use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
@@ -103,6 +103,22 @@ pub(crate) fn code_text(
             c.clif(&program, sym, graph)
         }
     })
+}
+
+/// The same line by line, with where each line comes from.
+pub(crate) fn code_lines(
+    db: &dyn Db,
+    roots: Roots,
+    sym: &FuncSym,
+    graph: &LLGraph,
+    asm: bool,
+) -> Result<Vec<CodeLine>, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let mut compiler = FunctionCompiler::for_listings(OptLevel::Speed)?;
+    match asm {
+        true => compiler.placed_asm(&program, sym, graph),
+        false => compiler.placed_clif(&program, sym, graph),
+    }
 }
 
 /// What an image is for.

@@ -10,10 +10,13 @@ use taipan_jit::llgraph::{Jit, WithJit};
 use taipan_jit::{Generator, HintError, Policy, ResidualCounts, Splits};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncKind, FuncSym};
+use taipan_picture::Picture;
 
 use crate::compile::{Engine, find_function, lowlevel_args, short_name, typed};
+use crate::names::lowlevel_names;
 use crate::reach::reachable;
 use crate::session::load;
+use crate::show::{Known, add_graph};
 use crate::stages::{GraphStage, JitPasses, LLFunction, StageProgram};
 use crate::timeshift_native::native;
 use crate::value::to_json;
@@ -102,6 +105,39 @@ pub(crate) fn generated_text(
         true => generator.timeshifted_text(),
         false => generator.colors_text(),
     })
+}
+
+/// Adds the coloured graphs of what a function reaches to a picture.
+pub(crate) fn generated_picture(
+    db: &Database,
+    roots: Roots,
+    portal: &FuncSym,
+    picture: &mut Picture,
+) -> Result<(), Failure> {
+    let hinted = StageProgram::new(db, roots, GraphStage::Jit);
+    let generator = Generator::new(&hinted, portal, Policy::default()).map_err(hint_failure)?;
+    for (graph, green) in generator.colored_graphs() {
+        let color = |v| match (graph.ty(v).is_void(), green(v)) {
+            (true, _) => "",
+            (false, true) => "green",
+            (false, false) => "red",
+        };
+        let known = Known {
+            title: &|v| match color(v) {
+                "" => None,
+                color => Some(format!("{color}, {}", graph.ty(v))),
+            },
+            class: &color,
+            line: &|_| None,
+        };
+        add_graph(
+            picture,
+            graph,
+            lowlevel_names(db, roots.program(db), graph),
+            &known,
+        );
+    }
+    Ok(())
 }
 
 fn typed_call(

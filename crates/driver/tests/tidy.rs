@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const ORDER: &[&str] = &[
     "codes",
     "base",
+    "picture",
     "syntax",
     "graph",
     "lltype",
@@ -32,6 +33,7 @@ const ORDER: &[&str] = &[
 /// What a crate must not use even though it stands below.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codes", &["salsa"]),
+    ("picture", &["base", "salsa"]),
     ("graph", &["base", "salsa"]),
     ("lltype", &["base", "salsa"]),
     ("syntax", &["salsa"]),

@@ -8,7 +8,7 @@ mod residual;
 
 use residual::{called, check, check_with, database, request};
 use taipan_driver::{
-    EmitRequest, Engine, Failure, JitPolicy, LoadOptions, Stage, Timings, emit, timeshift,
+    EmitForm, EmitRequest, Engine, Failure, JitPolicy, LoadOptions, Stage, Timings, emit, timeshift,
 };
 
 #[test]
@@ -488,8 +488,8 @@ def target(driver, args):
             file: "/main.py".into(),
             func: Some("f".to_owned()),
             inputs: None,
-            dot: false,
-            result_only: false,
+            form: EmitForm::Text,
+            targets: Vec::new(),
         };
         emit(
             &db,

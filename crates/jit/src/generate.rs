@@ -3,7 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use taipan_lltype::FuncSym;
+use taipan_graph::VarId;
+use taipan_lltype::{FuncSym, LLGraph};
 
 use crate::annotator::{Annotator, PORTAL, SpecIx};
 use crate::code::TsGraph;
@@ -81,6 +82,15 @@ impl<'p> Generator<'p> {
     /// The graphs that the portal reaches, with the color of each variable.
     pub fn colors_text(&self) -> String {
         text::colors(&self.annotator, &self.colors)
+    }
+
+    /// The same graphs themselves: each with whether a variable is green.
+    pub fn colored_graphs(&self) -> impl Iterator<Item = (&LLGraph, impl Fn(VarId) -> bool)> {
+        (0..self.annotator.specs.len()).map(move |i| {
+            let copy = SpecIx(i as u32);
+            let green = move |v| self.colors.green(copy, v);
+            (&*self.annotator.spec(copy).graph, green)
+        })
     }
 
     /// Their timeshifted graphs.

@@ -398,6 +398,8 @@ pub(crate) enum EmitFormat {
     Text,
     /// For Graphviz.
     Dot,
+    /// A picture of a graph.
+    Svg,
     /// For programs.
     Json,
 }
@@ -418,6 +420,9 @@ pub(crate) struct EmitArgs {
     /// How it is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: EmitFormat,
+    /// Say from which lines of the source code comes.
+    #[arg(long)]
+    pub(crate) lines: bool,
 }
 
 #[derive(Args)]

@@ -1,8 +1,10 @@
 //! `taipan emit`
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
-use taipan_driver::{EmitRequest, Failure, Stage as DriverStage};
+use taipan_driver::{
+    EmitForm, EmitRequest, Failure, Stage as DriverStage, find_targets, is_target,
+};
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
 use crate::output::{Context, put};
@@ -45,12 +47,23 @@ fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {
         file: file.into(),
         func: func.map(str::to_owned),
         inputs: args.inputs.clone(),
-        dot: args.format == EmitFormat::Dot,
-        result_only: args.format == EmitFormat::Json && stage == DriverStage::Annotations,
+        form: match args.format {
+            EmitFormat::Dot => EmitForm::Dot,
+            EmitFormat::Svg => EmitForm::Svg,
+            EmitFormat::Json if stage == DriverStage::Annotations => EmitForm::Result,
+            EmitFormat::Text | EmitFormat::Json if args.lines => EmitForm::Lines,
+            EmitFormat::Text | EmitFormat::Json => EmitForm::Text,
+        },
+        targets: match (func, &args.inputs) {
+            (Some(_), None) => programs(context, file.into()),
+            _ => Vec::new(),
+        },
     };
     let json = args.format == EmitFormat::Json;
     match taipan_driver::emit(&context.db, &context.load, &request, &mut context.timings) {
-        Ok(text) if request.result_only => put(&format!("{}\n", json!({"annotation": text}))),
+        Ok(text) if request.form == EmitForm::Result => {
+            put(&format!("{}\n", json!({"annotation": text})))
+        }
         Ok(text) if json => put(&format!(
             "{}\n",
             json!({"stage": stage.name(), "text": text})
@@ -66,4 +79,27 @@ fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {
         }
         Err(f) => context.fail(&f),
     }
+}
+
+/// The programs that a function of a file may be part of: the configured targets, else those
+/// below this folder, or beside a file that is elsewhere. None if the file is one itself.
+pub(crate) fn programs(context: &Context, file: &Utf8Path) -> Vec<Utf8PathBuf> {
+    if std::fs::read_to_string(file).is_ok_and(|text| is_target(&text)) {
+        return Vec::new();
+    }
+    let configured = &context.config.targets;
+    let found = if configured.is_empty() {
+        let folder = match (camino::absolute_utf8(file), camino::absolute_utf8(".")) {
+            (Ok(file), Ok(here)) if file.starts_with(&here) => ".".into(),
+            _ => match file.parent() {
+                Some(folder) if folder != "" => folder.to_owned(),
+                _ => ".".into(),
+            },
+        };
+        find_targets(&context.db, &[folder])
+    } else {
+        find_targets(&context.db, configured)
+    };
+    // A folder without a program has none that could use the function.
+    found.unwrap_or_default()
 }

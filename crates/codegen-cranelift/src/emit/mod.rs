@@ -49,6 +49,8 @@ const PTR: Type = ir::types::I64;
 pub(crate) enum Form<'a> {
     /// A function.
     Function(&'a FuncSym),
+    /// The same, whose instructions know from which ones of the bytecode they come.
+    Listed(&'a FuncSym),
     /// Code that jumps to more of its kind, in a process where things have addresses.
     Unit(&'a str, &'a dyn Addresses),
 }
@@ -63,7 +65,7 @@ pub(crate) fn emit_graph(
     graph: &LLGraph,
 ) -> Result<Symbols, Bad> {
     let addresses = match form {
-        Form::Function(f) => {
+        Form::Function(f) | Form::Listed(f) => {
             func.name = UserFuncName::testcase(f.name());
             func.signature = signature(f.ty(), false)?;
             None
@@ -91,6 +93,7 @@ pub(crate) fn emit_graph(
         regions,
         roots: None,
         place: (graph.startblock, 0),
+        placed: matches!(form, Form::Listed(_)),
         overflow: None,
         nursery_full: None,
         in_cold_block: false,
@@ -161,6 +164,8 @@ struct Emitter<'a, 'b> {
     roots: Option<(Variable, i64)>,
     /// The operation being emitted.
     place: (BlockId, usize),
+    /// Whether instructions get to know where they come from.
+    placed: bool,
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<Value>,
     /// Where the block's last operation goes on if it found the nursery full, if it

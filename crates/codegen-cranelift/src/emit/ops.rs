@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64, I128};
-use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, is_conversion};
 
@@ -14,6 +14,9 @@ impl Emitter<'_, '_> {
         let graph = self.graph;
         for (index, op) in graph.block(id).operations.iter().enumerate() {
             self.place = (id, index);
+            if self.placed {
+                self.b.set_srcloc(SourceLoc::new(op.at));
+            }
             let value = match op.op {
                 LLOp::Num(family, num) => self.num(family, num, op).map(Some),
                 LLOp::Plain(p) => self.plain(p, op),

@@ -21,6 +21,11 @@ impl Symbols {
         self.table.get(number as usize).cloned()
     }
 
+    /// What a symbol is called in texts.
+    pub(crate) fn text(&self, number: u32) -> Option<String> {
+        self.table.get(number as usize).map(symbol_text)
+    }
+
     pub(crate) fn into_locations(self) -> Vec<u32> {
         self.locations
     }

@@ -32,7 +32,7 @@ mod tests;
 pub use cursor::{Cursor, ParseError};
 pub use hl::{HlNames, fmt_const, int_with_kind, parse_const};
 pub use parse::{parse_graph, parse_graphs};
-pub use print::{GraphText, print_graph};
+pub use print::{GraphText, Piece, TextLine, print_graph};
 
 use std::fmt;
 

@@ -10,6 +10,8 @@ pub struct GraphText<'a, D: TextDialect> {
     graph: &'a Graph<D>,
     names: D::Names,
     declarations: String,
+    /// What is said of the place of an instruction, if that is wanted.
+    places: Option<Box<dyn Fn(u32) -> Option<String> + 'a>>,
 }
 
 /// The text form of a graph, declarations included.
@@ -25,13 +27,59 @@ impl<'a, D: TextDialect> GraphText<'a, D> {
             graph,
             names,
             declarations,
+            places: None,
         }
+    }
+
+    /// With a comment before operations that came from another place than those before
+    /// them: what `place` says of their instructions.
+    pub fn with_places(mut self, place: impl Fn(u32) -> Option<String> + 'a) -> Self {
+        self.places = Some(Box::new(place));
+        self
     }
 
     /// Without the declarations: shorter, but a parser needs them.
     pub fn without_declarations(mut self) -> Self {
         self.declarations.clear();
         self
+    }
+}
+
+/// A line of a block.
+pub struct TextLine {
+    /// Its parts.
+    pub pieces: Vec<Piece>,
+    /// The instruction that the operation in it came from.
+    pub at: Option<u32>,
+}
+
+/// A part of a line.
+pub enum Piece {
+    /// The name of the block.
+    Head(String),
+    /// A variable.
+    Var(VarId, String),
+    /// The type of the variable before it, with what separates them.
+    Type(String),
+    /// An operation.
+    Op(String),
+    /// A constant.
+    Const(String),
+    /// Punctuation.
+    Text(String),
+}
+
+impl Piece {
+    /// What is printed.
+    pub fn text(&self) -> &str {
+        match self {
+            Piece::Head(t)
+            | Piece::Var(_, t)
+            | Piece::Type(t)
+            | Piece::Op(t)
+            | Piece::Const(t)
+            | Piece::Text(t) => t,
+        }
     }
 }
 
@@ -69,17 +117,75 @@ impl<D: TextDialect> Display for GraphText<'_, D> {
 impl<D: TextDialect> GraphText<'_, D> {
     /// The head of a block and its operations, a line each.
     pub(crate) fn block_lines(&self, b: BlockId) -> Vec<String> {
+        let lines = self.lines(b).into_iter();
+        lines
+            .map(|l| l.pieces.iter().map(Piece::text).collect())
+            .collect()
+    }
+
+    /// The same in pieces, for pictures.
+    pub fn lines(&self, b: BlockId) -> Vec<TextLine> {
         let block = self.graph.block(b);
-        let args = self.list(&block.inputargs, |v| self.def(*v));
-        let mut lines = vec![format!("{}({args})", self.label(b))];
+        let mut head = vec![Piece::Head(self.label(b).to_string())];
+        head.push(Piece::Text("(".to_owned()));
+        for (i, v) in block.inputargs.iter().enumerate() {
+            if i > 0 {
+                head.push(Piece::Text(", ".to_owned()));
+            }
+            self.def_pieces(*v, &mut head);
+        }
+        head.push(Piece::Text(")".to_owned()));
+        let mut lines = vec![TextLine {
+            pieces: head,
+            at: None,
+        }];
         for op in &block.operations {
-            let args = self.list(&op.args, |a| self.operand(a));
-            lines.push(format!("{} = {}({args})", self.def(op.result), op.op));
+            let mut pieces = Vec::new();
+            self.def_pieces(op.result, &mut pieces);
+            pieces.push(Piece::Text(" = ".to_owned()));
+            pieces.push(Piece::Op(op.op.to_string()));
+            pieces.push(Piece::Text("(".to_owned()));
+            for (i, a) in op.args.iter().enumerate() {
+                if i > 0 {
+                    pieces.push(Piece::Text(", ".to_owned()));
+                }
+                pieces.push(self.operand_piece(a));
+            }
+            pieces.push(Piece::Text(")".to_owned()));
+            lines.push(TextLine {
+                pieces,
+                at: Some(op.at),
+            });
         }
         if let ExitSwitch::Value(o) = &block.exitswitch {
-            lines.push(format!("switch {}", self.operand(o)));
+            lines.push(TextLine {
+                pieces: vec![
+                    Piece::Op("switch".to_owned()),
+                    Piece::Text(" ".to_owned()),
+                    self.operand_piece(o),
+                ],
+                at: None,
+            });
         }
         lines
+    }
+
+    fn def_pieces(&self, v: VarId, out: &mut Vec<Piece>) {
+        let name = self.var(v).to_string();
+        let whole = self.def(v).to_string();
+        let ty = whole.strip_prefix(&*name).unwrap_or_default().to_owned();
+        out.push(Piece::Var(v, name));
+        if !ty.is_empty() {
+            out.push(Piece::Type(ty));
+        }
+    }
+
+    fn operand_piece(&self, o: &Operand<D>) -> Piece {
+        let text = self.operand(o).to_string();
+        match o {
+            Operand::Var(v) => Piece::Var(*v, text),
+            Operand::Const(_) => Piece::Const(text),
+        }
     }
 
     /// A block as it stands in the text: a line for its head, one for each operation, and
@@ -89,7 +195,7 @@ impl<D: TextDialect> GraphText<'_, D> {
     }
 
     /// The case and the arguments of a link.
-    pub(crate) fn link_label(&self, link: &Link<D>) -> String {
+    pub fn link_label(&self, link: &Link<D>) -> String {
         let args = self.list(&link.args, |a| self.operand(a));
         match link.case {
             ExitCase::None => format!("({args})"),
@@ -105,7 +211,15 @@ impl<D: TextDialect> GraphText<'_, D> {
             self.label(b),
             self.list(&block.inputargs, |v| self.def(*v))
         )?;
+        let mut place = None;
         for op in &block.operations {
+            if let Some(places) = &self.places {
+                let here = places(op.at);
+                if let (Some(text), true) = (&here, here != place) {
+                    writeln!(f, "    ; {text}")?;
+                }
+                place = here;
+            }
             write!(
                 f,
                 "    {} = {}({})",
