@@ -40,6 +40,8 @@ pub(crate) fn asm_lines(
     let starts: Vec<usize> = code.bb_starts.iter().map(|s| *s as usize).collect();
     let mut lines = Vec::new();
     let mut formatter = GasFormatter::new();
+    formatter.options_mut().set_branch_leading_zeros(false);
+    formatter.options_mut().set_uppercase_hex(false);
     let mut instruction = Instruction::default();
     let mut at = 0;
     while at < bytes.len() {
