@@ -274,7 +274,7 @@ fn function(home: &Home<'_>, hover: &mut Hover, id: ObjId, name: &str, class: Op
 }
 
 /// The first paragraph of a docstring.
-fn doc_text(doc: &taipan_code::CodeConst) -> Option<String> {
+pub(crate) fn doc_text(doc: &taipan_code::CodeConst) -> Option<String> {
     let taipan_code::CodeConst::Str(s) = doc else {
         return None;
     };
@@ -293,6 +293,10 @@ fn class(home: &Home<'_>, hover: &mut Hover, id: ObjId, name: &str) {
     hover
         .code
         .push(format!("class {name}({})", bases.join(", ")));
+    let body = home.code_of_class(id);
+    let body = body.map(|c| taipan_code::code(home.db, home.own_code(c)));
+    let doc = body.and_then(|b| doc_text(&b.consts[b.doc? as usize]));
+    hover.notes.extend(doc);
     let Some(roots) = home.roots else { return };
     let key = Class::new(home.db, roots, id);
     if class_def(home.db, key).name.is_empty() {

@@ -9,7 +9,7 @@
 //! file, and answers structs of names, texts and [`taipan_base::Span`]s.
 //!
 //! **Architecture invariants.** Knows no protocol: no LSP types, no line and column
-//! numbers, no input or output. Names of a file are found by syntax ([`file_index`]);
+//! numbers, no output; of folders only what can be imported from them is read. Names of a file are found by syntax ([`file_index`]);
 //! what they mean comes from the image and the annotations, through their projections.
 //! Nothing here changes what other crates compute.
 
@@ -28,11 +28,14 @@ mod places;
 mod program;
 mod rename;
 mod repr;
+mod signature;
 mod symbol;
 mod symbols;
 mod tokens;
 
-pub use completion::{Completion, CompletionKind, Signature, completions, signatures};
+pub use completion::{
+    Completion, CompletionKind, completes_import, completions, documentation, module_documentation,
+};
 pub use diagnostics::{file_diagnostics, is_well_formed, workspace_diagnostics};
 pub use fixes::{Fix, fixes};
 pub use hints::{Hint, HintKind, inlay_hints};
@@ -41,6 +44,7 @@ pub use index::{FileIndex, Role, Token, file_index, line_index};
 pub use navigation::{Reference, definitions, highlights, name_at, references};
 pub use program::{FilePosition, Others, Workspace};
 pub use rename::{Edits, prepare_rename, rename};
+pub use signature::{Signature, signatures};
 pub use symbols::{
     DocumentSymbol, Fold, SymbolKind, WorkspaceSymbol, document_symbols, folds, selections,
     workspace_symbols,

@@ -117,7 +117,8 @@ pub(crate) fn server(client: &Client) -> ServerCapabilities {
             work_done_progress_options: WorkDoneProgressOptions::default(),
         })),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(vec![".".to_owned()]),
+            trigger_characters: Some(vec![".".to_owned(), " ".to_owned()]),
+            resolve_provider: Some(true),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {

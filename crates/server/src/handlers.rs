@@ -7,9 +7,9 @@ mod write;
 use lsp_types::request::{
     CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest,
     FoldingRangeRequest, GotoDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
-    PrepareRenameRequest, References, Rename, Request, SelectionRangeRequest,
-    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
-    SignatureHelpRequest, WorkspaceSymbolRequest,
+    PrepareRenameRequest, References, Rename, Request, ResolveCompletionItem,
+    SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
+    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use serde_json::Value;
 
@@ -69,6 +69,7 @@ handlers! {
     PrepareRenameRequest => write::prepare_rename,
     Rename => write::rename,
     Completion => write::completion,
+    ResolveCompletionItem => write::resolve_completion,
     SignatureHelpRequest => write::signature_help,
     CodeActionRequest => write::code_actions,
 }

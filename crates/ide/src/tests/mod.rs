@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use taipan_base::{Db, File, MemorySystem, Span, position};
+use taipan_base::{Db, File, MemorySystem, Overlay, Span, position, sync};
 use taipan_driver::{Database, LoadOptions};
 use taipan_testkit::split_fixture;
 
@@ -23,6 +23,7 @@ const CURSOR: &str = "$0";
 /// A workspace, mostly with one program.
 pub(crate) struct Fixture {
     pub(crate) db: Database,
+    overlay: Arc<Overlay>,
     pub(crate) workspace: Workspace,
     /// Where the cursor is; the start of the target without one.
     pub(crate) position: FilePosition,
@@ -49,7 +50,8 @@ pub(crate) fn fixture(text: &str) -> Fixture {
         paths.push(path.clone());
         system.write(path, &text);
     }
-    let db = Database::new(Arc::new(system));
+    let overlay = Arc::new(Overlay::new(Arc::new(system)));
+    let db = Database::new(overlay.clone());
     let program = |path: &str| db.program(path.into(), vec![], 10_000_000, false);
     let mut programs = vec![program("/main.py")];
     programs.extend(targets.iter().map(|t| program(t)));
@@ -67,6 +69,7 @@ pub(crate) fn fixture(text: &str) -> Fixture {
         },
         position: FilePosition { file, offset },
         others,
+        overlay,
         db,
     }
 }
@@ -78,6 +81,18 @@ impl Fixture {
         let text = span.file.text(&self.db);
         let text = &text[span.range.start as usize..span.range.end as usize];
         format!("{}:{}:{} {text}", p.file, p.start.0, p.start.1)
+    }
+
+    /// Puts a text at the cursor, as if it had just been typed: the text that was there
+    /// stands in for what is broken. The cursor is behind it.
+    pub(crate) fn type_text(&mut self, typed: &str) {
+        let old = self.file().text(&self.db).to_owned();
+        let at = self.position.offset as usize;
+        let new = format!("{}{typed}{}", &old[..at], &old[at..]);
+        let path = self.file().path(&self.db).clone();
+        self.overlay.set(path.clone(), new.into(), Some(old.into()));
+        sync(&mut self.db, &[path]);
+        self.position.offset += typed.len() as u32;
     }
 
     pub(crate) fn file(&self) -> File {

@@ -1,14 +1,18 @@
 use expect_test::{Expect, expect};
-use taipan_base::TextRange;
+use taipan_base::{Db, TextRange};
 
 use super::fixture;
+use crate::FilePosition;
 
 fn completions(text: &str, expected: Expect) {
     let f = fixture(text);
     let found = crate::completions(&f.db, &f.workspace, f.position);
     let lines: Vec<String> = found
         .iter()
-        .filter(|c| c.kind != crate::CompletionKind::Builtin)
+        .filter(|c| {
+            use crate::CompletionKind::{Builtin, Keyword};
+            !matches!(c.kind, Builtin | Keyword)
+        })
         .map(|c| {
             format!(
                 "{:?} {} {}",
@@ -66,12 +70,13 @@ fn completion() {
     completions(
         &program("$0"),
         expect![[r#"
-        Local a SomeInstance(B)
-        Local argv SomeList[SomeString(no_nul)](resized, mutated)
-        Local items SomeList[SomeInteger(nonneg)](resized, mutated)
-        Function entry_point (argv)
-        Class A 
-        Class B "#]],
+            Local a SomeInstance(B)
+            Local argv SomeList[SomeString(no_nul)](resized, mutated)
+            Local items SomeList[SomeInteger(nonneg)](resized, mutated)
+            Function entry_point (argv)
+            Class A 
+            Class B 
+            Module helper "#]],
     );
     completions(
         &program("items.$0pop()"),
@@ -86,6 +91,216 @@ fn completion() {
         Method reverse 
         Method sort "#]],
     );
+}
+
+/// What can be written behind each of some lines that are being typed into a program.
+fn typing(lines: &[&str]) -> String {
+    let mut out = String::new();
+    for line in lines {
+        let mut f = fixture(
+            "
+            import os
+            import tools.shapes
+            from tools import shapes as s
+            class Node(object):
+                def __init__(self, value):
+                    self.value = value
+                    self.next = None
+                    self.tag = 'x'
+                def last(self):
+                    return self
+                def _hidden(self):
+                    return self.last
+            class Box(object):
+                def __init__(self, node):
+                    self.node = node
+                    node.next = node
+            def make(n):
+                return Node(n)
+            def entry_point(argv):
+                arguments = [make(len(argv))]
+                table = {'a': Box(arguments[0])}
+                pair = (1, table['a'])
+                pass
+                $0
+                return arguments[0].last().value + pair[1].node.value + s.area(len(os.getcwd()))
+            #- /tools/__init__.py
+            # A package.
+            #- /tools/shapes.py
+            SIZE = 3
+            def area(n):
+                return n
+            ",
+        );
+        let whole = crate::workspace_diagnostics(&f.db, &f.workspace);
+        assert!(whole.is_empty(), "{whole:?}");
+        f.type_text(line);
+        let found = crate::completions(&f.db, &f.workspace, f.position);
+        let names: Vec<&str> = found.iter().map(|c| &*c.name).take(8).collect();
+        out.push_str(&format!("{line} {}\n", names.join(" ")));
+    }
+    out
+}
+
+#[test]
+fn completion_of_expressions_that_are_being_written() {
+    let found = typing(&[
+        "arguments[0].",
+        "x = arguments[0].next.",
+        "make(1).",
+        "if make(1).last().",
+        "table['a'].",
+        "table.values()[0].no",
+        "pair[1].node.",
+        "Box(make(2)).node.",
+        "f(arguments.pop().",
+        "print (arguments[0] or make(2)).",
+        "arguments.",
+        "'a'.",
+        "'a,b'.split(',')[0].",
+        "arguments[0].tag.strip().",
+        "os.path.",
+        "tools.",
+        "tools.shapes.",
+        "s.",
+        "Node.",
+        "argv[1:].",
+        "argv[0].",
+        // Nothing is known, or nothing is to be written.
+        "nothing.",
+        "1.",
+        "# arguments[0].",
+        "'arguments[0].",
+    ]);
+    expect![[r#"
+        arguments[0]. next tag value last _hidden
+        x = arguments[0].next. next tag value last _hidden
+        make(1). next tag value last _hidden
+        if make(1).last(). next tag value last _hidden
+        table['a']. node
+        table.values()[0].no node
+        pair[1].node. next tag value last _hidden
+        Box(make(2)).node. next tag value last _hidden
+        f(arguments.pop(). next tag value last _hidden
+        print (arguments[0] or make(2)). next tag value last _hidden
+        arguments. append count extend index insert pop remove reverse
+        'a'. count decode encode endswith find isalnum isalpha isdigit
+        'a,b'.split(',')[0]. count decode encode endswith find isalnum isalpha isdigit
+        arguments[0].tag.strip(). count decode encode endswith find isalnum isalpha isdigit
+        os.path. basename commonprefix dirname expanduser expandvars getatime getctime getmtime
+        tools. shapes
+        tools.shapes. area SIZE
+        s. area SIZE
+        Node. next tag value last _hidden
+        argv[1:]. append count extend index insert pop remove reverse
+        argv[0]. count decode encode endswith find isalnum isalpha isdigit
+        nothing. 
+        1. 
+        # arguments[0]. 
+        'arguments[0]. 
+    "#]]
+    .assert_eq(&found);
+}
+
+#[test]
+fn completion_of_imports() {
+    let found = typing(&[
+        "import ",
+        "import os, too",
+        "import tools.",
+        "from ",
+        "from tools import ",
+        "from tools.shapes import SIZE, ",
+        "from tools.shapes import (SIZE,\n        a",
+        "from os import ge",
+        "from rpython.rlib import ",
+        "from rpython.rlib.rstring import ",
+        "from . import ",
+        "from nothing import ",
+        "from tools import shapes as ",
+    ]);
+    expect![[r#"
+        import  main tools StringIO abc atexit binascii bisect cStringIO
+        import os, too main tools StringIO abc atexit binascii bisect cStringIO
+        import tools. shapes
+        from  main tools StringIO abc atexit binascii bisect cStringIO
+        from tools import  shapes
+        from tools.shapes import SIZE,  area SIZE
+        from tools.shapes import (SIZE,
+                a area SIZE
+        from os import ge WCOREDUMP WEXITSTATUS WIFEXITED WIFSIGNALED WIFSTOPPED WSTOPSIG WTERMSIG getenv
+        from rpython.rlib import  buffer cache clibffi compilerinfo debug entrypoint jit jit_hooks
+        from rpython.rlib.rstring import  assert_str0 check_str0 count endswith find is_none_or_str newlist_hint not_rpython
+        from . import  main tools
+        from nothing import  
+        from tools import shapes as  arguments argv pair table entry_point make Box Node
+    "#]].assert_eq(&found);
+}
+
+#[test]
+fn names_in_reach_come_first() {
+    let found = typing(&["", "x = "]);
+    expect![[r#"
+         arguments argv pair table entry_point make Box Node
+        x =  arguments argv pair table entry_point make Box Node
+    "#]]
+    .assert_eq(&found);
+}
+
+#[test]
+fn documentation_of_completions() {
+    let f = fixture(
+        "
+        class A(object):
+            'A thing.'
+            def __init__(self, n):
+                self.n = n
+            def double(self, by):
+                '''Twice
+                as much.
+
+                Not more.'''
+                return self.n * by
+        def entry_point(argv):
+            a = A(len(argv))
+            return a.double(2) + a.$0n
+        ",
+    );
+    let mut shown = String::new();
+    let show = |c: &crate::Completion| {
+        let at = |d: taipan_base::Span| FilePosition {
+            file: d.file,
+            // It was offered some edits ago.
+            offset: d.range.start + 3,
+        };
+        let docs = c.definition.map(at);
+        let docs = docs.and_then(|d| crate::documentation(&f.db, &f.workspace, d, &c.name));
+        let docs = docs.map(|d| [d.code, d.notes].concat().join("\n"));
+        format!("{}: {}\n", c.name, docs.unwrap_or_default())
+    };
+    for c in crate::completions(&f.db, &f.workspace, f.position) {
+        shown.push_str(&show(&c));
+    }
+    let start = FilePosition {
+        offset: 0,
+        ..f.position
+    };
+    let all = crate::completions(&f.db, &f.workspace, start);
+    shown.push_str(&show(all.iter().find(|c| c.name == "A").unwrap()));
+    expect![[r#"
+        n: 
+        double: def A.double(self: SomeInstance(A), by: SomeInteger(nonneg, const=2)) -> SomeInteger(nonneg)
+        low-level `(*GcStruct main.A, Signed) -> Signed`
+        Twice as much.
+        A: class A(object)
+            n: SomeInteger(nonneg)
+        A thing.
+        layout `{inst_n: Signed}`
+    "#]].assert_eq(&shown);
+    let module = "<taipan>/rpython/rlib/rarithmetic.py".into();
+    let docs = crate::module_documentation(&f.db, f.db.files().get(&f.db, module));
+    expect!["Integers of a given width and signedness, and checked arithmetic."]
+        .assert_eq(&docs.map(|d| d.notes.join("\n")).unwrap_or_default());
 }
 
 #[test]

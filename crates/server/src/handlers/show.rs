@@ -18,20 +18,13 @@ pub(super) fn hover(s: &Snapshot, params: HoverParams) -> Result<Option<Hover>, 
     let Some(found) = taipan_ide::hover(&s.db, &s.workspace, position) else {
         return Ok(None);
     };
-    let code = found.code.join("\n");
     let contents = match s.client.markdown {
-        true => {
-            let mut value = format!("```python\n{code}\n```");
-            for note in &found.notes {
-                value.push_str("\n\n");
-                value.push_str(note);
-            }
-            HoverContents::Markup(MarkupContent {
-                kind: MarkupKind::Markdown,
-                value,
-            })
-        }
+        true => HoverContents::Markup(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value: markdown(&found),
+        }),
         false => {
+            let code = found.code.join("\n");
             let mut parts = vec![MarkedString::LanguageString(LanguageString {
                 language: "python".to_owned(),
                 value: code,
@@ -44,6 +37,17 @@ pub(super) fn hover(s: &Snapshot, params: HoverParams) -> Result<Option<Hover>, 
         contents,
         range: Some(s.range(position.file, found.range)),
     }))
+}
+
+/// What is said of a place, as Markdown.
+pub(super) fn markdown(found: &taipan_ide::Hover) -> String {
+    let code = found.code.join("\n");
+    let mut parts = match code.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("```python\n{code}\n```")],
+    };
+    parts.extend(found.notes.iter().cloned());
+    parts.join("\n\n")
 }
 
 pub(super) fn inlay_hints(

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-    CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, ParameterInformation,
-    ParameterLabel, PrepareRenameResponse, RenameParams, SignatureHelp, SignatureHelpParams,
-    SignatureInformation, TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
+    CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, Documentation,
+    MarkupContent, MarkupKind, ParameterInformation, ParameterLabel, PrepareRenameResponse,
+    RenameParams, SignatureHelp, SignatureHelpParams, SignatureInformation,
+    TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit,
 };
 use salsa::Database as _;
 use taipan_base::{Db, FileContents, SHIPPED, Span};
 use taipan_driver::{Past, Reader, python_files};
-use taipan_ide::{CompletionKind, Others};
+use taipan_ide::{CompletionKind, FilePosition, Others};
 
 use crate::convert::Encoding;
 use crate::snapshot::Snapshot;
@@ -73,26 +74,63 @@ pub(super) fn completion(
     params: CompletionParams,
 ) -> Result<Option<CompletionResponse>, String> {
     let position = s.position(&params.text_document_position);
+    let trigger = params.context.and_then(|c| c.trigger_character);
+    // A blank asks for something only in an import.
+    if trigger.as_deref() == Some(" ") && !taipan_ide::completes_import(&s.db, position) {
+        return Ok(None);
+    }
     let found = taipan_ide::completions(&s.db, &s.workspace, position);
-    let item = |c: taipan_ide::Completion| CompletionItem {
-        sort_text: Some(format!("{}{}", c.kind as u8, c.name)),
-        label: c.name,
+    let item = |(i, c): (usize, taipan_ide::Completion)| CompletionItem {
+        sort_text: Some(format!("{i:05}")),
         kind: Some(match c.kind {
             CompletionKind::Local => CompletionItemKind::VARIABLE,
             CompletionKind::Attribute => CompletionItemKind::FIELD,
             CompletionKind::Method => CompletionItemKind::METHOD,
-            CompletionKind::Function => CompletionItemKind::FUNCTION,
+            CompletionKind::Function | CompletionKind::Builtin => CompletionItemKind::FUNCTION,
             CompletionKind::Class => CompletionItemKind::CLASS,
             CompletionKind::Module => CompletionItemKind::MODULE,
             CompletionKind::Global => CompletionItemKind::CONSTANT,
-            CompletionKind::Builtin => CompletionItemKind::KEYWORD,
+            CompletionKind::Keyword => CompletionItemKind::KEYWORD,
         }),
         detail: c.detail,
+        // Documentation waits until it is asked for.
+        data: c.definition.map(|d| {
+            let path = d.file.path(&s.db).as_str();
+            serde_json::json!({"path": path, "offset": d.range.start})
+        }),
+        label: c.name,
         ..CompletionItem::default()
     };
     Ok(Some(CompletionResponse::Array(
-        found.into_iter().map(item).collect(),
+        found.into_iter().enumerate().map(item).collect(),
     )))
+}
+
+pub(super) fn resolve_completion(
+    s: &Snapshot,
+    mut item: CompletionItem,
+) -> Result<CompletionItem, String> {
+    let Some(data) = item.data.take() else {
+        return Ok(item);
+    };
+    let (Some(path), Some(offset)) = (data["path"].as_str(), data["offset"].as_u64()) else {
+        return Ok(item);
+    };
+    let file = s.db.files().get(&s.db, path.into());
+    let offset = offset as u32;
+    let position = FilePosition { file, offset };
+    let found = match item.kind {
+        Some(CompletionItemKind::MODULE) => taipan_ide::module_documentation(&s.db, file),
+        _ => taipan_ide::documentation(&s.db, &s.workspace, position, &item.label),
+    };
+    if let Some(found) = found {
+        let value = super::show::markdown(&found);
+        item.documentation = Some(Documentation::MarkupContent(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value,
+        }));
+    }
+    Ok(item)
 }
 
 pub(super) fn signature_help(

@@ -382,6 +382,34 @@ fn writing_in_the_middle_of_an_edit() {
         .map(|i| i["label"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["n", "value"]);
+    // What it says of one of them is told when it is asked for.
+    let value = found[1].clone();
+    assert_eq!(value["documentation"], Value::Null);
+    let value = c.request("completionItem/resolve", value);
+    let text = value["documentation"]["value"].as_str().unwrap();
+    let signature = "def Base.value(self: SomeInstance(Base)) -> SomeInteger";
+    assert!(text.contains(signature), "{text}");
+    let labels = |found: &Value| -> Vec<String> {
+        let all = found.as_array().unwrap().iter();
+        all.map(|i| i["label"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // Any expression of which the annotation is known, and imports.
+    c.replace("main.py", "thing.\n", 0, "pick(1).\n");
+    params = document(&c, "main.py");
+    params["position"] = json!({"line": 10, "character": 12});
+    let found = c.request("textDocument/completion", params.clone());
+    assert_eq!(labels(&found), ["n", "value"]);
+    c.replace("main.py", "pick(1).\n", 0, "from helper import \n");
+    params["position"] = json!({"line": 10, "character": 23});
+    params["context"] = json!({"triggerKind": 2, "triggerCharacter": " "});
+    let found = c.request("textDocument/completion", params.clone());
+    assert_eq!(labels(&found), ["Base", "Derived", "LIMIT"]);
+    // A blank elsewhere asks for nothing.
+    params["position"] = json!({"line": 10, "character": 8});
+    let found = c.request("textDocument/completion", params);
+    assert_eq!(found, Value::Null);
+    c.replace("main.py", "from helper import \n", 0, "thing.\n");
     c.replace("main.py", "thing.\n", 0, "pick(\n");
     c.wait_codes("main.py", &["TP0001", "TP0001"]);
     let mut params = document(&c, "main.py");
