@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use taipan_base::{Db, Diagnostic, Program, SHIPPED, Span};
-use taipan_flow::{flow_diagnostics, made_text_at, span_at};
-use taipan_graph::{BlockId, FunctionGraph, HlOp, ObjId, Operand};
+use taipan_flow::{Given, assigned_at, flow_diagnostics, made_text_at, span_at};
+use taipan_graph::{BlockId, FunctionGraph, HighLevel, HlOp, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
@@ -217,6 +217,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
     all.extend(entry_point_result(db, roots, &warm.solver));
     let projector = warm.projector(crate::project::Naming::Program(db, roots));
     let mut inside: Vec<(usize, SpecIx)> = Vec::new();
+    let sources = Some((db, roots.program(db)));
     for spec in stable(&warm.solver, &warm.view.faults.functions) {
         let func = warm.solver.store.specs[spec as usize].func;
         let Some(state) = projector.reached_state(spec) else {
@@ -225,7 +226,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
         let first = all.len();
         all.extend(state.problems.iter().map(|p| Fault::problem(Some(func), p)));
         inside.extend((first..all.len()).map(|i| (i, spec)));
-        all.extend(local_conflict(&warm.solver, func, state));
+        all.extend(local_conflicts(&warm.solver, sources, func, state));
     }
     if all.is_empty() {
         for spec in stable(&warm.solver, &warm.view.faults.blocked) {
@@ -354,9 +355,8 @@ impl Projector<'_> {
                 d
             }
             None => {
-                let Fault::Conflict { what, mut origins } =
-                    local_conflict(self.solver, func, state)?
-                else {
+                let first = local_conflicts(self.solver, None, func, state);
+                let Some(Fault::Conflict { what, mut origins }) = first.into_iter().next() else {
                     return None;
                 };
                 origins.sort_by_key(|o| o.place);
@@ -449,6 +449,11 @@ fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> 
         None => (*first_span, &a, &first.from),
     };
     let from = from.split(", in ").next().unwrap_or_default();
+    if first_span == span && span.is_some() && first.from == clash.from {
+        let d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"));
+        let from = from.replacen("comes", "come", 1).replacen("is ", "are ", 1);
+        return Some(d.with_label(format!("both {from}")));
+    }
     let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"))
         .with_label(format!("{kind} {from}"))
         .with_note(*first_span, format!("{a} {}", first.from))
@@ -459,15 +464,27 @@ fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> 
     Some(d)
 }
 
-/// A variable inside a function where values of different kinds come together.
-fn local_conflict(solver: &Solver, func: ObjId, state: &FunctionState) -> Option<Fault> {
-    let flow = solver.facts.flow(func).ok()?;
-    let graph = flow.graph.as_ref().ok()?;
+/// The variables inside a function where values of different kinds come together, and its
+/// result if that is one.
+fn local_conflicts(
+    solver: &Solver,
+    sources: Option<(&dyn Db, Program)>,
+    func: ObjId,
+    state: &FunctionState,
+) -> Vec<Fault> {
+    let mut all = Vec::new();
+    let flow = solver.facts.flow(func);
+    let Some(graph) = flow.as_ref().ok().and_then(|f| f.graph.as_ref().ok()) else {
+        return all;
+    };
+    let mut told: Vec<(String, Vec<Place>)> = Vec::new();
     for target in graph.reachable() {
         for (i, v) in graph.block(target).inputargs.iter().enumerate() {
             if !state.vars.get(v.index()).is_some_and(is_conflict) {
                 continue;
             }
+            let name = &graph.vars[v.index()].name;
+            let returned = target == graph.returnblock;
             let mut origins = Vec::new();
             let mut sum = Val::default();
             let mut clash = false;
@@ -476,37 +493,87 @@ fn local_conflict(solver: &Solver, func: ObjId, state: &FunctionState) -> Option
                 if link.target != target {
                     continue;
                 }
-                let val = match &link.args[i] {
-                    taipan_graph::Operand::Var(x) => state.vars[x.index()].clone(),
-                    taipan_graph::Operand::Const(c) => const_val(solver, c),
+                let arg = &link.args[i];
+                let val = match arg {
+                    Operand::Var(x) => state.vars[x.index()].clone(),
+                    Operand::Const(c) => const_val(solver, c),
                 };
                 if !is_conflict(&val) {
                     sum = sum.join(&val, &mut FactJoiner::new(&solver.facts));
                     clash |= is_conflict(&sum);
                 }
+                let last = graph.block(*b).operations.last().map(|o| o.at);
+                let given = given(graph, *b, arg);
+                let at = match (given, link.at.or(last), sources) {
+                    // A value of its own, which no variable has had.
+                    (Given::MadeBy(at), _, _) if name.is_empty() => Some(at),
+                    (_, Some(at), Some((db, program))) => {
+                        let function = Function::new(db, program, func);
+                        Some(assigned_at(db, function, at, name, given))
+                    }
+                    (_, at, _) => at,
+                };
+                let ends = |(db, program)| {
+                    let function = Function::new(db, program, func);
+                    at.is_some() && span_at(db, function, at) == span_at(db, function, None)
+                };
+                let from = match returned {
+                    true if sources.is_some_and(ends) => "is returned where the function ends",
+                    true => "is returned here",
+                    false => "comes from here",
+                };
                 origins.push(Origin {
                     val,
-                    place: Some((func, last_instruction(graph, *b))),
-                    from: "comes from here, on one way through the function".into(),
+                    place: Some((func, at)),
+                    from: from.into(),
                 });
             }
             if !clash {
                 continue;
             }
-            let name = &graph.vars[v.index()].name;
-            let what = if name.is_empty() {
-                "a value here mixes".to_owned()
-            } else {
-                format!("variable {name} mixes")
+            let what = match &**name {
+                _ if returned => format!("the result of {}() mixes", object_name(solver, func)),
+                "" => "a value here mixes".to_owned(),
+                name => format!("variable {name} mixes"),
             };
-            return Some(Fault::Conflict { what, origins });
+            // What comes together differently in front of a loop and behind it.
+            let this = (what.clone(), origins.iter().map(|o| o.place).collect());
+            if !told.contains(&this) {
+                told.push(this);
+                all.push(Fault::Conflict { what, origins });
+            }
         }
     }
-    None
+    all
 }
 
-fn last_instruction(graph: &FunctionGraph, b: BlockId) -> Option<u32> {
-    graph.block(b).operations.last().map(|o| o.at)
+/// What can be said of a value that a block passes on.
+fn given<'a>(graph: &'a FunctionGraph, block: BlockId, arg: &'a Operand<HighLevel>) -> Given<'a> {
+    let (mut block, mut v) = match arg {
+        Operand::Const(c) => return Given::Const(c),
+        Operand::Var(v) => (block, *v),
+    };
+    // As long as only one way leads there.
+    for _ in 0..graph.blocks.len() {
+        let b = graph.block(block);
+        if let Some(op) = b.operations.iter().find(|op| op.result == v) {
+            return Given::MadeBy(op.at);
+        }
+        let Some(i) = b.inputargs.iter().position(|x| *x == v) else {
+            break;
+        };
+        let mut links = (graph.reachable().into_iter())
+            .flat_map(|from| graph.block(from).exits.iter().map(move |l| (from, l)))
+            .filter(|(_, l)| l.target == block);
+        match (links.next(), links.next()) {
+            (Some((from, link)), None) if block != graph.startblock => match &link.args[i] {
+                Operand::Const(c) => return Given::Const(c),
+                Operand::Var(x) => (block, v) = (from, *x),
+            },
+            _ => break,
+        }
+    }
+    Given::Variable(&graph.vars[v.index()].name)
 }
 
 /// The kind of a constant, as far as messages need it.
@@ -551,8 +618,8 @@ fn slot_name(solver: &Solver, key: &SlotKey) -> String {
         SlotKey::Ret(s) => format!("the result of {}()", object_name(solver, func(s))),
         SlotKey::Attr(c, n) => format!("attribute {n} of {}", object_name(solver, *c)),
         SlotKey::Item(_) => "a list".into(),
-        SlotKey::Key(_) => "the keys of a dict".into(),
-        SlotKey::Value(_) => "the values of a dict".into(),
+        SlotKey::Key(_) => "the set of keys of a dict".into(),
+        SlotKey::Value(_) => "the set of values of a dict".into(),
         _ => "a value".into(),
     }
 }

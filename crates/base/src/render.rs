@@ -5,7 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle};
 use serde_json::{Value, json};
 
-use crate::{Db, Diagnostic, LineIndex, Severity, Span, TextRange};
+use crate::{Db, Diagnostic, LineIndex, Note, Severity, Span, TextRange};
 
 /// Lines longer than this are cut around the place that matters (generated and
 /// minified files).
@@ -24,11 +24,25 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
         Severity::Warning => Level::WARNING,
     };
     let mut groups = Vec::new();
-    let mut first = level.primary_title(d.message.as_str()).id(d.code).elements(
-        d.primary
-            .map(|span| Excerpt::new(db, span).snippet(AnnotationKind::Primary, &d.label)),
-    );
-    for note in &d.notes {
+    let beside = other_side(db, d);
+    let excerpt = d.primary.map(|span| match beside {
+        Some((_, other)) => Excerpt::of_both(db, span, other),
+        None => Excerpt::new(db, span),
+    });
+    let mut first =
+        (level.primary_title(d.message.as_str()).id(d.code)).elements(excerpt.map(|e| {
+            let other = e.other.clone();
+            let snippet = e.snippet(AnnotationKind::Primary, &d.label);
+            match (other, beside) {
+                (Some(other), Some((note, _))) => {
+                    let annotation = AnnotationKind::Context.span(other);
+                    snippet.annotation(annotation.label(note.message.as_str()))
+                }
+                _ => snippet,
+            }
+        }));
+    let shown = |n: &&Note| beside.is_none() || n.span.is_none();
+    for note in d.notes.iter().filter(shown) {
         match note.span {
             None => first = first.element(Level::NOTE.message(note.message.as_str())),
             Some(span) => {
@@ -47,12 +61,37 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
     renderer.render(&groups)
 }
 
+/// The note about the other one of two places that do not go together, if the two can stand
+/// in one excerpt. The note about the place of the diagnostic itself says no more than its label.
+fn other_side<'d>(db: &dyn Db, d: &'d Diagnostic) -> Option<(&'d Note, Span)> {
+    let primary = d.primary.filter(|_| !d.label.is_empty())?;
+    let mut placed = d.notes.iter().filter_map(|n| Some((n, n.span?)));
+    let (a, b) = (placed.next()?, placed.next()?);
+    let (own, other) = if b.1 == primary { (b, a) } else { (a, b) };
+    let text = primary.file.text(db);
+    let one_line = |s: Span| {
+        let (start, end) = (s.range.start as usize, s.range.end as usize);
+        text.get(start..end).is_some_and(|t| !t.contains('\n'))
+    };
+    let near = other.1.file == primary.file
+        && other.1 != primary
+        && placed.next().is_none()
+        && own.1 == primary
+        && own.0.message.starts_with(&d.label)
+        && one_line(primary)
+        && one_line(other.1)
+        && text.lines().all(|l| l.len() <= LONGEST_LINE);
+    near.then_some(other)
+}
+
 /// The lines around a span, as much of them as is worth showing.
 struct Excerpt {
     path: String,
     source: String,
     line: usize,
     span: Range<usize>,
+    /// A second place in the same lines.
+    other: Option<Range<usize>>,
 }
 
 impl Excerpt {
@@ -86,6 +125,26 @@ impl Excerpt {
             source: text[from..to].to_owned(),
             line: text[..start].bytes().filter(|b| *b == b'\n').count() + 1,
             span: start - from..end - from,
+            other: None,
+        }
+    }
+
+    /// The lines of two places, each on one line.
+    fn of_both(db: &dyn Db, span: Span, other: Span) -> Excerpt {
+        let text = span.file.text(db);
+        let range = |s: Span| s.range.start as usize..s.range.end as usize;
+        let (a, b) = (range(span), range(other));
+        let from = text[..a.start.min(b.start)]
+            .rfind('\n')
+            .map_or(0, |i| i + 1);
+        let last = a.end.max(b.end);
+        let to = text[last..].find('\n').map_or(text.len(), |i| last + i);
+        Excerpt {
+            path: span.file.path(db).to_string(),
+            source: text[from..to].to_owned(),
+            line: text[..from].bytes().filter(|b| *b == b'\n').count() + 1,
+            span: a.start - from..a.end - from,
+            other: Some(b.start - from..b.end - from),
         }
     }
 

@@ -44,6 +44,9 @@ pub(crate) struct FlowContext<'a> {
     implicit: Option<BlockId>,
     steps: u32,
     idle: u32,
+    /// The last instruction that does more than to jump on the way to the current one, or to
+    /// where that way has met others.
+    last: Pc,
 }
 
 enum Kind {
@@ -79,6 +82,7 @@ impl<'a> FlowContext<'a> {
             implicit: None,
             steps: 0,
             idle: 0,
+            last: 0,
         }
     }
 
@@ -147,6 +151,8 @@ impl<'a> FlowContext<'a> {
         let start = self.space.graph.startblock;
         self.space.merge_due = fresh && pending.block == start && self.joins[0];
         let mut first = true;
+        self.last = frame.pc;
+        let mut met = false;
         loop {
             self.count_step()?;
             let pc = frame.pc;
@@ -155,7 +161,10 @@ impl<'a> FlowContext<'a> {
             first = false;
             self.space.at = pc;
             if self.own_instruction(&mut frame) {
-                self.arrive(&frame);
+                if !met {
+                    self.last = pc;
+                }
+                met |= self.arrive(&frame);
                 continue;
             }
             let instr = self.code.instrs[pc as usize];
@@ -166,12 +175,13 @@ impl<'a> FlowContext<'a> {
                 let v = frame.take();
                 outcome = self.yield_value(v, &mut frame);
             }
+            let raised = matches!(outcome, Step::Raise(_));
             match outcome {
                 Step::Continue => {}
                 Step::Return => {
                     let v = self.returned(&frame.take())?;
                     let target = self.space.graph.returnblock;
-                    self.close(Link::new(target, vec![v]));
+                    self.close(Link::new(target, vec![v]).with_at(self.last));
                     return Ok(());
                 }
                 Step::Raise(raised) => {
@@ -198,6 +208,9 @@ impl<'a> FlowContext<'a> {
                     ));
                 }
             }
+            if !met && !matches!(instr, Instr::Jump(_)) {
+                self.last = pc;
+            }
             if !self.space.log.is_empty() {
                 self.idle = 0;
             }
@@ -206,7 +219,10 @@ impl<'a> FlowContext<'a> {
             self.space.merge_due |= forked && instr.jump_target().is_none();
             self.space.log.clear();
             self.space.replayed = 0;
-            if self.arrive(&frame) && self.idle > IDLE_LIMIT {
+            // A handler is a join, but no ways meet at its start.
+            let join = self.arrive(&frame);
+            met |= join && !raised;
+            if join && self.idle > IDLE_LIMIT {
                 self.merge(frame);
                 return Ok(());
             }
@@ -316,7 +332,8 @@ impl<'a> FlowContext<'a> {
             }
             (Some(class), Some(value)) => {
                 let target = self.space.graph.exceptblock;
-                self.close(Link::new(target, vec![class, value]));
+                let link = Link::new(target, vec![class, value]);
+                self.close(link.with_at(self.space.at));
                 Ok(())
             }
             _ => Err(FlowError::new(
@@ -409,7 +426,7 @@ impl<'a> FlowContext<'a> {
             };
             if matches(&merged, old) {
                 let args = output_args(&state, old);
-                self.close(Link::new(*candidate, args));
+                self.close(Link::new(*candidate, args).with_at(self.last));
                 return;
             }
             let old = old.clone();
@@ -448,12 +465,31 @@ impl<'a> FlowContext<'a> {
                 graph.vars[v.index()].name = name.clone();
             }
         }
+        let loaded = loaded_names(self.code, from.pc);
+        for (i, v) in new.stack.iter().rev().enumerate() {
+            if let Value::Var(v) = v {
+                graph.vars[v.index()].name = loaded.get(i).copied().unwrap_or("").into();
+            }
+        }
         new.pc = from.pc;
         let block = graph.new_block(variables(&new));
-        self.close(Link::new(block, output_args(from, &new)));
+        let link = Link::new(block, output_args(from, &new));
+        self.close(link.with_at(self.last));
         self.add_spam(block, new.clone(), new);
         block
     }
+}
+
+/// The variables that lie on the stack in front of an instruction because the instructions
+/// before it load them, from the top of the stack on; nothing is said of constants.
+fn loaded_names(code: &Code, pc: Pc) -> Vec<&str> {
+    let before = code.instrs[..pc as usize].iter().rev();
+    let loads = before.map_while(|instr| match instr {
+        Instr::LoadFast(l) => Some(&*code.locals[*l as usize]),
+        Instr::LoadConst(_) => Some(""),
+        _ => None,
+    });
+    loads.collect()
 }
 
 /// Lets a block raise a new instance of a builtin exception class.
@@ -518,7 +554,7 @@ fn find_joins(code: &Code) -> Vec<bool> {
 
 /// A constant of the code. What stands for a nested body is never loaded; `...` has no
 /// operand, so that its use is an error.
-fn constant(c: &CodeConst) -> Value {
+pub(crate) fn constant(c: &CodeConst) -> Value {
     fn plain(c: &CodeConst) -> Option<Const> {
         Some(match c {
             CodeConst::None => Const::None,

@@ -9,6 +9,7 @@
 //! what it read of the image, object by object; never on the text of its file. The
 //! result holds instruction indices, no source positions.
 
+mod assigned;
 mod build;
 mod comprehension;
 mod context;
@@ -25,6 +26,7 @@ mod text;
 mod value;
 mod world;
 
+pub use assigned::{Given, assigned_at};
 pub use build::SYNTAX_ERROR;
 pub use result::*;
 pub use text::{flow_text, name_objects, object_names};

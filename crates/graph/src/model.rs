@@ -156,6 +156,9 @@ pub struct Link<D: Dialect> {
     pub last_exception: Option<VarId>,
     /// On exception links: the variable that receives the exception instance.
     pub last_exc_value: Option<VarId>,
+    /// Index of the last bytecode instruction on this way before it meets others, where
+    /// the flow space knows it: for messages about values that do not go together there.
+    pub at: Option<u32>,
 }
 
 impl<D: Dialect> Link<D> {
@@ -167,7 +170,14 @@ impl<D: Dialect> Link<D> {
             case: ExitCase::None,
             last_exception: None,
             last_exc_value: None,
+            at: None,
         }
+    }
+
+    /// The same link, from behind an instruction.
+    pub fn with_at(mut self, at: u32) -> Self {
+        self.at = Some(at);
+        self
     }
 
     /// A link taken in one case of a switch.
@@ -178,6 +188,7 @@ impl<D: Dialect> Link<D> {
             case,
             last_exception: None,
             last_exc_value: None,
+            at: None,
         }
     }
 }

@@ -53,10 +53,17 @@ pub fn eliminate_empty_blocks<D: Dialect>(graph: &mut Graph<D>) {
                     Operand::Const(_) => a.clone(),
                 };
                 let args = next.args.iter().map(passed).collect();
+                // Of the two places the one where values are given that come together.
+                let only_passes = next.args.iter().all(|a| a.as_var().is_some());
+                let at = match (link.at, next.at) {
+                    (Some(at), _) if only_passes => Some(at),
+                    (before, at) => at.or(before),
+                };
                 let target = next.target;
                 let link = &mut graph.block_mut(source).exits[exit];
                 link.args = args;
                 link.target = target;
+                link.at = at;
             }
         }
     }

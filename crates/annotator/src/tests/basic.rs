@@ -205,11 +205,7 @@ fn containers() {
             def f(n): return {} -> SomeDict[SomeImpossibleValue, SomeImpossibleValue]
             def f(n): return n in [1, 2] -> SomeBool
             def f(n): return [n, 'x'] -> 2: TP0300 a list mixes an int and a str
-                an int comes from here, in f()
-                a str comes from here, in f()
             def f(n): return [n, None] -> 2: TP0300 a list mixes an int and None
-                an int comes from here, in f()
-                None comes from here, in f()
             def f(n): return ['x', None] -> SomeList[SomeString(can_be_None, no_nul)]
             def f(n): return [(1, 'a'), (n, 'bc')] -> SomeList[SomeTuple[SomeInteger, SomeString(no_nul)]]
             def f(n): return [[]] -> SomeList[SomeList[SomeImpossibleValue]]

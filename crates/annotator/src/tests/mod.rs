@@ -1,5 +1,6 @@
 mod basic;
 mod incremental;
+mod joins;
 mod oracle;
 mod origins;
 mod programs;

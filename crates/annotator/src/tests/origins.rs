@@ -10,7 +10,7 @@ use crate::{RootSet, Roots, annotation_diagnostics};
 
 /// All that is wrong with `f` of `/main.py`, called without arguments.
 #[track_caller]
-fn check(source: &str, expected: Expect) {
+pub(super) fn check(source: &str, expected: Expect) {
     let db = TestDb::with_fixture(source);
     let program = db.program();
     let module = target_module(&db, program).unwrap();
@@ -140,18 +140,10 @@ fn prebuilt_objects_and_texts() {
              --> /main.py:7:15
               |
             7 |     if 'x' in held.spaces:
-              |               ^^^^^^^^^^^ a unicode is in a prebuilt object that is used here
-              |
-            note: a str comes from here, in f()
-             --> /main.py:7:8
-              |
-            7 |     if 'x' in held.spaces:
-              |        ^^^^^^^^^^^^^^^^^^
-            note: a unicode is in a prebuilt object that is used here
-             --> /main.py:7:15
-              |
-            7 |     if 'x' in held.spaces:
-              |               ^^^^^^^^^^^"#]],
+              |        -------^^^^^^^^^^^
+              |        |      |
+              |        |      a unicode is in a prebuilt object that is used here
+              |        a str comes from here, in f()"#]],
     );
 }
 
@@ -171,18 +163,9 @@ fn what_follows_from_a_conflict_is_not_told() {
             error[TP0300]: attribute x of A mixes an int and a str
              --> /main.py:6:5
               |
-            6 |     a.x = 'one'
-              |     ^^^ a str comes from here
-              |
-            note: an int comes from here, in f()
-             --> /main.py:5:5
-              |
             5 |     a.x = 1
-              |     ^^^
-            note: a str comes from here, in f()
-             --> /main.py:6:5
-              |
+              |     --- an int comes from here, in f()
             6 |     a.x = 'one'
-              |     ^^^"#]],
+              |     ^^^ a str comes from here"#]],
     );
 }

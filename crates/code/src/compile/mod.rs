@@ -158,6 +158,8 @@ impl<'a> Compiler<'a> {
                     FunctionBody::Block(b) => {
                         doc = self.doc(b);
                         self.block(b);
+                        // The end of a function has no statement of its own.
+                        self.out.at = s.name;
                         self.out.load_const(CodeConst::None);
                         self.out.emit(Instr::Return);
                     }

@@ -45,8 +45,8 @@ fn constants_that_differ_become_a_variable() {
                 switch v1
                     False: block1(2)
                     True: block1(1)
-            block1(v2):
-                v3 = simple_call(#main.g, v2, 7) @14
+            block1(x_2):
+                v3 = simple_call(#main.g, x_2, 7) @14
                 goto return(v3)
             return(v4)
             except(etype_5, evalue_6)
@@ -174,11 +174,11 @@ fn and_or_not() {
                 switch v2
                     False: return(True)
                     True: block1(b_1, a_0)
-            block1(a_3, a_4):
-                v5 = bool(a_3) @3
+            block1(b_3, a_4):
+                v5 = bool(b_3) @3
                 switch v5
                     False: block2(a_4)
-                    True: return(a_3)
+                    True: return(b_3)
             block2(a_6):
                 v7 = bool(a_6) @5
                 switch v7

@@ -1,0 +1,207 @@
+//! Values that do not go together inside of a function: both places are shown, and they are
+//! those of the values, not of what decides between the ways.
+
+use expect_test::expect;
+
+use super::origins::check;
+
+#[test]
+fn results() {
+    check(
+        "
+        def two(flag):
+            if flag:
+                return 1
+            return 'x'
+        def either(flag):
+            return [1, 2] if flag else {}
+        def end(flag):
+            if flag:
+                return 1
+        def bare(flag):
+            if flag:
+                return
+            return 5
+        def handled(s):
+            try:
+                n = int(s)
+            except ValueError:
+                n = s
+            return n
+        def f():
+            import os
+            flag = len(os.getcwd()) > 3
+            two(flag)
+            either(flag)
+            end(flag)
+            bare(flag)
+            handled(os.getcwd())
+        ",
+        expect![[r#"
+            error[TP0300]: the result of two() mixes an int and a str
+             --> /main.py:4:12
+              |
+            3 |         return 1
+              |                - an int is returned here
+            4 |     return 'x'
+              |            ^^^ a str is returned here
+
+            error[TP0300]: the result of either() mixes a list and a dict
+             --> /main.py:6:32
+              |
+            6 |     return [1, 2] if flag else {}
+              |            ------              ^^ a dict is returned here
+              |            |
+              |            a list is returned here
+
+            error[TP0300]: the result of end() mixes None and an int
+             --> /main.py:9:16
+              |
+            7 | def end(flag):
+              |     --- None is returned where the function ends
+            8 |     if flag:
+            9 |         return 1
+              |                ^ an int is returned here
+              |
+              = help: only strings, lists, dicts, instances and the like may be None; use a special value instead
+
+            error[TP0300]: the result of bare() mixes None and an int
+              --> /main.py:13:12
+               |
+            12 |         return
+               |         ------ None is returned here
+            13 |     return 5
+               |            ^ an int is returned here
+               |
+               = help: only strings, lists, dicts, instances and the like may be None; use a special value instead
+
+            error[TP0300]: the result of handled() mixes an int and a str
+              --> /main.py:18:13
+               |
+            16 |         n = int(s)
+               |             ------ an int is returned here
+            17 |     except ValueError:
+            18 |         n = s
+               |             ^ a str is returned here"#]],
+    );
+}
+
+#[test]
+fn variables() {
+    check(
+        "
+        def branch(flag):
+            if flag:
+                x = 1
+                y = 2
+            else:
+                y = 3
+                x = 'a'
+            print y
+            print x
+        def either(flag):
+            x = 1 if flag else u'a'
+            print x
+        def both(flag):
+            y = flag and 'a'
+            print y
+        def loop(n):
+            x = 'a'
+            while n > 0:
+                n -= 1
+                x = n
+            print x
+        def last(n):
+            x = None
+            for i in range(n):
+                x = i
+            return x
+        def two(n):
+            if n == 1:
+                x = 1
+                y = 'a'
+            elif n == 2:
+                x = 2
+                y = 'b'
+            else:
+                x = None
+                y = 1
+            print x
+            print y
+        def f():
+            import os
+            n = len(os.getcwd())
+            branch(n > 3)
+            either(n > 3)
+            both(n > 3)
+            loop(n)
+            last(n)
+            two(n)
+        ",
+        expect![[r#"
+            error[TP0300]: variable x mixes an int and a str
+             --> /main.py:7:13
+              |
+            3 |         x = 1
+              |             - an int comes from here
+            ...
+            7 |         x = 'a'
+              |             ^^^ a str comes from here
+
+            error[TP0300]: variable x mixes an int and a unicode
+              --> /main.py:11:24
+               |
+            11 |     x = 1 if flag else u'a'
+               |         -              ^^^^ a unicode comes from here
+               |         |
+               |         an int comes from here
+
+            error[TP0300]: variable y mixes a bool and a str
+              --> /main.py:14:18
+               |
+            14 |     y = flag and 'a'
+               |         ----     ^^^ a str comes from here
+               |         |
+               |         a bool comes from here
+
+            error[TP0300]: variable x mixes a str and an int
+              --> /main.py:20:13
+               |
+            17 |     x = 'a'
+               |         --- a str comes from here
+            ...
+            20 |         x = n
+               |             ^ an int comes from here
+
+            error[TP0300]: variable x mixes None and an int
+              --> /main.py:25:13
+               |
+            23 |     x = None
+               |         ---- None comes from here
+            24 |     for i in range(n):
+            25 |         x = i
+               |             ^ an int comes from here
+               |
+               = help: only strings, lists, dicts, instances and the like may be None; use a special value instead
+
+            error[TP0300]: variable x mixes an int and None
+              --> /main.py:35:13
+               |
+            29 |         x = 1
+               |             - an int comes from here
+            ...
+            35 |         x = None
+               |             ^^^^ None comes from here
+               |
+               = help: only strings, lists, dicts, instances and the like may be None; use a special value instead
+
+            error[TP0300]: variable y mixes a str and an int
+              --> /main.py:36:13
+               |
+            30 |         y = 'a'
+               |             --- a str comes from here
+            ...
+            36 |         y = 1
+               |             ^ an int comes from here"#]],
+    );
+}
