@@ -42,7 +42,7 @@ mod value;
 pub mod watch;
 
 pub use bundle::{Built, build_with_jit, run_bundle};
-pub use cache::{Cache, CacheLimits, Key, KeyHasher, default_cache_folder};
+pub use cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use compile::{
     CallOutcome, CallRequest, Engine, JitOptions, JitReport, RunRequest, build, call,
     compile_native, run,

@@ -106,12 +106,7 @@ fn dependencies_point_downwards() {
 fn crates_open_with_what_they_own() {
     for name in manifests().keys() {
         let src = root().join("crates").join(name).join("src");
-        let file = if name == "taipan" {
-            "main.rs"
-        } else {
-            "lib.rs"
-        };
-        let text = std::fs::read_to_string(src.join(file)).unwrap();
+        let text = std::fs::read_to_string(src.join("lib.rs")).unwrap();
         assert!(text.starts_with("//! "), "{name} does not say what it owns");
     }
 }

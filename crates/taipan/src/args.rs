@@ -40,6 +40,48 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp,
+    /// Make a small interpreter with tests, to begin with.
+    Init(InitArgs),
+    /// Remove what is kept between processes.
+    Clean(CleanArgs),
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Write manual pages.
+    Man(ManArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct InitArgs {
+    /// The folder, made if there is none; by default this one.
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub(crate) folder: Utf8PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct CleanArgs {
+    /// A target or folder of the project; by default this folder.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<Utf8PathBuf>,
+    /// Where the cache lives.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache_dir: Option<Utf8PathBuf>,
+    /// Only say what would be removed.
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// The folder that the pages are written to; made if there is none.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Utf8PathBuf,
 }
 
 #[derive(Args)]

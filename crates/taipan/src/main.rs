@@ -1,112 +1,11 @@
-//! The `taipan` command: arguments in, driver operations, output and exit codes out.
-//!
-//! Owns the contract with scripts: what goes to stdout and to stderr, and the exit
-//! codes 0 (it worked), 1 (the user's code failed) and 2 (wrong usage, unreadable
-//! input or a fault of Taipan). Must not know any stage.
-
-mod args;
-mod call;
-mod check;
-mod emit;
-mod explain;
-mod jitlog;
-mod output;
-mod run;
-mod test;
-mod timeshift;
-mod watch;
+//! The `taipan` binary: the library's [`taipan_cli::main`] with an allocator.
 
 use std::process::ExitCode;
-
-use clap::Parser;
-
-use crate::args::{Cli, Command};
 
 /// Compilation is many small allocations: a sixth of its time in the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The stages recurse with the program's nesting; address space is free.
-const STACK: usize = 1 << 30;
-
 fn main() -> ExitCode {
-    if let Some(ended) = taipan_driver::run_bundle() {
-        return run::bundled(ended);
-    }
-    if let Ok(filter) = std::env::var("TAIPAN_LOG") {
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr)
-            .init();
-    }
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(e) => {
-            // Help and version are no errors.
-            let code = if e.use_stderr() { 2 } else { 0 };
-            let _ = e.print();
-            return ExitCode::from(code);
-        }
-    };
-    if matches!(
-        cli.command,
-        Command::Build(_) | Command::Check(_) | Command::Emit(_)
-    ) {
-        small_pages();
-    }
-    // Before there is any other thread.
-    let launcher = match &cli.command {
-        Command::Watch(a) => watch::launcher(a),
-        _ => None,
-    };
-    if matches!(cli.command, Command::Watch(_) | Command::Lsp) {
-        // The launcher, and the program that it starts, have the pages that they like.
-        small_pages();
-    }
-    let worker = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || match cli.command {
-            Command::Run(a) => run::run(&a),
-            Command::Build(a) => run::build(&a),
-            Command::Check(a) => check::check(&a),
-            Command::Call(a) => call::call(&a),
-            Command::Emit(a) => emit::emit(&a),
-            Command::Timeshift(a) => timeshift::timeshift(&a),
-            Command::Watch(a) => watch::watch(&a, launcher),
-            Command::Test(a) => test::test(&a),
-            Command::Jitlog(a) => jitlog::jitlog(&a),
-            Command::Explain(a) => explain::explain(&a),
-            Command::Lsp => lsp(),
-        });
-    let code = match worker.map(std::thread::JoinHandle::join) {
-        Ok(Ok(code)) => code,
-        Ok(Err(_)) | Err(_) => {
-            output::tell("taipan: internal error: the main thread failed\n");
-            2
-        }
-    };
-    // Everything is written; freeing the database would only take time.
-    std::process::exit(code)
-}
-
-/// Asks for pages of the usual size, where the kernel gives huge ones to all who do not. Most
-/// of each would stay empty: a small program would take half as much memory again, and
-/// clearing the pages a fifth of the time of a large one, or a tenth of an edit. Not for
-/// commands that run the user's program in this process.
-fn small_pages() {
-    // SAFETY: changes how the kernel maps this process's memory, never what is in it.
-    // Where the kernel knows no such setting, nothing happens.
-    unsafe {
-        libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
-    }
-}
-
-fn lsp() -> i32 {
-    match taipan_server::serve_stdio() {
-        Ok(()) => 0,
-        Err(e) => {
-            output::tell(&format!("taipan: {e}\n"));
-            2
-        }
-    }
+    taipan_cli::main()
 }

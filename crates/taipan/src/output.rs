@@ -188,7 +188,7 @@ pub(crate) fn exit_code(failure: &Failure) -> i32 {
 
 /// The configuration of the project that a file or folder belongs to, and what is wrong
 /// with it.
-fn project_config(db: &Database, about: &Utf8Path) -> (Config, Vec<Diagnostic>) {
+pub(crate) fn project_config(db: &Database, about: &Utf8Path) -> (Config, Vec<Diagnostic>) {
     let found = camino::absolute_utf8(about)
         .ok()
         .and_then(|at| find_config(db, &at));

@@ -120,7 +120,7 @@ fn other_builds(folder: &Path, own: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether the name is one that we give: nothing else is ever deleted.
-fn is_build_folder(path: &Path) -> bool {
+pub(super) fn is_build_folder(path: &Path) -> bool {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
     name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit()) && path.is_dir()
 }

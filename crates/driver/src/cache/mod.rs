@@ -34,7 +34,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use key::{Key, KeyHasher};
 use pack::{Pack, PackWriter, Stored};
-pub use place::default_cache_folder;
+pub use place::{clean_cache, default_cache_folder};
 
 /// How much a cache may keep.
 #[derive(Clone, Copy, Debug)]

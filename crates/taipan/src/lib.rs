@@ -1,0 +1,123 @@
+//! The `taipan` command: arguments in, driver operations, output and exit codes out.
+//!
+//! Owns the contract with scripts: what goes to stdout and to stderr, and the exit
+//! codes 0 (it worked), 1 (the user's code failed) and 2 (wrong usage, unreadable
+//! input or a fault of Taipan). Must not know any stage.
+
+mod args;
+mod call;
+mod check;
+mod clean;
+mod completions;
+mod emit;
+mod explain;
+mod init;
+mod jitlog;
+mod output;
+mod run;
+mod test;
+mod timeshift;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::args::{Cli, Command};
+
+/// The stages recurse with the program's nesting; address space is free.
+const STACK: usize = 1 << 30;
+
+/// The command line as clap has it: what man pages, completions and tests of the
+/// documentation are made from.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Does what the process's arguments say and returns the exit code. Most commands end the
+/// process themselves, without freeing what they hold.
+pub fn main() -> ExitCode {
+    if let Some(ended) = taipan_driver::run_bundle() {
+        return run::bundled(ended);
+    }
+    if let Ok(filter) = std::env::var("TAIPAN_LOG") {
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors.
+            let code = if e.use_stderr() { 2 } else { 0 };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    if matches!(
+        cli.command,
+        Command::Build(_) | Command::Check(_) | Command::Emit(_)
+    ) {
+        small_pages();
+    }
+    // Before there is any other thread.
+    let launcher = match &cli.command {
+        Command::Watch(a) => watch::launcher(a),
+        _ => None,
+    };
+    if matches!(cli.command, Command::Watch(_) | Command::Lsp) {
+        // The launcher, and the program that it starts, have the pages that they like.
+        small_pages();
+    }
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || match cli.command {
+            Command::Run(a) => run::run(&a),
+            Command::Build(a) => run::build(&a),
+            Command::Check(a) => check::check(&a),
+            Command::Call(a) => call::call(&a),
+            Command::Emit(a) => emit::emit(&a),
+            Command::Timeshift(a) => timeshift::timeshift(&a),
+            Command::Watch(a) => watch::watch(&a, launcher),
+            Command::Test(a) => test::test(&a),
+            Command::Jitlog(a) => jitlog::jitlog(&a),
+            Command::Explain(a) => explain::explain(&a),
+            Command::Lsp => lsp(),
+            Command::Init(a) => init::init(&a),
+            Command::Clean(a) => clean::clean(&a),
+            Command::Completions(a) => completions::completions(&a),
+            Command::Man(a) => completions::man(&a),
+        });
+    let code = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) | Err(_) => {
+            output::tell("taipan: internal error: the main thread failed\n");
+            2
+        }
+    };
+    // Everything is written; freeing the database would only take time.
+    std::process::exit(code)
+}
+
+/// Asks for pages of the usual size, where the kernel gives huge ones to all who do not. Most
+/// of each would stay empty: a small program would take half as much memory again, and
+/// clearing the pages a fifth of the time of a large one, or a tenth of an edit. Not for
+/// commands that run the user's program in this process.
+fn small_pages() {
+    // SAFETY: changes how the kernel maps this process's memory, never what is in it.
+    // Where the kernel knows no such setting, nothing happens.
+    unsafe {
+        libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    }
+}
+
+fn lsp() -> i32 {
+    match taipan_server::serve_stdio() {
+        Ok(()) => 0,
+        Err(e) => {
+            output::tell(&format!("taipan: {e}\n"));
+            2
+        }
+    }
+}
