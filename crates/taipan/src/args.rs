@@ -476,15 +476,24 @@ pub(crate) struct WatchArgs {
     pub(crate) command: WatchCommand,
 }
 
+/// Leaves an option out of the help of `watch`, which refuses it.
+fn for_one_run(option: clap::Arg) -> clap::Arg {
+    option.hide(true)
+}
+
 #[derive(Subcommand)]
 pub(crate) enum WatchCommand {
     /// Report diagnostics.
+    #[command(mut_arg("log_queries", for_one_run))]
     Check(CheckArgs),
     /// Run a program, anew when its code has changed.
+    #[command(mut_arg("log_queries", for_one_run))]
     Run(WatchRunArgs),
     /// Keep an executable up to date.
+    #[command(mut_arg("log_queries", for_one_run))]
     Build(BuildArgs),
     /// Run the tests that a change can affect.
+    #[command(mut_arg("log_queries", for_one_run))]
     Test(TestArgs),
 }
 

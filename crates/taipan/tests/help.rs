@@ -1,6 +1,11 @@
 //! `--help` offers what works, and nothing else.
 
-use std::process::{Command, Output};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::parser::ValueSource;
 
 const PROGRAM: &str = "\
 def double(n):
@@ -103,5 +108,185 @@ fn what_is_not_there_yet_is_not_offered() {
     for stage in ["c", "llvm", "python"] {
         let o = taipan(&["emit", stage, "main.py:double"]);
         assert_eq!(o.status.code(), Some(2), "{stage}");
+    }
+}
+
+const INTERPRETER: &str = "\
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['n'])
+
+def main(code, n):
+    pc = 0
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, n=n)
+        op = code[pc]
+        pc += 1
+        if op == 'i':
+            n += 1
+        elif op == 'j':
+            if n > 50:
+                return n
+            pc = 0
+            driver.can_enter_jit(pc=pc, code=code, n=n)
+
+def entry_point(argv):
+    print main('iij', len(argv))
+    return 0
+";
+
+/// Command lines that together use every option of every command. Each works as it stands,
+/// in a folder with `main.py`, `test_main.py`, `interpreter.py` and `batch`; those of `watch`
+/// go on until they are ended.
+const USES: &[&str] = &[
+    "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --engine native main.py more",
+    "run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+     --jit-summary --jit-residual interpreter.py",
+    "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --jit -o made interpreter.py",
+    "build --cache-dir cache main.py",
+    "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --format json main.py",
+    "check --cache-dir cache --verbose main.py",
+    "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --engine native --json main.py:double 3",
+    "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+     --jit-summary --jit-residual --engine native interpreter.py:main iij 3",
+    "call --batch batch --seconds 50",
+    "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --format dot main.py:double",
+    "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
+    "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --static 0 --policy lazy --inline 10 --optimize --engine native --json main.py:double 3",
+    "timeshift --cache-dir cache --portal double --static 0 main.py:twice 3",
+    "test --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
+     --engine native -k double --all --exit-first --maxfail 1 --timeout 60 --junit-xml junit \
+     --json --verbose test_main.py",
+    "test --cache-dir cache --last-failed --trust --quiet test_main.py",
+    "test --collect-only",
+    "jitlog --function main --driver driver --code --asm jitlog",
+    "jitlog --summary jitlog",
+    "init made-project",
+    "clean --cache-dir cache --dry-run .",
+    "completions bash",
+    "man pages",
+    "lsp",
+    "watch --poll check --timings --no-cache --threads 1 --path . \
+     --step-limit 100000 --format text main.py",
+    "watch check --cache-dir cache --verbose main.py",
+    "watch run --hot --timings --no-cache --threads 1 --path . \
+     --step-limit 100000 --engine native main.py more",
+    "watch run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+     --jit-summary --jit-residual interpreter.py",
+    "watch build --timings --no-cache --threads 1 --path . \
+     --step-limit 100000 --jit -o made interpreter.py",
+    "watch build --cache-dir cache main.py",
+    "watch test --timings --no-cache --threads 1 --path . \
+     --step-limit 100000 --engine native -k double --all --exit-first --maxfail 1 --timeout 60 \
+     --junit-xml junit --json --verbose test_main.py",
+    "watch test --cache-dir cache --last-failed --trust --quiet test_main.py",
+    "watch test --collect-only test_main.py",
+];
+
+/// All options that `--help` offers, as `watch run --hot`.
+fn offered(command: &clap::Command, path: &str, all: &mut BTreeSet<String>) {
+    let options = command.get_arguments().filter(|a| !a.is_hide_set());
+    all.extend(options.map(|a| format!("{path}{}", a.get_id())));
+    for c in command.get_subcommands().filter(|c| !c.is_hide_set()) {
+        all.insert(format!("{path}{}", c.get_name()));
+        offered(c, &format!("{path}{} ", c.get_name()), all);
+    }
+}
+
+/// What of that a command line gives.
+fn used(
+    command: &clap::Command,
+    matches: &clap::ArgMatches,
+    path: &str,
+    all: &mut BTreeSet<String>,
+) {
+    for id in command.get_arguments().map(|a| a.get_id().as_str()) {
+        if let Ok(Some(_)) = matches.try_get_raw(id)
+            && matches.value_source(id) == Some(ValueSource::CommandLine)
+        {
+            all.insert(format!("{path}{id}"));
+        }
+    }
+    if let Some((name, matches)) = matches.subcommand() {
+        all.insert(format!("{path}{name}"));
+        let command = command.find_subcommand(name).unwrap();
+        used(command, matches, &format!("{path}{name} "), all);
+    }
+}
+
+#[test]
+fn every_option_that_is_offered_is_used_here() {
+    let mut all = BTreeSet::new();
+    offered(&taipan_cli::command(), "", &mut all);
+    for line in USES {
+        let words = std::iter::once("taipan").chain(line.split_whitespace());
+        let matches = taipan_cli::command().try_get_matches_from(words);
+        let matches = matches.unwrap_or_else(|e| panic!("{line}: {e}"));
+        let mut here = BTreeSet::new();
+        used(&taipan_cli::command(), &matches, "", &mut here);
+        all.retain(|o| !here.contains(o));
+    }
+    assert!(all.is_empty(), "nothing runs {all:#?}");
+}
+
+#[test]
+fn every_option_that_is_offered_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let twice = "\ndef twice(n):\n    return double(n) + double(n)\n";
+    write("main.py", &format!("{PROGRAM}{twice}"));
+    write("test_main.py", TEST);
+    write("interpreter.py", INTERPRETER);
+    write(
+        "batch",
+        "{\"file\": \"main.py\", \"func\": \"double\", \"args\": [\"3\"], \"id\": 1}\n",
+    );
+    let start = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(folder.path());
+        command.args(line.split_whitespace());
+        command.stdin(Stdio::null());
+        command
+    };
+    let jitlog = start("run --jit --jit-threshold 3 interpreter.py")
+        .env("TAIPAN_JITLOG", folder.path().join("jitlog"))
+        .env("TAIPAN_JITLOG_ASM", "1")
+        .status();
+    assert!(jitlog.unwrap().success());
+    // Tests of its own talk to the language server.
+    for line in USES.iter().filter(|line| **line != "lsp") {
+        if line.starts_with("watch") {
+            let errors = folder.path().join("errors");
+            let mut child = start(line)
+                .stdout(File::create(folder.path().join("output")).unwrap())
+                .stderr(File::create(&errors).unwrap())
+                .spawn()
+                .unwrap();
+            // It has done its work once, and says that it waits.
+            let said = || std::fs::read_to_string(&errors).unwrap();
+            let started = Instant::now();
+            while !said().contains("watching ") && !said().contains("polling ") {
+                let late = started.elapsed() > Duration::from_secs(60);
+                assert!(!late, "{line}: it says {}", said());
+                let ended = child.try_wait().unwrap();
+                assert!(ended.is_none(), "{line}: {ended:?}\n{}", said());
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let said = said();
+            let wrong = said.contains("error:") || said.contains("error[");
+            assert!(!wrong, "{line}: {said}");
+            continue;
+        }
+        let o = start(line).output().unwrap();
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        let stdout = String::from_utf8_lossy(&o.stdout);
+        assert!(o.status.success(), "{line}: {stderr}{stdout}");
     }
 }
