@@ -488,6 +488,8 @@ pub(crate) enum WatchCommand {
     Check(CheckArgs),
     /// Run a program, anew when its code has changed.
     #[command(mut_arg("log_queries", for_one_run))]
+    #[command(mut_arg("jit_summary", for_one_run))]
+    #[command(mut_arg("jit_residual", for_one_run))]
     Run(WatchRunArgs),
     /// Keep an executable up to date.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -13,7 +13,8 @@
 //! | `console interrupt` | one command, which is ended as soon as it has printed what follows |
 //! | `sh` | lines that begin with `taipan` are command lines that it takes; they are not run |
 //!
-//! A page has a folder of its own; the chapters of the first part share one.
+//! A page has a folder of its own, with a copy of `fixtures`; the chapters of the first part
+//! share one.
 //! `UPDATE_BOOK=1` puts what commands really print into the pages. `TAIPAN` names another
 //! binary to run, `TAIPAN_BOOK_LOG=1` shows commands as they run.
 
@@ -142,7 +143,10 @@ impl Reader {
 
     fn command_lines(&mut self, listing: &Listing) {
         for line in listing.text.replace("\\\n", " ").lines() {
-            let line = line.split("  #").next().unwrap_or(line).trim();
+            // Comments and the shell's own part are not Taipan's.
+            let ends = ["  #", " > ", " 2> ", " | "].iter();
+            let end = ends.filter_map(|e| line.find(e)).min();
+            let line = line[..end.unwrap_or(line.len())].trim();
             let Some(words) = line.strip_prefix("taipan ") else {
                 continue;
             };
@@ -260,10 +264,13 @@ fn pattern(expected: &str) -> Regex {
     Regex::new(&text).unwrap()
 }
 
-/// Follows pages one after the other in one folder, and returns it.
-#[track_caller]
-fn follow(pages: &[&str]) -> tempfile::TempDir {
+/// Follows pages one after the other in one folder, and returns it with what is wrong.
+fn follow(pages: &[&str]) -> (tempfile::TempDir, String) {
+    let mut failures = String::new();
     let folder = tempfile::tempdir().unwrap();
+    if pages != FIRST {
+        copy(&root().join("fixtures"), &folder.path().join("fixtures"));
+    }
     for page in pages {
         let path = root().join("docs").join(page);
         let mut text = std::fs::read_to_string(&path).unwrap();
@@ -282,9 +289,23 @@ fn follow(pages: &[&str]) -> tempfile::TempDir {
             }
             std::fs::write(&path, text).unwrap();
         }
-        assert!(reader.failures.is_empty(), "{}", reader.failures);
+        failures += &reader.failures;
     }
-    folder
+    (folder, failures)
+}
+
+/// Copies a folder, without caches.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap();
+        if path.is_dir() && name != ".taipan-cache" {
+            copy(&path, &to.join(name));
+        } else if path.is_file() {
+            std::fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
 }
 
 /// All pages, as paths below docs/.
@@ -310,7 +331,8 @@ fn pages() -> Vec<String> {
 /// Who follows the first chapters has what `taipan init` makes.
 #[test]
 fn the_first_interpreter() {
-    let folder = follow(FIRST);
+    let (folder, failures) = follow(FIRST);
+    assert!(failures.is_empty(), "{failures}");
     let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/init");
     for entry in std::fs::read_dir(template).unwrap() {
         let path = entry.unwrap().path();
@@ -325,9 +347,11 @@ fn the_first_interpreter() {
 
 #[test]
 fn pages_show_what_happens() {
+    let mut failures = String::new();
     for page in pages().iter().filter(|p| !FIRST.contains(&p.as_str())) {
-        follow(&[page]);
+        failures += &follow(&[page]).1;
     }
+    assert!(failures.is_empty(), "{failures}");
 }
 
 /// The table of contents names every page.

@@ -166,6 +166,7 @@ const USES: &[&str] = &[
     "test --collect-only",
     "jitlog --function main --driver driver --code --asm jitlog",
     "jitlog --summary jitlog",
+    "explain TP0300",
     "init made-project",
     "clean --cache-dir cache --dry-run .",
     "completions bash",
@@ -177,7 +178,7 @@ const USES: &[&str] = &[
     "watch run --hot --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --engine native main.py more",
     "watch run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
-     --jit-summary --jit-residual interpreter.py",
+     interpreter.py",
     "watch build --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --jit -o made interpreter.py",
     "watch build --cache-dir cache main.py",

@@ -8,7 +8,7 @@ def texts(source):
 
 
 def test_words_and_symbols():
-    assert texts('let x1=3') == ['let', 'x1', '=', '3', 'the end']
+    assert texts('let x1=30') == ['let', 'x1', '=', '30', 'the end']
 
 
 def test_comments_end_with_the_line():
