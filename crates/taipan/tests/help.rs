@@ -155,6 +155,7 @@ const USES: &[&str] = &[
     "call --batch batch --seconds 50",
     "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --format dot main.py:double",
+    "emit rtyped --format svg --lines main.py:double",
     "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
     "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --static 0 --policy lazy --inline 10 --optimize --engine native --json main.py:double 3",
