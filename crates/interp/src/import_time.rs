@@ -42,6 +42,8 @@ pub struct Image {
     pub stdout: String,
     /// What went wrong.
     pub diagnostics: Vec<Diagnostic>,
+    /// What runs each test in the interpreter.
+    pub(crate) test_items: Vec<Value>,
     /// The heap, for calls after import time.
     pub(crate) thawed: Option<Arc<Thawed>>,
 }
@@ -180,6 +182,7 @@ fn attempt_with(
     if !items.is_empty() {
         let finished = items.iter().map(|i| i.finish(&it, &freezer.ids));
         image.tests = Tests::Found(finished.collect());
+        image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
     }
     image.objects = std::mem::take(&mut freezer.objects);
     let ids = std::mem::take(&mut freezer.ids);

@@ -38,7 +38,7 @@ pub mod spelling {
 }
 
 pub use synthetic::{define_synthetic, type_object};
-pub use testing::{TestItem, Tests};
+pub use testing::{RaisedInTest, TestItem, TestRun, Tests, run_test};
 
 use taipan_base::Program;
 use taipan_graph::ObjId;

@@ -3,11 +3,12 @@
 //! are what they are.
 
 use rustc_hash::FxHashMap;
-use taipan_base::Diagnostic;
+use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::ObjId;
 
 use crate::import_time::diagnose;
-use crate::space::heap::Ref;
+use crate::space::collect::Collections;
+use crate::space::heap::{Kind, Ref};
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp};
 use crate::{Unwind, named_id};
@@ -31,6 +32,8 @@ pub struct TestItem {
     pub strict: bool,
     /// Why it cannot be run.
     pub problem: Option<Box<str>>,
+    /// Why it can only be interpreted.
+    pub interpreted: Option<Box<str>>,
 }
 
 /// The tests of a module.
@@ -70,6 +73,89 @@ pub(crate) fn collect(it: &mut Interp, module: Ref) -> Result<Vec<RawItem>, Test
             })
             .collect()),
         Err(e) => Err(failure(it, &e)),
+    }
+}
+
+/// What the run of a test in the interpreter came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TestRun {
+    /// The exception that came out of it.
+    pub raised: Option<RaisedInTest>,
+    /// What it printed.
+    pub printed: Vec<u8>,
+}
+
+/// An exception that came out of a test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RaisedInTest {
+    /// Name of its class.
+    pub class: String,
+    /// What `str()` makes of it.
+    pub text: String,
+    /// Its way: file, function and line, outermost first.
+    pub frames: Vec<(String, String, u64)>,
+}
+
+/// Runs a test in the interpreter, on a copy of what import time left: nothing that it
+/// does is seen by anyone. Its number is its index among the module's tests.
+pub fn run_test(db: &dyn Db, program: Program, number: usize) -> Result<TestRun, String> {
+    let image = crate::image(db, program);
+    let (Some(thawed), Some(item)) = (&image.thawed, image.test_items.get(number)) else {
+        return Err("import time does not know the test".to_owned());
+    };
+    let mut collections = Collections::default();
+    loop {
+        let mut it = Interp::over(db, program, &thawed.world);
+        // The limit of import time is not meant for tests: there is one on their time.
+        it.steps = u64::MAX;
+        it.collections = collections;
+        let outcome = it.call_method(item, "run", &[]);
+        match it.collection() {
+            Some(known) => collections = known,
+            None => {
+                return Ok(TestRun {
+                    raised: outcome.err().map(|e| raised(&mut it, &e)),
+                    printed: std::mem::take(&mut it.out),
+                });
+            }
+        }
+    }
+}
+
+fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
+    let (class, value) = match e {
+        Unwind::Raise(raised) => match &raised.0 {
+            Value::Ref(c) => (it.heap.class_name(*c).to_owned(), raised.1.clone()),
+            _ => ("exception".to_owned(), raised.1.clone()),
+        },
+        Unwind::Stop(_) => (diagnose(it, e).message, Value::None),
+    };
+    let mut text = String::new();
+    let mut frames = Vec::new();
+    if let Value::Ref(r) = value {
+        if let Kind::Exception(e) = it.heap.kind(r) {
+            let entries = e.traceback.clone();
+            frames = (entries.iter().rev())
+                .map(|f| {
+                    let file = f
+                        .code
+                        .file(it.db)
+                        .map_or("?", |file| file.path(it.db).as_str());
+                    let function = f.code.qualname(it.db).to_string();
+                    let line = it.line_of(f.code, Some(f.pc));
+                    (file.to_owned(), function, u64::try_from(line).unwrap_or(0))
+                })
+                .collect();
+        }
+        // The program's own `__str__` may fail: then there is no text.
+        if let Ok(Value::Str(s)) = it.call_method(&Value::Ref(r), "__str__", &[]) {
+            text = String::from_utf8_lossy(&s).into_owned();
+        }
+    }
+    RaisedInTest {
+        class,
+        text,
+        frames,
     }
 }
 
@@ -117,6 +203,12 @@ impl RawItem {
             xfail: text(get(5)),
             strict: matches!(get(6), Value::Bool(true)),
             problem: text(get(7)),
+            interpreted: text(get(8)),
         }
+    }
+
+    /// The object that runs the test in the interpreter.
+    pub(crate) fn interpretable(&self) -> Value {
+        self.values.get(9).cloned().unwrap_or(Value::None)
     }
 }

@@ -18,6 +18,7 @@ pub mod containers;
 mod convert;
 mod dispatch;
 mod entries;
+mod equality;
 mod error;
 mod exceptions;
 mod hop;

@@ -49,6 +49,9 @@ pub struct RTyper<'a> {
     pub db: &'a dyn Db,
     /// Whose function it is.
     pub universe: Universe,
+    /// The function is of a test module: what it compares is compared as in Python, or not
+    /// at all.
+    pub(crate) in_test: bool,
     reprs: RefCell<FxHashMap<SomeValue, Repr>>,
     in_progress: RefCell<Vec<ObjId>>,
     /// The containers of the cycle inside of which a Repr is being made.
@@ -70,6 +73,7 @@ impl<'a> RTyper<'a> {
         RTyper {
             db,
             universe,
+            in_test: false,
             reprs: RefCell::default(),
             in_progress: RefCell::default(),
             inside: RefCell::default(),

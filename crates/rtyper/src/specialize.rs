@@ -18,10 +18,12 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 use taipan_annotator::{FunctionAnnotation, HelperKey, SomeKind, SomeValue, Spec};
 use taipan_base::{Db, Diagnostic, Span};
+use taipan_code::Origin;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, Link, ObjId, Operand,
     Operation, VarId,
 };
+use taipan_interp::{ObjData, Object};
 use taipan_lltype::{
     HelperArg, LLConst, LLGraph, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym,
     VOID, VoidConst,
@@ -38,7 +40,8 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
     if let Some(d) = &annotation.broken {
         return Err((**d).clone());
     }
-    let rt = RTyper::new(db, Universe::User(spec.roots(db)));
+    let mut rt = RTyper::new(db, Universe::User(spec.roots(db)));
+    rt.in_test = is_of_test_module(db, spec);
     specialize(&rt, &annotation, &[]).map_err(|e| {
         let span = match e.at {
             Some(at) => instruction_span(db, spec, at),
@@ -46,6 +49,18 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
         };
         Diagnostic::error(e.code, span, e.message)
     })
+}
+
+fn is_of_test_module(db: &dyn Db, spec: Spec) -> bool {
+    let program = spec.roots(db).program(db);
+    let origin = || {
+        let object = Object::new(db, program, spec.func(db));
+        match taipan_interp::object(db, object).as_deref()? {
+            ObjData::Function(f) => Some(f.code.origin(db)),
+            _ => None,
+        }
+    };
+    program.tests(db) && matches!(origin(), Some(Origin::Test(_)))
 }
 
 /// Types a prelude helper.
@@ -491,6 +506,9 @@ impl<'a> Specializer<'a> {
                     hop.args_v.push(ArgValue::Const(c.clone()));
                 }
             }
+        }
+        if self.rt.in_test {
+            crate::equality::check(self.rt, hop.op, &hop.args_s)?;
         }
         let result = hop.dispatch()?;
         if llops.interior().borrow().is_some() {

@@ -159,6 +159,19 @@ pub(crate) enum Engine {
     C,
 }
 
+/// Which engine executes tests.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestEngine {
+    /// Machine code, and the interpreter for what cannot be translated.
+    Auto,
+    /// Machine code: what cannot be translated fails.
+    Native,
+    /// The interpreter of low-level graphs.
+    Llinterp,
+    /// The interpreter of bytecode, which runs tests as Python.
+    Interp,
+}
+
 /// Which back end makes code.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
@@ -513,8 +526,8 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) common: Common,
     /// Which engine executes.
-    #[arg(long, value_enum, default_value = "native")]
-    pub(crate) engine: Engine,
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) engine: TestEngine,
     /// Test files, folders, or tests as FILE.py::TestX::test_y; this folder by default.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<Utf8PathBuf>,

@@ -57,7 +57,22 @@ pub(super) struct TestModule<'a> {
     text: &'a str,
     /// Names under which the module imports `raises`.
     raises: HashSet<Name>,
+    /// Variables of which more is asked than `.value`: what `raises` gives them has to be
+    /// an object.
+    asked: HashSet<Name>,
 }
+
+/// What the object of `raises` has that the exception itself has not.
+const INFORMATION: [&str; 8] = [
+    "type",
+    "match",
+    "typename",
+    "traceback",
+    "tb",
+    "exconly",
+    "errisinstance",
+    "getrepr",
+];
 
 impl<'a> TestModule<'a> {
     pub(super) fn new(parsed: &ParsedFile, text: &'a str) -> TestModule<'a> {
@@ -72,7 +87,22 @@ impl<'a> TestModule<'a> {
                 raises.extend(wanted.map(|(_, alias)| *alias));
             }
         }
-        TestModule { text, raises }
+        let asked = (ast.exprs.iter())
+            .filter_map(|(_, e)| match e {
+                Expr::Attribute(of, name) if INFORMATION.contains(&ast.name(*name)) => {
+                    match ast.exprs[*of] {
+                        Expr::Name(n) => Some(n),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            })
+            .collect();
+        TestModule {
+            text,
+            raises,
+            asked,
+        }
     }
 }
 
@@ -356,12 +386,26 @@ impl<'a> Compiler<'a> {
         rest: &'a [(ExprId, Option<ExprId>)],
         body: &'a Block,
     ) -> bool {
+        // An object that knows more than the exception is for the interpreter.
+        let asked = |c: &Self| match (target, &c.testing) {
+            (Some(t), Some(testing)) => {
+                matches!(c.ast.exprs[t], Expr::Name(n) if testing.asked.contains(&n))
+            }
+            _ => false,
+        };
         match self.raises_call(manager) {
-            Some(Raises { class, call: None }) => {
+            Some(Raises { class, call: None }) if !asked(self) => {
                 self.expect_raise(class, target, |c| c.with(rest, body));
                 true
             }
-            _ => false,
+            _ => {
+                if let Some(t) = target
+                    && let Expr::Name(n) = self.ast.exprs[t]
+                {
+                    self.raised.remove(&n);
+                }
+                false
+            }
         }
     }
 

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
-use taipan_base::Diagnostic;
+use taipan_base::{Diagnostic, Program};
 use taipan_codegen::{Glue, Image, Place, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_graph::ObjId;
 use taipan_lltype::FuncSym;
 
+use super::TestEngine;
 use super::collect::{Module, runners};
 use super::execute;
 use super::fingerprint::{Fingerprint, test_fingerprint};
@@ -20,7 +21,7 @@ use crate::answers::{Question, StoredDiagnostics, remember};
 use crate::compile::codegen_failure;
 use crate::native::ImageUse;
 use crate::stages::LLFunction;
-use crate::{Database, Engine, Failure, Timings, guarded, native};
+use crate::{Database, Failure, Timings, guarded, native};
 
 /// What is known of the tests of a file when they have been compiled. Tests are numbers
 /// of cases.
@@ -58,6 +59,8 @@ pub(super) enum Runner {
     Native(Box<LoadedImage>, HashMap<usize, Place>),
     /// Their graphs.
     Interpreted(Roots, HashMap<usize, FuncSym>),
+    /// Their bytecode. By their numbers in the module.
+    Python(Program, HashMap<usize, usize>),
 }
 
 impl Runner {
@@ -68,15 +71,26 @@ impl Runner {
             Runner::Interpreted(roots, syms) => {
                 execute::run_interpreted(db, *roots, syms.get(&case));
             }
+            Runner::Python(program, numbers) => {
+                execute::run_as_python(db, *program, numbers[&case]);
+            }
         }
     }
+}
+
+/// What runs tests of a module as Python. Import time is asked for here: children could
+/// only do it once each.
+pub(super) fn python(db: &Database, module: &Module) -> Result<Runner, Failure> {
+    guarded(|| taipan_interp::image(db, module.program))?;
+    let numbers = (module.cases.iter().enumerate()).map(|(i, c)| (i, c.test.number));
+    Ok(Runner::Python(module.program, numbers.collect()))
 }
 
 /// The tests of a file, compiled when somebody needs them.
 pub(super) struct Code<'a> {
     db: &'a Database,
     module: &'a Module,
-    engine: Engine,
+    engine: TestEngine,
     compiled: Option<Compiled>,
 }
 
@@ -101,7 +115,7 @@ impl Compiled {
 }
 
 impl<'a> Code<'a> {
-    pub(super) fn new(db: &'a Database, module: &'a Module, engine: Engine) -> Code<'a> {
+    pub(super) fn new(db: &'a Database, module: &'a Module, engine: TestEngine) -> Code<'a> {
         Code {
             db,
             module,
@@ -112,7 +126,7 @@ impl<'a> Code<'a> {
 
     /// Which tests there are to run, and what they depend on.
     pub(super) fn plan(&mut self, timings: &mut Timings) -> Result<Plan, Failure> {
-        if self.engine == Engine::LLInterp {
+        if self.engine == TestEngine::LLInterp {
             return self.make_plan(timings);
         }
         let db = self.db;
@@ -134,7 +148,7 @@ impl<'a> Code<'a> {
         timings: &mut Timings,
     ) -> Result<Runner, Failure> {
         let db = self.db;
-        if self.engine == Engine::LLInterp {
+        if self.engine == TestEngine::LLInterp {
             let compiled = self.compiled(timings);
             let roots = compiled.groups.groups[group].roots;
             let syms = compiled.cases(db, group).into_iter().collect();
@@ -182,7 +196,7 @@ impl<'a> Code<'a> {
             let mut order = Vec::new();
             for (i, case) in module.cases.iter().enumerate() {
                 let test = &case.test;
-                if test.problem.is_some() || test.skip.is_some() {
+                if test.problem.is_some() || test.skip.is_some() || test.interpreted.is_some() {
                     continue;
                 }
                 if let Some(runner) = known.get(test.number).copied().flatten() {
@@ -207,8 +221,8 @@ impl<'a> Code<'a> {
             for (i, sym) in compiled.cases(db, n) {
                 let key = LLFunction::new(db, group.roots, sym);
                 let fingerprint = match engine {
-                    Engine::Native => timings.phase("compare", || test_fingerprint(db, key)),
-                    Engine::LLInterp => None,
+                    TestEngine::LLInterp => None,
+                    _ => timings.phase("compare", || test_fingerprint(db, key)),
                 };
                 cases.push((i, fingerprint));
             }

@@ -34,6 +34,8 @@ pub(super) struct Test {
     pub(super) strict: bool,
     /// Why it cannot be run.
     pub(super) problem: Option<String>,
+    /// Why it can only be interpreted.
+    pub(super) interpreted: Option<String>,
 }
 
 /// What a test file has that could be imported.
@@ -193,6 +195,7 @@ fn test(db: &Database, program: Program, number: usize, item: &TestItem) -> Test
         xfail: text(&item.xfail),
         strict: item.strict,
         problem: text(&item.problem),
+        interpreted: text(&item.interpreted),
     }
 }
 

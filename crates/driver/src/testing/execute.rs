@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
+use taipan_base::Program;
 use taipan_code::explanation as field;
 use taipan_codegen::Place;
 use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
+use taipan_interp::run_test;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -52,6 +54,8 @@ pub(super) struct Execution {
     /// The statement of the test module that failed, where it says so.
     pub(super) position: Option<Position>,
     pub(super) output: Vec<u8>,
+    /// What else there is to say of a failure.
+    pub(super) note: Option<String>,
     pub(super) duration: Duration,
 }
 
@@ -59,9 +63,20 @@ pub(super) struct Execution {
 #[derive(Serialize, Deserialize)]
 struct Raised {
     class: String,
+    /// What `str()` makes of it, where that is known.
+    text: String,
     /// File, function, line; outermost first.
     frames: Vec<(String, String, u64)>,
 }
+
+/// Files of which frames say nothing of a test.
+const HELPERS: [&str; 5] = [
+    "/_taipan_testing.py",
+    "/_taipan_fixtures.py",
+    "/lib_python/pytest.py",
+    "/lib_python/unittest.py",
+    "/lib_python/py/test.py",
+];
 
 /// What is said of a test that is not in the program which it should be in.
 const LOST: &[u8] = b"there is no code for it";
@@ -102,14 +117,54 @@ pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncS
     }
 }
 
+/// Runs a test in the interpreter, as Python, in a child. No other thread of the parent
+/// may be at work on the database.
+pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
+    let run = match run_test(db, program, number) {
+        Ok(run) => run,
+        Err(why) => return record(kind::BROKEN, why.as_bytes()),
+    };
+    // The report has it; where nobody reads it, there is nothing to be done.
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
+    let _ = std::io::Write::flush(&mut std::io::stdout());
+    let Some(raised) = run.raised else {
+        return record(kind::RETURNED, b"");
+    };
+    let text = raised.text.as_bytes();
+    let class = match &*raised.class {
+        "Explained" => {
+            record(kind::ASSERTION, text);
+            "AssertionFailed".to_owned()
+        }
+        other => {
+            match other {
+                "Skipped" | "SkipTest" => record(kind::SKIPPED, text),
+                "XFailed" => record(kind::EXPECTED, text),
+                "Failed" => record(kind::FAILED, text),
+                _ => {}
+            }
+            other.to_owned()
+        }
+    };
+    record_raised(&Raised {
+        class,
+        text: raised.text,
+        frames: raised.frames,
+    });
+}
+
 fn record_exception(e: RaisedException) {
-    let raised = Raised {
+    record_raised(&Raised {
         class: e.class,
+        text: String::new(),
         frames: (e.traceback.into_iter())
             .map(|f| (f.file, f.function, f.line))
             .collect(),
-    };
-    match serde_json::to_vec(&raised) {
+    });
+}
+
+fn record_raised(raised: &Raised) {
+    match serde_json::to_vec(raised) {
         Ok(bytes) => record(kind::RAISED, &bytes),
         Err(e) => record(kind::BROKEN, e.to_string().as_bytes()),
     }
@@ -123,7 +178,7 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         Some((kind::RAISED, bytes)) => match serde_json::from_slice::<Raised>(bytes) {
             Ok(raised) => {
                 traceback = frames(raised.frames);
-                exception(&raised.class, &ended.records)
+                exception(&raised.class, &raised.text, &ended.records)
             }
             Err(e) => TestOutcome::Failed(TestFailure::NotRun(e.to_string())),
         },
@@ -147,12 +202,13 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         traceback,
         position,
         output: ended.output,
+        note: None,
         duration: ended.duration,
     }
 }
 
 /// What an exception that came out of a test means.
-fn exception(class: &str, records: &[(u8, Vec<u8>)]) -> TestOutcome {
+fn exception(class: &str, text: &str, records: &[(u8, Vec<u8>)]) -> TestOutcome {
     let said = |kind: u8| {
         let last = records.iter().rev().find(|(k, _)| *k == kind);
         last.map_or(String::new(), |(_, text)| {
@@ -163,14 +219,17 @@ fn exception(class: &str, records: &[(u8, Vec<u8>)]) -> TestOutcome {
     let has = |kind: u8| records.iter().any(|(k, _)| *k == kind);
     // A program may have classes of these names too: they say nothing.
     match class {
-        "Skipped" if has(kind::SKIPPED) => TestOutcome::Skipped(said(kind::SKIPPED)),
+        "Skipped" | "SkipTest" if has(kind::SKIPPED) => TestOutcome::Skipped(said(kind::SKIPPED)),
         "XFailed" if has(kind::EXPECTED) => TestOutcome::ExpectedFailure(said(kind::EXPECTED)),
         "Failed" if has(kind::FAILED) => TestOutcome::Failed(TestFailure::Said(said(kind::FAILED))),
         "AssertionFailed" if has(kind::ASSERTION) => {
             let text = said(kind::ASSERTION);
             TestOutcome::Failed(TestFailure::Assertion(explanation(&text)))
         }
-        other => TestOutcome::Failed(TestFailure::Exception(other.to_owned())),
+        other => TestOutcome::Failed(TestFailure::Exception {
+            class: other.to_owned(),
+            text: text.to_owned(),
+        }),
     }
 }
 
@@ -241,13 +300,47 @@ fn explanation(text: &str) -> Explanation {
 fn frames(all: Vec<(String, String, u64)>) -> Vec<TestFrame> {
     all.into_iter()
         // `?` stands for functions that are made from texts: those that run tests.
-        .filter(|(file, ..)| !file.contains("_taipan_testing") && file != "?")
+        .filter(|(file, ..)| file != "?" && !HELPERS.iter().any(|h| file.ends_with(h)))
         .map(|(file, function, line)| TestFrame {
             file,
             function,
             line: u32::try_from(line).unwrap_or(0),
         })
         .collect()
+}
+
+/// What a test came to that failed as machine code and was then run as Python, which
+/// knows more of exceptions.
+pub(super) fn diagnosed(native: Execution, python: Execution) -> Execution {
+    let TestOutcome::Failed(failure) = &native.outcome else {
+        return native;
+    };
+    let same = match (failure, &python.outcome) {
+        (
+            TestFailure::Exception { class, .. },
+            TestOutcome::Failed(TestFailure::Exception { class: other, .. }),
+        ) => class == other,
+        (TestFailure::Said(_), TestOutcome::Failed(TestFailure::Said(_))) => true,
+        _ => false,
+    };
+    if same {
+        return Execution {
+            outcome: python.outcome,
+            traceback: python.traceback,
+            ..native
+        };
+    }
+    let note = match &python.outcome {
+        TestOutcome::Passed => "run as Python it passes: here RPython and Python differ".to_owned(),
+        TestOutcome::Failed(other @ TestFailure::Exception { .. }) => {
+            format!("run as Python it ends with {}", other.headline())
+        }
+        _ => return native,
+    };
+    Execution {
+        note: Some(note),
+        ..native
+    }
 }
 
 fn signal_name(n: i32) -> String {

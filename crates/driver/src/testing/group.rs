@@ -60,7 +60,10 @@ pub(super) fn compile(
             runners: runners.to_vec(),
         }),
         Err(problems) => {
-            split(db, program, runners, problems, timings, &mut out);
+            let mut tries = attempts_for(runners.len());
+            split(
+                db, program, runners, problems, timings, &mut tries, &mut out,
+            );
             let mut broken: Vec<ObjId> = out.broken.iter().map(|(r, _)| *r).collect();
             broken.sort();
             let roots = whole(&broken);
@@ -76,6 +79,13 @@ pub(super) fn compile(
     out
 }
 
+/// How many programs are tried to find the tests that are wrong by themselves. Where most
+/// of many tests are, not all of the others are worth the time that it takes to find them:
+/// what is wrong with all of a set is then taken to be wrong with each.
+fn attempts_for(tests: usize) -> usize {
+    16 + 2 * tests.ilog2() as usize
+}
+
 /// Tries the halves of tests that together cannot be compiled.
 fn split(
     db: &Database,
@@ -83,21 +93,24 @@ fn split(
     runners: &[ObjId],
     problems: Vec<Diagnostic>,
     timings: &mut Timings,
+    tries: &mut usize,
     out: &mut Groups,
 ) {
-    if let [one] = runners {
-        out.broken.push((*one, problems));
+    if runners.len() == 1 || *tries == 0 {
+        let broken = runners.iter().map(|r| (*r, problems.clone()));
+        out.broken.extend(broken);
         return;
     }
     let (left, right) = runners.split_at(runners.len() / 2);
     for half in [left, right] {
         let roots = Roots::new(db, program, RootSet::Functions(half.into()), false);
+        *tries = tries.saturating_sub(1);
         match attempt(db, roots, timings) {
             Ok(()) => out.groups.push(Group {
                 roots,
                 runners: half.to_vec(),
             }),
-            Err(problems) => split(db, program, half, problems, timings, out),
+            Err(problems) => split(db, program, half, problems, timings, tries, out),
         }
     }
 }

@@ -84,6 +84,7 @@ impl History {
             traceback: Vec::new(),
             position: None,
             output: Vec::new(),
+            note: None,
             duration: Duration::try_from_secs_f64(stored.seconds).unwrap_or_default(),
         }))
     }

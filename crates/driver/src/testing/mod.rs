@@ -37,7 +37,8 @@ pub use report::{
 };
 pub use select::Selection;
 
-use crate::{Database, Engine, Failure, LoadOptions, QueryEvent, Reader, Timings};
+use crate::session::SYNTAX;
+use crate::{Database, Failure, LoadOptions, QueryEvent, Reader, Timings};
 use code::{Code, Runner};
 use collect::{Case, Module, Test, collect};
 use execute::{Execution, Position};
@@ -45,8 +46,24 @@ use fingerprint::Fingerprint;
 use history::{History, Known};
 use process::Pool;
 
+/// Code of the error that a function cannot be compiled since its file is no Python.
+const NO_PYTHON: &str = "TP0232";
+
 /// Name under which outcomes of tests stand in logs of queries.
 const OUTCOME: &str = "test_outcome";
+
+/// What executes tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TestEngine {
+    /// Machine code; the interpreter of bytecode for tests that cannot be translated.
+    Auto,
+    /// Machine code. What cannot be translated fails.
+    Native,
+    /// The interpreter of graphs.
+    LLInterp,
+    /// The interpreter of bytecode, which takes tests as Python.
+    Interp,
+}
 
 /// Which tests to run, and how.
 #[derive(Clone, Debug)]
@@ -66,7 +83,7 @@ pub struct TestOptions {
     /// How long a test may run.
     pub timeout: Duration,
     /// What executes tests. Only outcomes of machine code are kept.
-    pub engine: Engine,
+    pub engine: TestEngine,
     /// Keep outcomes also of tests that may ask the system for something.
     pub trust: bool,
     /// How many tests run at a time.
@@ -85,7 +102,7 @@ impl Default for TestOptions {
             collect_only: false,
             max_failures: None,
             timeout: Duration::from_secs(60),
-            engine: Engine::Native,
+            engine: TestEngine::Auto,
             trust: false,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             load: LoadOptions::default(),
@@ -173,9 +190,16 @@ struct Pending<'a> {
     cases: &'a [Case],
     done: Vec<Option<TestResult>>,
     next: usize,
+    /// Why tests are interpreted.
+    interpreted: HashMap<usize, String>,
 }
 
 impl Pending<'_> {
+    /// The tests without a result.
+    fn open(&self) -> impl Iterator<Item = usize> {
+        (self.next..self.cases.len()).filter(|i| self.done[*i].is_none())
+    }
+
     fn is_over(&self) -> bool {
         self.next == self.cases.len()
     }
@@ -196,6 +220,7 @@ impl Run<'_> {
             cases: &module.cases,
             done: vec![None; module.cases.len()],
             next: 0,
+            interpreted: HashMap::new(),
         };
         for (i, c) in module.cases.iter().enumerate() {
             let outcome = if let Some(problem) = &c.test.problem {
@@ -210,14 +235,37 @@ impl Run<'_> {
         if self.is_over() || pending.is_over() {
             return Ok(());
         }
-        let mut code = Code::new(self.db, module, self.options.engine);
-        let mut plan = code.plan(self.timings)?;
-        for (i, problems) in plan.take_broken(self.db) {
-            let failure = TestFailure::NotCompiled(problems);
-            let outcome = TestOutcome::Failed(failure);
-            self.finish(&mut pending, i, plain(outcome), false);
+        let engine = self.options.engine;
+        let mut as_python = Vec::new();
+        let (mut groups, mut code) = (Vec::new(), Code::new(self.db, module, engine));
+        if engine == TestEngine::Interp {
+            as_python = pending.open().map(|i| (i, String::new())).collect();
+        } else {
+            for i in pending.open().collect::<Vec<_>>() {
+                if let Some(reason) = module.cases[i].test.interpreted.clone() {
+                    as_python.push((i, reason));
+                }
+            }
+            // Nothing has to be compiled for tests that are all interpreted.
+            if as_python.len() < pending.open().count() {
+                let mut plan = code.plan(self.timings)?;
+                for (i, problems) in plan.take_broken(self.db) {
+                    // What is no Python is for no interpreter either.
+                    let python = problems
+                        .iter()
+                        .all(|p| ![SYNTAX, NO_PYTHON].contains(&p.code));
+                    let failure = TestFailure::NotCompiled(problems);
+                    if engine == TestEngine::Auto && python {
+                        as_python.push((i, failure.headline()));
+                    } else {
+                        let outcome = TestOutcome::Failed(failure);
+                        self.finish(&mut pending, i, plain(outcome), false);
+                    }
+                }
+                groups = plan.groups;
+            }
         }
-        for (n, tests) in plan.groups.iter().enumerate() {
+        for (n, tests) in groups.iter().enumerate() {
             let waiting = self.look_up(tests, &mut pending);
             if self.is_over() {
                 break;
@@ -227,15 +275,38 @@ impl Run<'_> {
             }
             let cases: Vec<usize> = waiting.iter().map(|(i, _)| *i).collect();
             let runner = code.runner(n, &cases, self.timings)?;
-            let mut timings = std::mem::take(self.timings);
-            let outcome = timings.phase("execute", || self.execute(&runner, waiting, &mut pending));
-            *self.timings = timings;
-            outcome?;
+            self.timed(|run| run.execute(module, &runner, waiting, &mut pending))?;
             if self.is_over() {
                 break;
             }
         }
-        Ok(())
+        as_python.sort();
+        if as_python.is_empty() || self.is_over() {
+            return Ok(());
+        }
+        if !matches!(engine, TestEngine::Auto | TestEngine::Interp) {
+            for (i, reason) in as_python {
+                let problem = format!("it cannot be translated: {reason}");
+                let outcome = TestOutcome::Failed(TestFailure::NotRun(problem));
+                self.finish(&mut pending, i, plain(outcome), false);
+            }
+            return Ok(());
+        }
+        let runner = code::python(self.db, module)?;
+        let waiting = as_python.iter().map(|(i, _)| (*i, None)).collect();
+        pending.interpreted = as_python.into_iter().collect();
+        self.timed(|run| run.execute(module, &runner, waiting, &mut pending))
+    }
+
+    /// Counts what runs as the execution of tests.
+    fn timed(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut timings = std::mem::take(self.timings);
+        let outcome = timings.phase("execute", || work(self));
+        *self.timings = timings;
+        outcome
     }
 
     /// Takes known outcomes; answers the tests that have to be run.
@@ -265,37 +336,74 @@ impl Run<'_> {
     /// Runs tests in child processes.
     fn execute(
         &mut self,
+        module: &Module,
         runner: &Runner,
         waiting: Vec<Planned>,
         pending: &mut Pending<'_>,
     ) -> Result<(), Failure> {
         let db = self.db;
         let mut pool = Pool::new(self.options.timeout);
-        let mut waiting = waiting.into_iter();
+        let mut waiting = waiting.into_iter().peekable();
         let mut fingerprints = HashMap::new();
+        // Failures of which the interpreter of bytecode may know more, and the interpreter.
+        let mut to_diagnose = HashMap::new();
+        let mut python = None;
+        let start = |pool: &mut Pool, runner: &Runner, i| {
+            (pool.start(i, || runner.run(db, i)))
+                .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))
+        };
         loop {
             // The database's owner may want to change inputs; what runs is outdated then.
             salsa::Database::unwind_if_revision_cancelled(db);
-            while pool.len() < self.options.jobs.max(1) && !self.is_over() {
-                let Some((i, fingerprint)) = waiting.next() else {
-                    break;
-                };
+            while pool.len() < self.options.jobs.max(1)
+                && let Some((i, fingerprint)) =
+                    waiting.next_if(|(i, _)| !self.enough_before(*i, pending))
+            {
                 fingerprints.insert(i, fingerprint);
-                (pool.start(i, || runner.run(db, i)))
-                    .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))?;
+                start(&mut pool, runner, i)?;
             }
-            if pool.len() == 0 {
+            if pool.len() == 0 || self.is_over() {
                 return Ok(());
             }
             let Some((i, ended)) = pool.next(Duration::from_millis(100)) else {
                 continue;
             };
-            let execution = execute::interpret(ended, self.options.timeout);
-            if let Some(Some(f)) = fingerprints.get(&i) {
-                self.history.keep(db, &pending.cases[i].id, *f, &execution);
+            let mut execution = execute::interpret(ended, self.options.timeout);
+            if let Some(native) = to_diagnose.remove(&i) {
+                execution = execute::diagnosed(native, execution);
+            } else {
+                if let Some(Some(f)) = fingerprints.get(&i) {
+                    self.history.keep(db, &pending.cases[i].id, *f, &execution);
+                }
+                let worth_it = matches!(
+                    execution.outcome,
+                    TestOutcome::Failed(
+                        TestFailure::Exception { .. }
+                            | TestFailure::Ended(_)
+                            | TestFailure::Said(_)
+                    )
+                ) && execution.position.is_none();
+                let automatic = self.options.engine == TestEngine::Auto;
+                if worth_it && automatic && matches!(runner, Runner::Native(..)) {
+                    if python.is_none() {
+                        python = Some(code::python(db, module)?);
+                    }
+                    if let Some(python) = &python {
+                        start(&mut pool, python, i)?;
+                        to_diagnose.insert(i, execution);
+                        continue;
+                    }
+                }
             }
             self.finish(pending, i, execution, false);
         }
+    }
+
+    /// Whether so many tests before this one have failed that it is not to be run.
+    fn enough_before(&self, i: usize, pending: &Pending<'_>) -> bool {
+        let waiting = pending.done[..i].iter().flatten();
+        let failed = waiting.filter(|r| r.outcome.is_failure()).count();
+        (self.options.max_failures).is_some_and(|n| self.failures + failed >= n)
     }
 
     /// A place in a test module as a frame of a traceback.
@@ -332,7 +440,6 @@ impl Run<'_> {
             traceback.pop_if(|f| f.file == frame.file && f.function.ends_with(&frame.function));
             traceback.push(frame);
         }
-        self.failures += usize::from(outcome.is_failure());
         pending.done[i] = Some(TestResult {
             id: case.id.clone(),
             file: case.file.clone(),
@@ -343,9 +450,15 @@ impl Run<'_> {
             output: execution.output,
             duration: execution.duration,
             unchanged,
+            interpreted: pending.interpreted.get(&i).cloned(),
+            note: execution.note,
         });
-        while let Some(result) = pending.done.get_mut(pending.next).and_then(Option::take) {
+        // With `-x` nothing is told of what comes after the last failure that is allowed.
+        while !self.is_over()
+            && let Some(result) = pending.done.get_mut(pending.next).and_then(Option::take)
+        {
             pending.next += 1;
+            self.failures += usize::from(result.outcome.is_failure());
             self.reporter.finished(&result);
             self.results.push(result);
         }
@@ -359,6 +472,7 @@ fn plain(outcome: TestOutcome) -> Execution {
         traceback: Vec::new(),
         position: None,
         output: Vec::new(),
+        note: None,
         duration: Duration::ZERO,
     }
 }

@@ -33,8 +33,13 @@ pub enum TestFailure {
     Assertion(Explanation),
     /// It said so: by `pytest.fail()`, or since what should be raised was not.
     Said(String),
-    /// An exception came out: the name of its class.
-    Exception(String),
+    /// An exception came out: the name of its class, and its text where that is known.
+    Exception {
+        /// The class.
+        class: String,
+        /// What `str()` makes of it.
+        text: String,
+    },
     /// It ended the process: how.
     Ended(String),
     /// It took longer than this.
@@ -107,6 +112,10 @@ pub struct TestResult {
     pub duration: Duration,
     /// It was not run: what it reaches has not changed since it passed.
     pub unchanged: bool,
+    /// It ran in the interpreter, as Python, and why it was not translated.
+    pub interpreted: Option<String>,
+    /// What else there is to say of its failure.
+    pub note: Option<String>,
 }
 
 /// A test file that no tests can be found in.

@@ -17,7 +17,10 @@ impl TestFailure {
                 None => e.statement(),
             },
             TestFailure::Said(text) => format!("Failed: {}", first_line(text)),
-            TestFailure::Exception(class) => class.clone(),
+            TestFailure::Exception { class, text } => match first_line(text) {
+                "" => class.clone(),
+                text => format!("{class}: {text}"),
+            },
             TestFailure::Ended(how) => how.clone(),
             TestFailure::TimedOut(after) => {
                 format!("Timeout: no end after {} s", after.as_secs_f64())
@@ -42,6 +45,9 @@ impl TestFailure {
         match self {
             TestFailure::Assertion(e) => e.lines(),
             TestFailure::Said(text) => prefixed("Failed: ", text),
+            TestFailure::Exception { class, text } if !text.is_empty() => {
+                prefixed(&format!("{class}: "), text)
+            }
             TestFailure::NotRun(why) => why.lines().map(str::to_owned).collect(),
             other => vec![other.headline()],
         }

@@ -339,6 +339,8 @@ impl Interp<'_> {
 
     /// One item of a `print` statement.
     pub(crate) fn print(&mut self, file: Option<&Value>, v: &Value) -> R<()> {
+        let replaced = self.replaced_stdout(file);
+        let file = replaced.as_ref().or(file);
         if self.softspace {
             self.write_to(file, b" ")?;
         }
@@ -352,7 +354,17 @@ impl Interp<'_> {
     /// End of a `print` statement.
     pub(crate) fn print_end(&mut self, file: Option<&Value>) -> R<()> {
         self.softspace = false;
-        self.write_to(file, b"\n")
+        let replaced = self.replaced_stdout(file);
+        self.write_to(replaced.as_ref().or(file), b"\n")
+    }
+
+    /// What the program has put in the place of `sys.stdout`, where nothing says that
+    /// another file is meant.
+    fn replaced_stdout(&self, file: Option<&Value>) -> Option<Value> {
+        if !matches!(file, None | Some(Value::None)) {
+            return None;
+        }
+        self.heap.attr(self.loaded("sys")?, "stdout").cloned()
     }
 
     /// The name of the file or text that a body comes from.

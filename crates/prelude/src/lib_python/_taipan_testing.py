@@ -5,6 +5,7 @@ import os
 import sys
 from _taipan import show, text
 from rpython.rlib.objectmodel import we_are_translated
+from _taipan_fixtures import Builtin, Levels, Run, is_generator, parameters, required
 
 # Where translated tests write what they have to say of themselves.
 REPORT_FD = 199
@@ -68,8 +69,11 @@ def as_marks(marks):
 class Call(object):
     """One set of arguments of a test."""
 
-    def __init__(self, args, ids, marks):
+    def __init__(self, args, fixture_params, ids, marks):
         self.args = args
+        # What `request.param` is in fixtures, by their keys (or names, where the test
+        # says it: `indirect`).
+        self.fixture_params = fixture_params
         self.ids = ids
         self.marks = marks
 
@@ -117,15 +121,36 @@ def parametrized(calls, names, values, ids=None, indirect=False, scope=None):
         for index, (args, name, marks) in enumerate(sets):
             if all_ids.count(name) > 1:
                 name = '%s%d' % (name, index)
-            merged = dict(call.args)
-            merged.update(args)
-            result.append(Call(merged, call.ids + [name], call.marks + marks))
+            merged, params = dict(call.args), dict(call.fixture_params)
+            for key, value in args.items():
+                if indirect is True or indirect and key in indirect:
+                    params[key] = value
+                else:
+                    merged[key] = value
+            result.append(Call(merged, params, call.ids + [name], call.marks + marks))
     return result
 
 
-def parameters(func):
-    code = func.func_code
-    return list(code.co_varnames[:code.co_argcount])
+def with_fixture_params(calls, entries):
+    """The calls, once for each parameter of a fixture that the test uses."""
+    for entry in entries:
+        fixture = entry.fixture
+        if fixture.params is None or [c for c in calls if fixture.name in c.fixture_params]:
+            for c in calls:
+                if fixture.name in c.fixture_params:
+                    c.fixture_params[entry.key] = c.fixture_params[fixture.name]
+            continue
+        expanded = parametrized([Call({}, {}, [], [])], [fixture.name], fixture.params, fixture.ids)
+        calls = [Call(call.args, with_item(call.fixture_params, entry.key, p.args[fixture.name]),
+                      call.ids + p.ids, call.marks + p.marks)
+                 for call in calls for p in expanded]
+    return calls
+
+
+def with_item(mapping, key, value):
+    result = dict(mapping)
+    result[key] = value
+    return result
 
 
 def holds(value, namespace):
@@ -146,10 +171,29 @@ class Item(object):
         self.xfail = None
         self.strict = False
         self.problem = None
+        # Why it can only be interpreted.
+        self.interpreted = None
+        # What the interpreter runs.
+        self.module = None
+        self.cls = None
+        self.method = None
+        self.levels = None
+        self.entries = []
+        self.before = []
+        self.after = []
+        self.wanted = []
+        self.args = {}
+        self.fixture_params = {}
 
     def record(self):
         return (self.name, self.runner, self.func, self.keywords, self.skip, self.xfail,
-                self.strict, self.problem)
+                self.strict, self.problem, self.interpreted, self)
+
+    def run(self):
+        Run(self).run()
+
+    def get_closest_marker(self, name):
+        return None
 
     def apply_marks(self, marks, namespace):
         for m in marks:
@@ -179,55 +223,82 @@ class Collector(object):
 
     def collect(self):
         namespace = vars(self.module)
-        problem = attempt(namespace.get('setup_module'), self.module)
+        problem = attempt(namespace.get('setup_module') or namespace.get('setUpModule'),
+                          self.module)
+        self.levels = Levels(self.module)
         for name, value in namespace.items():
             if getattr(value, '__test__', True) is False:
                 continue
-            if isinstance(value, type) and name.startswith('Test'):
+            if isinstance(value, type) and (name.startswith('Test') or is_test_case(value)):
                 self.collect_class(name, value, problem)
             elif name.startswith('test') and hasattr(value, 'func_code'):
                 self.collect_function(name, value, None, problem)
         return [item.record() for item in self.items]
 
     def collect_class(self, name, cls, problem):
+        if cls.__module__ == 'unittest':
+            return
         if '__init__' in [n for c in cls.__mro__[:-1] for n in c.__dict__]:
             return
-        setup = getattr(cls, 'setup_class', None)
+        setup = getattr(cls, 'setUpClass' if is_test_case(cls) else 'setup_class', None)
         if setup is not None:
             # Ordinary methods are accepted too, as long as they take the class.
             bound = getattr(setup, 'im_self', None) is not None
             function = getattr(setup, 'im_func', setup)
             problem = problem or (attempt(setup) if bound else attempt(function, cls))
+        levels = Levels(self.module, cls)
         seen = {}
         for c in cls.__mro__[:-1]:
             for method, value in c.__dict__.items():
                 if method.startswith('test') and hasattr(value, 'func_code') and method not in seen:
                     seen[method] = True
-                    self.collect_function(method, value, (name, cls), problem)
+                    self.collect_function(method, value, (name, cls, levels), problem)
 
     def collect_function(self, name, func, owner, problem):
         marks = list(self.marks)
         prefix = ''
         first = 0
+        levels = self.levels
         if owner is not None:
             for c in reversed(owner[1].__mro__[:-1]):
                 marks += marks_of(c.__dict__)
             prefix = owner[0] + '::'
             first = 1
+            levels = owner[2]
         marks += marks_of(own(func))
         wanted = parameters(func)[first:]
-        calls = [Call({}, [], [])]
+        calls = [Call({}, {}, [], [])]
+        names = []
         for m in marks:
             if m.name == 'parametrize':
                 try:
                     calls = parametrized(calls, *m.args, **m.kwds)
                 except Exception as e:
                     problem = problem or '%s: %s' % (e.__class__.__name__, e)
+            elif m.name == 'usefixtures':
+                names += m.args
+        entries = []
+        try:
+            given = calls[0].args if calls else {}
+            entries = levels.entries(levels.autouse() + names + required(func)[first:], given)
+            calls = with_fixture_params(calls, entries)
+        except LookupError as e:
+            problem = problem or str(e)
         for call in calls:
             item = Item(prefix + name + ('[%s]' % '-'.join(call.ids) if call.ids else ''))
             item.func = func
+            item.module = self.module
+            item.method = name
+            item.levels = levels
+            item.entries = entries
+            item.wanted = [n for n in wanted if n in call.args] + [
+                n for n in required(func)[first:] if n not in call.args]
+            item.args = call.args
+            item.fixture_params = call.fixture_params
             if owner is not None:
                 item.keywords.append(owner[0])
+                item.cls = owner[1]
+            self.hooks(item)
             item.keywords.append(name)
             item.problem = problem
             try:
@@ -235,57 +306,150 @@ class Collector(object):
                                  vars(self.module))
             except Exception as e:
                 item.problem = '%s: %s' % (e.__class__.__name__, e)
-            missing = [n for n in wanted[:len(wanted) - len(func.func_defaults or ())]
-                       if n not in call.args]
             unknown = [n for n in sorted(call.args) if n not in wanted]
-            if missing:
-                item.problem = "fixture '%s' not found: fixtures are kept to setup and teardown" % (
-                    missing[0],)
-            elif unknown:
-                item.problem = "the test uses no argument '%s'" % (unknown[0],)
+            if unknown:
+                item.problem = item.problem or "the test uses no argument '%s'" % (unknown[0],)
             if not item.problem:
-                args = [(n, call.args[n]) for n in wanted if n in call.args]
-                item.runner = self.runner(item.name, name, func, owner, args)
+                item.interpreted = why_interpreted(item)
+                if not item.interpreted:
+                    item.runner = self.runner(item)
             self.items.append(item)
 
-    def runner(self, full_name, name, func, owner, args):
-        """A function without arguments that runs the test with what goes around it."""
-        namespace = {'func': func}
-        for i, (_, value) in enumerate(args):
-            namespace['a%d' % i] = value
-        call = ', '.join(['%s=a%d' % (n, i) for i, (n, _) in enumerate(args)])
-        if owner is None:
-            before, after = [], []
-            test = 'func(%s)' % call
-            for hook, lines in (('setup_function', before), ('teardown_function', after)):
+    def hooks(self, item):
+        """What runs before and after a test: functions, or names of methods, with their
+        arguments."""
+        if item.cls is None:
+            for hook, calls in (('setup_function', item.before),
+                                ('teardown_function', item.after)):
                 f = vars(self.module).get(hook)
                 if f is not None:
-                    namespace[hook] = f
-                    lines.append('%s(%s)' % (hook, 'None' if parameters(f) else ''))
+                    calls.append((f, (None,) if parameters(f) else ()))
+            return
+        if is_test_case(item.cls):
+            hooks = [('setUp', item.before), ('run_cleanups', item.after), ('tearDown', item.after)]
         else:
-            cls = owner[1]
-            namespace['cls'] = cls
-            before, after = ['self = cls()'], []
-            test = 'self.%s(%s)' % (name, call)
-            for hook, lines in (('setup_method', before), ('teardown_method', after),
-                                ('setup', before), ('teardown', after)):
-                f = getattr(cls, hook, None)
-                if f is not None:
-                    takes_method = len(parameters(f.im_func)) > 1
-                    lines.append('self.%s(%s)' % (hook, 'None' if takes_method else ''))
-        if not before and not after and not args:
+            hooks = [('setup_method', item.before), ('teardown_method', item.after),
+                     ('setup', item.before), ('teardown', item.after)]
+        for hook, calls in hooks:
+            f = getattr(item.cls, hook, None)
+            if f is not None and not is_empty_hook(item.cls, hook):
+                calls.append((hook, (None,) if len(required(f.im_func)) > 1 else ()))
+
+    def runner(self, item):
+        """A function without arguments that runs the test with what goes around it."""
+        func = item.func
+        namespace = {'func': func}
+        lines = []
+        depth = [1]
+
+        def line(text):
+            lines.append('    ' * depth[0] + text)
+
+        def value(name, v):
+            namespace[name] = v
+            return name
+
+        def around(undo):
+            """What follows is followed by `undo`, whatever happens."""
+            line('try:')
+            depth[0] += 1
+            ends.append(undo)
+
+        def hook_call(n, hook, args):
+            if isinstance(hook, str):
+                target = 'self.' + hook
+            else:
+                target = value('hook%d' % n, hook)
+            return '%s(%s)' % (target, 'None' if args else '')
+
+        ends = []
+        if item.cls is not None:
+            value('cls', item.cls)
+            line('self = cls()')
+        hooks = 0
+        for hook, args in item.before:
+            line(hook_call(hooks, hook, args))
+            hooks += 1
+        for hook, args in reversed(item.after):
+            # What asks for cleanups is not RPython.
+            if hook == 'run_cleanups':
+                continue
+            around([hook_call(hooks, hook, args)])
+            hooks += 1
+        variables = {}
+        for n, entry in enumerate(item.entries):
+            variables[entry.key] = 'f%d' % n
+            args = []
+            if entry.of_class:
+                args.append('self')
+            for name, key in entry.args:
+                if key is None:
+                    request = type('FixtureRequest', (TranslatedRequest,), {})()
+                    if entry.key in item.fixture_params:
+                        request.param = item.fixture_params[entry.key]
+                    args.append('%s=%s' % (name, value('r%d' % n, request)))
+                else:
+                    args.append('%s=%s' % (name, variables[key]))
+            call = '%s(%s)' % (value('fixture%d' % n, entry.fixture.func), ', '.join(args))
+            if is_generator(entry.fixture.func):
+                line('g%d = %s' % (n, call))
+                line('f%d = g%d.next()' % (n, n))
+                around(['try:', '    g%d.next()' % n, 'except StopIteration:', '    pass'])
+            else:
+                line('f%d = %s' % (n, call))
+        by_name = dict([(e.fixture.name, variables[e.key])
+                        for e in sorted(item.entries, key=lambda e: -e.key[1])])
+        args = []
+        for n, name in enumerate(item.wanted):
+            if name in item.args:
+                args.append('%s=%s' % (name, value('a%d' % n, item.args[name])))
+            else:
+                args.append('%s=%s' % (name, by_name[name]))
+        target = 'func' if item.cls is None else 'self.' + item.method
+        if not lines and not args:
             return func
-        lines = ['def run():'] + ['    ' + line for line in before]
-        if after:
-            lines += ['    try:', '        ' + test, '    finally:']
-            lines += ['        ' + line for line in after]
-        else:
-            lines.append('    ' + test)
+        line('%s(%s)' % (target, ', '.join(args)))
+        while ends:
+            depth[0] -= 1
+            line('finally:')
+            depth[0] += 1
+            for text in ends.pop():
+                line(text)
+            depth[0] -= 1
         # The test's name makes the code one of its own, whatever other tests there are.
-        code = compile('\n'.join(lines) + '\n', '<test %s::%s>' % (
-            self.module.__name__, full_name), 'exec')
+        code = compile('\n'.join(['def run():'] + lines) + '\n', '<test %s::%s>' % (
+            self.module.__name__, item.name), 'exec')
         exec code in namespace
         return namespace['run']
+
+
+class TranslatedRequest(object):
+    """The `request` of a fixture that is translated: it has `param` alone."""
+
+
+def is_test_case(cls):
+    unittest = sys.modules.get('unittest')
+    return unittest is not None and issubclass(cls, unittest.TestCase)
+
+
+def is_empty_hook(cls, name):
+    """Whether it is inherited from `TestCase`, where it does nothing for a test that is
+    translated."""
+    unittest = sys.modules.get('unittest')
+    base = getattr(unittest and unittest.TestCase, name, None)
+    return base is not None and getattr(cls, name).im_func is base.im_func and (
+        name != 'run_cleanups')
+
+
+def why_interpreted(item):
+    for entry in item.entries:
+        if isinstance(entry.fixture, Builtin):
+            return "it uses the fixture '%s'" % (entry.fixture.name,)
+    if 'request' in item.wanted and 'request' not in item.args:
+        return "it uses the fixture 'request'"
+    if is_generator(item.func):
+        return 'it yields'
+    return None
 
 
 def marks_of(namespace):
@@ -361,17 +525,27 @@ def fail(msg='', pytrace=True):
 
 
 def xfail(reason=''):
+    if not we_are_translated():
+        raise XFailed(reason)
     report('x', reason)
     raise XFailed()
 
 
 def did_not_raise(name, position):
+    if not we_are_translated():
+        return Failed('DID NOT RAISE ' + name)
     report('p', position)
     report('f', 'DID NOT RAISE ' + name)
     return Failed()
 
 
+class Explained(AssertionError):
+    """What is raised in the interpreter: its text is the explanation."""
+
+
 def assertion(explanation):
+    if not we_are_translated():
+        return Explained(explanation)
     report('a', explanation)
     return AssertionFailed()
 

@@ -1,5 +1,6 @@
 """The part of pytest that test modules use: see `taipan test`."""
 import sys
+from _taipan_fixtures import Fixture
 from _taipan_testing import (
     MarkGenerator, Param, Skipped, as_marks, fail, skip, xfail)
 
@@ -11,36 +12,125 @@ def param(*values, **kwds):
 
 
 class RaisesContext(object):
-    """`with raises(..)` in code that runs at import time."""
-    type = value = traceback = None
+    """`with raises(..)` and what it says of the exception, where calls are not compiled
+    as `try`: at import time, in the interpreter, and with `match`."""
+    type = value = traceback = tb = None
 
-    def __init__(self, expected):
+    def __init__(self, expected, match=None):
         self.expected = expected
+        self.pattern = match
 
     def __enter__(self):
         return self
 
     def __exit__(self, type, value, traceback):
         if type is None:
-            fail('DID NOT RAISE %s' % (self.expected,))
-        self.type, self.value, self.traceback = type, value, traceback
-        return issubclass(type, self.expected)
+            fail('DID NOT RAISE %s' % (name_of(self.expected),))
+        self.type, self.value = type, value
+        self.traceback = self.tb = traceback
+        if not issubclass(type, self.expected):
+            return False
+        if self.pattern is not None:
+            self.match(self.pattern)
+        return True
+
+    @property
+    def typename(self):
+        return self.type.__name__
+
+    def match(self, regexp):
+        import re
+        text = str(self.value)
+        if not re.search(regexp, text):
+            fail('Pattern %r not found in %r' % (regexp, text))
+        return True
+
+    def errisinstance(self, expected):
+        return isinstance(self.value, expected)
+
+    def exconly(self, tryshort=False):
+        return '%s: %s' % (self.typename, self.value)
+
+    def __str__(self):
+        return self.exconly()
+
+
+def name_of(expected):
+    if isinstance(expected, tuple):
+        return '(%s)' % ', '.join([name_of(e) for e in expected])
+    return expected.__name__
 
 
 def raises(expected, *args, **kwds):
-    """At import time. In functions of test modules, calls are compiled as `try`."""
+    """In functions of test modules, calls of this are compiled as `try` where that can be."""
     if not args:
-        return RaisesContext(expected)
+        return RaisesContext(expected, kwds.get('match'))
     context = RaisesContext(expected)
     with context:
-        args[0](*args[1:], **kwds)
+        if isinstance(args[0], str):
+            frame = sys._getframe(1)
+            names = dict(frame.f_globals)
+            names.update(frame.f_locals)
+            exec args[0] in names
+        else:
+            args[0](*args[1:], **kwds)
     return context
 
 
-def fixture(func=None, **kwds):
-    if func is None:
-        return lambda func: func
-    return func
+def fixture(func=None, *args, **kwds):
+    if func is not None and hasattr(func, 'func_code'):
+        return Fixture(func)
+    if func is not None:
+        args = (func,) + args
+    return lambda func: Fixture(func, *args, **kwds)
+
+
+yield_fixture = fixture
+
+
+class approx(object):
+    """Numbers, or lists, tuples and dicts of such, that are nearly the expected ones."""
+
+    def __init__(self, expected, rel=None, abs=None, nan_ok=False):
+        self.expected = expected
+        self.rel = rel
+        self.abs = abs
+        self.nan_ok = nan_ok
+
+    def __eq__(self, actual):
+        return self.is_near(actual, self.expected)
+
+    def __ne__(self, actual):
+        return not self == actual
+
+    def is_near(self, actual, expected):
+        if isinstance(expected, dict):
+            return sorted(actual.keys()) == sorted(expected.keys()) and all(
+                [self.is_near(actual[k], expected[k]) for k in expected])
+        if isinstance(expected, (list, tuple)):
+            return len(actual) == len(expected) and all(
+                [self.is_near(a, e) for a, e in zip(actual, expected)])
+        if not isinstance(expected, (int, long, float)) or not isinstance(
+                actual, (int, long, float)):
+            return actual == expected
+        if actual == expected:
+            return True
+        if actual != actual or expected != expected:
+            return self.nan_ok and actual != actual and expected != expected
+        distance = abs(actual - expected)
+        # Not even near to infinity is anything but itself.
+        return distance != float('inf') and distance <= self.tolerance(expected)
+
+    def tolerance(self, expected):
+        absolute = 1e-12 if self.abs is None else self.abs
+        if self.rel is None and self.abs is not None:
+            return absolute
+        return max((1e-6 if self.rel is None else self.rel) * abs(expected), absolute)
+
+    def __repr__(self):
+        return 'approx(%r)' % (self.expected,)
+
+    __hash__ = None
 
 
 def importorskip(name, *args, **kwds):

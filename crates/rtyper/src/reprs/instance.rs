@@ -291,6 +291,7 @@ impl ReprMethods for InstanceRepr {
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        crate::equality::check_str(hop.rt, self.class)?;
         let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
         hop.gendirectcall("rclass.ll_inst_str", [v]).map(Some)
     }

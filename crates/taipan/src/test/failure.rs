@@ -9,6 +9,9 @@ use taipan_driver::testing::{CollectError, TestFailure, TestFrame, TestOutcome, 
 
 use super::terminal::{Style, color};
 
+/// Cycles of so many calls are told of once they repeat.
+const LONGEST_CYCLE: usize = 4;
+
 /// More lines of a function than this are not shown.
 const MOST_LINES: usize = 30;
 
@@ -24,6 +27,9 @@ pub(super) fn section(db: &Database, style: Style, r: &TestResult) -> String {
         out += &diagnostics(db, style, problems);
     } else {
         out += &traceback(db, style, r, failure);
+    }
+    if let Some(note) = &r.note {
+        let _ = writeln!(out, "note: {note}");
     }
     if !r.output.is_empty() {
         let _ = writeln!(out, "{}", style.rule('-', "Captured output"));
@@ -85,8 +91,19 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
             place(style, &r.file, r.line)
         );
     }
+    let mut repeated = 0;
     for (i, f) in frames.iter().enumerate() {
         let is_last = i + 1 == frames.len();
+        // Of functions that call each other again and again the first calls tell it all.
+        if !is_last && is_repeated(&frames[..=i]) {
+            repeated += 1;
+            continue;
+        }
+        if repeated > 0 {
+            let s = if repeated == 1 { "" } else { "s" };
+            let _ = writeln!(out, "    ... {repeated} more call{s} of this kind");
+            repeated = 0;
+        }
         let shown = match f.file == own {
             true => r.file.as_str(),
             false => &*f.file,
@@ -105,13 +122,19 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
         }
         let what = match (is_last, failure) {
             (true, TestFailure::Assertion(_)) => ": AssertionError".to_owned(),
-            (true, TestFailure::Exception(class)) => format!(": {class}"),
+            (true, TestFailure::Exception { class, .. }) => format!(": {class}"),
             (true, _) => String::new(),
             (false, _) => format!(": in {}", f.function),
         };
         let _ = writeln!(out, "\n{}{what}", place(style, shown, f.line));
     }
     out
+}
+
+/// Whether the last call belongs to a cycle of calls that has been shown twice.
+fn is_repeated(frames: &[&TestFrame]) -> bool {
+    let n = frames.len();
+    (1..=LONGEST_CYCLE).any(|p| n > 2 * p && (n - p - 1..n).all(|j| frames[j] == frames[j - p]))
 }
 
 fn place(style: Style, file: &str, line: u32) -> String {

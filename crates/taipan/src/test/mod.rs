@@ -11,12 +11,12 @@ use camino::Utf8Path;
 use serde_json::json;
 use taipan_base::render_json;
 use taipan_driver::testing::{
-    CollectError, Collected, Selection, TestFailure, TestOptions, TestOutcome, TestReport,
-    TestReporter, TestResult, run,
+    CollectError, Collected, Selection, TestEngine, TestFailure, TestOptions, TestOutcome,
+    TestReport, TestReporter, TestResult, run,
 };
 use taipan_driver::{Database, Failure};
 
-use crate::args::{Engine, TestArgs};
+use crate::args::{self, TestArgs};
 use crate::output::{Context, put};
 use terminal::Terminal;
 pub(crate) use terminal::{Style, details, lines, summary};
@@ -65,9 +65,10 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         },
         timeout: Duration::from_secs_f64(args.timeout),
         engine: match args.engine {
-            Engine::Native => taipan_driver::Engine::Native,
-            Engine::Llinterp => taipan_driver::Engine::LLInterp,
-            Engine::C => return Err(Failure::Usage("the C engine is not there yet".to_owned())),
+            args::TestEngine::Auto => TestEngine::Auto,
+            args::TestEngine::Native => TestEngine::Native,
+            args::TestEngine::Llinterp => TestEngine::LLInterp,
+            args::TestEngine::Interp => TestEngine::Interp,
         },
         trust: args.trust,
         jobs: args.common.threads.unwrap_or(defaults.jobs),
@@ -189,6 +190,8 @@ fn result_line(r: &TestResult) -> String {
         "unchanged": r.unchanged,
         "seconds": r.duration.as_secs_f64(),
         "reason": reason,
+        "interpreted": r.interpreted,
+        "note": r.note,
         "traceback": frames,
         "output": String::from_utf8_lossy(&r.output),
     })

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexMap;
 use taipan_driver::Database;
 use taipan_driver::testing::{
-    Collected, TestOptions, TestOutcome, TestReport, TestReporter, TestResult,
+    Collected, TestEngine, TestOptions, TestOutcome, TestReport, TestReporter, TestResult,
 };
 
 use super::failure;
@@ -66,8 +67,9 @@ pub(super) struct Terminal {
 impl Terminal {
     pub(super) fn new(style: Style, options: &TestOptions) -> Terminal {
         let engine = match options.engine {
-            taipan_driver::Engine::Native => "machine code",
-            taipan_driver::Engine::LLInterp => "interpreted graphs",
+            TestEngine::Auto | TestEngine::Native => "machine code",
+            TestEngine::LLInterp => "interpreted graphs",
+            TestEngine::Interp => "interpreted as Python",
         };
         let jobs = match options.jobs {
             1 => "1 test at a time".to_owned(),
@@ -230,9 +232,36 @@ pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> Strin
             }
         }
     }
+    out += &interpreted(style, report);
     if report.stopped {
-        let stop = format!("stopping after {} failures", report.failures());
+        let stop = match report.failures() {
+            1 => "stopping after 1 failure".to_owned(),
+            n => format!("stopping after {n} failures"),
+        };
         out += &format!("{}\n", style.rule('!', &stop));
+    }
+    out
+}
+
+/// Which tests ran in the interpreter, and why: what is translated is what counts, so
+/// nobody should miss that a test is not.
+fn interpreted(style: Style, report: &TestReport) -> String {
+    let mut reasons: IndexMap<&str, usize> = IndexMap::new();
+    for why in report
+        .results
+        .iter()
+        .filter_map(|r| r.interpreted.as_deref())
+    {
+        *reasons.entry(why).or_default() += usize::from(!why.is_empty());
+    }
+    reasons.retain(|_, n| *n > 0);
+    let mut out = String::new();
+    if reasons.is_empty() || style.verbosity < 0 {
+        return out;
+    }
+    out += &format!("\n{}\n", style.rule('=', "not translated, run as Python"));
+    for (why, n) in reasons {
+        let _ = writeln!(out, "{n:>4}  {why}");
     }
     out
 }
@@ -256,14 +285,20 @@ fn result_line(style: Style, r: &TestResult) -> String {
         }
         _ => String::new(),
     };
-    let unchanged = if r.unchanged { " (unchanged)" } else { "" };
-    format!("{} {}{reason}{unchanged}", r.id, style.paint(code, word))
+    let how = match &r.interpreted {
+        // Chosen by the user: nothing to tell of each test.
+        Some(why) if !why.is_empty() => " (interpreted)".to_owned(),
+        _ if r.unchanged => " (unchanged)".to_owned(),
+        _ => String::new(),
+    };
+    format!("{} {}{reason}{how}", r.id, style.paint(code, word))
 }
 
 /// Letter, word and colour of a result.
 fn marks(r: &TestResult) -> (&'static str, &'static str, u8) {
     match &r.outcome {
         TestOutcome::Passed if r.unchanged => ("u", "PASSED", color::GREEN),
+        TestOutcome::Passed if r.interpreted.is_some() => (",", "PASSED", color::GREEN),
         TestOutcome::Passed => (".", "PASSED", color::GREEN),
         TestOutcome::Failed(_) => ("F", "FAILED", color::RED),
         TestOutcome::Skipped(_) => ("s", "SKIPPED", color::YELLOW),
@@ -297,6 +332,8 @@ pub(crate) fn summary(options: &TestOptions, report: &TestReport) -> String {
         report.count(|r| matches!(r.outcome, TestOutcome::UnexpectedPass(_))),
         "xpassed",
     );
+    let interpreted = |r: &TestResult| r.interpreted.as_ref().is_some_and(|why| !why.is_empty());
+    add(report.count(interpreted), "interpreted");
     add(collected.deselected, "deselected");
     let errors = collected.errors.len();
     add(errors, if errors == 1 { "error" } else { "errors" });

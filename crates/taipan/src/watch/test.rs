@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use taipan_base::Db;
-use taipan_driver::testing::{TestOptions, TestReport, run, test_files, warm_up};
+use taipan_driver::testing::{TestEngine, TestOptions, TestReport, run, test_files, warm_up};
 use taipan_driver::watch::{Answer, Choice, Job};
-use taipan_driver::{Database, Engine, Failure, Past};
+use taipan_driver::{Database, Failure, Past};
 
 use super::{Shown, Task};
 use crate::args::TestArgs;
@@ -25,9 +25,9 @@ pub(super) struct Test {
 impl Test {
     pub(super) fn new(args: &TestArgs, context: &mut Context) -> Result<Test, Failure> {
         let options = options(args, context)?;
-        // The interpreter works on the database, in child processes: of what other
+        // The interpreter of graphs works on the database all the time, in child processes: of what other
         // threads are doing to it these would see half.
-        if options.engine == Engine::LLInterp {
+        if !matches!(options.engine, TestEngine::Auto | TestEngine::Native) {
             let text = "watched tests run as machine code: leave out --engine";
             return Err(Failure::Usage(text.to_owned()));
         }

@@ -171,7 +171,6 @@ const SYSTEM: &[&str] = &[
     "ttk",
     "tty",
     "turtle",
-    "unittest",
     "urllib",
     "urllib2",
     "urlparse",
@@ -247,10 +246,6 @@ const PACKAGES: &[(&str, &str)] = &[
     ),
     ("multiprocessing.dummy", "connection"),
     ("sqlite3", "dbapi2 dump"),
-    (
-        "unittest",
-        "case loader main result runner signals suite util",
-    ),
     ("wsgiref", "handlers headers simple_server util validate"),
     ("xml", "dom etree parsers sax"),
     (

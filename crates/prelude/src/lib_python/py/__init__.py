@@ -7,7 +7,7 @@ import sys
 from py import test
 
 
-# What the program has written while it loads, by path.
+# What the program has written while it loads, by path: C headers may be among it.
 WRITTEN = {}
 
 
@@ -141,9 +141,8 @@ class LocalPath(object):
         return open(self.strpath, mode)
 
     def read(self, mode='r'):
-        if self.strpath in WRITTEN:
-            return WRITTEN[self.strpath]
-        return open(self.strpath, mode).read()
+        with open(self.strpath, mode) as f:
+            return f.read()
 
     def read_binary(self):
         return self.read('rb')
@@ -157,13 +156,60 @@ class LocalPath(object):
         return lines
 
     def write(self, data, mode='w', ensure=False):
-        """Loading a program changes nothing on the machine: what is written stays here."""
+        """Only the program sees what it writes while it loads, or while it is interpreted."""
+        _make_folder(self.dirname)
+        with open(self.strpath, mode) as f:
+            f.write(data if isinstance(data, (str, unicode)) else str(data))
         WRITTEN[self.strpath] = str(data)
 
-    write_text = write_binary = write
+    def write_binary(self, data, ensure=False):
+        self.write(data, 'wb')
+
+    def write_text(self, data, encoding='utf-8', ensure=False):
+        self.write(data.encode(encoding))
 
     def ensure(self, *parts, **kwds):
-        return self.join(*parts)
+        path = self.join(*parts)
+        if kwds.get('dir'):
+            _make_folder(path.strpath)
+        elif not path.exists():
+            path.write('')
+        return path
+
+    def ensure_dir(self, *parts):
+        return self.ensure(*parts, dir=True)
+
+    def mkdir(self, *parts):
+        path = self.join(*parts)
+        os.mkdir(path.strpath)
+        return path
+
+    def remove(self, rec=1, ignore_errors=False):
+        if self.isdir():
+            for entry in self.listdir():
+                entry.remove()
+            os.rmdir(self.strpath)
+        else:
+            os.unlink(self.strpath)
+
+    def rename(self, target):
+        os.rename(self.strpath, str(target))
+
+    move = rename
+
+    def copy(self, target, mode=False):
+        target = LocalPath(str(target))
+        if target.isdir():
+            target = target.join(self.basename)
+        target.write(self.read('rb'), 'wb')
+
+    def chdir(self):
+        old = LocalPath(os.getcwd())
+        os.chdir(self.strpath)
+        return old
+
+    def as_cwd(self):
+        return _WorkingFolder(self)
 
     @staticmethod
     def sysfind(name, checker=None, paths=None):
@@ -197,6 +243,24 @@ class LocalPath(object):
 
     def __iter__(self):
         return iter(self.listdir())
+
+
+class _WorkingFolder(object):
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.old = self.path.chdir()
+        return self.old
+
+    def __exit__(self, type, value, traceback):
+        self.old.chdir()
+
+
+def _make_folder(path):
+    if not os.path.isdir(path):
+        _make_folder(os.path.dirname(path))
+        os.mkdir(path)
 
 
 def _matches(path, pattern):

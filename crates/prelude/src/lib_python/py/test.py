@@ -1,3 +1,3 @@
 """pytest under its older name."""
 from pytest import (
-    fail, fixture, importorskip, mark, param, raises, skip, xfail)
+    approx, fail, fixture, importorskip, mark, param, raises, skip, xfail)
