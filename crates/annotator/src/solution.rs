@@ -112,6 +112,7 @@ fn place(db: &dyn Db, roots: Roots) -> Shared {
 /// Annotates the program. Everyone reads the outcome through projections.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn solve(db: &dyn Db, roots: Roots) -> Solution {
+    let _timed = taipan_base::timed(db);
     // Whoever asks depends on projections of the outcome, not on what it is made from.
     apart(|| solve_program(db, roots))
 }

@@ -98,6 +98,7 @@ pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
 /// are reached, and conflicts of annotations with the places that they come from.
 #[salsa::tracked(returns(clone))]
 pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
+    let _timed = taipan_base::timed(db);
     crate::diagnostics::collect(db, roots, &solve(db, roots))
 }
 
@@ -105,5 +106,6 @@ pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
 /// other helpers in it name them by [`crate::Target::Helper`].
 #[salsa::tracked(returns(clone))]
 pub fn annotate_helper(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
+    let _timed = taipan_base::timed(db);
     crate::helper::annotate(db, key)
 }

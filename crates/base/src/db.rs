@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
 
-use crate::{ArtifactStore, Files, System};
+use crate::{ArtifactStore, Files, QueryClock, System};
 
 /// The one database trait of the compiler. Crates above add queries, never traits.
 #[salsa::db]
@@ -30,6 +30,11 @@ pub trait Db: salsa::Database {
 
     /// Results that outlive the process, where they are kept.
     fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        None
+    }
+
+    /// What measures how long queries take, if that may be asked for.
+    fn clock(&self) -> Option<&dyn QueryClock> {
         None
     }
 }

@@ -15,6 +15,7 @@ mod overlay;
 mod render;
 mod similar;
 mod span;
+mod timed;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
@@ -27,4 +28,5 @@ pub use overlay::*;
 pub use render::*;
 pub use similar::{did_you_mean, similar};
 pub use span::*;
+pub use timed::{QueryClock, Timed, timed};
 pub use watch::*;

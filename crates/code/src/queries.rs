@@ -16,6 +16,7 @@ use crate::recover::recover;
 /// [`module_codes`] reads it.
 #[salsa::tracked(no_eq, returns(clone))]
 pub fn parse(db: &dyn Db, file: File) -> Arc<ParsedFile> {
+    let _timed = taipan_base::timed(db);
     Arc::new(taipan_syntax::parse(file.text(db)))
 }
 
@@ -106,6 +107,7 @@ impl<'db> ModuleCodes<'db> {
 /// Compiles a file.
 #[salsa::tracked(returns(ref))]
 pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
+    let _timed = taipan_base::timed(db);
     let parsed = parse(db, file);
     let origin = Origin::File(file);
     ModuleCodes::new(db, origin, &parsed, CodeKind::Module, |codes| {

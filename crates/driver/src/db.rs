@@ -8,9 +8,12 @@ use camino::Utf8PathBuf;
 use rustc_hash::FxHashSet;
 use salsa::Setter;
 use taipan_annotator::Roots;
-use taipan_base::{ArtifactStore, Artifacts, Db, Files, OsSystem, Program, System, WarmState};
+use taipan_base::{
+    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, System, WarmState,
+};
 
 use crate::drivers::JitMode;
+use crate::spans::{QuerySpan, RawSpan};
 use crate::stages::CodeMode;
 use crate::{Cache, Key, QueryEvent, QueryLog};
 
@@ -77,6 +80,10 @@ impl Db for Database {
 
     fn artifacts(&self) -> Option<&dyn ArtifactStore> {
         self.artifacts.store()
+    }
+
+    fn clock(&self) -> Option<&dyn QueryClock> {
+        Some(&self.log)
     }
 }
 
@@ -185,6 +192,13 @@ impl Database {
     /// What queries did so far, if recording is on.
     pub fn log(&self) -> &QueryLog {
         &self.log
+    }
+
+    /// The spans of time that were measured, in words.
+    pub fn word_spans(&self, spans: Vec<RawSpan>) -> Vec<QuerySpan> {
+        salsa::attach(self, || {
+            crate::spans::worded(spans, |name, id| crate::keys::key_text(self, name, id))
+        })
     }
 
     /// What queries did since the last call: name, key and event, in order of time.

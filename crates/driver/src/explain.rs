@@ -90,6 +90,15 @@ impl Explainer {
     /// The log must have been recording. Between rounds the inputs are set.
     pub fn round(&mut self, db: &Database) -> Round {
         let log = db.log().take_entries();
+        self.explained(db, log)
+    }
+
+    /// The same of a log that was taken before.
+    pub(crate) fn explained(
+        &mut self,
+        db: &Database,
+        log: Vec<(DatabaseKeyIndex, QueryEvent)>,
+    ) -> Round {
         salsa::attach(db, || self.explain(db, log))
     }
 

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use salsa::{DatabaseKeyIndex, EventKind};
+use taipan_base::QueryClock;
+
+use crate::spans::{RawSpan, Spans};
 
 /// What happened to a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,12 +57,48 @@ pub struct QueryLog {
     counters: Arc<Counters>,
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
     notes: Arc<Mutex<Vec<Note>>>,
+    spans: Spans,
+}
+
+impl QueryClock for QueryLog {
+    fn begin(&self) -> Option<u64> {
+        self.spans.begin_query()
+    }
+
+    fn end(&self, number: u64) {
+        self.spans.end(number);
+    }
 }
 
 impl QueryLog {
     /// Turns recording on.
     pub fn record_from_now(&self) {
         self.on.store(true, Ordering::Relaxed);
+    }
+
+    /// Turns on the measuring of what queries take.
+    pub fn measure_from_now(&self) {
+        self.spans.measure_from_now();
+    }
+
+    /// Takes what was measured.
+    pub(crate) fn take_spans(&self) -> Vec<RawSpan> {
+        self.spans.take()
+    }
+
+    /// Runs a phase, and measures it if that is wanted.
+    pub(crate) fn phase<T>(&self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        /// Ends the phase if it is cancelled, too.
+        struct Ending<'a>(&'a Spans, Option<u64>);
+        impl Drop for Ending<'_> {
+            fn drop(&mut self) {
+                if let Some(number) = self.1 {
+                    self.0.end(number);
+                }
+            }
+        }
+        let _ending = Ending(&self.spans, self.spans.begin_phase(name));
+        work()
     }
 
     /// Counts so far.
@@ -91,10 +130,13 @@ impl QueryLog {
 
     pub(crate) fn record(&self, event: &salsa::Event) {
         let (entry, counter) = match event.kind {
-            EventKind::WillExecute { database_key } => (
-                (database_key, QueryEvent::Executed),
-                &self.counters.executed,
-            ),
+            EventKind::WillExecute { database_key } => {
+                self.spans.entered(database_key);
+                (
+                    (database_key, QueryEvent::Executed),
+                    &self.counters.executed,
+                )
+            }
             EventKind::DidValidateMemoizedValue { database_key } => {
                 ((database_key, QueryEvent::Validated), &self.counters.reused)
             }

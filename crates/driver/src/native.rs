@@ -46,6 +46,7 @@ pub fn machine_code(
     db: &dyn Db,
     f: LLFunction,
 ) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
+    let _timed = taipan_base::timed(db);
     let sym = f.sym(db);
     let kept = search_of(db, f, kept_code);
     let verifies = db.artifacts().is_some_and(ArtifactStore::verifies);
@@ -83,6 +84,7 @@ const MACHINE_CODE: &str = "machine_code";
 /// graph, so the graphs between the two need not be made.
 #[salsa::tracked]
 fn kept_code(db: &dyn Db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
+    let _timed = taipan_base::timed(db);
     let start = optimized_key(db, f).and_then(|input| start(db, MACHINE_CODE, f.sym(db), input));
     search(db, f.roots(db), MACHINE_CODE, start)
 }

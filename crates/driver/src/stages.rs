@@ -319,6 +319,7 @@ fn entered_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
 /// What is kept of [`simplified`].
 #[salsa::tracked]
 fn kept_simplified(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+    let _timed = taipan_base::timed(db);
     let start = entered_key(db, f).and_then(|input| start(db, SIMPLIFIED, f.sym(db), input));
     search(db, f.roots(db), SIMPLIFIED, start)
 }
@@ -328,6 +329,7 @@ const SIMPLIFIED: &str = "simplified";
 /// A function simplified by itself: what callers inline. None where there is no graph.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn simplified(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let _timed = taipan_base::timed(db);
     let kept = search_of(db, f, kept_simplified);
     restore_or_make(db, f, SIMPLIFIED, kept, |r| {
         let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
@@ -365,6 +367,7 @@ pub(crate) fn simplified_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Ment
 /// What is kept of [`optimized`].
 #[salsa::tracked]
 fn kept_optimized(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+    let _timed = taipan_base::timed(db);
     let start = simplified_key(db, f).and_then(|input| start(db, OPTIMIZED, f.sym(db), input));
     search(db, f.roots(db), OPTIMIZED, start)
 }
@@ -374,6 +377,7 @@ const OPTIMIZED: &str = "optimized";
 /// A function with its callees inlined, optimised.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn optimized(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let _timed = taipan_base::timed(db);
     let kept = search_of(db, f, kept_optimized);
     restore_or_make(db, f, OPTIMIZED, kept, |r| {
         let graph = simplified(db, f)?;
@@ -423,6 +427,7 @@ type AllEffects = Arc<FxHashMap<FuncSym, Effects>>;
 /// Effects of all functions of a program. Read through [`function_effects`].
 #[salsa::tracked(returns(clone), no_eq)]
 fn program_effects(db: &dyn Db, roots: Roots) -> AllEffects {
+    let _timed = taipan_base::timed(db);
     all_effects(db, roots, GraphStage::Optimized)
 }
 
@@ -513,6 +518,7 @@ impl Summaries for JitSummaries<'_> {
 /// No cache keeps these: transforming an RTyper's graph is little more than reading one.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let _timed = taipan_base::timed(db);
     if let Some(portal) = followed(db, f) {
         return Some(jit_exceptions(db, f, &portal.whole));
     }
@@ -612,6 +618,7 @@ impl Traced {
 /// A function after the exception transform.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn exceptions(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    let _timed = taipan_base::timed(db);
     let graph = optimized(db, f)?;
     let recorder = Recorder::new(db, f.roots(db), &[]);
     let own = recorder.effects(f.sym(db));
@@ -622,6 +629,7 @@ pub(crate) fn exceptions(db: &dyn Db, f: LLFunction) -> Option<Traced> {
 /// A function after the GC transform.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    let _timed = taipan_base::timed(db);
     let before = exceptions(db, f)?;
     let recorder = Recorder::new(db, f.roots(db), &before.asked);
     let graph = taipan_transform::gc_transform(&before.graph, &recorder);

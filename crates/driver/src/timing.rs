@@ -32,7 +32,10 @@ impl Timings {
         let counts = |log: &Option<QueryLog>| log.as_ref().map(QueryLog::counts);
         let before = counts(&self.log).unwrap_or_default();
         let start = Instant::now();
-        let result = work();
+        let result = match &self.log {
+            Some(log) => log.phase(name, work),
+            None => work(),
+        };
         let took = start.elapsed();
         let after = counts(&self.log).unwrap_or_default();
         let at = match self.phases.iter().position(|p| p.name == name) {

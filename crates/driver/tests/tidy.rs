@@ -27,6 +27,7 @@ const ORDER: &[&str] = &[
     "driver",
     "ide",
     "server",
+    "explore",
     "taipan",
 ];
 

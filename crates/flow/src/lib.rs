@@ -42,6 +42,7 @@ use taipan_interp::{Function, ObjData, Object, object};
 /// The flow graph of a function of the image.
 #[salsa::tracked]
 pub fn flow_graph(db: &dyn Db, func: Function) -> Arc<FlowResult> {
+    let _timed = taipan_base::timed(db);
     scope(db, Query::FlowGraph, func.as_id(), || {
         Arc::new(build::build_flow(db, func.program(db), func.obj(db)))
     })

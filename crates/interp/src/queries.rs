@@ -87,6 +87,7 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
 /// Runs a program's import time.
 #[salsa::tracked(no_eq)]
 pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {
+    let _timed = taipan_base::timed(db);
     Arc::new(crate::import_time::run(db, program))
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Print what one stage made of a function or program.
     Emit(EmitArgs),
+    /// Show a program at every stage on a page in the browser, which follows edits.
+    Explore(ExploreArgs),
     /// Specialise one function for some of its arguments and run what is left.
     Timeshift(TimeshiftArgs),
     /// Repeat a command on every change of a file that it depends on.
@@ -478,6 +480,29 @@ pub(crate) struct EmitArgs {
     /// Say from which lines of the source code comes.
     #[arg(long)]
     pub(crate) lines: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExploreArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The port on this machine; any free one by default.
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub(crate) port: u16,
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Look at files at intervals, where the system does not tell of changes.
+    #[arg(long)]
+    pub(crate) poll: bool,
+    /// The file with `target` or `entry_point`.
+    #[arg(value_name = "TARGET.py")]
+    pub(crate) target: Utf8PathBuf,
 }
 
 #[derive(Args)]

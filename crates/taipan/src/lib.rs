@@ -11,6 +11,7 @@ mod clean;
 mod completions;
 mod emit;
 mod explain;
+mod explore;
 mod init;
 mod jitlog;
 mod output;
@@ -66,7 +67,10 @@ pub fn main() -> ExitCode {
         Command::Watch(a) => watch::launcher(a),
         _ => None,
     };
-    if matches!(cli.command, Command::Watch(_) | Command::Lsp) {
+    if matches!(
+        cli.command,
+        Command::Watch(_) | Command::Lsp | Command::Explore(_)
+    ) {
         // The launcher, and the program that it starts, have the pages that they like.
         small_pages();
     }
@@ -78,6 +82,7 @@ pub fn main() -> ExitCode {
             Command::Check(a) => check::check(&a),
             Command::Call(a) => call::call(&a),
             Command::Emit(a) => emit::emit(&a),
+            Command::Explore(a) => explore::explore(&a),
             Command::Timeshift(a) => timeshift::timeshift(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),

@@ -49,6 +49,8 @@ pub use barriers::SHARED_CARD;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;
-pub use optimize::{optimize, optimize_hinted, optimize_residual, simplify_graph};
+pub use optimize::{
+    optimize, optimize_hinted, optimize_observed, optimize_residual, simplify_graph,
+};
 pub use quick::gc_transform_quickly;
 pub use summary::{Effects, Summaries, Summary, effects, summary};

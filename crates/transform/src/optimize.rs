@@ -27,27 +27,47 @@ pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
 
 /// Optimises a function. `graph` is its simplified graph.
 pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
+    optimize_observed(f, graph, s, &mut |_, _| ())
+}
+
+/// The same; `see` is shown the graph behind each pass. What is left over of a pass until
+/// the next one tidies up is still in it.
+pub fn optimize_observed(
+    f: &FuncSym,
+    graph: &LLGraph,
+    s: &dyn Summaries,
+    see: &mut dyn FnMut(&'static str, &LLGraph),
+) -> LLGraph {
     let mut g = graph.clone();
     let program = s.program();
     inline_calls(f, &mut g, s);
+    see("inlining", &g);
     if s.remove_asserts() {
         remove_asserts(&mut g, program);
+        see("asserts removed", &g);
     }
     tidy(&mut g, program);
+    see("folding", &g);
     merge_common(&mut g, program);
+    see("common operations merged", &g);
     tidy(&mut g, program);
     if remove_mallocs(&mut g) {
+        see("allocations removed", &g);
         tidy(&mut g, program);
         merge_common(&mut g, program);
         tidy(&mut g, program);
     }
     merge_if_blocks(&mut g);
     cleanup(&mut g);
+    see("switches", &g);
     rotate_loops(&mut g);
+    see("loops rotated", &g);
     hoist_invariants(&mut g, program);
+    see("invariants hoisted", &g);
     merge_common(&mut g, program);
     tidy(&mut g, program);
     g.compact();
+    see("folding again", &g);
     g
 }
 

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{Batch, Db, FileContents, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
 
-use crate::{Database, InternalError, QueryEvent, Timings, guarded};
+use crate::{Database, Explainer, InternalError, QueryEvent, QuerySpan, RawSpan, Timings, guarded};
 
 pub use process::{End, Ended, Input, Launcher};
 pub use rebuild::Rebuild;
@@ -110,6 +110,8 @@ pub struct Round<T> {
     pub outcome: Result<T, InternalError>,
     /// What queries did for it.
     log: Vec<(salsa::DatabaseKeyIndex, QueryEvent)>,
+    /// When they did it, if that was measured.
+    spans: Vec<RawSpan>,
     /// Phases of the work.
     pub timings: Timings,
     /// When the work was over.
@@ -133,6 +135,16 @@ impl<T> Answer<T> {
     /// Which queries ran for it. Whoever waits for the outcome need not wait for this.
     pub fn reran(&self, db: &Database) -> Reran {
         rerun::reran(db, &self.round.log)
+    }
+
+    /// Why queries ran for it.
+    pub fn explained(&mut self, db: &Database, explainer: &mut Explainer) -> crate::Round {
+        explainer.explained(db, std::mem::take(&mut self.round.log))
+    }
+
+    /// When queries ran for it, if [`crate::QueryLog::measure_from_now`] was called.
+    pub fn timeline(&mut self, db: &Database) -> Vec<QuerySpan> {
+        db.word_spans(std::mem::take(&mut self.round.spans))
     }
 }
 
@@ -316,12 +328,14 @@ fn worker<T>(
                 number,
                 outcome,
                 log: db.log().take_entries(),
+                spans: db.log().take_spans(),
                 timings,
                 end,
             })
         }));
         if number.is_none() {
             db.log().take_entries();
+            db.log().take_spans();
         }
         // Before anybody is told: who sets inputs waits for this.
         drop(db);

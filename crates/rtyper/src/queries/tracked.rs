@@ -8,6 +8,7 @@ use super::*;
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
+    let _timed = taipan_base::timed(db);
     scope(db, Query::RtypedGraph, key.as_id(), || {
         let result = match key.kind(db) {
             FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
@@ -49,6 +50,7 @@ pub(super) fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
+    let _timed = taipan_base::timed(db);
     scope(db, Query::StaticData, key.as_id(), || {
         let rt = RTyper::new(db, Universe::User(key.roots(db)));
         outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
@@ -57,6 +59,7 @@ pub(super) fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
 
 #[salsa::tracked(returns(clone))]
 pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
+    let _timed = taipan_base::timed(db);
     scope(db, Query::StructBody, key.as_id(), || {
         let rt = RTyper::new(db, Universe::User(key.roots(db)));
         outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))

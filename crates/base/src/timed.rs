@@ -1,0 +1,33 @@
+//! How long queries take, when somebody wants to know.
+
+use crate::Db;
+
+/// What notes when queries begin and end.
+pub trait QueryClock {
+    /// The query whose function was entered last on this thread begins. None if nobody
+    /// wants to know.
+    fn begin(&self) -> Option<u64>;
+
+    /// The query of that number is over.
+    fn end(&self, number: u64);
+}
+
+/// A query in progress.
+#[must_use = "it ends the query when it is dropped"]
+pub struct Timed<'db>(Option<(&'db dyn QueryClock, u64)>);
+
+/// Says that a query begins; it is over when the result is dropped. To be called first of
+/// all in the function of a query that does work worth measuring: salsa tells when
+/// functions are entered, not when they are left.
+pub fn timed(db: &dyn Db) -> Timed<'_> {
+    let clock = db.clock();
+    Timed(clock.and_then(|c| Some((c, c.begin()?))))
+}
+
+impl Drop for Timed<'_> {
+    fn drop(&mut self) {
+        if let Some((clock, number)) = self.0 {
+            clock.end(number);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// What calls a function, and what it calls.
+
+import { get, link, make, picture, zoomButtons } from './util.js';
+
+let depth = 1;
+
+export async function show(main, app, fresh) {
+  const name = app.function;
+  const { svg } = await get('/api/calls', { f: name, depth });
+  if (!fresh()) return;
+  const box = picture(svg, { links: (f) => { location.hash = link('calls', f); } });
+  const choose = make('select', { id: 'depth', onchange: (e) => { depth = Number(e.target.value); show(main, app, () => true); } });
+  for (let i = 1; i <= 6; i++) choose.append(make('option', { value: i, selected: i === depth }, String(i)));
+  main.replaceChildren(
+    make('div', { class: 'bar' }, make('h2', {}, name), make('a', { href: link('function', name) }, 'its stages'),
+      make('span', { class: 'grow' }), make('label', { class: 'soft' }, 'steps ', choose), ...zoomButtons(() => box)),
+    box);
+  const here = box.querySelector('.tp-here');
+  if (here) {
+    const at = here.getBoundingClientRect(), around = box.getBoundingClientRect();
+    box.scrollTo(at.left + at.width / 2 - around.left - around.width / 2, at.top + at.height / 2 - around.top - around.height / 2);
+  }
+}

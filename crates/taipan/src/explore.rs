@@ -1,0 +1,71 @@
+//! `taipan explore`
+
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_explore::{Options, Server};
+
+use crate::args::ExploreArgs;
+use crate::output::{Context, put, tell};
+
+pub(crate) fn explore(args: &ExploreArgs) -> i32 {
+    let context = Context::new(&args.common, Some(&args.target));
+    if args.common.log_queries.is_some() {
+        tell("taipan: --log-queries is for commands that run once; the page has a timeline\n");
+        return 2;
+    }
+    // Before anything is served: a wrong name is no program.
+    if let Err(f) = taipan_driver::load(&context.db, &args.target, &context.load) {
+        return context.fail(&f);
+    }
+    let command = std::env::current_exe().ok();
+    let command = command.and_then(|c| Utf8PathBuf::from_path_buf(c).ok());
+    let options = Options {
+        target: match camino::absolute_utf8(&args.target) {
+            Ok(target) => target,
+            Err(e) => {
+                tell(&format!("taipan: {}: {e}\n", args.target));
+                return 2;
+            }
+        },
+        load: context.load.clone(),
+        port: args.port,
+        poll: args.poll,
+        command: command.unwrap_or_else(|| Utf8Path::new("taipan").to_owned()),
+    };
+    let server = match Server::start(context.db, options) {
+        Ok(server) => server,
+        Err(e) => {
+            tell(&format!("taipan: cannot serve: {e}\n"));
+            return 2;
+        }
+    };
+    let code = put(&format!("{}\n", server.url()));
+    if code != 0 {
+        return code;
+    }
+    if args.open {
+        open(&server.url());
+    }
+    match server.serve() {
+        Ok(()) => 0,
+        Err(e) => {
+            tell(&format!("taipan: {e}\n"));
+            2
+        }
+    }
+}
+
+/// Shows a page in the user's browser.
+fn open(url: &str) {
+    let opener = match cfg!(target_os = "macos") {
+        true => "open",
+        false => "xdg-open",
+    };
+    let mut command = Command::new(opener);
+    command.arg(url).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(e) = command.spawn() {
+        tell(&format!("taipan: {opener}: {e}\n"));
+    }
+}

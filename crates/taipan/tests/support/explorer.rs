@@ -1,0 +1,203 @@
+//! `taipan explore` in a process of its own, and who asks it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Loops over numbers, with a driver, classes, and a function in several specialisations.
+pub(crate) const MAIN: &str = "\
+from rpython.rlib.jit import JitDriver
+from shapes import Square, Circle
+
+driver = JitDriver(greens=['pc', 'code'], reds=['acc', 'n'], name='loops')
+
+
+def double(x):
+    return x + x
+double._annspecialcase_ = 'specialize:argtype(0)'
+
+
+def interpret(code, n):
+    acc = 0
+    pc = 0
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, acc=acc, n=n)
+        if pc >= len(code):
+            return acc
+        op = code[pc]
+        pc += 1
+        if op == '+':
+            acc += n
+        elif op == ']':
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, acc=acc, n=n)
+
+
+def total(shapes):
+    result = 0
+    for s in shapes:
+        result += s.area()
+    return result
+
+
+def entry_point(argv):
+    print interpret('+]', 5000)
+    print total([Square(len(argv)), Circle(3)])
+    print double(len(argv)), double(argv[0])
+    return 0
+
+
+def target(driver, args):
+    return entry_point, None
+";
+
+const SHAPES: &str = "\
+class Shape(object):
+    def area(self):
+        return 0
+
+
+class Square(Shape):
+    def __init__(self, side):
+        self.side = side
+
+    def area(self):
+        return self.side * self.side
+
+
+class Circle(Shape):
+    def __init__(self, radius):
+        self.radius = radius
+
+    def area(self):
+        return 3 * self.radius
+";
+
+/// A server on a program in a folder of its own.
+pub(crate) struct Explorer {
+    child: Child,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) port: u16,
+}
+
+impl Explorer {
+    pub(crate) fn start() -> Explorer {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("main.py"), MAIN).unwrap();
+        std::fs::write(folder.path().join("shapes.py"), SHAPES).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .args(["explore", "main.py", "--no-cache", "--threads=2"])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut url).unwrap();
+        let port = url.trim().strip_prefix("http://127.0.0.1:");
+        let port = port.and_then(|p| p.strip_suffix('/')?.parse().ok());
+        let port = port.unwrap_or_else(|| panic!("no address: {url}"));
+        Explorer {
+            child,
+            folder,
+            port,
+        }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Changes a file: one text for another.
+    pub(crate) fn edit(&self, name: &str, from: &str, to: &str) {
+        let path = self.folder.path().join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{from}");
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    }
+
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        let (status, text) = http(self.port, "GET", path, &[], "");
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+
+    /// What is there.
+    pub(crate) fn value(&self, path: &str) -> Value {
+        let (status, value) = self.get(path);
+        assert_eq!(status, 200, "{path}: {value}");
+        value
+    }
+
+    /// Waits until so many rounds are over, by what the server tells of them.
+    pub(crate) fn wait_for(&self, version: u64) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(120)))
+            .unwrap();
+        let host = format!("127.0.0.1:{}", self.port);
+        write!(stream, "GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        for line in BufReader::new(stream).lines() {
+            let line = line.expect("a round is over within two minutes");
+            let Some(data) = line.strip_prefix("data: ") else {
+                continue;
+            };
+            let state: Value = serde_json::from_str(data).unwrap();
+            if state["version"].as_u64() >= Some(version) && state["busy"] == false {
+                return state;
+            }
+        }
+        panic!("the server has ended");
+    }
+}
+
+impl Drop for Explorer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One request: status and body.
+pub(crate) fn http(
+    port: u16,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(120)))
+        .unwrap();
+    let mut text = format!("{method} {path} HTTP/1.1\r\n");
+    let (host, length) = (format!("127.0.0.1:{port}"), body.len().to_string());
+    for (name, value) in [("Host", &host), ("Content-Length", &length)] {
+        if !headers.iter().any(|(n, _)| *n == name) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+    }
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    text.push_str(body);
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a response");
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, body.to_owned())
+}
+
+/// A path as it stands in an address.
+pub(crate) fn encoded(path: &Path) -> String {
+    path.to_str().unwrap().replace('/', "%2F")
+}
