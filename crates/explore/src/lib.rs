@@ -40,6 +40,8 @@ pub struct Options {
     pub port: u16,
     /// Look at files at intervals, where the system does not tell of changes.
     pub poll: bool,
+    /// What is given a table of phases and their times after every round.
+    pub timings: Option<fn(&str)>,
     /// The `taipan` command, which runs the program for its residual code.
     pub command: Utf8PathBuf,
 }

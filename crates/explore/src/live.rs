@@ -105,7 +105,7 @@ impl Live {
         std::thread::Builder::new()
             .name("owner".to_owned())
             .stack_size(STACK)
-            .spawn(move || own(watch, &inbox, &for_owner))?;
+            .spawn(move || own(watch, &inbox, &for_owner, options.timings))?;
         Ok(Live {
             target: options.target,
             load: options.load,
@@ -226,7 +226,12 @@ impl Shared {
 
 /// Sets inputs, lends the database, and writes down what rounds did. Alone in doing so: no
 /// other thread holds a clone of the database for longer than its work takes.
-fn own(mut watch: Watch<Made>, inbox: &Receiver<Message>, shared: &Mutex<Shared>) {
+fn own(
+    mut watch: Watch<Made>,
+    inbox: &Receiver<Message>,
+    shared: &Mutex<Shared>,
+    timings: Option<fn(&str)>,
+) {
     let mut explainer = Explainer::default();
     while let Ok(message) = inbox.recv() {
         match message {
@@ -240,6 +245,9 @@ fn own(mut watch: Watch<Made>, inbox: &Receiver<Message>, shared: &Mutex<Shared>
             }
             Message::Watch(WatchEvent::Finished(round)) => {
                 if let Some(answer) = watch.finished(round) {
+                    if let Some(tell) = timings {
+                        tell(&answer.round.timings.table());
+                    }
                     finished(watch.db(), answer, &mut explainer, shared);
                 }
             }

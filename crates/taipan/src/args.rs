@@ -484,8 +484,24 @@ pub(crate) struct EmitArgs {
 
 #[derive(Args)]
 pub(crate) struct ExploreArgs {
-    #[command(flatten)]
-    pub(crate) common: Common,
+    /// Print a table of phases and their times after every round.
+    #[arg(long)]
+    pub(crate) timings: bool,
+    /// Neither read nor write the cache.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// Where the cache lives.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache_dir: Option<Utf8PathBuf>,
+    /// Worker threads; all cores by default.
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    pub(crate) threads: Option<usize>,
+    /// A further folder to import from (also the variable TAIPANPATH).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<Utf8PathBuf>,
+    /// How many bytecode instructions import time may take; 200 million by default.
+    #[arg(long, value_name = "N")]
+    pub(crate) step_limit: Option<u64>,
     /// The port on this machine; any free one by default.
     #[arg(
         long,
@@ -503,6 +519,22 @@ pub(crate) struct ExploreArgs {
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
+}
+
+impl ExploreArgs {
+    /// What it shares with other commands. The log of queries is for commands that end; the
+    /// page has a timeline.
+    pub(crate) fn common(&self) -> Common {
+        Common {
+            timings: self.timings,
+            log_queries: None,
+            no_cache: self.no_cache,
+            cache_dir: self.cache_dir.clone(),
+            threads: self.threads,
+            path: self.path.clone(),
+            step_limit: self.step_limit,
+        }
+    }
 }
 
 #[derive(Args)]

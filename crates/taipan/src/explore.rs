@@ -9,11 +9,7 @@ use crate::args::ExploreArgs;
 use crate::output::{Context, put, tell};
 
 pub(crate) fn explore(args: &ExploreArgs) -> i32 {
-    let context = Context::new(&args.common, Some(&args.target));
-    if args.common.log_queries.is_some() {
-        tell("taipan: --log-queries is for commands that run once; the page has a timeline\n");
-        return 2;
-    }
+    let context = Context::new(&args.common(), Some(&args.target));
     // Before anything is served: a wrong name is no program.
     if let Err(f) = taipan_driver::load(&context.db, &args.target, &context.load) {
         return context.fail(&f);
@@ -31,6 +27,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> i32 {
         load: context.load.clone(),
         port: args.port,
         poll: args.poll,
+        timings: args.timings.then_some(tell),
         command: command.unwrap_or_else(|| Utf8Path::new("taipan").to_owned()),
     };
     let server = match Server::start(context.db, options) {
@@ -58,14 +55,15 @@ pub(crate) fn explore(args: &ExploreArgs) -> i32 {
 
 /// Shows a page in the user's browser.
 fn open(url: &str) {
-    let opener = match cfg!(target_os = "macos") {
+    let usual = match cfg!(target_os = "macos") {
         true => "open",
         false => "xdg-open",
     };
-    let mut command = Command::new(opener);
+    let browser = std::env::var("BROWSER").unwrap_or_else(|_| usual.to_owned());
+    let mut command = Command::new(&browser);
     command.arg(url).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(e) = command.spawn() {
-        tell(&format!("taipan: {opener}: {e}\n"));
+        tell(&format!("taipan: {browser}: {e}\n"));
     }
 }

@@ -136,7 +136,7 @@ def entry_point(argv):
 
 /// Command lines that together use every option of every command. Each works as it stands,
 /// in a folder with `main.py`, `test_main.py`, `interpreter.py` and `batch`; those of `watch`
-/// go on until they are ended.
+/// and `explore` go on until they are ended.
 const USES: &[&str] = &[
     "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --engine native main.py more",
@@ -157,6 +157,9 @@ const USES: &[&str] = &[
      --format dot main.py:double",
     "emit rtyped --format svg --lines main.py:double",
     "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
+    "explore --timings --no-cache --threads 1 --path . --step-limit 100000 --port 0 --open --poll \
+     main.py",
+    "explore --timings --cache-dir cache main.py",
     "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --static 0 --policy lazy --inline 10 --optimize --engine native --json main.py:double 3",
     "timeshift --cache-dir cache --portal double --static 0 main.py:twice 3",
@@ -253,6 +256,8 @@ fn every_option_that_is_offered_works() {
         command.current_dir(folder.path());
         command.args(line.split_whitespace());
         command.stdin(Stdio::null());
+        // Nothing is opened while tests run.
+        command.env("BROWSER", "true");
         command
     };
     let jitlog = start("run --jit --jit-threshold 3 interpreter.py")
@@ -262,7 +267,8 @@ fn every_option_that_is_offered_works() {
     assert!(jitlog.unwrap().success());
     // Tests of its own talk to the language server.
     for line in USES.iter().filter(|line| **line != "lsp") {
-        if line.starts_with("watch") {
+        let (watches, explores) = (line.starts_with("watch"), line.starts_with("explore"));
+        if watches || explores {
             let errors = folder.path().join("errors");
             let mut child = start(line)
                 .stdout(File::create(folder.path().join("output")).unwrap())
@@ -272,7 +278,11 @@ fn every_option_that_is_offered_works() {
             // It has done its work once, and says that it waits.
             let said = || std::fs::read_to_string(&errors).unwrap();
             let started = Instant::now();
-            while !said().contains("watching ") && !said().contains("polling ") {
+            let is_done = |said: String| match watches {
+                true => said.contains("watching ") || said.contains("polling "),
+                false => said.contains("total "),
+            };
+            while !is_done(said()) {
                 let late = started.elapsed() > Duration::from_secs(60);
                 assert!(!late, "{line}: it says {}", said());
                 let ended = child.try_wait().unwrap();
