@@ -56,6 +56,8 @@ pub struct Rerun {
     pub query: String,
     /// Its key in words.
     pub key: String,
+    /// The file, or the function by file, qualified name and number, that it is about.
+    pub subject: Option<String>,
     /// Why it ran.
     pub reason: Reason,
     /// What came of it.
@@ -139,12 +141,13 @@ impl Explainer {
                     query: name.to_owned(),
                     key: key.clone(),
                     level,
-                    subject,
+                    subject: subject.clone(),
                 });
             }
             round.reruns.push(Rerun {
                 query: name.to_owned(),
                 key,
+                subject,
                 reason,
                 outcome,
             });

@@ -19,9 +19,12 @@ mod body;
 mod completion;
 mod diagnostics;
 mod fixes;
+mod hierarchy;
 mod hints;
 mod hover;
 mod index;
+mod lenses;
+mod links;
 mod modules;
 mod navigation;
 mod places;
@@ -36,12 +39,19 @@ mod tokens;
 pub use completion::{
     Completion, CompletionKind, completes_import, completions, documentation, module_documentation,
 };
-pub use diagnostics::{file_diagnostics, is_well_formed, workspace_diagnostics};
+pub use diagnostics::{
+    closed_file_diagnostics, file_diagnostics, is_well_formed, unreached, workspace_diagnostics,
+};
 pub use fixes::{Fix, fixes};
+pub use hierarchy::{Call, Item, call_items, callees, callers, subtypes, supertypes, type_items};
 pub use hints::{Hint, HintKind, inlay_hints};
 pub use hover::{Hover, hover};
 pub use index::{FileIndex, Role, Token, file_index, line_index};
-pub use navigation::{Reference, definitions, highlights, name_at, references};
+pub use lenses::{Lens, LensKind, lenses};
+pub use links::links;
+pub use navigation::{
+    Reference, definitions, highlights, implementations, name_at, references, type_definitions,
+};
 pub use program::{FilePosition, Others, Workspace};
 pub use rename::{Edits, prepare_rename, rename};
 pub use signature::{Signature, signatures};

@@ -5,7 +5,10 @@ use taipan_code::{CodeId, code_spans};
 use taipan_driver::Database;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
+use taipan_syntax::walk::{Part, stmt_parts};
+use taipan_syntax::{Expr, FunctionBody, FunctionId, Stmt};
 
+use crate::hierarchy::{classes_at, made_from};
 use crate::index::{FileIndex, Role, Token, file_index};
 use crate::places::Places;
 use crate::program::{FilePosition, Home, Others, Workspace};
@@ -50,6 +53,159 @@ pub fn definitions(db: &Database, workspace: &Workspace, position: FilePosition)
         }
     }
     sorted(db, out)
+}
+
+/// The classes of the values of what is named at a place; of lists and dicts those of what
+/// they hold. Sorted, none twice.
+pub fn type_definitions(db: &Database, workspace: &Workspace, position: FilePosition) -> Vec<Span> {
+    let file = position.file;
+    let index = file_index(db, file);
+    let Some(token) = index.token_at(position.offset) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    for r in resolvers(db, workspace, file) {
+        let classes = classes_at(&r, file, &index, token);
+        let home = r.home.as_ref();
+        out.extend(classes.into_iter().filter_map(|c| home?.place(c)));
+    }
+    sorted(db, out)
+}
+
+/// What is behind a name in the end: of a method those of its class and of the classes below
+/// that do something, of a class the classes made from it. Sorted, none twice.
+pub fn implementations(db: &Database, workspace: &Workspace, position: FilePosition) -> Vec<Span> {
+    let file = position.file;
+    let index = file_index(db, file);
+    let Some(token) = index.token_at(position.offset) else {
+        return Vec::new();
+    };
+    let name = index.text(token);
+    let mut out = Vec::new();
+    for r in resolvers(db, workspace, file) {
+        let Some(home) = &r.home else { continue };
+        if let Role::Attribute(expr, _) = token.role {
+            for owner in r.owners(file, &index, token, expr) {
+                if let Owner::Class(c) = owner {
+                    out.extend(overridden(home, c, name));
+                }
+            }
+        }
+        for symbol in r.symbols(file, &index, token) {
+            match symbol {
+                Symbol::Member(top, name) => {
+                    // Below the class in which it stands, if it does.
+                    let scope = index.variable(token).0;
+                    let own = index.codes.get(scope).and_then(|c| home.class_of(*c));
+                    let attribute = matches!(token.role, Role::Attribute(..));
+                    if !attribute {
+                        out.extend(overridden(home, own.unwrap_or(top), &name));
+                    }
+                }
+                Symbol::Global(f, name) => {
+                    let value = home.module_of(f).and_then(|m| home.global(m, &name));
+                    if let Some(Const::Obj(id)) = value
+                        && matches!(home.object(id).as_deref(), Some(ObjData::Class(_)))
+                    {
+                        let below = all_below(home, id).into_iter();
+                        out.extend(below.filter_map(|c| home.place(c)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    match out.is_empty() {
+        true => definitions(db, workspace, position),
+        false => sorted(db, out),
+    }
+}
+
+/// For names of a file in all programs that have it.
+fn resolvers<'db>(db: &'db Database, workspace: &Workspace, file: File) -> Vec<Resolver<'db>> {
+    let first = workspace.home(db, file).map(|h| h.program);
+    let mut out = vec![Resolver::of(db, workspace, file)];
+    for p in workspace.programs.iter().filter(|p| Some(**p) != first) {
+        if taipan_interp::program_files(db, *p).contains(&file) {
+            out.push(Resolver::in_program(Home::new(db, *p)));
+        }
+    }
+    out
+}
+
+/// All classes below a class, in use or not.
+fn all_below(home: &Home<'_>, class: ObjId) -> Vec<ObjId> {
+    let mut out = Vec::new();
+    let mut todo = vec![class];
+    while let Some(c) = todo.pop() {
+        for sub in made_from(home, c) {
+            if !out.contains(&sub) {
+                out.push(sub);
+                todo.push(sub);
+            }
+        }
+    }
+    out
+}
+
+/// The methods of that name of a class and the classes below; those which only say that they
+/// are not implemented count where there is nothing else.
+fn overridden(home: &Home<'_>, class: ObjId, name: &str) -> Vec<Span> {
+    let own = home.class_attr(class, name).map(|(_, c)| c);
+    let below = all_below(home, class).into_iter();
+    let below = below.filter_map(|c| match home.object(c).as_deref() {
+        Some(ObjData::Class(c)) => c.get(name).cloned(),
+        _ => None,
+    });
+    let all: Vec<Const> = own.into_iter().chain(below).collect();
+    let real = |c: &&Const| !only_raises(home, c);
+    let places = |c: &Const| function_place(home, c);
+    let found: Vec<Span> = all.iter().filter(real).filter_map(places).collect();
+    match found.is_empty() {
+        true => all.iter().filter_map(places).collect(),
+        false => found,
+    }
+}
+
+/// Whether a method only raises NotImplementedError.
+fn only_raises(home: &Home<'_>, value: &Const) -> bool {
+    let Some(place) = function_place(home, value) else {
+        return false;
+    };
+    let index = file_index(home.db, place.file);
+    match index.token_at(place.range.start).map(|t| t.role) {
+        Some(Role::Function(f)) => is_abstract(&index, f),
+        _ => false,
+    }
+}
+
+/// Whether a function does nothing but raise NotImplementedError, a docstring apart.
+pub(crate) fn is_abstract(index: &FileIndex, function: FunctionId) -> bool {
+    let ast = &index.parsed.ast;
+    let FunctionBody::Block(block) = &ast.functions[function].body else {
+        return false;
+    };
+    let docstring = |s: &Stmt| matches!(s, Stmt::Expr(e) if matches!(ast.exprs[*e], Expr::Str(_)));
+    let stmts = block.iter().map(|s| &ast.stmts[*s]);
+    let mut rest = stmts.filter(|s| !docstring(s));
+    let (Some(stmt @ Stmt::Raise { .. }), None) = (rest.next(), rest.next()) else {
+        return false;
+    };
+    let mut named = false;
+    stmt_parts(stmt, &mut |part| {
+        if let Part::Expr(e) = part {
+            let raised = match &ast.exprs[e] {
+                Expr::Call(c) => c.function,
+                _ => e,
+            };
+            let name = |e: &Expr| match e {
+                Expr::Name(n) => ast.name(*n) == "NotImplementedError",
+                _ => false,
+            };
+            named |= name(&ast.exprs[raised]);
+        }
+    });
+    named
 }
 
 fn sorted(db: &Database, mut spans: Vec<Span>) -> Vec<Span> {

@@ -432,7 +432,7 @@ fn views<'db>(
 }
 
 /// Whether a file imports a module of one of these names, or from one.
-fn imports_any(db: &Database, file: File, names: &BTreeSet<String>) -> bool {
+pub(crate) fn imports_any(db: &Database, file: File, names: &BTreeSet<String>) -> bool {
     let index = file_index(db, file);
     let root = |dotted: &str| names.contains(dotted.split('.').next().unwrap_or_default());
     index.parsed.ast.stmts.iter().any(|(_, s)| match s {

@@ -1,5 +1,7 @@
 //! The outline of a file, and the search for a definition by name.
 
+use rustc_hash::FxHashSet;
+use salsa::Database as _;
 use taipan_base::{Db, File, Span, TextRange};
 use taipan_code::scope::{ScopeId, ScopeNode};
 use taipan_driver::Database;
@@ -20,6 +22,8 @@ pub enum SymbolKind {
     Method,
     /// A global, or an attribute given in the body of a class.
     Variable,
+    /// A module.
+    Module,
 }
 
 /// A definition in a file.
@@ -102,29 +106,35 @@ fn children(index: &FileIndex, scope: ScopeId) -> Vec<DocumentSymbol> {
 /// No more than this are answered.
 const MOST_SYMBOLS: usize = 500;
 
-/// Classes, functions and globals of all programs whose name has the letters of the
-/// query in order, whatever their case; exact names first.
+/// Classes, functions and globals whose name has the letters of the query in order, whatever
+/// their case: of all programs and of some other files. Best first: the name itself, names
+/// that begin so, those in which a word begins so, those which have the letters at the starts
+/// of words, then the others; shorter ones before longer ones.
 pub fn workspace_symbols(
     db: &Database,
     workspace: &Workspace,
+    others: &[File],
     query: &str,
 ) -> Vec<WorkspaceSymbol> {
     let mut files: Vec<File> = Vec::new();
-    for p in &workspace.programs {
-        for f in program_files(db, *p).iter() {
-            let shipped = f.path(db).starts_with(taipan_base::SHIPPED);
-            if !shipped && !files.contains(f) {
-                files.push(*f);
-            }
+    let mut seen: FxHashSet<File> = FxHashSet::default();
+    let mut add = |f: &File| {
+        if !f.path(db).starts_with(taipan_base::SHIPPED) && seen.insert(*f) {
+            files.push(*f);
         }
+    };
+    for p in &workspace.programs {
+        program_files(db, *p).iter().for_each(&mut add);
     }
+    others.iter().for_each(&mut add);
     let mut out = Vec::new();
     for f in files {
+        db.unwind_if_revision_cancelled();
         collect(f, &document_symbols(db, f), None, query, &mut out);
     }
-    out.sort_by_key(|s| (s.name != query, s.name.len()));
+    out.sort_by(|(a, x), (b, y)| (a, x.name.len(), &x.name).cmp(&(b, y.name.len(), &y.name)));
     out.truncate(MOST_SYMBOLS);
-    out
+    out.into_iter().map(|(_, s)| s).collect()
 }
 
 fn collect(
@@ -132,11 +142,11 @@ fn collect(
     symbols: &[DocumentSymbol],
     container: Option<&str>,
     query: &str,
-    out: &mut Vec<WorkspaceSymbol>,
+    out: &mut Vec<(u32, WorkspaceSymbol)>,
 ) {
     for s in symbols {
-        if matches(&s.name, query) {
-            out.push(WorkspaceSymbol {
+        if let Some(rank) = rank(&s.name, query) {
+            let symbol = WorkspaceSymbol {
                 name: s.name.clone(),
                 kind: s.kind,
                 span: Span {
@@ -144,18 +154,61 @@ fn collect(
                     range: s.name_range,
                 },
                 container: container.map(str::to_owned),
-            });
+            };
+            out.push((rank, symbol));
         }
         collect(file, &s.children, Some(&s.name), query, out);
     }
 }
 
-fn matches(name: &str, query: &str) -> bool {
-    let mut letters = name.chars().flat_map(char::to_lowercase);
-    query
-        .chars()
-        .flat_map(char::to_lowercase)
-        .all(|q| letters.any(|c| c == q))
+/// How well a name fits a query, 0 best; none if it does not.
+fn rank(name: &str, query: &str) -> Option<u32> {
+    if name == query {
+        return Some(0);
+    }
+    let (small, wanted) = (name.to_lowercase(), query.to_lowercase());
+    if small.starts_with(&wanted) {
+        return Some(match name.starts_with(query) {
+            true => 1,
+            false => 2,
+        });
+    }
+    let starts = word_starts(name);
+    let begins = |at: &usize| small.get(*at..).is_some_and(|r| r.starts_with(&wanted));
+    if starts.iter().any(begins) {
+        return Some(3);
+    }
+    let initials: String = starts
+        .iter()
+        .filter_map(|at| small[*at..].chars().next())
+        .collect();
+    if subsequence(&initials, &wanted) {
+        return Some(4);
+    }
+    if small.contains(&wanted) {
+        return Some(5);
+    }
+    subsequence(&small, &wanted).then_some(6)
+}
+
+/// Where the words of a name begin: behind underscores, and at capital letters.
+fn word_starts(name: &str) -> Vec<usize> {
+    let mut out = Vec::new();
+    let mut before = '_';
+    for (i, c) in name.char_indices() {
+        if c != '_' && before == '_' || c.is_ascii_uppercase() && !before.is_ascii_uppercase() {
+            out.push(i);
+        }
+        before = c;
+    }
+    // The letters of other alphabets may take another number of bytes in small.
+    out.retain(|_| name.is_ascii());
+    out
+}
+
+fn subsequence(name: &str, wanted: &str) -> bool {
+    let mut letters = name.chars();
+    wanted.chars().all(|w| letters.any(|c| c == w))
 }
 
 /// A part of a file that can be folded away, from the end of its first line to the end

@@ -38,6 +38,8 @@ pub struct Image {
     pub tests: Tests,
     /// Source files that were run as modules, in order.
     pub files: Vec<File>,
+    /// The bodies that ran.
+    pub ran: FxHashSet<CodeId>,
     /// What was printed.
     pub stdout: String,
     /// What went wrong.
@@ -184,6 +186,7 @@ fn attempt_with(
         image.tests = Tests::Found(finished.collect());
         image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
     }
+    image.ran = it.ran().collect();
     image.objects = std::mem::take(&mut freezer.objects);
     let ids = std::mem::take(&mut freezer.ids);
     drop(freezer);

@@ -1,13 +1,15 @@
 //! What the client can do, and what the server offers it.
 
 use lsp_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities,
-    FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams, InlayHintOptions,
-    InlayHintServerCapabilities, OneOf, PositionEncodingKind, RenameOptions,
-    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensLegend,
-    SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, WorkDoneProgressOptions,
+    CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DiagnosticOptions,
+    DiagnosticServerCapabilities, DiagnosticTag, DocumentLinkOptions,
+    FoldingRangeProviderCapability, HoverProviderCapability, ImplementationProviderCapability,
+    InitializeParams, InlayHintOptions, InlayHintServerCapabilities, OneOf, PositionEncodingKind,
+    RenameOptions, SelectionRangeProviderCapability, SemanticTokensFullOptions,
+    SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TypeDefinitionProviderCapability, WorkDoneProgressOptions,
 };
 
 use crate::convert::Encoding;
@@ -32,6 +34,12 @@ pub(crate) struct Client {
     pub(crate) related: bool,
     /// Shows Markdown in hovers.
     pub(crate) markdown: bool,
+    /// Shows what is unnecessary as such.
+    pub(crate) faded: bool,
+    /// Shows code lenses.
+    pub(crate) lenses: bool,
+    /// Can be told to ask for code lenses again.
+    pub(crate) refreshes_lenses: bool,
 }
 
 impl Client {
@@ -69,6 +77,13 @@ impl Client {
                 .unwrap_or(false),
             related: text
                 .and_then(|t| t.publish_diagnostics.as_ref()?.related_information)
+                .unwrap_or(false),
+            faded: text
+                .and_then(|t| t.publish_diagnostics.as_ref()?.tag_support.as_ref())
+                .is_some_and(|t| t.value_set.contains(&DiagnosticTag::UNNECESSARY)),
+            lenses: text.is_some_and(|t| t.code_lens.is_some()),
+            refreshes_lenses: workspace
+                .and_then(|w| w.code_lens.as_ref()?.refresh_support)
                 .unwrap_or(false),
             markdown: hover.is_some_and(|f| f.contains(&lsp_types::MarkupKind::Markdown)),
         }
@@ -109,6 +124,16 @@ pub(crate) fn server(client: &Client) -> ServerCapabilities {
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
         references_provider: Some(OneOf::Left(true)),
+        implementation_provider: Some(ImplementationProviderCapability::Simple(true)),
+        type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions {
+            resolve_provider: Some(false),
+        }),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
         document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         workspace_symbol_provider: Some(OneOf::Left(true)),

@@ -1,15 +1,20 @@
 //! Requests: the protocol's parameters in, `taipan_ide`'s answers out.
 
+mod hierarchy;
+mod lenses;
 mod navigate;
 mod show;
 mod write;
 
 use lsp_types::request::{
-    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest,
-    FoldingRangeRequest, GotoDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
+    CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
+    DocumentSymbolRequest, FoldingRangeRequest, GotoDefinition, GotoImplementation,
+    GotoTypeDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
     PrepareRenameRequest, References, Rename, Request, ResolveCompletionItem,
     SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    SemanticTokensRangeRequest, SignatureHelpRequest, TypeHierarchyPrepare, TypeHierarchySubtypes,
+    TypeHierarchySupertypes, WorkspaceSymbolRequest,
 };
 use serde_json::Value;
 
@@ -62,6 +67,16 @@ handlers! {
     FoldingRangeRequest => show::folds,
     SelectionRangeRequest => show::selections,
     GotoDefinition => navigate::definition,
+    GotoImplementation => navigate::implementation,
+    GotoTypeDefinition => navigate::type_definition,
+    CallHierarchyPrepare => hierarchy::prepare_calls,
+    CallHierarchyIncomingCalls => hierarchy::incoming_calls,
+    CallHierarchyOutgoingCalls => hierarchy::outgoing_calls,
+    TypeHierarchyPrepare => hierarchy::prepare_types,
+    TypeHierarchySupertypes => hierarchy::supertypes,
+    TypeHierarchySubtypes => hierarchy::subtypes,
+    CodeLensRequest => lenses::lenses,
+    DocumentLinkRequest => lenses::links,
     References => navigate::references,
     DocumentHighlightRequest => navigate::highlights,
     DocumentSymbolRequest => navigate::document_symbols,

@@ -24,6 +24,7 @@ mod handlers;
 mod pool;
 mod projects;
 mod pull;
+mod reruns;
 mod settings;
 mod shipped;
 mod snapshot;
@@ -55,8 +56,11 @@ pub fn serve(connection: &Connection) -> Result<(), Error> {
     let params: InitializeParams = serde_json::from_value(params)?;
     let mut client = capabilities::Client::new(&params);
     client.refreshes |= refreshes;
+    let mut capabilities = serde_json::to_value(capabilities::server(&client))?;
+    // `lsp_types` does not have it.
+    capabilities["typeHierarchyProvider"] = true.into();
     let answer = serde_json::json!({
-        "capabilities": capabilities::server(&client),
+        "capabilities": capabilities,
         "serverInfo": {"name": "taipan", "version": env!("CARGO_PKG_VERSION")},
     });
     connection.initialize_finish(id, answer)?;

@@ -15,6 +15,33 @@ pub(crate) struct Settings {
     pub(crate) step_limit: Option<u64>,
     /// Which hints are shown.
     pub(crate) inlay_hints: InlayHints,
+    /// What is shown above functions.
+    pub(crate) code_lens: CodeLens,
+}
+
+/// What is shown above functions.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct CodeLens {
+    /// Running and building programs.
+    pub(crate) run: bool,
+    /// Running tests.
+    pub(crate) test: bool,
+    /// Showing graphs.
+    pub(crate) graph: bool,
+    /// Why a function was compiled again.
+    pub(crate) reran: bool,
+}
+
+impl Default for CodeLens {
+    fn default() -> Self {
+        CodeLens {
+            run: true,
+            test: true,
+            graph: true,
+            reran: true,
+        }
+    }
 }
 
 /// Which inlay hints are shown.

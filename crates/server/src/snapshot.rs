@@ -10,6 +10,7 @@ use taipan_ide::{FilePosition, Workspace, line_index};
 
 use crate::capabilities::Client;
 use crate::convert::{Lines, path_of, url_of};
+use crate::reruns::Reruns;
 use crate::settings::Settings;
 use crate::shipped::copy_of;
 use crate::tokens::{Sent, SentTokens};
@@ -24,6 +25,8 @@ pub(crate) struct Snapshot {
     pub(crate) client: Arc<Client>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) tokens: SentTokens,
+    /// Why functions were compiled again after the last edit.
+    pub(crate) reruns: Arc<Reruns>,
 }
 
 impl Snapshot {

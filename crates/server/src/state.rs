@@ -11,7 +11,9 @@ use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
     DidOpenTextDocument, Notification as _,
 };
-use lsp_types::request::{RegisterCapability, WorkspaceConfiguration, WorkspaceDiagnosticRefresh};
+use lsp_types::request::{
+    CodeLensRefresh, RegisterCapability, WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
+};
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
@@ -27,13 +29,14 @@ use taipan_ide::{Workspace, is_well_formed};
 
 use crate::Error;
 use crate::capabilities::Client;
-use crate::check::{Findings, check};
+use crate::check::{Findings, Listing, check};
 use crate::convert::{path_of, url_of};
 use crate::documents::Documents;
 use crate::handlers::{self, Refusal};
 use crate::pool::Pool;
 use crate::projects::{Project, load_all, search_folder};
 use crate::pull::Pull;
+use crate::reruns::{Explained, Reruns};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::tokens::SentTokens;
@@ -61,6 +64,8 @@ enum Task {
     Answered(RequestId, Outcome<Result<Value, Refusal>>),
     /// A revision was checked.
     Checked(u64, Outcome<Findings>),
+    /// It turned out why functions were compiled again for a revision.
+    Explained(u64, Reruns),
     /// A text of a document can be parsed as a whole.
     WellFormed(Utf8PathBuf, Arc<str>),
     /// A folder was searched for targets.
@@ -116,6 +121,11 @@ pub(crate) struct Server<'c> {
     tasks: Receiver<Task>,
     /// The semantic tokens that the client has.
     tokens: SentTokens,
+    /// Why functions were compiled again after the last edit.
+    reruns: Arc<Reruns>,
+    /// The files of the folders, until there are others.
+    listing: Listing,
+    explained: Explained,
     next_request: i32,
     /// The request for settings that is under way.
     asked_settings: Option<RequestId>,
@@ -171,6 +181,9 @@ impl<'c> Server<'c> {
             sender,
             tasks,
             tokens: SentTokens::default(),
+            reruns: Arc::default(),
+            listing: Listing::default(),
+            explained: Explained::default(),
             next_request: 0,
             asked_settings: None,
             progress: false,
@@ -180,6 +193,9 @@ impl<'c> Server<'c> {
     /// Serves until the client says `exit`.
     pub(crate) fn run(mut self) -> Result<(), Error> {
         self.greet()?;
+        if self.client.lenses {
+            self.db.log().record_from_now();
+        }
         let messages = self.connection.receiver.clone();
         loop {
             self.refresh()?;
@@ -341,6 +357,7 @@ impl<'c> Server<'c> {
             client: self.client.clone(),
             settings: self.settings.clone(),
             tokens: self.tokens.clone(),
+            reruns: self.reruns.clone(),
         }
     }
 
@@ -490,6 +507,7 @@ impl<'c> Server<'c> {
             folders: loaded.folders,
         });
         self.configs = loaded.configs;
+        self.listing = Listing::default();
         for problem in loaded.problems {
             self.log(MessageType::WARNING, &problem)?;
         }
@@ -516,11 +534,23 @@ impl<'c> Server<'c> {
             .iter()
             .flat_map(|(_, c)| c.diagnostics.iter().cloned())
             .collect();
+        // The log is recorded then, and grows until it is read.
+        let explained = self.client.lenses.then(|| self.explained.clone());
+        let listing = self.listing.clone();
         let sender = self.sender.clone();
         self.checker.spawn(move || {
-            let outcome = run(|| check(&snapshot, &open, &configs));
+            let outcome = run(|| check(&snapshot, &open, &listing, &configs));
+            let done = matches!(outcome, Outcome::Done(_));
+            let db = snapshot.db.clone();
             drop(snapshot);
             let _ = sender.send(Task::Checked(revision, outcome));
+            if let Some(explained) = explained.filter(|_| done) {
+                let outcome = run(|| explained.round(&db));
+                drop(db);
+                if let Outcome::Done(reruns) = outcome {
+                    let _ = sender.send(Task::Explained(revision, reruns));
+                }
+            }
         });
     }
 
@@ -545,6 +575,15 @@ impl<'c> Server<'c> {
                 // There is a newer one under way.
                 _ => Ok(()),
             },
+            Task::Explained(revision, reruns) => {
+                if revision == self.revision && *self.reruns != reruns {
+                    self.reruns = Arc::new(reruns);
+                    if self.client.refreshes_lenses {
+                        self.request::<CodeLensRefresh>(())?;
+                    }
+                }
+                Ok(())
+            }
             Task::WellFormed(path, text) => {
                 if let Some(document) = self.documents.get(&path) {
                     let changed = document.text != text;

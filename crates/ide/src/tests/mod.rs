@@ -11,6 +11,7 @@ use taipan_testkit::split_fixture;
 use crate::{FilePosition, Others, Workspace};
 
 mod diagnostics;
+mod hierarchy;
 mod hover;
 mod navigation;
 mod outline;

@@ -50,7 +50,7 @@ fn document_symbols_nest() {
 fn workspace_symbols_by_letters() {
     let f = fixture(PROGRAM);
     let find = |query: &str, expected: Expect| {
-        let found = crate::workspace_symbols(&f.db, &f.workspace, query);
+        let found = crate::workspace_symbols(&f.db, &f.workspace, &f.others.files, query);
         let lines: Vec<String> = found
             .iter()
             .map(|s| format!("{:?} {} in {:?}", s.kind, f.show(s.span), s.container))
@@ -68,6 +68,35 @@ fn workspace_symbols_by_letters() {
     find("sq", expect!["Class /shapes.py:5:7 Square in None"]);
     find("LIMIT", expect!["Variable /shapes.py:23:1 LIMIT in None"]);
     find("nothing", expect![]);
+}
+
+#[test]
+fn workspace_symbols_best_first() {
+    let f = fixture(
+        "
+        def set_value(): pass
+        def get_value_of_set(): pass
+        def reset(): pass
+        def Set(): pass
+        class SomeEarlyThing(object): pass
+        def some_other_end_of_this(): pass
+        def shortest(): pass
+        def set(): pass
+        def entry_point(argv): return 0
+        #- /tests/helper.py
+        # No program has it.
+        def set_up(): pass
+        ",
+    );
+    let find = |query: &str| -> String {
+        let found =
+            crate::workspace_symbols(&f.db, &f.workspace, &f.others.files, query).into_iter();
+        found.map(|s| s.name).collect::<Vec<_>>().join(" ")
+    };
+    expect!["set set_up set_value Set get_value_of_set SomeEarlyThing some_other_end_of_this reset shortest"].assert_eq(&find("set"));
+    expect!["Set set set_up set_value get_value_of_set SomeEarlyThing some_other_end_of_this reset shortest"].assert_eq(&find("SET"));
+    expect!["SomeEarlyThing some_other_end_of_this"].assert_eq(&find("SeTh"));
+    expect!["get_value_of_set"].assert_eq(&find("gvs"));
 }
 
 #[test]

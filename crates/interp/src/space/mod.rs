@@ -151,6 +151,11 @@ pub(crate) struct Interp<'db> {
 }
 
 impl<'db> Interp<'db> {
+    /// The bodies that have run.
+    pub(crate) fn ran(&self) -> impl Iterator<Item = CodeId> + '_ {
+        self.bodies.keys().copied()
+    }
+
     /// An interpreter with nothing imported yet.
     pub(crate) fn new(db: &'db dyn Db, program: Program) -> Self {
         let steps = program.step_limit(db);

@@ -6,7 +6,9 @@ use lsp_types::{
     Location, ReferenceParams, SymbolInformation, SymbolKind, WorkspaceSymbolParams,
     WorkspaceSymbolResponse,
 };
-use taipan_base::File;
+use salsa::Database as _;
+use taipan_base::{Db, File};
+use taipan_driver::{Past, python_files};
 
 use super::write::mentioning;
 use crate::snapshot::Snapshot;
@@ -17,6 +19,26 @@ pub(super) fn definition(
 ) -> Result<Option<GotoDefinitionResponse>, String> {
     let position = s.position(&params.text_document_position_params);
     let found = taipan_ide::definitions(&s.db, &s.workspace, position);
+    let locations: Vec<Location> = found.into_iter().filter_map(|d| s.location(d)).collect();
+    Ok(Some(GotoDefinitionResponse::Array(locations)))
+}
+
+pub(super) fn implementation(
+    s: &Snapshot,
+    params: GotoDefinitionParams,
+) -> Result<Option<GotoDefinitionResponse>, String> {
+    let position = s.position(&params.text_document_position_params);
+    let found = taipan_ide::implementations(&s.db, &s.workspace, position);
+    let locations: Vec<Location> = found.into_iter().filter_map(|d| s.location(d)).collect();
+    Ok(Some(GotoDefinitionResponse::Array(locations)))
+}
+
+pub(super) fn type_definition(
+    s: &Snapshot,
+    params: GotoDefinitionParams,
+) -> Result<Option<GotoDefinitionResponse>, String> {
+    let position = s.position(&params.text_document_position_params);
+    let found = taipan_ide::type_definitions(&s.db, &s.workspace, position);
     let locations: Vec<Location> = found.into_iter().filter_map(|d| s.location(d)).collect();
     Ok(Some(GotoDefinitionResponse::Array(locations)))
 }
@@ -59,12 +81,13 @@ pub(super) fn highlights(
     Ok(Some(found.into_iter().map(highlight).collect()))
 }
 
-fn kind(kind: taipan_ide::SymbolKind) -> SymbolKind {
+pub(super) fn kind(kind: taipan_ide::SymbolKind) -> SymbolKind {
     match kind {
         taipan_ide::SymbolKind::Class => SymbolKind::CLASS,
         taipan_ide::SymbolKind::Function => SymbolKind::FUNCTION,
         taipan_ide::SymbolKind::Method => SymbolKind::METHOD,
         taipan_ide::SymbolKind::Variable => SymbolKind::VARIABLE,
+        taipan_ide::SymbolKind::Module => SymbolKind::MODULE,
     }
 }
 
@@ -95,12 +118,29 @@ fn symbol(s: &Snapshot, file: File, d: taipan_ide::DocumentSymbol) -> DocumentSy
     }
 }
 
+/// More files than this that belong to no program are not looked into.
+const MOST_OTHERS: usize = 2000;
+
+/// The files of Python in the folders of the workspace, unless there are very many.
+fn other_files(s: &Snapshot) -> Vec<File> {
+    let past = Past(s.db.system());
+    let mut paths = Vec::new();
+    for folder in s.folders.iter() {
+        s.db.unwind_if_revision_cancelled();
+        paths.extend(python_files(&past, folder).unwrap_or_default());
+    }
+    if paths.len() > MOST_OTHERS {
+        return Vec::new();
+    }
+    paths.iter().map(|p| s.db.files().get(&s.db, p)).collect()
+}
+
 #[allow(deprecated, reason = "the field has to be given")]
 pub(super) fn workspace_symbols(
     s: &Snapshot,
     params: WorkspaceSymbolParams,
 ) -> Result<Option<WorkspaceSymbolResponse>, String> {
-    let found = taipan_ide::workspace_symbols(&s.db, &s.workspace, &params.query);
+    let found = taipan_ide::workspace_symbols(&s.db, &s.workspace, &other_files(s), &params.query);
     let found = found.into_iter().filter_map(|w| {
         Some(SymbolInformation {
             name: w.name,

@@ -3,5 +3,6 @@
 mod broken;
 mod client;
 mod features;
+mod hierarchy;
 mod session;
 mod typing;
