@@ -136,7 +136,9 @@ impl Explainer {
             let key = key_text(db, name, id)
                 .or_else(|| subject.clone())
                 .unwrap_or_default();
-            if outcome != Outcome::Equal {
+            // Who looks something up for the first time does not change it.
+            let looked_up = before.is_none() && PROJECTIONS.contains(&name);
+            if outcome != Outcome::Equal && !looked_up {
                 changed.push(Changed {
                     query: name.to_owned(),
                     key: key.clone(),

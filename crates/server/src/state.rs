@@ -12,7 +12,8 @@ use lsp_types::notification::{
     DidOpenTextDocument, Notification as _,
 };
 use lsp_types::request::{
-    CodeLensRefresh, RegisterCapability, WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
+    CodeLensRefresh, RegisterCapability, Request as _, Shutdown, WorkspaceConfiguration,
+    WorkspaceDiagnosticRefresh,
 };
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
@@ -126,6 +127,8 @@ pub(crate) struct Server<'c> {
     /// The files of the folders, until there are others.
     listing: Listing,
     explained: Explained,
+    /// There are other programs than when the client was last told to ask for lenses.
+    new_lenses: bool,
     next_request: i32,
     /// The request for settings that is under way.
     asked_settings: Option<RequestId>,
@@ -184,6 +187,7 @@ impl<'c> Server<'c> {
             reruns: Arc::default(),
             listing: Listing::default(),
             explained: Explained::default(),
+            new_lenses: true,
             next_request: 0,
             asked_settings: None,
             progress: false,
@@ -260,7 +264,9 @@ impl<'c> Server<'c> {
     fn message(&mut self, message: Message) -> Result<bool, Error> {
         match message {
             Message::Request(request) => {
-                if self.connection.handle_shutdown(&request)? {
+                if request.method == Shutdown::METHOD {
+                    self.respond(Response::new_ok(request.id, ()))?;
+                    self.wait_for_exit();
                     return Ok(false);
                 }
                 // It is about the text with the edits before it.
@@ -287,6 +293,17 @@ impl<'c> Server<'c> {
             }
         }
         Ok(true)
+    }
+
+    /// After `shutdown`. Answers to what the server has asked may still be under way.
+    fn wait_for_exit(&self) {
+        for message in &self.connection.receiver {
+            if let Message::Notification(n) = message
+                && n.method == lsp_types::notification::Exit::METHOD
+            {
+                return;
+            }
+        }
     }
 
     fn client_request(&mut self, request: Request) -> Result<(), Error> {
@@ -508,6 +525,7 @@ impl<'c> Server<'c> {
         });
         self.configs = loaded.configs;
         self.listing = Listing::default();
+        self.new_lenses = true;
         for problem in loaded.problems {
             self.log(MessageType::WARNING, &problem)?;
         }
@@ -576,8 +594,12 @@ impl<'c> Server<'c> {
                 _ => Ok(()),
             },
             Task::Explained(revision, reruns) => {
-                if revision == self.revision && *self.reruns != reruns {
+                if revision == self.revision
+                    && !self.workspace.programs.is_empty()
+                    && (*self.reruns != reruns || self.new_lenses)
+                {
                     self.reruns = Arc::new(reruns);
+                    self.new_lenses = false;
                     if self.client.refreshes_lenses {
                         self.request::<CodeLensRefresh>(())?;
                     }

@@ -308,7 +308,8 @@ impl Client {
         self.request("shutdown", Value::Null);
         self.notify("exit", Value::Null);
         self.stdin = None;
-        assert!(self.process.wait().unwrap().success());
+        let status = self.process.wait().unwrap();
+        assert!(status.success(), "{status}");
     }
 
     /// A value as text, with the folder's name left out.
