@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
+use taipan_base::render_json;
 use taipan_driver::{
     EmitForm, EmitRequest, Failure, Stage as DriverStage, find_targets, is_target,
 };
@@ -73,7 +74,9 @@ fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {
             let text = all
                 .first()
                 .map_or(String::new(), |d| format!("[{}] {}", d.code, d.message));
-            let code = put(&format!("{}\n", json!({"error": text})));
+            let diagnostics = render_json(&context.db, &all);
+            let line = json!({"error": text, "diagnostics": diagnostics});
+            let code = put(&format!("{line}\n"));
             context.print(&all);
             code.max(1)
         }
