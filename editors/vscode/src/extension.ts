@@ -1,15 +1,27 @@
 // Starts `taipan lsp` and keeps it running.
 
+import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
-import { hasTable, selector, serverOptions } from "./options";
+import { commands } from "./commands";
+import { hasTable, selector } from "./options";
+import { binary, serverOptions } from "./server";
 
 let client: LanguageClient | undefined;
+let folder = "";
+
+// The binary that counts now.
+function command(): string {
+  const setting = vscode.workspace.getConfiguration("taipan").get("command", "");
+  return binary(setting, folder, process.platform, existsSync);
+}
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  folder = context.extensionPath;
   const log = vscode.window.createOutputChannel("Taipan");
   context.subscriptions.push(
     log,
+    ...commands(command),
     vscode.commands.registerCommand("taipan.showLog", () => log.show()),
     vscode.commands.registerCommand("taipan.restart", () => restart(log)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
@@ -40,7 +52,7 @@ async function start(log: vscode.OutputChannel): Promise<void> {
   const started = new LanguageClient(
     "taipan",
     "Taipan",
-    serverOptions(settings.get("command", "taipan")),
+    serverOptions(command()),
     {
       documentSelector: documents,
       outputChannel: log,
@@ -55,7 +67,7 @@ async function start(log: vscode.OutputChannel): Promise<void> {
   } catch (error) {
     log.appendLine(String(error));
     const choice = await vscode.window.showErrorMessage(
-      `Taipan could not be started: is ${settings.get("command", "taipan")} installed?`,
+      `Taipan could not be started: is ${command()} installed?`,
       "Settings",
     );
     if (choice) {

@@ -1,11 +1,6 @@
-// What does not need a running editor.
+// What the server gets to see.
 
-import type { DocumentSelector, ServerOptions } from "vscode-languageclient/node";
-
-// How the server is started: it speaks on its standard input and output.
-export function serverOptions(command: string): ServerOptions {
-  return { command, args: ["lsp"] };
-}
+import type { DocumentSelector } from "vscode-languageclient/node";
 
 // The documents that the server gets to see.
 export function selector(python: string, configured: string[]): DocumentSelector {
