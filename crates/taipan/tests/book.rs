@@ -362,3 +362,21 @@ fn the_book_has_every_page() {
         assert!(summary.contains(&format!("({page})")), "{page}");
     }
 }
+
+/// Every command has a page, and the list of commands in the book and in README.md has it.
+#[test]
+fn every_command_has_a_page() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let (index, readme) = (read("docs/commands/index.md"), read("README.md"));
+    for command in taipan_cli::command().get_subcommands() {
+        let name = command.get_name();
+        let page = read(&format!("docs/commands/{name}.md"));
+        assert!(page.starts_with(&format!("# taipan {name}\n")), "{name}");
+        assert!(
+            index.contains(&format!("[`taipan {name}`]({name}.md)")),
+            "{name}"
+        );
+        let told = [format!("`taipan {name}"), format!("`{name}`")];
+        assert!(told.iter().any(|t| readme.contains(t)), "{name}");
+    }
+}

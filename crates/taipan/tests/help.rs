@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
@@ -239,6 +239,16 @@ fn every_option_that_is_offered_is_used_here() {
     assert!(all.is_empty(), "nothing runs {all:#?}");
 }
 
+/// A process that ends with the test, whatever comes of that.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn every_option_that_is_offered_works() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,11 +280,11 @@ fn every_option_that_is_offered_works() {
         let (watches, explores) = (line.starts_with("watch"), line.starts_with("explore"));
         if watches || explores {
             let errors = folder.path().join("errors");
-            let mut child = start(line)
+            let child = start(line)
                 .stdout(File::create(folder.path().join("output")).unwrap())
                 .stderr(File::create(&errors).unwrap())
-                .spawn()
-                .unwrap();
+                .spawn();
+            let mut child = Watching(child.unwrap());
             // It has done its work once, and says that it waits.
             let said = || std::fs::read_to_string(&errors).unwrap();
             let started = Instant::now();
@@ -285,12 +295,11 @@ fn every_option_that_is_offered_works() {
             while !is_done(said()) {
                 let late = started.elapsed() > Duration::from_secs(60);
                 assert!(!late, "{line}: it says {}", said());
-                let ended = child.try_wait().unwrap();
+                let ended = child.0.try_wait().unwrap();
                 assert!(ended.is_none(), "{line}: {ended:?}\n{}", said());
                 std::thread::sleep(Duration::from_millis(20));
             }
-            child.kill().unwrap();
-            child.wait().unwrap();
+            drop(child);
             let said = said();
             let wrong = said.contains("error:") || said.contains("error[");
             assert!(!wrong, "{line}: {said}");
