@@ -27,7 +27,7 @@ export async function show(main, app, fresh) {
   const built = await Promise.all(panes.map((stage, i) => pane(app, row, stage, i, passes)));
   if (!fresh()) return;
   const bar = make('div', { class: 'bar' },
-    make('h2', {}, row.name), make('span', { class: 'sig' }, row.signature), make('span', { class: 'grow' }),
+    make('h2', {}, row.name), make('span', { class: 'sig' }, row.signature),
     make('a', { href: link('calls', row.name) }, 'calls'),
     make('button', { id: 'add', title: 'Another stage beside these', onclick: () => { panes.push(next()); keep(); show(main, app, () => true); } }, '+ stage'));
   const box = make('div', { class: 'panes', 'data-function': row.name });

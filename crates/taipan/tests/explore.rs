@@ -3,8 +3,34 @@
 #[path = "support/explorer.rs"]
 mod explorer;
 
-use explorer::{Explorer, encoded, http};
+use std::path::{Path, PathBuf};
+
+use explorer::{Explorer, http};
 use serde_json::{Value, json};
+
+impl Explorer {
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let (status, text) = http(self.port, "GET", path, &[], "");
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+
+    /// What is there.
+    fn value(&self, path: &str) -> Value {
+        let (status, value) = self.get(path);
+        assert_eq!(status, 200, "{path}: {value}");
+        value
+    }
+}
+
+/// A path as it stands in an address.
+fn encoded(path: &Path) -> String {
+    path.to_str().unwrap().replace('/', "%2F")
+}
 
 /// The rows of a table whose name is that.
 fn row<'v>(table: &'v Value, name: &str) -> &'v Value {

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -110,29 +109,12 @@ impl Explorer {
         }
     }
 
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
-    }
-
     /// Changes a file: one text for another.
     pub(crate) fn edit(&self, name: &str, from: &str, to: &str) {
         let path = self.folder.path().join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{from}");
         std::fs::write(path, text.replacen(from, to, 1)).unwrap();
-    }
-
-    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
-        let (status, text) = http(self.port, "GET", path, &[], "");
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        (status, value)
-    }
-
-    /// What is there.
-    pub(crate) fn value(&self, path: &str) -> Value {
-        let (status, value) = self.get(path);
-        assert_eq!(status, 200, "{path}: {value}");
-        value
     }
 
     /// Waits until so many rounds are over, by what the server tells of them.
@@ -189,15 +171,16 @@ pub(crate) fn http(
     text.push_str("\r\n");
     text.push_str(body);
     stream.write_all(text.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a response");
+    let mut answer = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(answer.read_line(&mut head).unwrap() > 0, "a response");
+    }
+    let lines = head.lines().map(str::to_ascii_lowercase);
+    let mut lengths = lines.filter_map(|l| l.strip_prefix("content-length:")?.trim().parse().ok());
+    // Browsers leave connections open.
+    let mut body = vec![0; lengths.next().expect("a length")];
+    answer.read_exact(&mut body).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, body.to_owned())
-}
-
-/// A path as it stands in an address.
-pub(crate) fn encoded(path: &Path) -> String {
-    path.to_str().unwrap().replace('/', "%2F")
+    (status, String::from_utf8(body).unwrap())
 }
