@@ -108,7 +108,7 @@ function marks() {
 function status() {
   const { state } = app;
   const box = document.getElementById('status');
-  const good = state.problems === 0;
+  const good = state.errors === 0;
   box.className = state.busy ? 'busy' : good ? 'good' : 'bad';
   let text = state.busy ? 'compiling …' : '';
   if (!state.busy && state.took != null) {
@@ -118,7 +118,8 @@ function status() {
   box.querySelector('span').textContent = text;
   box.dataset.version = state.version;
   const count = document.getElementById('problems');
-  count.hidden = good;
+  count.hidden = state.problems === 0;
+  count.className = good ? 'warning' : '';
   count.textContent = state.problems;
 }
 

@@ -204,12 +204,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     fn state(&self) -> String {
-        let problems = self.problems.as_array().map_or(0, Vec::len);
+        let all = self.problems.as_array().map_or(&[][..], Vec::as_slice);
+        let failed = usize::from(self.failure.is_some());
+        let errors = all.iter().filter(|p| p["severity"] == "error").count();
         let last = self.rounds.last();
         json!({
             "version": self.version,
             "busy": self.busy,
-            "problems": problems + usize::from(self.failure.is_some()),
+            "problems": all.len() + failed,
+            "errors": errors + failed,
             "changed": last.map(|r| &r.changed),
             "took": last.map(|r| r.took),
             "executed": last.map(|r| r.executed),

@@ -295,6 +295,7 @@ fn edits_are_followed_and_the_timeline_says_what_ran_and_why() {
     server.edit("shapes.py", "314 * self.radius", "314 * self.radios");
     let state = server.wait_for(3);
     assert_eq!(state["problems"], 1, "{state}");
+    assert_eq!(state["errors"], 1, "{state}");
     let problems = server.value("/api/problems");
     let text = problems["diagnostics"][0]["text"].as_str().unwrap();
     assert!(
