@@ -11,6 +11,7 @@ use std::any::Any;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
+use salsa::Database as _;
 use salsa::plumbing::FromId;
 use salsa::{DatabaseKeyIndex, Id};
 use taipan_annotator::{Class, Roots, Site, Spec};
@@ -113,6 +114,8 @@ impl Explainer {
                 round.reused += 1;
                 continue;
             }
+            // There may be very many, and edits wait for this.
+            db.unwind_if_revision_cancelled();
             round.executed += 1;
             // Attached databases print `name(Id(..))`.
             let text = format!("{index:?}");

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use salsa::Database as _;
-use taipan_base::{Diagnostic, File, SHIPPED, Severity, Span};
+use taipan_base::{Diagnostic, File, Program, SHIPPED, Severity, Span};
 use taipan_code::module_codes;
 use taipan_code::scope::ScopeNode;
 use taipan_driver::{Database, Timings, check};
@@ -17,15 +17,30 @@ use crate::program::{Home, Others, Workspace};
 /// Everything that is wrong with the programs of a workspace, as `taipan check` says
 /// it of each, in the order of programs, nothing twice.
 pub fn workspace_diagnostics(db: &Database, workspace: &Workspace) -> Vec<Diagnostic> {
-    let mut all: Vec<Diagnostic> = Vec::new();
-    for program in &workspace.programs {
-        for d in check(db, *program, &mut Timings::default()) {
-            if !all.contains(&d) {
-                all.push(d);
+    Checked::new(db, workspace).diagnostics()
+}
+
+/// What is wrong with each program of a workspace.
+pub struct Checked(Vec<(Program, Vec<Diagnostic>)>);
+
+impl Checked {
+    /// Checks the programs.
+    pub fn new(db: &Database, workspace: &Workspace) -> Checked {
+        let programs = workspace.programs.iter();
+        let check = |p: &Program| (*p, check(db, *p, &mut Timings::default()));
+        Checked(programs.map(check).collect())
+    }
+
+    /// Everything, in the order of programs, nothing twice.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = Vec::new();
+        for d in self.0.iter().flat_map(|(_, d)| d) {
+            if !all.contains(d) {
+                all.push(d.clone());
             }
         }
+        all
     }
-    all
 }
 
 /// What is wrong with a file that no program reaches: its syntax, and in a folder of
@@ -75,19 +90,19 @@ pub fn closed_file_diagnostics(
 
 /// Functions of a file that no program of the workspace reaches, although others of the file
 /// are: neither when it runs nor while it is imported. Nothing where that is not certain.
-pub fn unreached(db: &Database, workspace: &Workspace, file: File) -> Vec<Span> {
+pub fn unreached(db: &Database, checked: &Checked, file: File) -> Vec<Span> {
     if file.path(db).starts_with(SHIPPED) {
         return Vec::new();
     }
     let mut homes = Vec::new();
-    for p in &workspace.programs {
+    for (p, found) in &checked.0 {
         if !program_files(db, *p).contains(&file) {
             continue;
         }
         // What is behind a mistake may only seem not to be reached. Broken texts are stood
         // in for.
         let wrong = |d: &Diagnostic| d.severity == Severity::Error && d.code != SYNTAX_ERROR;
-        if check(db, *p, &mut Timings::default()).iter().any(wrong) {
+        if found.iter().any(wrong) {
             return Vec::new();
         }
         homes.push(Home::new(db, *p));

@@ -10,9 +10,7 @@ use lsp_types::{
 };
 use taipan_base::{Db, Diagnostic, File, Severity, Span};
 use taipan_driver::{Past, python_files};
-use taipan_ide::{
-    Others, closed_file_diagnostics, file_diagnostics, unreached, workspace_diagnostics,
-};
+use taipan_ide::{Checked, Others, closed_file_diagnostics, file_diagnostics, unreached};
 
 use crate::snapshot::Snapshot;
 
@@ -60,7 +58,8 @@ pub(crate) fn check(
     configs: &[Diagnostic],
 ) -> Findings {
     let db = &snapshot.db;
-    let mut all = workspace_diagnostics(db, &snapshot.workspace);
+    let checked = Checked::new(db, &snapshot.workspace);
+    let mut all = checked.diagnostics();
     for file in open.iter().filter(|f| f.path(db).extension() == Some("py")) {
         all.extend(file_diagnostics(db, &snapshot.workspace, *file));
     }
@@ -72,7 +71,7 @@ pub(crate) fn check(
     // What the editor shows of files that are not open it could not fade.
     if snapshot.client.faded {
         for file in open {
-            for span in unreached(db, &snapshot.workspace, *file) {
+            for span in unreached(db, &checked, *file) {
                 if let Some(url) = snapshot.url(span.file) {
                     out.entry(url).or_default().push(faded(snapshot, span));
                 }

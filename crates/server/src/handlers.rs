@@ -45,6 +45,19 @@ fn call<R: Request>(
     serde_json::to_value(result).map_err(wrong)
 }
 
+/// Whether answers to a method may take longer than someone who types wants to wait: they go
+/// through whole folders.
+pub(crate) fn is_slow(method: &str) -> bool {
+    [
+        References::METHOD,
+        Rename::METHOD,
+        WorkspaceSymbolRequest::METHOD,
+        CallHierarchyIncomingCalls::METHOD,
+        CallHierarchyOutgoingCalls::METHOD,
+    ]
+    .contains(&method)
+}
+
 macro_rules! handlers {
     ($($request:ty => $handler:path,)*) => {
         /// The handler of a method.

@@ -117,6 +117,7 @@ pub(crate) struct Server<'c> {
     /// The last state whose check is over.
     checked: u64,
     workers: Pool,
+    slow: Pool,
     checker: Pool,
     sender: Sender<Task>,
     tasks: Receiver<Task>,
@@ -180,6 +181,7 @@ impl<'c> Server<'c> {
             revision: 0,
             checked: 0,
             workers: Pool::new("taipan worker", threads.clamp(2, 4)),
+            slow: Pool::new("taipan slow worker", 1),
             checker: Pool::new("taipan checker", 1),
             sender,
             tasks,
@@ -357,8 +359,13 @@ impl<'c> Server<'c> {
             cancelled: false,
         };
         self.pending.insert(id.clone(), pending);
+        // What takes long keeps nobody who types waiting.
         let sender = self.sender.clone();
-        self.workers.spawn(move || {
+        let workers = match handlers::is_slow(&self.pending[&id].method) {
+            true => &self.slow,
+            false => &self.workers,
+        };
+        workers.spawn(move || {
             let outcome = run(|| handler(&snapshot, params));
             // Edits wait for it.
             drop(snapshot);

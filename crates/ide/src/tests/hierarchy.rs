@@ -367,8 +367,9 @@ fn links_of_imports() {
 fn what_no_target_reaches() {
     let f = fixture(PROGRAM);
     let show = |f: &Fixture| -> Vec<String> {
+        let checked = crate::Checked::new(&f.db, &f.workspace);
         let files = f.others.files.iter();
-        let all = files.flat_map(|file| crate::unreached(&f.db, &f.workspace, *file));
+        let all = files.flat_map(|file| crate::unreached(&f.db, &checked, *file));
         all.map(|s| f.show(s).lines().next().unwrap().to_owned())
             .collect()
     };
