@@ -29,7 +29,7 @@ enum Fault {
         place: Place,
         code: &'static str,
         message: String,
-        help: Option<&'static str>,
+        help: Option<Box<str>>,
         /// How each operand came to the operation, from the place outwards.
         origins: Vec<Vec<Origin>>,
         /// Its operands do not go together: worth telling only if nobody else says so.
@@ -55,7 +55,7 @@ impl Fault {
                 place: func.map(|f| (f, p.at)),
                 code: p.code,
                 message: p.message.clone(),
-                help: p.help,
+                help: p.help.clone(),
                 origins: Vec::new(),
                 follows: false,
             },
@@ -110,7 +110,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
             }
         }
     }
-    if !all.iter().any(|d| d.code == CONFLICT) {
+    if all.is_empty() {
         all.append(&mut following);
     }
     all.sort_by_cached_key(|d| order(db, d.primary));
@@ -267,7 +267,11 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
     };
     let spec = solver.spec_of_root(solver.roots.first()?)?;
     let result = solver.store.value(&SlotKey::Ret(spec));
-    if result.is_bottom() || is_conflict(result) || (!result.none && result.ints().is_some()) {
+    if result.is_bottom()
+        || result.has_error()
+        || is_conflict(result)
+        || (!result.none && result.ints().is_some())
+    {
         return None;
     }
     let got = solver.facts.describe(result);
@@ -275,7 +279,7 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         place: Some((*func, None)),
         code: "TP0316",
         message: format!("the entry point returns {got}, not an integer"),
-        help: Some("return 0 at the end"),
+        help: Some("return 0 at the end".into()),
         origins: Vec::new(),
         follows: false,
     })
@@ -306,7 +310,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                     "{} has no attribute {name}",
                     projector.solver.facts.describe(x)
                 ),
-                help: Some("neither its class nor an assignment that is reached defines it"),
+                help: Some("neither its class nor an assignment that is reached defines it".into()),
                 origins: Vec::new(),
                 follows: false,
             };
@@ -317,7 +321,8 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
             message: format!("this `{}` never gets a value", op.op),
             help: Some(
                 "one of its operands is never set: an attribute that nothing assigns, \
-                 an item of a list that stays empty",
+                 an item of a list that stays empty"
+                    .into(),
             ),
             origins: Vec::new(),
             follows: false,
@@ -351,7 +356,7 @@ impl Projector<'_> {
             }
             Some(p) => {
                 let mut d = Diagnostic::error(p.code, None, &p.message);
-                d.help = p.help.map(Into::into);
+                d.help = p.help.clone().map(Into::into);
                 d
             }
             None => {
@@ -474,7 +479,7 @@ fn local_conflicts(
 ) -> Vec<Fault> {
     let mut all = Vec::new();
     let flow = solver.facts.flow(func);
-    let Some(graph) = flow.as_ref().ok().and_then(|f| f.graph.as_ref().ok()) else {
+    let Some(graph) = flow.as_ref().ok().and_then(|f| f.any_graph()) else {
         return all;
     };
     let mut told: Vec<(String, Vec<Place>)> = Vec::new();

@@ -15,6 +15,7 @@ use taipan_graph::{Const, FunctionGraph, ObjId};
 use taipan_interp::{ClassData, FunctionData, ObjData};
 
 use crate::eval::Shape;
+use crate::names::KnownNames;
 use crate::special::Specialization;
 
 /// A fact that has to be fetched first.
@@ -50,6 +51,10 @@ pub(crate) struct Facts {
     wanted: Mutex<IndexSet<Request>>,
     /// Helpers of the prelude are specialised by low-level types whatever their tags.
     pub(crate) helper_mode: bool,
+    /// Operations that are wrong have a value of which nothing is known.
+    pub(crate) recovering: bool,
+    /// The names of attributes in the program, while recovering.
+    pub(crate) names: KnownNames,
     /// See [`Roots::jit`](crate::Roots::jit).
     pub(crate) jit: bool,
 }

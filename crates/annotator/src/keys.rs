@@ -100,7 +100,7 @@ pub enum InputType {
 
 /// A program together with its roots: one whole-program annotation. Every other key
 /// of this crate starts with one.
-#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug, constructor = make)]
 pub struct Roots {
     /// The program.
     #[returns(copy)]
@@ -112,6 +112,23 @@ pub struct Roots {
     /// at their merge points.
     #[returns(copy)]
     pub jit: bool,
+    /// To look for more mistakes in a program that has some: an operation that is wrong has
+    /// a value of which nothing is known, and what works on such a value is not wrong.
+    #[returns(copy)]
+    pub(crate) recovering: bool,
+}
+
+impl Roots {
+    /// A program with what it starts with.
+    pub fn new(db: &dyn Db, program: Program, set: RootSet, jit: bool) -> Roots {
+        Roots::make(db, program, set, jit, false)
+    }
+
+    /// The same, to look for more mistakes.
+    pub(crate) fn recover(self, db: &dyn Db) -> Roots {
+        let (program, jit) = (self.program(db), self.jit(db));
+        Roots::make(db, program, self.set(db).clone(), jit, true)
+    }
 }
 
 /// A function with its specialisation key: what one annotated graph belongs to

@@ -17,6 +17,7 @@ mod facts;
 mod helper;
 mod keys;
 mod model;
+mod names;
 mod origins;
 mod project;
 mod queries;

@@ -134,7 +134,7 @@ pub(crate) fn works_on_conflict(solver: &Solver, spec: SpecIx, at: u32) -> bool 
 fn with_graph(solver: &Solver, spec: SpecIx, look: impl FnOnce(&FunctionGraph, &FunctionState)) {
     let func = solver.store.specs[spec as usize].func;
     if let Ok(flow) = solver.facts.flow(func)
-        && let Ok(graph) = flow.graph.as_ref()
+        && let Some(graph) = flow.any_graph()
         && let Some(state) = state_of(solver, spec)
     {
         look(graph, state);

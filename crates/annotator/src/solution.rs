@@ -10,6 +10,7 @@ use taipan_interp::{Name, Object, module_global, named_id, object};
 
 use crate::eval::Root;
 use crate::facts::Facts;
+use crate::names::KnownNames;
 use crate::project::{Naming, Projector};
 use crate::reads::apart;
 use crate::result::{FunctionAnnotation, Signature};
@@ -121,11 +122,24 @@ fn solve_program(db: &dyn Db, roots: Roots) -> Solution {
     let program = roots.program(db);
     let calls = root_calls(db, roots);
     let state = place(db, roots);
-    let mut work = Work::on(&state, || {
+    let recovering = roots.recovering(db);
+    let fresh = || {
         let mut facts = Facts::default();
         facts.jit = roots.jit(db);
+        facts.recovering = recovering;
         Warm::new(facts, calls.clone())
-    });
+    };
+    let mut work = Work::on(&state, fresh);
+    if recovering {
+        // What they say is no fact that the solver keeps track of.
+        let names = KnownNames::of_program(db, program);
+        if let Some(warm) = work.warm.take_if(|w| w.solver.facts.names != names) {
+            drop(warm);
+            let mut warm = fresh();
+            warm.solver.facts.names = names;
+            work.warm = Some(warm);
+        }
+    }
     let mut run = 0;
     if let Some(warm) = &mut work.warm {
         warm.refresh(db, program);

@@ -99,7 +99,14 @@ pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
 #[salsa::tracked(returns(clone))]
 pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
     let _timed = taipan_base::timed(db);
-    crate::diagnostics::collect(db, roots, &solve(db, roots))
+    let found = crate::diagnostics::collect(db, roots, &solve(db, roots));
+    if found.is_empty() {
+        return found;
+    }
+    // What is wrong stops what is behind it: now that something is, all is looked for.
+    let roots = roots.recover(db);
+    let all = crate::diagnostics::collect(db, roots, &solve(db, roots));
+    if all.is_empty() { found } else { all }
 }
 
 /// The annotated graph of a prelude helper for low-level argument types. Calls of

@@ -105,6 +105,9 @@ pub(crate) enum Atom {
     /// A property that is asked for as an ordinary attribute: goes with nothing
     /// (RPython: `SomeProperty`).
     Property,
+    /// A value of which nothing is known because an operation is wrong; only while more
+    /// mistakes are looked for ([`crate::Roots`]).
+    Error,
     /// Never in a variable: what is known of a list beside its items.
     ListFlags(ListFlags),
     /// Never in a variable: some event happened (a function is called, an attribute
@@ -343,6 +346,7 @@ impl Atom {
             Atom::LLFunc(f) => (26, h(f)),
             Atom::Builder { unicode } => (24, u64::from(*unicode)),
             Atom::Property => (27, 0),
+            Atom::Error => (28, 0),
         }
     }
 
@@ -592,6 +596,32 @@ impl Val {
         match self.single() {
             Some(Atom::ListFlags(f)) => *f,
             _ => ListFlags::default(),
+        }
+    }
+
+    /// The value of an operation that is wrong.
+    pub(crate) fn error() -> Val {
+        Atom::Error.into()
+    }
+
+    /// Whether nothing is known because an operation is wrong.
+    pub(crate) fn is_error(&self) -> bool {
+        !self.none && matches!(self.atoms[..], [Atom::Error])
+    }
+
+    /// Whether an operation that is wrong may have given this value, or a part of a tuple.
+    pub(crate) fn has_error(&self) -> bool {
+        self.atoms.iter().any(|a| match a {
+            Atom::Error => true,
+            Atom::Tuple(items) => items.iter().any(Val::has_error),
+            _ => false,
+        })
+    }
+
+    /// What is known of the value if something is, whatever is wrong elsewhere.
+    pub(crate) fn drop_error(&mut self) {
+        if self.none || self.atoms.len() > 1 {
+            self.atoms.retain(|a| !matches!(a, Atom::Error));
         }
     }
 

@@ -7,7 +7,7 @@ use crate::bytecode::*;
 impl Instr {
     /// Numbers of values that it takes from the stack and leaves there, when no jump
     /// is taken.
-    pub(crate) fn stack_effect(
+    pub fn stack_effect(
         self,
         calls: &impl Index<usize, Output = CallDesc>,
         functions: &impl Index<usize, Output = FunctionDesc>,

@@ -4,6 +4,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange, valid_up_to};
 
+use taipan_code::{CodeKind, Instr};
+
 use crate::ahead;
 use crate::answers::{Question, remember_diagnostics};
 use crate::late_writes::late_write_warnings;
@@ -133,7 +135,7 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
         match entry_roots(db, program) {
             Ok(roots) if ended => {
                 let mut more = compile_diagnostics(db, roots);
-                more.retain(|d| !MISSING.contains(&d.code));
+                more.retain(|d| !is_missing(db, program, d));
                 all.extend(more);
             }
             Err(_) if ended => {}
@@ -156,6 +158,37 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
 
 /// Codes of what a function says whose names are missing, or have a syntax error.
 const MISSING: &[&str] = &["TP0222", "TP0223", "TP0227", taipan_flow::SYNTAX_ERROR];
+
+/// Whether a diagnostic may only follow from a statement of a module that did not run: a
+/// module would have set the name that it is about.
+fn is_missing(db: &Database, program: Program, d: &Diagnostic) -> bool {
+    if !MISSING.contains(&d.code) {
+        return false;
+    }
+    let known: Vec<&str> = d
+        .message
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    if d.code == "TP0223" || d.code == taipan_flow::SYNTAX_ERROR {
+        return true;
+    }
+    taipan_interp::program_files(db, program)
+        .iter()
+        .any(|file| {
+            let codes = taipan_code::file_codes(db, *file);
+            let mut modules = codes.iter().filter(|(_, c)| c.kind == CodeKind::Module);
+            modules.any(|(_, code)| {
+                let mut sets = code.instrs.iter();
+                sets.any(|i| match i {
+                    Instr::StoreName(n) | Instr::StoreGlobal(n) => {
+                        known.contains(&&*code.names[*n as usize])
+                    }
+                    Instr::ImportStar => true,
+                    _ => false,
+                })
+            })
+        })
+}
 
 /// The code of syntax errors.
 pub(crate) const SYNTAX: &str = "TP0001";

@@ -1,7 +1,5 @@
 //! From a function object to its graph (RPython: `build_flow`).
 
-use std::sync::Arc;
-
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeConst, CodeId, Origin, code};
 use taipan_graph::{Const, FunctionGraph, ObjId};
@@ -18,13 +16,7 @@ use crate::{FlowError, FlowResult, Signature};
 pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult {
     let world = World { db, program };
     let Some(f) = world.function(id) else {
-        return FlowResult {
-            graph: Err(FlowError::new(
-                "TP0228",
-                "this is no function written in Python",
-            )),
-            signature: Signature::default(),
-        };
+        return FlowResult::new(None, Vec::new(), Signature::default());
     };
     let code = code(db, f.code);
     let mut signature = Signature {
@@ -32,19 +24,31 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
         varargs: code.varargs,
         varkeywords: code.varkeywords,
     };
-    let body_of = f.get(generator::BODY_OF);
-    let graph = assert_rpythonic(f, &code).and_then(|()| match body_of {
-        Some(Const::Obj(class)) => {
-            signature = generator::body_signature();
-            generator::body_graph(world, *class, flow_body(world, f, &code)?)
-        }
-        _ if code.generator => Ok(generator::entry_graph(world, id, f, &code)),
-        _ => simplify(world, flow_body(world, f, &code)?),
-    });
-    FlowResult {
-        graph: graph.map(Arc::new),
-        signature,
+    if let Err(e) = assert_rpythonic(f, &code) {
+        return FlowResult::new(None, vec![e], signature);
     }
+    let class = match f.get(generator::BODY_OF) {
+        Some(Const::Obj(class)) => Some(*class),
+        _ if code.generator => {
+            let graph = generator::entry_graph(world, id, f, &code);
+            return FlowResult::new(Some(graph), Vec::new(), signature);
+        }
+        _ => None,
+    };
+    let (built, mut errors) = flow_body(world, f, &code);
+    if class.is_some() {
+        signature = generator::body_signature();
+    }
+    let graph = built.and_then(|built| {
+        let graph = match class {
+            // It makes classes: not of what is wrong.
+            Some(_) if !errors.is_empty() => return None,
+            Some(class) => generator::body_graph(world, class, built),
+            None => simplify(world, built),
+        };
+        graph.map_err(|e| errors.push(e)).ok()
+    });
+    FlowResult::new(graph, errors, signature)
 }
 
 /// The code of a function whose body cannot be compiled: what is wrong in it is told by
@@ -94,8 +98,8 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     Ok(())
 }
 
-/// Flows the instructions of a function.
-fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> Result<Built, FlowError> {
+/// Flows the instructions of a function. With what is wrong in it.
+fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> (Option<Built>, Vec<FlowError>) {
     let make_function = |body: CodeId, defaults: &[Const]| nested(world, f, body, defaults);
     let space = FlowSpace {
         world,
@@ -108,6 +112,7 @@ fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> Result<Built, F
         merge_due: false,
         log: Vec::new(),
         replayed: 0,
+        errors: rustc_hash::FxHashSet::default(),
         make_function: &make_function,
     };
     FlowContext::new(code, space).build(f.globals, &f.closure)

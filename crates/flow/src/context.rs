@@ -31,6 +31,9 @@ const STEP_LIMIT: u32 = 1_000_000;
 /// Instructions in a row without any operation before a loop is taken for endless.
 const IDLE_LIMIT: u32 = 10_000;
 
+/// The code of functions that are not flowed to their end.
+const TOO_BIG: &str = "TP0229";
+
 /// Builds the graph of a body. What it returns is in SSA form.
 pub(crate) struct FlowContext<'a> {
     code: &'a Code,
@@ -47,6 +50,7 @@ pub(crate) struct FlowContext<'a> {
     /// The last instruction that does more than to jump on the way to the current one, or to
     /// where that way has met others.
     last: Pc,
+    errors: Vec<FlowError>,
 }
 
 enum Kind {
@@ -83,15 +87,18 @@ impl<'a> FlowContext<'a> {
             steps: 0,
             idle: 0,
             last: 0,
+            errors: Vec::new(),
         }
     }
 
-    /// Flows the body of a function with these globals and contents of closure cells.
+    /// Flows the body of a function with these globals and contents of closure cells. Where
+    /// something is wrong, it goes on with a value of which nothing is known; with all that
+    /// is wrong.
     pub(crate) fn build(
         mut self,
         globals: ObjId,
         closure: &[Option<Const>],
-    ) -> Result<Built, FlowError> {
+    ) -> (Option<Built>, Vec<FlowError>) {
         let code = self.code;
         let params = code.argcount + u32::from(code.varargs) + u32::from(code.varkeywords);
         let start = self.space.graph.startblock;
@@ -107,17 +114,60 @@ impl<'a> FlowContext<'a> {
         let frame = Frame::enter(&mut self.space, code, consts, globals, locals, &closure);
         self.add_spam(start, frame.clone(), frame);
         while let Some(pending) = self.pending.pop_front() {
-            if !self.is_dead(pending.block) {
-                self.fill(pending).map_err(|mut e| {
-                    e.at.get_or_insert(self.space.at);
-                    e
-                })?;
+            if self.is_dead(pending.block) {
+                continue;
+            }
+            if let Err(e) = self.fill(pending) {
+                let endless = e.code == TOO_BIG;
+                self.found(e);
+                if endless {
+                    return (None, self.errors);
+                }
+                let target = self.implicit_block();
+                self.close(Link::new(target, vec![]));
             }
         }
-        Ok(Built {
+        let built = Built {
             graph: self.space.graph,
             implicit: self.implicit,
-        })
+        };
+        (Some(built), self.errors)
+    }
+
+    /// Something is wrong at the current instruction: told once, however often control
+    /// comes there.
+    fn found(&mut self, mut e: FlowError) {
+        e.at.get_or_insert(self.space.at);
+        if !self.errors.contains(&e) {
+            self.errors.push(e);
+        }
+    }
+
+    /// Whether an instruction works on what is wrong elsewhere.
+    fn follows(&self, instr: Instr, before: &FrameState) -> bool {
+        let (pops, _) = instr.stack_effect(&self.code.calls, &self.code.functions);
+        let operands = before.stack.iter().rev().take(pops as usize);
+        let mut vars = operands.filter_map(Value::as_var);
+        vars.any(|v| self.space.errors.contains(&v))
+    }
+
+    /// The frame behind an instruction that is wrong: values of which nothing is known lie
+    /// where it would have left its results.
+    /// None where the state has to be merged first.
+    fn recovered(&mut self, instr: Instr, before: &FrameState) -> Option<FrameState> {
+        let (pops, pushes) = instr.stack_effect(&self.code.calls, &self.code.functions);
+        let mut frame = before.clone();
+        let left = frame.stack.len().saturating_sub(pops as usize);
+        frame.stack.truncate(left);
+        if pushes > 0 {
+            let error = self.space.error_value()?;
+            frame.stack.extend((0..pushes).map(|_| error.clone()));
+            if let Instr::LoadFast(local) = instr {
+                frame.locals[local as usize] = Some(error);
+            }
+        }
+        frame.pc = self.space.at + 1;
+        Some(frame)
     }
 
     fn add_spam(&mut self, block: BlockId, state: FrameState, frame: FrameState) {
@@ -193,13 +243,29 @@ impl<'a> FlowContext<'a> {
                 }
                 Step::Stop(stop) => {
                     let before = before.unwrap_or(frame);
-                    match stop {
-                        Stop::ForkBool(condition) => self.fork_bool(condition, &before),
-                        Stop::ForkException(classes) => self.fork_exception(&classes, &before),
-                        Stop::Merge => self.merge(before),
-                        Stop::Error(e) => return Err(e),
+                    let recovered = match &stop {
+                        Stop::Error(e) if instr.jump_target().is_some() || leaves(instr) => {
+                            return Err(e.clone());
+                        }
+                        Stop::Error(e) => {
+                            if !self.follows(instr, &before) {
+                                self.found(e.clone());
+                            }
+                            self.recovered(instr, &before)
+                        }
+                        _ => None,
+                    };
+                    match (recovered, stop) {
+                        (Some(recovered), _) => frame = recovered,
+                        (None, stop) => {
+                            match stop {
+                                Stop::ForkBool(on) => self.fork_bool(on, &before),
+                                Stop::ForkException(all) => self.fork_exception(&all, &before),
+                                Stop::Merge | Stop::Error(_) => self.merge(before),
+                            }
+                            return Ok(());
+                        }
                     }
-                    return Ok(());
                 }
                 Step::Yield | Step::Fork(_) => {
                     return Err(FlowError::new(
@@ -234,7 +300,7 @@ impl<'a> FlowContext<'a> {
         self.idle += 1;
         if self.steps > STEP_LIMIT {
             return Err(FlowError::new(
-                "TP0229",
+                TOO_BIG,
                 "this function is too big to be flowed, or a loop over constants does not end",
             ));
         }
@@ -509,6 +575,11 @@ pub(crate) fn raise_new(graph: &mut FunctionGraph, block: BlockId, class: &str) 
         .push(op(HlOp::Type, Operand::Var(value), class_var));
     let args = vec![Operand::Var(class_var), Operand::Var(value)];
     b.exits = vec![Link::new(exceptblock, args)];
+}
+
+/// Whether control never goes on behind an instruction.
+fn leaves(instr: Instr) -> bool {
+    matches!(instr, Instr::Return | Instr::Raise(_) | Instr::Reraise)
 }
 
 /// Whether an instruction only moves values about: nothing is recorded then, and

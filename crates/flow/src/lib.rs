@@ -52,12 +52,12 @@ pub fn flow_graph(db: &dyn Db, func: Function) -> Arc<FlowResult> {
 #[salsa::tracked]
 pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
     let result = flow_graph(db, func);
-    let Err(error) = &result.graph else {
-        return Arc::default();
+    let diagnostic = |error: &FlowError| {
+        let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
+        d.help = error.help.clone();
+        d
     };
-    let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
-    d.help = error.help.clone();
-    Arc::new(vec![d])
+    Arc::new(result.errors.iter().map(diagnostic).collect())
 }
 
 /// Place of an instruction of a function, or of the function's name; none for a text

@@ -11,8 +11,48 @@ pub struct FlowResult {
     /// The graph, or what is wrong with the function. Its input arguments are the
     /// parameters in order, `*args` and `**kwargs` included.
     pub graph: Result<Arc<FunctionGraph>, FlowError>,
+    /// All that is wrong with the function, that first.
+    pub errors: Arc<[FlowError]>,
+    /// The graph in which calls of [`ERROR_VALUE`] stand for what is wrong: to look for more
+    /// mistakes, never to be compiled.
+    pub recovered: Option<Arc<FunctionGraph>>,
     /// How it is called.
     pub signature: Signature,
+}
+
+/// The name of an object that does not exist: calls of it, in a recovered graph, give values
+/// of which nothing is known because an operation is wrong.
+pub const ERROR_VALUE: &str = "taipan.error";
+
+impl FlowResult {
+    /// What was made of the function, or where it starts to be wrong.
+    pub(crate) fn new(
+        graph: Option<FunctionGraph>,
+        errors: Vec<FlowError>,
+        signature: Signature,
+    ) -> Self {
+        let graph = graph.map(Arc::new);
+        let missing = || FlowError::new("TP0228", "this is no function written in Python");
+        let (graph, recovered) = match (errors.first(), graph) {
+            (None, Some(graph)) => (Ok(graph), None),
+            (None, None) => (Err(missing()), None),
+            (Some(first), recovered) => (Err(first.clone()), recovered),
+        };
+        FlowResult {
+            errors: match &graph {
+                Err(e) if errors.is_empty() => Arc::new([e.clone()]),
+                _ => errors.into(),
+            },
+            graph,
+            recovered,
+            signature,
+        }
+    }
+
+    /// The graph, even if something is wrong with the function.
+    pub fn any_graph(&self) -> Option<&Arc<FunctionGraph>> {
+        self.graph.as_ref().ok().or(self.recovered.as_ref())
+    }
 }
 
 /// Parameters of a function (RPython: `Signature`).

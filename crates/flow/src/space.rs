@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
 use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
@@ -15,11 +16,11 @@ use taipan_graph::{
 use taipan_interp::constants::{Computed, ConstantSpace};
 use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
 
-use crate::FlowError;
 use crate::fold::{fold, fold_call};
 use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::World;
+use crate::{ERROR_VALUE, FlowError};
 
 /// Why an instruction does not go on.
 #[derive(Debug)]
@@ -66,6 +67,8 @@ pub(crate) struct FlowSpace<'a> {
     pub(crate) log: Vec<Event>,
     /// How much of the log has been answered.
     pub(crate) replayed: usize,
+    /// Values of which nothing is known because an operation is wrong.
+    pub(crate) errors: FxHashSet<VarId>,
     /// Makes function objects of nested functions.
     pub(crate) make_function: &'a dyn Fn(CodeId, &[Const]) -> ObjId,
 }
@@ -200,6 +203,15 @@ impl FlowSpace<'_> {
         self.log.push(Event::Op(result));
         self.replayed += 1;
         Ok(result)
+    }
+
+    /// A value of which nothing is known because an operation is wrong; none where the state
+    /// has to be merged before anything is recorded.
+    pub(crate) fn error_value(&mut self) -> Option<Value> {
+        let callee = Operand::Const(Const::Obj(named_id(ERROR_VALUE)));
+        let v = self.record(HlOp::SimpleCall, vec![callee]).ok()?;
+        self.errors.insert(v);
+        Some(Value::Var(v))
     }
 
     /// Which way a truth test goes.

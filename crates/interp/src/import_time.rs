@@ -51,26 +51,34 @@ pub struct Image {
 }
 
 /// Runs a program's import time. What ends it is told; so that the rest of the program
-/// is known all the same, it runs once more without the statement that did. Not where
+/// is known all the same, it runs once more without the statement that did, until it comes
+/// to its end: what is wrong in one module does not hide what is in another. Not where
 /// tests are looked for: they mean nothing then.
 pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     let mut left_out = LeftOut::default();
-    let (first, mut failed) = attempt(db, program, &left_out);
+    let (mut first, mut failed) = attempt(db, program, &left_out);
     if program.tests(db) {
         return first;
     }
+    let mut found = first.diagnostics.clone();
     for _ in 0..MOST_LEFT_OUT {
         if !failed.is_some_and(|at| left_out.add(db, at)) {
             break;
         }
         let (mut image, next) = attempt(db, program, &left_out);
-        if image.target.is_some() {
-            let more = std::mem::replace(&mut image.diagnostics, first.diagnostics);
-            image.diagnostics.extend(more);
+        let more = std::mem::take(&mut image.diagnostics);
+        let ended = image.target.is_none();
+        let follows = |d: &Diagnostic| ended && left_out.explains(db, &d.message);
+        let is_new = |d: &Diagnostic| !found.contains(d) && !follows(d);
+        let more: Vec<Diagnostic> = more.into_iter().filter(is_new).collect();
+        found.extend(more);
+        if !ended {
+            image.diagnostics = found;
             return image;
         }
         failed = next;
     }
+    first.diagnostics = found;
     first
 }
 

@@ -9,7 +9,7 @@ use taipan_code::{Code, CodeId, Instr, code_spans, parse};
 
 /// No more statements than this are left out: what fails more often is in the middle of
 /// being written.
-pub(crate) const MOST_LEFT_OUT: usize = 4;
+pub(crate) const MOST_LEFT_OUT: usize = 12;
 
 /// Statements by the code of their module, as ranges of its instructions.
 #[derive(Clone, Default, Debug)]
@@ -26,6 +26,24 @@ impl LeftOut {
         let new = !ranges.contains(&range);
         ranges.push(range);
         new
+    }
+
+    /// Whether a message is about a name that what is left out would have set: that only
+    /// follows.
+    pub(crate) fn explains(&self, db: &dyn Db, message: &str) -> bool {
+        let words: Vec<&str> = message
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        self.0.iter().any(|(id, ranges)| {
+            let code = taipan_code::code(db, *id);
+            let mut left_out = ranges.iter().flat_map(|r| r.clone());
+            left_out.any(|pc| match code.instrs.get(pc as usize) {
+                Some(Instr::StoreName(n) | Instr::StoreGlobal(n)) => {
+                    words.contains(&&*code.names[*n as usize])
+                }
+                _ => false,
+            })
+        })
     }
 
     /// The code without what is left out of it.

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use taipan_base::did_you_mean;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 
 use super::Cx;
 use super::args::Arguments;
-use super::methods::has_method;
+use super::methods::{has_method, methods};
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val};
@@ -147,7 +148,9 @@ impl Cx<'_> {
             }
             _ => {
                 let what = self.facts.describe_atom(atom);
-                Ok(self.problem("TP0301", format!("{what} has no attribute {name}")))
+                let meant = did_you_mean(name, methods(atom).iter().copied());
+                let message = format!("{what} has no attribute {name}");
+                Ok(self.problem_help("TP0301", message, meant.as_deref()))
             }
         }
     }
@@ -275,6 +278,9 @@ impl Cx<'_> {
         if v.is_bottom() && self.is_declared(class, name)? {
             self.harmless = true;
         }
+        if v.is_bottom() && self.facts.recovering && !self.facts.names.contains(name) {
+            return self.undefined(class, name);
+        }
         if v.has_site() {
             if self.is_immutable_list(class, name)? {
                 return Ok(self.immutable_lists(&v));
@@ -282,6 +288,24 @@ impl Cx<'_> {
             self.check_subclasses(class, name)?;
         }
         self.lookup_filter(class, &v)
+    }
+
+    /// Nothing in the program could define this attribute.
+    fn undefined(&mut self, class: ObjId, name: &str) -> Known<Val> {
+        let facts = self.facts;
+        let mut candidates: Vec<&str> = Vec::new();
+        if let Some(info) = facts.class(class)? {
+            for c in &info.chain {
+                candidates.extend(facts.names.of_class(*c));
+            }
+        }
+        let meant = did_you_mean(name, candidates);
+        let help = meant
+            .as_deref()
+            .or(Some("nothing in the program defines it"));
+        let what = facts.describe_atom(&Atom::Instance(Some(class)));
+        let message = format!("{what} has no attribute {name}");
+        Ok(self.problem_help("TP0301", message, help))
     }
 
     /// Whether `_immutable_fields_` says that the items of a list attribute never

@@ -602,7 +602,7 @@ impl Cx<'_> {
     /// What `__init__` returns is forgotten; as in RPython it has to be None or an instance.
     fn check_init_result(&mut self, class: &str, result: &Val) {
         let instance = |a: &Atom| matches!(a, Atom::Instance(_));
-        if result.atoms.iter().all(instance) {
+        if result.atoms.iter().all(instance) || result.has_error() {
             return;
         }
         let got = self.facts.describe(result);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use num_traits::ToPrimitive;
+use taipan_flow::ERROR_VALUE;
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{InstanceData, LLTarget, ObjData, stable_id};
+use taipan_interp::{InstanceData, LLTarget, ObjData, named_id, stable_id};
 
 use super::Cx;
 use super::builtins::is_known_builtin;
@@ -74,6 +75,9 @@ impl Cx<'_> {
     fn object_val(&mut self, id: ObjId) -> Known<Val> {
         let here = Some(Const::Obj(id));
         let Some(data) = self.facts.object(id)? else {
+            if id == named_id(ERROR_VALUE) {
+                return Ok(Val::error());
+            }
             return Ok(self.problem("TP0314", "a constant that is not in the image"));
         };
         let v = match &*data {

@@ -16,6 +16,7 @@ use super::operations::Operand;
 use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
 use crate::SiteId;
 use crate::facts::{FuncInfo, Known};
+use crate::project::is_conflict;
 use crate::store::{SlotKey, SpecIx};
 use crate::val::{Atom, EdgeKind, Val};
 
@@ -83,19 +84,25 @@ impl Cx<'_> {
             return Ok(None);
         };
         let flow = self.facts.flow(key.func)?;
+        let failed = |_: &_| Problem {
+            code: FLOW_FAILED,
+            at: None,
+            message: String::new(),
+            help: None,
+        };
+        let failed: Vec<Problem> = flow.graph.as_ref().err().iter().map(failed).collect();
         let graph = match &flow.graph {
-            Ok(g) => g.clone(),
-            Err(_) => {
-                return Ok(Some(FunctionState {
-                    problems: vec![Problem {
-                        code: FLOW_FAILED,
-                        at: None,
-                        message: String::new(),
-                        help: None,
-                    }],
-                    ..FunctionState::default()
-                }));
+            Err(_) if self.facts.recovering => flow.recovered.clone(),
+            graph => graph.as_ref().ok().cloned(),
+        };
+        let Some(graph) = graph else {
+            if self.facts.recovering {
+                self.write(SlotKey::Ret(spec), Val::error());
             }
+            return Ok(Some(FunctionState {
+                problems: failed,
+                ..FunctionState::default()
+            }));
         };
         let inputs = graph.args().to_vec();
         let named = if info.params.varargs {
@@ -130,7 +137,9 @@ impl Cx<'_> {
         self.run_flow(&mut flow)?;
         let result = flow.vars[graph.returnvar().index()].val.clone();
         self.write(SlotKey::Ret(spec), result);
-        Ok(Some(self.finish_flow(flow)))
+        let mut state = self.finish_flow(flow);
+        state.problems.splice(0..0, failed);
+        Ok(Some(state))
     }
 
     fn run_flow(&mut self, flow: &mut Flow<'_>) -> Known<()> {
@@ -201,13 +210,24 @@ impl Cx<'_> {
             self.record = OpRecord::default();
             self.harmless = false;
             let ready = !args.iter().any(|a| a.val().is_bottom());
-            let result = if ready {
+            let known = self.problems.len();
+            let unknown = self.facts.recovering && ready && self.works_on_error(op.op, &mut args);
+            let mut result = if unknown {
+                Val::error().into()
+            } else if ready {
                 self.operation(op.op, &args, &flow.vars)?
             } else {
                 Local::default()
             };
+            let wrong = std::mem::take(&mut self.tainted) || self.problems.len() > known;
+            if wrong && self.facts.recovering && result.val.is_bottom() {
+                result = Val::error().into();
+            }
             if block.canraise() && i == last {
-                raises = self.raises(op.op, &args);
+                raises = match unknown {
+                    true => Raises::Any,
+                    false => self.raises(op.op, &args),
+                };
             }
             let record = std::mem::take(&mut self.record);
             if record != OpRecord::default() {
@@ -223,10 +243,13 @@ impl Cx<'_> {
                 }
                 let call = matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs | HlOp::Next)
                     || special(outcome, i);
-                if !(ready && call) {
-                    outcome.blocked = Some(i as u32);
+                let blocked = !(ready && call);
+                if !(blocked && self.facts.recovering) {
+                    outcome.blocked = blocked.then_some(i as u32);
+                    return Ok(());
                 }
-                return Ok(());
+                // Perhaps what it waits for is kept back by what is wrong.
+                result = Val::error().into();
             }
             flow.set(op.result, result, self);
         }
@@ -235,6 +258,29 @@ impl Cx<'_> {
             self.follow_raising(flow, block, &raises, only_raises, outcome)
         } else {
             self.follow_exits(flow, block, outcome)
+        }
+    }
+
+    /// Whether an operation has no other outcome than that of a wrong one, because of what it
+    /// works on. What else is known of its operands counts.
+    fn works_on_error(&mut self, op: HlOp, args: &mut [Operand]) -> bool {
+        for a in args.iter_mut() {
+            a.local.val.drop_error();
+        }
+        self.tainted = (args.iter()).any(|a| a.val().has_error() || is_conflict(a.val()));
+        if !self.tainted {
+            return false;
+        }
+        let error = |a: &Operand| a.val().is_error();
+        match op {
+            HlOp::NewList | HlOp::NewTuple | HlOp::Yield => false,
+            HlOp::SetAttr | HlOp::SetItem => args.first().is_some_and(error),
+            HlOp::SimpleCall | HlOp::CallArgs => {
+                let builtin = |a: &Operand| matches!(a.val().single(), Some(Atom::Builtin(_)));
+                args.first().is_some_and(error)
+                    || args.first().is_some_and(builtin) && args.iter().any(error)
+            }
+            _ => args.iter().any(error),
         }
     }
 

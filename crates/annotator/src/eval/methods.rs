@@ -75,16 +75,22 @@ const BUILDER: &[&str] = &[
 
 /// Whether values of a kind have that method.
 pub(super) fn has_method(atom: &Atom, name: &str) -> bool {
-    let table = match atom {
+    match atom {
+        Atom::Address => super::lowlevel::accessed_type(name).is_some(),
+        _ => methods(atom).contains(&name),
+    }
+}
+
+/// The methods of a builtin kind.
+pub(super) fn methods(atom: &Atom) -> &'static [&'static str] {
+    match atom {
         Atom::List(_) => LIST,
         Atom::Dict(_) => DICT,
         Atom::Str { .. } | Atom::Uni { .. } => STR,
         Atom::Iterator { .. } => &["next"],
         Atom::Builder { .. } => BUILDER,
-        Atom::Address => return super::lowlevel::accessed_type(name).is_some(),
-        _ => return false,
-    };
-    table.contains(&name)
+        _ => &[],
+    }
 }
 
 impl Cx<'_> {

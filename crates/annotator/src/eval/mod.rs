@@ -148,7 +148,7 @@ pub(crate) struct Problem {
     /// What is wrong.
     pub(crate) message: String,
     /// The usual remedy.
-    pub(crate) help: Option<&'static str>,
+    pub(crate) help: Option<Box<str>>,
 }
 
 /// What is known of variables if a bool is false, and if it is true.
@@ -197,6 +197,7 @@ pub(crate) fn evaluate(
         place: Place::default(),
         short_calls: false,
         harmless: false,
+        tainted: false,
     };
     let mut state = None;
     match key {
@@ -264,6 +265,8 @@ pub(crate) struct Cx<'a> {
     short_calls: bool,
     /// That the current operation has no outcome is no mistake.
     harmless: bool,
+    /// The current operation works on what is wrong elsewhere: it is not wrong itself.
+    tainted: bool,
 }
 
 impl Joiner for Cx<'_> {
@@ -330,16 +333,19 @@ impl Cx<'_> {
         &mut self,
         code: &'static str,
         message: impl Into<String>,
-        help: Option<&'static str>,
+        help: Option<&str>,
     ) -> Val {
         let p = Problem {
             code,
             at: self.place.at,
             message: message.into(),
-            help,
+            help: help.map(Into::into),
         };
-        if !self.problems.contains(&p) {
+        if !self.tainted && !self.problems.contains(&p) {
             self.problems.push(p);
+        }
+        if self.facts.recovering {
+            return Val::error();
         }
         Val::default()
     }

@@ -175,7 +175,7 @@ impl Sites {
             Atom::Tuple(items) => {
                 SomeKind::Tuple(items.iter().map(|i| self.some_value(i)).collect())
             }
-            Atom::Instance(None) => SomeKind::Conflict,
+            Atom::Instance(None) | Atom::Error => SomeKind::Conflict,
             Atom::Instance(class) => SomeKind::Instance {
                 class: *class,
                 can_be_none,
@@ -300,8 +300,10 @@ fn mixed(descs: &[Desc]) -> bool {
 
 /// Whether no annotation stands for a value.
 pub(crate) fn is_conflict(v: &Val) -> bool {
-    let [atom] = &v.atoms[..] else {
-        return !v.atoms.is_empty();
+    // Errors come last.
+    let known = v.atoms.strip_suffix(&[Atom::Error]).unwrap_or(&v.atoms);
+    let [atom] = known else {
+        return !known.is_empty();
     };
     if v.none && !atom.is_nullable() {
         return true;

@@ -377,6 +377,9 @@ fn what_is_wrong() {
                 an int comes from here, in f()
                 None comes from here, in f()
             7: TP0304 g() takes at least 1 argument (0 given)
+            8: TP0304 g() got an unexpected keyword argument 'c'
+            9: TP0302 cannot call an int
+            10: TP0304 class main.A has no __init__ and takes no arguments
         "#]],
     );
 }

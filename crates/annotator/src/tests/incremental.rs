@@ -250,6 +250,8 @@ struct World {
 fn flow(graph: FunctionGraph, params: usize) -> Arc<FlowResult> {
     Arc::new(FlowResult {
         graph: Ok(Arc::new(graph)),
+        errors: Arc::new([]),
+        recovered: None,
         signature: Signature {
             argnames: (0..params).map(|i| format!("a{i}").into()).collect(),
             ..Signature::default()

@@ -78,7 +78,13 @@ fn arguments_attributes_and_results() {
               --> /main.py:14:15
                |
             14 |         twice(Box('z'))
-               |               ^^^^^^^^"#]],
+               |               ^^^^^^^^
+
+            error[TP0303]: mul of a str and a str is not RPython
+             --> /main.py:9:30
+              |
+            9 |     return box.value * 'x' + name() * 'y'
+              |                              ^^^^^^^^^^^^"#]],
     );
 }
 

@@ -1,0 +1,249 @@
+//! Programs with many mistakes: each is told at once, and nothing that follows from one.
+
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+
+/// Writes files, each after a line `#- name`, and checks `main.py`.
+fn check(files: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    for part in files.split("#- ").skip(1) {
+        let (name, text) = part.split_once('\n').unwrap();
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command.current_dir(folder.path());
+    let args = ["check", "--no-cache", "--format", "json", "main.py"];
+    command.args(args).output().unwrap()
+}
+
+/// What is told, one line for each, in order.
+#[track_caller]
+fn told(files: &str, expected: Expect) {
+    let out = check(files);
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let mut text = String::new();
+    for d in found {
+        let file = d["file"].as_str().unwrap().rsplit('/').next().unwrap();
+        let code = d["code"].as_str().unwrap();
+        let message = d["message"].as_str().unwrap();
+        text += &format!("{file}:{} {code} {message}\n", d["line"]);
+        if let Some(help) = d["help"].as_str() {
+            text += &format!("    {help}\n");
+        }
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn thirteen_in_one_function() {
+    told(
+        r#"#- main.py
+import os
+
+class Parser(object):
+    def __init__(self, text):
+        self.text = text
+
+    def next_token(self):
+        return self.text[0]
+
+def two(a, b):
+    return a + b
+
+def work(n, text):
+    a = unknown
+    b = [1].appnd(n)
+    c = os.getcwdd()
+    d = two(n)
+    e = {n, 1}
+    f = n ** 2
+    g = n()
+    h = text + n
+    i = Parser(text).next_tokenn()
+    j = 1 + "a"
+    k = text.upperr()
+    l = n.real
+    print a, b, c, d, e, f, g, h, i, j, k, l
+    for x in n:
+        print x
+    return a.b + c.d(e.f) + k.g
+
+def entry_point(argv):
+    work(len(argv), argv[0])
+    return 0
+"#,
+        expect![[r#"
+            main.py:14 TP0222 global name 'unknown' is not defined
+            main.py:15 TP0301 a list has no attribute appnd
+                did you mean `append`?
+            main.py:16 TP0223 getattr(<module os>, 'getcwdd') always raises AttributeError: 'module' object has no attribute 'getcwdd'
+            main.py:17 TP0304 two() takes exactly 2 arguments (1 given)
+            main.py:18 TP0220 a set is not RPython
+            main.py:19 TP0220 a ** b is not RPython
+            main.py:20 TP0302 cannot call an int
+            main.py:21 TP0303 add of a str and an int is not RPython
+            main.py:22 TP0301 an instance of main.Parser has no attribute next_tokenn
+                did you mean `next_token`?
+            main.py:23 TP0223 add(1, 'a') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+            main.py:24 TP0301 a str has no attribute upperr
+                did you mean `upper`?
+            main.py:25 TP0301 an int has no attribute real
+            main.py:27 TP0303 an int is not iterable
+        "#]],
+    );
+}
+
+#[test]
+fn fourteen_of_all_kinds() {
+    told(
+        r#"#- helper.py
+import missing_module
+
+LIMIT = {"a": 1}["b"]
+
+def helped(n):
+    return n + 1
+#- main.py
+import helper
+from nowhere import thing
+
+def broken(a):
+    return a +
+
+class Shape(object):
+    def area(self):
+        return 1
+
+class Circle(Shape):
+    pass
+
+def names():
+    return undefined_one
+
+def arguments(n):
+    return names(n)
+
+def attributes(shape):
+    return shape.arae()
+
+def conflict(flag):
+    if flag:
+        return 1
+    return "one"
+
+def state():
+    global COUNTER
+    COUNTER = 1
+
+def calls(argv):
+    return argv()
+
+def powers(n):
+    return n ** n
+
+def inner(n):
+    import not_there
+    return not_there.f(n)
+
+def types(n):
+    return "n" + n
+
+def format(n):
+    return n.text
+
+def entry_point(argv):
+    n = helper.helped(len(argv))
+    names()
+    arguments(n)
+    attributes(Circle())
+    conflict(n > 1)
+    state()
+    calls(argv)
+    powers(n)
+    inner(n)
+    types(n)
+    format(n)
+    thing(n)
+    broken(n)
+    return len(argv)
+"#,
+        expect![[r#"
+            main.py:5 TP0001 invalid syntax
+            helper.py:1 TP0201 ImportError: No module named missing_module
+            helper.py:3 TP0201 KeyError: 'b'
+            main.py:2 TP0201 ImportError: No module named nowhere
+            main.py:15 TP0222 global name 'undefined_one' is not defined
+            main.py:18 TP0304 names() takes no arguments (1 given)
+            main.py:21 TP0301 an instance of main.Circle has no attribute arae
+                did you mean `area`?
+            main.py:26 TP0300 the result of conflict() mixes an int and a str
+            main.py:30 TP0221 the global variable 'COUNTER' is modified
+                globals are constants: keep what changes in an attribute of a global object
+            main.py:33 TP0302 cannot call a list
+            main.py:36 TP0220 a ** b is not RPython
+            main.py:39 TP0227 ImportError: No module named not_there
+            main.py:43 TP0303 add of a str and an int is not RPython
+            main.py:46 TP0301 an int has no attribute text
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_unreached_raise_would_have_set_is_not_told() {
+    told(
+        r#"#- main.py
+class ParseError(Exception):
+    def __init__(self, line):
+        self.line = line
+
+class Parser(object):
+    def __init__(self, text):
+        self.text = text
+        self.line = 1
+
+    def peek(self):
+        return self.text[0]
+
+    def parse(self):
+        if self.peeek() == "x":
+            raise ParseError(self.line)
+        return 1
+
+def entry_point(argv):
+    try:
+        return Parser(argv[0]).parse()
+    except ParseError as e:
+        print e.line
+        return 1
+"#,
+        expect![[r#"
+            main.py:14 TP0301 an instance of main.Parser has no attribute peeek
+                did you mean `peek`?
+        "#]],
+    );
+}
+
+#[test]
+fn an_open_bracket_is_all_that_is_told() {
+    told(
+        r#"#- main.py
+class Point(object):
+    def __init__(self, x, y):
+        self.x = two(x, [1, 2)
+        self.y = y
+
+    def norm(self):
+        return self.x + self.y
+
+def two(a, b):
+    return a
+
+def entry_point(argv):
+    return Point(1, 2).norm()
+"#,
+        expect![[r#"
+            main.py:3 TP0001 `)` does not close the `[` before it
+        "#]],
+    );
+}
