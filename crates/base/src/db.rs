@@ -82,4 +82,8 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub tests: bool,
+    /// Code checks what would be undefined behaviour (RPython: `--lldebug`).
+    #[returns(copy)]
+    #[default]
+    pub checked: bool,
 }

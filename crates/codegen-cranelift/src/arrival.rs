@@ -135,5 +135,6 @@ pub fn arrival_code(function: usize) -> CompiledFunction {
         code,
         relocs: Vec::new(),
         locations: Vec::new(),
+        lines: Vec::new(),
     }
 }

@@ -97,6 +97,7 @@ pub fn call_function<T>(
     let trampoline = (image.symbol(&SymbolRef::Glue(Glue::Trampoline(f.clone()))))
         .ok_or_else(|| error("the image cannot call it".into()))?;
     with_heap(stack_left(), || {
+        image.expect_faults();
         let mut memory = NativeMemory {
             program,
             image,
@@ -117,6 +118,7 @@ pub fn call_function<T>(
 /// What it returns is not looked at.
 pub fn call_trampoline(image: &LoadedImage, at: Place) -> Result<(), RaisedException> {
     with_heap(stack_left(), || {
+        image.expect_faults();
         // SAFETY: by the contract it is a trampoline that reads no arguments; the heap is
         // set up for this thread.
         unsafe { enter(image.address(at), &[]) }.map(|_| ())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cranelift_codegen::binemit::Reloc as ClifReloc;
 use cranelift_codegen::ir::{ExternalName, LibCall};
-use cranelift_codegen::{Context, FinalizedRelocTarget};
+use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use rustc_hash::FxHashMap;
 use taipan_codegen::{
@@ -29,6 +29,8 @@ pub struct FunctionCompiler {
     isa: SharedIsa,
     context: Context,
     builder_context: FunctionBuilderContext,
+    /// Functions check what would be undefined behaviour.
+    checked: bool,
 }
 
 impl FunctionCompiler {
@@ -42,6 +44,14 @@ impl FunctionCompiler {
         Self::with(level, false, true)
     }
 
+    /// A compiler for the host whose code checks what would be undefined behaviour, and says
+    /// where it was.
+    pub fn for_checked(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
+        let mut compiler = Self::with(level, true, false)?;
+        compiler.checked = true;
+        Ok(compiler)
+    }
+
     /// A compiler for the host that makes units.
     pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
         Self::with(level, true, false)
@@ -52,6 +62,7 @@ impl FunctionCompiler {
             isa: host_isa(level, units, blocks)?,
             context: Context::new(),
             builder_context: FunctionBuilderContext::new(),
+            checked: false,
         })
     }
 
@@ -186,7 +197,11 @@ impl FunctionCompiler {
         f: &FuncSym,
         graph: &LLGraph,
     ) -> Result<Symbols, CodegenError> {
-        self.emit_form(program, f.name(), &Form::Function(f), graph)
+        let form = match self.checked {
+            true => Form::Checked(f),
+            false => Form::Function(f),
+        };
+        self.emit_form(program, f.name(), &form, graph)
     }
 
     /// The same, where every instruction knows where it comes from.
@@ -272,8 +287,24 @@ impl FunctionCompiler {
             code: code.code_buffer().to_vec(),
             relocs,
             locations: symbols.into_locations(),
+            lines: match self.checked {
+                true => lines(code),
+                false => Vec::new(),
+            },
         })
     }
+}
+
+/// From which offsets on code comes from which positions in the bytecode.
+fn lines(code: &CompiledCode) -> Vec<(u32, u32)> {
+    let mut lines: Vec<(u32, u32)> = Vec::new();
+    for place in code.buffer.get_srclocs_sorted() {
+        let at = place.loc.bits();
+        if !place.loc.is_default() && lines.last().is_none_or(|(_, last)| *last != at) {
+            lines.push((place.start, at));
+        }
+    }
+    lines
 }
 
 /// The C function behind an operation that the machine does not have.

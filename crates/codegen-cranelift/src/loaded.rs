@@ -9,7 +9,7 @@ use std::ptr;
 
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 use taipan_lltype::FuncSym;
-use taipan_runtime::threads;
+use taipan_runtime::{crash, threads};
 
 use crate::foreign;
 use crate::place::{PAGE, Placement};
@@ -78,6 +78,13 @@ impl LoadedImage {
     /// The functions that have graphs, with their addresses, in no order.
     pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, usize)> {
         (self.image.functions()).map(|(f, p)| (f, self.address(p)))
+    }
+
+    /// From now on faults of this process are shown as those of the image's program.
+    pub(crate) fn expect_faults(&self) {
+        let places = self.symbol(&SymbolRef::Places).unwrap_or(0);
+        crash::set_places(places as *const _);
+        crash::install();
     }
 
     /// Where its code starts.

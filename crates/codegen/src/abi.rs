@@ -50,6 +50,19 @@ pub mod state {
     pub const TRACEBACK_DEPTH: i64 = 128;
 }
 
+/// First word of raw memory that was freed (`raw::FREED`).
+pub const FREED: u64 = 0xdead_f3ee_d1ad_0bad;
+
+/// What a check of a checked build was about (`crash::rpy_check_failed`).
+pub mod check {
+    /// `debug_assert`
+    pub const ASSERTION: i64 = 0;
+    /// An index.
+    pub const INDEX: i64 = 1;
+    /// Raw memory that was freed.
+    pub const FREED: i64 = 2;
+}
+
 /// Marks in traceback entries in place of a location (`state::RAISED` and so on).
 pub mod mark {
     /// An exception was raised.
@@ -63,7 +76,7 @@ pub mod mark {
 /// Fields of the program table (`start::ProgramTable`).
 pub mod table {
     /// Size.
-    pub const SIZE: usize = 48;
+    pub const SIZE: usize = 56;
     /// Offset of the entry point.
     pub const ENTRY: u64 = 0;
     /// Offset of the type information of byte strings.
@@ -80,4 +93,6 @@ pub mod table {
     pub const ARGV: usize = 40;
     /// Offset of: whether an exit code is returned.
     pub const RETURNS_CODE: usize = 44;
+    /// Offset of the table of places.
+    pub const PLACES: u64 = 48;
 }

@@ -24,6 +24,8 @@ pub enum SymbolRef {
     Location(u32),
     /// The table by which the runtime knows the program.
     ProgramTable,
+    /// The table of the places that code comes from.
+    Places,
     /// Code that belongs to no graph.
     Glue(Glue),
 }
@@ -90,6 +92,9 @@ pub struct CompiledFunction {
     /// Places in the source that traceback entries name, as positions in the
     /// function's bytecode (`Operation::at`).
     pub locations: Vec<u32>,
+    /// Offsets from which on the code comes from positions in the bytecode, in their order:
+    /// of functions of checked builds.
+    pub lines: Vec<(u32, u32)>,
 }
 
 /// Prebuilt data as bytes.

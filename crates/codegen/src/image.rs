@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use taipan_lltype::{FuncSym, Program, StaticSym, foreign_symbol, round_up};
 
-use crate::abi::LOCATION_SIZE;
-use crate::table::program_table;
+use crate::abi::{self, LOCATION_SIZE};
+use crate::table::{address, program_table};
 use crate::{
     CodegenError, CompiledFunction, DataObject, Glue, Reloc, RelocKind, SymbolRef, mangle_function,
     mangle_static, static_object, type_info_object,
@@ -100,6 +100,7 @@ pub struct Image {
     #[serde(skip)]
     pub foreign: Vec<FuncSym>,
     program_table: Option<Place>,
+    places: Option<Place>,
     #[serde(skip)]
     functions: FxHashMap<FuncSym, Place>,
     #[serde(skip)]
@@ -156,6 +157,7 @@ impl Image {
             SymbolRef::Func(f) => self.functions.get(f).copied(),
             SymbolRef::Static(s) => self.statics.get(s).copied(),
             SymbolRef::ProgramTable => self.program_table,
+            SymbolRef::Places => self.places,
             other => self.others.get(other).copied(),
         }
     }
@@ -198,6 +200,8 @@ pub fn build_image(
         texts: FxHashMap::default(),
         locations: FxHashMap::default(),
         externals: FxHashMap::default(),
+        code: Vec::new(),
+        to_places: Vec::new(),
     };
     if entry.is_some() {
         b.place_of(&SymbolRef::ProgramTable, None)?;
@@ -225,13 +229,31 @@ struct Builder<'a> {
     image: Image,
     pending: Vec<Pending>,
     texts: FxHashMap<String, Place>,
-    locations: FxHashMap<(FuncSym, u32), Place>,
+    locations: FxHashMap<(FuncSym, Option<u32>), Place>,
     externals: FxHashMap<Arc<str>, usize>,
+    /// Functions in the order of their places.
+    code: Vec<(u64, FuncSym, Arc<CompiledFunction>)>,
+    /// Relocations to the table of places, which is made last.
+    to_places: Vec<(SectionId, ImageReloc)>,
 }
 
 impl Builder<'_> {
     fn finish(mut self) -> Result<Image, CodegenError> {
         while let Some(p) = self.pending.pop() {
+            if p.reloc.target == SymbolRef::Places {
+                let nowhere = Place {
+                    section: SectionId::Rodata,
+                    offset: 0,
+                };
+                let reloc = ImageReloc {
+                    offset: p.base + p.reloc.offset,
+                    kind: p.reloc.kind,
+                    target: Target::Place(nowhere),
+                    addend: p.reloc.addend,
+                };
+                self.to_places.push((p.section, reloc));
+                continue;
+            }
             let target = self.target(&p.reloc.target, p.owner.as_ref())?;
             let reloc = ImageReloc {
                 offset: p.base + p.reloc.offset,
@@ -252,6 +274,7 @@ impl Builder<'_> {
                 _ => section.relocs.push(reloc),
             }
         }
+        self.table_of_places();
         for s in &mut self.image.sections {
             s.relocs.sort_by_key(|r| r.offset);
         }
@@ -298,6 +321,7 @@ impl Builder<'_> {
                 let code = self.source.compiled(f)?;
                 let place = self.append(SectionId::Text, &code.code, 16);
                 self.name(mangle_function(f), place, code.code.len());
+                self.code.push((place.offset, f.clone(), code.clone()));
                 self.image.functions.insert(f.clone(), place);
                 let owner = (f.clone(), code.clone());
                 self.queue(place.section, place.offset, &code.relocs, Some(owner));
@@ -346,7 +370,8 @@ impl Builder<'_> {
                 let entry = self.entry.ok_or_else(|| {
                     CodegenError::new("image", "a program table needs an entry point")
                 })?;
-                let object = program_table(entry, self.program)?;
+                let mut object = program_table(entry, self.program)?;
+                (object.relocs).push(address(abi::table::PLACES, SymbolRef::Places));
                 Ok(self.add_data(&object, |image, place| {
                     image.program_table = Some(place);
                 }))
@@ -357,6 +382,7 @@ impl Builder<'_> {
                 let at = code.locations.get(*i as usize).copied().unwrap_or(0);
                 Ok(self.location(f, at))
             }
+            SymbolRef::Places => Err(CodegenError::new("image", "places are known last")),
             SymbolRef::External(name) => Err(CodegenError::new(
                 name.to_string(),
                 "not a part of the image",
@@ -383,12 +409,19 @@ impl Builder<'_> {
 
     /// The record of a place in the source: file, function, line.
     fn location(&mut self, f: &FuncSym, at: u32) -> Place {
+        self.record(f, Some(at))
+    }
+
+    /// The same, or the record of the function as a whole.
+    fn record(&mut self, f: &FuncSym, at: Option<u32>) -> Place {
         let f = self.source.written_as(f);
         let key = (f.clone(), at);
         if let Some(p) = self.locations.get(&key) {
             return *p;
         }
-        let (file, line) = (self.source.position(f, at)).unwrap_or_else(|| ("?".into(), 0));
+        let known = self.source.position(f, at.unwrap_or(0));
+        let (file, line) = known.unwrap_or_else(|| ("?".into(), 0));
+        let line = if at.is_none() { 0 } else { line };
         let file = self.text(file);
         let function = self.text(f.name().to_owned());
         let mut bytes = [0; LOCATION_SIZE];
@@ -405,6 +438,54 @@ impl Builder<'_> {
         }
         self.locations.insert(key, place);
         place
+    }
+
+    /// The table of places: whether lines are known, the number of rows, and in each an
+    /// address and the record of the place that the code from there on comes from.
+    fn table_of_places(&mut self) {
+        let code = core::mem::take(&mut self.code);
+        let checked = code.iter().any(|(_, _, c)| !c.lines.is_empty());
+        let mut rows: Vec<(u64, Option<Place>)> = Vec::new();
+        for (start, f, c) in &code {
+            let mut last = Some(self.record(f, None));
+            rows.push((*start, last));
+            for (offset, at) in &c.lines {
+                let place = Some(self.location(f, *at));
+                if place != last {
+                    rows.push((start + u64::from(*offset), place));
+                    last = place;
+                }
+            }
+            // What follows may be code that belongs to no function.
+            rows.push((start + c.code.len() as u64, None));
+        }
+        let mut bytes = Vec::with_capacity(16 * (rows.len() + 1));
+        bytes.extend_from_slice(&u64::from(checked).to_le_bytes());
+        bytes.extend_from_slice(&(rows.len() as u64).to_le_bytes());
+        bytes.resize(16 * (rows.len() + 1), 0);
+        let table = self.append(SectionId::Rodata, &bytes, 8);
+        let relocs = &mut self.image.sections[SectionId::Rodata as usize].relocs;
+        for (i, (offset, location)) in rows.into_iter().enumerate() {
+            let at = table.offset + 16 * (i as u64 + 1);
+            let code = Place {
+                section: SectionId::Text,
+                offset,
+            };
+            for (at, target) in [(at, Some(code)), (at + 8, location)] {
+                relocs.extend(target.map(|target| ImageReloc {
+                    offset: at,
+                    kind: RelocKind::Abs64,
+                    target: Target::Place(target),
+                    addend: 0,
+                }));
+            }
+        }
+        self.image.places = Some(table);
+        for (section, reloc) in core::mem::take(&mut self.to_places) {
+            let target = Target::Place(table);
+            let relocs = &mut self.image.sections[section as usize].relocs;
+            relocs.push(ImageReloc { target, ..reloc });
+        }
     }
 
     /// A text that ends in a zero byte.

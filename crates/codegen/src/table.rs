@@ -99,7 +99,7 @@ pub(crate) fn program_table(
     })
 }
 
-fn address(offset: u64, target: SymbolRef) -> Reloc {
+pub(crate) fn address(offset: u64, target: SymbolRef) -> Reloc {
     Reloc {
         offset,
         kind: RelocKind::Abs64,

@@ -214,6 +214,7 @@ impl CodeSource for Chain {
                 reloc(8, SymbolRef::Location(0)),
             ],
             locations: vec![3],
+            lines: Vec::new(),
         }))
     }
 
@@ -264,13 +265,28 @@ fn images_hold_what_is_referred_to_once() {
           32 PcRel32 External(0)
           36 PcRel32 Place(Place { section: Data, offset: 8 })
           40 PcRel32 Place(Place { section: Rodata, offset: 64 })
-        section 1: 152 bytes
+        section 1: 336 bytes
           64 Abs64 Place(Place { section: Rodata, offset: 48 })
           72 Abs64 Place(Place { section: Rodata, offset: 53 })
           96 Abs64 Place(Place { section: Rodata, offset: 48 })
           104 Abs64 Place(Place { section: Rodata, offset: 88 })
           128 Abs64 Place(Place { section: Rodata, offset: 48 })
           136 Abs64 Place(Place { section: Rodata, offset: 120 })
+          152 Abs64 Place(Place { section: Rodata, offset: 48 })
+          160 Abs64 Place(Place { section: Rodata, offset: 120 })
+          176 Abs64 Place(Place { section: Rodata, offset: 48 })
+          184 Abs64 Place(Place { section: Rodata, offset: 88 })
+          200 Abs64 Place(Place { section: Rodata, offset: 48 })
+          208 Abs64 Place(Place { section: Rodata, offset: 53 })
+          240 Abs64 Place(Place { section: Text, offset: 0 })
+          248 Abs64 Place(Place { section: Rodata, offset: 152 })
+          256 Abs64 Place(Place { section: Text, offset: 12 })
+          272 Abs64 Place(Place { section: Text, offset: 16 })
+          280 Abs64 Place(Place { section: Rodata, offset: 176 })
+          288 Abs64 Place(Place { section: Text, offset: 28 })
+          304 Abs64 Place(Place { section: Text, offset: 32 })
+          312 Abs64 Place(Place { section: Rodata, offset: 200 })
+          320 Abs64 Place(Place { section: Text, offset: 44 })
         section 2: 40 bytes
           8 Abs64 Place(Place { section: Rodata, offset: 0 })
         ["puts"]"#]]

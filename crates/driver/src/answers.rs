@@ -153,7 +153,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         h.text(p.as_str());
     }
     h.number(program.step_limit(db));
-    h.number(u64::from(program.tests(db)));
+    h.number(u64::from(program.tests(db)) | u64::from(program.checked(db)) << 1);
     let mut at = h.finish();
     let mut seen = HashSet::new();
     let cache = db.cache();

@@ -55,7 +55,7 @@ pub(crate) enum Ahead {
 }
 
 /// Target, folders to import from, step limit, whether it is a test module.
-type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64, bool);
+type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64, bool, bool);
 
 #[salsa::db]
 impl salsa::Database for Database {}
@@ -147,11 +147,15 @@ impl Database {
         path: Vec<Utf8PathBuf>,
         steps: u64,
         tests: bool,
+        checked: bool,
     ) -> Program {
         let mut programs = self.programs.lock().unwrap_or_else(|e| e.into_inner());
         *programs
-            .entry((target.clone(), path.clone(), steps, tests))
-            .or_insert_with(|| Program::builder(target, path, steps).tests(tests).new(self))
+            .entry((target.clone(), path.clone(), steps, tests, checked))
+            .or_insert_with(|| {
+                let program = Program::builder(target, path, steps).tests(tests);
+                program.checked(checked).new(self)
+            })
     }
 
     /// Gives the database a cache on disk, once: it starts without.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::thread::LocalKey;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec};
@@ -21,17 +22,43 @@ use crate::traces::{Recorder, Search, keep, search, start};
 thread_local! {
     /// Making one costs more than compiling a small function.
     static COMPILER: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
+    /// The same for checked builds.
+    static CHECKED: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
 }
 
 /// Runs `f` with this thread's compiler.
 pub(crate) fn with_compiler<T>(
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
-    COMPILER.with(|slot| {
+    with_compiler_in(&COMPILER, || FunctionCompiler::new(OptLevel::Speed), f)
+}
+
+/// Runs `f` with this thread's compiler for a program.
+fn with_compiler_for<T>(
+    db: &dyn Db,
+    roots: Roots,
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    match roots.program(db).checked(db) {
+        false => with_compiler(f),
+        true => with_compiler_in(
+            &CHECKED,
+            || FunctionCompiler::for_checked(OptLevel::Speed),
+            f,
+        ),
+    }
+}
+
+fn with_compiler_in<T>(
+    slot: &'static LocalKey<RefCell<Option<FunctionCompiler>>>,
+    new: impl FnOnce() -> Result<FunctionCompiler, CodegenError>,
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    slot.with(|slot| {
         // Taken out meanwhile: after a panic there is none, and the next one is new.
         let mut compiler = match slot.take() {
             Some(c) => c,
-            None => FunctionCompiler::new(OptLevel::Speed)?,
+            None => new()?,
         };
         let result = f(&mut compiler);
         slot.replace(Some(compiler));
@@ -61,9 +88,11 @@ pub fn machine_code(
     let traced = gc(db, f)
         .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
     let recorder = Recorder::new(db, f.roots(db), &traced.asked);
-    let code = with_compiler(|c| c.compile(&recorder, sym, &traced.graph))
-        .map(Arc::new)
-        .map_err(Arc::new)?;
+    let code = with_compiler_for(db, f.roots(db), |c| {
+        c.compile(&recorder, sym, &traced.graph)
+    })
+    .map(Arc::new)
+    .map_err(Arc::new)?;
     if let Some(found) = kept.found() {
         assert!(*found == code, "the cached machine code differs");
     }
@@ -85,7 +114,8 @@ const MACHINE_CODE: &str = "machine_code";
 #[salsa::tracked]
 fn kept_code(db: &dyn Db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
     let _timed = taipan_base::timed(db);
-    let start = optimized_key(db, f).and_then(|input| start(db, MACHINE_CODE, f.sym(db), input));
+    let start = optimized_key(db, f)
+        .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));
     search(db, f.roots(db), MACHINE_CODE, start)
 }
 
@@ -98,7 +128,7 @@ pub(crate) fn code_text(
     asm: bool,
 ) -> Result<String, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    with_compiler(|c| {
+    with_compiler_for(db, roots, |c| {
         if asm {
             c.asm(&program, sym, graph)
         } else {

@@ -44,6 +44,8 @@ pub struct LoadOptions {
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
     pub step_limit: u64,
+    /// Code checks what would be undefined behaviour.
+    pub checked: bool,
 }
 
 impl Default for LoadOptions {
@@ -51,6 +53,7 @@ impl Default for LoadOptions {
         LoadOptions {
             path: Vec::new(),
             step_limit: 1_000_000_000,
+            checked: false,
         }
     }
 }
@@ -103,7 +106,7 @@ fn load_as(
         .iter()
         .map(|p| absolute(p))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(db.program(path, folders, options.step_limit, tests))
+    Ok(db.program(path, folders, options.step_limit, tests, options.checked))
 }
 
 /// The roots of a whole program: its entry point.

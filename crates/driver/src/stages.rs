@@ -157,6 +157,9 @@ impl Program for StageProgram<'_> {
     }
 }
 
+/// The size up to which checked builds inline functions of the program.
+const SMALL_IN_CHECKED: u32 = 24;
+
 /// What passes may ask, answered by the queries here.
 pub(crate) struct QuerySummaries<'db> {
     program: StageProgram<'db>,
@@ -175,9 +178,16 @@ impl<'db> QuerySummaries<'db> {
     }
 
     /// Whether a function is not to be inlined: its body would go on in frames of its
-    /// callers after it has been replaced.
+    /// callers after it has been replaced, and a checked build would not know that it runs.
+    /// There the smallest ones are inlined all the same: what happens in them happens in
+    /// the line that calls them.
     fn stays_apart(&self, f: &FuncSym) -> bool {
-        matches!(f.kind(), FuncKind::User { .. }) && code_is_replaceable(self.program.db)
+        let db = self.program.db;
+        let is_small =
+            || simplified_summary(db, self.key(f)).is_some_and(|s| s.size <= SMALL_IN_CHECKED);
+        matches!(f.kind(), FuncKind::User { .. })
+            && (code_is_replaceable(db)
+                || self.program.roots.program(db).checked(db) && !is_small())
     }
 }
 
@@ -320,7 +330,8 @@ fn entered_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
 #[salsa::tracked]
 fn kept_simplified(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
     let _timed = taipan_base::timed(db);
-    let start = entered_key(db, f).and_then(|input| start(db, SIMPLIFIED, f.sym(db), input));
+    let start =
+        entered_key(db, f).and_then(|input| start(db, f.roots(db), SIMPLIFIED, f.sym(db), input));
     search(db, f.roots(db), SIMPLIFIED, start)
 }
 
@@ -368,7 +379,8 @@ pub(crate) fn simplified_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Ment
 #[salsa::tracked]
 fn kept_optimized(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
     let _timed = taipan_base::timed(db);
-    let start = simplified_key(db, f).and_then(|input| start(db, OPTIMIZED, f.sym(db), input));
+    let start =
+        simplified_key(db, f).and_then(|input| start(db, f.roots(db), OPTIMIZED, f.sym(db), input));
     search(db, f.roots(db), OPTIMIZED, start)
 }
 

@@ -127,9 +127,16 @@ struct Trace<T> {
 }
 
 /// Where the search for the result of a stage starts.
-pub(crate) fn start(db: &dyn Db, stage: &str, f: &FuncSym, input: Key) -> Option<Key> {
+pub(crate) fn start(
+    db: &dyn Db,
+    roots: Roots,
+    stage: &str,
+    f: &FuncSym,
+    input: Key,
+) -> Option<Key> {
     let name = to_bytes(f)?;
-    let mode = u64::from(code_is_replaceable(db));
+    let checked = roots.program(db).checked(db);
+    let mode = u64::from(code_is_replaceable(db)) | u64::from(checked) << 1;
     Some(
         KeyHasher::new(stage)
             .number(mode)

@@ -92,6 +92,7 @@ impl Workspace {
                 options.path.clone(),
                 options.step_limit,
                 false,
+                options.checked,
             )
         })
     }
@@ -104,8 +105,15 @@ impl Workspace {
         let path = file.path(db);
         let known = self.folders.iter().find(|(f, _)| path.starts_with(f));
         let options = known.map(|(_, o)| o.clone()).unwrap_or_default();
-        (path.extension() == Some("py") && file.exists(db))
-            .then(|| db.program(path.clone(), options.path, options.step_limit, true))
+        (path.extension() == Some("py") && file.exists(db)).then(|| {
+            db.program(
+                path.clone(),
+                options.path,
+                options.step_limit,
+                true,
+                options.checked,
+            )
+        })
     }
 }
 

@@ -255,6 +255,7 @@ mod tests {
             code: vec![0xb8, n, 0, 0, 0, 0xc3],
             relocs: Vec::new(),
             locations: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -328,6 +329,7 @@ mod tests {
                     addend: -4,
                 }],
                 locations: Vec::new(),
+                lines: Vec::new(),
             };
             calling.code.resize(1000, 0xcc);
             let mut last = 0;

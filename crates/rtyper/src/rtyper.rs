@@ -85,6 +85,11 @@ impl<'a> RTyper<'a> {
         self.universe.program(self.db)
     }
 
+    /// Whether the function is the user's, and its program a checked build.
+    pub(crate) fn is_checked(&self) -> bool {
+        matches!(self.universe, Universe::User(_)) && self.program().checked(self.db)
+    }
+
     /// The roots of the user's program; an error in helpers, which know no classes,
     /// lists and dicts of annotation.
     pub fn roots(&self) -> Typed<Roots> {

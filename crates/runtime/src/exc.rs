@@ -174,7 +174,7 @@ unsafe fn each_traceback_location(exc_type: usize, f: &mut dyn FnMut(&Location))
     false
 }
 
-unsafe fn print_location(at: &Location) {
+pub(crate) fn print_location(at: &Location) {
     // SAFETY: the texts are static and end in a zero byte.
     unsafe {
         os::write_all(2, b"  File \"");

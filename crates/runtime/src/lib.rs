@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod arith;
+pub mod crash;
 pub mod exc;
 pub mod externals;
 pub mod files;
@@ -25,6 +26,7 @@ mod memory;
 pub mod os;
 pub mod process;
 pub mod pthread;
+pub mod raw;
 pub mod signals;
 pub mod stacklet;
 mod stacks;

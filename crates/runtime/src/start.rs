@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, exc, externals, jit, os, stacklet, sys, threads};
+use crate::{arith, crash, exc, externals, jit, os, raw, stacklet, sys, threads};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -27,6 +27,8 @@ pub struct ProgramTable {
     pub argv: u32,
     /// Whether the entry point returns a Signed.
     pub returns_code: u32,
+    /// Where its code comes from.
+    pub places: *const crash::Places,
 }
 
 /// The entry point takes no argument.
@@ -95,6 +97,8 @@ pub unsafe fn setup(stack: usize) {
 /// # Safety
 /// The table describes the program; this thread is the mutator.
 pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> &'a [u8]) -> c_int {
+    crash::set_places(table.places);
+    crash::install();
     // SAFETY: by contract.
     unsafe {
         let list = make_argv(table, argc, arg);
@@ -172,6 +176,8 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
         exc::rpy_debug_fatalerror as *const u8,
     );
     out("rpy_assert_failed", exc::rpy_assert_failed as *const u8);
+    out("rpy_check_failed", crash::rpy_check_failed as *const u8);
+    out("rpy_checked_free", raw::rpy_checked_free as *const u8);
     out("rpy_debug_print", exc::rpy_debug_print as *const u8);
     out("malloc", sys::malloc as *const u8);
     out("calloc", sys::calloc as *const u8);

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
+    context.load.checked = args.code.checked();
     context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
@@ -50,6 +51,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
+    context.load.checked = args.code.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
     let output = output_of(args);
     let build = match args.code.jit {

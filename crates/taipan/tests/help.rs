@@ -144,7 +144,10 @@ const USES: &[&str] = &[
      --jit-summary --jit-residual interpreter.py",
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --jit -o made interpreter.py",
-    "build --cache-dir cache main.py",
+    "build --cache-dir cache --lldebug main.py",
+    "run --lldebug main.py",
+    "call --lldebug --engine native main.py:double 3",
+    "test --lldebug=false test_main.py",
     "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
@@ -185,7 +188,9 @@ const USES: &[&str] = &[
      interpreter.py",
     "watch build --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --jit -o made interpreter.py",
-    "watch build --cache-dir cache main.py",
+    "watch build --cache-dir cache --lldebug main.py",
+    "watch run --lldebug main.py",
+    "watch test --lldebug=false test_main.py",
     "watch test --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --engine native -k double --all --exit-first --maxfail 1 --timeout 60 \
      --junit-xml junit --json --verbose test_main.py",

@@ -36,7 +36,12 @@ impl Emitter<'_, '_> {
             }
             PlainOp::RawFree | PlainOp::Free => {
                 let address = self.arg_value(op, 0)?;
-                self.call_runtime("free", &[address], None);
+                match self.checked {
+                    true => self.checked_free(address),
+                    false => {
+                        self.call_runtime("free", &[address], None);
+                    }
+                }
                 Ok(None)
             }
             PlainOp::RawMallocUsage => Ok(Some(self.arg_value(op, 0)?)),

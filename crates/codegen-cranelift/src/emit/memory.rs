@@ -66,6 +66,10 @@ impl Emitter<'_, '_> {
             }
             _ => {}
         }
+        if self.checked {
+            let pointer = self.ty(container);
+            self.check_raw(pointer, place.address);
+        }
         let steps = &op.args[1..op.args.len() - usize::from(stored.is_some())];
         for step in steps {
             self.step(&mut place, step)?;
@@ -114,7 +118,7 @@ impl Emitter<'_, '_> {
         Ok(self.address_at(&place))
     }
 
-    fn is_vtable(&self, ty: LLType) -> bool {
+    pub(super) fn is_vtable(&self, ty: LLType) -> bool {
         use taipan_lltype::{OBJECT_VTABLE, StructId};
         ty == *OBJECT_VTABLE
             || (ty.as_struct()).is_some_and(|s| matches!(s.id, StructId::Vtable(_)))

@@ -5,6 +5,7 @@
 
 mod arith;
 mod call;
+mod checks;
 mod cold;
 mod control;
 mod convert;
@@ -51,6 +52,8 @@ pub(crate) enum Form<'a> {
     Function(&'a FuncSym),
     /// The same, whose instructions know from which ones of the bytecode they come.
     Listed(&'a FuncSym),
+    /// The same, with checks.
+    Checked(&'a FuncSym),
     /// Code that jumps to more of its kind, in a process where things have addresses.
     Unit(&'a str, &'a dyn Addresses),
 }
@@ -65,7 +68,7 @@ pub(crate) fn emit_graph(
     graph: &LLGraph,
 ) -> Result<Symbols, Bad> {
     let addresses = match form {
-        Form::Function(f) | Form::Listed(f) => {
+        Form::Function(f) | Form::Listed(f) | Form::Checked(f) => {
             func.name = UserFuncName::testcase(f.name());
             func.signature = signature(f.ty(), false)?;
             None
@@ -93,7 +96,8 @@ pub(crate) fn emit_graph(
         regions,
         roots: None,
         place: (graph.startblock, 0),
-        placed: matches!(form, Form::Listed(_)),
+        placed: matches!(form, Form::Listed(_) | Form::Checked(_)),
+        checked: matches!(form, Form::Checked(_)),
         overflow: None,
         nursery_full: None,
         in_cold_block: false,
@@ -166,6 +170,8 @@ struct Emitter<'a, 'b> {
     place: (BlockId, usize),
     /// Whether instructions get to know where they come from.
     placed: bool,
+    /// Whether undefined behaviour is checked for.
+    checked: bool,
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<Value>,
     /// Where the block's last operation goes on if it found the nursery full, if it

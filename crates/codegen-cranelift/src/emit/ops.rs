@@ -175,6 +175,10 @@ impl Emitter<'_, '_> {
             DebugPrint => return self.debug_print(op),
             DebugAssert => {
                 let condition = self.arg_value(op, 0)?;
+                if self.checked {
+                    self.checked_assertion(condition, op);
+                    return Ok(None);
+                }
                 let (failed, next) = (self.cold_block(), self.b.create_block());
                 self.b.ins().brif(condition, next, &[], failed, &[]);
                 self.b.switch_to_block(failed);

@@ -123,6 +123,7 @@ fn symbol_text(symbol: &SymbolRef) -> String {
         SymbolRef::Static(s) => mangle_static(s),
         SymbolRef::TypeInfo(ty) => format!("<type {ty}>"),
         SymbolRef::Location(i) => format!("<location {i}>"),
+        SymbolRef::Places => "<places>".into(),
         SymbolRef::ProgramTable => "<program table>".into(),
         SymbolRef::Glue(glue) => format!("<{glue:?}>"),
     }

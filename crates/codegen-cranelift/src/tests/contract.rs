@@ -85,6 +85,8 @@ fn program_table_agrees() {
     assert_eq!(LIST_ITEMS, offset_of!(ProgramTable, list_items));
     assert_eq!(ARGV, offset_of!(ProgramTable, argv));
     assert_eq!(RETURNS_CODE, offset_of!(ProgramTable, returns_code));
+    assert_eq!(PLACES as usize, offset_of!(ProgramTable, places));
+    assert_eq!(abi::FREED, taipan_runtime::raw::FREED);
     assert_eq!((start::ARRAY_ARGV, start::LIST_ARGV), (1, 2));
 }
 

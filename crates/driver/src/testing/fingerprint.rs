@@ -186,7 +186,10 @@ impl Walk<'_> {
                     addend: 0,
                 }];
             }
-            SymbolRef::Location(_) | SymbolRef::ProgramTable | SymbolRef::Glue(_) => {
+            SymbolRef::Location(_)
+            | SymbolRef::ProgramTable
+            | SymbolRef::Places
+            | SymbolRef::Glue(_) => {
                 return Vec::new();
             }
         };

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use taipan_annotator::{ListDef, Site, SiteId};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_lltype::{
-    BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, PlainOp, SIGNED, StructBody, VOID,
-    VoidConst,
+    BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, NumOp, PlainOp, SIGNED,
+    StructBody, UNSIGNED, VOID, VoidConst,
 };
 
 use super::eq_operand;
@@ -532,10 +532,37 @@ pub(super) fn int_list_pair(hop: &Hop<'_>, _: &Repr, r2: &Repr) -> Option<RType>
     }
 }
 
+/// In checked builds: that an index is one of a sequence of that length, where nobody catches
+/// an IndexError.
+pub(super) fn assert_index(hop: &Hop<'_>, index: &LLOperand, length: LLOperand) {
+    let num = |family, op, args| hop.llops.gennum(family, op, args, *SIGNED);
+    let (mut index, mut length) = (index.clone(), length);
+    if !is_nonneg(&hop.args_s[1]) {
+        // From -length to length.
+        index = num(NumFamily::Int, NumOp::Add, [index, length.clone()]);
+        length = num(NumFamily::Int, NumOp::Add, [length.clone(), length]);
+    }
+    assert_inside(hop, index, length);
+}
+
+/// The same of an index that counts from the start only.
+pub(crate) fn assert_inside(hop: &Hop<'_>, index: LLOperand, length: LLOperand) {
+    let unsigned = |v| hop.llops.genop(PlainOp::CastIntToUint, [v], *UNSIGNED);
+    let args = [unsigned(index), unsigned(length)];
+    let inside = hop.llops.gennum(NumFamily::Uint, NumOp::Lt, args, *BOOL);
+    let what = VoidConst::Hl(Const::Str(b"index out of range".as_slice().into()));
+    let what = Operand::Const(LLConst::Void(what));
+    hop.llops.genop_void(PlainOp::DebugAssert, [inside, what]);
+}
+
 /// The list, the index and what else stands before the helper's further arguments.
 fn indexed(hop: &Hop<'_>, l: &ListRepr, check: bool) -> Typed<Vec<LLOperand>> {
     let v = hop.inputarg(&l.repr(), 0)?;
     let i = hop.inputarg(&Repr::signed(), 1)?;
+    if !check && hop.rt.is_checked() {
+        let length = l.length(hop.llops, v.clone());
+        assert_index(hop, &i, length);
+    }
     Ok(match l.kind {
         ListKind::Range(step) => {
             let step = range_step(hop.llops, step, &v);

@@ -37,6 +37,7 @@ pub(crate) use bytearray::of_length as bytearray_of_length;
 pub(crate) use custom::{KEY_FUNCTION, build_key_function};
 pub use dict::{DictRepr, dict_repr, rtype_newdict};
 pub use iter::{IterRepr, iterator_repr};
+pub(crate) use list::assert_inside;
 pub use list::{ListRepr, list_repr, rtype_newlist};
 pub use recursive::RecursiveRepr;
 pub(crate) use recursive::inside_of_itself;

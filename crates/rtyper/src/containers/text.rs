@@ -756,6 +756,13 @@ fn getitem(hop: &Hop<'_>, unicode: bool) -> RType {
         hop.exception_cannot_occur()?;
     }
     let t = char_type(unicode);
+    if !checked && hop.rt.is_checked() {
+        let [s, i] = &args;
+        let length = hop
+            .llops
+            .gendirectcall_to("rstr.ll_strlen", [s.clone()], *SIGNED);
+        super::list::assert_index(hop, i, length);
+    }
     let v = if nonneg && !checked {
         let [s, i] = args;
         hop.genop(PlainOp::Getinteriorfield, [s, cfield("chars"), i], t)

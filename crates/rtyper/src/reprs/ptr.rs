@@ -443,9 +443,24 @@ fn getitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
     item_of(hop, r, v, index)
 }
 
+/// In checked builds: that an index is one of an array that knows its length.
+fn assert_index(hop: &Hop<'_>, r: &PtrRepr, v: &LLOperand, index: &LLOperand) -> Typed<()> {
+    if !hop.rt.is_checked() {
+        return Ok(());
+    }
+    let length = match r.target()?.kind() {
+        TypeKind::FixedArray(_, n) => csigned(*n as i64),
+        TypeKind::Array(a) if !a.nolength => hop.genop(PlainOp::Getarraysize, [v.clone()], *SIGNED),
+        _ => return Ok(()),
+    };
+    containers::assert_inside(hop, index.clone(), length);
+    Ok(())
+}
+
 fn item_of(hop: &Hop<'_>, r: &PtrRepr, v: LLOperand, index: LLOperand) -> RType {
     let item = r.item()?;
     hop.exception_cannot_occur()?;
+    assert_index(hop, r, &v, &index)?;
     if !is_container(item) {
         return Ok(Some(hop.genop(PlainOp::Getarrayitem, [v, index], item)));
     }
@@ -466,6 +481,7 @@ fn setitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
     let index = hop.inputarg(&Repr::signed(), 1)?;
     let value = input_of_type(hop, item, 2)?;
     hop.exception_cannot_occur()?;
+    assert_index(hop, r, &v, &index)?;
     hop.genop_void(PlainOp::Setarrayitem, [v, index, value]);
     Ok(None)
 }

@@ -14,7 +14,7 @@ use taipan_driver::testing::{
     CollectError, Collected, Selection, TestEngine, TestFailure, TestOptions, TestOutcome,
     TestReport, TestReporter, TestResult, run,
 };
-use taipan_driver::{Database, Failure};
+use taipan_driver::{Database, Failure, LoadOptions};
 
 use crate::args::{self, TestArgs};
 use crate::output::{Context, put};
@@ -72,7 +72,10 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         },
         trust: args.trust,
         jobs: args.common.threads.unwrap_or(defaults.jobs),
-        load: context.load.clone(),
+        load: LoadOptions {
+            checked: args.lldebug.unwrap_or(true),
+            ..context.load.clone()
+        },
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_driver::watch::{Answer, Job, Rebuild};
-use taipan_driver::{Database, Failure};
+use taipan_driver::{Database, Failure, LoadOptions};
 
 use super::{Shown, Task};
 use crate::args::BuildArgs;
@@ -17,7 +17,11 @@ impl Build {
         supported(&args.code)?;
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
-        let rebuild = Rebuild::new(target, output, context.load.clone(), jit);
+        let load = LoadOptions {
+            checked: args.code.lldebug == Some(true),
+            ..context.load.clone()
+        };
+        let rebuild = Rebuild::new(target, output, load, jit);
         Ok(Build(Arc::new(rebuild)))
     }
 }

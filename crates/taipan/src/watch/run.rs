@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taipan_driver::watch::{
     Answer, End, Ended, Job, Launcher, Obstacle, Preparation, Prepared, Runner, Step,
 };
-use taipan_driver::{Database, Failure};
+use taipan_driver::{Database, Failure, LoadOptions};
 
 use super::{Shown, Task};
 use crate::args::{Engine, WatchRunArgs};
@@ -48,7 +48,10 @@ impl Run {
         Ok(Run {
             preparation: Arc::new(Preparation::new(
                 args.run.target.clone(),
-                context.load.clone(),
+                LoadOptions {
+                    checked: args.run.code.checked(),
+                    ..context.load.clone()
+                },
                 args.hot,
                 jit,
             )),

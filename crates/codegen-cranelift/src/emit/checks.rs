@@ -1,0 +1,81 @@
+//! What code of checked builds looks at before it does what would be undefined behaviour.
+//!
+//! A null pointer needs no check: its page faults, and so does a division by zero; the runtime
+//! says where (`crash.rs`).
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use taipan_codegen::abi;
+use taipan_graph::{Const, Operation};
+use taipan_lltype::{LLConst, LLOperand, LLType, LowLevel, VoidConst};
+
+use super::{Emitter, PTR};
+
+impl Emitter<'_, '_> {
+    /// Ends the program unless the condition holds.
+    pub(super) fn check(&mut self, condition: Value, what: i64) {
+        let (failed, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(condition, next, &[], failed, &[]);
+        self.b.switch_to_block(failed);
+        let arguments = self.where_it_is();
+        let what = self.int(I64, what);
+        self.call_runtime(
+            "rpy_check_failed",
+            &[what, arguments[0], arguments[1]],
+            None,
+        );
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// The place of the operation, and the function's frame.
+    fn where_it_is(&mut self) -> [Value; 2] {
+        let (block, index) = self.place;
+        let at = self.graph.block(block).operations[index].at;
+        let location = self.symbols.location(at);
+        [
+            self.address_of(&location),
+            self.b.ins().get_frame_pointer(PTR),
+        ]
+    }
+
+    /// `debug_assert` says where it is in code with checks.
+    pub(super) fn checked_assertion(&mut self, condition: Value, op: &Operation<LowLevel>) {
+        let index = matches!(
+            op.args.get(1),
+            Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Str(
+                _
+            )))))
+        );
+        let what = match index {
+            true => abi::check::INDEX,
+            false => abi::check::ASSERTION,
+        };
+        self.check(condition, what);
+    }
+
+    /// That raw memory was not freed.
+    pub(super) fn check_raw(&mut self, pointer: LLType, address: Value) {
+        let Some(container) = pointer.pointee() else {
+            return;
+        };
+        // Smaller ones are parts of others.
+        let size = self.layout(container).size;
+        let large = size >= 8 || container.as_array().is_some();
+        if pointer.is_gc_ptr() || self.is_vtable(container) || !large {
+            return;
+        }
+        let flags = self.heap_flags();
+        let word = self.b.ins().load(I64, flags, address, 0);
+        let freed = self.int(I64, abi::FREED as i64);
+        let alive = self.b.ins().icmp(IntCC::NotEqual, word, freed);
+        self.check(alive, abi::check::FREED);
+    }
+
+    /// `free` that keeps the memory for a while.
+    pub(super) fn checked_free(&mut self, address: Value) {
+        let [location, frame] = self.where_it_is();
+        self.call_runtime("rpy_checked_free", &[address, location, frame], None);
+    }
+}

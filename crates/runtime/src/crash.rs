@@ -1,0 +1,357 @@
+//! Ends that are no exceptions: a signal that a fault of the program raises, and a check of a
+//! checked build that fails. Both show the RPython functions that were running.
+//!
+//! A program comes with a table of places: addresses of its code, in ascending order, each
+//! with the place in the source that the code from there on comes from. Code of checked builds
+//! keeps frame pointers, so its callers are known, and has a place for each line. Of other
+//! code only the functions are known, and which return addresses are on the stack: what looks
+//! like one is taken for one.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::state::Location;
+use crate::{exc, os};
+
+/// The start of a table of places; the rows follow.
+#[repr(C)]
+pub struct Places {
+    /// Whether the code keeps frame pointers, and has places for lines.
+    pub checked: u64,
+    /// Number of rows.
+    pub count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Row {
+    address: usize,
+    /// Null where no code of the program's own is.
+    location: *const Location,
+}
+
+/// The table of the program that runs, or 0.
+static PLACES: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls that are shown at most.
+const MOST_CALLS: usize = 100;
+/// Words of a stack that are looked at for return addresses.
+const MOST_WORDS: usize = 1 << 16;
+/// Addresses below are those of fields of null.
+const NULL_PAGE: usize = 64 << 10;
+
+const SIGILL: c_int = 4;
+const SIGBUS: c_int = 7;
+const SIGFPE: c_int = 8;
+const SIGSEGV: c_int = 11;
+/// SA_SIGINFO, SA_ONSTACK, SA_NODEFER is not set: a fault in the handler ends the process.
+const FLAGS: c_int = 0x4 | 0x0800_0000;
+const ALTERNATE_STACK: usize = 64 << 10;
+
+#[repr(C)]
+struct Action {
+    handler: usize,
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: usize,
+}
+
+#[repr(C)]
+struct Stack {
+    start: *mut c_void,
+    flags: c_int,
+    size: usize,
+}
+
+unsafe extern "C" {
+    fn sigaction(number: c_int, action: *const Action, old: *mut Action) -> c_int;
+    fn sigaltstack(new: *const Stack, old: *mut Stack) -> c_int;
+    fn raise(number: c_int) -> c_int;
+    /// Vectors are pairs of address and size.
+    fn process_vm_readv(
+        process: c_int,
+        to: *const usize,
+        to_count: usize,
+        from: *const usize,
+        from_count: usize,
+        flags: usize,
+    ) -> isize;
+}
+
+/// The program that runs from now on has this table, or none.
+pub fn set_places(table: *const Places) {
+    PLACES.store(table as usize, Relaxed);
+}
+
+/// From now on faults show what was running before they end the process. What has been set up
+/// for this thread's signals stays.
+pub fn install() {
+    // SAFETY: structures are laid out as the C library has them; memory for the stack is
+    // never given back.
+    unsafe {
+        let mut old = Stack {
+            start: core::ptr::null_mut(),
+            flags: 0,
+            size: 0,
+        };
+        let known = sigaltstack(core::ptr::null(), &raw mut old) == 0 && !old.start.is_null();
+        if !known {
+            let stack = Stack {
+                start: crate::memory::map(ALTERNATE_STACK) as *mut c_void,
+                flags: 0,
+                size: ALTERNATE_STACK,
+            };
+            sigaltstack(&raw const stack, core::ptr::null_mut());
+        }
+        for signal in [SIGILL, SIGBUS, SIGFPE, SIGSEGV] {
+            set(signal, fault as *const () as usize, FLAGS);
+        }
+    }
+}
+
+unsafe fn set(signal: c_int, handler: usize, flags: c_int) {
+    let action = Action {
+        handler,
+        mask: [0; 16],
+        flags,
+        restorer: 0,
+    };
+    // SAFETY: as the C library has it.
+    unsafe { sigaction(signal, &raw const action, core::ptr::null_mut()) };
+}
+
+/// Registers at a fault, as far as they matter.
+struct Registers {
+    pc: usize,
+    sp: usize,
+    fp: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe fn registers(context: *const c_void) -> Registers {
+    // After flags, link and the stack: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+    const GENERAL: usize = 5;
+    let words = context.cast::<usize>();
+    // SAFETY: the kernel's structure is larger.
+    unsafe {
+        Registers {
+            pc: *words.add(GENERAL + 16),
+            sp: *words.add(GENERAL + 15),
+            fp: *words.add(GENERAL + 10),
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn registers(_: *const c_void) -> Registers {
+    Registers {
+        pc: 0,
+        sp: 0,
+        fp: 0,
+    }
+}
+
+extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) {
+    // SAFETY: the kernel gave these; from here on the signal ends the process, at once if
+    // looking around faults.
+    unsafe {
+        set(signal, 0, 0);
+        let at = registers(context);
+        let mut way = Way::default();
+        let table = Table::current();
+        let inside = table.as_ref().and_then(|t| t.find(at.pc));
+        if let (Some(table), Some(location)) = (&table, inside)
+            && table.checked
+        {
+            way.push(location);
+            way.follow(table, at.fp);
+        } else if let Some(table) = &table {
+            inside.into_iter().for_each(|l| way.push(l));
+            way.search(table, at.sp);
+        }
+        way.print();
+        os::write_all(2, b"Fatal RPython error: ");
+        let address = *info.cast::<usize>().add(2);
+        os::write_all(
+            2,
+            match signal {
+                SIGSEGV if address < NULL_PAGE => b"null pointer used (SIGSEGV)\n",
+                SIGSEGV => b"bad memory access (SIGSEGV)\n",
+                // Both are what divisions without a result do.
+                SIGFPE => b"division by zero, or its result is too large (SIGFPE)\n",
+                SIGILL => b"division by zero, or its result is too large (SIGILL)\n",
+                _ => b"bad memory access (SIGBUS)\n",
+            },
+        );
+        raise(signal);
+    }
+}
+
+struct Table {
+    checked: bool,
+    rows: *const Row,
+    count: usize,
+}
+
+impl Table {
+    /// SAFETY: the table that is set stays as long as the program runs.
+    unsafe fn current() -> Option<Table> {
+        let start = PLACES.load(Relaxed) as *const Places;
+        // SAFETY: by contract.
+        unsafe {
+            let header = start.as_ref()?;
+            Some(Table {
+                checked: header.checked != 0,
+                rows: start.add(1).cast(),
+                count: header.count as usize,
+            })
+        }
+    }
+
+    /// The place that the code at an address comes from.
+    fn find(&self, pc: usize) -> Option<&'static Location> {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = (low + high) / 2;
+            // SAFETY: below the number of rows.
+            match unsafe { (*self.rows.add(middle)).address } <= pc {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        let row = low.checked_sub(1)?;
+        // SAFETY: as above; places are static.
+        unsafe { (*self.rows.add(row)).location.as_ref() }
+    }
+}
+
+/// Calls, innermost first.
+struct Way {
+    calls: [Option<&'static Location>; MOST_CALLS],
+    count: usize,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Way {
+            calls: [None; MOST_CALLS],
+            count: 0,
+        }
+    }
+}
+
+impl Way {
+    fn push(&mut self, location: &'static Location) {
+        if let Some(slot) = self.calls.get_mut(self.count) {
+            *slot = Some(location);
+        }
+        self.count += 1;
+    }
+
+    fn is_full(&self) -> bool {
+        self.count > MOST_CALLS
+    }
+
+    /// The callers by their frame pointers.
+    unsafe fn follow(&mut self, table: &Table, mut fp: usize) {
+        while fp != 0 && fp.is_multiple_of(8) && !self.is_full() {
+            let mut frame = [0; 2];
+            if read(fp, &mut frame) < 2 {
+                return;
+            }
+            let [next, back] = frame;
+            let Some(location) = table.find(back.wrapping_sub(1)) else {
+                return;
+            };
+            self.push(location);
+            if next <= fp {
+                return;
+            }
+            fp = next;
+        }
+    }
+
+    /// What look like return addresses from the stack pointer on.
+    unsafe fn search(&mut self, table: &Table, sp: usize) {
+        if sp == 0 || !sp.is_multiple_of(8) {
+            return;
+        }
+        let mut words = [0; 64];
+        let mut at = sp;
+        for _ in 0..MOST_WORDS / words.len() {
+            // Up to where the stack ends.
+            let n = read(at, &mut words);
+            for word in &words[..n] {
+                if let Some(location) = table.find(word.wrapping_sub(1))
+                    // SAFETY: code of the program is before that address.
+                    && unsafe { follows_call(*word) }
+                {
+                    self.push(location);
+                }
+            }
+            if n < words.len() || self.is_full() {
+                return;
+            }
+            at += 8 * n;
+        }
+    }
+
+    fn print(&self) {
+        if self.count == 0 {
+            return;
+        }
+        os::write_all(2, b"RPython traceback:\n");
+        if self.count > MOST_CALLS {
+            os::write_all(2, b"  ...\n");
+        }
+        for location in self.calls.iter().rev().flatten() {
+            exc::print_location(location);
+        }
+    }
+}
+
+/// Whether the instruction before an address is a call.
+unsafe fn follows_call(address: usize) -> bool {
+    // SAFETY: by contract of the caller; functions are longer than that.
+    let byte = |back: usize| unsafe { *((address - back) as *const u8) };
+    byte(5) == 0xe8 || (2..=4).any(|n| byte(n) == 0xff && byte(n - 1) & 0x38 == 0x10)
+}
+
+/// Reads words of this process that may not be there: how many there are.
+fn read(address: usize, words: &mut [usize]) -> usize {
+    let to = [words.as_mut_ptr() as usize, size_of_val(words)];
+    let from = [address, size_of_val(words)];
+    // SAFETY: the system writes into `words` what it can read.
+    let n = unsafe {
+        let own = crate::os::getpid() as c_int;
+        process_vm_readv(own, to.as_ptr(), 1, from.as_ptr(), 1, 0)
+    };
+    usize::try_from(n).unwrap_or(0) / size_of::<usize>()
+}
+
+/// A check of a checked build has failed, in a function with this frame.
+///
+/// # Safety
+/// The program's static data and code are mapped; its code keeps frame pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_check_failed(
+    what: u64,
+    location: &'static Location,
+    frame: usize,
+) -> ! {
+    let mut way = Way::default();
+    way.push(location);
+    // SAFETY: by contract.
+    unsafe {
+        if let Some(table) = Table::current() {
+            way.follow(&table, frame);
+        }
+    }
+    way.print();
+    exc::fatal(match what {
+        1 => b"index out of range",
+        2 => b"raw memory used after it was freed",
+        3 => b"raw memory freed twice",
+        _ => b"AssertionError in debug_assert",
+    })
+}

@@ -1,0 +1,312 @@
+//! Checked builds: what would be undefined behaviour ends the program and says where; and what
+//! faults say in any build.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+
+const SOURCE: &str = "
+from rpython.rtyper.lltypesystem import lltype
+
+S = lltype.Struct('S', ('a', lltype.Signed), ('b', lltype.Signed))
+A = lltype.Array(lltype.Signed)
+
+class Node(object):
+    def __init__(self, v):
+        self.v = v
+        self.next = None
+
+def from_list(l, i):
+    total = 0
+    for n in range(3):
+        total += l[i] * n + total
+    return total
+
+def from_string(s, i):
+    total = 0
+    for n in range(3):
+        total += ord(s[i]) * n + total
+    return total
+
+def caught(l, i):
+    try:
+        return l[i]
+    except IndexError:
+        return -1
+
+def null(n, times):
+    total = 0
+    for i in range(times):
+        total += n.next.v * i + total
+    return total
+
+def divided(a, b):
+    total = 0
+    for i in range(3):
+        total += a // b + i * total
+    return total
+
+def freed(n):
+    s = lltype.malloc(S, flavor='raw')
+    s.a = n
+    lltype.free(s, flavor='raw')
+    return s.a
+
+def twice(n):
+    s = lltype.malloc(S, flavor='raw')
+    s.a = n
+    lltype.free(s, flavor='raw')
+    lltype.free(s, flavor='raw')
+    return 3
+
+def array(n):
+    a = lltype.malloc(A, 3, flavor='raw')
+    a[n] = 4
+    r = a[n]
+    lltype.free(a, flavor='raw')
+    return r
+
+def run(what, n):
+    l = [1, 2, 3]
+    l.append(n)
+    if what == 'list':
+        return from_list(l, n)
+    if what == 'string':
+        return from_string('abc' + what, n)
+    if what == 'caught':
+        return caught(l, n)
+    if what == 'null':
+        x = Node(3)
+        if n < 0:
+            x.next = Node(4)
+        return null(x, n)
+    if what == 'division':
+        return divided(n, len(l) - 4)
+    if what == 'freed':
+        return freed(n)
+    if what == 'twice':
+        return twice(n)
+    return array(n)
+
+def entry_point(argv):
+    print run(argv[1], int(argv[2]))
+    return 0
+
+def target(driver, args):
+    return entry_point, None
+";
+
+fn taipan(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(dir)
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// What a program printed, and how it ended.
+fn told(dir: &Path, out: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let how = match (out.status.code(), out.status.signal()) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, signal) => format!("signal {}", signal.unwrap_or(0)),
+    };
+    let all = text(&out.stdout) + &text(&out.stderr) + &how;
+    all.replace(dir.to_str().unwrap(), "/tmp")
+}
+
+#[track_caller]
+fn check(args: &[&str], expected: Expect) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.py"), SOURCE).unwrap();
+    let mut all = String::new();
+    for case in [
+        ["list", "3"],
+        ["list", "100"],
+        ["list", "-5"],
+        ["string", "100"],
+        ["caught", "100"],
+        ["null", "2"],
+        ["division", "1"],
+        ["freed", "1"],
+        ["twice", "1"],
+        ["array", "2"],
+        ["array", "3"],
+    ] {
+        let out = taipan(dir.path(), &[args, &["t.py"], &case].concat());
+        all += &format!("{}: {}\n", case.join(" "), told(dir.path(), &out));
+    }
+    expected.assert_eq(&all);
+}
+
+#[test]
+fn undefined_behaviour_ends_checked_programs() {
+    check(
+        &["run", "--lldebug"],
+        expect![[r#"
+        list 3: 12
+        exit 0
+        list 100: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 66, in t.run
+          File "/tmp/t.py", line 15, in t.from_list
+        Fatal RPython error: index out of range
+        exit 1
+        list -5: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 66, in t.run
+          File "/tmp/t.py", line 15, in t.from_list
+        Fatal RPython error: index out of range
+        exit 1
+        string 100: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 68, in t.run
+          File "/tmp/t.py", line 21, in t.from_string
+        Fatal RPython error: index out of range
+        exit 1
+        caught 100: -1
+        exit 0
+        null 2: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 75, in t.run
+          File "/tmp/t.py", line 33, in t.null
+        Fatal RPython error: null pointer used (SIGSEGV)
+        signal 11
+        division 1: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 77, in t.run
+          File "/tmp/t.py", line 39, in t.divided
+        Fatal RPython error: division by zero, or its result is too large (SIGILL)
+        signal 4
+        freed 1: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 79, in t.run
+        Fatal RPython error: raw memory used after it was freed
+        exit 1
+        twice 1: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 81, in t.run
+        Fatal RPython error: raw memory freed twice
+        exit 1
+        array 2: 4
+        exit 0
+        array 3: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 82, in t.run
+        Fatal RPython error: index out of range
+        exit 1
+    "#]],
+    );
+}
+
+#[test]
+fn executables_too_and_faults_of_any() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.py"), SOURCE).unwrap();
+    let mut all = String::new();
+    for options in [
+        &["build", "t.py", "-o", "t"][..],
+        &["build", "--lldebug", "t.py", "-o", "t"],
+    ] {
+        assert!(taipan(dir.path(), options).status.success());
+        for case in [["null", "2"], ["division", "1"], ["caught", "100"]] {
+            let out = Command::new(dir.path().join("t"))
+                .args(case)
+                .output()
+                .unwrap();
+            all += &format!("{}: {}\n", case.join(" "), told(dir.path(), &out));
+        }
+    }
+    expect![[r#"
+        null 2: RPython traceback:
+          File "/tmp/t.py", in t.entry_point
+          File "/tmp/t.py", in t.run
+          File "/tmp/t.py", in t.null
+        Fatal RPython error: null pointer used (SIGSEGV)
+        signal 11
+        division 1: RPython traceback:
+          File "/tmp/t.py", in t.entry_point
+          File "/tmp/t.py", in t.run
+          File "/tmp/t.py", in t.divided
+        Fatal RPython error: division by zero, or its result is too large (SIGILL)
+        signal 4
+        caught 100: -1
+        exit 0
+        null 2: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 75, in t.run
+          File "/tmp/t.py", line 33, in t.null
+        Fatal RPython error: null pointer used (SIGSEGV)
+        signal 11
+        division 1: RPython traceback:
+          File "/tmp/t.py", line 85, in t.entry_point
+          File "/tmp/t.py", line 77, in t.run
+          File "/tmp/t.py", line 39, in t.divided
+        Fatal RPython error: division by zero, or its result is too large (SIGILL)
+        signal 4
+        caught 100: -1
+        exit 0
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn tests_and_calls_are_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.py"), SOURCE).unwrap();
+    let test = "from t import from_list\ndef test_index():\n    assert from_list([1, 2], 2) == 0\n";
+    std::fs::write(dir.path().join("test_t.py"), test).unwrap();
+    let tested = taipan(dir.path(), &["test", "-q", "-q"]);
+    let tested = told(dir.path(), &tested);
+    assert!(
+        tested.contains("in t.from_list\nFatal RPython error: index out of range"),
+        "{tested}"
+    );
+    assert!(
+        tested.contains("run as Python it ends with IndexError"),
+        "{tested}"
+    );
+    let called = taipan(
+        dir.path(),
+        &["call", "--engine", "native", "t.py:run", "list", "9"],
+    );
+    let called = told(dir.path(), &called);
+    assert!(called.contains("line 15, in t.from_list"), "{called}");
+    // What is asked for counts.
+    let not = [
+        "call",
+        "--engine",
+        "native",
+        "--lldebug=false",
+        "t.py:run",
+        "caught",
+        "9",
+    ];
+    assert_eq!(told(dir.path(), &taipan(dir.path(), &not)), "-1\nexit 0");
+}
+
+#[test]
+fn both_variants_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.py"), SOURCE).unwrap();
+    let executed = |option: &[&str]| {
+        let log = ["--log-queries", "log", "t.py", "caught", "9"];
+        assert!(
+            taipan(dir.path(), &[&["run"], option, &log].concat())
+                .status
+                .success()
+        );
+        let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+        let made = |l: &&str| l.contains("\"machine_code\"") && l.contains("\"executed\"");
+        log.lines().filter(made).count()
+    };
+    assert!(executed(&[]) > 0);
+    assert!(
+        executed(&["--lldebug"]) > 0,
+        "code without checks was taken"
+    );
+    assert_eq!(executed(&[]), 0);
+    assert_eq!(executed(&["--lldebug"]), 0);
+}
