@@ -101,8 +101,8 @@ fn what_is_not_there_yet_is_not_offered() {
         }
         assert!(help.contains("--jit"), "{command}:\n{help}");
         assert!(taipan(&[command, "--jit", "main.py"]).status.success());
-        // All levels make the same code so far.
-        assert!(!help.contains("-O"), "{help}");
+        // All levels make the same code so far, but for the checks of `run -O0`.
+        assert!(!help.contains("-O <"), "{help}");
         assert!(taipan(&[command, "-O0", "main.py"]).status.success());
     }
     for stage in ["c", "llvm", "python"] {
