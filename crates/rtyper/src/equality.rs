@@ -44,9 +44,10 @@ pub(crate) fn check(rt: &RTyper<'_>, op: HlOp, args: &[SomeValue]) -> Typed<()> 
     Ok(())
 }
 
-/// An error where Python would call a method of the program for `str()` of an instance.
+/// An error where Python would call a method of the program for `str()` of an instance, but
+/// in the message of an AssertionError.
 pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
-    if !rt.program().tests(rt.db) {
+    if !rt.program().tests(rt.db) || rt.before_failure.get() {
         return Ok(());
     }
     let mut search = Search {

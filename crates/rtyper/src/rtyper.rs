@@ -1,7 +1,7 @@
 //! What typing one function reads: the annotations, classes and image objects of its
 //! program (RPython: `RPythonTyper`).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -52,6 +52,9 @@ pub struct RTyper<'a> {
     /// The function is of a test module: what it compares is compared as in Python, or not
     /// at all.
     pub(crate) in_test: bool,
+    /// The operations at hand are followed by one that makes an AssertionError: texts are for
+    /// its message, which nothing in the program reads.
+    pub(crate) before_failure: Cell<bool>,
     reprs: RefCell<FxHashMap<SomeValue, Repr>>,
     in_progress: RefCell<Vec<ObjId>>,
     /// The containers of the cycle inside of which a Repr is being made.
@@ -74,6 +77,7 @@ impl<'a> RTyper<'a> {
             db,
             universe,
             in_test: false,
+            before_failure: Cell::new(false),
             reprs: RefCell::default(),
             in_progress: RefCell::default(),
             inside: RefCell::default(),

@@ -20,8 +20,8 @@ use taipan_annotator::{FunctionAnnotation, HelperKey, SomeKind, SomeValue, Spec}
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_code::Origin;
 use taipan_graph::{
-    Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, Link, ObjId, Operand,
-    Operation, VarId,
+    Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, ObjId,
+    Operand, Operation, VarId,
 };
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::{
@@ -302,6 +302,16 @@ impl<'a> Specializer<'a> {
         self.vars.name(v)
     }
 
+    /// Which operation of a block makes an AssertionError, if one does.
+    fn makes_assertion_error(&self, b: BlockId) -> Option<usize> {
+        let class = Operand::Const(Const::Obj(self.rt.builtin_class("AssertionError")));
+        let operations = &self.graph.block(b).operations;
+        let makes = |op: &Operation<HighLevel>| {
+            op.op == HlOp::SimpleCall && op.args.first() == Some(&class)
+        };
+        operations.iter().position(makes)
+    }
+
     fn block(&mut self, b: BlockId) -> Typed<()> {
         let (rt, vars, graph) = (self.rt, self.vars, self.graph);
         let hl = graph.block(b);
@@ -323,7 +333,13 @@ impl<'a> Specializer<'a> {
             Vec::new()
         };
         let mut dead = followed.is_empty();
+        let failure = self
+            .rt
+            .in_test
+            .then(|| self.makes_assertion_error(b))
+            .flatten();
         for (i, op) in hl.operations.iter().enumerate() {
+            self.rt.before_failure.set(failure.is_some_and(|f| i < f));
             self.at.set(Some(op.at));
             llops.set_at(op.at);
             let impossible = |a: &Operand<HighLevel>| match a {

@@ -288,6 +288,13 @@ def test_no_equality():
 def test_str():
     assert '<%s>' % Pair(1, 2) == '<Pair>'
 
+def same(left, right):
+    if left.a != right.a:
+        raise AssertionError(str(left) + ' != ' + str(right))
+
+def test_str_in_the_message_of_a_failure():
+    same(Pair(1, 2), Pair(1, 3))
+
 def test_fails():
     assert set([1, 2]) == set([1])
 
@@ -316,6 +323,7 @@ fn what_cannot_be_translated_runs_as_python() {
             test_equality_of_items passed: [TP0402] RPython compares instances by identity: lib.Pair.__eq__ is for Python alone
             test_no_equality passed
             test_str passed: [TP0402] str() of an instance calls nothing: lib.Pair.__str__ is for Python alone
+            test_str_in_the_message_of_a_failure passed
             test_fails failed: [TP0302] set() with 1 arguments is not RPython
             test_skips skipped: [TP0302] set() with 1 arguments is not RPython"#]],
     );
