@@ -61,6 +61,8 @@ pub(super) struct Module {
     pub(super) cases: Vec<Case>,
     /// They are all that the file has.
     pub(super) whole: bool,
+    /// A part of the program is no Python. What else is wrong may only follow from that.
+    pub(super) broken: bool,
 }
 
 /// Looks for the tests that the options choose.
@@ -85,10 +87,12 @@ pub(super) fn collect(
     for (file, found) in files.iter().zip(found) {
         let path = file.path.to_string();
         let (program, found) = found.map_err(Failure::from).and_then(|r| r)?;
+        let mut is_broken = false;
         let tests = match found {
             Ok(Found::Tests(tests, broken)) => {
                 let diagnostics = broken.restore(db);
                 if !diagnostics.is_empty() {
+                    is_broken = true;
                     out.errors.push(CollectError {
                         file: path.clone(),
                         diagnostics,
@@ -138,6 +142,7 @@ pub(super) fn collect(
                 program,
                 whole: cases.len() == count,
                 cases,
+                broken: is_broken,
             });
         }
     }

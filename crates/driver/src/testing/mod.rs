@@ -254,6 +254,12 @@ impl Run<'_> {
                     let python = problems
                         .iter()
                         .all(|p| ![SYNTAX, NO_PYTHON].contains(&p.code));
+                    if module.broken && python {
+                        let problem = "a file that it needs is no Python".to_owned();
+                        let outcome = TestOutcome::Failed(TestFailure::NotRun(problem));
+                        self.finish(&mut pending, i, plain(outcome), false);
+                        continue;
+                    }
                     let failure = TestFailure::NotCompiled(problems);
                     if engine == TestEngine::Auto && python {
                         as_python.push((i, failure.headline()));
