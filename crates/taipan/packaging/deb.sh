@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes target/debian/taipan_*.deb: the binary with manual pages and completions. Needs cargo-deb.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 target=${CARGO_TARGET_DIR:-target}
 cargo build --release --locked -p taipan
-extra=packaging/extra
+extra=crates/taipan/packaging/extra
 rm -rf "$extra"
 mkdir -p "$extra"
 "$target/release/taipan" man "$extra/man"
