@@ -78,6 +78,12 @@ pub trait System: Send + Sync {
         Vec::new()
     }
 
+    /// The folder that people work in, whose files they know by relative paths
+    /// ([`crate::shown_path`]). It is the same as long as the system lives.
+    fn current_folder(&self) -> Option<&Utf8Path> {
+        None
+    }
+
     /// Compiles a C program with these options, runs it, and answers what it prints: how
     /// constants and types of the machine's C libraries are found out.
     fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
@@ -96,6 +102,7 @@ pub const SHIPPED: &str = "<taipan>";
 /// Files of the machine, with the modules that ship inside the binary on top.
 pub struct OsSystem {
     shipped: HashMap<Utf8PathBuf, &'static str>,
+    current_folder: Option<Utf8PathBuf>,
 }
 
 impl OsSystem {
@@ -104,6 +111,7 @@ impl OsSystem {
     pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
         OsSystem {
             shipped: shipped_map(shipped),
+            current_folder: camino::absolute_utf8(".").ok(),
         }
     }
 }
@@ -189,6 +197,10 @@ impl System for OsSystem {
             .collect();
         all.sort();
         all
+    }
+
+    fn current_folder(&self) -> Option<&Utf8Path> {
+        self.current_folder.as_deref()
     }
 
     fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {

@@ -55,6 +55,10 @@ impl System for Overlay {
         self.under.environment()
     }
 
+    fn current_folder(&self) -> Option<&Utf8Path> {
+        self.under.current_folder()
+    }
+
     fn read(&self, path: &Utf8Path) -> FileContents {
         match self.lock().get(path) {
             Some(buffer) => FileContents::Text(buffer.text.clone()),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use crate::{Db, Diagnostic, LineIndex, Note, Severity, Span, TextRange};
@@ -10,6 +11,16 @@ use crate::{Db, Diagnostic, LineIndex, Note, Severity, Span, TextRange};
 /// Lines longer than this are cut around the place that matters (generated and
 /// minified files).
 const LONGEST_LINE: usize = 300;
+
+/// A path as text for people has it: relative for what is below the current folder. What
+/// programs read (JSON, SARIF) has absolute paths.
+pub fn shown_path<'p>(db: &dyn Db, path: &'p Utf8Path) -> &'p Utf8Path {
+    let below = db
+        .system()
+        .current_folder()
+        .and_then(|f| path.strip_prefix(f).ok());
+    below.filter(|p| !p.as_str().is_empty()).unwrap_or(path)
+}
 
 /// The diagnostic as rustc would print it, with colours if asked for.
 pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
@@ -121,7 +132,7 @@ impl Excerpt {
             end = end.min(to);
         }
         Excerpt {
-            path: span.file.path(db).to_string(),
+            path: shown_path(db, span.file.path(db)).to_string(),
             source: text[from..to].to_owned(),
             line: text[..start].bytes().filter(|b| *b == b'\n').count() + 1,
             span: start - from..end - from,
@@ -140,7 +151,7 @@ impl Excerpt {
         let last = a.end.max(b.end);
         let to = text[last..].find('\n').map_or(text.len(), |i| last + i);
         Excerpt {
-            path: span.file.path(db).to_string(),
+            path: shown_path(db, span.file.path(db)).to_string(),
             source: text[from..to].to_owned(),
             line: text[..from].bytes().filter(|b| *b == b'\n').count() + 1,
             span: a.start - from..a.end - from,

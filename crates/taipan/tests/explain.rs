@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 use taipan_codes::{Example, all};
 
 fn taipan(folder: &Path, args: &[&str]) -> Output {
@@ -26,8 +26,8 @@ fn codes(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The codes that an example gives in a process of its own.
-fn codes_alone(example: &Example) -> Vec<String> {
+/// Runs an example in a process of its own.
+fn alone(example: &Example) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut main = example.source;
     if example.language == "toml" {
@@ -41,12 +41,39 @@ fn codes_alone(example: &Example) -> Vec<String> {
         args.push("main.py");
     }
     args.insert(1, "--no-cache");
-    let out = taipan(folder.path(), &args);
+    taipan(folder.path(), &args)
+}
+
+/// The codes that an example gives in a process of its own.
+fn codes_alone(example: &Example) -> Vec<String> {
+    let out = alone(example);
     let told = text(&out.stdout) + &text(&out.stderr);
     if example.language == "python" {
-        assert_eq!(out.status.success(), !example.is_wrong, "{args:?}\n{told}");
+        assert_eq!(out.status.success(), !example.is_wrong, "{told}");
     }
     codes(&told)
+}
+
+/// What is printed for each code's example is a file of its own, so that a change of words
+/// or places is seen in review. `UPDATE_EXPECT=1` writes them anew.
+#[test]
+fn examples_are_told_in_these_words() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wordings");
+    let mut names = Vec::new();
+    for e in all() {
+        for x in e.examples().filter(|x| x.is_wrong) {
+            let out = alone(x);
+            let name = format!("{}.txt", e.code);
+            expect_file![folder.join(&name)].assert_eq(&text(&out.stderr));
+            names.push(name);
+        }
+    }
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, names, "files without an example");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Programs with many mistakes: each is told at once, and nothing that follows from one.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
 use expect_test::{Expect, expect};
@@ -246,4 +247,36 @@ def entry_point(argv):
             main.py:3 TP0001 `)` does not close the `[` before it
         "#]],
     );
+}
+
+#[test]
+fn paths_below_the_current_folder_are_relative() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("lib")).unwrap();
+    std::fs::write(root.join("lib/main.py"), "import helper\n").unwrap();
+    std::fs::write(root.join("lib/helper.py"), "import nothing\n").unwrap();
+    let places = |at: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command
+            .current_dir(root.join(at))
+            .args(["check", "--no-cache"]);
+        let out = command.args(args).output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        let lines = said.lines().filter_map(|l| l.split_once("> "));
+        let files = lines.map(|(_, place)| place.split_once(':').unwrap().0);
+        files.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let absolute = root.join("lib/main.py");
+    let absolute = absolute.to_str().unwrap();
+    let set = |paths: [&str; 2]| BTreeSet::from(paths.map(str::to_owned));
+    let below = ["lib/helper.py", "lib/main.py"];
+    assert_eq!(places("", &["lib/main.py"]), set(below));
+    assert_eq!(places("", &[absolute]), set(below));
+    assert_eq!(places("lib", &["main.py"]), set(["helper.py", "main.py"]));
+    // Elsewhere only the whole path says where it is.
+    std::fs::create_dir(root.join("other")).unwrap();
+    let outside = below.map(|p| format!("{}/{p}", root.display()));
+    let outside = BTreeSet::from(outside);
+    assert_eq!(places("other", &[absolute]), outside);
 }

@@ -459,7 +459,7 @@ def test_python():
         >           raise ValueError("bad %d" % n)
         E       ValueError: bad -3
 
-        /tmp/lib.py:7: ValueError
+        lib.py:7: ValueError
         __________________________________ test_deep ___________________________________
 
             def test_deep():
@@ -469,21 +469,21 @@ def test_python():
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >       return deep(n - 1)
 
-        /tmp/lib.py:13: in deep
+        lib.py:13: in deep
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >       return deep(n - 1)
 
-        /tmp/lib.py:13: in deep
+        lib.py:13: in deep
             ... 18 more calls of this kind
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >           check(-1)
 
-        /tmp/lib.py:12: in deep
+        lib.py:12: in deep
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >           raise ValueError("bad %d" % n)
         E       ValueError: bad -1
 
-        /tmp/lib.py:7: ValueError
+        lib.py:7: ValueError
 
         =========================== short test summary info ============================
         FAILED test_it.py::test_text - ValueError: bad -3

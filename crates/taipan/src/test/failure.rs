@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
-use taipan_base::{Db, Diagnostic, render_text};
+use taipan_base::{Db, Diagnostic, render_text, shown_path};
 use taipan_driver::Database;
 use taipan_driver::testing::{CollectError, TestFailure, TestFrame, TestOutcome, TestResult};
 
@@ -106,7 +106,7 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
         }
         let shown = match f.file == own {
             true => r.file.as_str(),
-            false => &*f.file,
+            false => shown_path(db, Utf8Path::new(&*f.file)).as_str(),
         };
         if i > 0 {
             let _ = writeln!(out, "{}", "_ ".repeat(40).trim_end());
