@@ -4,12 +4,14 @@
 //! the sources is looked up last. So the solver depends on no position, and an edit that
 //! moves lines only has places looked up again.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic, Program, SHIPPED, Span};
 use taipan_flow::{Given, assigned_at, flow_diagnostics, made_text_at, span_at};
-use taipan_graph::{BlockId, FunctionGraph, HighLevel, HlOp, ObjId, Operand};
+use taipan_graph::{BlockId, FunctionGraph, HighLevel, HlOp, Link, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
@@ -483,6 +485,8 @@ fn local_conflicts(
         return all;
     };
     let mut told: Vec<(String, Vec<Place>)> = Vec::new();
+    // Most functions have no such variable.
+    let ways = LazyCell::new(|| only_ways(graph));
     for target in graph.reachable() {
         for (i, v) in graph.block(target).inputargs.iter().enumerate() {
             if !state.vars.get(v.index()).is_some_and(is_conflict) {
@@ -508,7 +512,7 @@ fn local_conflicts(
                     clash |= is_conflict(&sum);
                 }
                 let last = graph.block(*b).operations.last().map(|o| o.at);
-                let given = given(graph, *b, arg);
+                let given = given(graph, &ways, *b, arg);
                 let at = match (given, link.at.or(last), sources) {
                     // A value of its own, which no variable has had.
                     (Given::MadeBy(at), _, _) if name.is_empty() => Some(at),
@@ -552,8 +556,30 @@ fn local_conflicts(
     all
 }
 
+/// The one link that leads to each block, with the block that it leaves; none where several
+/// lead there or the function begins.
+type Ways<'a> = FxHashMap<BlockId, Option<(BlockId, &'a Link<HighLevel>)>>;
+
+fn only_ways(graph: &FunctionGraph) -> Ways<'_> {
+    let mut ways = Ways::default();
+    ways.insert(graph.startblock, None);
+    for from in graph.reachable() {
+        for link in &graph.block(from).exits {
+            ways.entry(link.target)
+                .and_modify(|way| *way = None)
+                .or_insert(Some((from, link)));
+        }
+    }
+    ways
+}
+
 /// What can be said of a value that a block passes on.
-fn given<'a>(graph: &'a FunctionGraph, block: BlockId, arg: &'a Operand<HighLevel>) -> Given<'a> {
+fn given<'a>(
+    graph: &'a FunctionGraph,
+    ways: &Ways<'a>,
+    block: BlockId,
+    arg: &'a Operand<HighLevel>,
+) -> Given<'a> {
     let (mut block, mut v) = match arg {
         Operand::Const(c) => return Given::Const(c),
         Operand::Var(v) => (block, *v),
@@ -567,13 +593,10 @@ fn given<'a>(graph: &'a FunctionGraph, block: BlockId, arg: &'a Operand<HighLeve
         let Some(i) = b.inputargs.iter().position(|x| *x == v) else {
             break;
         };
-        let mut links = (graph.reachable().into_iter())
-            .flat_map(|from| graph.block(from).exits.iter().map(move |l| (from, l)))
-            .filter(|(_, l)| l.target == block);
-        match (links.next(), links.next()) {
-            (Some((from, link)), None) if block != graph.startblock => match &link.args[i] {
+        match ways.get(&block) {
+            Some(Some((from, link))) => match &link.args[i] {
                 Operand::Const(c) => return Given::Const(c),
-                Operand::Var(x) => (block, v) = (from, *x),
+                Operand::Var(x) => (block, v) = (*from, *x),
             },
             _ => break,
         }

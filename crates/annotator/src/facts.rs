@@ -54,7 +54,7 @@ pub(crate) struct Facts {
     /// Operations that are wrong have a value of which nothing is known.
     pub(crate) recovering: bool,
     /// The names of attributes in the program, while recovering.
-    pub(crate) names: KnownNames,
+    pub(crate) names: Arc<KnownNames>,
     /// See [`Roots::jit`](crate::Roots::jit).
     pub(crate) jit: bool,
 }

@@ -2,9 +2,10 @@
 //! attribute that nothing could ever define is told from one whose value is yet to come.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::{Db, Program};
+use taipan_base::{Db, File, Program};
 use taipan_code::{Code, CodeConst, CodeKind, Instr, code, code_spans, file_codes};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Image, ObjData, image, program_files};
@@ -18,8 +19,31 @@ pub(crate) struct KnownNames {
     of: FxHashMap<ObjId, BTreeSet<Box<str>>>,
 }
 
+/// The names that a program knows. Reads the whole image and all code: whoever asks depends
+/// only on the names, which few edits change.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn known_attributes(db: &dyn Db, program: Program) -> Arc<KnownNames> {
+    Arc::new(KnownNames::of_program(db, program))
+}
+
+/// The names of the attributes that the code of a file assigns.
+#[salsa::tracked(returns(ref))]
+fn assigned_in(db: &dyn Db, file: File) -> BTreeSet<Box<str>> {
+    let mut names = BTreeSet::new();
+    for (id, code) in file_codes(db, file).iter() {
+        names.extend(assigned(code));
+        if code.poisoned {
+            // Of a statement with a syntax error there are no instructions.
+            let whole = code_spans(db, *id).whole;
+            let text = file.text(db).get(whole.start as usize..whole.end as usize);
+            names.extend(dotted(text.unwrap_or_default()));
+        }
+    }
+    names
+}
+
 impl KnownNames {
-    pub(crate) fn of_program(db: &dyn Db, program: Program) -> KnownNames {
+    fn of_program(db: &dyn Db, program: Program) -> KnownNames {
         let mut known = KnownNames::default();
         let image = image(db, program);
         for data in image.objects.values() {
@@ -28,15 +52,7 @@ impl KnownNames {
             }
         }
         for file in program_files(db, program).iter() {
-            for (id, code) in file_codes(db, *file).iter() {
-                known.all.extend(assigned(code));
-                if code.poisoned {
-                    // Of a statement with a syntax error there are no instructions.
-                    let whole = code_spans(db, *id).whole;
-                    let text = file.text(db).get(whole.start as usize..whole.end as usize);
-                    known.all.extend(dotted(text.unwrap_or_default()));
-                }
-            }
+            known.all.extend(assigned_in(db, *file).iter().cloned());
         }
         for (id, data) in &image.objects {
             if let ObjData::Class(c) = &**data {
@@ -69,7 +85,7 @@ impl KnownNames {
     }
 }
 
-fn code_of(db: &dyn Db, image: &Image, value: &Const) -> Option<std::sync::Arc<Code>> {
+fn code_of(db: &dyn Db, image: &Image, value: &Const) -> Option<Arc<Code>> {
     let Const::Obj(id) = value else { return None };
     match &**image.objects.get(id)? {
         ObjData::Function(f) => Some(code(db, f.code)),

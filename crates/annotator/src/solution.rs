@@ -10,7 +10,7 @@ use taipan_interp::{Name, Object, module_global, named_id, object};
 
 use crate::eval::Root;
 use crate::facts::Facts;
-use crate::names::KnownNames;
+use crate::names::known_attributes;
 use crate::project::{Naming, Projector};
 use crate::reads::apart;
 use crate::result::{FunctionAnnotation, Signature};
@@ -132,7 +132,7 @@ fn solve_program(db: &dyn Db, roots: Roots) -> Solution {
     let mut work = Work::on(&state, fresh);
     if recovering {
         // What they say is no fact that the solver keeps track of.
-        let names = KnownNames::of_program(db, program);
+        let names = known_attributes(db, program);
         if let Some(warm) = work.warm.take_if(|w| w.solver.facts.names != names) {
             drop(warm);
             let mut warm = fresh();

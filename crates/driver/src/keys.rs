@@ -24,7 +24,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
     let helper = |key: HelperKey| format!("{}{:?}", key.name(db), key.args(db));
     let low_level = |id| LLFunction::from_id(id).sym(db).name().to_owned();
     Some(match query {
-        "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" => {
+        "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" | "assigned_in" => {
             File::from_id(id).path(db).to_string()
         }
         "code" | "code_spans" => {
@@ -35,7 +35,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
                 n => format!("{file}:{}#{n}", code.qualname(db)),
             }
         }
-        "image" | "image_diagnostics" | "entry_point" | "target_module" => {
+        "image" | "image_diagnostics" | "entry_point" | "target_module" | "known_attributes" => {
             Program::from_id(id).target(db).to_string()
         }
         "object" => {

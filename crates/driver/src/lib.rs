@@ -60,6 +60,7 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use parallel::set_threads;
 pub use session::{Failure, LoadOptions, check, entry_roots, has_errors, load};
+pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
 pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};
 pub use targets::{find_targets, is_target, python_files};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use expect_test::{Expect, expect};
 use taipan_base::{MemorySystem, System, sync};
-use taipan_driver::{Database, LoadOptions, QueryEvent, Timings, compile_native};
+use taipan_driver::{Database, LoadOptions, QueryEvent, Timings, compile_native, load};
 
 struct Workbench {
     db: Database,
@@ -14,6 +14,13 @@ struct Workbench {
 
 impl Workbench {
     fn new(files: &[(&str, &str)]) -> Workbench {
+        let bench = Workbench::with(files);
+        bench.compile().expect("the program compiles");
+        bench.db.take_log();
+        bench
+    }
+
+    fn with(files: &[(&str, &str)]) -> Workbench {
         let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
         for (path, text) in files {
             system.write(*path, text);
@@ -23,9 +30,15 @@ impl Workbench {
             system,
         };
         bench.db.log().record_from_now();
-        bench.compile().expect("the program compiles");
-        bench.db.take_log();
         bench
+    }
+
+    /// The messages of what is wrong.
+    fn mistakes(&self) -> Vec<String> {
+        let target = Utf8Path::new("/main.py");
+        let program = load(&self.db, target, &LoadOptions::default()).expect("it loads");
+        let all = taipan_driver::check(&self.db, program, &mut Timings::default());
+        all.iter().map(|d| d.message.clone()).collect()
     }
 
     /// Everything up to the object file of the whole program.
@@ -43,6 +56,11 @@ impl Workbench {
         sync(&mut self.db, &[Utf8PathBuf::from(path)]);
         // An edit may break the program.
         let _ = self.compile();
+        self.ran()
+    }
+
+    /// Stages that ran since this was last asked.
+    fn ran(&self) -> String {
         let mut lines: Vec<String> = self
             .db
             .take_log()
@@ -64,6 +82,8 @@ const STAGES: &[&str] = &[
     "code",
     "image",
     "flow_graph",
+    "assigned_in",
+    "known_attributes",
     "solve",
     "annotate_helper",
     "rtyped_graph",
@@ -131,6 +151,56 @@ fn one_body() {
         solve /main.py
     "#]],
     );
+}
+
+/// A program with mistakes has two solvers, the second of which asks for the names of all
+/// attributes. Both look what an edit changed; only files that it touched are read for names.
+#[test]
+fn edits_of_a_broken_program() {
+    let lib = format!("{LIB}\ndef unreached(s):\n    s.w = 5\n    return s.h\n");
+    let main = MAIN.replace("area(s))", "area(s)) + s.depth");
+    let mut bench = Workbench::with(&[("/main.py", &main), ("/lib.py", &lib)]);
+    let mistakes = bench.mistakes();
+    expect!["an instance of lib.Shape has no attribute depth"].assert_eq(&mistakes.join("\n"));
+    bench.db.take_log();
+    let mut edit = |from: &str, to: &str| {
+        let text = lib.replace(from, to);
+        assert_ne!(text, lib);
+        bench.system.write("/lib.py", &text);
+        sync(&mut bench.db, &[Utf8PathBuf::from("/lib.py")]);
+        assert_eq!(bench.mistakes(), mistakes);
+        bench.ran()
+    };
+    expect![[r#"
+        assigned_in /lib.py
+        module_codes /lib.py
+        parse /lib.py
+        solve /main.py
+        solve /main.py
+    "#]]
+    .assert_eq(&edit("s.w = 5", "s.w = s.h + 5"));
+    expect![[r#"
+        assigned_in /lib.py
+        code /lib.py:area
+        flow_graph lib.area
+        module_codes /lib.py
+        parse /lib.py
+        solve /main.py
+        solve /main.py
+    "#]]
+    .assert_eq(&edit("s.w * s.h", "s.w * s.h + 1"));
+    // A name that nothing else has.
+    expect![[r#"
+        assigned_in /lib.py
+        code /lib.py:area
+        flow_graph lib.area
+        known_attributes /main.py
+        module_codes /lib.py
+        parse /lib.py
+        solve /main.py
+        solve /main.py
+    "#]]
+    .assert_eq(&edit("s.w = 5", "s.size = 5"));
 }
 
 #[test]

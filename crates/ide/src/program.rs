@@ -9,7 +9,7 @@ use taipan_annotator::{RootSet, Roots, Spec, specs_of};
 use taipan_base::{Db, File, Program, Span, TextRange};
 use taipan_code::scope::ScopeNode;
 use taipan_code::{CodeId, code_spans, module_codes, test_codes};
-use taipan_driver::{Database, LoadOptions, entry_roots};
+use taipan_driver::{Database, LoadOptions, entry_roots, module_of};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
     ModuleName, Name, ObjData, Object, class_attr, module_global, module_named, object,
@@ -193,22 +193,7 @@ impl<'db> Home<'db> {
 
     /// The module object that a file became.
     pub(crate) fn module_of(&self, file: File) -> Option<ObjId> {
-        let path = file.path(self.db);
-        let stem = path.as_str().strip_suffix(".py")?;
-        let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
-        let mut name = String::new();
-        for part in stem.rsplit('/').filter(|p| !p.is_empty()) {
-            name = match name.is_empty() {
-                true => part.to_owned(),
-                false => format!("{part}.{name}"),
-            };
-            if let Some(m) = self.module_named(&name)
-                && self.file_of_module(m) == Some(file)
-            {
-                return Some(m);
-            }
-        }
-        None
+        module_of(self.db, self.program, file)
     }
 
     /// The file that a module was made from.

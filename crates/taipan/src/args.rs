@@ -203,8 +203,15 @@ pub(crate) struct CodeOptions {
     /// Generate the just-in-time compiler of an interpreter with hints.
     #[arg(long)]
     pub(crate) jit: bool,
-    /// Check indices, raw memory that was freed and the like, and say where (`=false`: do not);
-    /// with -O0 by default
+    #[command(flatten)]
+    pub(crate) checks: Checks,
+}
+
+/// Whether code is checked while it runs.
+#[derive(Clone, Args)]
+pub(crate) struct Checks {
+    /// Check indices, raw memory that was freed and the like, and say where (`=false`: do not).
+    /// By default tests, called functions and what `run -O0` runs are checked.
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     pub(crate) lldebug: Option<bool>,
@@ -213,7 +220,7 @@ pub(crate) struct CodeOptions {
 impl CodeOptions {
     /// Whether code that is run at once has checks.
     pub(crate) fn checked(&self) -> bool {
-        self.lldebug.unwrap_or(self.optimize == 0)
+        self.checks.lldebug.unwrap_or(self.optimize == 0)
     }
 }
 
@@ -366,11 +373,8 @@ pub(crate) struct CallArgs {
     /// Which engine executes.
     #[arg(long, value_enum, default_value = "llinterp")]
     pub(crate) engine: Engine,
-    /// Check indices, raw memory that was freed and the like, and say where (`=false`: do not);
-    /// with machine code by default
-    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true,
-          default_missing_value = "true")]
-    pub(crate) lldebug: Option<bool>,
+    #[command(flatten)]
+    pub(crate) checks: Checks,
     /// Print one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -602,11 +606,8 @@ pub(crate) struct TestArgs {
     /// Which engine executes.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) engine: TestEngine,
-    /// Check indices, raw memory that was freed and the like, and say where (`=false`: do not);
-    /// by default
-    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true,
-          default_missing_value = "true")]
-    pub(crate) lldebug: Option<bool>,
+    #[command(flatten)]
+    pub(crate) checks: Checks,
     /// Test files, folders, or tests as FILE.py::TestX::test_y; this folder by default.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<Utf8PathBuf>,

@@ -19,7 +19,7 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         return batch::batch(args, file);
     }
     let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
-    context.load.checked = args.lldebug.unwrap_or(args.engine == Engine::Native);
+    context.load.checked = args.checks.lldebug.unwrap_or(args.engine == Engine::Native);
     context.db.generate_jit(args.jit);
     let answers = match Answers::new(args.json) {
         Ok(a) => a,

@@ -51,7 +51,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
-    context.load.checked = args.code.lldebug == Some(true);
+    context.load.checked = args.code.checks.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
     let output = output_of(args);
     let build = match args.code.jit {

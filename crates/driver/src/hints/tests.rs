@@ -27,6 +27,17 @@ struct Bench {
 }
 
 impl Bench {
+    /// The functions that were timeshifted since this was last asked.
+    fn timeshifted_now(&self) -> String {
+        let log = self.db.take_log().into_iter();
+        let mut lines: Vec<String> = log
+            .filter(|(q, _, event)| *event == QueryEvent::Executed && q == "timeshifted")
+            .map(|(_, key, _)| key)
+            .collect();
+        lines.sort();
+        lines.join(", ")
+    }
+
     fn new(source: &str, args: usize) -> Bench {
         let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
         system.write("/main.py", source);
@@ -401,13 +412,7 @@ fn an_edit_timeshifts_one_function() {
         sync(&mut b.db, &[Utf8PathBuf::from("/main.py")]);
         let made = all(b);
         assert_eq!(made, all(&Bench::new(&source, 1)));
-        let log = b.db.take_log().into_iter();
-        let mut lines: Vec<String> = log
-            .filter(|(q, _, event)| *event == QueryEvent::Executed && q == "timeshifted")
-            .map(|(_, key, _)| key)
-            .collect();
-        lines.sort();
-        lines.join(", ")
+        b.timeshifted_now()
     };
     let everything = "main.add, main.mul, main.step, portal of main.f";
     assert_eq!(edit(&mut b, "", ""), everything);
@@ -462,13 +467,7 @@ fn a_late_write_reaches_who_reads_the_field() {
             let f = b.named(&format!("main.{name}"));
             program.timeshifted(&f).expect("a graph");
         }
-        let log = b.db.take_log().into_iter();
-        let mut lines: Vec<String> = log
-            .filter(|(q, _, event)| *event == QueryEvent::Executed && q == "timeshifted")
-            .map(|(_, key, _)| key)
-            .collect();
-        lines.sort();
-        lines.join(", ")
+        b.timeshifted_now()
     };
     let everything = "main.late, main.left, main.right";
     assert_eq!(edit("return acc"), everything);

@@ -6,4 +6,5 @@ mod user;
 
 pub(crate) use pictures::{Known, add_graph, drawn};
 pub(crate) use places::Places;
+pub use user::module_of;
 pub(crate) use user::{User, user_of};

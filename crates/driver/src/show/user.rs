@@ -74,8 +74,8 @@ fn function_in(db: &Database, program: Program, file: File, name: &str) -> Optio
     }
 }
 
-/// The module that a program made of a file.
-fn module_of(db: &Database, program: Program, file: File) -> Option<ObjId> {
+/// The module that a program made of a file, if it did.
+pub fn module_of(db: &Database, program: Program, file: File) -> Option<ObjId> {
     let path = file.path(db);
     if program.target(db) == path {
         return *target_module(db, program);

@@ -73,7 +73,7 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         trust: args.trust,
         jobs: args.common.threads.unwrap_or(defaults.jobs),
         load: LoadOptions {
-            checked: args.lldebug.unwrap_or(true),
+            checked: args.checks.lldebug.unwrap_or(true),
             ..context.load.clone()
         },
     })

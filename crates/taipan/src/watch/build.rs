@@ -18,7 +18,7 @@ impl Build {
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
-            checked: args.code.lldebug == Some(true),
+            checked: args.code.checks.lldebug == Some(true),
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit);
