@@ -12,13 +12,20 @@ use serde_json::{Value, json};
 use taipan_driver::{CallOutcome, CallRequest, Failure, call as call_function, parse_literal};
 
 use crate::args::{CallArgs, Engine};
-use crate::output::{Context, tell, written};
+use crate::output::{Context, put, tell, written};
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
     if let Some(file) = &args.batch {
         return batch::batch(args, file);
     }
-    let context = Context::once(&args.common, args.function.as_deref().map(Into::into));
+    let context = match Context::once(&args.common, args.function.as_deref().map(Into::into)) {
+        Ok(context) => context,
+        Err(code) if args.json => {
+            let answer = json!({"error": "the configuration of the project cannot be read"});
+            return put(&format!("{answer}\n")).max(code);
+        }
+        Err(code) => return code,
+    };
     context.load.checked = args.checks.lldebug.unwrap_or(args.engine == Engine::Native);
     context.db.generate_jit(args.jit);
     let answers = match Answers::new(args.json) {

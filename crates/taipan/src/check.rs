@@ -1,5 +1,7 @@
 //! `taipan check`
 
+use std::collections::HashSet;
+
 use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, render_json, render_sarif};
 use taipan_driver::{
@@ -14,7 +16,10 @@ use crate::output::{Context, diagnostics_text, exit_code, put, tell};
 const VERBOSE_LINES: usize = 60;
 
 pub(crate) fn check(args: &CheckArgs) -> i32 {
-    let context = Context::once(&args.common, args.paths.first().map(|p| &**p));
+    let context = match Context::once(&args.common, args.paths.first().map(|p| &**p)) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     if args.verbose {
         context.db.log().record_from_now();
     }
@@ -75,13 +80,21 @@ pub(crate) fn check_targets(
         found: Vec::new(),
         failures: Vec::new(),
     };
+    let mut told = HashSet::new();
     match targets {
         Ok(targets) => {
             for target in targets {
                 let found = load(db, &target, options)
                     .and_then(|program| Ok(guarded(|| check_program(db, program, timings))?));
                 match found {
-                    Ok(found) => checked.found.extend(found),
+                    Ok(found) => {
+                        for d in found {
+                            // What is wrong with a module that several targets import.
+                            if told.insert((d.code, d.primary, d.message.clone())) {
+                                checked.found.push(d);
+                            }
+                        }
+                    }
                     Err(f) => checked.failures.push(f),
                 }
             }

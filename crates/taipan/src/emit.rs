@@ -11,7 +11,10 @@ use crate::args::{EmitArgs, EmitFormat, Stage};
 use crate::output::{Context, put};
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
-    let context = Context::once(&args.common, Some(args.function.as_str().into()));
+    let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     let code = match stage(args.stage) {
         Ok(stage) => print(args, stage, context),
         Err(f) => context.fail(&f),

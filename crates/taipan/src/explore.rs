@@ -9,7 +9,10 @@ use crate::args::ExploreArgs;
 use crate::output::{Context, put, tell};
 
 pub(crate) fn explore(args: &ExploreArgs) -> i32 {
-    let context = Context::new(&args.common(), Some(&args.target));
+    let context = match Context::new(&args.common(), Some(&args.target)) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     // Before anything is served: a wrong name is no program.
     if let Err(f) = taipan_driver::load(&context.db, &args.target, &context.load) {
         return context.fail(&f);

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use taipan_base::{Diagnostic, Severity, render_text};
 use taipan_driver::{
     Cache, CacheLimits, Config, Database, Failure, LoadOptions, Timings, default_cache_folder,
-    find_config,
+    find_config, has_errors,
 };
 
 use crate::args::Common;
@@ -27,16 +27,21 @@ pub(crate) struct Context {
 impl Context {
     /// What [`Context::new`] gives, for commands after which the process ends: it is
     /// never freed, which would take as long as a tenth of the command.
-    pub(crate) fn once(common: &Common, target: Option<&Utf8Path>) -> &'static mut Context {
-        Box::leak(Box::new(Context::new(common, target)))
+    pub(crate) fn once(
+        common: &Common,
+        target: Option<&Utf8Path>,
+    ) -> Result<&'static mut Context, i32> {
+        Ok(Box::leak(Box::new(Context::new(common, target)?)))
     }
 
     /// The surroundings of a command on a target, whose project has the cache, and the
-    /// configuration that counts where the command line says nothing.
-    pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Context {
+    /// configuration that counts where the command line says nothing. If that cannot be
+    /// read, it is told, and the exit code comes back: other settings than the ones that are
+    /// meant would do something else.
+    pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Result<Context, i32> {
         let db = Database::default();
         let target = target.unwrap_or(Utf8Path::new("."));
-        let (config, wrong) = project_config(&db, target);
+        let config = sound_config(&db, target)?;
         if !common.no_cache && config.cache != Some(false) {
             let folder = match common.cache_dir.as_ref().or(config.cache_dir.as_ref()) {
                 Some(folder) => folder.clone(),
@@ -70,14 +75,12 @@ impl Context {
             load.step_limit = limit;
         }
         let timings = Timings::counting(db.log());
-        let context = Context {
+        Ok(Context {
             db,
             load,
             config,
             timings,
-        };
-        context.print(&wrong);
-        context
+        })
     }
 
     /// Prints what `--timings` and `--log-queries` ask for, and keeps what later
@@ -183,6 +186,17 @@ pub(crate) fn exit_code(failure: &Failure) -> i32 {
     match failure {
         Failure::Diagnostics(_) | Failure::Fatal(_) => 1,
         Failure::Usage(_) | Failure::Internal(_) => 2,
+    }
+}
+
+/// The configuration of a project; what is wrong with it is told. The exit code if it cannot
+/// be used.
+pub(crate) fn sound_config(db: &Database, about: &Utf8Path) -> Result<Config, i32> {
+    let (config, wrong) = project_config(db, about);
+    tell(&diagnostics_text(db, &wrong, color()));
+    match has_errors(&wrong) {
+        true => Err(2),
+        false => Ok(config),
     }
 }
 

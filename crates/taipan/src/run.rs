@@ -9,7 +9,10 @@ use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_c
 use crate::output::{Context, color, diagnostics_text, tell};
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
-    let context = Context::once(&args.common, Some(&args.target));
+    let context = match Context::once(&args.common, Some(&args.target)) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     let configured = context.config.engine.as_deref().map(|e| match e {
         "llinterp" => Engine::Llinterp,
         "c" => Engine::C,
@@ -47,7 +50,10 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 }
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
-    let context = Context::once(&args.common, Some(&args.target));
+    let context = match Context::once(&args.common, Some(&args.target)) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }

@@ -11,7 +11,10 @@ use crate::call::{engine, split_function};
 use crate::output::{Context, put, tell};
 
 pub(crate) fn timeshift(args: &TimeshiftArgs) -> i32 {
-    let context = Context::once(&args.common, Some(args.function.as_str().into()));
+    let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     let outcome = request(args)
         .and_then(|r| specialize(&context.db, &context.load, &r, &mut context.timings));
     let code = match outcome {

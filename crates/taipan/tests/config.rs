@@ -68,3 +68,32 @@ fn what_is_wrong_in_the_configuration_is_told() {
     let text = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success() && text.contains("TP0011"), "{text}");
 }
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_wrong_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "pyproject.toml", "[tool.taipan]\npath = 1\n");
+    let program = "def entry_point(argv):\n    print 'ran'\n    return 0\n";
+    write(dir.path(), "good.py", program);
+    for args in [
+        &["check"][..],
+        &["run", "good.py"],
+        &["build", "good.py"],
+        &["test"],
+        &["emit", "flow", "good.py:entry_point"],
+        &["watch", "check"],
+        &["call", "good.py:entry_point", "[]"],
+        &["call", "--batch", "-"],
+    ] {
+        let out = taipan(dir.path(), args);
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{args:?} {text}");
+        assert!(text.contains("error[TP0010]"), "{args:?} {text}");
+        assert_eq!(text.matches("TP0010").count(), 1, "{args:?} {text}");
+        assert!(out.stdout.is_empty(), "{args:?}");
+    }
+    // Programs that read answers get one.
+    let out = taipan(dir.path(), &["call", "--json", "good.py:entry_point", "[]"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(out.stdout.starts_with(b"{\"error\":"));
+}

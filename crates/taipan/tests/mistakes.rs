@@ -280,3 +280,31 @@ fn paths_below_the_current_folder_are_relative() {
     let outside = BTreeSet::from(outside);
     assert_eq!(places("other", &[absolute]), outside);
 }
+
+#[test]
+fn a_module_of_several_targets_is_told_of_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "lib.py",
+        "import nothing\ndef f(n):\n    return n.upper()\n",
+    );
+    for name in ["a.py", "b.py"] {
+        write(
+            name,
+            "import lib\ndef entry_point(argv):\n    return lib.f(len(argv))\n",
+        );
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command
+        .current_dir(folder.path())
+        .args(["check", "--no-cache"]);
+    let out = command.output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    let errors: Vec<&str> = said.lines().filter(|l| l.contains("error")).collect();
+    expect![[r#"
+        error[TP0201]: ImportError: No module named nothing
+        error[TP0301]: an int has no attribute upper
+        2 errors"#]]
+    .assert_eq(&errors.join("\n"));
+}

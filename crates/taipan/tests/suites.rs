@@ -529,3 +529,174 @@ fn many_wrong_tests_are_found_in_few_attempts() {
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("60 passed, 60 interpreted"), "{out}");
 }
+
+const SHARED: &str = r#"
+class Parser(object):
+    def __init__(self, text):
+        self.text = text
+    def parse(self):
+        return self.peeek()
+    def peek(self):
+        return self.text
+
+def run(text):
+    return Parser(text).parse()
+"#;
+
+const FIRST: &str = r#"
+from shared import Parser, run
+def test_one():
+    assert run('1') == '1'
+def test_two():
+    assert run('2') == '2'
+def test_three():
+    assert run('3') == undefined
+def test_fine():
+    assert Parser('x').peek() == 'x'
+"#;
+
+const SECOND: &str = r#"
+from shared import run
+def test_four():
+    assert run('4') == '4'
+"#;
+
+/// The part of a report between the letters and the counts.
+fn told(files: &[(&str, &str)], args: &[&str]) -> String {
+    let (code, stdout) = run(files, args);
+    assert_eq!(code, 1);
+    let from = stdout.find("[100%]").map_or(0, |i| i + "[100%]".len());
+    let to = stdout.find("=========================== short").unwrap();
+    stdout[from..to].trim().to_owned()
+}
+
+#[test]
+fn a_mistake_that_several_tests_reach_is_told_once() {
+    let files = [
+        ("shared.py", SHARED),
+        ("test_a.py", FIRST),
+        ("test_b.py", SECOND),
+    ];
+    expect![[r#"
+        test_b.py F                                                               [100%]
+
+        =================================== FAILURES ===================================
+        ___________________________________ test_one ___________________________________
+
+        The test cannot be compiled:
+
+        error[TP0301]: an instance of shared.Parser has no attribute peeek
+          --> shared.py:6:16
+           |
+         6 |         return self.peeek()
+           |                ^^^^^^^^^^
+           |
+        note: an instance of shared.Parser comes from here, in run()
+          --> shared.py:11:12
+           |
+        11 |     return Parser(text).parse()
+           |            ^^^^^^^^^^^^^^^^^^^^
+           = help: did you mean `peek`?
+
+        test_a.py::test_two: [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)
+        __________________________________ test_three __________________________________
+
+        The test cannot be compiled:
+
+        error[TP0222]: global name 'undefined' is not defined
+         --> test_a.py:8:24
+          |
+        8 |     assert run('3') == undefined
+          |                        ^^^^^^^^^
+
+        [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)
+        test_b.py::test_four: [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)"#]].assert_eq(&told(&files, &["--engine", "native"]));
+    expect![[r#"
+        test_b.py F                                                               [100%]
+
+        =================================== FAILURES ===================================
+        ___________________________________ test_one ___________________________________
+
+            def test_one():
+        >       assert run('1') == '1'
+
+        test_a.py:4: in test_one
+        _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+        >       return Parser(text).parse()
+
+        shared.py:11: in run
+        _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+        >           return self.peeek()
+        E       AttributeError: 'Parser' object has no attribute 'peeek'
+
+        shared.py:6: AttributeError
+        test_a.py::test_two: AttributeError: 'Parser' object has no attribute 'peeek' (shared.py:6, see test_a.py::test_one)
+        test_a.py::test_three: AttributeError: 'Parser' object has no attribute 'peeek' (shared.py:6, see test_a.py::test_one)
+        test_b.py::test_four: AttributeError: 'Parser' object has no attribute 'peeek' (shared.py:6, see test_a.py::test_one)"#]].assert_eq(&told(&files, &[]));
+}
+
+#[test]
+fn a_broken_module_is_told_once() {
+    let broken = format!("import nothing\n{SHARED}");
+    let files = [
+        ("shared.py", &*broken),
+        ("test_a.py", FIRST),
+        ("test_b.py", SECOND),
+    ];
+    let (_, stdout) = run(&files, &[]);
+    let from = stdout.find("=== ERRORS").unwrap();
+    let to = stdout.find("=========================== short").unwrap();
+    expect![[r#"
+        === ERRORS ====================================
+        __________________________ ERROR collecting test_a.py __________________________
+        error[TP0201]: ImportError: No module named nothing
+         --> shared.py:1:1
+          |
+        1 | import nothing
+          | ^^^^^^^^^^^^^^ raised at import time
+          |
+        note: in <module>
+         --> test_a.py:2:1
+          |
+        2 | from shared import Parser, run
+          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        note: in <module>
+         --> shared.py:1:1
+          |
+        1 | import nothing
+          | ^^^^^^^^^^^^^^
+
+        test_b.py: [TP0201] ImportError: No module named nothing (shared.py:1, see test_a.py)"#]]
+    .assert_eq(stdout[from..to].trim());
+
+    let unclosed = format!("x = [1, 2)\n{SHARED}");
+    let files = [
+        ("shared.py", &*unclosed),
+        ("test_a.py", FIRST),
+        ("test_b.py", SECOND),
+    ];
+    expect![[r#"
+        test_b.py F                                                               [100%]
+
+        ==================================== ERRORS ====================================
+        __________________________ ERROR collecting test_a.py __________________________
+        error[TP0001]: `)` does not close the `[` before it
+         --> shared.py:1:10
+          |
+        1 | x = [1, 2)
+          |          ^
+
+        test_b.py: [TP0001] `)` does not close the `[` before it (shared.py:1, see test_a.py)
+
+        =================================== FAILURES ===================================
+        ___________________________________ test_one ___________________________________
+
+            def test_one():
+        E       a file that it needs has a syntax error
+
+        test_a.py:3
+        test_a.py::test_two: a file that it needs has a syntax error (see test_a.py::test_one)
+        test_a.py::test_three: a file that it needs has a syntax error (see test_a.py::test_one)
+        test_b.py::test_four: a file that it needs has a syntax error (see test_a.py::test_one)"#]]
+    .assert_eq(&told(&files, &[]));
+}

@@ -291,12 +291,12 @@ def test_says_so():
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >       return len(lex(text))
 
-        /tmp/lib.py:23: in count
+        lib.py:23: in count
         _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
         >               raise Problem(len(out))
         E       Problem
 
-        /tmp/lib.py:15: Problem
+        lib.py:15: Problem
         ------------------------------- Captured output --------------------------------
         to be seen
         _________________________________ test_says_so _________________________________

@@ -361,7 +361,7 @@ fn test_runs_what_a_change_can_affect() {
     w.save("lib.py", "def value(n:\n");
     w.tells("error[TP0001]");
     w.tells("ERROR test_it.py");
-    w.tells("FAILED test_it.py::test_value - a file that it needs is no Python");
+    w.tells("FAILED test_it.py::test_value - a file that it needs has a syntax error");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
     w.tells("1 failed, 1 unchanged, 1 interpreted in");
     w.tells("an int has no attribute nothing");

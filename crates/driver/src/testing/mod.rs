@@ -255,7 +255,7 @@ impl Run<'_> {
                         .iter()
                         .all(|p| ![SYNTAX, NO_PYTHON].contains(&p.code));
                     if module.broken && python {
-                        let problem = "a file that it needs is no Python".to_owned();
+                        let problem = "a file that it needs has a syntax error".to_owned();
                         let outcome = TestOutcome::Failed(TestFailure::NotRun(problem));
                         self.finish(&mut pending, i, plain(outcome), false);
                         continue;

@@ -20,11 +20,11 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
-use taipan_driver::{CallRequest, Failure, call as call_function, parse_literal};
+use taipan_driver::{CallRequest, Database, Failure, call as call_function, parse_literal};
 
 use super::{Answers, answer, engine};
 use crate::args::CallArgs;
-use crate::output::{Context, tell, written};
+use crate::output::{Context, sound_config, tell, written};
 
 /// Set in the environment of a worker.
 const WORKER: &str = "TAIPAN_BATCH_WORKER";
@@ -34,6 +34,10 @@ const WORKER: &str = "TAIPAN_BATCH_WORKER";
 pub(super) fn batch(args: &CallArgs, file: &Utf8Path) -> i32 {
     if std::env::var_os(WORKER).is_some() {
         return work(args);
+    }
+    // Before each worker would say it.
+    if let Err(code) = sound_config(&Database::default(), ".".into()) {
+        return code;
     }
     let fail = |what: &dyn std::fmt::Display| {
         tell(&format!("taipan: {what}\n"));
@@ -160,7 +164,10 @@ fn ending(status: ExitStatus) -> String {
 
 /// The worker's side: answers one line of standard input after the other.
 fn work(args: &CallArgs) -> i32 {
-    let context = Context::once(&args.common, None);
+    let context = match Context::once(&args.common, None) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
     context.db.generate_jit(args.jit);
     let streams = own_input().and_then(|input| Ok((input, Answers::new(true)?)));
     let (input, mut answers) = match streams {

@@ -20,14 +20,10 @@ pub(super) fn section(db: &Database, style: Style, r: &TestResult) -> String {
     let TestOutcome::Failed(failure) = &r.outcome else {
         return String::new();
     };
-    let title = style.rule('_', &r.name.replace("::", "."));
-    let mut out = format!("{}\n\n", style.paint(color::RED, &title));
     if let TestFailure::NotCompiled(problems) = failure {
-        out += "The test cannot be compiled:\n\n";
-        out += &diagnostics(db, style, problems);
-    } else {
-        out += &traceback(db, style, r, failure);
+        return not_compiled(style, r, &diagnostics(db, style, problems));
     }
+    let mut out = title(style, r) + &traceback(db, style, r, failure);
     if let Some(note) = &r.note {
         let _ = writeln!(out, "note: {note}");
     }
@@ -39,6 +35,19 @@ pub(super) fn section(db: &Database, style: Style, r: &TestResult) -> String {
         }
     }
     out
+}
+
+/// The section of a test that cannot be compiled, with what is wrong.
+pub(super) fn not_compiled(style: Style, r: &TestResult, problems: &str) -> String {
+    format!(
+        "{}The test cannot be compiled:\n\n{problems}",
+        title(style, r)
+    )
+}
+
+fn title(style: Style, r: &TestResult) -> String {
+    let title = style.rule('_', &r.name.replace("::", "."));
+    format!("{}\n\n", style.paint(color::RED, &title))
 }
 
 /// The section of a file in which tests cannot be looked for.

@@ -3,6 +3,7 @@
 mod failure;
 pub(crate) mod junit;
 mod terminal;
+mod told;
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -22,9 +23,12 @@ use terminal::Terminal;
 pub(crate) use terminal::{Style, details, lines, summary};
 
 pub(crate) fn test(args: &TestArgs) -> i32 {
-    let context = &mut Context::new(&args.common, target(args));
-    let code = match options(args, context) {
-        Ok(options) => run_tests(args, &options, context),
+    let mut context = match Context::new(&args.common, target(args)) {
+        Ok(context) => context,
+        Err(code) => return code,
+    };
+    let code = match options(args, &context) {
+        Ok(options) => run_tests(args, &options, &mut context),
         Err(f) => context.fail(&f),
     };
     context.finish(&args.common, code)

@@ -9,7 +9,7 @@ use taipan_driver::testing::{
     Collected, TestEngine, TestOptions, TestOutcome, TestReport, TestReporter, TestResult,
 };
 
-use super::failure;
+use super::told::Told;
 use crate::output::put;
 
 /// Width of the lines.
@@ -202,11 +202,12 @@ impl TestReporter for Terminal {
 /// What went wrong, with sources.
 pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> String {
     let mut out = String::new();
+    let mut told = Told::default();
     let errors = &report.collected.errors;
     if !errors.is_empty() {
         out += &format!("\n{}\n", style.rule('=', "ERRORS"));
         for e in errors {
-            out += &failure::collect_error(db, style, e);
+            out += &told.collect_error(db, style, e);
         }
     }
     let failed: Vec<_> = report
@@ -217,7 +218,7 @@ pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> Strin
     if !failed.is_empty() {
         out += &format!("\n{}\n", style.rule('=', "FAILURES"));
         for r in &failed {
-            out += &failure::section(db, style, r);
+            out += &told.section(db, style, r);
         }
     }
     if !(failed.is_empty() && errors.is_empty()) && style.verbosity > -2 {

@@ -139,14 +139,19 @@ pub(crate) fn launcher(args: &WatchArgs) -> Option<std::io::Result<Launcher>> {
 }
 
 pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> i32 {
-    match &args.command {
+    start(args, launcher).unwrap_or_else(|code| code)
+}
+
+/// Answers the exit code, also where there was nothing to watch.
+fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Result<i32, i32> {
+    Ok(match &args.command {
         WatchCommand::Check(a) => {
-            let context = Context::new(&a.common, a.paths.first().map(|p| &**p));
+            let context = Context::new(&a.common, a.paths.first().map(|p| &**p))?;
             let task = check::Check::new(a.clone(), &context);
             session(args, &a.common, context, |_| Ok(task))
         }
         WatchCommand::Build(a) => {
-            let mut context = Context::new(&a.common, Some(&a.target));
+            let mut context = Context::new(&a.common, Some(&a.target))?;
             context.db.generate_jit(a.code.jit);
             match build::Build::new(a, &context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
@@ -154,16 +159,16 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
             }
         }
         WatchCommand::Test(a) => {
-            let mut context = Context::new(&a.common, crate::test::target(a));
+            let mut context = Context::new(&a.common, crate::test::target(a))?;
             match test::Test::new(a, &mut context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
                 Err(f) => context.fail(&f),
             }
         }
         WatchCommand::Run(a) => {
-            let mut context = Context::new(&a.run.common, Some(&a.run.target));
+            let mut context = Context::new(&a.run.common, Some(&a.run.target))?;
             context.db.generate_jit(a.run.code.jit);
-            let Some(launcher) = launcher else { return 2 };
+            let launcher = launcher.ok_or(2)?;
             match run::Run::new(a, &context, launcher) {
                 Ok(task) => session(args, &a.run.common, context, |events| {
                     let events = events.clone();
@@ -173,7 +178,7 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
                 Err(f) => context.fail(&f),
             }
         }
-    }
+    })
 }
 
 /// Watches until somebody quits; answers the exit code.
