@@ -309,7 +309,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 place: Some((func, Some(op.at))),
                 code: "TP0301",
                 message: format!(
-                    "{} has no attribute {name}",
+                    "{} has no attribute `{name}`",
                     projector.solver.facts.describe(x)
                 ),
                 help: Some("neither its class nor an assignment that is reached defines it".into()),

@@ -101,7 +101,7 @@ pub const SHIPPED: &str = "<taipan>";
 
 /// Files of the machine, with the modules that ship inside the binary on top.
 pub struct OsSystem {
-    shipped: HashMap<Utf8PathBuf, &'static str>,
+    shipped: Shipped,
     current_folder: Option<Utf8PathBuf>,
 }
 
@@ -110,19 +110,48 @@ impl OsSystem {
     /// binary.
     pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
         OsSystem {
-            shipped: shipped_map(shipped),
+            shipped: Shipped::new(shipped),
             current_folder: camino::absolute_utf8(".").ok(),
         }
     }
 }
 
-fn shipped_map(
-    shipped: &'static [(&'static str, &'static str)],
-) -> HashMap<Utf8PathBuf, &'static str> {
-    shipped
-        .iter()
-        .map(|(p, t)| (Utf8Path::new(SHIPPED).join(p), *t))
-        .collect()
+/// What ships inside the binary.
+struct Shipped {
+    files: HashMap<Utf8PathBuf, &'static str>,
+    folders: HashMap<Utf8PathBuf, BTreeSet<Box<str>>>,
+}
+
+impl Shipped {
+    fn new(all: &'static [(&'static str, &'static str)]) -> Shipped {
+        let mut shipped = Shipped {
+            files: HashMap::new(),
+            folders: HashMap::new(),
+        };
+        for (path, text) in all {
+            let path = Utf8Path::new(SHIPPED).join(path);
+            for inner in path.ancestors() {
+                if let (Some(folder), Some(name)) = (inner.parent(), inner.file_name())
+                    && folder.starts_with(SHIPPED)
+                {
+                    let names = shipped.folders.entry(folder.to_owned()).or_default();
+                    names.insert(name.into());
+                }
+            }
+            shipped.files.insert(path, text);
+        }
+        shipped
+    }
+
+    fn read(&self, path: &Utf8Path) -> FileContents {
+        if let Some(text) = self.files.get(path) {
+            return FileContents::Text((*text).into());
+        }
+        match self.folders.get(path) {
+            Some(names) => FileContents::Directory(names.iter().cloned().collect()),
+            None => FileContents::Missing,
+        }
+    }
 }
 
 /// How many bytes are valid UTF-8 up to the first one that is not.
@@ -173,10 +202,7 @@ fn list(path: &Utf8Path) -> FileContents {
 impl System for OsSystem {
     fn read(&self, path: &Utf8Path) -> FileContents {
         if path.starts_with(SHIPPED) {
-            return match self.shipped.get(path) {
-                Some(t) => FileContents::Text((*t).into()),
-                None => FileContents::Missing,
-            };
+            return self.shipped.read(path);
         }
         match read_file(path) {
             Ok(Some(bytes)) => decode(bytes),
@@ -210,7 +236,7 @@ impl System for OsSystem {
 
 /// A file system in memory, for tests and editors; shipped files are there too.
 pub struct MemorySystem {
-    shipped: HashMap<Utf8PathBuf, &'static str>,
+    shipped: Shipped,
     files: Mutex<HashMap<Utf8PathBuf, Arc<str>>>,
 }
 
@@ -218,7 +244,7 @@ impl MemorySystem {
     /// An empty one, with these shipped files.
     pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
         MemorySystem {
-            shipped: shipped_map(shipped),
+            shipped: Shipped::new(shipped),
             files: Mutex::default(),
         }
     }
@@ -236,8 +262,8 @@ impl MemorySystem {
 
 impl System for MemorySystem {
     fn read(&self, path: &Utf8Path) -> FileContents {
-        if let Some(t) = self.shipped.get(path) {
-            return FileContents::Text((*t).into());
+        if path.starts_with(SHIPPED) {
+            return self.shipped.read(path);
         }
         let files = self.files.lock().unwrap();
         if let Some(t) = files.get(path) {

@@ -13,6 +13,11 @@ pub fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         2..=4 => 1,
         n => n / 3,
     };
+    let sorted = |s: &str| {
+        let mut letters: Vec<char> = s.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
     let distance = |c: &str| {
         if plain(c) == wanted && !wanted.is_empty() {
             return 0;
@@ -25,7 +30,8 @@ pub fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|c| (distance(c), c))
         // Nothing of a name is left where all letters differ.
         .filter(|(d, c)| *d <= most && *d < c.chars().count().max(letters))
-        .min()
+        // Letters in another order are a slip rather than another letter is.
+        .min_by_key(|(d, c)| (*d, sorted(c) != sorted(name), *c))
         .map(|(_, c)| c)
 }
 
@@ -44,7 +50,7 @@ mod tests {
     #[test]
     fn slips_are_found_and_other_names_are_not() {
         let known = [
-            "append", "extend", "insert", "pop", "readLine", "x", "index",
+            "append", "extend", "insert", "pp1", "pop", "readLine", "x", "index",
         ];
         let pairs = [
             ("apend", Some("append")),
@@ -56,6 +62,7 @@ mod tests {
             ("add", None),
             ("push", None),
             ("append", None),
+            ("ppo", Some("pop")),
         ];
         for (name, expected) in pairs {
             assert_eq!(similar(name, known), expected, "{name}");

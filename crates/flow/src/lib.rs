@@ -34,10 +34,10 @@ pub use text::{flow_text, name_objects, object_names};
 use std::sync::Arc;
 
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, Span, TextRange};
-use taipan_code::{CodeId, Origin};
+use taipan_base::{Db, Diagnostic, Span, TextRange, did_you_mean};
+use taipan_code::{CodeId, Origin, code};
 use taipan_interp::reads::{Query, scope};
-use taipan_interp::{Function, ObjData, Object, object};
+use taipan_interp::{Function, ObjData, Object, named_id, names_of, object};
 
 /// The flow graph of a function of the image.
 #[salsa::tracked]
@@ -54,10 +54,32 @@ pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
     let result = flow_graph(db, func);
     let diagnostic = |error: &FlowError| {
         let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
-        d.help = error.help.clone();
+        let lacks = error.lacks.as_ref();
+        d.help = (error.help.clone()).or_else(|| lacks.and_then(|l| meant(db, func, l)));
         d
     };
     Arc::new(result.errors.iter().map(diagnostic).collect())
+}
+
+/// The question about the name that is most like one that is missing. Reads all names of an
+/// object: for diagnostics only.
+fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
+    let program = func.program(db);
+    let names = |id| names_of(db, Object::new(db, program, id));
+    match lacks {
+        Lacks::Attribute(of, name) => did_you_mean(name, names(*of).iter().map(|n| &**n)),
+        Lacks::Variable(globals, name) => {
+            let (own, builtin) = (names(*globals), names(named_id("__builtin__")));
+            let data = object(db, Object::new(db, program, func.obj(db)));
+            let code = match data.as_deref() {
+                Some(ObjData::Function(f)) => Some(code(db, f.code)),
+                _ => None,
+            };
+            let local = code.iter().flat_map(|c| c.locals.iter());
+            let all = own.iter().chain(builtin.iter()).chain(local);
+            did_you_mean(name, all.map(|n| &**n))
+        }
+    }
 }
 
 /// Place of an instruction of a function, or of the function's name; none for a text

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_graph::FunctionGraph;
+use taipan_graph::{FunctionGraph, ObjId};
 
 /// The flow graph of a function, or why there is none. Holds no source positions:
 /// [`crate::flow_diagnostics`] has them.
@@ -77,6 +77,17 @@ pub struct FlowError {
     pub at: Option<u32>,
     /// The usual remedy.
     pub help: Option<String>,
+    /// The name that is missing, for which a similar one may have been meant.
+    pub lacks: Option<Lacks>,
+}
+
+/// A name that is missing, and the object that should have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lacks {
+    /// A global of these globals, a builtin, or a local variable.
+    Variable(ObjId, Box<str>),
+    /// An attribute of a module, class or instance.
+    Attribute(ObjId, Box<str>),
 }
 
 impl FlowError {
@@ -87,12 +98,19 @@ impl FlowError {
             message: message.into(),
             at: None,
             help: None,
+            lacks: None,
         }
     }
 
     /// With the usual remedy.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Because a name is missing.
+    pub fn with_lacking(mut self, lacks: Lacks) -> Self {
+        self.lacks = Some(lacks);
         self
     }
 }

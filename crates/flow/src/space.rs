@@ -20,7 +20,7 @@ use crate::fold::{fold, fold_call};
 use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::World;
-use crate::{ERROR_VALUE, FlowError};
+use crate::{ERROR_VALUE, FlowError, Lacks};
 
 /// Why an instruction does not go on.
 #[derive(Debug)]
@@ -143,6 +143,19 @@ impl FlowSpace<'_> {
             Computed::To(c) => Ok(Some(self.constant(c))),
             Computed::Unknown => Ok(None),
             Computed::Raises(raised) => {
+                if let [Const::Obj(of), Const::Str(name)] = args
+                    && &*raised.class == "AttributeError"
+                {
+                    let name = String::from_utf8_lossy(name);
+                    let of_what = self.describe(&args[0]);
+                    let text = format!(
+                        "{} has no attribute `{name}`",
+                        of_what.trim_matches(['<', '>'])
+                    );
+                    let lacks = Lacks::Attribute(*of, name.as_ref().into());
+                    let error = FlowError::new("TP0223", text).with_lacking(lacks);
+                    return Err(Unwind::Stop(Stop::Error(error)));
+                }
                 let args: Vec<_> = args.iter().map(|c| self.describe(c)).collect();
                 let (class, message) = (raised.class, raised.message);
                 let text = format!(
@@ -449,15 +462,18 @@ impl FlowSpace<'_> {
     fn imported(&mut self, name: &str) -> Answer<Self> {
         match self.world.module(name) {
             Some(Ok(id)) => Ok(Value::Const(Const::Obj(id))),
-            Some(Err(message)) => self.import_error(message),
-            None => self.import_error(format!("there is no module {name}")),
+            Some(Err(e)) => self.import_error(e),
+            None => {
+                let text = format!("there is no module `{name}`");
+                self.import_error(FlowError::new("TP0227", text))
+            }
         }
     }
 
     /// An import fails: somebody may catch that.
-    fn import_error(&self, message: String) -> Answer<Self> {
+    fn import_error(&self, error: FlowError) -> Answer<Self> {
         if !self.protected {
-            return error("TP0227", message);
+            return Err(Unwind::Stop(Stop::Error(error)));
         }
         let class = builtin("exceptions.ImportError");
         Err(Unwind::raised(class, Value::Const(Const::None)))
@@ -548,7 +564,8 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn set_add(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
-        not_rpython("a set")
+        // That there is a set at all is what is wrong.
+        Ok(())
     }
 
     fn load_attr(&mut self, obj: &Value, name: &str) -> Answer<Self> {
@@ -573,14 +590,18 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
+        let undefined = || FlowError::new("TP0222", format!("name `{name}` is not defined"));
         let Some(Const::Obj(globals)) = frame.globals.as_const() else {
-            return error("TP0222", format!("global name '{name}' is not defined"));
+            return Err(Unwind::Stop(Stop::Error(undefined())));
         };
         let found = (self.world.global(*globals, name))
             .or_else(|| self.world.global(named_id("__builtin__"), name));
         match found {
             Some(c) => Ok(self.constant(c)),
-            None => error("TP0222", format!("global name '{name}' is not defined")),
+            None => {
+                let lacks = Lacks::Variable(*globals, name.into());
+                Err(Unwind::Stop(Stop::Error(undefined().with_lacking(lacks))))
+            }
         }
     }
 
@@ -768,15 +789,22 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn import_from(&mut self, module: &Value, name: &str) -> Answer<Self> {
+        let mut error = FlowError::new("TP0227", format!("cannot import name `{name}`"));
         if let Some(Const::Obj(id)) = module.as_const() {
             if let Some(c) = self.world.global(*id, name) {
                 return Ok(self.constant(c));
             }
+            error = error.with_lacking(Lacks::Attribute(*id, name.into()));
             if let Some(ObjData::Module { name: package }) = self.world.object(*id) {
-                return self.imported(&format!("{package}.{name}"));
+                match self.world.module(&format!("{package}.{name}")) {
+                    Some(Ok(id)) => return Ok(Value::Const(Const::Obj(id))),
+                    // There is such a file, and it cannot be imported.
+                    Some(Err(e)) if !e.message.ends_with(&format!(" {name}")) => error = e,
+                    _ => {}
+                }
             }
         }
-        self.import_error(format!("cannot import name {name}"))
+        self.import_error(error)
     }
 
     fn import_star(&mut self, _: &Frame<Value>, _: &Value) -> Answer<Self, ()> {

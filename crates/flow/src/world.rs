@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
+
+use crate::FlowError;
 use taipan_interp::constants::{Computed, ConstantSpace, Raised};
 use taipan_interp::{
     ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
@@ -66,11 +68,15 @@ impl<'db> World<'db> {
     }
 
     /// A module that has been imported, by its dotted name.
-    pub(crate) fn module(self, name: &str) -> Option<Result<ObjId, String>> {
+    pub(crate) fn module(self, name: &str) -> Option<Result<ObjId, FlowError>> {
         let found = module_named(self.db, ModuleName::new(self.db, self.program, name)).as_ref()?;
         Some(match found {
             Ok(id) => Ok(*id),
-            Err(d) => Err(d.message.clone()),
+            Err(d) => {
+                let mut e = FlowError::new("TP0227", d.message.clone());
+                e.help = d.help.clone();
+                Err(e)
+            }
         })
     }
 

@@ -549,7 +549,13 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
         "" => class,
         text => format!("{class}: {text}"),
     };
-    with_traceback(it, "TP0201", message, &frames)
+    let mut d = with_traceback(it, "TP0201", message, &frames);
+    if let Value::Ref(r) = v
+        && let Kind::Exception(e) = it.heap.kind(*r)
+    {
+        d.help = e.lacks.as_deref().and_then(|lacks| it.meant(lacks));
+    }
+    d
 }
 
 /// The text of an exception, without running anything.
@@ -597,7 +603,14 @@ fn with_traceback(
 ) -> Diagnostic {
     let place = |f: &TracebackEntry| span_of(it.db, f.code, f.pc);
     let primary = frames.iter().find_map(place);
-    let mut d = Diagnostic::error(code, primary, message).with_label("raised at import time");
+    let raised = match frames.first().map(|f| f.code.qualname(it.db)) {
+        None => "raised at import time".to_owned(),
+        Some(name) if **name == *"<module>" => "raised at import time".to_owned(),
+        Some(name) => format!("raised at import time, in {name}"),
+    };
+    let mut d = Diagnostic::error(code, primary, message).with_label(raised);
+    // The innermost one with a place is where it is raised.
+    let told = frames.iter().position(|f| place(f) == primary);
     // Recursion without end shows its ends only.
     let shown = 5;
     for (i, f) in frames.iter().rev().enumerate() {
@@ -606,6 +619,9 @@ fn with_traceback(
             d = d.with_note(None, format!("{left_out} more frames"));
         }
         if frames.len() > 2 * shown && i >= shown && i < frames.len() - shown {
+            continue;
+        }
+        if told.is_some_and(|told| i + 1 + told == frames.len()) {
             continue;
         }
         let qualname = f.code.qualname(it.db);

@@ -6,6 +6,7 @@
 
 mod tracked;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -101,6 +102,40 @@ pub fn object(db: &dyn Db, key: Object) -> &Option<Arc<ObjData>> {
 pub fn module_global(db: &dyn Db, key: Name) -> &Option<Const> {
     note(Query::ModuleGlobal, key.as_id());
     tracked::module_global(db, key)
+}
+
+/// The names that an object has: globals of a module or dict, attributes of a class or
+/// instance. For messages: whoever asks depends on all of them.
+#[salsa::tracked]
+pub fn names_of(db: &dyn Db, of: Object) -> Arc<BTreeSet<Box<str>>> {
+    let image = image(db, of.program(db));
+    let mut names = BTreeSet::new();
+    let id = of.obj(db);
+    if let Some(globals) = image.globals.get(&id) {
+        names.extend(globals.keys().cloned());
+    }
+    let mut class = None;
+    match image.objects.get(&id).map(|o| &**o) {
+        Some(ObjData::Class(_)) => class = Some(id),
+        Some(ObjData::Instance(i)) => {
+            names.extend(i.attrs.iter().map(|(n, _)| n.clone()));
+            class = Some(i.class);
+        }
+        Some(ObjData::Dict(items)) => {
+            let texts = items.iter().filter_map(|(k, _)| k.as_str());
+            names.extend(texts.map(Into::into));
+        }
+        _ => {}
+    }
+    let data = |id: &ObjId| match image.objects.get(id).map(|o| &**o) {
+        Some(ObjData::Class(c)) => Some(c),
+        _ => None,
+    };
+    let mro = class.as_ref().and_then(data).map(|c| &c.mro);
+    for class in mro.into_iter().flatten().filter_map(data) {
+        names.extend(class.dict.iter().map(|(n, _)| n.clone()));
+    }
+    Arc::new(names)
 }
 
 /// A class attribute, found along the method resolution order: the class that has

@@ -75,21 +75,22 @@ def entry_point(argv):
     return 0
 "#,
         expect![[r#"
-            main.py:14 TP0222 global name 'unknown' is not defined
-            main.py:15 TP0301 a list has no attribute appnd
+            main.py:14 TP0222 name `unknown` is not defined
+            main.py:15 TP0301 a list has no attribute `appnd`
                 did you mean `append`?
-            main.py:16 TP0223 getattr(<module os>, 'getcwdd') always raises AttributeError: 'module' object has no attribute 'getcwdd'
+            main.py:16 TP0223 module os has no attribute `getcwdd`
+                did you mean `getcwd`?
             main.py:17 TP0304 two() takes exactly 2 arguments (1 given)
             main.py:18 TP0220 a set is not RPython
             main.py:19 TP0220 a ** b is not RPython
             main.py:20 TP0302 cannot call an int
             main.py:21 TP0303 add of a str and an int is not RPython
-            main.py:22 TP0301 an instance of main.Parser has no attribute next_tokenn
+            main.py:22 TP0301 an instance of main.Parser has no attribute `next_tokenn`
                 did you mean `next_token`?
             main.py:23 TP0223 add(1, 'a') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
-            main.py:24 TP0301 a str has no attribute upperr
+            main.py:24 TP0301 a str has no attribute `upperr`
                 did you mean `upper`?
-            main.py:25 TP0301 an int has no attribute real
+            main.py:25 TP0301 an int has no attribute `real`
             main.py:27 TP0303 an int is not iterable
         "#]],
     );
@@ -174,9 +175,9 @@ def entry_point(argv):
             helper.py:1 TP0201 ImportError: No module named missing_module
             helper.py:3 TP0201 KeyError: 'b'
             main.py:2 TP0201 ImportError: No module named nowhere
-            main.py:15 TP0222 global name 'undefined_one' is not defined
+            main.py:15 TP0222 name `undefined_one` is not defined
             main.py:18 TP0304 names() takes no arguments (1 given)
-            main.py:21 TP0301 an instance of main.Circle has no attribute arae
+            main.py:21 TP0301 an instance of main.Circle has no attribute `arae`
                 did you mean `area`?
             main.py:26 TP0300 the result of conflict() mixes an int and a str
             main.py:30 TP0221 the global variable 'COUNTER' is modified
@@ -185,7 +186,7 @@ def entry_point(argv):
             main.py:36 TP0220 a ** b is not RPython
             main.py:39 TP0227 ImportError: No module named not_there
             main.py:43 TP0303 add of a str and an int is not RPython
-            main.py:46 TP0301 an int has no attribute text
+            main.py:46 TP0301 an int has no attribute `text`
         "#]],
     );
 }
@@ -219,7 +220,7 @@ def entry_point(argv):
         return 1
 "#,
         expect![[r#"
-            main.py:14 TP0301 an instance of main.Parser has no attribute peeek
+            main.py:14 TP0301 an instance of main.Parser has no attribute `peeek`
                 did you mean `peek`?
         "#]],
     );
@@ -304,7 +305,119 @@ fn a_module_of_several_targets_is_told_of_once() {
     let errors: Vec<&str> = said.lines().filter(|l| l.contains("error")).collect();
     expect![[r#"
         error[TP0201]: ImportError: No module named nothing
-        error[TP0301]: an int has no attribute upper
+        error[TP0301]: an int has no attribute `upper`
         2 errors"#]]
     .assert_eq(&errors.join("\n"));
+}
+
+/// A module whose names are misspelt.
+const MOD: &str = r#"#- mod.py
+LIMIT = 3
+def name(n):
+    return n
+class Box(object):
+    size = 3
+    def width(self):
+        return 1
+"#;
+
+#[test]
+fn similar_names_while_the_program_loads() {
+    let main = r#"#- main.py
+import mdo
+import rpython.rlib.rarithmetik
+import subproces
+from mod import nmae
+from mod import Box
+import mod
+box = Box()
+X = Box.siez
+Y = mod.LIMTI
+Z = lenn([])
+Q = box.widht()
+W = nothing_like_it
+"#;
+    told(
+        &format!("{MOD}{main}"),
+        expect![[r#"
+        main.py:1 TP0201 ImportError: No module named mdo
+            did you mean `mod`?
+        main.py:2 TP0201 ImportError: No module named rarithmetik
+            did you mean `rarithmetic`?
+        main.py:3 TP0201 ImportError: No module named subproces
+            did you mean `subprocess`?
+        main.py:4 TP0201 ImportError: cannot import name nmae
+            did you mean `name`?
+        main.py:8 TP0201 AttributeError: type object 'Box' has no attribute 'siez'
+            did you mean `size`?
+        main.py:9 TP0201 AttributeError: 'module' object has no attribute 'LIMTI'
+            did you mean `LIMIT`?
+        main.py:10 TP0201 NameError: name 'lenn' is not defined
+            did you mean `len`?
+        main.py:11 TP0201 AttributeError: 'Box' object has no attribute 'widht'
+            did you mean `width`?
+        main.py:12 TP0201 NameError: name 'nothing_like_it' is not defined
+    "#]],
+    );
+}
+
+#[test]
+fn similar_names_in_functions() {
+    let main = r#"#- main.py
+import os
+import mod
+def f(width, height=1):
+    return width
+class Shape(object):
+    def __init__(self):
+        self.colour = 1
+    def area(self):
+        return 1
+def entry_point(argv):
+    counter = 1
+    print mod.nmae(1)
+    print mod.Box.siez
+    print lenn(argv)
+    print cuonter
+    print os.getcwdd()
+    from mod import nmae
+    import mdo
+    from rpython.rlib.rarithmetik import x
+    f(widht=1)
+    shape = Shape()
+    print shape.color, shape.aera(), argv.appned(1), argv[0].joim
+    return mod.nothing_like_it
+"#;
+    told(
+        &format!("{MOD}{main}"),
+        expect![[r#"
+            main.py:12 TP0223 module mod has no attribute `nmae`
+                did you mean `name`?
+            main.py:13 TP0223 class mod.Box has no attribute `siez`
+                did you mean `size`?
+            main.py:14 TP0222 name `lenn` is not defined
+                did you mean `len`?
+            main.py:15 TP0222 name `cuonter` is not defined
+                did you mean `counter`?
+            main.py:16 TP0223 module os has no attribute `getcwdd`
+                did you mean `getcwd`?
+            main.py:17 TP0227 cannot import name `nmae`
+                did you mean `name`?
+            main.py:18 TP0227 ImportError: No module named mdo
+                did you mean `mod`?
+            main.py:19 TP0227 ImportError: No module named rarithmetik
+                did you mean `rarithmetic`?
+            main.py:20 TP0304 f() has no argument `widht`
+                did you mean `width`?
+            main.py:22 TP0301 an instance of main.Shape has no attribute `color`
+                did you mean `colour`?
+            main.py:22 TP0301 an instance of main.Shape has no attribute `aera`
+                did you mean `area`?
+            main.py:22 TP0301 a list has no attribute `appned`
+                did you mean `append`?
+            main.py:22 TP0301 a str has no attribute `joim`
+                did you mean `join`?
+            main.py:23 TP0223 module mod has no attribute `nothing_like_it`
+        "#]],
+    );
 }

@@ -200,7 +200,7 @@ fn fixtures() {
             test_name passed
             test_use passed
             TestMethods::test_own passed
-            test_finalizer passed: [TP0301] an instance of _taipan_testing.FixtureRequest has no attribute addfinalizer
+            test_finalizer passed: [TP0301] an instance of _taipan_testing.FixtureRequest has no attribute `addfinalizer`
             test_unknown failed
             test_failing failed"#]],
     );
@@ -585,7 +585,7 @@ fn a_mistake_that_several_tests_reach_is_told_once() {
 
         The test cannot be compiled:
 
-        error[TP0301]: an instance of shared.Parser has no attribute peeek
+        error[TP0301]: an instance of shared.Parser has no attribute `peeek`
           --> shared.py:6:16
            |
          6 |         return self.peeek()
@@ -598,19 +598,19 @@ fn a_mistake_that_several_tests_reach_is_told_once() {
            |            ^^^^^^^^^^^^^^^^^^^^
            = help: did you mean `peek`?
 
-        test_a.py::test_two: [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)
+        test_a.py::test_two: [TP0301] an instance of shared.Parser has no attribute `peeek` (shared.py:6, see test_a.py::test_one)
         __________________________________ test_three __________________________________
 
         The test cannot be compiled:
 
-        error[TP0222]: global name 'undefined' is not defined
+        error[TP0222]: name `undefined` is not defined
          --> test_a.py:8:24
           |
         8 |     assert run('3') == undefined
           |                        ^^^^^^^^^
 
-        [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)
-        test_b.py::test_four: [TP0301] an instance of shared.Parser has no attribute peeek (shared.py:6, see test_a.py::test_one)"#]].assert_eq(&told(&files, &["--engine", "native"]));
+        [TP0301] an instance of shared.Parser has no attribute `peeek` (shared.py:6, see test_a.py::test_one)
+        test_b.py::test_four: [TP0301] an instance of shared.Parser has no attribute `peeek` (shared.py:6, see test_a.py::test_one)"#]].assert_eq(&told(&files, &["--engine", "native"]));
     expect![[r#"
         test_b.py F                                                               [100%]
 
@@ -660,11 +660,6 @@ fn a_broken_module_is_told_once() {
           |
         2 | from shared import Parser, run
           | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        note: in <module>
-         --> shared.py:1:1
-          |
-        1 | import nothing
-          | ^^^^^^^^^^^^^^
 
         test_b.py: [TP0201] ImportError: No module named nothing (shared.py:1, see test_a.py)"#]]
     .assert_eq(stdout[from..to].trim());

@@ -1,5 +1,6 @@
 //! Arguments of calls and their matching with parameters (RPython: `argument.py`).
 
+use taipan_base::did_you_mean;
 use taipan_flow::Signature;
 
 use crate::ArgSource;
@@ -20,6 +21,23 @@ pub(crate) struct Matched {
     pub(crate) named: Vec<(ArgSource, Val)>,
     /// What `*args` of the callee receives.
     pub(crate) extra: Vec<(ArgSource, Val)>,
+}
+
+/// Why arguments do not fit.
+pub(crate) struct Mismatch {
+    /// In words.
+    pub(crate) message: String,
+    /// The usual remedy.
+    pub(crate) help: Option<String>,
+}
+
+impl From<String> for Mismatch {
+    fn from(message: String) -> Mismatch {
+        Mismatch {
+            message,
+            help: None,
+        }
+    }
 }
 
 impl Arguments {
@@ -51,11 +69,11 @@ impl Arguments {
         func: &str,
         params: &Signature,
         defaults: &[(ArgSource, Val)],
-    ) -> Result<Matched, String> {
+    ) -> Result<Matched, Mismatch> {
         let count = params.argnames.len();
         let given = self.positional.len() + self.keywords.len();
         if params.varkeywords {
-            return Err(format!("{func}() takes **keywords, which is not RPython"));
+            return Err(format!("{func}() takes **keywords, which is not RPython").into());
         }
         let mut positional = self.positional;
         let extra = if positional.len() > count {
@@ -78,15 +96,16 @@ impl Arguments {
         for (name, source, val) in self.keywords {
             match params.argnames.iter().position(|n| *n == name) {
                 Some(i) if i < by_position => {
-                    return Err(format!(
-                        "{func}() got multiple values for argument '{name}'"
-                    ));
+                    let text = format!("{func}() got multiple values for argument `{name}`");
+                    return Err(text.into());
                 }
                 Some(i) => slots[i] = Some((source, val)),
                 None => {
-                    return Err(format!(
-                        "{func}() got an unexpected keyword argument '{name}'"
-                    ));
+                    let known = params.argnames.iter().map(|n| &**n);
+                    return Err(Mismatch {
+                        message: format!("{func}() has no argument `{name}`"),
+                        help: did_you_mean(&name, known),
+                    });
                 }
             }
         }
@@ -113,9 +132,9 @@ impl Arguments {
     }
 }
 
-fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: usize) -> String {
+fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: usize) -> Mismatch {
     if count == 0 && !vararg {
-        return format!("{func}() takes no arguments ({given} given)");
+        return format!("{func}() takes no arguments ({given} given)").into();
     }
     let (how, n) = if defaults == 0 && !vararg {
         ("exactly", count)
@@ -125,5 +144,5 @@ fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: u
         ("at most", count)
     };
     let s = if n == 1 { "" } else { "s" };
-    format!("{func}() takes {how} {n} argument{s} ({given} given)")
+    format!("{func}() takes {how} {n} argument{s} ({given} given)").into()
 }

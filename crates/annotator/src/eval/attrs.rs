@@ -90,7 +90,7 @@ impl Cx<'_> {
                 Some(c) => self.instance_getattr(c, name),
                 None => {
                     let what = self.facts.describe_atom(atom);
-                    Ok(self.problem("TP0301", format!("{what} has no attribute {name}")))
+                    Ok(self.problem("TP0301", format!("{what} has no attribute `{name}`")))
                 }
             };
         }
@@ -114,7 +114,7 @@ impl Cx<'_> {
                         return Ok(sum);
                     }
                     let what = self.facts.describe_atom(atom);
-                    return Ok(self.problem("TP0301", format!("{what} has no attribute {name}")));
+                    return Ok(self.problem("TP0301", format!("{what} has no attribute `{name}`")));
                 }
                 if is_several_functions(&sum) {
                     return Ok(self.problem_help(
@@ -149,7 +149,7 @@ impl Cx<'_> {
             _ => {
                 let what = self.facts.describe_atom(atom);
                 let meant = did_you_mean(name, methods(atom).iter().copied());
-                let message = format!("{what} has no attribute {name}");
+                let message = format!("{what} has no attribute `{name}`");
                 Ok(self.problem_help("TP0301", message, meant.as_deref()))
             }
         }
@@ -304,7 +304,7 @@ impl Cx<'_> {
             .as_deref()
             .or(Some("nothing in the program defines it"));
         let what = facts.describe_atom(&Atom::Instance(Some(class)));
-        let message = format!("{what} has no attribute {name}");
+        let message = format!("{what} has no attribute `{name}`");
         Ok(self.problem_help("TP0301", message, help))
     }
 
@@ -407,7 +407,7 @@ impl Cx<'_> {
         if builtin {
             return Ok(self.problem_help(
                 "TP0307",
-                format!("instances of {class} have no attribute {name}"),
+                format!("instances of {class} have no attribute `{name}`"),
                 Some("use a subclass that has it"),
             ));
         }

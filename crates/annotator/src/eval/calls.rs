@@ -118,7 +118,7 @@ impl Cx<'_> {
         }
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
-            Err(message) => return Ok(self.problem("TP0304", message)),
+            Err(e) => return Ok(self.problem_help("TP0304", e.message, e.help.as_deref())),
         };
         let (mut inputs, mut extra) = (matched.named, matched.extra);
         if !self.enforce(&info, &mut inputs)? {

@@ -166,7 +166,7 @@ fn strings_and_tuples() {
             def f(s, n): return s.upper(), len(s), str(n) -> SomeTuple[SomeString, SomeInteger(nonneg), SomeString]
             def f(s, n): return (s, n)[1] -> SomeInteger
             def f(s, n): return (s, n) + (1.5,) -> SomeTuple[SomeString, SomeInteger, SomeFloat(const=1.5)]
-            def f(s, n): return s.frobnicate() -> 2: TP0301 a str has no attribute frobnicate
+            def f(s, n): return s.frobnicate() -> 2: TP0301 a str has no attribute `frobnicate`
             def f(s, n): return u'x' + s -> 2: TP0303 add of a unicode and a str is not RPython
             def f(s, n): return s < u'x' -> 2: TP0303 comparing a byte string with a unicode string is not RPython
         "#]],
@@ -377,7 +377,7 @@ fn what_is_wrong() {
                 an int comes from here, in f()
                 None comes from here, in f()
             7: TP0304 g() takes at least 1 argument (0 given)
-            8: TP0304 g() got an unexpected keyword argument 'c'
+            8: TP0304 g() has no argument `c`
             9: TP0302 cannot call an int
             10: TP0304 class main.A has no __init__ and takes no arguments
         "#]],
@@ -443,7 +443,7 @@ fn forbidden() {
                     e.n = 4
             ",
             expect![[r#"
-                9: TP0307 instances of exceptions.ValueError have no attribute n
+                9: TP0307 instances of exceptions.ValueError have no attribute `n`
             "#]],
         ),
         (
@@ -698,13 +698,13 @@ fn special_methods_that_are_not_there() {
         ],
         expect![[r#"
             class A(object): pass
-            def f(n): return n in A() -> 3: TP0301 an instance of main.A has no attribute __contains__
+            def f(n): return n in A() -> 3: TP0301 an instance of main.A has no attribute `__contains__`
             class A(object): pass
-            def f(n): return len(A()) -> 3: TP0301 an instance of main.A has no attribute __len__
+            def f(n): return len(A()) -> 3: TP0301 an instance of main.A has no attribute `__len__`
             class A(object): pass
-            def f(n): A()[n] = 1 -> 3: TP0301 an instance of main.A has no attribute __setitem__
+            def f(n): A()[n] = 1 -> 3: TP0301 an instance of main.A has no attribute `__setitem__`
             class A(object): pass
-            def f(n): return A()[n:] -> 3: TP0301 an instance of main.A has no attribute __getslice__
+            def f(n): return A()[n:] -> 3: TP0301 an instance of main.A has no attribute `__getslice__`
             class A(object):
               def __len__(self): raise ValueError
             def f(n): return len(A()) -> SomeImpossibleValue

@@ -27,7 +27,7 @@ fn name_not_defined() {
             return undefined_name
         "#,
         expect![[r#"
-            error TP0222: global name 'undefined_name' is not defined
+            error TP0222: name `undefined_name` is not defined
         "#]],
     );
 }
@@ -214,7 +214,7 @@ fn missing_module_attribute() {
             return operator.no_such_function
         "#,
         expect![[r#"
-            error TP0223: getattr(<module operator>, 'no_such_function') always raises AttributeError: 'module' object has no attribute 'no_such_function'
+            error TP0223: module operator has no attribute `no_such_function`
         "#]],
     );
 }

@@ -41,6 +41,7 @@ impl Interp<'_> {
             ty::BASE_EXCEPTION => Kind::Exception(Box::new(Exception {
                 args: Value::tuple(if own_init { vec![] } else { args.pos.to_vec() }),
                 traceback: Vec::new(),
+                lacks: None,
             })),
             ty::MODULE => {
                 let name = args

@@ -1,6 +1,7 @@
 //! Raising exceptions.
 
 use super::heap::{Exception, Kind, Ref};
+use super::meant::Lacks;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -12,6 +13,7 @@ impl Interp<'_> {
         let e = Exception {
             args: Value::tuple(args),
             traceback: Vec::new(),
+            lacks: None,
         };
         Value::Ref(self.heap.alloc(class, Kind::Exception(Box::new(e))))
     }
@@ -76,7 +78,8 @@ impl Interp<'_> {
                 self.heap.type_name(obj)
             ),
         };
-        self.raise(ty::ATTRIBUTE_ERROR, message)
+        let lacks = Lacks::Attribute(obj.clone(), name.into());
+        self.raise_lacking(ty::ATTRIBUTE_ERROR, message, lacks)
     }
 
     /// Turns an exception of this class into None.

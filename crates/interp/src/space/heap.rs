@@ -16,6 +16,7 @@ use super::dict::{Dict, Name};
 use super::generator::Generator;
 use super::iter::Iter;
 use super::lowmem::{Container, LLFunction, Pointer};
+use super::meant::Lacks;
 use super::types::{self, ty};
 use super::value::Value;
 
@@ -175,6 +176,8 @@ pub(crate) struct Exception {
     pub(crate) args: Value,
     /// The instructions it passed through, innermost first.
     pub(crate) traceback: Vec<TracebackEntry>,
+    /// The name whose absence it is about.
+    pub(crate) lacks: Option<Box<Lacks>>,
 }
 
 /// One line of a traceback.
@@ -426,6 +429,13 @@ impl Heap {
     pub(crate) fn set_attr(&mut self, r: Ref, name: &str, v: Value) {
         let d = self.attrs(r);
         self.the_dict_mut(d).set_str(name, v);
+    }
+
+    /// Notes which name an exception is about.
+    pub(crate) fn set_lacking(&mut self, exception: Ref, lacks: Lacks) {
+        if let Kind::Exception(e) = &mut self.get_mut(exception).kind {
+            e.lacks = Some(Box::new(lacks));
+        }
     }
 
     /// Whether `sub` is `sup` or inherits from it.

@@ -7,6 +7,7 @@ use taipan_code::{CodeKind, ImportDesc};
 use super::builtins::frames::body_of;
 use super::dict::Dict;
 use super::heap::{Kind, Ref};
+use super::meant::Lacks;
 use super::modules::standard;
 use super::types::ty;
 use super::value::Value;
@@ -16,7 +17,7 @@ use crate::Unwind;
 use crate::queries::FileState;
 
 /// Where the Python part of the standard library ships.
-const LIB_PYTHON: &str = "<taipan>/lib_python";
+pub(super) const LIB_PYTHON: &str = "<taipan>/lib_python";
 /// What the root of a project has, and how far above the target it may be.
 const ROOT_MARKS: [&str; 3] = [".git", "setup.py", "pyproject.toml"];
 const OUTSIDE: usize = 3;
@@ -45,7 +46,7 @@ impl Interp<'_> {
         path
     }
 
-    fn is_package(&self, dir: &Utf8Path) -> bool {
+    pub(crate) fn is_package(&self, dir: &Utf8Path) -> bool {
         self.exists(&dir.join("__init__.py")).is_some()
     }
 
@@ -85,7 +86,7 @@ impl Interp<'_> {
     }
 
     /// The folders to search for a top-level module, as `sys.path` has them now.
-    fn search_path(&self) -> Vec<Utf8PathBuf> {
+    pub(crate) fn search_path(&self) -> Vec<Utf8PathBuf> {
         let sys = self.heap.the_dict(self.modules).get_str("sys");
         let list = sys
             .and_then(Value::as_ref)
@@ -294,7 +295,8 @@ impl Interp<'_> {
             None => {
                 // The message names the part that is missing, as CPython does.
                 let shown = name.rsplit('.').next().unwrap_or(name);
-                self.raise(ty::IMPORT_ERROR, format!("No module named {shown}"))
+                let message = format!("No module named {shown}");
+                self.raise_lacking(ty::IMPORT_ERROR, message, Lacks::Module(name.into()))
             }
         }
     }
@@ -433,7 +435,11 @@ impl Interp<'_> {
         }
         match self.absent_attr(module, name) {
             Some(v) => Ok(v),
-            None => self.raise(ty::IMPORT_ERROR, format!("cannot import name {name}")),
+            None => {
+                let message = format!("cannot import name {name}");
+                let lacks = Lacks::Attribute(module.clone(), name.into());
+                self.raise_lacking(ty::IMPORT_ERROR, message, lacks)
+            }
         }
     }
 

@@ -23,6 +23,7 @@ pub(crate) mod import;
 pub(crate) mod item;
 pub(crate) mod iter;
 pub(crate) mod lowmem;
+pub(crate) mod meant;
 pub(crate) mod modules;
 pub(crate) mod number;
 pub(crate) mod ops;

@@ -6,6 +6,7 @@ use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
 use taipan_graph::HlOp;
 
 use super::heap::{Function, Kind, Ref};
+use super::meant::Lacks;
 use super::sizes::{MOST_BYTES, MOST_ITEMS};
 use super::types::{self, ty};
 use super::value::Value;
@@ -655,7 +656,11 @@ impl Interp<'_> {
         }
         match self.absent_global(globals, name) {
             Some(v) => Ok(v),
-            None => self.raise(ty::NAME_ERROR, format!("{what}'{name}' is not defined")),
+            None => {
+                let message = format!("{what}'{name}' is not defined");
+                let lacks = Lacks::Global(globals, name.into());
+                self.raise_lacking(ty::NAME_ERROR, message, lacks)
+            }
         }
     }
 }

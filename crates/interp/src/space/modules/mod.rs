@@ -64,6 +64,11 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     MODULES.iter().any(|m| m.name == name)
 }
 
+/// The modules that are written in Rust, and those of the standard library.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|m| m.name).chain(standard::names())
+}
+
 /// Makes a module that is written in Rust.
 pub(crate) fn make_builtin(it: &mut Interp, name: &str) -> R<Ref> {
     let Some(m) = MODULES.iter().find(|m| m.name == name) else {

@@ -331,6 +331,11 @@ const LIBRARY: &[&str] = &[
     "xml.etree.ElementTree",
 ];
 
+/// The modules of the standard library that are in no package.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SYSTEM.iter().chain(LIBRARY).copied()
+}
+
 /// Whether the standard library has a module of that name, which does not ship.
 pub(crate) fn is_standard(name: &str) -> bool {
     SYSTEM.contains(&name) || is_library(name) || is_submodule(name)

@@ -1,0 +1,128 @@
+//! What may have been meant by a name that is missing. Exceptions note which one is; candidates
+//! are looked for only when one of them ends import time.
+
+use camino::Utf8PathBuf;
+use taipan_base::{FileContents, SHIPPED, did_you_mean};
+
+use super::heap::Ref;
+use super::import::LIB_PYTHON;
+use super::modules;
+use super::types::ty;
+use super::value::Value;
+use super::{Interp, R};
+
+/// A name that is missing somewhere.
+#[derive(Clone, Debug)]
+pub(crate) enum Lacks {
+    /// A variable of a module.
+    Global(Ref, Box<str>),
+    /// An attribute of an object.
+    Attribute(Value, Box<str>),
+    /// A module, by its dotted name.
+    Module(Box<str>),
+}
+
+impl Interp<'_> {
+    /// Raises a builtin exception about a missing name.
+    pub(crate) fn raise_lacking<T>(
+        &mut self,
+        class: Ref,
+        message: impl AsRef<str>,
+        lacks: Lacks,
+    ) -> R<T> {
+        let raised = self.raise(class, message);
+        if let Err(crate::Unwind::Raise(raised)) = &raised
+            && let Value::Ref(e) = &raised.1
+        {
+            self.heap.set_lacking(*e, lacks);
+        }
+        raised
+    }
+
+    /// The question about the name that is most like a missing one.
+    pub(crate) fn meant(&self, lacks: &Lacks) -> Option<String> {
+        match lacks {
+            Lacks::Global(globals, name) => {
+                let own = self.names_in(Some(*globals));
+                let builtin = self.names_in(Some(self.builtins));
+                did_you_mean(name, own.chain(builtin))
+            }
+            Lacks::Attribute(obj, name) => {
+                let own = match obj {
+                    Value::Ref(r) => self.heap.get(*r).attrs,
+                    _ => None,
+                };
+                let class = match obj {
+                    Value::Ref(r) if self.heap.class(*r).is_some() => *r,
+                    _ => self.heap.type_of(obj),
+                };
+                let mro = self.heap.the_class(class).mro.iter();
+                // What a module has in common with all objects is not meant.
+                let of_class = mro
+                    .filter(|_| class != ty::MODULE)
+                    .flat_map(|c| self.names_in(self.heap.get(*c).attrs));
+                did_you_mean(name, self.names_in(own).chain(of_class))
+            }
+            Lacks::Module(name) => self.similar_module(name),
+        }
+    }
+
+    fn names_in(&self, dict: Option<Ref>) -> impl Iterator<Item = &str> {
+        let dict = dict.and_then(|d| self.heap.dict_of(d));
+        dict.into_iter()
+            .flat_map(|d| d.keys())
+            .filter_map(Value::as_text)
+    }
+
+    /// Looks for the first part of a dotted name that is missing.
+    fn similar_module(&self, name: &str) -> Option<String> {
+        let mut package = "";
+        for part in name.split('.') {
+            let whole = match package {
+                "" => part.to_owned(),
+                _ => format!("{package}.{part}"),
+            };
+            if self.loaded(&whole).is_some() {
+                package = &name[..whole.len()];
+                continue;
+            }
+            let names = self.modules_in(package);
+            return did_you_mean(part, names.iter().map(String::as_str));
+        }
+        None
+    }
+
+    /// The modules of a package, or those that need none.
+    fn modules_in(&self, package: &str) -> Vec<String> {
+        let mut dirs = self.search_path();
+        let mut names: Vec<String> = Vec::new();
+        if package.is_empty() {
+            dirs.push(LIB_PYTHON.into());
+            dirs.push(SHIPPED.into());
+            names.extend(modules::names().map(str::to_owned));
+        } else {
+            let path = self
+                .loaded(package)
+                .and_then(|p| self.heap.attr(p, "__path__"));
+            let list = path
+                .and_then(Value::as_ref)
+                .and_then(|l| self.heap.list_items(l));
+            let texts = list.into_iter().flatten().filter_map(Value::as_text);
+            dirs = texts.map(Utf8PathBuf::from).collect();
+        }
+        for dir in dirs {
+            let FileContents::Directory(entries) = self.file_at(&dir).contents(self.db) else {
+                continue;
+            };
+            for entry in entries.iter() {
+                if let Some(module) = entry.strip_suffix(".py") {
+                    names.push(module.to_owned());
+                } else if !entry.contains('.') && self.is_package(&dir.join(&**entry)) {
+                    names.push(entry.to_string());
+                }
+            }
+        }
+        names.retain(|n| n != "__init__");
+        names
+    }
+}
