@@ -219,6 +219,8 @@ impl<'a> FlowContext<'a> {
             }
             let instr = self.code.instrs[pc as usize];
             self.space.protected = matches!(instr, Instr::ForIter(_)) || self.is_protected(pc);
+            self.space.literal_operands =
+                instr == Instr::Binary(HlOp::Pow) && has_literal_operands(self.code, pc);
             let before = (!is_stack_only(instr)).then(|| frame.clone());
             let mut outcome = step(&mut self.space, self.code, &mut frame);
             if let Step::Yield = outcome {
@@ -590,6 +592,27 @@ fn is_stack_only(instr: Instr) -> bool {
         instr,
         LoadConst(_) | LoadFast(_) | Pop | Dup | Dup2 | Dup3 | Rot2 | Rot3 | Rot4 | Jump(_)
     )
+}
+
+/// Whether both operands of an operation are literals, or operations on literals: these
+/// CPython's compiler computes. To it `True` and `False` are names.
+fn has_literal_operands(code: &Code, pc: Pc) -> bool {
+    let mut wanted = 2;
+    for instr in code.instrs[..pc as usize].iter().rev() {
+        match instr {
+            Instr::LoadConst(c) => match &code.consts[*c as usize] {
+                CodeConst::Bool(_) | CodeConst::Ellipsis | CodeConst::Code(_) => return false,
+                _ => wanted -= 1,
+            },
+            Instr::Unary(_) => {}
+            Instr::Binary(_) => wanted += 1,
+            _ => return false,
+        }
+        if wanted == 0 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Instructions that control can come to from several places: targets of jumps that

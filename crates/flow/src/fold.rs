@@ -4,6 +4,7 @@
 //! classes and attributes of image objects alone is asked of the image.
 
 use taipan_graph::{Const, HlOp, ObjId};
+use taipan_interp::ObjData;
 use taipan_interp::constants::{Computed, ConstantSpace, Raised};
 
 use crate::world::World;
@@ -18,9 +19,13 @@ pub(crate) fn fold(
     let known = |c: Option<Const>| c.map_or(Computed::Unknown, Computed::To);
     let told = |b: Option<bool>| known(b.map(Const::Bool));
     match (op, args) {
-        (HlOp::GetAttr, [obj, name]) => match name.as_str() {
-            Some(name) => world.getattr(space, obj, name),
-            None => Computed::Unknown,
+        (HlOp::GetAttr, [obj, name]) => match (name, name.as_str()) {
+            (_, Some(name)) => world.getattr(space, obj, name),
+            (Const::Str(_) | Const::Unicode(_), _) => Computed::Unknown,
+            _ if both_foldable(world, obj, name) => {
+                type_error("getattr(): attribute name must be string")
+            }
+            _ => Computed::Unknown,
         },
         (HlOp::NewTuple, items) => match items.iter().all(|c| world.foldable(c)) {
             true => Computed::To(Const::Tuple(items.into())),
@@ -33,12 +38,15 @@ pub(crate) fn fold(
         },
         (HlOp::Is, [a, b]) if both_foldable(world, a, b) => told(identical(world, a, b)),
         (HlOp::IsInstance, [a, class]) if both_foldable(world, a, class) => {
-            if !may_be_class(class) {
-                return type_error(
+            let Some(of) = world.class_of(a) else {
+                return Computed::Unknown;
+            };
+            match within(world, of, class) {
+                None if is_no_class(world, class) => type_error(
                     "isinstance() arg 2 must be a class, type, or tuple of classes and types",
-                );
+                ),
+                told_so => told(told_so),
             }
-            told(world.class_of(a).and_then(|of| within(world, of, class)))
         }
         (HlOp::IsSubtype, [Const::Obj(a), class]) if may_be_class(class) => {
             told(within(world, *a, class))
@@ -111,7 +119,14 @@ fn identical(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
     match (a, b) {
         (Const::Obj(a), Const::Obj(b)) => Some(a == b),
         (Const::None | Const::Bool(_), _) | (_, Const::None | Const::Bool(_)) => Some(a == b),
-        (Const::Str(_), Const::Str(_)) | (Const::Int(_), Const::Int(_)) if a == b => Some(true),
+        (Const::Str(_), Const::Str(_)) | (Const::Int(_), Const::Int(_)) => Some(a == b),
+        (Const::Float(_), Const::Float(_))
+        | (Const::Unicode(_), Const::Unicode(_))
+        | (Const::Tuple(_), Const::Tuple(_))
+            if a != b =>
+        {
+            Some(false)
+        }
         _ if world.class_of(a)? != world.class_of(b)? => Some(false),
         _ => None,
     }
@@ -129,6 +144,24 @@ fn within(world: World<'_>, of: ObjId, class: &Const) -> Option<bool> {
         }
         Const::Obj(class) => world.is_subclass(of, *class),
         _ => None,
+    }
+}
+
+/// Whether it is certain that a constant is no class, and no tuple of such.
+fn is_no_class(world: World<'_>, c: &Const) -> bool {
+    match c {
+        Const::Tuple(items) => items.iter().any(|c| is_no_class(world, c)),
+        Const::Obj(id) => match world.object(*id) {
+            Some(ObjData::Instance(i)) => ["__instancecheck__", "__bases__", "__getattr__"]
+                .iter()
+                .all(|name| i.get(name).is_none() && world.class_attr(i.class, name).is_none()),
+            Some(data) => matches!(
+                data,
+                ObjData::List(_) | ObjData::Dict(_) | ObjData::Function(_) | ObjData::Module { .. }
+            ),
+            None => false,
+        },
+        _ => true,
     }
 }
 

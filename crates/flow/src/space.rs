@@ -61,6 +61,8 @@ pub(crate) struct FlowSpace<'a> {
     pub(crate) at: u32,
     /// Whether an exception would be caught here.
     pub(crate) protected: bool,
+    /// Whether what the instruction works on is written as literals.
+    pub(crate) literal_operands: bool,
     /// Whether the state must be merged before anything is recorded.
     pub(crate) merge_due: bool,
     /// What the instruction has done so far.
@@ -180,8 +182,16 @@ impl FlowSpace<'_> {
 
     /// A constant for people.
     fn describe(&self, c: &Const) -> String {
-        let Const::Obj(id) = c else {
-            return c.to_string();
+        let id = match c {
+            Const::Obj(id) => id,
+            Const::Tuple(items) => {
+                let items: Vec<String> = items.iter().map(|c| self.describe(c)).collect();
+                return match &items[..] {
+                    [one] => format!("({one},)"),
+                    all => format!("({})", all.join(", ")),
+                };
+            }
+            _ => return c.to_string(),
         };
         match self.world.object(*id) {
             Some(ObjData::Module { name }) => format!("<module {name}>"),
@@ -487,11 +497,12 @@ impl ObjectSpace for FlowSpace<'_> {
     fn op(&mut self, op: HlOp, args: &[Value]) -> Answer<Self> {
         match op {
             HlOp::Pow => {
-                // Of constants only, where the result is one too.
-                match self.folded_call(op.name(), args)? {
-                    Some(v) => Ok(v),
-                    None => not_rpython("a ** b"),
-                }
+                // Of literals only: these CPython's compiler computes.
+                let folded = match self.literal_operands {
+                    true => self.folded_call(op.name(), args)?,
+                    false => None,
+                };
+                folded.map_or_else(|| not_rpython("a ** b"), Ok)
             }
             HlOp::InplacePow => not_rpython("a **= b"),
             HlOp::Iter => {
@@ -566,6 +577,12 @@ impl ObjectSpace for FlowSpace<'_> {
     fn set_add(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
         // That there is a set at all is what is wrong.
         Ok(())
+    }
+
+    fn dict_add(&mut self, _: &Value, _: Value, _: Value) -> Answer<Self, ()> {
+        let e = FlowError::new("TP0220", "a dict comprehension is not RPython")
+            .with_help("fill a dict in a loop");
+        Err(Unwind::Stop(Stop::Error(e)))
     }
 
     fn load_attr(&mut self, obj: &Value, name: &str) -> Answer<Self> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
-
-use crate::FlowError;
-use taipan_interp::constants::{Computed, ConstantSpace, Raised};
+use taipan_interp::constants::{Computed, ConstantSpace, Raised, class_has};
 use taipan_interp::{
     ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
     module_global, module_named, named_id, object,
 };
+
+use crate::FlowError;
 
 /// The module of `unrolling_iterable`.
 const UNROLL: &str = "rpython.rlib.unroll";
@@ -255,11 +255,8 @@ impl<'db> World<'db> {
             return Computed::Unknown;
         }
         let Const::Obj(id) = obj else {
-            // The space lacks special methods, and the parts of numbers.
-            let lacking = name.starts_with("__")
-                || matches!(name, "real" | "imag" | "numerator" | "denominator");
             return match space.getattr(obj, name) {
-                Computed::Raises(_) if lacking => Computed::Unknown,
+                Computed::Raises(_) if may_be_lacking(name) => Computed::Unknown,
                 computed => computed,
             };
         };
@@ -269,11 +266,15 @@ impl<'db> World<'db> {
             Some(ObjData::Function(f)) => match name {
                 "__name__" | "func_name" => Computed::To(Const::str(&f.name)),
                 "__module__" => Computed::To(Const::str(&f.module)),
-                _ => f
-                    .get(name)
-                    .map_or(Computed::Unknown, |c| Computed::To(c.clone())),
+                _ => match f.get(name) {
+                    Some(c) => Computed::To(c.clone()),
+                    None if name.starts_with("func_") => Computed::Unknown,
+                    None => absent("function", name),
+                },
             },
             Some(ObjData::Instance(i)) => self.instance_constant(i, name),
+            Some(ObjData::List(_)) => builtin_attr("list", name),
+            Some(ObjData::Dict(_)) => builtin_attr("dict", name),
             _ => Computed::Unknown,
         }
     }
@@ -307,12 +308,28 @@ impl<'db> World<'db> {
         }
         match self.class_attr(id, name) {
             Some((_, value)) => self.unbound(value),
-            None if class.builtin => Computed::Unknown,
+            None if class.builtin
+                && (may_be_lacking(name) || class_has(id, name) != Some(false)) =>
+            {
+                Computed::Unknown
+            }
             None => no_attribute(match class.old_style {
                 true => format!("class {} has no attribute '{name}'", class.name),
                 false => format!("type object '{}' has no attribute '{name}'", class.name),
             }),
         }
+    }
+
+    /// Whether what its instances lack no builtin class and no method of the program gives.
+    fn has_own_attributes_only(self, class: &ClassData) -> bool {
+        let object = named_id("__builtin__.object");
+        class.mro.iter().all(|base| {
+            *base == object
+                || self.class(*base).is_some_and(|c| {
+                    let hook = |n: &str| n == "__getattr__" || n == "__getattribute__";
+                    !c.builtin && !c.dict.iter().any(|(n, _)| hook(n))
+                })
+        })
     }
 
     /// A class attribute as it looks on the class itself.
@@ -335,7 +352,10 @@ impl<'db> World<'db> {
             return Computed::To(c.clone());
         }
         let Some((_, value)) = self.class_attr(instance.class, name) else {
-            return Computed::Unknown;
+            return match self.class(instance.class) {
+                Some(class) if self.has_own_attributes_only(class) => absent(&class.name, name),
+                _ => Computed::Unknown,
+            };
         };
         match &value {
             Const::Obj(id) if matches!(self.object(*id), Some(ObjData::Function(_))) => {
@@ -351,4 +371,27 @@ fn no_attribute(message: String) -> Computed {
         class: "AttributeError".into(),
         message: message.into(),
     })
+}
+
+/// Reading an attribute that an object of this class does not have.
+fn absent(class: &str, name: &str) -> Computed {
+    match name.starts_with("__") {
+        true => Computed::Unknown,
+        false => no_attribute(format!("'{class}' object has no attribute '{name}'")),
+    }
+}
+
+/// An attribute of an object of a builtin class that has no attributes of its own.
+fn builtin_attr(class: &str, name: &str) -> Computed {
+    match class_has(named_id(&format!("__builtin__.{class}")), name) {
+        Some(false) => absent(class, name),
+        _ => Computed::Unknown,
+    }
+}
+
+/// Whether the space may lack an attribute that a builtin class has: special methods, the
+/// parts of numbers and of exceptions.
+fn may_be_lacking(name: &str) -> bool {
+    const LACKING: &[&str] = &["real", "imag", "numerator", "denominator", "args", "message"];
+    name.starts_with('_') || LACKING.contains(&name)
 }

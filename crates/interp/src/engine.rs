@@ -106,6 +106,14 @@ pub trait ObjectSpace: Sized {
     /// `set.add(v)` of a comprehension.
     fn set_add(&mut self, set: &Self::Value, v: Self::Value) -> Answer<Self, ()>;
 
+    /// `dict[key] = v` of a comprehension.
+    fn dict_add(
+        &mut self,
+        dict: &Self::Value,
+        key: Self::Value,
+        v: Self::Value,
+    ) -> Answer<Self, ()>;
+
     /// `obj.name`
     fn load_attr(&mut self, obj: &Self::Value, name: &str) -> Answer<Self>;
 
@@ -553,12 +561,8 @@ fn execute<S: ObjectSpace>(
             space.set_add(frame.top(n as usize - 1), v)?;
         }
         Instr::MapAdd(n) => {
-            let args = [
-                frame.top(n as usize + 1).clone(),
-                frame.top(1).clone(),
-                frame.top(0).clone(),
-            ];
-            space.op(HlOp::SetItem, &args)?;
+            let (key, v) = (frame.top(1).clone(), frame.top(0).clone());
+            space.dict_add(frame.top(n as usize + 1), key, v)?;
             frame.drop_n(2);
         }
         Instr::UnpackSequence(n) => {

@@ -366,12 +366,22 @@ impl Cx<'_> {
                     ));
                 }
                 match (first.const_.as_ref().and_then(int_of), first.ints()) {
-                    (Some(c @ Const::Int(_)), _) => self.const_val(&c)?,
+                    // A long is no value: that is a mistake.
+                    (Some(c), _) => self.const_val(&c)?,
                     (_, Some(i)) => Val::int(IntKind::SIGNED, i.nonneg()),
                     _ => self.unary(HlOp::Int, &first)?,
                 }
             }
-            ("int", 2) => Val::signed(),
+            ("int", 2) => {
+                let texts = matches!(first.non_none().single(), Some(Atom::Str { .. }));
+                if !texts || vals[1].ints().is_none() {
+                    return Ok(self.problem(
+                        "TP0303",
+                        "int() with a base takes a byte string and an integer",
+                    ));
+                }
+                Val::signed()
+            }
             ("float", 1) => match first.const_.as_ref().and_then(float_of) {
                 Some(f) => self.const_val(&Const::float(f))?,
                 None => self.unary(HlOp::Float, &first)?,

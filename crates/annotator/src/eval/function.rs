@@ -241,8 +241,12 @@ impl Cx<'_> {
                 if std::mem::take(&mut self.harmless) {
                     return Ok(());
                 }
-                let call = matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs | HlOp::Next)
-                    || special(outcome, i);
+                let call = match op.op {
+                    HlOp::SimpleCall | HlOp::CallArgs => true,
+                    // An iterator may have nothing to give; an instance lacks a method.
+                    HlOp::Next if !args.iter().any(is_instance) => true,
+                    _ => special(outcome, i),
+                };
                 let blocked = !(ready && call);
                 if !(blocked && self.facts.recovering) {
                     outcome.blocked = blocked.then_some(i as u32);
@@ -513,6 +517,11 @@ pub(crate) const FLOW_FAILED: &str = "flow";
 pub(crate) fn missing_defaults(defaults: &[Const], named: usize, given: usize) -> &[Const] {
     let missing = (named - given).min(defaults.len());
     &defaults[defaults.len() - missing..]
+}
+
+fn is_instance(operand: &Operand) -> bool {
+    let mut atoms = operand.val().atoms.iter();
+    atoms.any(|a| matches!(a, Atom::Instance(_)))
 }
 
 /// Whether the operation called a special method: one that is there.

@@ -486,6 +486,51 @@ fn forbidden() {
         (
             "
             def f(s):
+                return {i: 1 for i in range(3)}
+            ",
+            expect![[""]],
+        ),
+        (
+            "
+            def f(s):
+                x = int(1e30)
+            ",
+            expect![[r#"
+                2: TP0314 long constant 1000000000000000019884624838656 does not fit an int
+            "#]],
+        ),
+        (
+            "
+            def f(s):
+                return int('123456789012345678901')
+            ",
+            expect![[r#"
+                2: TP0314 long constant 123456789012345678901 does not fit an int
+            "#]],
+        ),
+        (
+            "
+            def f(s):
+                return int(len(s), 10)
+            ",
+            expect![[r#"
+                2: TP0303 int() with a base takes a byte string and an integer
+            "#]],
+        ),
+        (
+            "
+            class A(object):
+                pass
+            def f(s):
+                x = next(A())
+            ",
+            expect![[r#"
+                4: TP0301 an instance of main.A has no attribute next
+            "#]],
+        ),
+        (
+            "
+            def f(s):
                 return Ellipsis
             ",
             expect![[r#"

@@ -501,3 +501,84 @@ fn disagreements(header: &str, rows: &[[&str; 3]]) -> String {
     }
     wrong
 }
+
+/// What always raises does so although nobody uses the result.
+#[test]
+fn unused_results_that_always_raise() {
+    const HEAD: &str = "
+class Frozen(object):
+    limit = 3
+    def _freeze_(self):
+        return True
+class Plain(object):
+    pass
+class Lazy(Frozen):
+    def __getattr__(self, name):
+        return 5
+def fun():
+    pass
+fun.tag = 1
+L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
+";
+    let said = |expression: &str| {
+        let db = TestDb::with_fixture(&format!(
+            "{HEAD}\ndef f():\n    x = {expression}\n    return 0\n"
+        ));
+        let result = flow_graph(&db, function(&db, db.program(), "f"));
+        let told = result.errors.first().map(|e| e.message.clone());
+        format!("{expression}: {}\n", told.as_deref().unwrap_or("-"))
+    };
+    let all = [
+        "1 + 'x'",
+        "None + 1",
+        "'a' * 'b'",
+        "L.missing",
+        "L.append",
+        "D.missing",
+        "D.has_key",
+        "fun.missing",
+        "fun.tag",
+        "fun.func_code",
+        "int.missing",
+        "int.bit_length",
+        "str.join",
+        "frozen.missing",
+        "frozen.limit",
+        "lazy.missing",
+        "getattr(D, 1)",
+        "isinstance(5, L)",
+        "isinstance(5, (str, 3))",
+        "isinstance(5, (int, 3))",
+        "isinstance(5, frozen)",
+        "isinstance(5, Plain)",
+        "-9223372036854775807 >> 1180591620717411303424",
+        "1 is 3",
+    ];
+    let all: String = all.into_iter().map(said).collect();
+    expect![[r#"
+        1 + 'x': add(1, 'x') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+        None + 1: add(None, 1) always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
+        'a' * 'b': mul('a', 'b') always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
+        L.missing: getattr(<list>, 'missing') always raises AttributeError: 'list' object has no attribute 'missing'
+        L.append: -
+        D.missing: getattr(<dict>, 'missing') always raises AttributeError: 'dict' object has no attribute 'missing'
+        D.has_key: -
+        fun.missing: getattr(<function main.fun>, 'missing') always raises AttributeError: 'function' object has no attribute 'missing'
+        fun.tag: -
+        fun.func_code: -
+        int.missing: getattr(<class __builtin__.int>, 'missing') always raises AttributeError: type object 'int' has no attribute 'missing'
+        int.bit_length: -
+        str.join: -
+        frozen.missing: getattr(<main.Frozen object>, 'missing') always raises AttributeError: 'Frozen' object has no attribute 'missing'
+        frozen.limit: -
+        lazy.missing: -
+        getattr(D, 1): getattr(<dict>, 1) always raises TypeError: getattr(): attribute name must be string
+        isinstance(5, L): isinstance(5, <list>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (str, 3)): isinstance(5, (#371526dd3bc6e34f, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (int, 3)): isinstance(5, (#879519fd743f654c, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, frozen): isinstance(5, <main.Frozen object>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, Plain): -
+        -9223372036854775807 >> 1180591620717411303424: rshift(-9223372036854775807, 1180591620717411303424L) always raises OverflowError: long int too large to convert to int
+        1 is 3: -
+    "#]].assert_eq(&all);
+}

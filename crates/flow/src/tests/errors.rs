@@ -88,6 +88,34 @@ fn power() {
     );
 }
 
+/// CPython's compiler computes powers of literals: names of constants are none, and neither
+/// is `True`.
+#[test]
+fn power_of_literals_alone() {
+    check(
+        r#"
+        N = 10
+        def f():
+            return (2 ** 3, 2.0 ** -1, (1 + 2) ** ~-3, 2 ** 2 ** 3)
+        "#,
+        expect![[r#"
+            graph f
+            block0():
+                goto return((8, 0.5, 9, 256))
+            return(v0)
+            except(etype_1, evalue_2)
+        "#]],
+    );
+    for power in ["N ** 2", "2 ** N", "True ** 2"] {
+        check(
+            &format!("N = 10\ndef f():\n    x = {power}\n"),
+            expect![[r#"
+                error TP0220: a ** b is not RPython
+            "#]],
+        );
+    }
+}
+
 #[test]
 fn class_inside() {
     check(

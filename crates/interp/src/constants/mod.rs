@@ -30,7 +30,7 @@ use crate::space::{Interp, R};
 use crate::{Unwind, named_id};
 use objects::{Depth, Named, Objects};
 
-pub use plain::{compare, float_of, has_attribute, int_of, truth};
+pub use plain::{class_has, compare, float_of, has_attribute, int_of, truth};
 
 /// Instructions that an operation may take. It runs no code, so none.
 const STEPS: u64 = 0;

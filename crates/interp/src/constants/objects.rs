@@ -35,7 +35,7 @@ pub(super) struct Objects {
 /// Builtin classes and singletons, which are open.
 #[derive(Default)]
 pub(super) struct Named {
-    refs: FxHashMap<ObjId, Ref>,
+    pub(super) refs: FxHashMap<ObjId, Ref>,
     ids: FxHashMap<Ref, ObjId>,
 }
 

@@ -1,11 +1,12 @@
 //! What is known of numbers and strings without the rest of the space: for the annotator,
 //! which makes no queries while it works.
 
-use taipan_graph::{Const, HlOp};
+use taipan_graph::{Const, HlOp, ObjId};
 
 use super::Builtins;
 use crate::space::compare::{compare_plain, holds};
 use crate::space::number::{self, parse_float, parse_int};
+use crate::space::types::ty;
 use crate::space::value::Value;
 
 /// A number, a string or None as a value.
@@ -34,6 +35,15 @@ pub fn has_attribute(c: &Const, name: &str) -> Option<bool> {
     // Two that are entries of no class here.
     let made_up = matches!(name, "__class__" | "__doc__");
     Some(made_up || heap.lookup(heap.type_of(&v), name).is_some())
+}
+
+/// Whether a builtin class has an attribute; none for other objects.
+pub fn class_has(class: ObjId, name: &str) -> Option<bool> {
+    let builtins = Builtins::get();
+    let r = *builtins.named.refs.get(&class)?;
+    builtins.heap.class(r)?;
+    let has = |class| builtins.heap.lookup(class, name).is_some();
+    Some(has(r) || has(ty::TYPE))
 }
 
 /// A comparison of two of them; none where they are of kinds that do not compare.

@@ -224,13 +224,14 @@ impl Interp<'_> {
                 if y.is_negative() {
                     return self.value_error("negative shift count");
                 }
-                match (op, y.to_usize()) {
-                    (HlOp::LShift, Some(n)) if n < 1 << 24 => x << n,
-                    (HlOp::LShift, _) => {
-                        return self.raise(ty::OVERFLOW_ERROR, "shift count too large");
-                    }
-                    (_, Some(n)) => x >> n,
-                    (_, None) => BigInt::from(if x.is_negative() { -1 } else { 0 }),
+                // CPython takes the count for a Py_ssize_t.
+                let Some(n) = y.to_i64().and_then(|n| usize::try_from(n).ok()) else {
+                    return self.raise(ty::OVERFLOW_ERROR, "long int too large to convert to int");
+                };
+                match op {
+                    HlOp::RShift => x >> n,
+                    _ if n < 1 << 24 => x << n,
+                    _ => return self.raise(ty::MEMORY_ERROR, "shift count too large"),
                 }
             }
             HlOp::Pow => {
@@ -238,9 +239,16 @@ impl Interp<'_> {
                     let (x, y) = (x.to_f64(), y.to_f64());
                     return self.float_op(op, x.unwrap_or(0.0), y.unwrap_or(0.0));
                 }
+                // The same again with every factor.
+                let small = x.to_i8().filter(|x| matches!(x, -1..=1));
+                let y = match small {
+                    Some(_) if y.is_zero() => BigInt::zero(),
+                    Some(_) => BigInt::from(if y.is_even() { 2 } else { 1 }),
+                    None => y.clone(),
+                };
                 match y.to_u32() {
                     Some(n) if x.bits().saturating_mul(u64::from(n)) < 1 << 26 => Pow::pow(x, n),
-                    _ => return self.raise(ty::OVERFLOW_ERROR, "power too large"),
+                    _ => return self.raise(ty::MEMORY_ERROR, "power too large"),
                 }
             }
             _ => return self.type_error(format!("unsupported operand type(s) for {op}")),

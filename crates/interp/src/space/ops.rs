@@ -422,6 +422,13 @@ impl ObjectSpace for Interp<'_> {
         }
     }
 
+    fn dict_add(&mut self, dict: &Value, key: Value, v: Value) -> R<()> {
+        match dict {
+            Value::Ref(r) => self.dict_set(*r, key, v),
+            _ => Ok(()),
+        }
+    }
+
     fn load_attr(&mut self, obj: &Value, name: &str) -> R {
         if let Some(v) = self.simple_attr(obj, name) {
             return Ok(v);
