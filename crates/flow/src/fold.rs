@@ -42,7 +42,7 @@ pub(crate) fn fold(
                 return Computed::Unknown;
             };
             match within(world, of, class) {
-                None if is_no_class(world, class) => type_error(
+                None if is_no_class(world, of, class) => type_error(
                     "isinstance() arg 2 must be a class, type, or tuple of classes and types",
                 ),
                 told_so => told(told_so),
@@ -136,21 +136,25 @@ fn identical(world: World<'_>, a: &Const, b: &Const) -> Option<bool> {
 fn within(world: World<'_>, of: ObjId, class: &Const) -> Option<bool> {
     match class {
         Const::Tuple(classes) => {
-            let mut any = false;
             for class in classes.iter() {
-                any |= within(world, of, class)?;
+                if within(world, of, class)? {
+                    return Some(true);
+                }
             }
-            Some(any)
+            Some(false)
         }
         Const::Obj(class) => world.is_subclass(of, *class),
         _ => None,
     }
 }
 
-/// Whether it is certain that a constant is no class, and no tuple of such.
-fn is_no_class(world: World<'_>, c: &Const) -> bool {
+/// Whether it is certain that a constant is no class; of a tuple, that one is come to before
+/// a class of which this is a subclass.
+fn is_no_class(world: World<'_>, of: ObjId, c: &Const) -> bool {
     match c {
-        Const::Tuple(items) => items.iter().any(|c| is_no_class(world, c)),
+        Const::Tuple(items) => (items.iter())
+            .find(|c| within(world, of, c) != Some(false))
+            .is_some_and(|c| is_no_class(world, of, c)),
         Const::Obj(id) => match world.object(*id) {
             Some(ObjData::Instance(i)) => ["__instancecheck__", "__bases__", "__getattr__"]
                 .iter()

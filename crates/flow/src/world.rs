@@ -392,6 +392,13 @@ fn builtin_attr(class: &str, name: &str) -> Computed {
 /// Whether the space may lack an attribute that a builtin class has: special methods, the
 /// parts of numbers and of exceptions.
 fn may_be_lacking(name: &str) -> bool {
-    const LACKING: &[&str] = &["real", "imag", "numerator", "denominator", "args", "message"];
+    const LACKING: &[&str] = &[
+        "real",
+        "imag",
+        "numerator",
+        "denominator",
+        "args",
+        "message",
+    ];
     name.starts_with('_') || LACKING.contains(&name)
 }

@@ -488,7 +488,9 @@ fn forbidden() {
             def f(s):
                 return {i: 1 for i in range(3)}
             ",
-            expect![[""]],
+            expect![[r#"
+                2: TP0220 a dict comprehension is not RPython
+            "#]],
         ),
         (
             "

@@ -549,6 +549,7 @@ L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
         "isinstance(5, L)",
         "isinstance(5, (str, 3))",
         "isinstance(5, (int, 3))",
+        "isinstance(5, (3, int))",
         "isinstance(5, frozen)",
         "isinstance(5, Plain)",
         "-9223372036854775807 >> 1180591620717411303424",
@@ -574,8 +575,9 @@ L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
         lazy.missing: -
         getattr(D, 1): getattr(<dict>, 1) always raises TypeError: getattr(): attribute name must be string
         isinstance(5, L): isinstance(5, <list>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
-        isinstance(5, (str, 3)): isinstance(5, (#371526dd3bc6e34f, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
-        isinstance(5, (int, 3)): isinstance(5, (#879519fd743f654c, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (str, 3)): isinstance(5, (<class __builtin__.str>, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (int, 3)): -
+        isinstance(5, (3, int)): isinstance(5, (3, <class __builtin__.int>)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
         isinstance(5, frozen): isinstance(5, <main.Frozen object>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
         isinstance(5, Plain): -
         -9223372036854775807 >> 1180591620717411303424: rshift(-9223372036854775807, 1180591620717411303424L) always raises OverflowError: long int too large to convert to int
