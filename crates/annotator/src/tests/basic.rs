@@ -527,7 +527,7 @@ fn forbidden() {
                 x = next(A())
             ",
             expect![[r#"
-                4: TP0301 an instance of main.A has no attribute next
+                4: TP0301 an instance of main.A has no attribute `next`
             "#]],
         ),
         (

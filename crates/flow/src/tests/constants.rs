@@ -560,17 +560,17 @@ L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
         1 + 'x': add(1, 'x') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
         None + 1: add(None, 1) always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
         'a' * 'b': mul('a', 'b') always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
-        L.missing: getattr(<list>, 'missing') always raises AttributeError: 'list' object has no attribute 'missing'
+        L.missing: list has no attribute `missing`
         L.append: -
-        D.missing: getattr(<dict>, 'missing') always raises AttributeError: 'dict' object has no attribute 'missing'
+        D.missing: dict has no attribute `missing`
         D.has_key: -
-        fun.missing: getattr(<function main.fun>, 'missing') always raises AttributeError: 'function' object has no attribute 'missing'
+        fun.missing: function main.fun has no attribute `missing`
         fun.tag: -
         fun.func_code: -
-        int.missing: getattr(<class __builtin__.int>, 'missing') always raises AttributeError: type object 'int' has no attribute 'missing'
+        int.missing: class __builtin__.int has no attribute `missing`
         int.bit_length: -
         str.join: -
-        frozen.missing: getattr(<main.Frozen object>, 'missing') always raises AttributeError: 'Frozen' object has no attribute 'missing'
+        frozen.missing: main.Frozen object has no attribute `missing`
         frozen.limit: -
         lazy.missing: -
         getattr(D, 1): getattr(<dict>, 1) always raises TypeError: getattr(): attribute name must be string
