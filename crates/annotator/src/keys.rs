@@ -124,8 +124,9 @@ impl Roots {
         Roots::make(db, program, set, jit, false)
     }
 
-    /// The same, to look for more mistakes.
-    pub(crate) fn recover(self, db: &dyn Db) -> Roots {
+    /// The same, to look for more mistakes: what [`crate::annotation_diagnostics`] asks once
+    /// there is one.
+    pub fn recover(self, db: &dyn Db) -> Roots {
         let (program, jit) = (self.program(db), self.jit(db));
         Roots::make(db, program, self.set(db).clone(), jit, true)
     }

@@ -379,6 +379,7 @@ impl Fetch<'_> {
         }
         let flow = flow_graph(self.db, Function::new(self.db, self.program, f));
         self.facts.set_flow(f, flow.clone());
+        taipan_base::step(self.db, taipan_base::Step::Annotation);
         if let Some(ObjData::Function(data)) = self.object(f).as_deref()
             && let Some(file) = data.code.file(self.db)
         {

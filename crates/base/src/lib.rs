@@ -28,5 +28,5 @@ pub use overlay::*;
 pub use render::*;
 pub use similar::{did_you_mean, similar};
 pub use span::*;
-pub use timed::{QueryClock, Timed, timed};
+pub use timed::{QueryClock, Step, Timed, step, timed};
 pub use watch::*;

@@ -10,6 +10,18 @@ pub trait QueryClock {
 
     /// The query of that number is over.
     fn end(&self, number: u64);
+
+    /// A query that does many things of a kind did one more.
+    fn step(&self, kind: Step);
+}
+
+/// What a query does many of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A module is imported.
+    Import,
+    /// A function comes to be annotated.
+    Annotation,
 }
 
 /// A query in progress.
@@ -29,5 +41,13 @@ impl Drop for Timed<'_> {
         if let Some((clock, number)) = self.0 {
             clock.end(number);
         }
+    }
+}
+
+/// Says that a query which does many things of a kind did one more of them. Whoever waits
+/// sees how far it came; nothing depends on it.
+pub fn step(db: &dyn Db, kind: Step) {
+    if let Some(clock) = db.clock() {
+        clock.step(kind);
     }
 }

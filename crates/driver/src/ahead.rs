@@ -17,7 +17,7 @@ use taipan_interp::{Function, Image, ObjData, image};
 
 use crate::Database;
 use crate::db::Ahead;
-use crate::parallel::par_map;
+use crate::parallel::par_steps;
 
 /// Parses and compiles the files that a program imports, directly or not.
 pub(crate) fn compile_files(db: &Database, program: Program) {
@@ -37,7 +37,7 @@ pub(crate) fn compile_files(db: &Database, program: Program) {
     let mut seen = FxHashSet::from_iter([target]);
     let mut wave = vec![target];
     while !wave.is_empty() {
-        let found = par_map(db, &wave, |db, file| imported(db, &folders, *file));
+        let found = par_steps(db, &wave, |db, file| imported(db, &folders, *file));
         wave = found
             .into_iter()
             .flatten()
@@ -121,7 +121,7 @@ pub(crate) fn flow_graphs(db: &Database, roots: Roots) {
     }
     while !reach.functions.is_empty() {
         let wave = std::mem::take(&mut reach.functions);
-        let found = par_map(db, &wave, |db, f| {
+        let found = par_steps(db, &wave, |db, f| {
             let flow = flow_graph(db, Function::new(db, program, *f));
             let mut objects = Vec::new();
             if let Ok(graph) = &flow.graph {

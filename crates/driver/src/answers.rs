@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
 use taipan_interp::ModuleName;
 
-use crate::{Database, Failure, Key, KeyHasher};
+use crate::{Database, Extent, Failure, Key, KeyHasher};
 
 /// Kind of the entries that list files.
 const FILES: &str = "files";
@@ -41,6 +41,39 @@ pub(crate) struct Question<'a> {
     pub(crate) program: Program,
     /// Whatever else the answer depends on.
     pub(crate) options: &'a [&'a str],
+    /// It is about the program from its entry point on, and somebody may want to know how
+    /// much that is.
+    pub(crate) extent: bool,
+}
+
+/// What is kept beside an answer.
+#[derive(Serialize, serde::Deserialize)]
+struct Beside {
+    /// What import time printed.
+    printed: String,
+    /// How much the program is.
+    extent: Option<Extent>,
+}
+
+impl Beside {
+    /// Of a program, once there is the answer.
+    fn of(db: &Database, question: &Question<'_>) -> Beside {
+        let program = question.program;
+        // It may not have been asked for yet.
+        db.log().observed().imported(db, program);
+        Beside {
+            printed: taipan_interp::image(db, program).printed.clone(),
+            extent: question.extent.then(|| Extent::of(db, program)),
+        }
+    }
+
+    /// Tells what there is to tell.
+    fn tell(self, db: &Database, program: Program) {
+        (db.log().observed()).kept(db, program, &self.printed);
+        if let Some(extent) = self.extent {
+            db.keep_extent(program, extent);
+        }
+    }
 }
 
 /// The answer to a question: from the cache, else computed and kept. Diagnostics are
@@ -96,8 +129,10 @@ fn recall<R>(
     let (seen, at) = walk(db, question.program);
     let stored = cache.get(question.what, answer_key(at, question));
     if !cache.verifies()
-        && let Some(found) = stored.as_deref().and_then(decode)
+        && let Some((beside, answer)) = stored.as_deref().and_then(split)
+        && let Some(found) = decode(answer)
     {
+        beside.tell(db, question.program);
         db.note_answer();
         db.log()
             .record_restored(question.what, || question.program.target(db).to_string());
@@ -106,6 +141,11 @@ fn recall<R>(
     let result = compute();
     // Headers and compiler are not among the files.
     let bytes = encode(&result).filter(|_| !taipan_base::asked_c_compiler());
+    let bytes = bytes.and_then(|answer| {
+        let mut bytes = postcard::to_stdvec(&Beside::of(db, question)).ok()?;
+        bytes.extend(answer);
+        Some(bytes)
+    });
     if stored.is_some() {
         assert!(stored == bytes, "the cached {} differs", question.what);
     } else if let Some(bytes) = bytes {
@@ -113,6 +153,11 @@ fn recall<R>(
         cache.put(question.what, answer_key(at, question), bytes);
     }
     result
+}
+
+/// What is kept beside an answer, and the answer.
+fn split(bytes: &[u8]) -> Option<(Beside, &[u8])> {
+    postcard::take_from_bytes(bytes).ok()
 }
 
 fn answer_key(at: Key, question: &Question<'_>) -> Key {

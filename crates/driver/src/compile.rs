@@ -24,7 +24,7 @@ use crate::link::link_with_cache;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
 use crate::native_jit::{jit_image, with_native_jit};
-use crate::parallel::par_map;
+use crate::parallel::par_steps;
 use crate::reach::reachable;
 use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
@@ -440,6 +440,7 @@ fn program_image(
         },
         program,
         options: &[],
+        extent: usage == ImageUse::Build,
     };
     // What C libraries do is known to them alone.
     let keeps = |image: &Image| image.foreign.is_empty();
@@ -567,9 +568,12 @@ pub(crate) fn compile_entries(
 ) -> Vec<FuncSym> {
     let functions = timings.phase("optimize", || {
         let simplified = reachable(db, roots, GraphStage::Simplified, entries).functions;
-        par_map(db, &simplified, |db, f| {
+        // Each pass is counted by itself.
+        db.log().observed().expect(0);
+        par_steps(db, &simplified, |db, f| {
             crate::stages::optimized_summary(db, LLFunction::new(db, roots, f.clone()));
         });
+        db.log().observed().expect(0);
         // Fewer than before: what was inlined everywhere is gone.
         reachable(db, roots, GraphStage::Optimized, entries).functions
     });
@@ -578,7 +582,7 @@ pub(crate) fn compile_entries(
             // The whole-program query first, so that no two threads wait for it.
             crate::stages::function_effects(db, LLFunction::new(db, roots, f.clone()));
         }
-        par_map(db, &functions, |db, f| {
+        par_steps(db, &functions, |db, f| {
             // Errors come back when the program is put together.
             let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
         });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::Utf8PathBuf;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::Setter;
 use taipan_annotator::Roots;
 use taipan_base::{
@@ -15,7 +15,7 @@ use taipan_base::{
 use crate::drivers::JitMode;
 use crate::spans::{QuerySpan, RawSpan};
 use crate::stages::CodeMode;
-use crate::{Cache, Key, QueryEvent, QueryLog};
+use crate::{Cache, Extent, Key, Observer, QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -43,6 +43,8 @@ struct Answers {
     taken: AtomicBool,
     /// No more are taken or kept.
     left: AtomicBool,
+    /// How much the programs are that answers were taken of.
+    extents: Mutex<FxHashMap<Program, Extent>>,
 }
 
 /// What is done ahead of its being asked for.
@@ -130,6 +132,26 @@ impl Database {
     /// the database.
     pub(crate) fn note_answer(&self) {
         self.answers.taken.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes how much a program is that the cache had an answer of.
+    pub(crate) fn keep_extent(&self, program: Program, extent: Extent) {
+        let mut all = (self.answers.extents.lock()).unwrap_or_else(|e| e.into_inner());
+        all.insert(program, extent);
+    }
+
+    /// What was noted, as long as no input has changed.
+    pub(crate) fn kept_extent(&self, program: Program) -> Option<Extent> {
+        if !self.takes_answers() {
+            return None;
+        }
+        let all = (self.answers.extents.lock()).unwrap_or_else(|e| e.into_inner());
+        all.get(&program).cloned()
+    }
+
+    /// Has somebody told of what the database is at. The first one counts.
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
+        self.log.observed().set(observer);
     }
 
     /// From now on everything is worked out in the database. Answers whether there is

@@ -141,6 +141,7 @@ fn emit_stage(
         what: "emit",
         program,
         options: &[&format!("{request:?}")],
+        extent: false,
     };
     remember(
         db,

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use salsa::{DatabaseKeyIndex, EventKind};
-use taipan_base::QueryClock;
+use taipan_base::{QueryClock, Step};
 
+use crate::observer::{Observed, Steps};
 use crate::spans::{RawSpan, Spans};
 
 /// What happened to a query.
@@ -45,6 +46,8 @@ pub struct QueryCounts {
 
 #[derive(Default)]
 struct Counters {
+    /// Names and keys are kept.
+    on: AtomicBool,
     executed: AtomicUsize,
     reused: AtomicUsize,
 }
@@ -53,11 +56,11 @@ struct Counters {
 /// keeps only from [`QueryLog::record_from_now`] on.
 #[derive(Clone, Default)]
 pub struct QueryLog {
-    on: Arc<AtomicBool>,
     counters: Arc<Counters>,
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
     notes: Arc<Mutex<Vec<Note>>>,
     spans: Spans,
+    observed: Observed,
 }
 
 impl QueryClock for QueryLog {
@@ -68,12 +71,16 @@ impl QueryClock for QueryLog {
     fn end(&self, number: u64) {
         self.spans.end(number);
     }
+
+    fn step(&self, kind: Step) {
+        self.observed.step_of(kind);
+    }
 }
 
 impl QueryLog {
     /// Turns recording on.
     pub fn record_from_now(&self) {
-        self.on.store(true, Ordering::Relaxed);
+        self.counters.on.store(true, Ordering::Relaxed);
     }
 
     /// Turns on the measuring of what queries take.
@@ -86,18 +93,30 @@ impl QueryLog {
         self.spans.take()
     }
 
-    /// Runs a phase, and measures it if that is wanted.
+    /// Who looks on.
+    pub(crate) fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    /// How far the phase in progress came.
+    pub fn steps(&self) -> Steps {
+        self.observed.steps()
+    }
+
+    /// Runs a phase, tells who looks on, and measures it if that is wanted.
     pub(crate) fn phase<T>(&self, name: &'static str, work: impl FnOnce() -> T) -> T {
         /// Ends the phase if it is cancelled, too.
-        struct Ending<'a>(&'a Spans, Option<u64>);
+        struct Ending<'a>(&'a QueryLog, &'static str, Option<u64>);
         impl Drop for Ending<'_> {
             fn drop(&mut self) {
-                if let Some(number) = self.1 {
-                    self.0.end(number);
+                if let Some(number) = self.2 {
+                    self.0.spans.end(number);
                 }
+                self.0.observed.ended(self.1);
             }
         }
-        let _ending = Ending(&self.spans, self.spans.begin_phase(name));
+        self.observed.began(name);
+        let _ending = Ending(self, name, self.spans.begin_phase(name));
         work()
     }
 
@@ -111,7 +130,7 @@ impl QueryLog {
 
     /// Records what happened to something that is memoized outside of salsa.
     pub(crate) fn note(&self, name: &str, key: &str, event: QueryEvent) {
-        if self.on.load(Ordering::Relaxed) {
+        if self.counters.on.load(Ordering::Relaxed) {
             let note = (name.to_owned(), key.to_owned(), event);
             self.notes
                 .lock()
@@ -123,7 +142,7 @@ impl QueryLog {
     /// Notes that the result of a query came from the cache on disk.
     pub(crate) fn record_restored(&self, query: &str, key: impl FnOnce() -> String) {
         self.counters.reused.fetch_add(1, Ordering::Relaxed);
-        if self.on.load(Ordering::Relaxed) {
+        if self.counters.on.load(Ordering::Relaxed) {
             self.note(query, &key(), QueryEvent::Restored);
         }
     }
@@ -143,7 +162,7 @@ impl QueryLog {
             _ => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        if !self.on.load(Ordering::Relaxed) {
+        if !self.counters.on.load(Ordering::Relaxed) {
             return;
         }
         self.entries

@@ -17,6 +17,22 @@ pub fn set_threads(n: usize) -> Result<(), String> {
 /// The stages recurse with the program's nesting.
 const WORKER_STACK: usize = 64 << 20;
 
+/// As [`par_map`]; who looks on sees each item that is done. Only for what they know by
+/// the phase: files, functions.
+pub(crate) fn par_steps<T: Sync, R: Send>(
+    db: &Database,
+    items: &[T],
+    work: impl Fn(&Database, &T) -> R + Sync,
+) -> Vec<R> {
+    let observed = db.log().observed();
+    observed.expect_more(items.len());
+    par_map(db, items, |db, item| {
+        let result = work(db, item);
+        observed.step();
+        result
+    })
+}
+
 /// Calls `work` for every item, on all threads, each with a clone of the database.
 /// Results are in the order of items. Never call this from within a query.
 pub(crate) fn par_map<T: Sync, R: Send>(

@@ -8,7 +8,7 @@ use taipan_lltype::{FuncKind, FuncSym, Program, StaticSym, find_external};
 use taipan_rtyper::{StaticKey, func_key, static_data};
 
 use crate::Database;
-use crate::parallel::par_map;
+use crate::parallel::{par_map, par_steps};
 use crate::stages::{
     GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped, simplified_mentions,
 };
@@ -35,7 +35,7 @@ pub(crate) fn reachable(
     entries: &[FuncSym],
 ) -> Reachable {
     walk(db, roots, References::to(entries), |functions, statics| {
-        let mut found = par_map(db, functions, |db, sym| {
+        let mut found = par_steps(db, functions, |db, sym| {
             function_references(db, roots, stage, sym)
         });
         found.extend(par_map(db, statics, |db, sym| {
@@ -61,7 +61,7 @@ pub(crate) fn reachable_from(
         diagnostic: None,
     };
     walk(db, roots, first, |functions, statics| {
-        let mut found = par_map(db, functions, |db, sym| {
+        let mut found = par_steps(db, functions, |db, sym| {
             function_references(db, roots, GraphStage::Rtyped, sym)
         });
         found.extend(par_map(db, statics, |db, sym| {

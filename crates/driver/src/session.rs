@@ -124,6 +124,7 @@ pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diag
         what: "check",
         program,
         options: &[],
+        extent: true,
     };
     remember_diagnostics(db, &question, || all_diagnostics(db, program, timings))
 }
@@ -198,6 +199,7 @@ pub(crate) const SYNTAX: &str = "TP0001";
 
 /// What is wrong up to the end of import time.
 pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
+    db.log().observed().imported(db, program);
     let target = db.files().get(db, program.target(db));
     let mut all = taipan_code::syntax_diagnostics(db, target).to_vec();
     for file in taipan_interp::program_files(db, program).iter() {

@@ -58,7 +58,7 @@ fn main() {
     let start = Instant::now();
     let image = taipan_interp::image(&db, program);
     let time = start.elapsed();
-    print!("{}", image.stdout);
+    print!("{}", image.printed);
     for d in &image.diagnostics {
         eprintln!("{}: {}", d.code, d.message);
         for n in &d.notes {

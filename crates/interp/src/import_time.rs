@@ -40,8 +40,8 @@ pub struct Image {
     pub files: Vec<File>,
     /// The bodies that ran.
     pub ran: FxHashSet<CodeId>,
-    /// What was printed.
-    pub stdout: String,
+    /// What was written to standard output and standard error, in order.
+    pub printed: String,
     /// What went wrong.
     pub diagnostics: Vec<Diagnostic>,
     /// What runs each test in the interpreter.
@@ -199,7 +199,7 @@ fn attempt_with(
     let ids = std::mem::take(&mut freezer.ids);
     drop(freezer);
     image.files = std::mem::take(&mut it.files);
-    image.stdout = String::from_utf8_lossy(&it.out).into_owned();
+    image.printed = String::from_utf8_lossy(&it.printed).into_owned();
     image.thawed = Some(Arc::new(Thawed::new(it.into_world(), ids, None)));
     Ok((image, ended_in))
 }

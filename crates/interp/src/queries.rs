@@ -203,12 +203,6 @@ pub fn program_files(db: &dyn Db, program: Program) -> Arc<Vec<File>> {
     Arc::new(image(db, program).files.clone())
 }
 
-/// What the program printed at import time.
-#[salsa::tracked]
-pub fn image_stdout(db: &dyn Db, program: Program) -> Arc<str> {
-    image(db, program).stdout.as_str().into()
-}
-
 /// A call at compile time: the key of [`memo_call`].
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
 pub struct MemoCall {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use taipan_interp::{image_diagnostics, image_stdout};
+use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::TestDb;
 
 #[test]
@@ -23,7 +23,7 @@ fn programs_print_what_cpython_prints() {
             fs::read_to_string(&path).unwrap()
         ));
         let program = db.program();
-        let mut out = image_stdout(&db, program).to_string();
+        let mut out = image(&db, program).printed.clone();
         for d in image_diagnostics(&db, program).iter() {
             out.push_str(&format!("{path:?}: {} {}\n", d.code, d.message));
             for n in &d.notes {

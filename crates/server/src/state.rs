@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
-    DidOpenTextDocument, Notification as _,
+    DidOpenTextDocument, LogMessage, Notification as _,
 };
 use lsp_types::request::{
     CodeLensRefresh, RegisterCapability, Request as _, Shutdown, WorkspaceConfiguration,
@@ -25,7 +25,7 @@ use lsp_types::{
 use salsa::{CancellationToken, Cancelled, Database as _};
 use serde_json::{Value, json};
 use taipan_base::{Db, Diagnostic, File, OsSystem, Overlay, sync};
-use taipan_driver::{ConfigFile, Database, InternalError, guarded, is_target};
+use taipan_driver::{ConfigFile, Database, InternalError, Observer, guarded, is_target};
 use taipan_ide::{Workspace, is_well_formed};
 
 use crate::Error;
@@ -41,6 +41,25 @@ use crate::reruns::{Explained, Reruns};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::tokens::SentTokens;
+
+/// Puts what programs print when they are imported into the client's log.
+struct Printed(Sender<Message>);
+
+impl Observer for Printed {
+    fn printed(&self, target: &Utf8Path, text: &str) {
+        let text = text.trim_end();
+        let params = json!({
+            "type": MessageType::LOG,
+            "message": format!("{target} printed when it was imported:\n{text}"),
+        });
+        let n = Notification {
+            method: LogMessage::METHOD.to_owned(),
+            params,
+        };
+        // Without a client there is nobody to tell.
+        let _ = self.0.send(n.into());
+    }
+}
 
 /// How work on a snapshot ended.
 enum Outcome<T> {
@@ -151,6 +170,8 @@ impl<'c> Server<'c> {
         ))));
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let (sender, tasks) = unbounded();
+        let db = Database::new(overlay.clone());
+        db.observe(Arc::new(Printed(connection.sender.clone())));
         // Fails only if a pool exists already, which then serves as well.
         let _ = taipan_driver::set_threads(threads);
         let options = params.initialization_options.as_ref();
@@ -158,7 +179,7 @@ impl<'c> Server<'c> {
             connection,
             client: Arc::new(client),
             settings: Arc::new(options.map(Settings::read).unwrap_or_default()),
-            db: Database::new(overlay.clone()),
+            db,
             overlay,
             documents: Documents::default(),
             well_formed: HashMap::new(),
@@ -757,10 +778,7 @@ impl<'c> Server<'c> {
 
     fn log(&self, typ: MessageType, message: &str) -> Result<(), Error> {
         let message = message.to_owned();
-        self.notify::<lsp_types::notification::LogMessage>(lsp_types::LogMessageParams {
-            typ,
-            message,
-        })
+        self.notify::<LogMessage>(lsp_types::LogMessageParams { typ, message })
     }
 
     fn respond(&self, response: Response) -> Result<(), Error> {

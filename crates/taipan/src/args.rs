@@ -312,6 +312,9 @@ pub(crate) struct RunArgs {
     /// Which engine executes; native by default.
     #[arg(long, value_enum)]
     pub(crate) engine: Option<Engine>,
+    /// Do not say what the compiler is at.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
@@ -329,6 +332,9 @@ pub(crate) struct BuildArgs {
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
+    /// Say nothing unless something is wrong.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     /// The executable; by default the module's name and `-c`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
@@ -356,6 +362,9 @@ pub(crate) struct CheckArgs {
     /// How diagnostics are printed.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: CheckFormat,
+    /// Say nothing unless something is wrong.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
     /// Explain which queries ran, and why they ran again.
     #[arg(short = 'v', long, conflicts_with = "log_queries")]
     pub(crate) verbose: bool,
@@ -576,14 +585,17 @@ fn for_one_run(option: clap::Arg) -> clap::Arg {
 pub(crate) enum WatchCommand {
     /// Report diagnostics.
     #[command(mut_arg("log_queries", for_one_run))]
+    #[command(mut_arg("quiet", for_one_run))]
     Check(CheckArgs),
     /// Run a program, anew when its code has changed.
     #[command(mut_arg("log_queries", for_one_run))]
+    #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("jit_summary", for_one_run))]
     #[command(mut_arg("jit_residual", for_one_run))]
     Run(WatchRunArgs),
     /// Keep an executable up to date.
     #[command(mut_arg("log_queries", for_one_run))]
+    #[command(mut_arg("quiet", for_one_run))]
     Build(BuildArgs),
     /// Run the tests that a change can affect.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -13,6 +13,7 @@ use taipan_driver::{CallOutcome, CallRequest, Failure, call as call_function, pa
 
 use crate::args::{CallArgs, Engine};
 use crate::output::{Context, put, tell, written};
+use crate::progress;
 
 pub(crate) fn call(args: &CallArgs) -> i32 {
     if let Some(file) = &args.batch {
@@ -28,6 +29,9 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
     };
     context.load.checked = args.checks.lldebug.unwrap_or(args.engine == Engine::Native);
     context.db.generate_jit(args.jit);
+    if !args.json {
+        progress::begin(context.db.log());
+    }
     let answers = match Answers::new(args.json) {
         Ok(a) => a,
         Err(e) => return context.fail(&Failure::Usage(format!("standard output: {e}"))),
@@ -57,7 +61,7 @@ impl Answers {
     fn line(&mut self, line: &impl Display) -> std::io::Result<()> {
         match &mut self.0 {
             Some(out) => writeln!(out, "{line}"),
-            None => writeln!(std::io::stdout(), "{line}"),
+            None => progress::aside(|| writeln!(std::io::stdout(), "{line}")),
         }
     }
 }

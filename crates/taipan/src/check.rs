@@ -1,16 +1,19 @@
 //! `taipan check`
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
-use taipan_base::{Diagnostic, render_json, render_sarif};
+use taipan_base::{Diagnostic, Program, render_json, render_sarif};
 use taipan_driver::{
-    Config, Database, Explainer, Failure, LoadOptions, Reader, Timings, check as check_program,
-    find_targets, guarded, has_errors, load,
+    Config, Database, Explainer, Extent, Failure, LoadOptions, Reader, Timings,
+    check as check_program, extent, find_targets, guarded, has_errors, load,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
-use crate::output::{Context, diagnostics_text, exit_code, put, tell};
+use crate::closing::{closing_line, problems};
+use crate::output::{Context, color, diagnostics_text, exit_code, listing, put, tell};
+use crate::progress;
 
 /// How many lines of explanation are worth reading.
 const VERBOSE_LINES: usize = 60;
@@ -22,6 +25,9 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
     };
     if args.verbose {
         context.db.log().record_from_now();
+    }
+    if !args.quiet && args.format == CheckFormat::Text {
+        progress::begin(context.db.log());
     }
     let code = check_all(args, context);
     let code = context.finish(&args.common, code);
@@ -37,14 +43,18 @@ fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
         load,
         config,
         timings,
+        since,
     } = context;
     let checked = check_targets(targets(args, db, config), db, load, timings);
+    let closing = (!args.quiet && args.format == CheckFormat::Text && !checked.programs.is_empty())
+        .then(|| checked.closing(db, *since));
+    progress::end();
     for f in &checked.failures {
         context.fail(f);
     }
     let code = match args.format {
         CheckFormat::Text => {
-            context.print(&checked.found);
+            tell(&listing(&context.db, &checked.found, color()));
             0
         }
         format => put(&format!(
@@ -52,11 +62,14 @@ fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
             rendered(format, &context.db, &checked.found)
         )),
     };
+    tell(&closing.unwrap_or_default());
     checked.exit_code().max(code)
 }
 
 /// What checking some targets gave.
 pub(crate) struct Checked {
+    /// The programs that could be looked at.
+    programs: Vec<Program>,
     /// What is wrong with their programs.
     pub(crate) found: Vec<Diagnostic>,
     /// Why others could not be checked.
@@ -68,6 +81,18 @@ impl Checked {
         let failed = self.failures.iter().map(exit_code).max().unwrap_or(0);
         failed.max(i32::from(has_errors(&self.found)))
     }
+
+    /// The line that tells how much it was.
+    fn closing(&self, db: &Database, since: Instant) -> String {
+        let mut whole = Extent::default();
+        for program in &self.programs {
+            whole.add(&extent(db, *program));
+        }
+        let ok = self.exit_code() == 0;
+        let problems = problems(&self.found);
+        let problems = problems.as_deref().or(ok.then_some("no errors"));
+        closing_line(("checked", ""), &whole, since, problems, ok)
+    }
 }
 
 pub(crate) fn check_targets(
@@ -77,6 +102,7 @@ pub(crate) fn check_targets(
     timings: &mut Timings,
 ) -> Checked {
     let mut checked = Checked {
+        programs: Vec::new(),
         found: Vec::new(),
         failures: Vec::new(),
     };
@@ -84,8 +110,10 @@ pub(crate) fn check_targets(
     match targets {
         Ok(targets) => {
             for target in targets {
-                let found = load(db, &target, options)
-                    .and_then(|program| Ok(guarded(|| check_program(db, program, timings))?));
+                let found = load(db, &target, options).and_then(|program| {
+                    checked.programs.push(program);
+                    Ok(guarded(|| check_program(db, program, timings))?)
+                });
                 match found {
                     Ok(found) => {
                         for d in found {

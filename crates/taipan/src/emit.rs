@@ -9,12 +9,16 @@ use taipan_driver::{
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
 use crate::output::{Context, put};
+use crate::progress;
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
     let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
         Ok(context) => context,
         Err(code) => return code,
     };
+    if args.format != EmitFormat::Json {
+        progress::begin(context.db.log());
+    }
     let code = match stage(args.stage) {
         Ok(stage) => print(args, stage, context),
         Err(f) => context.fail(&f),

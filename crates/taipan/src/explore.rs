@@ -1,18 +1,20 @@
 //! `taipan explore`
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_explore::{Options, Server};
 
 use crate::args::ExploreArgs;
-use crate::output::{Context, put, tell};
+use crate::output::{Context, Onlooker, put, tell};
 
 pub(crate) fn explore(args: &ExploreArgs) -> i32 {
     let context = match Context::new(&args.common(), Some(&args.target)) {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.db.observe(Arc::new(Onlooker));
     // Before anything is served: a wrong name is no program.
     if let Err(f) = taipan_driver::load(&context.db, &args.target, &context.load) {
         return context.fail(&f);

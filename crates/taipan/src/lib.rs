@@ -8,6 +8,7 @@ mod args;
 mod call;
 mod check;
 mod clean;
+mod closing;
 mod completions;
 mod emit;
 mod explain;
@@ -15,6 +16,7 @@ mod explore;
 mod init;
 mod jitlog;
 mod output;
+mod progress;
 mod run;
 mod test;
 mod timeshift;
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
             2
         }
     };
+    progress::end();
     // Everything is written; freeing the database would only take time.
     std::process::exit(code)
 }

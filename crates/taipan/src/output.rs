@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _, stderr, stdout};
+use std::sync::Arc;
+use std::time::Instant;
 
 use camino::Utf8Path;
-use taipan_base::{Diagnostic, Severity, render_text};
+use crossterm::style::Stylize as _;
+use taipan_base::{Diagnostic, render_text};
 use taipan_driver::{
-    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Timings, default_cache_folder,
-    find_config, has_errors,
+    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Observer, Timings,
+    default_cache_folder, find_config, has_errors,
 };
 
 use crate::args::Common;
+use crate::{closing, progress};
 
 /// A command's surroundings.
 pub(crate) struct Context {
@@ -22,6 +26,8 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     /// Phases so far.
     pub(crate) timings: Timings,
+    /// When the command began.
+    pub(crate) since: Instant,
 }
 
 impl Context {
@@ -31,7 +37,9 @@ impl Context {
         common: &Common,
         target: Option<&Utf8Path>,
     ) -> Result<&'static mut Context, i32> {
-        Ok(Box::leak(Box::new(Context::new(common, target)?)))
+        let context = Context::new(common, target)?;
+        context.db.observe(Arc::new(Onlooker));
+        Ok(Box::leak(Box::new(context)))
     }
 
     /// The surroundings of a command on a target, whose project has the cache, and the
@@ -39,6 +47,7 @@ impl Context {
     /// read, it is told, and the exit code comes back: other settings than the ones that are
     /// meant would do something else.
     pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Result<Context, i32> {
+        let since = Instant::now();
         let db = Database::default();
         let target = target.unwrap_or(Utf8Path::new("."));
         let config = sound_config(&db, target)?;
@@ -80,12 +89,14 @@ impl Context {
             load,
             config,
             timings,
+            since,
         })
     }
 
     /// Prints what `--timings` and `--log-queries` ask for, and keeps what later
     /// processes can use. Answers the exit code of a command that came to `code`.
     pub(crate) fn finish(&self, common: &Common, code: i32) -> i32 {
+        progress::end();
         // A cache that cannot be written is only slower.
         if let Err(e) = self.db.cache().flush() {
             tracing::warn!("cache not written: {e}");
@@ -125,13 +136,17 @@ impl Context {
 /// Writes for people, to standard error. If that is closed or full, there is no place
 /// to say so.
 pub(crate) fn tell(text: &str) {
-    let _ = stderr().lock().write_all(text.as_bytes());
+    if !text.is_empty() {
+        let _ = progress::aside(|| stderr().lock().write_all(text.as_bytes()));
+    }
 }
 
 /// Writes for programs, to standard output, at once. Answers the exit code.
 pub(crate) fn put(text: &str) -> i32 {
-    let mut out = stdout().lock();
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    written(progress::aside(|| {
+        let mut out = stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    }))
 }
 
 /// The exit code of something that was written to standard output.
@@ -152,21 +167,56 @@ pub(crate) fn color() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Diagnostics for people, and how many they are.
-pub(crate) fn diagnostics_text(db: &Database, diagnostics: &[Diagnostic], color: bool) -> String {
+/// What a command says of the work while it is done.
+pub(crate) struct Onlooker;
+
+impl Observer for Onlooker {
+    fn began(&self, phase: &'static str) {
+        progress::began(phase);
+    }
+
+    fn ended(&self, _: &'static str) {
+        progress::ended();
+    }
+
+    fn printed(&self, _: &Utf8Path, text: &str) {
+        tell(&whole_lines(text));
+    }
+}
+
+/// What a program printed, with the end of its last line.
+pub(crate) fn whole_lines(text: &str) -> String {
+    match text.ends_with('\n') {
+        true => text.to_owned(),
+        false => format!("{text}\n"),
+    }
+}
+
+/// Words for a terminal: that something is done, or that something is wrong with it.
+pub(crate) fn painted(ok: bool, words: &str) -> String {
+    match (color(), ok) {
+        (false, _) => words.to_owned(),
+        (true, true) => words.green().bold().to_string(),
+        (true, false) => words.red().bold().to_string(),
+    }
+}
+
+/// Diagnostics for people.
+pub(crate) fn listing(db: &Database, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut out = String::new();
     for d in diagnostics {
         let _ = writeln!(out, "{}\n", render_text(db, d, color));
     }
-    let count = |s| diagnostics.iter().filter(|d| d.severity == s).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    if errors > 0 {
-        let plural = |n: usize| if n == 1 { "" } else { "s" };
-        let more = match warnings {
-            0 => String::new(),
-            n => format!(", {n} warning{}", plural(n)),
-        };
-        let _ = writeln!(out, "{errors} error{}{more}", plural(errors));
+    out
+}
+
+/// Diagnostics for people, and how many they are.
+pub(crate) fn diagnostics_text(db: &Database, diagnostics: &[Diagnostic], color: bool) -> String {
+    let mut out = listing(db, diagnostics, color);
+    if has_errors(diagnostics)
+        && let Some(problems) = closing::problems(diagnostics)
+    {
+        let _ = writeln!(out, "{problems}");
     }
     out
 }

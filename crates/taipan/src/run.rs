@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings};
+use taipan_base::Diagnostic;
+use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings, extent, load};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
-use crate::output::{Context, color, diagnostics_text, tell};
+use crate::closing::{closing_line, problems};
+use crate::output::{Context, color, listing, tell};
+use crate::progress;
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
     let context = match Context::once(&args.common, Some(&args.target)) {
@@ -27,6 +30,9 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
+    }
+    if !args.quiet {
+        progress::begin(context.db.log());
     }
     context.load.checked = args.code.checked();
     context.db.generate_jit(args.code.jit);
@@ -57,12 +63,15 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
     }
+    if !args.quiet {
+        progress::begin(context.db.log());
+    }
     context.load.checked = args.code.checks.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
     let output = output_of(args);
     let build = match args.code.jit {
         true => build_with_jit,
-        false => taipan_driver::build,
+        false => build_without_jit,
     };
     let outcome = build(
         &context.db,
@@ -73,10 +82,48 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         &mut context.timings,
     );
     let code = match outcome {
-        Ok(()) => 0,
+        Ok(warnings) => {
+            progress::end();
+            tell(&listing(&context.db, &warnings, color()));
+            if !args.quiet {
+                tell(&built(context, args, &output, &warnings));
+            }
+            0
+        }
         Err(f) => context.fail(&f),
     };
     context.finish(&args.common, code)
+}
+
+/// The line that tells what was made.
+fn built(
+    context: &Context,
+    args: &BuildArgs,
+    output: &Utf8Path,
+    warnings: &[Diagnostic],
+) -> String {
+    let extent = load(&context.db, &args.target, &context.load)
+        .map(|program| extent(&context.db, program))
+        .unwrap_or_default();
+    closing_line(
+        ("built", &format!(" {output} from")),
+        &extent,
+        context.since,
+        problems(warnings).as_deref(),
+        true,
+    )
+}
+
+fn build_without_jit(
+    db: &Database,
+    load: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    optimize: u8,
+    timings: &mut Timings,
+) -> Result<Vec<Diagnostic>, Failure> {
+    taipan_driver::build(db, load, target, output, optimize, timings)?;
+    Ok(Vec::new())
 }
 
 fn build_with_jit(
@@ -86,12 +133,14 @@ fn build_with_jit(
     output: &Utf8Path,
     optimize: u8,
     timings: &mut Timings,
-) -> Result<(), Failure> {
+) -> Result<Vec<Diagnostic>, Failure> {
     match taipan_driver::build_with_jit(db, load, target, output, optimize, timings)? {
-        Built::WithJit(warnings) => tell(&diagnostics_text(db, &warnings, color())),
-        Built::WithoutDrivers => tell(&nothing_to_compile(target.as_str())),
+        Built::WithJit(warnings) => Ok(warnings),
+        Built::WithoutDrivers => {
+            tell(&nothing_to_compile(target.as_str()));
+            Ok(Vec::new())
+        }
     }
-    Ok(())
 }
 
 /// What becomes of the program that was built with a just-in-time compiler, once it has

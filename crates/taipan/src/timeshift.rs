@@ -9,12 +9,16 @@ use taipan_driver::{
 use crate::args::TimeshiftArgs;
 use crate::call::{engine, split_function};
 use crate::output::{Context, put, tell};
+use crate::progress;
 
 pub(crate) fn timeshift(args: &TimeshiftArgs) -> i32 {
     let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
         Ok(context) => context,
         Err(code) => return code,
     };
+    if !args.json {
+        progress::begin(context.db.log());
+    }
     let outcome = request(args)
         .and_then(|r| specialize(&context.db, &context.load, &r, &mut context.timings));
     let code = match outcome {

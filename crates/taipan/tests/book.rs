@@ -8,10 +8,12 @@
 //! | `LANGUAGE file=NAME` | becomes the file |
 //! | `LANGUAGE append=NAME` | is added to the end of a file |
 //! | `diff file=NAME` | is applied to a file |
-//! | `console` | lines after `$ ` are run by a shell, and what they print has to be what follows; `...` stands for any text, on a line of its own for any lines |
+//! | `console` | lines after `$ ` are run by a shell, and what they print has to be what follows; `...` stands for any text, on a line of its own for any lines, `in 0.12 s` for any time |
 //! | `console fails` | the last of these commands ends with another exit code than 0 |
 //! | `console interrupt` | one command, which is ended as soon as it has printed what follows |
-//! | `sh` | lines that begin with `taipan` are command lines that it takes; they are not run |
+//! | `sh` | is run by a shell whose home is the folder, and has to succeed; what it prints is not compared |
+//! | `sh elsewhere` | is not run, for it needs the network, the super-user, minutes, or files that are not in the repository; lines that begin with `taipan` are command lines that it takes |
+//! | `sh setup` | the same; `tests/newcomer` runs it |
 //!
 //! A page has a folder of its own, with a copy of `fixtures`; the chapters of the first part
 //! share one.
@@ -134,6 +136,12 @@ impl Reader {
             self.console(listing);
         } else if listing.is("sh") {
             self.command_lines(listing);
+            if !listing.has("elsewhere") && !listing.has("setup") {
+                let (output, ok) = self.shell(&format!("set -e\n{}", listing.text), None);
+                if !ok {
+                    self.fail(listing.line, &format!("this fails:\n{output}"));
+                }
+            }
         } else if listing.words.is_empty() {
             self.fail(listing.line, "this listing does not say what it is");
         } else if listing.text.lines().any(|l| l.starts_with("$ ")) {
@@ -216,6 +224,7 @@ impl Reader {
             .args(["bash", "-c", command])
             .current_dir(&self.folder)
             .env("PATH", path)
+            .env("HOME", &self.folder)
             .env_remove("TAIPANPATH")
             .stdin(Stdio::null())
             .stdout(output.try_clone().unwrap())
@@ -251,12 +260,13 @@ impl Reader {
 /// The pattern that expected output stands for.
 fn pattern(expected: &str) -> Regex {
     let mut text = String::from(r"\A");
+    let seconds = Regex::new(r" in \d+\\\.\d\d s\b").unwrap();
     for line in expected.lines() {
         if line == "..." {
             text += r"(?:.*\n)*?";
         } else {
             let parts: Vec<String> = line.split("...").map(regex::escape).collect();
-            text += &parts.join(".*");
+            text += &seconds.replace_all(&parts.join(".*"), r" in \d+\.\d\d s");
             text += r"\n";
         }
     }

@@ -144,13 +144,14 @@ const USES: &[&str] = &[
      --jit-summary --jit-residual interpreter.py",
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --jit -o made interpreter.py",
-    "build --cache-dir cache --lldebug main.py",
-    "run --lldebug main.py",
+    "build --cache-dir cache --lldebug --quiet main.py",
+    "run --lldebug --quiet main.py",
     "call --lldebug --engine native main.py:double 3",
     "test --lldebug=false test_main.py",
     "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
+    "check --quiet main.py",
     "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 \
      --engine native --json main.py:double 3",
     "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \

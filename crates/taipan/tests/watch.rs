@@ -41,6 +41,24 @@ def entry_point(argv):
         time.sleep(0.01)
 ";
 
+/// What a program prints when it is imported is told when it is imported again.
+#[test]
+fn what_import_time_prints() {
+    let main = format!("print 'import'\n{MAIN}");
+    let dir = project(&[("main.py", &main), ("lib.py", LIB)]);
+    let mut w = Watched::start(&dir, &["check", "main.py"]);
+    w.tells("no errors\nimport\n");
+    w.save("main.py", &main.replace("'import'", "'again'"));
+    w.tells("no errors\nagain\n");
+    // Only the body of a function: nothing is imported.
+    w.save("lib.py", "def value(n):\n    return n + 7\n");
+    w.tells("changed: lib.py");
+    w.tells("no errors\n");
+    w.save("main.py", &main.replace("'import'", "'last'"));
+    w.tells("no errors\nlast\n");
+    assert_eq!(w.everything().matches("again\n").count(), 1);
+}
+
 #[test]
 fn check_follows_errors_and_their_mending() {
     let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
@@ -48,7 +66,7 @@ fn check_follows_errors_and_their_mending() {
     w.tells("no errors");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
     w.tells("changed: lib.py");
-    w.tells("there are errors");
+    w.tells("1 error");
     w.tells("lib.py:2");
     w.save("lib.py", LIB);
     w.tells("no errors");
@@ -57,7 +75,7 @@ fn check_follows_errors_and_their_mending() {
     w.save("main.py", MAIN);
     w.tells("no errors");
     fs::remove_file(dir.path().join("lib.py")).unwrap();
-    w.tells("there are errors");
+    w.tells("1 error");
     w.save("lib.py", LIB);
     w.tells("no errors");
     // A pipe gets no control codes.
@@ -318,7 +336,7 @@ fn check_on_a_terminal() {
     w.press("r");
     w.shows("ran 0 of ");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
-    w.shows("there are errors");
+    w.shows("1 error");
     w.press("q");
     assert_eq!(w.exit_code(), Some(0));
 }
@@ -442,7 +460,7 @@ fn an_answer_from_the_cache_is_followed_by_the_work() {
     w.tells(" queries\n");
     w.tells("no errors");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
-    w.tells("there are errors");
+    w.tells("1 error");
     w.save("lib.py", LIB);
     w.tells("no errors");
 }

@@ -136,6 +136,7 @@ impl<'a> Code<'a> {
             what: "test_plan",
             program: self.module.program,
             options: &names,
+            extent: false,
         };
         guarded(|| remember(db, &question, |_| true, || self.make_plan(timings)))?
     }
@@ -161,6 +162,7 @@ impl<'a> Code<'a> {
             what: "test_image",
             program: self.module.program,
             options: &options,
+            extent: false,
         };
         // What a later process takes over is for whichever of them it has to run.
         let wanted = (!db.takes_answers()).then_some(cases);

@@ -167,6 +167,7 @@ fn tests_of(db: &Database, program: Program) -> Result<Found, Failure> {
         what: "tests",
         program,
         options: &[],
+        extent: false,
     };
     remember(
         db,

@@ -119,8 +119,10 @@ pub(crate) struct Interp<'db> {
     pub(crate) stack: Vec<Activation>,
     /// Instructions left.
     pub(crate) steps: u64,
-    /// What was printed.
+    /// What was written to standard output.
     pub(crate) out: Vec<u8>,
+    /// What was written to standard output and standard error, in order.
+    pub(crate) printed: Vec<u8>,
     /// Whether `print` owes a blank.
     pub(crate) softspace: bool,
     /// The exception that was handled last: `sys.exc_info()`.
@@ -200,6 +202,7 @@ impl<'db> Interp<'db> {
             stack: Vec::new(),
             steps,
             out: Vec::new(),
+            printed: Vec::new(),
             softspace: false,
             exc_info: None,
             repr_guard: Vec::new(),

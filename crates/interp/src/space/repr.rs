@@ -319,14 +319,13 @@ impl Interp<'_> {
     /// Writes to a file object; None is standard output.
     pub(crate) fn write_to(&mut self, file: Option<&Value>, bytes: &[u8]) -> R<()> {
         match file {
-            None | Some(Value::None) => self.out.extend_from_slice(bytes),
+            None | Some(Value::None) => self.write_standard(false, bytes),
             Some(f) => {
                 if let Value::Ref(r) = f
                     && let Kind::File(file) = self.heap.kind(*r)
                 {
                     match file.stream {
-                        1 => self.out.extend_from_slice(bytes),
-                        2 => {}
+                        1 | 2 => self.write_standard(file.stream == 2, bytes),
                         _ => return self.write_to_file(*r, bytes),
                     }
                     return Ok(());
@@ -335,6 +334,14 @@ impl Interp<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes to standard output, or to standard error.
+    pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) {
+        if !error {
+            self.out.extend_from_slice(bytes);
+        }
+        self.printed.extend_from_slice(bytes);
     }
 
     /// One item of a `print` statement.

@@ -6,6 +6,7 @@ mod terminal;
 mod told;
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -18,7 +19,7 @@ use taipan_driver::testing::{
 use taipan_driver::{Database, Failure, LoadOptions};
 
 use crate::args::{self, TestArgs};
-use crate::output::{Context, put};
+use crate::output::{Context, Onlooker, put};
 use terminal::Terminal;
 pub(crate) use terminal::{Style, details, lines, summary};
 
@@ -27,6 +28,7 @@ pub(crate) fn test(args: &TestArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.db.observe(Arc::new(Onlooker));
     let code = match options(args, &context) {
         Ok(options) => run_tests(args, &options, &mut context),
         Err(f) => context.fail(&f),

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use taipan_base::Db;
 use taipan_driver::watch::{Answer, Choice, Job, Work};
-use taipan_driver::{Config, Database, LoadOptions, Past, Reader, Timings, has_errors};
+use taipan_driver::{Config, Database, LoadOptions, Past, Reader, Timings};
 
 use super::{Shown, Task};
 use crate::args::{CheckArgs, CheckFormat};
 use crate::check::{Checked, check_targets, rendered, targets};
-use crate::output::{Context, color, diagnostics_text, failure_text};
+use crate::closing::problems;
+use crate::output::{Context, color, failure_text, listing};
 
 pub(super) struct Check {
     args: CheckArgs,
@@ -62,17 +63,17 @@ impl Task for Check {
             .collect();
         let mut output = None;
         match self.args.format {
-            CheckFormat::Text => body.push_str(&diagnostics_text(db, &checked.found, color)),
+            CheckFormat::Text => body.push_str(&listing(db, &checked.found, color)),
             format => output = Some(rendered(format, db, &checked.found)),
         }
-        let status = match (has_errors(&checked.found), checked.failures.is_empty()) {
-            (false, true) => "no errors",
-            (true, _) => "there are errors",
-            (false, false) => "not everything could be checked",
+        let status = match (problems(&checked.found), checked.failures.is_empty()) {
+            (Some(problems), _) => problems,
+            (None, true) => "no errors".to_owned(),
+            (None, false) => "not everything could be checked".to_owned(),
         };
         Shown {
             ok: checked.exit_code() == 0,
-            status: status.to_owned(),
+            status,
             body,
             output,
             clear: true,

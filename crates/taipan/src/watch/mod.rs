@@ -11,15 +11,18 @@ mod screen;
 mod terminal;
 mod test;
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use camino::{Utf8Path, Utf8PathBuf};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use taipan_base::WatchOptions;
 use taipan_driver::watch::{Answer, Ended, Input, Job, Launcher, Watch, WatchEvent};
-use taipan_driver::{Database, InternalError};
+use taipan_driver::{Database, InternalError, Observer};
 
 use crate::args::{Common, WatchArgs, WatchCommand};
-use crate::output::{Context, tell};
+use crate::output::{Context, tell, whole_lines};
 use screen::Screen;
 use terminal::Terminal;
 
@@ -144,6 +147,16 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
 
 /// Answers the exit code, also where there was nothing to watch.
 fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Result<i32, i32> {
+    let quiet = match &args.command {
+        WatchCommand::Check(a) => a.quiet,
+        WatchCommand::Build(a) => a.quiet,
+        WatchCommand::Run(a) => a.run.quiet,
+        WatchCommand::Test(_) => false,
+    };
+    if quiet {
+        tell("taipan: --quiet is for commands that run once\n");
+        return Err(2);
+    }
     Ok(match &args.command {
         WatchCommand::Check(a) => {
             let context = Context::new(&a.common, a.paths.first().map(|p| &**p))?;
@@ -192,6 +205,8 @@ fn session<T: Task>(
         tell("taipan: --log-queries is for commands that run once\n");
         return 2;
     }
+    let printed = Arc::new(Printed::default());
+    context.db.observe(printed.clone());
     let (sender, events) = channel();
     let started = task(&sender).and_then(|mut task| {
         let terminal = terminal::attend(&sender)?;
@@ -214,6 +229,7 @@ fn session<T: Task>(
             terminal,
             typed: None,
             timings: common.timings,
+            printed,
         })
     });
     match started {
@@ -232,6 +248,27 @@ fn session<T: Task>(
     }
 }
 
+/// What programs printed when they were imported since the last answer.
+#[derive(Default)]
+struct Printed(Mutex<BTreeMap<Utf8PathBuf, String>>);
+
+impl Observer for Printed {
+    fn printed(&self, target: &Utf8Path, text: &str) {
+        // An outdated round may have imported the program before.
+        self.lock().insert(target.to_owned(), whole_lines(text));
+    }
+}
+
+impl Printed {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Utf8PathBuf, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> String {
+        std::mem::take(&mut *self.lock()).into_values().collect()
+    }
+}
+
 struct Session<T: Task> {
     task: T,
     watch: Watch<T::Outcome>,
@@ -240,6 +277,7 @@ struct Session<T: Task> {
     /// A line for the program that is being typed.
     typed: Option<String>,
     timings: bool,
+    printed: Arc<Printed>,
 }
 
 impl<T: Task> Session<T> {
@@ -279,7 +317,8 @@ impl<T: Task> Session<T> {
     }
 
     fn answer(&mut self, mut answer: Answer<T::Outcome>) {
-        let shown = self.task.show(self.watch.db(), &mut answer);
+        let mut shown = self.task.show(self.watch.db(), &mut answer);
+        shown.body.insert_str(0, &self.printed.take());
         let mut told = report::told(self.watch.db(), &answer);
         if self.timings {
             told.push_str(&answer.round.timings.table());

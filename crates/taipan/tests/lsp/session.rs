@@ -18,6 +18,20 @@ def entry_point(argv):
     return a.x
 ";
 
+/// What a program prints when it is imported is in the client's log.
+#[test]
+fn what_import_time_prints() {
+    let mut c = Client::start(&[("main.py", &format!("print 'hello'\n{PROGRAM}"))]);
+    c.open("main.py");
+    let logged = c.wait_heard(|m| m["method"] == "window/logMessage");
+    let text = logged["params"]["message"].as_str().unwrap();
+    assert!(
+        text.ends_with("main.py printed when it was imported:\nhello"),
+        "{text}"
+    );
+    c.stop();
+}
+
 #[test]
 fn diagnostics_follow_the_text() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
