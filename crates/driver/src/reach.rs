@@ -1,6 +1,6 @@
 //! What a program consists of: functions and prebuilt data that its entries refer to.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{Reference, graph_references, static_references};
@@ -88,6 +88,56 @@ pub(crate) fn reachable_here(
         let statics = statics.iter().map(|sym| data_references(db, roots, sym));
         functions.chain(statics).collect()
     })
+}
+
+/// Those of some functions that reach one that is wanted, by calls or through prebuilt data,
+/// before functions are inlined.
+pub(crate) fn reaching(
+    db: &dyn Db,
+    roots: Roots,
+    entries: &[FuncSym],
+    wanted: impl Fn(&FuncSym) -> bool,
+) -> FxHashSet<FuncSym> {
+    #[derive(Clone, PartialEq, Eq, Hash)]
+    enum Node {
+        Func(FuncSym),
+        Static(StaticSym),
+    }
+    let stage = GraphStage::Simplified;
+    let all = reachable_here(db, roots, stage, entries);
+    let mut found: Vec<Node> = (all.functions.iter())
+        .filter(|f| wanted(f))
+        .map(|f| Node::Func(f.clone()))
+        .collect();
+    if found.is_empty() {
+        return FxHashSet::default();
+    }
+    let mut users: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
+    let mut note = |user: Node, used: References| {
+        let functions = used.functions.into_iter().map(Node::Func);
+        for n in functions.chain(used.statics.into_iter().map(Node::Static)) {
+            users.entry(n).or_default().push(user.clone());
+        }
+    };
+    for f in &all.functions {
+        note(
+            Node::Func(f.clone()),
+            function_references(db, roots, stage, f),
+        );
+    }
+    for s in &all.statics {
+        note(Node::Static(s.clone()), data_references(db, roots, s));
+    }
+    let mut seen: FxHashSet<Node> = found.iter().cloned().collect();
+    while let Some(n) = found.pop() {
+        for user in users.remove(&n).into_iter().flatten() {
+            if seen.insert(user.clone()) {
+                found.push(user);
+            }
+        }
+    }
+    let reach = |f: &&FuncSym| seen.contains(&Node::Func((*f).clone()));
+    entries.iter().filter(reach).cloned().collect()
 }
 
 /// Wave by wave: `look` answers what some functions and data refer to, in order.

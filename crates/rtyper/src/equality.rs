@@ -1,4 +1,4 @@
-//! What RPython does in silence otherwise than Python, in programs that are tests: it
+//! What RPython does in silence otherwise than Python, in functions of test files: it
 //! compares instances by identity, whatever their classes define, and `str()` of an instance
 //! never is what its class makes of it. A test that relies on `__eq__` or `__str__` says what
 //! Python does; as machine code it would fail for no good reason.
@@ -45,9 +45,9 @@ pub(crate) fn check(rt: &RTyper<'_>, op: HlOp, args: &[SomeValue]) -> Typed<()> 
 }
 
 /// An error where Python would call a method of the program for `str()` of an instance, but
-/// in the message of an AssertionError.
+/// in the message of an AssertionError. To be asked for functions of all files.
 pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
-    if !rt.program().tests(rt.db) || rt.before_failure.get() {
+    if !rt.in_test || rt.before_failure.get() {
         return Ok(());
     }
     let mut search = Search {

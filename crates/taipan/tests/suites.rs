@@ -27,6 +27,14 @@ class Pair(object):
         return self.a == other.a and self.b == other.b
     def __str__(self):
         return 'Pair'
+
+def shown(pair):
+    return '<%s>' % pair
+
+def first(pair):
+    if pair.a < 0:
+        raise ValueError(str(pair))
+    return pair.a
 "#;
 
 /// Runs the tests of files; the exit code and what it printed.
@@ -224,7 +232,7 @@ const AS_PYTHON: &str = r#"
 import os, sys
 import pytest
 import lib
-from lib import Pair, check, double
+from lib import Pair, check, double, first, shown
 
 def test_translated():
     assert double(2) == 4
@@ -288,6 +296,15 @@ def test_no_equality():
 def test_str():
     assert '<%s>' % Pair(1, 2) == '<Pair>'
 
+def test_str_elsewhere():
+    assert shown(Pair(1, 2)) == '<Pair>'
+
+def test_str_elsewhere_fails():
+    assert shown(Pair(1, 2)) == '<pair>'
+
+def test_str_elsewhere_not_reached():
+    assert first(Pair(1, 2)) == 1
+
 def same(left, right):
     if left.a != right.a:
         raise AssertionError(str(left) + ' != ' + str(right))
@@ -323,6 +340,9 @@ fn what_cannot_be_translated_runs_as_python() {
             test_equality_of_items passed: [TP0402] RPython compares instances by identity: lib.Pair.__eq__ is for Python alone
             test_no_equality passed
             test_str passed: [TP0402] str() of an instance calls nothing: lib.Pair.__str__ is for Python alone
+            test_str_elsewhere passed: it passes as Python alone, where str() of an instance calls its methods
+            test_str_elsewhere_fails failed
+            test_str_elsewhere_not_reached passed
             test_str_in_the_message_of_a_failure passed
             test_fails failed: [TP0302] set() with 1 arguments is not RPython
             test_skips skipped: [TP0302] set() with 1 arguments is not RPython"#]],

@@ -11,6 +11,7 @@ use taipan_codegen::{Glue, Image, Place, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_graph::ObjId;
 use taipan_lltype::FuncSym;
+use taipan_rtyper::{FuncKeyKind, func_key};
 
 use super::TestEngine;
 use super::collect::{Module, runners};
@@ -20,6 +21,7 @@ use super::group::{self, Groups, runner_sym};
 use crate::answers::{Question, StoredDiagnostics, remember};
 use crate::compile::codegen_failure;
 use crate::native::ImageUse;
+use crate::reach::reaching;
 use crate::stages::LLFunction;
 use crate::{Database, Failure, Timings, guarded, native};
 
@@ -30,9 +32,18 @@ pub(super) struct Plan {
     /// Tests that are one program, each with what it depends on, if that can be told.
     pub(super) groups: Vec<Vec<(usize, Option<Fingerprint>)>>,
     broken: Vec<(Vec<usize>, StoredDiagnostics)>,
+    /// Tests that reach a `str()` of an instance, in ascending order: Python may make
+    /// another text of it, by methods of its class.
+    show_instances: Vec<usize>,
 }
 
 impl Plan {
+    /// Whether a test may do as machine code something else than as Python, by what RPython
+    /// itself says.
+    pub(super) fn shows_instances(&self, case: usize) -> bool {
+        self.show_instances.binary_search(&case).is_ok()
+    }
+
     /// Tests that cannot be compiled, with what is wrong.
     pub(super) fn take_broken(&mut self, db: &Database) -> Vec<(usize, Vec<Diagnostic>)> {
         let broken = std::mem::take(&mut self.broken).into_iter();
@@ -84,6 +95,12 @@ pub(super) fn python(db: &Database, module: &Module) -> Result<Runner, Failure> 
     guarded(|| taipan_interp::image(db, module.program))?;
     let numbers = (module.cases.iter().enumerate()).map(|(i, c)| (i, c.test.number));
     Ok(Runner::Python(module.program, numbers.collect()))
+}
+
+/// Whether a function is a helper of that name, for whatever types.
+fn is_helper(db: &Database, roots: Roots, f: &FuncSym, name: &str) -> bool {
+    let key = func_key(db, roots, f);
+    key.is_some_and(|k| matches!(k.kind(db), FuncKeyKind::Helper(h) if &**h.name(db) == name))
 }
 
 /// The tests of a file, compiled when somebody needs them.
@@ -218,9 +235,21 @@ impl<'a> Code<'a> {
         let (db, engine) = (self.db, self.engine);
         let compiled = self.compiled(timings);
         let mut groups = Vec::new();
+        let mut show_instances = Vec::new();
         for (n, group) in compiled.groups.groups.iter().enumerate() {
             let mut cases = Vec::new();
-            for (i, sym) in compiled.cases(db, n) {
+            let all = compiled.cases(db, n);
+            let entries: Vec<FuncSym> = all.iter().map(|(_, sym)| sym.clone()).collect();
+            let shows = timings.phase("compare", || {
+                let makes_text = |f: &FuncSym| is_helper(db, group.roots, f, "rclass.ll_inst_str");
+                reaching(db, group.roots, &entries, makes_text)
+            });
+            show_instances.extend(
+                all.iter()
+                    .filter(|(_, f)| shows.contains(f))
+                    .map(|(i, _)| *i),
+            );
+            for (i, sym) in all {
                 let key = LLFunction::new(db, group.roots, sym);
                 let fingerprint = match engine {
                     TestEngine::LLInterp => None,
@@ -234,7 +263,9 @@ impl<'a> Code<'a> {
             let cases = compiled.by_runner[runner].clone();
             (cases, StoredDiagnostics::new(db, problems))
         });
+        show_instances.sort_unstable();
         Ok(Plan {
+            show_instances,
             groups,
             broken: broken.collect(),
         })

@@ -24,7 +24,7 @@ mod report;
 mod select;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -48,6 +48,10 @@ use process::Pool;
 
 /// Code of the error that a function cannot be compiled since its file is no Python.
 const NO_PYTHON: &str = "TP0232";
+
+/// Why a test that fails as machine code and passes as Python passes.
+const SHOWS_INSTANCES: &str =
+    "it passes as Python alone, where str() of an instance calls its methods";
 
 /// Name under which outcomes of tests stand in logs of queries.
 const OUTCOME: &str = "test_outcome";
@@ -192,6 +196,8 @@ struct Pending<'a> {
     next: usize,
     /// Why tests are interpreted.
     interpreted: HashMap<usize, String>,
+    /// Tests that Python may have right where machine code fails.
+    show_instances: HashSet<usize>,
 }
 
 impl Pending<'_> {
@@ -221,6 +227,7 @@ impl Run<'_> {
             done: vec![None; module.cases.len()],
             next: 0,
             interpreted: HashMap::new(),
+            show_instances: HashSet::new(),
         };
         for (i, c) in module.cases.iter().enumerate() {
             let outcome = if let Some(problem) = &c.test.problem {
@@ -268,6 +275,8 @@ impl Run<'_> {
                         self.finish(&mut pending, i, plain(outcome), false);
                     }
                 }
+                let shows = pending.open().filter(|i| plan.shows_instances(*i));
+                pending.show_instances = shows.collect();
                 groups = plan.groups;
             }
         }
@@ -375,20 +384,27 @@ impl Run<'_> {
                 continue;
             };
             let mut execution = execute::interpret(ended, self.options.timeout);
+            let shows_instances = pending.show_instances.contains(&i);
             if let Some(native) = to_diagnose.remove(&i) {
-                execution = execute::diagnosed(native, execution);
+                // What the test is about may be that text.
+                if shows_instances && execution.outcome == TestOutcome::Passed {
+                    pending.interpreted.insert(i, SHOWS_INSTANCES.to_owned());
+                } else {
+                    execution = execute::diagnosed(native, execution);
+                }
             } else {
                 if let Some(Some(f)) = fingerprints.get(&i) {
                     self.history.keep(db, &pending.cases[i].id, *f, &execution);
                 }
-                let worth_it = matches!(
-                    execution.outcome,
+                let worth_it = match &execution.outcome {
                     TestOutcome::Failed(
                         TestFailure::Exception { .. }
-                            | TestFailure::Ended(_)
-                            | TestFailure::Said(_)
-                    )
-                ) && execution.position.is_none();
+                        | TestFailure::Ended(_)
+                        | TestFailure::Said(_),
+                    ) => shows_instances || execution.position.is_none(),
+                    TestOutcome::Failed(TestFailure::Assertion(_)) => shows_instances,
+                    _ => false,
+                };
                 let automatic = self.options.engine == TestEngine::Auto;
                 if worth_it && automatic && matches!(runner, Runner::Native(..)) {
                     if python.is_none() {
