@@ -2,7 +2,9 @@
 //! calls and assignments an operation has what it works on. For messages only, so without
 //! positions in the sources.
 
-use taipan_graph::{Args, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
+use std::sync::Arc;
+
+use taipan_graph::{Args, Const, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
 use taipan_interp::ObjData;
 
 use crate::ArgSource;
@@ -88,18 +90,50 @@ fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
     let mut places: Vec<(ObjId, Option<u32>)> = Vec::new();
     for (node, ..) in users {
         match node {
-            NodeKey::Prebuilt(o) if o != object => places.extend(user_of(solver, o, far - 1)),
+            NodeKey::Prebuilt(o) if o != object => {
+                let attributes = attributes_with(solver, o, object);
+                if attributes.is_empty() {
+                    places.extend(user_of(solver, o, far - 1));
+                }
+                for (class, name) in attributes {
+                    places.extend(readers_of_attribute(solver, class, name));
+                }
+            }
             NodeKey::Attr(class, name) => {
-                let readers = writers(solver, &SlotKey::AttrUsed(class, name));
-                places.extend(readers.into_iter().filter_map(|(node, _, at)| match node {
-                    NodeKey::Spec(s) => Some((solver.store.specs[s as usize].func, at)),
-                    _ => None,
-                }));
+                places.extend(readers_of_attribute(solver, class, name));
             }
             _ => {}
         }
     }
     places.into_iter().min()
+}
+
+/// The attributes by which a prebuilt instance holds an object, with each class that may
+/// have them in use.
+fn attributes_with(solver: &Solver, instance: ObjId, object: ObjId) -> Vec<(ObjId, Arc<str>)> {
+    let data = solver.facts.object(instance).ok().flatten();
+    let Some(ObjData::Instance(data)) = data.as_deref() else {
+        return Vec::new();
+    };
+    let class = solver.facts.class(data.class).ok().flatten();
+    let chain = class.map_or(Vec::new(), |c| c.chain.clone());
+    let held = data.attrs.iter().filter(|(_, v)| *v == Const::Obj(object));
+    held.flat_map(|(name, _)| chain.iter().map(|c| (*c, Arc::from(&**name))))
+        .collect()
+}
+
+/// The places in functions that read or write an attribute on instances of a class.
+fn readers_of_attribute(
+    solver: &mut Solver,
+    class: ObjId,
+    name: Arc<str>,
+) -> Vec<(ObjId, Option<u32>)> {
+    let readers = writers(solver, &SlotKey::AttrUsed(class, name));
+    let in_functions = readers.into_iter().filter_map(|(node, _, at)| match node {
+        NodeKey::Spec(s) => Some((solver.store.specs[s as usize].func, at)),
+        _ => None,
+    });
+    in_functions.collect()
 }
 
 /// For each operand of the operations at an instruction that comes from elsewhere: the

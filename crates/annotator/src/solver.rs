@@ -491,7 +491,7 @@ impl Solver {
         }
         if !event.is_empty() {
             event.shrink_to_fit();
-            self.store.nodes[n as usize].events.push((t, event));
+            self.store.nodes[n as usize].add_event(t, event);
         }
         self.note_facts(n);
         for r in wake {

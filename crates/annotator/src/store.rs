@@ -44,8 +44,12 @@ pub(crate) enum SlotKey {
     ClassUsed(ObjId),
     /// Subclasses in use of a class, itself included: a PBC of classes.
     SubClasses(ObjId),
-    /// Prebuilt instances in use of a class: a PBC of them.
-    Instances(ObjId),
+    /// Prebuilt instances of this very class are in use.
+    HasInstances(ObjId),
+    /// Somebody asks for an attribute of prebuilt instances of this very class.
+    FieldUsed(ObjId, Arc<str>),
+    /// Its value in all of them.
+    Field(ObjId, Arc<str>),
     /// A prebuilt list, dict or instance is in use.
     Seen(ObjId),
     /// An attribute is read or written on instances of this very class.
@@ -160,19 +164,46 @@ pub(crate) struct Node {
     pub(crate) key: NodeKey,
     /// Evaluations that contributed something new, by stamp.
     pub(crate) events: Vec<(Stamp, Writes)>,
+    /// Of a node with many of them, the stamps of those that contributed to a slot, in
+    /// ascending order. Some may have been taken back since.
+    stamps: FxHashMap<SlotIx, SmallVec<[Stamp; 2]>>,
 }
 
+/// So many evaluations are looked through one by one.
+const FEW_EVENTS: usize = 8;
+
 impl Node {
-    /// What it had contributed to a slot before a stamp.
-    pub(crate) fn before(&self, t: Stamp, slot: SlotIx) -> &Val {
-        for (stamp, writes) in self.events.iter().rev() {
-            if *stamp < t
-                && let Ok(i) = writes.binary_search_by_key(&slot, |w| w.0)
-            {
-                return &writes[i].1;
+    /// Notes what an evaluation contributed, which is later than all others.
+    pub(crate) fn add_event(&mut self, t: Stamp, writes: Writes) {
+        self.events.push((t, writes));
+        let new = match self.events.len() {
+            n if n <= FEW_EVENTS => return,
+            n if self.stamps.is_empty() => 0..n,
+            n => n - 1..n,
+        };
+        for (t, writes) in &self.events[new] {
+            for (slot, _) in writes {
+                self.stamps.entry(*slot).or_default().push(*t);
             }
         }
-        &BOTTOM
+    }
+
+    /// What it had contributed to a slot before a stamp.
+    pub(crate) fn before(&self, t: Stamp, slot: SlotIx) -> &Val {
+        let in_event =
+            |(_, writes): &'_ (Stamp, Writes)| writes.binary_search_by_key(&slot, |w| w.0).ok();
+        let found = if self.stamps.is_empty() {
+            let mut earlier = self.events.iter().rev().filter(|e| e.0 < t);
+            earlier.find_map(|e| Some(&e.1[in_event(e)?].1))
+        } else {
+            let stamps = self.stamps.get(&slot).map_or(&[][..], |s| s);
+            let mut earlier = stamps.iter().rev().filter(|s| **s < t);
+            earlier.find_map(|s| {
+                let at = self.events.binary_search_by_key(s, |e| e.0).ok()?;
+                Some(&self.events[at].1[in_event(&self.events[at])?].1)
+            })
+        };
+        found.unwrap_or(&BOTTOM)
     }
 }
 
@@ -288,6 +319,7 @@ impl Store {
         self.nodes.push(Node {
             key: key.clone(),
             events: Vec::new(),
+            stamps: FxHashMap::default(),
         });
         self.node_ix.insert(key, i);
         i

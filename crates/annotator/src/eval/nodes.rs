@@ -182,14 +182,14 @@ impl Cx<'_> {
             }
         }
         for c in &subclasses {
-            for obj in self.class_set(SlotKey::Instances(*c)) {
-                if let Some(ObjData::Instance(i)) = self.facts.object(obj)?.as_deref()
-                    && let Some(v) = i.get(name)
-                {
-                    let v = self.const_val(v)?;
-                    self.write(here.clone(), v);
-                    self.signal(SlotKey::AttrSet(class, name.clone()));
-                }
+            if self.read(SlotKey::HasInstances(*c)).is_bottom() {
+                continue;
+            }
+            self.signal(SlotKey::FieldUsed(*c, name.clone()));
+            let v = self.read(SlotKey::Field(*c, name.clone()));
+            if !v.is_bottom() {
+                self.write(here.clone(), v);
+                self.signal(SlotKey::AttrSet(class, name.clone()));
             }
         }
         // Methods are bound once for all who read them. What is written above counts, so
@@ -220,13 +220,13 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Members of a slot that holds a set of classes or instances.
+    /// Members of a slot that holds a set of classes.
     pub(super) fn class_set(&mut self, slot: SlotKey) -> Vec<ObjId> {
         match self.read(slot).single() {
             Some(Atom::Pbc(descs)) => descs
                 .iter()
                 .filter_map(|d| match d {
-                    Desc::Class(c) | Desc::Frozen(c) => Some(*c),
+                    Desc::Class(c) => Some(*c),
                     _ => None,
                 })
                 .collect(),
@@ -307,8 +307,7 @@ impl Cx<'_> {
             ObjData::Instance(i) => match i.payload.as_deref() {
                 Some(p @ (ObjData::Dict(_) | ObjData::List(_))) => p.clone(),
                 _ => {
-                    self.write(SlotKey::Instances(i.class), Val::pbc(Desc::Frozen(obj)));
-                    return Ok(());
+                    return self.prebuilt_fields(i);
                 }
             },
             ObjData::LLContainer { parts, parent, .. } => {
@@ -348,6 +347,21 @@ impl Cx<'_> {
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// What a prebuilt instance adds to the attributes of its class that are in use: a
+    /// value that nobody asks for is not looked at.
+    fn prebuilt_fields(&mut self, instance: &InstanceData) -> Known<()> {
+        let class = instance.class;
+        self.signal(SlotKey::HasInstances(class));
+        for (name, v) in &instance.attrs {
+            let name: Arc<str> = name.as_ref().into();
+            if !(self.read(SlotKey::FieldUsed(class, name.clone()))).is_bottom() {
+                let v = self.const_val(v)?;
+                self.write(SlotKey::Field(class, name), v);
+            }
         }
         Ok(())
     }
