@@ -136,6 +136,16 @@ impl Program for StageProgram<'_> {
                 GraphStage::Entered | GraphStage::Jit | GraphStage::JitOptimized(_),
                 StructId::Instance(class),
             ) => believed_body(self.db, self.roots, *class, body),
+            // A class may be wrong about its fields: where code is checked, what they hold
+            // is what is there.
+            (_, StructId::Instance(_))
+                if !body.immutable.is_empty() && self.roots.program(self.db).checked(self.db) =>
+            {
+                Arc::new(StructBody {
+                    immutable: Vec::new(),
+                    ..(*body).clone()
+                })
+            }
             _ => body,
         }
     }
