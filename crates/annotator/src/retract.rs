@@ -100,6 +100,7 @@ impl Solver {
     /// these classes stand elsewhere among the others, and schedules what has to be added.
     /// [`Solver::ascend`] must follow.
     pub(crate) fn retract(&mut self, edited: &[NodeIx], moved: &FxHashSet<ObjId>) {
+        self.forget_suspended();
         let mut retraction = Retraction::new(self);
         if !moved.is_empty() {
             retraction.join_again(moved);

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
 use crate::SiteId;
-use crate::eval::{Evaluation, FunctionState, evaluate};
+use crate::eval::{Evaluation, FunctionState, Suspended, Waiting, evaluate, evaluate_lazily};
 use crate::facts::{Facts, Known, Request};
 use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes};
 use crate::val::{EdgeKind, Joiner, Val};
@@ -99,6 +99,12 @@ pub(crate) struct Solver {
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 4],
     queued: Vec<bool>,
+    /// Evaluations of functions that wait for something.
+    suspended: FxHashMap<NodeIx, Box<Suspended>>,
+    /// The order in which they began to, with what has gone on since.
+    waiting: VecDeque<(NodeIx, Stamp)>,
+    /// What a function waits for will not come.
+    given_up: Option<NodeIx>,
 }
 
 impl Solver {
@@ -116,6 +122,9 @@ impl Solver {
             clock: 1,
             queues: Default::default(),
             queued: Vec::new(),
+            suspended: FxHashMap::default(),
+            waiting: VecDeque::new(),
+            given_up: None,
         };
         for i in 0..s.roots.len() {
             s.enqueue_root(i);
@@ -243,8 +252,18 @@ impl Solver {
 
     /// Evaluates a node on the values as of a stamp, and notes which facts it depends on.
     pub(crate) fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
+        self.run_lazily(n, t, &mut Waiting::default())
+    }
+
+    /// The same, but a function may wait.
+    fn run_lazily(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        waiting: &mut Waiting,
+    ) -> Known<(Writes, Option<FunctionState>)> {
         self.facts.record();
-        let result = self.evaluate(n, t);
+        let result = self.evaluate(n, t, waiting);
         self.note_facts(n);
         result
     }
@@ -280,12 +299,17 @@ impl Solver {
         nodes
     }
 
-    fn evaluate(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
+    fn evaluate(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        waiting: &mut Waiting,
+    ) -> Known<(Writes, Option<FunctionState>)> {
         let Evaluation {
             writes,
             mut met,
             state,
-        } = evaluate(&self.facts, &mut self.store, &self.roots, n, t)?;
+        } = evaluate_lazily(&self.facts, &mut self.store, &self.roots, n, t, waiting)?;
         let mut writes: Writes = writes.into_iter().map(|w| (w.slot, w.val)).collect();
         // Joins what goes to the same slot; meetings of sites are contributions too.
         let mut out: Writes = Vec::new();
@@ -316,6 +340,7 @@ impl Solver {
                 }
             }
             if joiner.missing {
+                waiting.suspended = None;
                 return Err(crate::facts::Missing);
             }
             met.append(&mut joiner.met);
@@ -354,21 +379,68 @@ impl Solver {
 
     fn climb(&mut self) -> Vec<Request> {
         let mut waiting = Vec::new();
-        while let Some(n) = self.next_queued() {
-            self.clock += 1;
-            let t = self.clock;
-            match self.run(n, t) {
-                Ok((writes, state)) => {
-                    self.keep_state(n, state);
-                    self.contribute(n, t, writes);
+        loop {
+            while let Some(n) = self.next_queued() {
+                if !self.climb_from(n) {
+                    waiting.push(n);
                 }
-                Err(_) => waiting.push(n),
+            }
+            // What nobody waits for in vain may bring what others wait for.
+            if !waiting.is_empty() || !self.give_up() {
+                break;
             }
         }
         for n in waiting {
             self.enqueue(n);
         }
         self.facts.take_wanted()
+    }
+
+    /// Evaluates a node and contributes what it comes to. False if it lacks facts.
+    fn climb_from(&mut self, n: NodeIx) -> bool {
+        self.clock += 1;
+        let t = self.clock;
+        let mut waiting = Waiting {
+            lazy: true,
+            gives_up: self.given_up.take_if(|g| *g == n).is_some(),
+            suspended: self.suspended.remove(&n),
+        };
+        let outcome = self.run_lazily(n, t, &mut waiting);
+        let whole = waiting.suspended.is_none();
+        if let Some(s) = waiting.suspended {
+            if outcome.is_ok() {
+                self.waiting.push_back((n, s.since));
+            }
+            self.suspended.insert(n, s);
+        }
+        let Ok((writes, state)) = outcome else {
+            return false;
+        };
+        self.keep_state(n, state);
+        self.contribute(n, t, writes, whole);
+        true
+    }
+
+    /// Schedules the function that has waited longest, to go on without what it waits for.
+    /// False if none waits.
+    fn give_up(&mut self) -> bool {
+        while let Some((n, since)) = self.waiting.pop_front() {
+            if self.suspended.get(&n).is_some_and(|s| s.since == since) {
+                self.given_up = Some(n);
+                self.enqueue(n);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Evaluations that wait start again: what they have come to may be wrong.
+    pub(crate) fn forget_suspended(&mut self) {
+        self.waiting.clear();
+        self.given_up = None;
+        let mut nodes: Vec<NodeIx> = self.suspended.drain().map(|(n, _)| n).collect();
+        nodes.sort_unstable();
+        nodes.into_iter().for_each(|n| self.enqueue(n));
     }
 
     fn keep_state(&mut self, n: NodeIx, state: Option<FunctionState>) {
@@ -453,8 +525,9 @@ impl Solver {
         })
     }
 
-    fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes) {
-        if self.has_outgrown(n, &writes) {
+    /// Contributes what an evaluation came to, as a whole or so far.
+    fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes, whole: bool) {
+        if whole && self.has_outgrown(n, &writes) {
             self.outgrown.insert(n);
         } else {
             self.outgrown.remove(&n);
@@ -487,6 +560,13 @@ impl Solver {
                 was.or_insert_with(|| s.current().clone());
                 s.history.push((t, now));
                 wake.extend_from_slice(&s.readers);
+                if !self.suspended.is_empty() {
+                    for r in &s.readers {
+                        if self.suspended.get(r).is_some_and(|s| s.depends_on(slot)) {
+                            self.suspended.remove(r);
+                        }
+                    }
+                }
             }
         }
         if !event.is_empty() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
@@ -15,9 +15,9 @@ use super::exceptions::Raises;
 use super::operations::Operand;
 use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
 use crate::SiteId;
-use crate::facts::{FuncInfo, Known};
+use crate::facts::{FuncInfo, Known, Missing};
 use crate::project::is_conflict;
-use crate::store::{SlotKey, SpecIx};
+use crate::store::{SlotIx, SlotKey, SpecIx, Stamp};
 use crate::val::{Atom, EdgeKind, Val};
 
 /// What the last pass over a block came to.
@@ -32,13 +32,91 @@ struct BlockOutcome {
 }
 
 /// The state of a function's annotation.
-struct Flow<'g> {
-    graph: &'g FunctionGraph,
+struct Flow {
+    graph: Arc<FunctionGraph>,
     vars: Vec<Local>,
     reached: Vec<bool>,
     outcomes: Vec<BlockOutcome>,
-    shape: &'g Shape,
+    shape: Arc<Shape>,
     pending: BTreeSet<usize>,
+}
+
+/// A pass over a block, up to an operation.
+struct Pass {
+    block: BlockId,
+    op: usize,
+    raises: Raises,
+    outcome: BlockOutcome,
+    /// How much had been written, and had met, before the operation.
+    before: (usize, usize),
+}
+
+impl Pass {
+    fn over(block: BlockId) -> Pass {
+        Pass {
+            block,
+            op: 0,
+            raises: Raises::Only(Vec::new()),
+            outcome: BlockOutcome::default(),
+            before: (0, 0),
+        }
+    }
+}
+
+/// How a pass ends.
+enum PassEnd {
+    /// There is no more to say of the block now.
+    Done,
+    /// The operation that the pass has come to waits.
+    Waits,
+}
+
+/// What follows an operation.
+enum Next {
+    /// The next one.
+    Operation,
+    /// The exits for exceptions alone.
+    Raising,
+    /// Nothing.
+    Nothing,
+    /// The same once more, when it finds what it has asked for.
+    Again,
+}
+
+/// An evaluation of a function that waits at an operation for what that has asked for as the
+/// first: a function that was not called before, an attribute that nobody has used. When it is
+/// there, evaluation goes on, and comes to what an evaluation from the start would come to.
+/// That holds as long as nothing changes that was read before the operation.
+pub(crate) struct Suspended {
+    flow: Flow,
+    pass: Pass,
+    /// What was contributed on the way in, before the first block.
+    start: (Vec<Write>, Vec<(EdgeKind, SiteId, SiteId)>),
+    /// Of blocks that were passed, of the start and of the pass so much has been contributed.
+    told: Told,
+    /// The slots that were read before the operation.
+    read: FxHashSet<SlotIx>,
+    /// The operation has asked; otherwise it lacked facts.
+    asked: bool,
+    /// When it began to wait.
+    pub(crate) since: Stamp,
+}
+
+impl Suspended {
+    /// Whether it is of no use when a slot has another value.
+    pub(crate) fn depends_on(&self, slot: SlotIx) -> bool {
+        self.read.contains(&slot)
+    }
+}
+
+/// What of an evaluation that has waited is contributed already.
+#[derive(Default)]
+struct Told {
+    start: bool,
+    /// Blocks that were passed since.
+    since: Vec<BlockId>,
+    writes: usize,
+    met: usize,
 }
 
 /// What every pass over a graph needs of it.
@@ -76,6 +154,11 @@ impl Shape {
 
 impl Cx<'_> {
     pub(super) fn function_node(&mut self, spec: SpecIx) -> Known<Option<FunctionState>> {
+        if let Some(suspended) = self.suspended.take() {
+            let key = &self.store.specs[spec as usize];
+            self.place.owner = format!("{:?} {}", key.func, key.key);
+            return self.go_on(spec, *suspended);
+        }
         if self.read(SlotKey::Called(spec)).is_bottom() {
             return Ok(Some(FunctionState::default()));
         }
@@ -129,38 +212,112 @@ impl Cx<'_> {
         }
         self.place.owner = format!("{:?} {}", key.func, key.key);
         let shape = self.facts.shape(key.func, &graph);
-        let mut flow = Flow::new(&graph, &shape);
+        let mut flow = Flow::new(graph, shape);
+        let inputs = flow.graph.args().to_vec();
         for (v, val) in inputs.iter().zip(values) {
             flow.vars[v.index()] = val.into();
         }
-        flow.reach(graph.startblock);
-        self.run_flow(&mut flow)?;
-        let result = flow.vars[graph.returnvar().index()].val.clone();
-        self.write(SlotKey::Ret(spec), result);
-        let mut state = self.finish_flow(flow);
-        state.problems.splice(0..0, failed);
-        Ok(Some(state))
+        flow.reach(flow.graph.startblock);
+        let Some(rank) = flow.pending.pop_first() else {
+            return Ok(None);
+        };
+        let mut pass = Pass::over(flow.shape.order[rank]);
+        pass.outcome.problems = std::mem::take(&mut self.problems);
+        let suspended = Suspended {
+            pass,
+            flow,
+            asked: false,
+            start: (
+                std::mem::take(&mut self.writes),
+                std::mem::take(&mut self.met),
+            ),
+            told: Told::default(),
+            read: FxHashSet::default(),
+            since: self.t,
+        };
+        let state = self.go_on(spec, suspended)?;
+        Ok(state.map(|mut state| {
+            state.problems.splice(0..0, failed);
+            state
+        }))
     }
 
-    fn run_flow(&mut self, flow: &mut Flow<'_>) -> Known<()> {
-        let outer = (
-            std::mem::take(&mut self.writes),
-            std::mem::take(&mut self.met),
-        );
-        while let Some(rank) = flow.pending.pop_first() {
-            let block = flow.shape.order[rank];
-            let mut outcome = BlockOutcome::default();
-            self.flow_block(flow, block, &mut outcome)?;
+    /// Evaluates a function from an operation on. None if it waits: then what is new is
+    /// contributed.
+    fn go_on(&mut self, spec: SpecIx, mut s: Suspended) -> Known<Option<FunctionState>> {
+        let mut asked = std::mem::take(&mut s.asked);
+        loop {
+            let outcome = &mut s.pass.outcome;
+            self.writes = std::mem::take(&mut outcome.writes);
+            self.met = std::mem::take(&mut outcome.met);
+            self.problems = std::mem::take(&mut outcome.problems);
+            let end = self.flow_block(&mut s.flow, &mut s.pass, &mut s.read, asked);
+            asked = false;
+            let outcome = &mut s.pass.outcome;
             outcome.writes = std::mem::take(&mut self.writes);
-            outcome.met.append(&mut self.met);
+            outcome.met = std::mem::take(&mut self.met);
             outcome.problems = std::mem::take(&mut self.problems);
-            flow.outcomes[block.index()] = outcome;
+            match end {
+                Ok(PassEnd::Done) => {}
+                Ok(PassEnd::Waits) => {
+                    self.tell(&mut s);
+                    s.since = self.t;
+                    s.asked = true;
+                    self.suspended = Some(Box::new(s));
+                    return Ok(None);
+                }
+                Err(missing) => {
+                    // What the operation needs is fetched.
+                    if std::mem::take(&mut self.fetches) {
+                        s.since = self.t;
+                        self.suspended = Some(Box::new(s));
+                    }
+                    return Err(missing);
+                }
+            }
+            let block = s.pass.block;
+            s.told.since.push(block);
+            let Some(rank) = s.flow.pending.pop_first() else {
+                s.flow.outcomes[block.index()] = s.pass.outcome;
+                break;
+            };
+            let next = Pass::over(s.flow.shape.order[rank]);
+            let passed = std::mem::replace(&mut s.pass, next);
+            s.flow.outcomes[block.index()] = passed.outcome;
+            (s.told.writes, s.told.met) = (0, 0);
         }
-        (self.writes, self.met) = outer;
-        Ok(())
+        (self.writes, self.met) = s.start;
+        let result = s.flow.vars[s.flow.graph.returnvar().index()].val.clone();
+        self.write(SlotKey::Ret(spec), result);
+        Ok(Some(self.finish_flow(s.flow)))
     }
 
-    fn finish_flow(&mut self, flow: Flow<'_>) -> FunctionState {
+    /// Contributes what an evaluation that waits has come to since it did last.
+    fn tell(&mut self, s: &mut Suspended) {
+        if !std::mem::replace(&mut s.told.start, true) {
+            self.writes.extend(s.start.0.iter().cloned());
+            self.met.extend(s.start.1.iter().copied());
+        }
+        let mut blocks = std::mem::take(&mut s.told.since);
+        blocks.sort_unstable();
+        blocks.dedup();
+        for b in blocks {
+            let outcome = &s.flow.outcomes[b.index()];
+            self.writes.extend(outcome.writes.iter().cloned());
+            self.met.extend(outcome.met.iter().copied());
+        }
+        let outcome = &mut s.pass.outcome;
+        let (writes, met) = s.pass.before;
+        self.writes
+            .extend(outcome.writes[s.told.writes..].iter().cloned());
+        self.met.extend(outcome.met[s.told.met..].iter().copied());
+        // The operation says the same once more.
+        outcome.writes.truncate(writes);
+        outcome.met.truncate(met);
+        (s.told.writes, s.told.met) = (writes, met);
+    }
+
+    fn finish_flow(&mut self, flow: Flow) -> FunctionState {
         let mut state = FunctionState {
             reached: flow.reached,
             ..FunctionState::default()
@@ -186,83 +343,152 @@ impl Cx<'_> {
         state
     }
 
-    /// One pass over a block.
+    /// Goes on with a pass over a block. If its operation has asked already, that may wait
+    /// again, but where it [gives up](super::Waiting::gives_up).
     fn flow_block(
         &mut self,
-        flow: &mut Flow<'_>,
-        id: BlockId,
-        outcome: &mut BlockOutcome,
-    ) -> Known<()> {
-        let graph = flow.graph;
-        let shape = flow.shape;
-        let block = graph.block(id);
-        let last = block.operations.len().saturating_sub(1);
-        let mut raises = Raises::Only(Vec::new());
+        flow: &mut Flow,
+        pass: &mut Pass,
+        read: &mut FxHashSet<SlotIx>,
+        mut asked: bool,
+    ) -> Known<PassEnd> {
+        let graph = flow.graph.clone();
+        let block = graph.block(pass.block);
         let mut only_raises = false;
-        for (i, op) in block.operations.iter().enumerate() {
-            let mut args: SmallVec<[Operand; 3]> = SmallVec::new();
-            for a in &op.args {
-                args.push(self.operand(flow, a)?);
+        while pass.op < block.operations.len() {
+            pass.before = (self.writes.len(), self.met.len());
+            let problems = self.problems.len();
+            if self.lazy {
+                read.extend(self.read.drain(..));
             }
-            self.place.op = Some((op.op, shape.ordinals[id.index()][i]));
-            self.place.made = 0;
-            self.place.at = Some(op.at);
-            self.record = OpRecord::default();
-            self.harmless = false;
-            let ready = !args.iter().any(|a| a.val().is_bottom());
-            let known = self.problems.len();
-            let unknown = self.facts.recovering && ready && self.works_on_error(op.op, &mut args);
-            let mut result = if unknown {
-                Val::error().into()
-            } else if ready {
-                self.operation(op.op, &args, &flow.vars)?
-            } else {
-                Local::default()
+            let next = self.flow_operation(flow, pass, block, asked);
+            let waits = match &next {
+                Err(_) => self.lazy,
+                Ok(Next::Again) => true,
+                _ => false,
             };
-            let wrong = std::mem::take(&mut self.tainted) || self.problems.len() > known;
-            if wrong && self.facts.recovering && result.val.is_bottom() {
-                result = Val::error().into();
+            if waits {
+                self.read.clear();
+                self.problems.truncate(problems);
+                let ops = &mut pass.outcome.ops;
+                ops.pop_if(|(i, _)| *i as usize == pass.op);
             }
-            if block.canraise() && i == last {
-                raises = match unknown {
-                    true => Raises::Any,
-                    false => self.raises(op.op, &args),
-                };
-            }
-            let record = std::mem::take(&mut self.record);
-            if record != OpRecord::default() {
-                outcome.ops.push((i as u32, record));
-            }
-            if result.val.is_bottom() {
-                if block.canraise() && i == last {
+            match next {
+                Err(missing) => {
+                    self.writes.truncate(pass.before.0);
+                    self.met.truncate(pass.before.1);
+                    self.fetches = self.lazy;
+                    return Err(missing);
+                }
+                Ok(Next::Again) => return Ok(PassEnd::Waits),
+                Ok(Next::Nothing) => return Ok(PassEnd::Done),
+                Ok(Next::Raising) => {
                     only_raises = true;
                     break;
                 }
-                if std::mem::take(&mut self.harmless) {
-                    return Ok(());
-                }
-                let call = match op.op {
-                    HlOp::SimpleCall | HlOp::CallArgs => true,
-                    // An iterator may have nothing to give; an instance lacks a method.
-                    HlOp::Next if !args.iter().any(is_instance) => true,
-                    _ => special(outcome, i),
-                };
-                let blocked = !(ready && call);
-                if !(blocked && self.facts.recovering) {
-                    outcome.blocked = blocked.then_some(i as u32);
-                    return Ok(());
-                }
-                // Perhaps what it waits for is kept back by what is wrong.
-                result = Val::error().into();
+                Ok(Next::Operation) => {}
             }
-            flow.set(op.result, result, self);
+            asked = false;
+            pass.op += 1;
         }
+        let outcome = &mut pass.outcome;
         self.place.at = block.operations.last().map(|o| o.at);
         if block.canraise() {
-            self.follow_raising(flow, block, &raises, only_raises, outcome)
+            let raises = std::mem::replace(&mut pass.raises, Raises::Any);
+            self.follow_raising(flow, block, &raises, only_raises, outcome)?;
         } else {
-            self.follow_exits(flow, block, outcome)
+            self.follow_exits(flow, block, outcome)?;
         }
+        Ok(PassEnd::Done)
+    }
+
+    /// One operation of a pass.
+    fn flow_operation(
+        &mut self,
+        flow: &mut Flow,
+        pass: &mut Pass,
+        block: &Block<HighLevel>,
+        asked: bool,
+    ) -> Known<Next> {
+        let i = pass.op;
+        let op = &block.operations[i];
+        let mut args: SmallVec<[Operand; 3]> = SmallVec::new();
+        for a in &op.args {
+            args.push(self.operand(flow, a)?);
+        }
+        self.place.op = Some((op.op, flow.shape.ordinals[pass.block.index()][i]));
+        self.place.made = 0;
+        self.place.at = Some(op.at);
+        self.record = OpRecord::default();
+        self.harmless = false;
+        let ready = !args.iter().any(|a| a.val().is_bottom());
+        let known = self.problems.len();
+        let unknown = self.facts.recovering && ready && self.works_on_error(op.op, &mut args);
+        let mut result = if unknown {
+            Val::error().into()
+        } else if ready {
+            self.operation(op.op, &args, &flow.vars)?
+        } else {
+            Local::default()
+        };
+        let wrong = std::mem::take(&mut self.tainted) || self.problems.len() > known;
+        if wrong && self.facts.recovering && result.val.is_bottom() {
+            result = Val::error().into();
+        }
+        let raises_here = block.canraise() && i + 1 == block.operations.len();
+        if raises_here {
+            pass.raises = match unknown {
+                true => Raises::Any,
+                false => self.raises(op.op, &args),
+            };
+        }
+        if self.lazy && self.missing {
+            self.missing = false;
+            return Err(Missing);
+        }
+        let record = std::mem::take(&mut self.record);
+        if record != OpRecord::default() {
+            pass.outcome.ops.push((i as u32, record));
+        }
+        if result.val.is_bottom() {
+            if self.lazy && ready && !wrong && !self.harmless {
+                let waits = match asked {
+                    true => !self.gives_up,
+                    false => self.asks_first(pass.before.0),
+                };
+                if waits {
+                    return Ok(Next::Again);
+                }
+            }
+            if raises_here {
+                return Ok(Next::Raising);
+            }
+            if std::mem::take(&mut self.harmless) {
+                return Ok(Next::Nothing);
+            }
+            let call = match op.op {
+                HlOp::SimpleCall | HlOp::CallArgs => true,
+                // An iterator may have nothing to give; an instance lacks a method.
+                HlOp::Next if !args.iter().any(is_instance) => true,
+                _ => special(&pass.outcome, i),
+            };
+            let blocked = !(ready && call);
+            if !(blocked && self.facts.recovering) {
+                pass.outcome.blocked = blocked.then_some(i as u32);
+                return Ok(Next::Nothing);
+            }
+            // Perhaps what it waits for is kept back by what is wrong.
+            result = Val::error().into();
+        }
+        flow.set(op.result, result, self);
+        Ok(Next::Operation)
+    }
+
+    /// Whether one of the contributions from a position on is the first to its slot: somebody
+    /// is about to look at it.
+    fn asks_first(&self, from: usize) -> bool {
+        let new = |w: &Write| self.store.slots[w.slot as usize].current().is_bottom();
+        self.writes[from..].iter().any(new)
     }
 
     /// Whether an operation has no other outcome than that of a wrong one, because of what it
@@ -288,7 +514,7 @@ impl Cx<'_> {
         }
     }
 
-    fn operand(&mut self, flow: &Flow<'_>, a: &taipan_graph::Operand<HighLevel>) -> Known<Operand> {
+    fn operand(&mut self, flow: &Flow, a: &taipan_graph::Operand<HighLevel>) -> Known<Operand> {
         Ok(match a {
             taipan_graph::Operand::Var(v) => Operand {
                 local: flow.vars[v.index()].clone(),
@@ -312,7 +538,7 @@ impl Cx<'_> {
 
     fn follow_exits(
         &mut self,
-        flow: &mut Flow<'_>,
+        flow: &mut Flow,
         block: &Block<HighLevel>,
         outcome: &mut BlockOutcome,
     ) -> Known<()> {
@@ -339,7 +565,7 @@ impl Cx<'_> {
 
     fn follow_raising(
         &mut self,
-        flow: &mut Flow<'_>,
+        flow: &mut Flow,
         block: &Block<HighLevel>,
         raises: &Raises,
         only_raises: bool,
@@ -382,7 +608,7 @@ impl Cx<'_> {
     /// that it is never taken.
     fn follow(
         &mut self,
-        flow: &mut Flow<'_>,
+        flow: &mut Flow,
         link: &Link<HighLevel>,
         known: &[(VarId, Val)],
     ) -> Known<bool> {
@@ -563,10 +789,9 @@ fn may_be(switch: &Val, link: &Link<HighLevel>, block: &Block<HighLevel>) -> boo
     }
 }
 
-impl<'g> Flow<'g> {
-    fn new(graph: &'g FunctionGraph, shape: &'g Shape) -> Self {
+impl Flow {
+    fn new(graph: Arc<FunctionGraph>, shape: Arc<Shape>) -> Self {
         Flow {
-            graph,
             vars: vec![Local::default(); graph.vars.len()],
             reached: vec![false; graph.blocks.len()],
             outcomes: graph
@@ -574,6 +799,7 @@ impl<'g> Flow<'g> {
                 .iter()
                 .map(|_| BlockOutcome::default())
                 .collect(),
+            graph,
             shape,
             pending: BTreeSet::new(),
         }

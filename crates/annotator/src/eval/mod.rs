@@ -22,7 +22,7 @@ mod unary;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
-pub(crate) use function::{FLOW_FAILED, Shape, arg_count, missing_defaults};
+pub(crate) use function::{FLOW_FAILED, Shape, Suspended, arg_count, missing_defaults};
 pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
@@ -72,6 +72,7 @@ pub(crate) struct Evaluation {
 }
 
 /// A contribution to a slot.
+#[derive(Clone)]
 pub(crate) struct Write {
     pub(crate) slot: SlotIx,
     pub(crate) val: Val,
@@ -175,13 +176,37 @@ impl From<Val> for Local {
     }
 }
 
-/// Evaluates a node.
+/// How a function is evaluated.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    /// Whether it may wait for what it asks for as the first.
+    pub(crate) lazy: bool,
+    /// What it asked for when it was suspended will not come.
+    pub(crate) gives_up: bool,
+    /// Where it goes on; afterwards, where it has to go on, if it waits.
+    pub(crate) suspended: Option<Box<Suspended>>,
+}
+
+/// Evaluates a node as a whole.
 pub(crate) fn evaluate(
     facts: &Facts,
     store: &mut Store,
     roots: &[Root],
     node: NodeIx,
     t: Stamp,
+) -> Known<Evaluation> {
+    evaluate_lazily(facts, store, roots, node, t, &mut Waiting::default())
+}
+
+/// Evaluates a node. A function that waits contributes what is new since it did last, and has
+/// no state yet; one that needs facts may go on where it asked for them.
+pub(crate) fn evaluate_lazily(
+    facts: &Facts,
+    store: &mut Store,
+    roots: &[Root],
+    node: NodeIx,
+    t: Stamp,
+    waiting: &mut Waiting,
 ) -> Known<Evaluation> {
     let key = store.nodes[node as usize].key.clone();
     let mut cx = Cx {
@@ -198,6 +223,11 @@ pub(crate) fn evaluate(
         short_calls: false,
         harmless: false,
         tainted: false,
+        lazy: waiting.lazy && !facts.recovering,
+        gives_up: waiting.gives_up,
+        fetches: false,
+        read: Vec::new(),
+        suspended: waiting.suspended.take(),
     };
     let mut state = None;
     match key {
@@ -207,7 +237,11 @@ pub(crate) fn evaluate(
                 state = Some(cx.root_node(i, root)?);
             }
         }
-        NodeKey::Spec(spec) => state = cx.function_node(spec)?,
+        NodeKey::Spec(spec) => {
+            let outcome = cx.function_node(spec);
+            waiting.suspended = cx.suspended.take();
+            state = outcome?;
+        }
         NodeKey::Class(class) => cx.class_node(class)?,
         NodeKey::Attr(class, name) => cx.attr_node(class, &name)?,
         NodeKey::Prebuilt(obj) => cx.prebuilt_node(obj)?,
@@ -217,6 +251,7 @@ pub(crate) fn evaluate(
         NodeKey::Dispatch(set, count) => state = Some(cx.dispatch_node(set, count)?),
     }
     if cx.missing {
+        waiting.suspended = None;
         return Err(Missing);
     }
     Ok(Evaluation {
@@ -267,6 +302,14 @@ pub(crate) struct Cx<'a> {
     harmless: bool,
     /// The current operation works on what is wrong elsewhere: it is not wrong itself.
     tainted: bool,
+    /// See [`Waiting`].
+    lazy: bool,
+    gives_up: bool,
+    /// The operation that the evaluation has come to lacks facts.
+    fetches: bool,
+    /// Slots that were read since the last operation began, if it is of interest.
+    read: Vec<SlotIx>,
+    suspended: Option<Box<Suspended>>,
 }
 
 impl Joiner for Cx<'_> {
@@ -293,6 +336,9 @@ impl Cx<'_> {
     pub(crate) fn read(&mut self, key: SlotKey) -> Val {
         let slot = self.store.slot(key);
         self.store.register(slot, self.node);
+        if self.lazy {
+            self.read.push(slot);
+        }
         self.store.slots[slot as usize].as_of(self.t).clone()
     }
 
