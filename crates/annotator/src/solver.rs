@@ -96,6 +96,8 @@ pub(crate) struct Solver {
     /// How often a node's contribution to a slot was taken back for that.
     taken_back: FxHashMap<(NodeIx, SlotIx), u8>,
     pub(crate) clock: Stamp,
+    /// What all evaluations have cost so far; see [`Waiting::steps`].
+    pub(crate) steps: u64,
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 4],
     queued: Vec<bool>,
@@ -120,6 +122,7 @@ impl Solver {
             outgrown: FxHashSet::default(),
             taken_back: FxHashMap::default(),
             clock: 1,
+            steps: 0,
             queues: Default::default(),
             queued: Vec::new(),
             suspended: FxHashMap::default(),
@@ -404,8 +407,10 @@ impl Solver {
             lazy: true,
             gives_up: self.given_up.take_if(|g| *g == n).is_some(),
             suspended: self.suspended.remove(&n),
+            steps: 0,
         };
         let outcome = self.run_lazily(n, t, &mut waiting);
+        self.steps += waiting.steps;
         let whole = waiting.suspended.is_none();
         if let Some(s) = waiting.suspended {
             if outcome.is_ok() {

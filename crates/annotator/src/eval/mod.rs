@@ -185,6 +185,8 @@ pub(crate) struct Waiting {
     pub(crate) gives_up: bool,
     /// Where it goes on; afterwards, where it has to go on, if it waits.
     pub(crate) suspended: Option<Box<Suspended>>,
+    /// How often slots were read and written: what the evaluation cost.
+    pub(crate) steps: u64,
 }
 
 /// Evaluates a node as a whole.
@@ -228,6 +230,7 @@ pub(crate) fn evaluate_lazily(
         fetches: false,
         read: Vec::new(),
         suspended: waiting.suspended.take(),
+        steps: 0,
     };
     let mut state = None;
     match key {
@@ -240,6 +243,7 @@ pub(crate) fn evaluate_lazily(
         NodeKey::Spec(spec) => {
             let outcome = cx.function_node(spec);
             waiting.suspended = cx.suspended.take();
+            waiting.steps = cx.steps;
             state = outcome?;
         }
         NodeKey::Class(class) => cx.class_node(class)?,
@@ -250,6 +254,7 @@ pub(crate) fn evaluate_lazily(
         NodeKey::Set(set) => cx.set_node(set)?,
         NodeKey::Dispatch(set, count) => state = Some(cx.dispatch_node(set, count)?),
     }
+    waiting.steps = cx.steps;
     if cx.missing {
         waiting.suspended = None;
         return Err(Missing);
@@ -310,6 +315,7 @@ pub(crate) struct Cx<'a> {
     /// Slots that were read since the last operation began, if it is of interest.
     read: Vec<SlotIx>,
     suspended: Option<Box<Suspended>>,
+    steps: u64,
 }
 
 impl Joiner for Cx<'_> {
@@ -334,6 +340,7 @@ impl Joiner for Cx<'_> {
 
 impl Cx<'_> {
     pub(crate) fn read(&mut self, key: SlotKey) -> Val {
+        self.steps += 1;
         let slot = self.store.slot(key);
         self.store.register(slot, self.node);
         if self.lazy {
@@ -344,6 +351,7 @@ impl Cx<'_> {
 
     pub(crate) fn write(&mut self, key: SlotKey, val: Val) {
         if !val.is_bottom() {
+            self.steps += 1;
             let slot = self.store.slot(key);
             self.writes.push(Write {
                 slot,

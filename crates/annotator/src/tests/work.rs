@@ -7,11 +7,21 @@ use taipan_interp::{Name, module_global, target_module};
 use taipan_testkit::TestDb;
 
 use super::basic::result_of;
-use crate::solution::solve;
+use crate::solution::{Solution, solve};
 use crate::{RootSet, Roots};
 
 /// How many evaluations it took so far to annotate `f` of `/main.py`.
 fn evaluations(db: &TestDb) -> u32 {
+    solved(db).read(|warm| warm.solver.clock)
+}
+
+/// How often slots were read and written in these.
+fn steps(text: &str) -> u64 {
+    let db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
+    solved(&db).read(|warm| warm.solver.steps)
+}
+
+fn solved(db: &TestDb) -> Solution {
     let program = db.program();
     let module = target_module(db, program).expect("a module");
     let Some(Const::Obj(func)) = module_global(db, Name::new(db, program, module, "f")) else {
@@ -19,7 +29,68 @@ fn evaluations(db: &TestDb) -> u32 {
     };
     let args = [].into();
     let roots = Roots::new(db, program, RootSet::Call { func: *func, args }, false);
-    solve(db, roots).read(|warm| warm.solver.clock)
+    solve(db, roots)
+}
+
+/// Programs of twice the size take no more than 2.3 times the work.
+#[track_caller]
+fn is_near_linear(size: usize, program: impl Fn(usize) -> String) {
+    let (once, twice) = (steps(&program(size)), steps(&program(2 * size)));
+    assert!(10 * twice < 23 * once, "{once} steps, then {twice}");
+}
+
+#[test]
+fn many_calls_in_a_row() {
+    is_near_linear(150, |size| {
+        let mut text = String::new();
+        let mut sum = "0".to_owned();
+        for i in 0..size {
+            let _ = write!(text, "def f_{i}(n):\n    return n + {i}\n\n");
+            let _ = write!(sum, " + f_{i}(n)");
+        }
+        text + &format!("def f():\n    n = 5\n    return {sum}\n")
+    });
+}
+
+#[test]
+fn a_chain_of_calls() {
+    is_near_linear(100, |size| {
+        let mut text = "def g_0(n):\n    return n\n\n".to_owned();
+        for i in 1..size {
+            let before = i - 1;
+            let _ = write!(
+                text,
+                "def g_{i}(n):\n    x = g_{before}(n)\n    return x + 1\n\n"
+            );
+        }
+        text + &format!("def f():\n    return g_{}(5)\n", size - 1)
+    });
+}
+
+#[test]
+fn a_chain_of_prebuilt_objects() {
+    is_near_linear(150, |size| {
+        format!(
+            "\
+class Node(object):
+    def __init__(self, next, value):
+        self.next = next
+        self.value = value
+
+first = None
+for i in range({size}):
+    first = Node(first, i)
+
+def f():
+    total = 0
+    node = first
+    while node is not None:
+        total += node.value
+        node = node.next
+    return total
+"
+        )
+    });
 }
 
 /// Readers of an attribute in a row, each of which gets instances of a subclass first and
