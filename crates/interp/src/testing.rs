@@ -34,6 +34,8 @@ pub struct TestItem {
     pub problem: Option<Box<str>>,
     /// Why it can only be interpreted.
     pub interpreted: Option<Box<str>>,
+    /// Of what kinds its arguments are, of a test with parameters.
+    pub kinds: Box<str>,
 }
 
 /// The tests of a module.
@@ -204,6 +206,7 @@ impl RawItem {
             strict: matches!(get(6), Value::Bool(true)),
             problem: text(get(7)),
             interpreted: text(get(8)),
+            kinds: text(get(10)).unwrap_or_default(),
         }
     }
 

@@ -358,6 +358,24 @@ fn what_cannot_be_translated_runs_as_python() {
     );
 }
 
+/// Of many tests of one function those whose arguments are of the same kinds are one program:
+/// none has to be interpreted.
+#[test]
+fn arguments_of_different_kinds() {
+    let mut cases = String::new();
+    for i in 0..20 {
+        cases +=
+            &format!("    ({i}, {i}), ('{i}', '{i}'), ([{i}], [{i}]), ((1, '{i}'), (1, '{i}')),\n");
+    }
+    let text = format!(
+        "import pytest\n\n\n@pytest.mark.parametrize('a, b', [\n{cases}])\n\
+         def test_same(a, b):\n    assert a == b\n"
+    );
+    let (code, out) = run(&[("test_it.py", &text)], &["-q"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("80 passed in"), "{out}");
+}
+
 const UNITTEST: &str = r#"
 import unittest
 from lib import check, double

@@ -218,10 +218,10 @@ impl<'a> Code<'a> {
                 if test.problem.is_some() || test.skip.is_some() || test.interpreted.is_some() {
                     continue;
                 }
-                if let Some(runner) = known.get(test.number).copied().flatten() {
-                    let all = by_runner.entry(runner).or_default();
+                if let Some(Some(runner)) = known.get(test.number) {
+                    let all = by_runner.entry(runner.runner).or_default();
                     if all.is_empty() {
-                        order.push(runner);
+                        order.push(runner.clone());
                     }
                     all.push(i);
                 }

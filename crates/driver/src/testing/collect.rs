@@ -219,10 +219,27 @@ fn line_of(db: &Database, program: Program, func: ObjId) -> u32 {
     LineIndex::new(text).line_column(text, at).0
 }
 
+/// A function that runs a test.
+#[derive(Clone)]
+pub(super) struct TestRunner {
+    pub(super) runner: ObjId,
+    /// The test function.
+    pub(super) func: ObjId,
+    /// Of what kinds its arguments are.
+    pub(super) kinds: Box<str>,
+}
+
 /// The functions that run tests, by the tests' numbers.
-pub(super) fn runners(db: &Database, program: Program) -> Vec<Option<ObjId>> {
+pub(super) fn runners(db: &Database, program: Program) -> Vec<Option<TestRunner>> {
+    let of = |i: &TestItem| {
+        Some(TestRunner {
+            runner: i.runner?,
+            func: i.func,
+            kinds: i.kinds.clone(),
+        })
+    };
     match &**taipan_interp::tests(db, program) {
-        Tests::Found(items) => items.iter().map(|i| i.runner).collect(),
+        Tests::Found(items) => items.iter().map(of).collect(),
         Tests::Skipped(_) | Tests::Failed(_) => Vec::new(),
     }
 }

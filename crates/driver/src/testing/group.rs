@@ -1,10 +1,12 @@
 //! Tests that are compiled together.
 //!
 //! The tests of a file make one program: one annotation, one set of graphs. Where
-//! something is wrong with it, halves are tried until the tests that are wrong by
+//! something is wrong with it, tests of one function with arguments of different kinds
+//! are taken apart first; then halves are tried until the tests that are wrong by
 //! themselves stand alone; the others are put together again. Tests that contradict
 //! each other (one calls `f(1)` and another `f('a')`) end up in different programs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use taipan_annotator::{RootSet, Roots, Spec};
@@ -13,6 +15,7 @@ use taipan_graph::ObjId;
 use taipan_lltype::FuncSym;
 use taipan_rtyper::func_sym_of;
 
+use super::collect::TestRunner;
 use crate::compile::{compile_entries, typed_entries};
 use crate::{Database, Failure, Timings, ahead, guarded};
 
@@ -35,11 +38,12 @@ pub(super) struct Groups {
 pub(super) fn compile(
     db: &Database,
     program: Program,
-    runners: &[ObjId],
+    tests: &[TestRunner],
     all: bool,
     timings: &mut Timings,
 ) -> Groups {
     let mut out = Groups::default();
+    let runners: Vec<ObjId> = tests.iter().map(|t| t.runner).collect();
     if runners.is_empty() {
         return out;
     }
@@ -61,9 +65,16 @@ pub(super) fn compile(
         }),
         Err(problems) => {
             let mut tries = attempts_for(runners.len());
-            split(
-                db, program, runners, problems, timings, &mut tries, &mut out,
-            );
+            let sets = by_kinds(tests);
+            if sets.len() > 1 {
+                for set in &sets {
+                    try_apart(db, program, set, timings, &mut tries, &mut out);
+                }
+            } else {
+                split(
+                    db, program, &runners, problems, timings, &mut tries, &mut out,
+                );
+            }
             let mut broken: Vec<ObjId> = out.broken.iter().map(|(r, _)| *r).collect();
             broken.sort();
             let roots = whole(&broken);
@@ -77,6 +88,24 @@ pub(super) fn compile(
         }
     }
     out
+}
+
+/// Sets of tests in each of which the tests of one function have arguments of the same kinds.
+fn by_kinds(tests: &[TestRunner]) -> Vec<Vec<ObjId>> {
+    let mut sets: Vec<Vec<ObjId>> = Vec::new();
+    let mut known: HashMap<ObjId, Vec<&str>> = HashMap::new();
+    for t in tests {
+        let kinds = known.entry(t.func).or_default();
+        let n = (kinds.iter().position(|k| **k == *t.kinds)).unwrap_or_else(|| {
+            kinds.push(&t.kinds);
+            kinds.len() - 1
+        });
+        if sets.len() <= n {
+            sets.resize_with(n + 1, Vec::new);
+        }
+        sets[n].push(t.runner);
+    }
+    sets
 }
 
 /// How many programs are tried to find the tests that are wrong by themselves. Where most
@@ -103,15 +132,27 @@ fn split(
     }
     let (left, right) = runners.split_at(runners.len() / 2);
     for half in [left, right] {
-        let roots = Roots::new(db, program, RootSet::Functions(half.into()), false);
-        *tries = tries.saturating_sub(1);
-        match attempt(db, roots, timings) {
-            Ok(()) => out.groups.push(Group {
-                roots,
-                runners: half.to_vec(),
-            }),
-            Err(problems) => split(db, program, half, problems, timings, tries, out),
-        }
+        try_apart(db, program, half, timings, tries, out);
+    }
+}
+
+/// Tries tests that are a part of all as a program of their own.
+fn try_apart(
+    db: &Database,
+    program: Program,
+    part: &[ObjId],
+    timings: &mut Timings,
+    tries: &mut usize,
+    out: &mut Groups,
+) {
+    let roots = Roots::new(db, program, RootSet::Functions(part.into()), false);
+    *tries = tries.saturating_sub(1);
+    match attempt(db, roots, timings) {
+        Ok(()) => out.groups.push(Group {
+            roots,
+            runners: part.to_vec(),
+        }),
+        Err(problems) => split(db, program, part, problems, timings, tries, out),
     }
 }
 

@@ -161,6 +161,17 @@ def holds(value, namespace):
     return bool(value)
 
 
+def kind_of(value):
+    if isinstance(value, (list, tuple)):
+        kinds = [kind_of(v) for v in value]
+        if isinstance(value, list):
+            kinds = sorted(set(kinds))
+        return '%s(%s)' % (type(value).__name__, ' '.join(kinds))
+    if value is None or isinstance(value, (bool, int, long, float, str, unicode, dict)):
+        return type(value).__name__
+    return 'object'
+
+
 class Item(object):
     def __init__(self, name):
         self.name = name
@@ -187,7 +198,14 @@ class Item(object):
 
     def record(self):
         return (self.name, self.runner, self.func, self.keywords, self.skip, self.xfail,
-                self.strict, self.problem, self.interpreted, self)
+                self.strict, self.problem, self.interpreted, self, self.kinds())
+
+    def kinds(self):
+        """Of what kinds its arguments are: tests of one function whose arguments are of
+        different kinds are no one program."""
+        args = sorted(self.args.items())
+        params = sorted([(k[0], v) for k, v in self.fixture_params.items()])
+        return ' '.join([kind_of(v) for _, v in args + params])
 
     def run(self):
         Run(self).run()
