@@ -161,7 +161,7 @@ fn edits_of_a_broken_program() {
     let main = MAIN.replace("area(s))", "area(s)) + s.depth");
     let mut bench = Workbench::with(&[("/main.py", &main), ("/lib.py", &lib)]);
     let mistakes = bench.mistakes();
-    expect!["an instance of lib.Shape has no attribute depth"].assert_eq(&mistakes.join("\n"));
+    expect!["an instance of lib.Shape has no attribute `depth`"].assert_eq(&mistakes.join("\n"));
     bench.db.take_log();
     let mut edit = |from: &str, to: &str| {
         let text = lib.replace(from, to);

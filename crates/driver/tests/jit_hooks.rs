@@ -255,11 +255,11 @@ fn mistakes_in_functions_of_drivers() {
         text += &format!("    without a compiler: {without}\n");
     }
     expect![[r#"
-        TP0222: global name 'n' is not defined
+        TP0222: name `n` is not defined
             without a compiler: 0
         TP0603: get_printable_location does not return a string
             without a compiler: 0
-        TP0301: an instance of main.Code has no attribute nome
+        TP0301: an instance of main.Code has no attribute `nome`
             without a compiler: 0
         TP0304: location() takes exactly 1 argument (2 given)
             without a compiler: 0
