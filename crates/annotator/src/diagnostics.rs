@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic, Program, SHIPPED, Span};
-use taipan_flow::{Given, assigned_at, flow_diagnostics, made_text_at, span_at};
+use taipan_flow::{Given, assigned_at, flow_diagnostics, made_text_at, reads_variable, span_at};
 use taipan_graph::{BlockId, FunctionGraph, HighLevel, HlOp, Link, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
@@ -514,6 +514,12 @@ fn local_conflicts(
                 let last = graph.block(*b).operations.last().map(|o| o.at);
                 let given = given(graph, &ways, *b, arg);
                 let at = match (given, link.at.or(last), sources) {
+                    // `return x`: that is where it is returned, wherever it was made.
+                    (_, Some(at), Some((db, program)))
+                        if returned && reads_variable(db, Function::new(db, program, func), at) =>
+                    {
+                        Some(at)
+                    }
                     // A value of its own, which no variable has had.
                     (Given::MadeBy(at), _, _) if name.is_empty() => Some(at),
                     (_, Some(at), Some((db, program))) => {

@@ -226,7 +226,9 @@ pub fn syntax_diagnostics(db: &dyn Db, file: File) -> Arc<Vec<Diagnostic>> {
             file,
             range: e.range,
         };
-        Diagnostic::error("TP0001", Some(span), e.message.clone())
+        let mut d = Diagnostic::error("TP0001", Some(span), e.message.clone());
+        d.help = taipan_syntax::remedy(&e.message).map(str::to_owned);
+        d
     };
     Arc::new(codes.errors(db).iter().map(diagnostic).collect())
 }

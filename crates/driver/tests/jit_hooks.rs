@@ -266,7 +266,7 @@ fn mistakes_in_functions_of_drivers() {
         TP0603: can_never_inline does not return a bool
             without a compiler: 0
         TP0300: argument mode of unique() mixes an int and a unicode
-            without a compiler: TP0303: add of a unicode and an int is not RPython
+            without a compiler: TP0303: `+` of a unicode and an int is not RPython
     "#]]
     .assert_eq(&text);
 }

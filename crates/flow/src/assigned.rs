@@ -20,6 +20,16 @@ pub enum Given<'a> {
     Variable(&'a str),
 }
 
+/// Whether an instruction of a function does nothing but read a variable.
+pub fn reads_variable(db: &dyn Db, func: Function, at: u32) -> bool {
+    let data = object(db, Object::new(db, func.program(db), func.obj(db)));
+    let Some(ObjData::Function(f)) = data.as_deref() else {
+        return false;
+    };
+    let code = code(db, f.code);
+    matches!(code.instrs.get(at as usize), Some(Instr::LoadFast(_)))
+}
+
 /// The instruction that gave a value to a variable of this name, which has it behind the
 /// instruction `at`. Without such a variable: that gave the value which `at` works on. Where
 /// several can be the one, the nearest of those that fit what is known of the value.
@@ -66,6 +76,7 @@ fn assigned_next(code: &Code, at: u32, name: &str) -> Option<u32> {
     let (mut made, mut pc) = match code.instrs[at as usize] {
         // Where a way ends in one, it is the way of the jump.
         Instr::JumpIfFalseOrPop(to) | Instr::JumpIfTrueOrPop(to) => (at.checked_sub(1)?, to),
+        Instr::JumpIfFalse(to) | Instr::JumpIfTrue(to) => (at, to),
         _ => (at, at + 1),
     };
     for _ in 0..code.instrs.len() {

@@ -30,12 +30,20 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
     let class = match f.get(generator::BODY_OF) {
         Some(Const::Obj(class)) => Some(*class),
         _ if code.generator => {
+            if let Some(e) = captured(f, &code) {
+                return FlowResult::new(None, vec![e], signature);
+            }
             let graph = generator::entry_graph(world, id, f, &code);
             return FlowResult::new(Some(graph), Vec::new(), signature);
         }
         _ => None,
     };
     let (built, mut errors) = flow_body(world, f, &code);
+    if let Some(e) = captured(f, &code) {
+        // What else there is of it works on the variables.
+        errors.retain(|e| e.code != CLOSURE);
+        errors.insert(0, e);
+    }
     if class.is_some() {
         signature = generator::body_signature();
     }
@@ -83,19 +91,29 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
         let text = format!("{} has a syntax error", f.name);
         return Err(FlowError::new(SYNTAX_ERROR, text));
     }
-    if !code.cells.is_empty() {
-        let names: Vec<&str> = code.cells.iter().map(|(name, _)| &**name).collect();
-        let text = format!(
-            "an inner function captures {} of {}",
-            names.join(", "),
-            f.name
-        );
-        return Err(FlowError::new("TP0225", text).with_help(
-            "RPython functions cannot create closures: inner functions, lambdas and generator \
-             expressions may use globals only",
-        ));
-    }
     Ok(())
+}
+
+/// Code of the error that an inner function uses variables of its outer one.
+pub(crate) const CLOSURE: &str = "TP0225";
+
+fn captured(f: &FunctionData, code: &Code) -> Option<FlowError> {
+    let names: Vec<String> = (code.cells.iter())
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let s = match names.len() {
+        0 => return None,
+        1 => "",
+        _ => "s",
+    };
+    let text = format!(
+        "an inner function uses the variable{s} {} of {}()",
+        names.join(", "),
+        f.name
+    );
+    let help = "functions that run cannot make closures: pass the value as an argument, or keep \
+                it in an attribute of an object";
+    Some(FlowError::new(CLOSURE, text).with_help(help))
 }
 
 /// Flows the instructions of a function. With what is wrong in it.
@@ -114,6 +132,7 @@ fn flow_body(world: World<'_>, f: &FunctionData, code: &Code) -> (Option<Built>,
         log: Vec::new(),
         replayed: 0,
         errors: rustc_hash::FxHashSet::default(),
+        leaks: !code.cells.is_empty(),
         make_function: &make_function,
     };
     FlowContext::new(code, space).build(f.globals, &f.closure)

@@ -26,7 +26,7 @@ mod text;
 mod value;
 mod world;
 
-pub use assigned::{Given, assigned_at};
+pub use assigned::{Given, assigned_at, reads_variable};
 pub use build::SYNTAX_ERROR;
 pub use result::*;
 pub use text::{flow_text, name_objects, object_names};
@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, Span, TextRange, did_you_mean};
-use taipan_code::{CodeId, Origin, code};
+use taipan_code::{CodeConst, CodeId, Instr, Origin, code, code_spans};
 use taipan_interp::reads::{Query, scope};
 use taipan_interp::{Function, ObjData, Object, named_id, names_of, object};
 
@@ -56,9 +56,58 @@ pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
         let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
         let lacks = error.lacks.as_ref();
         d.help = (error.help.clone()).or_else(|| lacks.and_then(|l| meant(db, func, l)));
+        if error.code == build::CLOSURE {
+            d = with_captures(db, func, d);
+        }
         d
     };
     Arc::new(result.errors.iter().map(diagnostic).collect())
+}
+
+/// Points at where inner functions use variables of this one, and at the function.
+fn with_captures(db: &dyn Db, func: Function, mut d: Diagnostic) -> Diagnostic {
+    let data = object(db, Object::new(db, func.program(db), func.obj(db)));
+    let Some(ObjData::Function(f)) = data.as_deref() else {
+        return d;
+    };
+    let outer = code(db, f.code);
+    let inner = outer.consts.iter().filter_map(|c| match c {
+        CodeConst::Code(inner) => Some(*inner),
+        _ => None,
+    });
+    let mut uses = Vec::new();
+    for id in inner {
+        let inner = code(db, id);
+        let name = |i: u32| {
+            inner
+                .frees
+                .get((i as usize).checked_sub(inner.cells.len())?)
+        };
+        for (pc, instr) in inner.instrs.iter().enumerate() {
+            if let Instr::LoadDeref(i) = instr
+                && let Some(name) = name(*i)
+                && let Some(file) = id.file(db)
+                && let Some(range) = code_spans(db, id).instrs.get(pc)
+            {
+                let range = *range;
+                uses.push((Span { file, range }, name.clone()));
+            }
+        }
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for (span, name) in &uses {
+        if told.is_empty() {
+            let text = format!("{}() starts here", f.name);
+            let function = d.primary.replace(*span);
+            d = d
+                .with_label(format!("`{name}` is used here"))
+                .with_note(function, text);
+        } else if !told.contains(&&**name) {
+            d = d.with_note(Some(*span), format!("`{name}` is used here"));
+        }
+        told.push(name);
+    }
+    d
 }
 
 /// The question about the name that is most like one that is missing. Reads all names of an

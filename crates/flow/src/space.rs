@@ -16,6 +16,7 @@ use taipan_graph::{
 use taipan_interp::constants::{Computed, ConstantSpace};
 use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
 
+use crate::build::CLOSURE;
 use crate::fold::{fold, fold_call};
 use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
@@ -71,6 +72,9 @@ pub(crate) struct FlowSpace<'a> {
     pub(crate) replayed: usize,
     /// Values of which nothing is known because an operation is wrong.
     pub(crate) errors: FxHashSet<VarId>,
+    /// Whether inner functions use variables of this one, which is told of the function as a
+    /// whole.
+    pub(crate) leaks: bool,
     /// Makes function objects of nested functions.
     pub(crate) make_function: &'a dyn Fn(CodeId, &[Const]) -> ObjId,
 }
@@ -82,7 +86,30 @@ fn error<T>(code: &'static str, message: impl Into<String>) -> Result<T, Raised>
 }
 
 fn not_rpython<T>(what: &str) -> Result<T, Raised> {
-    error("TP0220", format!("{what} is not RPython"))
+    let mut e = FlowError::new("TP0220", format!("{what} is not RPython"));
+    e.help = remedy(what).map(str::to_owned);
+    Err(Unwind::Stop(Stop::Error(e)))
+}
+
+/// What to write instead. Each of these is applied in a test (`tests/remedies.rs` of the crate
+/// taipan).
+fn remedy(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "a set" => "use a dict whose values are None",
+        "a ** b" | "a **= b" => "multiply, or use `math.pow()`, which works on floats",
+        "print >> file" => "write to the file with its method `write()`, or with `os.write()`",
+        "unpacking a dict into arguments" => "write the arguments out",
+        "deleting attributes" => "assign None instead",
+        "import * inside a function" => "import the names that are used",
+        "a class inside a function" => "define the class at the top level of the module",
+        "a nested function whose default values are not constant" => "pass the values as arguments",
+        _ => return None,
+    })
+}
+
+/// What works on a variable that an inner function uses.
+fn captured<T>() -> Result<T, Raised> {
+    error(CLOSURE, "this variable is used by an inner function")
 }
 
 fn builtin(name: &str) -> Value {
@@ -452,7 +479,15 @@ impl FlowSpace<'_> {
                 ] {
                     if self.world.is_exception(*id, never) {
                         let name = self.describe(class);
-                        return error("TP0226", format!("catching {name} is not RPython"));
+                        let text = format!(
+                            "catching {} is not RPython",
+                            name.trim_matches(['<', '>'])
+                                .trim_start_matches("class exceptions.")
+                        );
+                        let error = FlowError::new("TP0226", text).with_help(
+                            "it ends the program: test for it, or raise another exception",
+                        );
+                        return Err(Unwind::Stop(Stop::Error(error)));
                     }
                 }
                 let args = [etype.clone(), Value::Const(class.clone())];
@@ -602,8 +637,10 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn unbound_local(&mut self, name: &str) -> Raised {
-        let message = format!("local variable '{name}' referenced before assignment");
-        Unwind::Stop(Stop::Error(FlowError::new("TP0224", message)))
+        let message = format!("variable `{name}` may have no value here");
+        let error = FlowError::new("TP0224", message)
+            .with_help("assign to it on every way that leads here");
+        Unwind::Stop(Stop::Error(error))
     }
 
     fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
@@ -657,12 +694,18 @@ impl ObjectSpace for FlowSpace<'_> {
     fn load_cell(&mut self, cell: &Value, name: &str) -> Answer<Self> {
         match cell {
             Value::Cell(Some(c)) => Ok(self.constant(c.clone())),
-            _ => error("TP0224", format!("undefined closure variable '{name}'")),
+            // Of a function that has inner ones which use its variables: that is told.
+            Value::Cell(None) if self.leaks => captured(),
+            _ => error(
+                "TP0224",
+                format!("variable `{name}` of the outer function has no value"),
+            ),
         }
     }
 
     fn store_cell(&mut self, _: &Value, _: Value) -> Answer<Self, ()> {
-        not_rpython("an assignment to a variable of an outer function")
+        // That an inner function uses the variable is what is wrong.
+        Ok(())
     }
 
     fn call(
@@ -738,7 +781,7 @@ impl ObjectSpace for FlowSpace<'_> {
         closure: &[Value],
     ) -> Answer<Self> {
         if !closure.is_empty() {
-            return not_rpython("a function that captures local variables");
+            return captured();
         }
         let defaults: Option<Vec<Const>> = defaults.iter().map(|v| v.as_const().cloned()).collect();
         match defaults {

@@ -16,11 +16,13 @@ mod kind;
 mod literal;
 mod lower;
 mod mask;
+mod python3;
 mod repair;
 pub mod walk;
 
 pub use ast::*;
 use mask::{LexError, Wrong};
+pub use python3::remedy;
 use taipan_base::TextRange;
 
 /// A problem in the text.
@@ -71,7 +73,8 @@ pub fn parse(source: &str) -> ParsedFile {
         .into_iter()
         .map(|e| SyntaxError {
             range: e.range,
-            message: e.message,
+            message: python3::reworded(source, e.range, &e.message)
+                .map_or(e.message, str::to_owned),
         })
         .collect();
     file

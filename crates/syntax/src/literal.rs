@@ -290,7 +290,7 @@ pub(crate) fn number(text: &str) -> Result<Expr, &'static str> {
         (digits, 10)
     };
     if digits.contains('_') {
-        return Err("underscores in numbers are not part of Python 2");
+        return Err("underscores in numbers are Python 3 syntax");
     }
     if radix == 10 && !digits.bytes().all(|b| b.is_ascii_digit()) {
         let (float, imaginary) = match digits.strip_suffix('j') {

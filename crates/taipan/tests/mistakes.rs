@@ -82,9 +82,12 @@ def entry_point(argv):
                 did you mean `getcwd`?
             main.py:17 TP0304 two() takes exactly 2 arguments (1 given)
             main.py:18 TP0220 a set is not RPython
+                use a dict whose values are None
             main.py:19 TP0220 a ** b is not RPython
+                multiply, or use `math.pow()`, which works on floats
             main.py:20 TP0302 cannot call an int
-            main.py:21 TP0303 add of a str and an int is not RPython
+            main.py:21 TP0303 `+` of a str and an int is not RPython
+                make a string of the number with `str()`, or use `%`, as in `"%d" % n`
             main.py:22 TP0301 an instance of main.Parser has no attribute `next_tokenn`
                 did you mean `next_token`?
             main.py:23 TP0223 add(1, 'a') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
@@ -184,8 +187,10 @@ def entry_point(argv):
                 globals are constants: keep what changes in an attribute of a global object
             main.py:33 TP0302 cannot call a list
             main.py:36 TP0220 a ** b is not RPython
+                multiply, or use `math.pow()`, which works on floats
             main.py:39 TP0227 ImportError: No module named not_there
-            main.py:43 TP0303 add of a str and an int is not RPython
+            main.py:43 TP0303 `+` of a str and an int is not RPython
+                make a string of the number with `str()`, or use `%`, as in `"%d" % n`
             main.py:46 TP0301 an int has no attribute `text`
         "#]],
     );
@@ -420,6 +425,37 @@ def entry_point(argv):
             main.py:22 TP0301 a str has no attribute `joim`
                 did you mean `join`?
             main.py:23 TP0223 module mod has no attribute `nothing_like_it`
+        "#]],
+    );
+}
+
+#[test]
+fn functions_with_closures_or_tags_hide_nothing() {
+    told(
+        r#"#- main.py
+from rpython.rlib.objectmodel import not_rpython
+
+def outer(n, m):
+    def add(x):
+        return x + n
+    return m.foo + add(1)
+
+@not_rpython
+def tagged(n):
+    return n.anything
+
+def entry_point(argv):
+    outer(len(argv), 1)
+    n = tagged(len(argv))
+    n.more()
+    return argv.bar
+"#,
+        expect![[r#"
+            main.py:5 TP0225 an inner function uses the variable `n` of outer()
+                functions that run cannot make closures: pass the value as an argument, or keep it in an attribute of an object
+            main.py:6 TP0301 an int has no attribute `foo`
+            main.py:9 TP0228 tagged is tagged as not RPython
+            main.py:16 TP0301 a list has no attribute `bar`
         "#]],
     );
 }

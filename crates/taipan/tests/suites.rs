@@ -331,7 +331,7 @@ fn what_cannot_be_translated_runs_as_python() {
             test_tmp_path passed: it uses the fixture 'tmp_path'
             test_capsys passed: it uses the fixture 'capsys'
             test_monkeypatch passed: it uses the fixture 'monkeypatch'
-            test_undone passed: [TP0302] set() with 1 arguments is not RPython
+            test_undone passed: [TP0302] set() is not RPython
             test_match passed: [TP0304] raises() takes **keywords, which is not RPython
             test_match_fails failed: [TP0304] raises() takes **keywords, which is not RPython
             test_information passed: [TP0304] raises() takes **keywords, which is not RPython
@@ -344,8 +344,8 @@ fn what_cannot_be_translated_runs_as_python() {
             test_str_elsewhere_fails failed
             test_str_elsewhere_not_reached passed
             test_str_in_the_message_of_a_failure passed
-            test_fails failed: [TP0302] set() with 1 arguments is not RPython
-            test_skips skipped: [TP0302] set() with 1 arguments is not RPython"#]],
+            test_fails failed: [TP0302] set() is not RPython
+            test_skips skipped: [TP0302] set() is not RPython"#]],
     );
     // Where only machine code counts, it fails.
     check(
@@ -528,7 +528,7 @@ def test_python():
         FAILED test_it.py::test_deep - ValueError: bad -1
 
         ======================== not translated, run as Python =========================
-           1  [TP0302] set() with 1 arguments is not RPython
+           1  [TP0302] set() is not RPython
 
         ================== 2 failed, 2 passed, 1 interpreted"#]]
     .assert_eq(&stable.join("\n"));

@@ -6,6 +6,7 @@ use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
 use super::operations::Operand;
+use super::remedies::{of_operation, spelt};
 use super::{Cx, Knows, Local};
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -113,7 +114,7 @@ impl Cx<'_> {
                 if s[2].is_none() || s[2].const_i64() == Some(1) {
                     self.getslice(x, &s[0], &s[1])
                 } else {
-                    self.problem("TP0303", "slices with a step are not RPython")
+                    self.stepped_slice()
                 }
             }
 
@@ -145,7 +146,8 @@ impl Cx<'_> {
             (Sub, Atom::Address, Atom::Address) => Val::signed(),
             _ => {
                 let (s, t) = (self.facts.describe_atom(a), self.facts.describe_atom(b));
-                self.problem("TP0303", format!("{} of {s} and {t} is not RPython", plain))
+                let message = format!("{} of {s} and {t} is not RPython", spelt(plain));
+                self.problem_help("TP0303", message, of_operation(plain, a, b))
             }
         })
     }
@@ -190,7 +192,10 @@ impl Cx<'_> {
             RShift => Val::int_like(i.kind_or_widest(), i.nonneg(), i),
             DivMod => Val::tuple(vec![Val::int(kind, nonneg), Val::int(kind, nonneg)]),
             Cmp => Val::signed(),
-            _ => self.problem("TP0303", format!("{op} of integers is not RPython")),
+            _ => self.problem(
+                "TP0303",
+                format!("{} of integers is not RPython", spelt(op)),
+            ),
         }
     }
 
@@ -256,6 +261,14 @@ impl Cx<'_> {
         Ok(Val::none())
     }
 
+    pub(super) fn stepped_slice(&mut self) -> Val {
+        self.problem_help(
+            "TP0303",
+            "a slice with a step is not RPython",
+            Some("write a loop over `range(start, stop, step)`"),
+        )
+    }
+
     /// Slices must start and stop at places that are known not to be negative.
     pub(super) fn check_slice(&mut self, start: &Val, stop: &Val, what: &str) {
         for (v, end) in [(start, "start"), (stop, "stop")] {
@@ -266,7 +279,13 @@ impl Cx<'_> {
                 self.problem_help(
                     "TP0309",
                     format!("{what}: the {end} may be negative"),
-                    Some("put an `assert x >= 0` in front"),
+                    Some(match v.const_i64() {
+                        // No assert makes a negative constant another one.
+                        Some(_) => {
+                            "count from the front: `start = len(x) - n`, then `assert start >= 0`"
+                        }
+                        None => "store it in a variable and put an `assert x >= 0` in front",
+                    }),
                 );
             }
         }

@@ -471,10 +471,7 @@ impl Cx<'_> {
             ("slice", 1) => Atom::Slice(Arc::new([Val::none(), first, Val::none()])).into(),
             ("slice", 2) => Atom::Slice(Arc::new([first, vals[1].clone(), Val::none()])).into(),
             ("slice", 3) => Atom::Slice(Arc::new([first, vals[1].clone(), vals[2].clone()])).into(),
-            _ => self.problem(
-                "TP0302",
-                format!("{name}() with {} arguments is not RPython", vals.len()),
-            ),
+            _ => self.no_such_call(name, vals.len()),
         })
     }
 

@@ -5,6 +5,7 @@ use taipan_graph::Const;
 
 use super::Cx;
 use super::args::Arguments;
+use super::remedies::{counted, of_method};
 use crate::SiteId;
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -162,7 +163,7 @@ impl Cx<'_> {
             ("sort", _) => self.problem_help(
                 "TP0301",
                 "list.sort() is not RPython",
-                Some("use rpython.rlib.listsort"),
+                of_method("list", "sort"),
             ),
             _ => self.wrong_count("list", name, args.len()),
         }
@@ -314,6 +315,13 @@ impl Cx<'_> {
             })
         };
         Ok(match (name, args.len()) {
+            ("startswith" | "endswith", 1) if matches!(arg(0).single(), Some(Atom::Tuple(_))) => {
+                self.problem_help(
+                    "TP0303",
+                    format!("{what}.{name}() of a tuple is not RPython"),
+                    Some("ask for each of them, with `or` between"),
+                )
+            }
             ("startswith" | "endswith", 1) => match (&of.const_, &arg(0).const_) {
                 (Some(Const::Str(s)), Some(Const::Str(t))) => {
                     Val::const_bool(if name == "startswith" {
@@ -355,7 +363,15 @@ impl Cx<'_> {
                         }
                     }
                 }
-                if arg(0).atoms.is_empty() {
+                let text_like = |a: &Atom| matches!(a, Atom::Str { .. } | Atom::Uni { .. });
+                if let Some(other) = item.atoms.iter().find(|a| !text_like(a)) {
+                    let got = self.facts.describe_atom(other);
+                    self.problem_help(
+                        "TP0303",
+                        format!("{what}.join() joins strings, and here an item is {got}"),
+                        Some("make strings of the items: `[str(x) for x in items]`"),
+                    )
+                } else if arg(0).atoms.is_empty() {
                     Val::default()
                 } else if item.atoms.is_empty() {
                     let empty = if unicode {
@@ -397,12 +413,13 @@ impl Cx<'_> {
             ("isspace" | "islower" | "isupper", 0) if is_char => Val::bool_(),
             ("encode", 1) if unicode => self.coding(&arg(0), false, no_nul),
             ("decode", 1) if !unicode => self.coding(&arg(0), true, no_nul),
-            _ => self.problem(
+            _ => self.problem_help(
                 "TP0301",
                 format!(
-                    "{what}.{name}() with {} arguments is not RPython",
-                    args.len()
+                    "{what}.{name}() with {} is not RPython",
+                    counted(args.len())
                 ),
+                of_method(what, name),
             ),
         })
     }

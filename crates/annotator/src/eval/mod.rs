@@ -17,6 +17,7 @@ mod lowlevel;
 mod methods;
 mod nodes;
 mod operations;
+mod remedies;
 mod unary;
 
 pub use builtins::is_known_builtin;

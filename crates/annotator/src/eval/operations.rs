@@ -104,8 +104,7 @@ impl Cx<'_> {
                     let parts = [v(0).clone(), v(1).clone(), v(2).clone()];
                     Val::from(Atom::Slice(Arc::new(parts))).into()
                 } else {
-                    self.problem("TP0303", "a slice with a step is not RPython")
-                        .into()
+                    self.stepped_slice().into()
                 }
             }
             HlOp::SameAs => args[0].local.clone(),

@@ -6,6 +6,7 @@ use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_interp::{ClassData, ObjData, constants};
 
 use super::operations::Operand;
+use super::remedies::spelt;
 use super::{Cx, Local};
 use crate::Desc;
 use crate::facts::Known;
@@ -66,7 +67,7 @@ impl Cx<'_> {
             (Next, Atom::Iterator { variant, of }) => self.next_item(variant, of),
             _ => {
                 let what = self.facts.describe_atom(atom);
-                self.problem("TP0303", format!("{op} of {what} is not RPython"))
+                self.problem("TP0303", format!("{} of {what} is not RPython", spelt(op)))
             }
         })
     }

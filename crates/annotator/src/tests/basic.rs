@@ -167,7 +167,7 @@ fn strings_and_tuples() {
             def f(s, n): return (s, n)[1] -> SomeInteger
             def f(s, n): return (s, n) + (1.5,) -> SomeTuple[SomeString, SomeInteger, SomeFloat(const=1.5)]
             def f(s, n): return s.frobnicate() -> 2: TP0301 a str has no attribute `frobnicate`
-            def f(s, n): return u'x' + s -> 2: TP0303 add of a unicode and a str is not RPython
+            def f(s, n): return u'x' + s -> 2: TP0303 `+` of a unicode and a str is not RPython
             def f(s, n): return s < u'x' -> 2: TP0303 comparing a byte string with a unicode string is not RPython
         "#]],
     );
@@ -468,7 +468,7 @@ fn forbidden() {
                 return ord(s)
             ",
             expect![[r#"
-                2: TP0303 ord of a str is not RPython
+                2: TP0303 `ord` of a str is not RPython
             "#]],
         ),
         (
@@ -788,14 +788,14 @@ fn floats_are_not_divided_to_integers() {
         "def f(x): return x // 1.5",
         "float",
         expect![[r#"
-            1: TP0303 floordiv of a float and a float is not RPython
+            1: TP0303 `//` of a float and a float is not RPython
         "#]],
     );
     check(
         "def f(x): return x % 1.5",
         "float",
         expect![[r#"
-        1: TP0303 mod of a float and a float is not RPython
-    "#]],
+            1: TP0303 `%` of a float and a float is not RPython
+        "#]],
     );
 }

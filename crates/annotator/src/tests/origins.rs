@@ -46,7 +46,7 @@ fn arguments_attributes_and_results() {
                 twice(Box('z'))
         ",
         expect![[r#"
-            error[TP0303]: add of an int and a str is not RPython
+            error[TP0303]: `+` of an int and a str is not RPython
               --> /main.py:7:12
                |
              7 |     return a + b
@@ -62,8 +62,9 @@ fn arguments_attributes_and_results() {
                |
             12 |         add(1, 'b')
                |         ^^^^^^^^^^^
+               = help: make a string of the number with `str()`, or use `%`, as in `"%d" % n`
 
-            error[TP0303]: mul of a str and a str is not RPython
+            error[TP0303]: `*` of a str and a str is not RPython
               --> /main.py:9:12
                |
              9 |     return box.value * 'x' + name() * 'y'
@@ -80,7 +81,7 @@ fn arguments_attributes_and_results() {
             14 |         twice(Box('z'))
                |               ^^^^^^^^
 
-            error[TP0303]: mul of a str and a str is not RPython
+            error[TP0303]: `*` of a str and a str is not RPython
              --> /main.py:9:30
               |
             9 |     return box.value * 'x' + name() * 'y'
@@ -138,9 +139,10 @@ fn prebuilt_objects_and_texts() {
                 return made(2)
         ",
         expect![[r#"
-            error[TP0303]: add of an int and a str is not RPython
+            error[TP0303]: `+` of an int and a str is not RPython
              |
              = note: this is line 3 of <string>: `return n + str(n)`
+             = help: make a string of the number with `str()`, or use `%`, as in `"%d" % n`
 
             error[TP0300]: a list mixes a str and a unicode
              --> /main.py:7:15

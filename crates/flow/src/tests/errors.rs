@@ -42,7 +42,7 @@ fn unbound_local() {
             return x
         "#,
         expect![[r#"
-            error TP0224: local variable 'x' referenced before assignment
+            error TP0224: variable `x` may have no value here
         "#]],
     );
 }
@@ -55,7 +55,7 @@ fn closure() {
             return lambda: a
         "#,
         expect![[r#"
-            error TP0225: an inner function captures a of f
+            error TP0225: an inner function uses the variable `a` of f()
         "#]],
     );
 }
@@ -214,7 +214,7 @@ fn catching_assertion_errors() {
             pass
         "#,
         expect![[r#"
-            error TP0226: catching <class exceptions.AssertionError> is not RPython
+            error TP0226: catching AssertionError is not RPython
         "#]],
     );
 }

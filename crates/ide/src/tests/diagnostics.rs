@@ -36,20 +36,25 @@ fn files_that_no_target_reaches() {
         PROGRAM,
         "/unused.py",
         expect![[r#"
-        error[TP0001]: invalid syntax
-         --> /unused.py:5:5
-          |
-        5 |     return used.f() +
-          |     ^^^^^^^^^^^^^^^^^
+            error[TP0001]: invalid syntax
+             --> /unused.py:5:5
+              |
+            5 |     return used.f() +
+              |     ^^^^^^^^^^^^^^^^^
 
-        warning[TP0225]: an inner function captures x of f
-         --> /unused.py:2:5
-          |
-        2 | def f(x):
-          |     ^
-          |
-          = note: no target of the workspace reaches this file
-          = help: RPython functions cannot create closures: inner functions, lambdas and generator expressions may use globals only"#]],
+            warning[TP0225]: an inner function uses the variable `x` of f()
+             --> /unused.py:3:20
+              |
+            3 |     return lambda: x
+              |                    ^ `x` is used here
+              |
+            note: f() starts here
+             --> /unused.py:2:5
+              |
+            2 | def f(x):
+              |     ^
+              = note: no target of the workspace reaches this file
+              = help: functions that run cannot make closures: pass the value as an argument, or keep it in an attribute of an object"#]],
     );
 }
 

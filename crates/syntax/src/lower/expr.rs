@@ -209,7 +209,7 @@ impl<'t> Lowerer<'_, 't> {
             Kind::Yield => {
                 let c = self.children(node);
                 if c.iter().any(|c| self.kind(c.0) == Kind::From) {
-                    self.error(range, "`yield from` is not part of Python 2");
+                    self.error(range, "`yield from` is Python 3 syntax");
                     Expr::Error
                 } else {
                     let value = c.iter().map(|c| c.0).find(Node::is_named);
@@ -222,23 +222,20 @@ impl<'t> Lowerer<'_, 't> {
             Kind::GeneratorExpression => self.comprehension(node, ComprehensionKind::Generator),
             Kind::Slice => self.slice(node),
             Kind::ListSplat | Kind::ListSplatPattern | Kind::DictionarySplat => {
-                self.error(
-                    range,
-                    "a starred expression is not possible here in Python 2",
-                );
+                self.error(range, "a starred expression cannot stand here in Python 2");
                 Expr::Error
             }
             Kind::NamedExpression => {
-                self.error(range, "`:=` is not part of Python 2");
+                self.error(range, "`:=` is Python 3 syntax");
                 Expr::Error
             }
             Kind::Await => {
-                self.error(range, "`await` is not part of Python 2");
+                self.error(range, "`await` is Python 3 syntax");
                 Expr::Error
             }
             Kind::BinaryOperator => {
                 if !node.has_error() {
-                    self.error(range, "the operator `@` is not part of Python 2");
+                    self.error(range, "the operator `@` is Python 3 syntax");
                 }
                 Expr::Error
             }
@@ -376,7 +373,7 @@ impl<'t> Lowerer<'_, 't> {
                 }
                 Kind::DictionarySplat => {
                     let range = self.range(child);
-                    self.error(range, "`**` in a dict is not part of Python 2");
+                    self.error(range, "`**` in a dict is Python 3 syntax");
                 }
                 _ => {}
             }
@@ -423,14 +420,14 @@ impl<'t> Lowerer<'_, 't> {
             let range = self.range(child);
             match self.kind(child) {
                 Kind::TypedParameter => {
-                    self.error(range, "annotations are not part of Python 2");
+                    self.error(range, "annotations are Python 3 syntax");
                     match self.children(child).first() {
                         Some((inner, _)) => child = *inner,
                         None => continue,
                     }
                 }
                 Kind::TypedDefaultParameter => {
-                    self.error(range, "annotations are not part of Python 2");
+                    self.error(range, "annotations are Python 3 syntax");
                 }
                 _ => {}
             }
@@ -495,7 +492,7 @@ impl<'t> Lowerer<'_, 't> {
                     spans.push(range);
                 }
                 Kind::KeywordSeparator | Kind::PositionalSeparator => {
-                    self.error(range, "a bare `*` or `/` parameter is not part of Python 2");
+                    self.error(range, "a bare `*` or `/` parameter is Python 3 syntax");
                 }
                 _ => {}
             }
@@ -541,7 +538,7 @@ impl<'t> Lowerer<'_, 't> {
                 Kind::ForInClause => {
                     let c = self.children(child);
                     if c.iter().any(|c| self.kind(c.0) == Kind::Async) {
-                        self.error(self.range(child), "`async` is not part of Python 2");
+                        self.error(self.range(child), "`async` is Python 3 syntax");
                     }
                     let Some(target) = in_field(&c, Field::Left) else {
                         continue;

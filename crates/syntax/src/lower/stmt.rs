@@ -114,11 +114,11 @@ impl<'t> Lowerer<'_, 't> {
             Kind::ClassDefinition => self.class(node, Box::default()),
             Kind::DecoratedDefinition => self.decorated(node),
             Kind::Nonlocal => {
-                self.error(range, "`nonlocal` is not part of Python 2");
+                self.error(range, "`nonlocal` is Python 3 syntax");
                 Stmt::Error
             }
             Kind::TypeAlias | Kind::Match => {
-                self.error(range, "this statement is not part of Python 2");
+                self.error(range, "this statement is Python 3 syntax");
                 Stmt::Error
             }
             _ => {
@@ -142,7 +142,7 @@ impl<'t> Lowerer<'_, 't> {
 
     fn no_async(&mut self, children: &[Child<'t>], range: TextRange) {
         if children.iter().any(|c| self.kind(c.0) == Kind::Async) {
-            self.error(range, "`async` is not part of Python 2");
+            self.error(range, "`async` is Python 3 syntax");
         }
     }
 
@@ -173,7 +173,7 @@ impl<'t> Lowerer<'_, 't> {
         loop {
             let c = self.children(at);
             if in_field(&c, Field::Annotation).is_some() {
-                self.error(self.range(at), "annotations are not part of Python 2");
+                self.error(self.range(at), "annotations are Python 3 syntax");
             }
             let (Some(left), Some(right)) = (in_field(&c, Field::Left), in_field(&c, Field::Right))
             else {
@@ -207,7 +207,7 @@ impl<'t> Lowerer<'_, 't> {
             return Stmt::Error;
         };
         let Some(op) = self.augmented_op(op) else {
-            self.error(self.range(op), "the operator `@` is not part of Python 2");
+            self.error(self.range(op), "the operator `@` is Python 3 syntax");
             return Stmt::Error;
         };
         let target = self.target(left);
@@ -349,7 +349,7 @@ impl<'t> Lowerer<'_, 't> {
     fn raise(&mut self, node: Node<'t>) -> Stmt {
         let c = self.children(node);
         if let Some(cause) = in_field(&c, Field::Cause) {
-            self.error(self.range(cause), "`raise .. from` is not part of Python 2");
+            self.error(self.range(cause), "`raise .. from` is Python 3 syntax");
         }
         let operands = c.iter().find(|c| c.0.is_named() && c.1 != Field::Cause);
         let Some((operands, _)) = operands else {
@@ -568,7 +568,7 @@ impl<'t> Lowerer<'_, 't> {
     fn except_clause(&mut self, node: Node<'t>) -> ExceptClause {
         let c = self.children(node);
         if let Some((star, _)) = c.iter().find(|c| self.kind(c.0) == Kind::Mul) {
-            self.error(self.range(*star), "`except*` is not part of Python 2");
+            self.error(self.range(*star), "`except*` is Python 3 syntax");
         }
         let values: Vec<_> = c
             .iter()
@@ -668,7 +668,7 @@ impl<'t> Lowerer<'_, 't> {
         self.no_async(&c, whole);
         for field in [Field::ReturnType, Field::TypeParameters] {
             if let Some(n) = in_field(&c, field) {
-                self.error(self.range(n), "annotations are not part of Python 2");
+                self.error(self.range(n), "annotations are Python 3 syntax");
             }
         }
         let Some(name) = in_field(&c, Field::Name) else {
@@ -721,7 +721,7 @@ impl<'t> Lowerer<'_, 't> {
                     Kind::KeywordArgument | Kind::ListSplat | Kind::DictionarySplat => {
                         self.error(
                             self.range(child),
-                            "only base classes are possible here in Python 2",
+                            "only base classes can stand here in Python 2",
                         );
                     }
                     _ => bases.push(self.expr(child)),

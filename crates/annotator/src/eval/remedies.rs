@@ -1,0 +1,105 @@
+//! What to write instead of what RPython does not have. Each of these is applied in a test
+//! (`tests/remedies.rs` of the crate taipan).
+
+use taipan_graph::HlOp;
+
+use super::Cx;
+use crate::val::{Atom, Val};
+
+/// The remedy for a builtin function that RPython does not have.
+fn of_function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "set" | "frozenset" => "use a dict whose values are None",
+        "sum" | "any" | "all" => "write a loop",
+        "sorted" => "sort a copy with `TimSort(copy).sort()` of rpython.rlib.listsort",
+        "map" | "filter" => "write a list comprehension",
+        "super" => "call the method of the base class: `Base.method(self)`",
+        "raw_input" | "input" => "read from standard input with `os.read(0, n)`",
+        "round" => "use `round_double(x, digits)` of rpython.rlib.rfloat",
+        "dict" => "start with `{}` and assign the items in a loop",
+        _ => return None,
+    })
+}
+
+/// The remedy for a method that RPython does not have, or not with these arguments.
+pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
+    Some(match (kind, name) {
+        (_, "format") => "use `%`, as in `\"%d\" % n`",
+        ("str", "split" | "rsplit") => "say which character separates the parts: `split(' ')`",
+        ("str", "encode") => "a str is bytes already: leave it out",
+        ("list", "sort") => "use `TimSort(list).sort()` of rpython.rlib.listsort",
+        _ => return None,
+    })
+}
+
+/// The remedy for a binary operation on operands of these kinds.
+pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str> {
+    let number = |a: &Atom| matches!(a, Atom::Int(_) | Atom::Float);
+    Some(match (op, a, b) {
+        (HlOp::Add, Atom::Str { .. }, n) | (HlOp::Add, n, Atom::Str { .. }) if number(n) => {
+            "make a string of the number with `str()`, or use `%`, as in `\"%d\" % n`"
+        }
+        (HlOp::Add, Atom::Str { .. }, Atom::Uni { .. })
+        | (HlOp::Add, Atom::Uni { .. }, Atom::Str { .. }) => {
+            "make both unicode with `.decode('utf-8')`, or both bytes with `.encode('utf-8')`"
+        }
+        (HlOp::Add, Atom::List(_), Atom::Tuple(_)) => "make a list of the tuple's items: `[..]`",
+        _ => return None,
+    })
+}
+
+/// An operation as it is written.
+pub(super) fn spelt(op: HlOp) -> String {
+    let symbol = match op {
+        HlOp::Add => "+",
+        HlOp::Sub => "-",
+        HlOp::Mul => "*",
+        HlOp::Div => "/",
+        HlOp::FloorDiv => "//",
+        HlOp::TrueDiv => "true division",
+        HlOp::Mod => "%",
+        HlOp::LShift => "<<",
+        HlOp::RShift => ">>",
+        HlOp::And => "&",
+        HlOp::Or => "|",
+        HlOp::Xor => "^",
+        HlOp::Neg => "-",
+        HlOp::Pos => "+",
+        HlOp::Invert => "~",
+        HlOp::Lt => "<",
+        HlOp::Le => "<=",
+        HlOp::Gt => ">",
+        HlOp::Ge => ">=",
+        HlOp::Eq => "==",
+        HlOp::Ne => "!=",
+        HlOp::GetItem => return "indexing".to_owned(),
+        HlOp::SetItem => return "assigning to an item".to_owned(),
+        HlOp::DelItem => return "deleting an item".to_owned(),
+        HlOp::Contains => "in",
+        other => return format!("`{other}`"),
+    };
+    format!("`{symbol}`")
+}
+
+impl Cx<'_> {
+    /// A builtin function is called that RPython does not have, or not with so many
+    /// arguments.
+    pub(super) fn no_such_call(&mut self, name: &str, args: usize) -> Val {
+        let remedy = of_function(name);
+        let unknown = remedy.is_some() && !matches!(name, "dict" | "round");
+        let message = match args {
+            _ if unknown || name == "eval" => format!("{name}() is not RPython"),
+            n => format!("{name}() with {} is not RPython", counted(n)),
+        };
+        self.problem_help("TP0302", message, remedy)
+    }
+}
+
+/// `no argument`, `1 argument`, `2 arguments`
+pub(super) fn counted(n: usize) -> String {
+    match n {
+        0 => "no argument".to_owned(),
+        1 => "1 argument".to_owned(),
+        n => format!("{n} arguments"),
+    }
+}

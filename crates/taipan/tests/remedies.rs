@@ -1,0 +1,263 @@
+//! What messages say to write instead is applied: the mistake has to be gone then.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Statements of an entry point in which `n` is an int, `s` a str and `words` a list of
+/// strings; a part of the help that they get; and what that makes of them.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    // What RPython does not have.
+    (
+        "seen = set()\nfor w in words:\n    seen.add(w)\nprint len(seen)",
+        "use a dict whose values are None",
+        "seen = {}\nfor w in words:\n    seen[w] = None\nprint len(seen)",
+    ),
+    (
+        "seen = {1, n}\nprint n in seen",
+        "use a dict whose values are None",
+        "seen = {1: None, n: None}\nprint n in seen",
+    ),
+    (
+        "seen = {i for i in [1, n]}\nprint n in seen",
+        "use a dict whose values are None",
+        "seen = {}\nfor i in [1, n]:\n    seen[i] = None\nprint n in seen",
+    ),
+    (
+        "print sum([1, n])",
+        "write a loop",
+        "total = 0\nfor i in [1, n]:\n    total += i\nprint total",
+    ),
+    (
+        "for w in sorted(words):\n    print w",
+        "TimSort(copy).sort()",
+        "from rpython.rlib.listsort import make_timsort_class\ncopy = words[:]\nTimSort(copy).sort()\nfor w in copy:\n    print w",
+    ),
+    (
+        "words.sort()",
+        "TimSort(list).sort()",
+        "TimSort(words).sort()",
+    ),
+    (
+        "print map(str, [1, n])",
+        "write a list comprehension",
+        "print [str(i) for i in [1, n]]",
+    ),
+    (
+        "print raw_input()",
+        "os.read(0, n)",
+        "print os.read(0, 100)",
+    ),
+    (
+        "print round(n / 3.0)",
+        "round_double(x, digits)",
+        "print round_double(n / 3.0, 0)",
+    ),
+    (
+        "d = dict([(1, n)])\nprint len(d)",
+        "assign the items in a loop",
+        "d = {}\nfor k, v in [(1, n)]:\n    d[k] = v\nprint len(d)",
+    ),
+    ("print n ** 2", "multiply", "print n * n"),
+    ("print n ** 2", "math.pow()", "print math.pow(n, 2)"),
+    ("print >> sys.stderr, s", "os.write()", "os.write(2, s)"),
+    ("call(**{'n': n})", "write the arguments out", "call(n=n)"),
+    (
+        "from os import *\nprint n",
+        "import the names that are used",
+        "from os import getpid\nprint getpid() > n",
+    ),
+    // Strings.
+    (
+        "print 'n' + n",
+        "make a string of the number",
+        "print 'n' + str(n)",
+    ),
+    ("print 'n' + n", "\"%d\" % n", "print 'n%d' % n"),
+    (
+        "print n + 'n'",
+        "make a string of the number",
+        "print str(n) + 'n'",
+    ),
+    (
+        "print n / 2.0 + 'n'",
+        "make a string",
+        "print str(n / 2.0) + 'n'",
+    ),
+    (
+        "print len(s + u'abc')",
+        "make both unicode with `.decode('utf-8')`",
+        "print len(s.decode('utf-8') + u'abc')",
+    ),
+    (
+        "print len(u'abc' + s)",
+        "both bytes with `.encode('utf-8')`",
+        "print len(u'abc'.encode('utf-8') + s)",
+    ),
+    ("print '{0}'.format(n)", "\"%d\" % n", "print '%d' % n"),
+    (
+        "print len(s.split())",
+        "split(' ')",
+        "print len(s.split(' '))",
+    ),
+    ("print s.encode('utf-8')", "leave it out", "print s"),
+    (
+        "print ','.join([1, n])",
+        "[str(x) for x in items]",
+        "print ','.join([str(x) for x in [1, n]])",
+    ),
+    (
+        "print s.startswith(('a', 'b'))",
+        "with `or` between",
+        "print s.startswith('a') or s.startswith('b')",
+    ),
+    // Slices.
+    (
+        "print s[-3:]",
+        "`start = len(x) - n`, then `assert start >= 0`",
+        "start = len(s) - 3\nassert start >= 0\nprint s[start:]",
+    ),
+    (
+        "print s[n - 3:]",
+        "store it in a variable and put an `assert x >= 0` in front",
+        "x = n - 3\nassert x >= 0\nprint s[x:]",
+    ),
+    (
+        "print len(words[::-1])",
+        "write a loop over `range(start, stop, step)`",
+        "back = []\nfor i in range(len(words) - 1, -1, -1):\n    back.append(words[i])\nprint len(back)",
+    ),
+    // Variables.
+    (
+        "if n > 1:\n    x = 1\nprint x",
+        "assign to it on every way",
+        "x = 0\nif n > 1:\n    x = 1\nprint x",
+    ),
+    (
+        "f = lambda x: x + n\nprint f(1)",
+        "pass the value as an argument",
+        "f = lambda x, n: x + n\nprint f(1, n)",
+    ),
+    // Python 3.
+    ("print f'{n} items'", "use `%`", "print '%d items' % n"),
+    (
+        "def g(x: int):\n    return x\nprint g(n)",
+        "leave them out",
+        "def g(x):\n    return x\nprint g(n)",
+    ),
+    (
+        "def g(x) -> int:\n    return x\nprint g(n)",
+        "leave them out",
+        "def g(x):\n    return x\nprint g(n)",
+    ),
+    ("x: int = n\nprint x", "leave them out", "x = n\nprint x"),
+    (
+        "if (m := n + 1) > 1:\n    print m",
+        "assign in a statement of its own",
+        "m = n + 1\nif m > 1:\n    print m",
+    ),
+    (
+        "raise ValueError('x') from None",
+        "leave `from ..` out",
+        "raise ValueError('x')",
+    ),
+    (
+        "def g():\n    yield from [1, 2]\nfor i in g():\n    print i",
+        "write `for x in ..: yield x`",
+        "def g():\n    for x in [1, 2]: yield x\nfor i in g():\n    print i",
+    ),
+    ("print 1_000", "write the digits without them", "print 1000"),
+    (
+        "def g(a, *, b):\n    return a + b\nprint g(n, b=1)",
+        "leave it out",
+        "def g(a, b):\n    return a + b\nprint g(n, b=1)",
+    ),
+    (
+        "def g(*args, b):\n    return b\nprint g(b=1)",
+        "put the parameter in front of it",
+        "def g(b, *args):\n    return b\nprint g(1)",
+    ),
+    (
+        "a, *b = words\nprint a, len(b)",
+        "a, b = x[0], x[1:]",
+        "a, b = words[0], words[1:]\nprint a, len(b)",
+    ),
+    (
+        "match n:\n    case 1:\n        print n",
+        "use `if` and `elif`",
+        "if n == 1:\n    print n",
+    ),
+    (
+        "async def g():\n    return 1\ng()",
+        "write an ordinary function",
+        "def g():\n    return 1\ng()",
+    ),
+    (
+        "try:\n    print n\nexcept* ValueError:\n    pass",
+        "use `except`",
+        "try:\n    print n\nexcept ValueError:\n    pass",
+    ),
+    (
+        "print(n, end='')",
+        "from __future__ import print_function",
+        "FUTURE\nprint(n, end='')",
+    ),
+];
+
+fn program(body: &str) -> String {
+    let (future, body) = match body.strip_prefix("FUTURE\n") {
+        Some(body) => ("from __future__ import print_function\n", body),
+        None => ("", body),
+    };
+    let mut text = future.to_owned();
+    text += "import math, os, sys\nfrom rpython.rlib.listsort import TimSort\n";
+    text += "from rpython.rlib.rfloat import round_double\n";
+    text += "def call(n):\n    return n\n";
+    text += "def entry_point(argv):\n    n = len(argv)\n    words = argv[1:]\n    s = argv[0]\n";
+    text += "    call(n)\n";
+    for line in body.lines() {
+        text += &format!("    {line}\n");
+    }
+    text + "    return 0\n"
+}
+
+#[test]
+fn remedies_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut args = vec!["check", "--no-cache", "--format", "json"];
+    let mut names = Vec::new();
+    for (i, (wrong, _, right)) in MISTAKES.iter().enumerate() {
+        for (kind, body) in [("wrong", wrong), ("right", right)] {
+            let name = format!("p{i}_{kind}.py");
+            std::fs::write(folder.path().join(&name), program(body)).unwrap();
+            names.push(name);
+        }
+    }
+    args.extend(names.iter().map(String::as_str));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    let out = command
+        .current_dir(folder.path())
+        .args(args)
+        .output()
+        .unwrap();
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for d in found {
+        let file = d["file"].as_str().unwrap().rsplit('/').next().unwrap();
+        let text = |key: &str| d[key].as_str().unwrap_or("-").to_owned();
+        let line = format!("{} {}: {}", text("code"), text("message"), text("help"));
+        told.entry(file.to_owned()).or_default().push(line);
+    }
+    let mut failed = String::new();
+    for (i, (wrong, help, right)) in MISTAKES.iter().enumerate() {
+        let none = Vec::new();
+        let of_wrong = told.get(&format!("p{i}_wrong.py")).unwrap_or(&none);
+        let of_right = told.get(&format!("p{i}_right.py")).unwrap_or(&none);
+        if !of_wrong.iter().any(|l| l.contains(help)) {
+            failed += &format!("{wrong}\n  is not told {help:?}, but {of_wrong:?}\n\n");
+        }
+        if !of_right.is_empty() {
+            failed += &format!("{right}\n  still gives {of_right:?}\n\n");
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
