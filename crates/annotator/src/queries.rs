@@ -32,6 +32,11 @@ pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
     crate::tracked::specs_of(db, roots)
 }
 
+/// The functions that the roots reach, however they are specialised; sorted.
+pub fn called_functions(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
+    crate::tracked::called_functions(db, roots)
+}
+
 /// All classes in use, in a stable order.
 pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
     note(Query::ClassesOf, roots.as_id());

@@ -46,6 +46,12 @@ pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
     })
 }
 
+/// The functions that the roots reach, however they are specialised; sorted.
+#[salsa::tracked(returns(clone))]
+pub fn called_functions(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
+    solve(db, roots).ask(db, roots, |p| p.view.called_functions())
+}
+
 /// All classes in use, in a stable order.
 #[salsa::tracked(returns(clone))]
 pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {

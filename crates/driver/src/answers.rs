@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
 use taipan_interp::ModuleName;
 
-use crate::{Database, Extent, Failure, Key, KeyHasher};
+use crate::{Checked, Database, Extent, Failure, Key, KeyHasher, UnreachedFunction};
 
 /// Kind of the entries that list files.
 const FILES: &str = "files";
@@ -100,15 +100,15 @@ pub(crate) fn remember<T: Serialize + DeserializeOwned>(
     recall(db, question, compute, encode, decode)
 }
 
-/// The same for questions whose answers are diagnostics.
-pub(crate) fn remember_diagnostics(
+/// The same for what a check says.
+pub(crate) fn remember_check(
     db: &Database,
     question: &Question<'_>,
-    compute: impl FnOnce() -> Vec<Diagnostic>,
-) -> Vec<Diagnostic> {
-    let encode = |all: &Vec<Diagnostic>| postcard::to_stdvec(&StoredDiagnostics::new(db, all)).ok();
+    compute: impl FnOnce() -> Checked,
+) -> Checked {
+    let encode = |all: &Checked| postcard::to_stdvec(&StoredCheck::new(db, all)).ok();
     let decode = |bytes: &[u8]| {
-        let stored: StoredDiagnostics = postcard::from_bytes(bytes).ok()?;
+        let stored: StoredCheck = postcard::from_bytes(bytes).ok()?;
         Some(stored.restore(db))
     };
     recall(db, question, compute, encode, decode)
@@ -312,6 +312,45 @@ impl StoredDiagnostics {
             help: d.help,
         });
         restored.collect()
+    }
+}
+
+/// What a check says, as the cache has it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StoredCheck {
+    diagnostics: StoredDiagnostics,
+    files: Vec<Utf8PathBuf>,
+    /// Whole definitions and what is wrong with them.
+    unreached: Option<Vec<(StoredSpan, StoredDiagnostics)>>,
+}
+
+impl StoredCheck {
+    fn new(db: &dyn Db, checked: &Checked) -> StoredCheck {
+        let stored = |f: &UnreachedFunction| {
+            let path = f.file.path(db).clone();
+            let findings = StoredDiagnostics::new(db, &f.findings);
+            ((path, f.whole.start, f.whole.end), findings)
+        };
+        StoredCheck {
+            diagnostics: StoredDiagnostics::new(db, &checked.diagnostics),
+            files: checked.files.iter().map(|f| f.path(db).clone()).collect(),
+            unreached: (checked.unreached.as_ref()).map(|all| all.iter().map(stored).collect()),
+        }
+    }
+
+    fn restore(self, db: &dyn Db) -> Checked {
+        let file = |path: &Utf8PathBuf| db.files().get(db, path);
+        let restored =
+            |((path, start, end), findings): (StoredSpan, StoredDiagnostics)| UnreachedFunction {
+                file: file(&path),
+                whole: TextRange::new(start, end),
+                findings: findings.restore(db),
+            };
+        Checked {
+            diagnostics: self.diagnostics.restore(db),
+            files: self.files.iter().map(file).collect(),
+            unreached: (self.unreached).map(|all| all.into_iter().map(restored).collect()),
+        }
     }
 }
 

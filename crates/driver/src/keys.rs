@@ -10,6 +10,7 @@ use taipan_rtyper::{FuncKey, FuncKeyKind};
 
 use crate::names::object_name;
 use crate::stages::LLFunction;
+use crate::unreached::FileKey;
 
 /// The key of a query as text; none for queries whose keys have no name.
 pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
@@ -48,12 +49,16 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let owner = object_name(db, key.program(db), key.obj(db)).unwrap_or_default();
             format!("{owner}.{}", key.name(db))
         }
-        "flow_graph" | "flow_diagnostics" => {
+        "unreached_in_file" => FileKey::from_id(id).file(db).path(db).to_string(),
+        "flow_graph" | "flow_diagnostics" | "findings" => {
             let key = Function::from_id(id);
             object_name(db, key.program(db), key.obj(db))?
         }
         "solve"
         | "specs_of"
+        | "called_functions"
+        | "live_codes"
+        | "unreached_functions"
         | "annotation_diagnostics"
         | "program_effects"
         | "jit_program_effects" => Roots::from_id(id).program(db).target(db).to_string(),

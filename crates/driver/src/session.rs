@@ -2,14 +2,17 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Db, Diagnostic, FileContents, Program, Severity, Span, TextRange, valid_up_to};
+use taipan_base::{
+    Db, Diagnostic, File, FileContents, Program, Severity, Span, TextRange, valid_up_to,
+};
 
 use taipan_code::{CodeKind, Instr};
 
 use crate::ahead;
-use crate::answers::{Question, remember_diagnostics};
+use crate::answers::{Question, remember_check};
 use crate::late_writes::late_write_warnings;
 use crate::typing::typing_diagnostics;
+use crate::unreached::{UnreachedFunction, own_files, unreached};
 use crate::{Database, InternalError, Timings};
 
 /// Why an operation did not succeed.
@@ -118,15 +121,45 @@ pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic>
     Ok(Roots::new(db, program, RootSet::EntryPoint(entry), jit))
 }
 
-/// Everything that is wrong with a program, in the order of stages; warnings too.
+/// What a check of a program says.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Everything that is wrong with it, in the order of stages; warnings too.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files of its own modules.
+    pub files: Vec<File>,
+    /// The functions in them that the target does not reach, with what is wrong with those:
+    /// another target may reach them ([`crate::unreached_by_all`]). None where errors leave
+    /// that open.
+    pub unreached: Option<Vec<UnreachedFunction>>,
+}
+
+/// Everything that is wrong with what a program's target reaches, in the order of stages;
+/// warnings too.
 pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
+    checked(db, program, timings).diagnostics
+}
+
+/// Checks a program.
+pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checked {
     let question = Question {
         what: "check",
         program,
         options: &[],
         extent: true,
     };
-    remember_diagnostics(db, &question, || all_diagnostics(db, program, timings))
+    remember_check(db, &question, || {
+        let diagnostics = all_diagnostics(db, program, timings);
+        let unreached = match entry_roots(db, program) {
+            Ok(roots) if !has_errors(&diagnostics) => Some(unreached(db, roots)),
+            _ => None,
+        };
+        Checked {
+            diagnostics,
+            files: own_files(db, program),
+            unreached,
+        }
+    })
 }
 
 fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {

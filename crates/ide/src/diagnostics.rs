@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashSet;
 use salsa::Database as _;
-use taipan_base::{Diagnostic, File, Program, SHIPPED, Severity, Span};
+use taipan_base::{Diagnostic, File, Program, Severity, Span};
 use taipan_code::module_codes;
-use taipan_code::scope::ScopeNode;
-use taipan_driver::{Database, Timings, check};
+use taipan_driver::{Database, Timings, checked, unreached_by_all};
 use taipan_flow::{SYNTAX_ERROR, flow_diagnostics};
-use taipan_interp::{Function, image, program_files};
+use taipan_interp::{Function, program_files};
 
-use crate::index::{Role, file_index};
-use crate::navigation::is_abstract;
 use crate::places::imports_any;
 use crate::program::{Home, Others, Workspace};
 
@@ -21,20 +18,23 @@ pub fn workspace_diagnostics(db: &Database, workspace: &Workspace) -> Vec<Diagno
 }
 
 /// What is wrong with each program of a workspace.
-pub struct Checked(Vec<(Program, Vec<Diagnostic>)>);
+pub struct Checked(Vec<taipan_driver::Checked>);
 
 impl Checked {
     /// Checks the programs.
     pub fn new(db: &Database, workspace: &Workspace) -> Checked {
         let programs = workspace.programs.iter();
-        let check = |p: &Program| (*p, check(db, *p, &mut Timings::default()));
+        let check = |p: &Program| checked(db, *p, &mut Timings::default());
         Checked(programs.map(check).collect())
     }
 
-    /// Everything, in the order of programs, nothing twice.
+    /// Everything, in the order of programs, nothing twice; then what is wrong with
+    /// functions that no program reaches.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> = Vec::new();
-        for d in self.0.iter().flat_map(|(_, d)| d) {
+        let unreached = unreached_by_all(self.0.iter());
+        let reached = self.0.iter().flat_map(|c| &c.diagnostics);
+        for d in reached.chain(unreached.into_iter().flat_map(|f| &f.findings)) {
             if !all.contains(d) {
                 all.push(d.clone());
             }
@@ -90,51 +90,14 @@ pub fn closed_file_diagnostics(
 
 /// Functions of a file that no program of the workspace reaches, although others of the file
 /// are: neither when it runs nor while it is imported. Nothing where that is not certain.
-pub fn unreached(db: &Database, checked: &Checked, file: File) -> Vec<Span> {
-    if file.path(db).starts_with(SHIPPED) {
-        return Vec::new();
-    }
-    let mut homes = Vec::new();
-    for (p, found) in &checked.0 {
-        if !program_files(db, *p).contains(&file) {
-            continue;
-        }
-        // What is behind a mistake may only seem not to be reached. Broken texts are stood
-        // in for.
-        let wrong = |d: &Diagnostic| d.severity == Severity::Error && d.code != SYNTAX_ERROR;
-        if found.iter().any(wrong) {
-            return Vec::new();
-        }
-        homes.push(Home::new(db, *p));
-    }
-    if homes.is_empty() {
-        return Vec::new();
-    }
-    let index = file_index(db, file);
-    let mut out: Vec<Span> = Vec::new();
-    for (scope, code) in index.scopes.scopes.iter().zip(&index.codes) {
-        let ScopeNode::Function(f) = scope.node else {
-            continue;
-        };
-        let spans = index.parsed.spans.function(f);
-        let named = index.token_at(spans.name.start);
-        // What only says that it is not there is not meant to be reached.
-        if is_abstract(&index, f) {
-            continue;
-        }
-        let inside = out.last().is_some_and(|s| spans.whole.end <= s.range.end);
-        if inside || !named.is_some_and(|t| t.role == Role::Function(f)) {
-            continue;
-        }
-        let reached = homes.iter().any(|h| {
-            !h.specs(*code).is_empty() || image(db, h.program).ran.contains(&h.own_code(*code))
-        });
-        if !reached {
-            let range = spans.whole;
-            out.push(Span { file, range });
-        }
-    }
-    out
+pub fn unreached(checked: &Checked, file: File) -> Vec<Span> {
+    let all = unreached_by_all(checked.0.iter()).into_iter();
+    let here = all.filter(|f| f.file == file);
+    here.map(|f| Span {
+        file,
+        range: f.whole,
+    })
+    .collect()
 }
 
 /// Whether a text can be parsed as a whole.

@@ -71,7 +71,7 @@ pub(crate) fn check(
     // What the editor shows of files that are not open it could not fade.
     if snapshot.client.faded {
         for file in open {
-            for span in unreached(db, &checked, *file) {
+            for span in unreached(&checked, *file) {
                 if let Some(url) = snapshot.url(span.file) {
                     out.entry(url).or_default().push(faded(snapshot, span));
                 }

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, Program, render_json, render_sarif};
 use taipan_driver::{
     Config, Database, Explainer, Extent, Failure, LoadOptions, Reader, Timings,
-    check as check_program, extent, find_targets, guarded, has_errors, load,
+    checked as check_program, extent, find_targets, guarded, has_errors, load, unreached_by_all,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
@@ -107,6 +107,7 @@ pub(crate) fn check_targets(
         failures: Vec::new(),
     };
     let mut told = HashSet::new();
+    let mut programs = Vec::new();
     match targets {
         Ok(targets) => {
             for target in targets {
@@ -116,18 +117,25 @@ pub(crate) fn check_targets(
                 });
                 match found {
                     Ok(found) => {
-                        for d in found {
+                        for d in &found.diagnostics {
                             // What is wrong with a module that several targets import.
                             if told.insert((d.code, d.primary, d.message.clone())) {
-                                checked.found.push(d);
+                                checked.found.push(d.clone());
                             }
                         }
+                        programs.push(found);
                     }
                     Err(f) => checked.failures.push(f),
                 }
             }
         }
         Err(f) => checked.failures.push(f),
+    }
+    // What could not be checked might reach them.
+    if checked.failures.is_empty() {
+        for f in unreached_by_all(programs.iter()) {
+            checked.found.extend(f.findings.iter().cloned());
+        }
     }
     checked
 }

@@ -132,6 +132,30 @@ impl Arguments {
     }
 }
 
+/// What is wrong with the number and the names of a call's arguments, and the usual remedy;
+/// nothing of a function that takes any keywords.
+pub fn arity_problem(
+    func: &str,
+    params: &Signature,
+    defaults: usize,
+    positional: usize,
+    keywords: &[Box<str>],
+) -> Option<(String, Option<String>)> {
+    if params.varkeywords {
+        return None;
+    }
+    let any = || (ArgSource::Receiver, Val::default());
+    let arguments = Arguments {
+        positional: (0..positional).map(|_| any()).collect(),
+        keywords: (keywords.iter())
+            .map(|k| (k.clone(), ArgSource::Receiver, Val::default()))
+            .collect(),
+    };
+    let defaults: Vec<_> = (0..defaults).map(|_| any()).collect();
+    let mismatch = arguments.matched(func, params, &defaults).err()?;
+    Some((mismatch.message, mismatch.help))
+}
+
 fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: usize) -> Mismatch {
     if count == 0 && !vararg {
         return format!("{func}() takes no arguments ({given} given)").into();

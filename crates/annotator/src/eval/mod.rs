@@ -20,6 +20,7 @@ mod operations;
 mod remedies;
 mod unary;
 
+pub use args::arity_problem;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;

@@ -112,6 +112,7 @@ pub(crate) struct Faults {
 /// Outcomes of projections that still hold.
 #[derive(Default)]
 pub(super) struct Cache {
+    pub(super) called: Option<Arc<[ObjId]>>,
     pub(super) functions: FxHashMap<SpecIx, Arc<FunctionAnnotation>>,
     pub(super) classes: FxHashMap<ObjId, Arc<ClassDef>>,
     pub(super) attributes: FxHashMap<ObjId, Arc<ClassAttributes>>,
@@ -164,6 +165,16 @@ impl View {
     /// Functions that are called, by module, name and specialisation.
     pub(crate) fn called(&self) -> impl Iterator<Item = SpecIx> + '_ {
         self.called.values().copied()
+    }
+
+    /// The same without specialisations, sorted.
+    pub(crate) fn called_functions(&self) -> Arc<[ObjId]> {
+        let mut cache = self.cache();
+        let list = || {
+            let all: BTreeSet<ObjId> = self.called.keys().map(|(_, f, _)| *f).collect();
+            all.into_iter().collect()
+        };
+        cache.called.get_or_insert_with(list).clone()
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -266,6 +277,9 @@ impl View {
 
     fn forget(&mut self, dirty: &Dirty) {
         let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if dirty.order {
+            cache.called = None;
+        }
         for s in &dirty.functions {
             cache.functions.remove(s);
         }

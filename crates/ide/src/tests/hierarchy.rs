@@ -369,7 +369,7 @@ fn what_no_target_reaches() {
     let show = |f: &Fixture| -> Vec<String> {
         let checked = crate::Checked::new(&f.db, &f.workspace);
         let files = f.others.files.iter();
-        let all = files.flat_map(|file| crate::unreached(&f.db, &checked, *file));
+        let all = files.flat_map(|file| crate::unreached(&checked, *file));
         all.map(|s| f.show(s).lines().next().unwrap().to_owned())
             .collect()
     };
