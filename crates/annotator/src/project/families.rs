@@ -249,13 +249,22 @@ impl Projector<'_> {
 
     /// What callers see of a function: what they see of all that share call sites.
     pub(crate) fn signature(&self, spec: SpecIx) -> Signature {
-        let group = self.view.families.group(spec);
+        match self.view.families.shared.get(&spec) {
+            None => self.common_signature(&[spec]),
+            Some(group) => {
+                let common = || self.common_signature(group);
+                let signature = self.view.cached(|c| &mut c.signatures, group[0], common);
+                (*signature).clone()
+            }
+        }
+    }
+
+    fn common_signature(&self, group: &[SpecIx]) -> Signature {
         let mut joiner = FactJoiner::new(&self.solver.facts);
         let mut args: Vec<Val> = Vec::new();
         let mut result = Val::default();
-        let alone = group.len() == 1;
         for spec in group {
-            let (own, ret) = self.own_signature(spec);
+            let (own, ret) = self.own_signature(*spec);
             for (i, v) in own.into_iter().enumerate() {
                 match args.get_mut(i) {
                     Some(a) => *a = a.join(&v, &mut joiner),
@@ -265,7 +274,11 @@ impl Projector<'_> {
             result = result.join(&ret, &mut joiner);
         }
         let some = |v: &Val| -> SomeValue {
-            let v = if alone { v.clone() } else { v.not_const() };
+            let v = if group.len() == 1 {
+                v.clone()
+            } else {
+                v.not_const()
+            };
             self.view.sites.some_value(&v)
         };
         Signature {

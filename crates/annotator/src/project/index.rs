@@ -15,7 +15,9 @@ use super::families::{Families, Row};
 use super::frozen::{Frozen, Read};
 use super::values::{Sites, User, is_conflict};
 use crate::eval::FunctionState;
-use crate::result::{AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation};
+use crate::result::{
+    AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
+};
 use crate::solver::{Changed, Solver};
 use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx};
 use crate::val::{EdgeKind, Val};
@@ -121,6 +123,8 @@ pub(super) struct Cache {
     /// By the smallest member.
     pub(super) call_families: FxHashMap<ObjId, Arc<CallFamily>>,
     pub(super) attr_families: FxHashMap<ObjId, Arc<AttrFamily>>,
+    /// Of functions that share call sites, by the first of them.
+    pub(super) signatures: FxHashMap<SpecIx, Arc<Signature>>,
 }
 
 /// A called function, in the order in which they are listed.
@@ -300,6 +304,9 @@ impl View {
         }
         for o in &dirty.attr_families {
             cache.attr_families.remove(o);
+        }
+        for s in &dirty.signatures {
+            cache.signatures.remove(s);
         }
     }
 
