@@ -382,7 +382,7 @@ fn test_runs_what_a_change_can_affect() {
     w.tells("FAILED test_it.py::test_value - a file that it needs has a syntax error");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
     w.tells("1 failed, 1 unchanged, 1 interpreted in");
-    w.tells("an int has no attribute nothing");
+    w.tells("an int has no attribute `nothing`");
     w.save("lib.py", LIB);
     w.tells("2 unchanged in");
     // Tests themselves: a body, and one with another import.
