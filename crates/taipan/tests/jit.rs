@@ -391,7 +391,10 @@ fn recursion_without_end() {
 fn build(options: &[&str], target: &str, folder: &Path) -> (PathBuf, String) {
     let executable = folder.join("program");
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
-    command.current_dir(programs()).arg("build").args(options);
+    command
+        .current_dir(programs())
+        .args(["build", "-q"])
+        .args(options);
     let command = command.arg(target).arg("-o").arg(&executable);
     let o = command.output().expect("it starts");
     let stderr = String::from_utf8_lossy(&o.stderr).into_owned();
