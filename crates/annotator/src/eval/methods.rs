@@ -363,6 +363,11 @@ impl Cx<'_> {
                         }
                     }
                 }
+                // What is wrong with an item is told where it is made.
+                if item.has_error() {
+                    self.tainted = true;
+                    return Ok(Val::error());
+                }
                 let text_like = |a: &Atom| matches!(a, Atom::Str { .. } | Atom::Uni { .. });
                 if let Some(other) = item.atoms.iter().find(|a| !text_like(a)) {
                     let got = self.facts.describe_atom(other);

@@ -177,3 +177,25 @@ fn what_follows_from_a_conflict_is_not_told() {
               |     ^^^ a str comes from here"#]],
     );
 }
+
+#[test]
+fn joining_what_is_wrong_is_not_told() {
+    check(
+        "
+        class A(object):
+            pass
+        def names():
+            return ['a', A().nothing]
+        def f():
+            return ','.join(names())
+        ",
+        expect![[r#"
+            error[TP0301]: an instance of main.A has no attribute `nothing`
+             --> /main.py:4:18
+              |
+            4 |     return ['a', A().nothing]
+              |                  ^^^^^^^^^^^
+              |
+              = help: nothing in the program defines it"#]],
+    );
+}
