@@ -104,7 +104,7 @@ impl Facts {
             Atom::LLType(_) => "low-level type",
             Atom::LLFunc(_) => "low-level function",
             Atom::Property => "property",
-            Atom::Error => "unknown value",
+            Atom::Error => "value of unknown kind",
             Atom::ListFlags(_) | Atom::Event => "nothing",
         }
     }
