@@ -1,8 +1,10 @@
 """CPU time of `taipan check --no-cache` over shapes of programs at doubled sizes.
 
     python3 benches/shapes.py TAIPAN [SIZE...]
+    python3 benches/shapes.py --keep FOLDER SIZE...
 
-Prints the median of three runs for each shape and size, and the ratio to the size before.
+Prints the median of three runs for each shape and size, and the ratio to the size before; or writes
+the programs into a folder.
 """
 
 import os
@@ -93,19 +95,32 @@ def seconds(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+SHAPES = (calls, call_chain, object_chain, methods, table, operations)
+
+
+def write(folder, shape, size):
+    path = os.path.join(folder, "%s%d.py" % (shape.__name__, size))
+    with open(path, "w") as f:
+        text = shape(size) + ["def target(driver, args):", "    return entry_point, None"]
+        f.write("\n".join(text) + "\n")
+    return path
+
+
 def main():
+    if sys.argv[1] == "--keep":
+        for shape in SHAPES:
+            for size in sys.argv[3:]:
+                write(sys.argv[2], shape, int(size))
+        return
     taipan = os.path.abspath(sys.argv[1])
     sizes = [int(s) for s in sys.argv[2:]] or [1000, 2000, 4000]
     print("| shape |" + "".join(" %d |" % s for s in sizes))
     print("| --- |" + " --- |" * len(sizes))
     with tempfile.TemporaryDirectory() as folder:
-        for shape in (calls, call_chain, object_chain, methods, table, operations):
+        for shape in SHAPES:
             row, before = [], None
             for size in sizes:
-                path = os.path.join(folder, "%s%d.py" % (shape.__name__, size))
-                with open(path, "w") as f:
-                    text = shape(size) + ["def target(driver, args):", "    return entry_point, None"]
-                    f.write("\n".join(text) + "\n")
+                path = write(folder, shape, size)
                 runs = sorted(seconds([taipan, "check", "--no-cache", path]) for _ in range(3))
                 ratio = "" if before is None else " (%.1f)" % (runs[1] / before)
                 row.append(" %.2f s%s |" % (runs[1], ratio))

@@ -332,34 +332,8 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a module of the program certainly never has a global: it has none after import
-    /// time, and nothing in the program would set it.
     fn lacks(&self, module: ObjId, name: &str) -> bool {
-        let path = module_global(
-            self.db,
-            Name::new(self.db, self.program, module, "__file__"),
-        );
-        let Some(Const::Str(path)) = path else {
-            return false;
-        };
-        let Ok(path) = std::str::from_utf8(path) else {
-            return false;
-        };
-        let own = own_files(self.db, self.program);
-        let file = own.into_iter().find(|f| f.path(self.db) == path);
-        // Packages get their modules as attributes.
-        let Some(file) = file.filter(|_| !path.ends_with("/__init__.py")) else {
-            return false;
-        };
-        let stores = stored_names(self.db, file);
-        !stores.anything && !stores.names.contains(name) && !self.is_set_late(name)
-    }
-
-    /// Whether a function of the program may set a global of some module of this name.
-    fn is_set_late(&self, name: &str) -> bool {
-        let files = program_files(self.db, self.program);
-        let mut others = (files.iter()).filter(|f| !f.path(self.db).starts_with(SHIPPED));
-        others.any(|file| stored_names(self.db, *file).late.contains(name))
+        lacks(self.db, Name::new(self.db, self.program, module, name))
     }
 
     /// Calls of functions and classes of Python with arguments that they do not take.
@@ -412,13 +386,14 @@ impl Look<'_> {
         let Some(ObjData::Function(f)) = data.as_deref() else {
             return None;
         };
-        if f.get("_flowspace_rewrite_directly_as_").is_some() || self.is_set_late(&f.name) {
+        if f.get("_flowspace_rewrite_directly_as_").is_some() {
             return None;
         }
         let params = flow_graph(self.db, Function::new(self.db, self.program, of))
             .signature
             .clone();
         arity_problem(&f.name, &params, f.defaults.len(), positional, keywords)
+            .filter(|_| !is_set_late(self.db, GlobalName::new(self.db, self.program, &*f.name)))
     }
 
     /// The `__init__` that a call of a class runs, where nothing else has a say in it.
@@ -435,6 +410,47 @@ impl Look<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a module of the program certainly never has a global: it has none after import
+/// time, and nothing in the program would set it. Who asks depends on this name alone.
+#[salsa::tracked(returns(copy))]
+fn lacks(db: &dyn Db, key: Name) -> bool {
+    let (program, module, name) = (key.program(db), key.obj(db), key.name(db));
+    let path = module_global(db, Name::new(db, program, module, "__file__"));
+    let path = path.as_ref().and_then(|p| match p {
+        Const::Str(path) => std::str::from_utf8(path).ok(),
+        _ => None,
+    });
+    // Packages get their modules as attributes.
+    let Some(path) = path.filter(|p| !p.ends_with("/__init__.py")) else {
+        return false;
+    };
+    let own = own_files(db, program);
+    let Some(file) = own.into_iter().find(|f| f.path(db) == path) else {
+        return false;
+    };
+    let stores = stored_names(db, file);
+    let late = || is_set_late(db, GlobalName::new(db, program, &**name));
+    !stores.anything && !stores.names.contains(&**name) && !late()
+}
+
+/// A name of globals in whichever modules of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+struct GlobalName {
+    #[returns(copy)]
+    program: Program,
+    #[returns(ref)]
+    name: Box<str>,
+}
+
+/// Whether a function of the program may set a global of that name. Reads all of the
+/// program's own files, so that who asks depends on one name.
+#[salsa::tracked(returns(copy))]
+fn is_set_late(db: &dyn Db, key: GlobalName) -> bool {
+    let files = program_files(db, key.program(db));
+    let mut others = (files.iter()).filter(|f| !f.path(db).starts_with(SHIPPED));
+    others.any(|file| stored_names(db, *file).late.contains(&**key.name(db)))
 }
 
 /// The names that the code of a file may give a value to.

@@ -298,6 +298,17 @@ def entry_point(argv):
         &mut bench,
         &text.replace("return 1", "return missing"),
     ));
+    // A global of another name may be set: who asked for one is not looked at again.
+    expect![[r#"
+        code /main.py:f
+        findings main.f
+        flow_graph main.f
+        parse /main.py
+        solve /main.py
+        unreached_in_file /main.py
+    "#]]
+    .assert_eq(&edit(&mut bench, &text.replace("return 1", "f.other = 1")));
+    edit(&mut bench, &text.replace("return 1", "return missing"));
     // Lines that move.
     expect![[r#"
         parse /main.py

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
-use taipan_driver::{Built, Database, Failure, LoadOptions, RunRequest, Timings, extent, load};
+use taipan_driver::{Built, Failure, RunRequest, build_with_jit, extent, load};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
@@ -69,18 +69,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.load.checked = args.code.checks.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
     let output = output_of(args);
-    let build = match args.code.jit {
-        true => build_with_jit,
-        false => build_without_jit,
-    };
-    let outcome = build(
-        &context.db,
-        &context.load,
-        &args.target,
-        &output,
-        args.code.optimize,
-        &mut context.timings,
-    );
+    let outcome = make(context, args, &output);
     let code = match outcome {
         Ok(warnings) => {
             progress::end();
@@ -114,30 +103,22 @@ fn built(
     )
 }
 
-fn build_without_jit(
-    db: &Database,
-    load: &LoadOptions,
-    target: &Utf8Path,
+/// Makes the executable. Returns warnings.
+fn make(
+    context: &mut Context,
+    args: &BuildArgs,
     output: &Utf8Path,
-    optimize: u8,
-    timings: &mut Timings,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    taipan_driver::build(db, load, target, output, optimize, timings)?;
-    Ok(Vec::new())
-}
-
-fn build_with_jit(
-    db: &Database,
-    load: &LoadOptions,
-    target: &Utf8Path,
-    output: &Utf8Path,
-    optimize: u8,
-    timings: &mut Timings,
-) -> Result<Vec<Diagnostic>, Failure> {
-    match taipan_driver::build_with_jit(db, load, target, output, optimize, timings)? {
+    let (db, load, target) = (&context.db, &context.load, &args.target);
+    let (optimize, timings) = (args.code.optimize, &mut context.timings);
+    if !args.code.jit {
+        taipan_driver::build(db, load, target, output, optimize, timings)?;
+        return Ok(Vec::new());
+    }
+    match build_with_jit(db, load, target, output, optimize, timings)? {
         Built::WithJit(warnings) => Ok(warnings),
         Built::WithoutDrivers => {
-            tell(&nothing_to_compile(target.as_str()));
+            tell(&nothing_to_compile(args.target.as_str()));
             Ok(Vec::new())
         }
     }
