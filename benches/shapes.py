@@ -88,6 +88,132 @@ def operations(size):
     return lines + ["    print x", "    return 0"]
 
 
+def visitor(size):
+    """So many classes of nodes, whose methods call the method of any of them."""
+    lines = ["class Node(object):", "    pass"]
+    for i in range(size):
+        lines += [
+            "class N%d(Node):" % i,
+            "    def __init__(self, left, right):",
+            "        self.left = left",
+            "        self.right = right",
+            "    def eval(self, n):",
+            "        if n == 0:",
+            "            return %d" % i,
+            "        return self.left.eval(n - 1) + self.right.eval(n - 1)",
+        ]
+    lines += ["class Leaf(Node):", "    def eval(self, n):", "        return n", "def make(n):", "    node = Leaf()"]
+    for i in range(size):
+        lines += ["    if n > %d:" % i, "        node = N%d(node, node)" % i]
+    return lines + ["    return node", "def entry_point(argv):", "    print make(len(argv)).eval(3)", "    return 0"]
+
+
+def subclass_chain(size):
+    """Classes each of which derives from the one before, and calls its method."""
+    lines = ["class C0(object):", "    def __init__(self):", "        self.a0 = 0", "    def run(self, n):", "        return n"]
+    for i in range(1, size):
+        lines += [
+            "class C%d(C%d):" % (i, i - 1),
+            "    def run(self, n):",
+            "        self.a%d = n" % i,
+            "        return C%d.run(self, n) + self.a%d" % (i - 1, i // 2),
+        ]
+    return lines + ["def entry_point(argv):", "    print C%d().run(len(argv))" % (size - 1), "    return 0"]
+
+
+def object_cycle(size):
+    """Prebuilt objects of a tenth as many classes, in a ring."""
+    lines = ["class Base(object):", "    pass"]
+    for i in range(size // 10):
+        lines += ["class C%d(Base):" % i, "    def step(self):", "        self.value += 1", "        return self.next"]
+    return lines + [
+        "objects = [globals()['C%%d' %% (i %% %d)]() for i in range(%d)]" % (size // 10, size),
+        "for i, o in enumerate(objects):",
+        "    o.value = i",
+        "    o.next = objects[(i + 1) % len(objects)]",
+        "first = objects[0]",
+        "def entry_point(argv):",
+        "    o = first",
+        "    for i in range(1000):",
+        "        o = o.step()",
+        "    print o.value",
+        "    return 0",
+    ]
+
+
+def call_sites(size):
+    """A table of so many functions that is called in a tenth as many functions."""
+    lines = []
+    for i in range(size):
+        lines += ["def f%d(n, x):" % i, "    return n + %d" % i]
+    lines += ["TABLE = [%s]" % ", ".join("f%d" % i for i in range(size))]
+    for i in range(size // 10):
+        lines += ["def g%d(n):" % i, "    return TABLE[n](%d, n)" % i]
+    total = " + ".join("g%d(n)" % i for i in range(size // 10))
+    return lines + ["def entry_point(argv):", "    n = len(argv)", "    print " + total, "    return 0"]
+
+
+def mixins(size):
+    """So many classes with the methods of a mix-in."""
+    lines = [
+        "class Mixin(object):",
+        "    _mixin_ = True",
+        "    def first(self):",
+        "        return self.value",
+        "    def second(self):",
+        "        return self.first() + self.third()",
+        "class Base(object):",
+        "    pass",
+    ]
+    for i in range(size):
+        lines += ["class C%d(Mixin, Base):" % i, "    value = %d" % i, "    def third(self):", "        return %d" % i]
+    lines += ["objects = [%s]" % ", ".join("C%d()" % i for i in range(size))]
+    return lines + [
+        "def entry_point(argv):",
+        "    total = 0",
+        "    for o in objects:",
+        "        total += o.second()",
+        "    print total",
+        "    return 0",
+    ]
+
+
+def wrapped(size):
+    """Closures that a decorator makes of so many functions, after a look into their code."""
+    lines = [
+        "registry = {}",
+        "def operation(f):",
+        "    names = f.func_code.co_varnames[:f.func_code.co_argcount]",
+        "    assert names == ('n', 'x')",
+        "    def wrapper(n):",
+        "        return f(n, 1) + 1",
+        "    registry[f.func_name] = wrapper",
+        "    return wrapper",
+    ]
+    for i in range(size):
+        lines += ["@operation", "def f%d(n, x):" % i, "    return n + x + %d" % i]
+    return lines + ["def entry_point(argv):", "    print registry[argv[0]](len(argv))", "    return 0"]
+
+
+def attributes(size):
+    """A class with so many attributes, each with a setter and a getter."""
+    lines = ["class Box(object):"]
+    for i in range(size):
+        lines += ["    def set%d(self, x):" % i, "        self.a%d = x" % i, "    def get%d(self):" % i, "        return self.a%d" % i]
+    lines += ["def entry_point(argv):", "    box = Box()", "    total = 0"]
+    for i in range(size):
+        lines += ["    box.set%d(len(argv))" % i, "    total += box.get%d()" % i]
+    return lines + ["    print total", "    return 0"]
+
+
+def specialized(size):
+    """So many copies of a function, by a constant argument."""
+    lines = ["from rpython.rlib.objectmodel import specialize", "@specialize.arg(0)", "def f(i, n):", "    return i + n"]
+    lines += ["def entry_point(argv):", "    n = len(argv)", "    total = 0"]
+    lines += ["    total += f(%d, n)" % i for i in range(size)]
+    return lines + ["    print total", "    return 0"]
+
+
 def seconds(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -95,7 +221,22 @@ def seconds(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-SHAPES = (calls, call_chain, object_chain, methods, table, operations)
+SHAPES = (
+    calls,
+    call_chain,
+    call_sites,
+    object_chain,
+    object_cycle,
+    methods,
+    visitor,
+    subclass_chain,
+    mixins,
+    attributes,
+    table,
+    wrapped,
+    specialized,
+    operations,
+)
 
 
 def write(folder, shape, size):

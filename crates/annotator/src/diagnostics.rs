@@ -9,20 +9,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, Program, SHIPPED, Span};
-use taipan_flow::{Given, assigned_at, flow_diagnostics, made_text_at, reads_variable, span_at};
-use taipan_graph::{BlockId, FunctionGraph, HighLevel, HlOp, Link, ObjId, Operand};
+use taipan_base::{Db, Diagnostic, Program, SHIPPED, Severity, Span};
+use taipan_flow::{
+    Given, assigned_at, flow_diagnostics, item_span_at, made_text_at, reads_variable, span_at,
+};
+use taipan_graph::{
+    BlockId, Const, FunctionGraph, HighLevel, HlOp, Link, ObjId, Operand, Operation,
+};
 use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
-use crate::origins::{Origin, Place, contributors, object_name, operands, works_on_conflict};
+use crate::origins::{
+    Origin, Place, contributors, mixed_results, object_name, operands, user_of_data,
+    works_on_conflict,
+};
 use crate::project::{Projector, is_conflict};
 use crate::solution::Solution;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotIx, SlotKey, SpecIx};
 use crate::val::{Atom, Val};
 use crate::warm::Warm;
-use crate::{RootSet, Roots};
+use crate::{RootSet, Roots, SiteId};
 
 /// Something that is wrong, without its place in the sources.
 enum Fault {
@@ -105,7 +112,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
             }
             Fault::Conflict { what, origins } => {
                 let mut origins: Vec<_> = (origins.into_iter())
-                    .map(|o| (places.span(o.place), places.in_words(o)))
+                    .map(|o| (places.origin(&o), places.in_words(o)))
                     .collect();
                 origins.sort_by_cached_key(|(span, _)| order(db, *span));
                 all.extend(solution.read(|w| conflict(&w.solver, &what, &origins)));
@@ -129,6 +136,54 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
     out.into()
 }
 
+/// Warnings about operations that could not succeed, and are left out since nothing needs their
+/// results: RPython says nothing of them. By file and place. Means something for a program
+/// without errors only.
+pub(crate) fn dead_operations(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Diagnostic]> {
+    let found = solution.read(|warm| {
+        let specs = &warm.solver.store.specs;
+        let dead = &warm.view.faults.dead;
+        let mut found: BTreeMap<ObjId, Option<Vec<Problem>>> = dead
+            .iter()
+            .map(|s| (specs[*s as usize].func, None))
+            .collect();
+        if found.is_empty() {
+            return found;
+        }
+        let projector = warm.projector(crate::project::Naming::Program(db, roots));
+        for (spec, key) in specs.iter().enumerate() {
+            if let Some(in_all) = found.get_mut(&key.func)
+                && let Some(state) = projector.reached_state(spec as SpecIx)
+            {
+                match in_all {
+                    None => *in_all = Some(state.dead.clone()),
+                    // What succeeds with arguments of other kinds has its use.
+                    Some(all) => all.retain(|p| state.dead.iter().any(|d| d.at == p.at)),
+                }
+            }
+        }
+        found
+    });
+    let warning = |func: ObjId, p: Problem| {
+        let span = span_at(db, Function::new(db, roots.program(db), func), p.at)?;
+        if span.file.path(db).starts_with(SHIPPED) {
+            return None;
+        }
+        let message = format!("{}; it is left out, since its value is not used", p.message);
+        let mut d = Diagnostic::error("TP0317", Some(span), message);
+        d.severity = Severity::Warning;
+        d.help = p.help.map(Into::into);
+        Some(d)
+    };
+    let found = found.into_iter().flat_map(|(func, problems)| {
+        let problems = problems.into_iter().flatten();
+        problems.map(move |p| (func, p))
+    });
+    let mut all: Vec<Diagnostic> = found.filter_map(|(func, p)| warning(func, p)).collect();
+    all.sort_by_cached_key(|d| order(db, d.primary));
+    all.into()
+}
+
 /// What stands under a call of a function of the library that does not work with the
 /// arguments that it is given.
 const CALLED: &str = "this leads to it";
@@ -147,6 +202,19 @@ impl Places<'_> {
     fn span(&self, place: Place) -> Option<Span> {
         let (func, at) = place?;
         span_at(self.db, Function::new(self.db, self.program, func), at)
+    }
+
+    /// Where a value came from: an item of a display, or all of an instruction.
+    fn origin(&self, o: &Origin) -> Option<Span> {
+        let item = |(func, at): (ObjId, Option<u32>)| {
+            item_span_at(
+                self.db,
+                Function::new(self.db, self.program, func),
+                at?,
+                o.item?,
+            )
+        };
+        o.place.and_then(item).or_else(|| self.span(o.place))
     }
 
     /// The line of a place in a text that the program makes while it loads.
@@ -174,7 +242,7 @@ impl Places<'_> {
         let inside = primary.is_some_and(|p| self.ships(p));
         let mut d = d;
         for chain in origins {
-            let spans = chain.iter().filter_map(|o| Some((self.span(o.place)?, o)));
+            let spans = chain.iter().filter_map(|o| Some((self.origin(o)?, o)));
             let shown: Vec<_> = spans
                 .filter(|(span, _)| !inside || !self.ships(*span))
                 .take(SHOWN)
@@ -216,6 +284,8 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
         .collect();
     all.extend(slot_conflicts(warm));
     all.extend(dispatch_problems(warm));
+    let filled = |data: &ObjData| matches!(data, ObjData::List(_) | ObjData::Dict(_));
+    all.extend(data_problems(warm, filled));
     all.extend(entry_point_result(db, roots, &warm.solver));
     let projector = warm.projector(crate::project::Naming::Program(db, roots));
     let mut inside: Vec<(usize, SpecIx)> = Vec::new();
@@ -229,10 +299,28 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
         all.extend(state.problems.iter().map(|p| Fault::problem(Some(func), p)));
         inside.extend((first..all.len()).map(|i| (i, spec)));
         all.extend(local_conflicts(&warm.solver, sources, func, state));
+        for (at, [a, b]) in mixed_results(&warm.solver, spec) {
+            let describe = |o: &Origin| warm.solver.facts.describe(&o.val);
+            let (one, other) = (describe(&a), describe(&b));
+            all.push(Fault::At {
+                place: Some((func, Some(at))),
+                code: CONFLICT,
+                message: format!("the functions called here return {one} and {other}"),
+                help: None,
+                origins: vec![vec![a], vec![b]],
+                follows: false,
+            });
+        }
     }
     if all.is_empty() {
         for spec in stable(&warm.solver, &warm.view.faults.blocked) {
             all.extend(blocked(&projector, spec));
+        }
+        if !all.is_empty() {
+            let unusable = data_problems(warm, |_| true);
+            if !unusable.is_empty() {
+                all = unusable;
+            }
         }
     }
     for (i, spec) in inside {
@@ -277,13 +365,26 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         return None;
     }
     let got = solver.facts.describe(result);
+    // None may be all that is left of a value, if a function that gives it is not called for
+    // another mistake.
+    let flow = solver.facts.flow(*func);
+    let constant = flow
+        .as_ref()
+        .ok()
+        .and_then(|f| f.any_graph())
+        .is_some_and(|g| {
+            let returned = |link: &&Link<HighLevel>| link.target == g.returnblock;
+            let blocks = g.reachable().into_iter();
+            let mut links = blocks.flat_map(|b| g.block(b).exits.iter().filter(returned));
+            links.any(|link| matches!(link.args[..], [Operand::Const(_)]))
+        });
     Some(Fault::At {
         place: Some((*func, None)),
         code: "TP0316",
         message: format!("the entry point returns {got}, not an integer"),
         help: Some("return 0 at the end".into()),
         origins: Vec::new(),
-        follows: false,
+        follows: !constant && result.none && result.atoms.is_empty(),
     })
 }
 
@@ -317,20 +418,95 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 follows: false,
             };
         }
+        let (message, help) = never(projector, &graph, state, op);
         Fault::At {
             place: Some((func, Some(op.at))),
             code: "TP0311",
-            message: format!("this `{}` never gets a value", op.op),
-            help: Some(
-                "one of its operands is never set: an attribute that nothing assigns, \
-                 an item of a list that stays empty"
-                    .into(),
-            ),
+            message,
+            help: help.map(Into::into),
             origins: Vec::new(),
             follows: false,
         }
     };
     state.blocked.iter().map(fault).collect()
+}
+
+/// Why an operation never comes to a value, and what helps.
+fn never(
+    projector: &Projector<'_>,
+    graph: &FunctionGraph,
+    state: &FunctionState,
+    op: &Operation<HighLevel>,
+) -> (String, Option<&'static str>) {
+    let store = &projector.solver.store;
+    let empty = |site: &SiteId| store.value(&SlotKey::Item(*site)).is_bottom();
+    let set = "one of its operands is never set: an attribute that nothing assigns, or the result \
+               of a function that never returns";
+    if let (HlOp::GetItem, [Operand::Var(of), rest @ ..]) = (op.op, &op.args[..]) {
+        match (state.vars.get(of.index()).and_then(Val::single), rest) {
+            (Some(Atom::List(site)), _) if empty(site) => {
+                let help = "append to it, or leave the operation out";
+                return (
+                    "this list is always empty: nothing puts an item into it".into(),
+                    Some(help),
+                );
+            }
+            (Some(Atom::Dict(site)), _) if store.value(&SlotKey::Value(*site)).is_bottom() => {
+                let help = "assign to an item, or leave the operation out";
+                return (
+                    "this dict is always empty: nothing puts an item into it".into(),
+                    Some(help),
+                );
+            }
+            (Some(Atom::Tuple(items)), [Operand::Const(Const::Int(i))]) => {
+                let message = format!("a tuple of {} has no item {i}", items.len());
+                return (message, None);
+            }
+            _ => {}
+        }
+    }
+    let unset = op.args.iter().filter_map(|a| match a {
+        Operand::Var(v) if state.vars.get(v.index()).is_some_and(Val::is_bottom) => {
+            Some(&*graph.vars[v.index()].name)
+        }
+        _ => None,
+    });
+    match unset.into_iter().find(|name| !name.is_empty()) {
+        Some(name) => (format!("`{name}` never gets a value"), Some(set)),
+        None => (
+            format!("{} never comes to a value here", op.op.spelt()),
+            Some(set),
+        ),
+    }
+}
+
+/// Prebuilt objects and attributes that functions cannot use, where they try to. What an
+/// instance has in attributes that nothing reads does not matter, but any item of a list or dict does.
+fn data_problems(warm: &mut Warm, wanted: impl Fn(&ObjData) -> bool) -> Vec<Fault> {
+    let mut out = Vec::new();
+    for n in &warm.view.faults.data {
+        let solver = &mut warm.solver;
+        let key = solver.store.nodes[*n as usize].key.clone();
+        let Some(state) = solver.functions[*n as usize].clone() else {
+            continue;
+        };
+        let counts = match &key {
+            NodeKey::Prebuilt(o) => {
+                let data = solver.facts.object(*o).ok().flatten();
+                data.is_some_and(|data| wanted(&data))
+            }
+            NodeKey::Attr(..) => true,
+            _ => false,
+        };
+        if counts && let Some((func, at)) = user_of_data(solver, &key) {
+            for p in &state.problems {
+                let mut p = p.clone();
+                p.at = at;
+                out.push(Fault::problem(Some(func), &p));
+            }
+        }
+    }
+    out
 }
 
 impl Projector<'_> {
@@ -397,14 +573,15 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
         };
         places.insert((slot_name(solver, key), stable), *slot);
     }
-    // One of several of the same name will do.
+    // One of several of the same name will do; but not every list is the same.
     let mut last = String::new();
     let mut out = Vec::new();
     for ((name, _), slot) in places {
-        if name == last {
+        let key = solver.store.slots[slot as usize].key.clone();
+        let named = matches!(key, SlotKey::Arg(..) | SlotKey::Ret(_) | SlotKey::Attr(..));
+        if named && name == last {
             continue;
         }
-        let key = solver.store.slots[slot as usize].key.clone();
         let mut origins = contributors(solver, &key);
         origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
         let what = format!("{name} mixes");
@@ -461,10 +638,15 @@ fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> 
         let from = from.replacen("comes", "come", 1).replacen("is ", "are ", 1);
         return Some(d.with_label(format!("both {from}")));
     }
+    // Which function it is goes without saying if both are in the same.
+    let note = |o: &Origin| match first.from == clash.from {
+        true => from.to_owned(),
+        false => o.from.clone(),
+    };
     let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"))
         .with_label(format!("{kind} {from}"))
-        .with_note(*first_span, format!("{a} {}", first.from))
-        .with_note(*span, format!("{b} {}", clash.from));
+        .with_note(*first_span, format!("{a} {}", note(first)))
+        .with_note(*span, format!("{b} {}", note(clash)));
     if a.contains("None") != b.contains("None") {
         d = d.with_help("only strings, lists, dicts, instances and the like may be None; use a special value instead");
     }
@@ -540,6 +722,7 @@ fn local_conflicts(
                 origins.push(Origin {
                     val,
                     place: Some((func, at)),
+                    item: None,
                     from: from.into(),
                 });
             }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use taipan_graph::{Args, Const, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
 use taipan_interp::ObjData;
 
-use crate::ArgSource;
-use crate::eval::FunctionState;
+use crate::eval::{CallRecord, FunctionState, OpRecord};
 use crate::project::is_conflict;
-use crate::solver::Solver;
+use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotKey, SpecIx};
 use crate::val::{Atom, Val};
+use crate::{ArgSource, Desc};
 
 /// An instruction of a function, or the function as a whole; none: no place in the
 /// program.
@@ -22,6 +22,8 @@ pub(crate) type Place = Option<(ObjId, Option<u32>)>;
 pub(crate) struct Origin {
     pub(crate) val: Val,
     pub(crate) place: Place,
+    /// Which of the items it is, of the list or dict that may be displayed there.
+    pub(crate) item: Option<usize>,
     /// The end of a sentence that starts with the value.
     pub(crate) from: String,
 }
@@ -32,10 +34,30 @@ const FAR: usize = 12;
 /// Who contributes to a slot: where, what, and in words.
 pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
     let mut out = Vec::new();
+    // A display writes its items in their order.
+    let (each, first) = match key {
+        SlotKey::Item(_) => (1, Some(0)),
+        SlotKey::Key(_) => (2, Some(0)),
+        SlotKey::Value(_) => (2, Some(1)),
+        _ => (0, None),
+    };
+    let mut last = None;
+    let mut item = first;
     for (node, val, at) in writers(solver, key) {
-        if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i @ 1..)) = (&node, key) {
-            out.extend(contributors(solver, &SlotKey::SetArg(*set, *count, i - 1)));
-            continue;
+        let this = Some((node.clone(), at));
+        item = match item {
+            Some(item) if last == this => Some(item + each),
+            _ => first,
+        };
+        last = this;
+        if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i)) = (&node, key) {
+            // Methods have their self before what is passed.
+            let first = solver.store.sets[*set as usize].first();
+            let selves = u32::from(matches!(first, Some(Desc::Method { .. })));
+            if let Some(i) = i.checked_sub(selves) {
+                out.extend(contributors(solver, &SlotKey::SetArg(*set, *count, i)));
+                continue;
+            }
         }
         let (place, from) = match node {
             NodeKey::Spec(s) => {
@@ -51,7 +73,12 @@ pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
             NodeKey::Attr(..) => (None, "comes from a class or a prebuilt instance".into()),
             _ => continue,
         };
-        out.push(Origin { val, place, from });
+        out.push(Origin {
+            val,
+            place,
+            item,
+            from,
+        });
     }
     out
 }
@@ -72,6 +99,18 @@ fn writers(solver: &mut Solver, key: &SlotKey) -> Vec<(NodeKey, Val, Option<u32>
         out.extend(written.map(|(val, at)| (node.clone(), val, at)));
     }
     out
+}
+
+/// A place in a function that uses a prebuilt object, or an attribute.
+pub(crate) fn user_of_data(solver: &mut Solver, data: &NodeKey) -> Place {
+    match data {
+        NodeKey::Prebuilt(o) => user_of(solver, *o, FAR),
+        NodeKey::Attr(class, name) => {
+            let readers = readers_of_attribute(solver, *class, name.clone());
+            readers.into_iter().min()
+        }
+        _ => None,
+    }
 }
 
 /// A place in a function that uses a prebuilt object, itself or by way of others.
@@ -143,7 +182,7 @@ pub(crate) fn operands(solver: &mut Solver, spec: SpecIx, at: u32) -> Vec<Vec<Or
     with_graph(solver, spec, |graph, state| {
         for op in operations(graph, at) {
             for operand in &op.args {
-                let slot = source(spec, graph, state, operand);
+                let slot = source(solver, spec, graph, state, operand);
                 slots.extend(slot.filter(|s| !slots.contains(s)));
             }
         }
@@ -217,18 +256,18 @@ fn handed_on(solver: &Solver, (func, at): (ObjId, u32), slot: &SlotKey) -> Optio
             out = match slot {
                 SlotKey::Arg(callee, arg) => state.ops.iter().find_map(|(b, n, record)| {
                     let op = &graph.block(*b).operations[*n as usize];
-                    let mut calls = record.calls.iter().filter(|_| op.at == at);
+                    let mut calls = calls_of(solver, record).iter().filter(|_| op.at == at);
                     let call = calls.find(|c| c.target == Some(*callee))?;
                     match call.args.get(*arg as usize)? {
                         ArgSource::Operand(i) => {
-                            source(spec, graph, state, op.args.get(*i as usize)?)
+                            source(solver, spec, graph, state, op.args.get(*i as usize)?)
                         }
                         _ => None,
                     }
                 }),
                 SlotKey::Attr(..) => operations(graph, at)
                     .find(|op| op.op == HlOp::SetAttr)
-                    .and_then(|op| source(spec, graph, state, op.args.get(2)?)),
+                    .and_then(|op| source(solver, spec, graph, state, op.args.get(2)?)),
                 _ => None,
             }
         });
@@ -237,6 +276,73 @@ fn handed_on(solver: &Solver, (func, at): (ObjId, u32), slot: &SlotKey) -> Optio
         }
     }
     out
+}
+
+/// Calls of several functions whose results do not go together: the instructions, with two
+/// of the functions each.
+pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin; 2])> {
+    let mut out = Vec::new();
+    with_graph(solver, spec, |graph, state| {
+        for (b, n, record) in &state.ops {
+            let op = &graph.block(*b).operations[*n as usize];
+            if !state.vars.get(op.result.index()).is_some_and(is_conflict) {
+                continue;
+            }
+            let called = called(solver, record).into_iter().map(|s| {
+                let func = solver.store.specs[s as usize].func;
+                let val = solver.store.value(&SlotKey::Ret(s)).clone();
+                let from = format!("is returned by {}()", object_name(solver, func));
+                (val, func, from)
+            });
+            let mut called: Vec<_> = called.filter(|(val, ..)| !val.is_bottom()).collect();
+            // That follows from another mistake.
+            if called
+                .iter()
+                .any(|(val, ..)| is_conflict(val) || val.has_error())
+            {
+                continue;
+            }
+            // In an order that does not depend on the objects' ids.
+            called.sort_by_cached_key(|(val, func, from)| {
+                (solver.facts.describe(val), from.clone(), *func)
+            });
+            let mut joiner = FactJoiner::new(&solver.facts);
+            let mut sum = Val::default();
+            let clash = called.iter().position(|(val, ..)| {
+                sum = sum.join(val, &mut joiner);
+                is_conflict(&sum)
+            });
+            let Some(clash @ 1..) = clash else { continue };
+            let origin = |i: usize| {
+                let (val, func, from) = called[i].clone();
+                Origin {
+                    val,
+                    place: Some((func, None)),
+                    item: None,
+                    from,
+                }
+            };
+            out.push((op.at, [origin(0), origin(clash)]));
+        }
+    });
+    out
+}
+
+/// The functions that an operation calls.
+fn called(solver: &Solver, record: &OpRecord) -> Vec<SpecIx> {
+    let calls = calls_of(solver, record).iter();
+    calls.filter_map(|c| c.target).collect()
+}
+
+/// How an operation calls them.
+fn calls_of<'s>(solver: &'s Solver, record: &'s OpRecord) -> &'s [CallRecord] {
+    match record.family {
+        Some((set, count)) => (solver.store.find_node(&NodeKey::Dispatch(set, count)))
+            .and_then(|n| solver.functions.get(n as usize)?.as_deref())
+            .and_then(|state| state.ops.first())
+            .map_or(&[][..], |(.., record)| &record.calls),
+        None => &record.calls,
+    }
 }
 
 /// What is known inside a function.
@@ -254,6 +360,7 @@ fn var(operand: &Operand<HighLevel>) -> Option<VarId> {
 
 /// The argument, attribute or result that an operand is, or is taken out of.
 fn source(
+    solver: &Solver,
     spec: SpecIx,
     graph: &FunctionGraph,
     state: &FunctionState,
@@ -282,7 +389,8 @@ fn source(
                     _ => {
                         let here = (b, n as u32);
                         let (.., record) = state.ops.iter().find(|(b, n, _)| (*b, *n) == here)?;
-                        return Some(SlotKey::Ret(record.calls.first()?.target?));
+                        let call = calls_of(solver, record).first()?;
+                        return Some(SlotKey::Ret(call.target?));
                     }
                 }
             }

@@ -79,7 +79,7 @@ pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
     crate::tracked::attr_family(db, family)
 }
 
-pub use crate::tracked::{annotate_helper, annotation_diagnostics};
+pub use crate::tracked::{annotate_helper, annotation_diagnostics, dead_operation_warnings};
 
 /// What annotation says may be different from what it said after an earlier run.
 pub struct Changes {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use taipan_base::Diagnostic;
 use taipan_graph::{BlockId, Const, FunctionGraph, ObjId, VarId};
 
-use crate::{Desc, HelperKey, SomeValue, Spec};
+use crate::{HelperKey, SomeValue, Spec};
 
 /// An annotated function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,8 +104,9 @@ pub struct IndirectCall {
     pub family: ObjId,
     /// Row in the family's table.
     pub row: u32,
-    /// The callee's possible values and the function that each one stands for.
-    pub targets: Vec<(Desc, Target)>,
+    /// The functions that the callee's possible values stand for. Shared by all calls of the
+    /// same set.
+    pub targets: Arc<[Target]>,
     /// One per input argument.
     pub args: Vec<ArgSource>,
 }

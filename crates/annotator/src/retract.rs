@@ -312,7 +312,7 @@ impl<'s> Retraction<'s> {
         let mut sweep = known.unwrap_or_else(|| Sweep::new(s, t));
         let mut next = s.log.partition_point(|e| e.stamp < t);
         if let Some(e) = s.log.get(next).filter(|e| e.stamp == t) {
-            let now = s.current().join(&e.val, &mut FactJoiner::new(facts));
+            let now = s.joined_with(&e.val, &mut FactJoiner::new(facts));
             if now != *s.current() {
                 s.history.push((t, now));
             }

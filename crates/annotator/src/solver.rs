@@ -14,7 +14,7 @@ use crate::SiteId;
 use crate::eval::{Evaluation, FunctionState, Suspended, Waiting, evaluate, evaluate_lazily};
 use crate::facts::{Facts, Known, Request};
 use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes};
-use crate::val::{EdgeKind, Joiner, Val};
+use crate::val::{EdgeKind, Joiner, Val, join_evenly};
 
 /// A join that knows the classes and notes which sites meet.
 pub(crate) struct FactJoiner<'a> {
@@ -99,7 +99,7 @@ pub(crate) struct Solver {
     /// What all evaluations have cost so far; see [`Waiting::steps`].
     pub(crate) steps: u64,
     /// What is to be evaluated, by [`Solver::urgency`].
-    queues: [VecDeque<NodeIx>; 4],
+    queues: [VecDeque<NodeIx>; 5],
     queued: Vec<bool>,
     /// Evaluations of functions that wait for something.
     suspended: FxHashMap<NodeIx, Box<Suspended>>,
@@ -233,7 +233,8 @@ impl Solver {
     /// classes and attributes grows with every function that is looked into for the first
     /// time, and makes work for those that have been. So: what belongs to no function,
     /// then new functions, then all that looks at many of these again: attributes, which
-    /// go over all subclasses and prebuilt instances, and functions.
+    /// go over all subclasses and prebuilt instances, functions, and at last calls of sets of
+    /// functions, which look at every member again when one of them returns something else.
     fn urgency(&self, n: NodeIx) -> usize {
         let node = &self.store.nodes[n as usize];
         match node.key {
@@ -241,6 +242,7 @@ impl Solver {
                 Some(Some(state)) if !state.vars.is_empty() => 3,
                 _ => 1,
             },
+            NodeKey::Dispatch(..) if !node.events.is_empty() => 4,
             NodeKey::Dispatch(..) => 1,
             NodeKey::Attr(..) if !node.events.is_empty() => 2,
             _ => 0,
@@ -320,8 +322,14 @@ impl Solver {
             writes.sort_by_key(|w| w.0);
             let mut joiner = FactJoiner::new(&self.facts);
             let first = out.is_empty();
-            for (slot, val) in writes.drain(..) {
-                if first && out.last().is_none_or(|w| w.0 < slot) {
+            let mut joined: Writes = Vec::new();
+            for same in writes.chunk_by(|a, b| a.0 == b.0) {
+                let vals = same.iter().map(|w| w.1.clone()).collect();
+                joined.push((same[0].0, join_evenly(vals, &mut joiner)));
+            }
+            writes.clear();
+            for (slot, val) in joined {
+                if first {
                     out.push((slot, val));
                     continue;
                 }
@@ -333,6 +341,9 @@ impl Solver {
             // A list that arrives in a slot where there is another one meets it.
             if met.is_empty() {
                 for (slot, val) in &out {
+                    if self.store.slots[*slot as usize].is_log() {
+                        continue;
+                    }
                     let there = self.store.slots[*slot as usize].as_of(t);
                     let before = self.store.nodes[n as usize].before(t, *slot);
                     for old in [there, before] {
@@ -449,7 +460,17 @@ impl Solver {
     }
 
     fn keep_state(&mut self, n: NodeIx, state: Option<FunctionState>) {
-        let Some(state) = state else { return };
+        let data = |key: &NodeKey| matches!(key, NodeKey::Prebuilt(_) | NodeKey::Attr(..));
+        let state = match state {
+            Some(state) => state,
+            // Nothing is wrong with it any more.
+            None if data(&self.store.nodes[n as usize].key)
+                && self.functions.get(n as usize).is_some_and(Option::is_some) =>
+            {
+                FunctionState::default()
+            }
+            None => return,
+        };
         if self.functions.len() <= n as usize {
             self.functions.resize(n as usize + 1, None);
         }
@@ -558,7 +579,7 @@ impl Solver {
                 node: n,
                 val: sum.clone(),
             });
-            let now = s.current().join(&sum, &mut joiner);
+            let now = s.joined_with(&sum, &mut joiner);
             event.push((slot, sum));
             if now != *s.current() {
                 let was = self.changed.slots.entry(slot);

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use taipan_graph::ObjId;
+use taipan_graph::{Const, ObjId};
 
-use crate::val::{EdgeKind, Val};
+use crate::val::{Atom, EdgeKind, Joiner, Val};
 use crate::{Desc, SiteId};
 
 /// Index of a slot.
@@ -42,7 +42,8 @@ pub(crate) enum SlotKey {
     Ret(SpecIx),
     /// A class is in use.
     ClassUsed(ObjId),
-    /// Subclasses in use of a class, itself included: a PBC of classes.
+    /// Subclasses in use of a class, itself included. Each class contributes itself; what the
+    /// slot holds only tells one set from another: see [`Slot::members`].
     SubClasses(ObjId),
     /// Prebuilt instances of this very class are in use.
     HasInstances(ObjId),
@@ -153,6 +154,44 @@ impl Slot {
     pub(crate) fn as_of(&self, t: Stamp) -> &Val {
         as_of(&self.history, t)
     }
+
+    /// What it holds after one more contribution.
+    pub(crate) fn joined_with(&self, val: &Val, joiner: &mut dyn Joiner) -> Val {
+        if !self.is_log() {
+            return self.current().join(val, joiner);
+        }
+        let sum = classes_in(val).fold(self.current().const_i64().unwrap_or(0), |sum, c| {
+            sum.wrapping_add(c.0 as i64)
+        });
+        Val::event().with_const(Some(Const::Int(sum)))
+    }
+
+    /// Whether its members are in the log alone: hierarchies are deep and wide, and a copy
+    /// of the set for each class that comes would be large.
+    pub(crate) fn is_log(&self) -> bool {
+        matches!(self.key, SlotKey::SubClasses(_))
+    }
+
+    /// The classes that had been contributed before a stamp, sorted.
+    pub(crate) fn members(&self, t: Stamp) -> Vec<ObjId> {
+        let earlier = self.log.iter().take_while(|e| e.stamp < t);
+        let mut all: Vec<ObjId> = earlier.flat_map(|e| classes_in(&e.val)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// Classes that are members of a PBC.
+fn classes_in(v: &Val) -> impl Iterator<Item = ObjId> + '_ {
+    let descs = match v.single() {
+        Some(Atom::Pbc(descs)) => &descs[..],
+        _ => &[],
+    };
+    descs.iter().filter_map(|d| match d {
+        Desc::Class(c) => Some(*c),
+        _ => None,
+    })
 }
 
 /// One evaluation's contributions, sorted by slot.

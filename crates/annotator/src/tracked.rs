@@ -115,6 +115,13 @@ pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
     if all.is_empty() { found } else { all }
 }
 
+/// Warnings about operations that could not succeed, and are left out because nothing needs
+/// their results. Means something for a program without errors only.
+#[salsa::tracked(returns(clone))]
+pub fn dead_operation_warnings(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
+    crate::diagnostics::dead_operations(db, roots, &solve(db, roots))
+}
+
 /// The annotated graph of a prelude helper for low-level argument types. Calls of
 /// other helpers in it name them by [`crate::Target::Helper`].
 #[salsa::tracked(returns(clone))]

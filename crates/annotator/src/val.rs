@@ -858,6 +858,21 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
     }
 }
 
+/// The join of many values. Two of about the same size are joined at a time, so that large sets
+/// are not copied for each of their members.
+pub(crate) fn join_evenly(mut vals: Vec<Val>, j: &mut dyn Joiner) -> Val {
+    while vals.len() > 1 {
+        let pairs = vals.chunks(2);
+        vals = pairs
+            .map(|pair| match pair {
+                [a, b] => a.join(b, j),
+                _ => pair[0].clone(),
+            })
+            .collect();
+    }
+    vals.pop().unwrap_or_default()
+}
+
 /// The members of both sets.
 fn join_pbcs(x: &Arc<[Desc]>, y: &Arc<[Desc]>, j: &mut dyn Joiner) -> Atom {
     // Large sets mostly meet members of their own.

@@ -180,10 +180,10 @@ impl Warm {
                 changes.memos.push(((*func, args.clone()), new));
             }
             let key = MemoCall::new(db, program, *func, args.clone());
-            for (id, data) in memo_objects(db, key).into_iter().flatten() {
-                let known = facts.objects.get(id);
-                if known.is_some_and(|old| old.as_ref() != Some(data)) {
-                    made.push(*id);
+            for (id, data) in memo_objects(db, key) {
+                let known = facts.objects.get(&id);
+                if known.is_some_and(|old| old.as_ref() != Some(&data)) {
+                    made.push(id);
                 }
             }
         }

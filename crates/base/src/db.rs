@@ -86,4 +86,8 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub checked: bool,
+    /// What `target()` is given as `args`.
+    #[returns(ref)]
+    #[default]
+    pub target_options: Vec<String>,
 }

@@ -22,6 +22,14 @@ pub fn shown_path<'p>(db: &dyn Db, path: &'p Utf8Path) -> &'p Utf8Path {
     below.filter(|p| !p.as_str().is_empty()).unwrap_or(path)
 }
 
+/// A message about files, with the paths of those below the current folder as they are shown.
+fn shown_text(db: &dyn Db, text: &str) -> String {
+    match db.system().current_folder() {
+        Some(folder) if folder.as_str() != "/" => text.replace(&format!("{folder}/"), ""),
+        _ => text.to_owned(),
+    }
+}
+
 /// The diagnostic as rustc would print it, with colours if asked for.
 pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
     let renderer = if color {
@@ -34,24 +42,24 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
+    let message = shown_text(db, &d.message);
     let mut groups = Vec::new();
     let beside = other_side(db, d);
     let excerpt = d.primary.map(|span| match beside {
         Some((_, other)) => Excerpt::of_both(db, span, other),
         None => Excerpt::new(db, span),
     });
-    let mut first =
-        (level.primary_title(d.message.as_str()).id(d.code)).elements(excerpt.map(|e| {
-            let other = e.other.clone();
-            let snippet = e.snippet(AnnotationKind::Primary, &d.label);
-            match (other, beside) {
-                (Some(other), Some((note, _))) => {
-                    let annotation = AnnotationKind::Context.span(other);
-                    snippet.annotation(annotation.label(note.message.as_str()))
-                }
-                _ => snippet,
+    let mut first = (level.primary_title(message.as_str()).id(d.code)).elements(excerpt.map(|e| {
+        let other = e.other.clone();
+        let snippet = e.snippet(AnnotationKind::Primary, &d.label);
+        match (other, beside) {
+            (Some(other), Some((note, _))) => {
+                let annotation = AnnotationKind::Context.span(other);
+                snippet.annotation(annotation.label(note.message.as_str()))
             }
-        }));
+            _ => snippet,
+        }
+    }));
     let shown = |n: &&Note| beside.is_none() || n.span.is_none();
     for note in d.notes.iter().filter(shown) {
         match note.span {

@@ -374,6 +374,17 @@ pub struct CodeSpans {
     pub name: TextRange,
     /// One per local that is a parameter.
     pub params: Vec<TextRange>,
+    /// The items of list displays, and keys and values of dict displays in turn, by the
+    /// instructions that make these; in functions only.
+    pub items: Vec<(Pc, Box<[TextRange]>)>,
+}
+
+impl CodeSpans {
+    /// The items of the display that an instruction makes.
+    pub fn items_at(&self, pc: Pc) -> Option<&[TextRange]> {
+        let i = self.items.binary_search_by_key(&pc, |(at, _)| *at).ok()?;
+        Some(&self.items[i].1)
+    }
 }
 
 impl Code {

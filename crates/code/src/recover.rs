@@ -102,7 +102,15 @@ impl Shift {
     }
 
     fn spans(&self, mut spans: CodeSpans) -> CodeSpans {
-        let all = spans.instrs.iter_mut().chain(&mut spans.params);
+        let items = spans
+            .items
+            .iter_mut()
+            .flat_map(|(_, items)| items.iter_mut());
+        let all = spans
+            .instrs
+            .iter_mut()
+            .chain(&mut spans.params)
+            .chain(items);
         all.chain([&mut spans.whole, &mut spans.name])
             .for_each(|r| *r = self.range(*r));
         spans

@@ -5,12 +5,19 @@ use std::path::{Path, PathBuf};
 
 use super::{Piece, all, explanation};
 
-/// Codes without examples: they need a file system that fails, limits that take long to
-/// reach, a fault of the compiler, or an earlier stage to overlook something.
+/// Codes that have no example, in groups.
 const WITHOUT_EXAMPLE: &[&str] = &[
-    "TP0203", "TP0204", "TP0212", "TP0213", "TP0229", "TP0232", "TP0403", "TP0404", "TP0406",
-    "TP0407", "TP0410", "TP0411", "TP0412", "TP0414", "TP0415", "TP0421", "TP0425", "TP0499",
-    "TP0501", "TP0502", "TP0599",
+    // Limits that take minutes to reach: the memory of import time, the steps of the flow space.
+    "TP0203", "TP0229",
+    // A file that vanishes while the compiler runs (`import_time` of interp tests it).
+    "TP0204",
+    // What others tell in their own words: of a memo function TP0305, of a function that a
+    // command names the command, of one with a syntax error the file.
+    "TP0212", "TP0213", "TP0232",
+    // What the annotator tells first, as far as is known: TP0301, TP0302 and TP0313. The RTyper
+    // meets it where the two know different things of a class, a builtin function or a list.
+    "TP0411", "TP0414", "TP0415", "TP0425", // Faults of the compiler.
+    "TP0499", "TP0501", "TP0502", "TP0599",
 ];
 
 fn root() -> PathBuf {
@@ -86,7 +93,9 @@ fn explanations_are_complete() {
             assert!(x.source.ends_with('\n'), "{}", e.code);
         }
     }
-    assert_eq!(without, WITHOUT_EXAMPLE);
+    let mut known = WITHOUT_EXAMPLE.to_vec();
+    known.sort_unstable();
+    assert_eq!(without, known);
     assert!(explanation("TP9999").is_none());
 }
 

@@ -199,6 +199,10 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     }
     h.number(program.step_limit(db));
     h.number(u64::from(program.tests(db)) | u64::from(program.checked(db)) << 1);
+    h.number(program.target_options(db).len() as u64);
+    for option in program.target_options(db) {
+        h.text(option);
+    }
     let mut at = h.finish();
     let mut seen = HashSet::new();
     let cache = db.cache();

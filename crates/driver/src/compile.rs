@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Diagnostic, Program};
+use taipan_base::{Diagnostic, Program, shown_path};
 use taipan_codegen::{CodegenError, Image, Lister, Listing};
 use taipan_codegen_cranelift::{LoadedImage, call_function, object_file, run_program};
 use taipan_graph::ObjId;
@@ -170,7 +170,10 @@ pub(crate) fn find_function(db: &Database, program: Program, name: &str) -> Resu
     // The module is fine: asking for what is not in it is the caller's mistake.
     taipan_interp::named_function(db, program, name)
         .clone()
-        .map_err(|d| Failure::Usage(format!("{}: {}", program.target(db), d.message)))
+        .map_err(|d| {
+            let target = shown_path(db, program.target(db));
+            Failure::Usage(format!("{target}: {}", d.message))
+        })
 }
 
 /// Annotates and rtypes everything that the roots reach; answers the root function.
@@ -217,7 +220,7 @@ pub(crate) fn typer_failure(e: TyperError) -> Failure {
 }
 
 pub(crate) fn typer_diagnostic(e: TyperError) -> Diagnostic {
-    Diagnostic::error(e.code, None, e.message)
+    e.diagnostic(None)
 }
 
 pub(crate) fn codegen_failure(e: &CodegenError) -> Failure {

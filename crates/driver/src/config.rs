@@ -6,6 +6,7 @@
 //! targets = ["main.py"]     # what `taipan check` and editors look at
 //! path = ["lib"]            # further folders to import from
 //! step-limit = 1_000_000_000  # of import time
+//! target-options = ["--full"] # what `target()` is given
 //! threads = 4
 //! engine = "native"         # of `taipan run`
 //! cache = true
@@ -31,6 +32,8 @@ pub struct Config {
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
     pub step_limit: Option<u64>,
+    /// What `target()` is given as its second argument.
+    pub target_options: Vec<String>,
     /// Worker threads.
     pub threads: Option<usize>,
     /// Which engine runs programs: `native`, `llinterp` or `c`.
@@ -118,6 +121,9 @@ impl Reader {
                 "targets" => config.targets = self.paths(key.get_ref(), value, &config.root),
                 "path" => config.path = self.paths(key.get_ref(), value, &config.root),
                 "step-limit" => config.step_limit = self.number(key.get_ref(), value),
+                "target-options" => {
+                    config.target_options = self.texts(key.get_ref(), value).unwrap_or_default();
+                }
                 "threads" => {
                     let n: Option<u64> = self.number(key.get_ref(), value);
                     config.threads = n.and_then(|n| usize::try_from(n).ok());
@@ -170,15 +176,18 @@ impl Reader {
     }
 
     fn paths(&mut self, key: &str, value: &Value<'_>, root: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let texts = self.texts(key, value).unwrap_or_default();
+        texts.into_iter().map(|p| root.join(p)).collect()
+    }
+
+    fn texts(&mut self, key: &str, value: &Value<'_>) -> Option<Vec<String>> {
+        let text = |item: &Value<'_>| item.get_ref().as_str().map(str::to_owned);
         let items = value.get_ref().as_array();
-        let texts = items.map(|items| items.iter().map(|i| i.get_ref().as_str()));
-        match texts.and_then(|t| t.collect::<Option<Vec<_>>>()) {
-            Some(paths) => paths.into_iter().map(|p| root.join(p)).collect(),
-            None => {
-                self.wrong(value.span(), format!("`{key}` must be an array of strings"));
-                Vec::new()
-            }
+        let texts = items.and_then(|items| items.iter().map(text).collect());
+        if texts.is_none() {
+            self.wrong(value.span(), format!("`{key}` must be an array of strings"));
         }
+        texts
     }
 
     fn number(&mut self, key: &str, value: &Value<'_>) -> Option<u64> {
@@ -206,6 +215,7 @@ const OPTIONS: &[&str] = &[
     "targets",
     "path",
     "step-limit",
+    "target-options",
     "threads",
     "engine",
     "cache",
@@ -233,7 +243,7 @@ mod tests {
             (
                 "/p/pyproject.toml",
                 "[tool.taipan]\ntargets = ['main.py']\npath = ['lib', '/abs']\nstep-limit = 1_000\n\
-                 threads = 2\nengine = 'llinterp'\ncache = false\ncache-dir = 'c'\n",
+                 target-options = ['--a', 'b']\nthreads = 2\nengine = 'llinterp'\ncache = false\ncache-dir = 'c'\n",
             ),
             ("/p/sub/pyproject.toml", "[project]\nname = 'x'\n"),
         ]);
@@ -254,6 +264,10 @@ mod tests {
                         step_limit: Some(
                             1000,
                         ),
+                        target_options: [
+                            "--a",
+                            "b",
+                        ],
                         threads: Some(
                             2,
                         ),
@@ -299,7 +313,7 @@ mod tests {
             3 | steps = 3
               | ^^^^^
               |
-              = help: the options are: targets, path, step-limit, threads, engine, cache, cache-dir
+              = help: the options are: targets, path, step-limit, target-options, threads, engine, cache, cache-dir
 
             error[TP0010]: `step-limit` must be a positive integer
              --> /pyproject.toml:4:14

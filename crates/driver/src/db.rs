@@ -15,7 +15,7 @@ use taipan_base::{
 use crate::drivers::JitMode;
 use crate::spans::{QuerySpan, RawSpan};
 use crate::stages::CodeMode;
-use crate::{Cache, Extent, Key, Observer, QueryEvent, QueryLog};
+use crate::{Cache, Extent, Key, LoadOptions, Observer, QueryEvent, QueryLog};
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -57,7 +57,7 @@ pub(crate) enum Ahead {
 }
 
 /// Target, folders to import from, step limit, whether it is a test module.
-type ProgramKey = (Utf8PathBuf, Vec<Utf8PathBuf>, u64, bool, bool);
+type ProgramKey = (Utf8PathBuf, LoadOptions, bool);
 
 #[salsa::db]
 impl salsa::Database for Database {}
@@ -162,21 +162,18 @@ impl Database {
         first && self.answers.taken.load(Ordering::Relaxed)
     }
 
-    /// The program with these inputs: always the same one for the same inputs.
-    pub fn program(
-        &self,
-        target: Utf8PathBuf,
-        path: Vec<Utf8PathBuf>,
-        steps: u64,
-        tests: bool,
-        checked: bool,
-    ) -> Program {
+    /// The program with these inputs: always the same one for the same inputs. The folders to
+    /// import from are absolute.
+    pub fn program(&self, target: Utf8PathBuf, options: &LoadOptions, tests: bool) -> Program {
         let mut programs = self.programs.lock().unwrap_or_else(|e| e.into_inner());
         *programs
-            .entry((target.clone(), path.clone(), steps, tests, checked))
+            .entry((target.clone(), options.clone(), tests))
             .or_insert_with(|| {
-                let program = Program::builder(target, path, steps).tests(tests);
-                program.checked(checked).new(self)
+                Program::builder(target, options.path.clone(), options.step_limit)
+                    .tests(tests)
+                    .checked(options.checked)
+                    .target_options(options.target_options.clone())
+                    .new(self)
             })
     }
 

@@ -15,7 +15,7 @@ use salsa::Database as _;
 use salsa::plumbing::FromId;
 use salsa::{DatabaseKeyIndex, Id};
 use taipan_annotator::{Class, Roots, Site, Spec};
-use taipan_base::{Db, File};
+use taipan_base::{Db, File, shown_path};
 use taipan_code::CodeId;
 use taipan_graph::ObjId;
 use taipan_interp::{Function, Name, ObjData, Object};
@@ -215,7 +215,7 @@ const STAGES: &[&[&str]] = &[
         "list_def",
         "dict_def",
     ],
-    &["annotation_diagnostics"],
+    &["annotation_diagnostics", "dead_operation_warnings"],
     &["struct_body"],
     &["rtyped_graph"],
     &["simplified"],
@@ -267,7 +267,7 @@ fn subject(db: &dyn Db, name: &str, id: Id) -> Option<String> {
     };
     match name {
         "parse" | "module_codes" | "syntax_diagnostics" => {
-            Some(File::from_id(id).path(db).to_string())
+            Some(shown_path(db, File::from_id(id).path(db)).to_string())
         }
         "code" | "code_spans" => code_subject(db, CodeId::from_id(id)),
         "flow_graph" | "flow_diagnostics" => {
@@ -291,7 +291,7 @@ fn subject(db: &dyn Db, name: &str, id: Id) -> Option<String> {
 }
 
 fn code_subject(db: &dyn Db, code: CodeId) -> Option<String> {
-    let file = code.file(db)?.path(db);
+    let file = shown_path(db, code.file(db)?.path(db));
     Some(format!("{file}:{}#{}", code.qualname(db), code.nth(db)))
 }
 

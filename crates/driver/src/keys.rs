@@ -60,6 +60,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         | "live_codes"
         | "unreached_functions"
         | "annotation_diagnostics"
+        | "dead_operation_warnings"
         | "program_effects"
         | "jit_program_effects" => Roots::from_id(id).program(db).target(db).to_string(),
         "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),

@@ -41,7 +41,7 @@ impl From<InternalError> for Failure {
 }
 
 /// Where imports are looked for and how long they may take.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LoadOptions {
     /// Folders to import from, after the target's own.
     pub path: Vec<Utf8PathBuf>,
@@ -49,6 +49,8 @@ pub struct LoadOptions {
     pub step_limit: u64,
     /// Code checks what would be undefined behaviour.
     pub checked: bool,
+    /// What `target()` is given as `args`: options of the program's own.
+    pub target_options: Vec<String>,
 }
 
 impl Default for LoadOptions {
@@ -57,6 +59,7 @@ impl Default for LoadOptions {
             path: Vec::new(),
             step_limit: 1_000_000_000,
             checked: false,
+            target_options: Vec::new(),
         }
     }
 }
@@ -104,12 +107,12 @@ fn load_as(
             return Err(Failure::Usage(format!("{target}: {why}")));
         }
     }
-    let folders = options
-        .path
-        .iter()
-        .map(|p| absolute(p))
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(db.program(path, folders, options.step_limit, tests, options.checked))
+    let folders = options.path.iter().map(|p| absolute(p));
+    let options = LoadOptions {
+        path: folders.collect::<Result<Vec<_>, _>>()?,
+        ..options.clone()
+    };
+    Ok(db.program(path, &options, tests))
 }
 
 /// The roots of a whole program: its entry point.
@@ -185,6 +188,8 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                 }
                 if !has_errors(&all) {
                     all.extend(late_write_warnings(db, roots));
+                    let dead = taipan_annotator::dead_operation_warnings(db, roots);
+                    all.extend(dead.iter().cloned());
                 }
             }
             Err(d) => all.push(placed(db, program, d)),

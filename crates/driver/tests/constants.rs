@@ -75,15 +75,15 @@ def attribute(n):
     return n
 ",
         "
-        unused(1) error add(1, 'x') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
-        none(1) error add(None, 1) always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
-        strings(1) error mul('a', 'b') always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
-        caught(1) error floordiv(1, 0) always raises ZeroDivisionError: integer division or modulo by zero
-        no_class(1) error isinstance(5, 6) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
-        inverse(1) error pow(0, -1) always raises ZeroDivisionError: 0.0 cannot be raised to a negative power
-        no_length(1) error len(5) always raises TypeError: object of type 'int' has no len()
-        attribute(1) error getattr('abc', 'no_such_method') always raises AttributeError: 'str' object has no attribute 'no_such_method'
-        parsed(1) error mod('%d', 'x') always raises TypeError: %d format: a number is required, not str
+        unused(1) error `1 + 'x'` always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+        none(1) error `None + 1` always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
+        strings(1) error `'a' * 'b'` always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
+        caught(1) error `1 // 0` always raises ZeroDivisionError: integer division or modulo by zero
+        no_class(1) error `isinstance(5, 6)` always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        inverse(1) error `0 ** -1` always raises ZeroDivisionError: 0.0 cannot be raised to a negative power
+        no_length(1) error `len(5)` always raises TypeError: object of type 'int' has no len()
+        attribute(1) error `getattr('abc', 'no_such_method')` always raises AttributeError: 'str' object has no attribute 'no_such_method'
+        parsed(1) error `'%d' % 'x'` always raises TypeError: %d format: a number is required, not str
         ",
     );
 }
@@ -143,7 +143,7 @@ def truth(): return 1 if one else 2
 ",
         "
         dicts() == [true,true,7,false,true]
-        added_two() error add(<main.Frozen object>, 1) always raises TypeError: unsupported operand type(s) for +: 'Frozen' and 'int'
+        added_two() error `<main.Frozen object> + 1` always raises TypeError: unsupported operand type(s) for +: 'Frozen' and 'int'
         truth() == 1
         ",
     );

@@ -801,7 +801,7 @@ def replaced(s): return s.replace('b', 'xy')
         either(0) == \"q\"
         either(1) == \"q\"
         unicode_(65) == \"defA\"
-        replaced('abc') error replace() works on single characters only; use rpython.rlib.rstring.replace
+        replaced('abc') error `.replace()` of longer strings is not RPython: it exchanges single characters
         ",
     );
 }

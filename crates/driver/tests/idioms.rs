@@ -355,8 +355,8 @@ def by_default(n, mode=None): return mode == 'r' or mode is None
 def variable(n): return by_default(n)
 ",
         "
-        text(3) error a string and None are compared by 'is', not by '=='
-        instance(3) error an instance of main.A and None are compared by 'is', not by '!='
+        text(3) error `==` of a str and None is not RPython
+        instance(3) error `!=` of an instance of main.A and None is not RPython
         function(5) == true
         variable(5) == true
         ",

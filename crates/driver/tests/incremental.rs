@@ -532,3 +532,55 @@ fn wall_symbols() {
         "#]],
     );
 }
+
+const MEMO: &str = "\
+from rpython.rlib.cache import Cache
+
+class Type(object):
+    def __init__(self, size, base):
+        self.size, self.base = size, base
+
+class Key(object):
+    def __init__(self, base): self.base = base
+    def _freeze_(self): return True
+
+B = Key(None)
+A = Key(B)
+
+class Types(Cache):
+    def _build(self, key):
+        if key.base is None:
+            return Type(7, None)
+        return Type(1, self.getorbuild(key.base))
+types = Types()
+
+def entry_point(argv):
+    a = types.getorbuild(A)
+    if len(argv) > 1:
+        b = types.getorbuild(B)
+        b.size += a.base is b
+    print a.base.size
+    return 0
+
+def target(driver, args):
+    return entry_point, None
+";
+
+/// What a memo call makes inside another one changes with its function, whether the program
+/// calls it by itself or not.
+#[test]
+fn memo_calls_inside_memo_calls() {
+    let alone = MEMO.replace("b = types.getorbuild(B)", "b = a.base");
+    for before in [MEMO, &alone] {
+        let mut bench = Workbench::new(&[("/main.py", before)]);
+        let first = bench.compile();
+        let after = before.replace("Type(7, None)", "Type(8, None)");
+        assert_ne!(bench.edit("/main.py", &after), "");
+        let fresh = Workbench::new(&[("/main.py", &after)]).compile();
+        assert!(bench.compile() == fresh && fresh != first && fresh.is_ok());
+        // Now it is found by another way first.
+        bench.edit("/main.py", &alone);
+        bench.edit("/main.py", before);
+        assert!(bench.compile() == first);
+    }
+}

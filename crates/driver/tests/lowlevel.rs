@@ -404,11 +404,13 @@ fn variables_and_opaque_types_of_c() {
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 eci = ExternalCompilationInfo(
-    post_include_bits=['typedef struct { int n; char rest[21]; } box_t; extern int counter;\\n'
+    post_include_bits=['typedef struct { int n; char rest[21]; } box_t; extern wchar_t *wide; extern int counter;\\n'
                        'void fill(box_t *, int); int look(box_t *);'],
     separate_module_sources=['''
 #include \"src/precommondefs.h\"
 #include <src/mem.h>
+#include <dlfcn.h>
+Dl_info all_features_of_headers;
 int counter = 5;
 RPY_EXTERN Signed twice_counter(void);
 Signed twice_counter(void) { return 2 * counter; }

@@ -52,3 +52,199 @@ def f(n): return twice(late.part) + n
         "f(1) == 9",
     );
 }
+
+const CACHES: &str = "
+from rpython.rlib.cache import Cache
+class T(object):
+    def __init__(self, name, base): self.name, self.base, self.ready = name, base, None
+class Key(object):
+    def __init__(self, name, base): self.name, self.base = name, base
+    def _freeze_(self): return True
+B = Key('b', None)
+A = Key('a', B)
+C = Key('c', A)
+class Types(Cache):
+    def _build(self, key):
+        base = None
+        if key.base is not None: base = self.getorbuild(key.base)
+        return T(key.name, base)
+types = Types()
+class X(object):
+    typedef = A
+class Y(X):
+    typedef = B
+def get(x): return types.getorbuild(x.typedef)
+";
+
+/// What a memo call makes while another one runs it is what it makes by itself.
+#[test]
+fn memo_calls_inside_memo_calls_make_the_same_objects() {
+    check(
+        &format!(
+            "{CACHES}
+def bases(n):
+    a = types.getorbuild(A)
+    b = types.getorbuild(B)
+    x = X() if n else Y()
+    return (a.base is b) * 4 + (get(x) is a) * 2 + (get(x) is b)
+def three(n):
+    c = types.getorbuild(C)
+    a = types.getorbuild(A)
+    b = types.getorbuild(B)
+    b.name = 'changed%d' % n
+    return (c.base is a) * 2 + (c.base.base is b) + len(c.base.base.name)
+def inner_first(n):
+    b = types.getorbuild(B)
+    return types.getorbuild(A).base is b
+"
+        ),
+        "
+        bases(1) == 6
+        bases(0) == 5
+        three(5) == 11
+        inner_first(0) == true
+        ",
+    );
+}
+
+/// A memo function that keeps nothing makes something new each time.
+#[test]
+fn memo_functions_that_keep_nothing() {
+    check(
+        "
+class Row(object):
+    def __init__(self): self.n = 1
+class Table(object):
+    def __init__(self, row): self.row = row
+class Key(object):
+    def _freeze_(self): return True
+key = Key()
+def fresh(key): return Row()
+fresh._annspecialcase_ = 'specialize:memo'
+def table(key): return Table(fresh(key))
+table._annspecialcase_ = 'specialize:memo'
+def f(n):
+    row = fresh(key)
+    row.n = n
+    return (table(key).row is row) * 100 + table(key).row.n
+",
+        "f(5) == 1",
+    );
+}
+
+/// What is made ready needs what is being built; a cache that needs itself fails.
+#[test]
+fn memo_calls_that_need_each_other() {
+    check(
+        "
+from rpython.rlib.cache import Cache
+class T(object):
+    other = None
+    def __init__(self, n): self.n = n
+class Key(object):
+    other = None
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+a, b = Key(1), Key(2)
+a.other, b.other = b, a
+class Ready(Cache):
+    def _build(self, key):
+        result = T(key.n)
+        result.key = key
+        return result
+    def _ready(self, result):
+        result.other = self.getorbuild(result.key.other)
+ready = Ready()
+def f(n):
+    x, y = ready.getorbuild(a), ready.getorbuild(b)
+    return (x.other is y) * 2 + (y.other is x) + x.n * 10 + y.n * 100
+class Never(Cache):
+    def _build(self, key): return self.getorbuild(key.other)
+never = Never()
+def g(n): return never.getorbuild(a)
+def again(key):
+    if key not in seen:
+        seen[key] = None
+        seen[key] = T(again(key) is None)
+    return seen[key]
+again._annspecialcase_ = 'specialize:memo'
+seen = {}
+def h(n): return again(a).n + n
+",
+        "
+        f(0) == 213
+        h(1) == 2
+        ",
+    );
+}
+
+/// Classes and functions that an inner call makes are the same, too.
+#[test]
+fn classes_of_memo_calls_inside_memo_calls() {
+    check(
+        "
+classes, tables = {}, {}
+class Base(object):
+    def id(self): return 1
+class Table(object):
+    def __init__(self, cls, add): self.cls, self.add = cls, add
+def sub(cls):
+    if cls not in classes:
+        class Sub(cls):
+            def id(self): return 2
+        def add(n): return n + 3
+        classes[cls] = Table(Sub, add)
+    return classes[cls]
+sub._annspecialcase_ = 'specialize:memo'
+def table(cls):
+    if cls not in tables:
+        inner = sub(cls)
+        tables[cls] = Table(inner.cls, inner.add)
+    return tables[cls]
+table._annspecialcase_ = 'specialize:memo'
+def f(n):
+    outer, inner = table(Base), sub(Base)
+    made = outer.cls() if n else Base()
+    same = (outer.cls is inner.cls) + (outer.add is inner.add) * 2
+    return same * 100 + isinstance(made, inner.cls) * 10 + made.id() + outer.add(n)
+",
+        "
+        f(1) == 316
+        f(0) == 304
+        ",
+    );
+}
+
+/// Calls that run each other and are given what the other one makes.
+#[test]
+fn memo_calls_that_are_given_what_they_make() {
+    check(
+        "
+class Key(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+a, b = Key(1), Key(2)
+a.other, b.other = b, a
+class R(object):
+    wrapped = None
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+class S(object):
+    def __init__(self, of): self.of = of
+results, wraps = {}, {}
+def wrap(r):
+    if r not in wraps: wraps[r] = S(r)
+    return wraps[r]
+wrap._annspecialcase_ = 'specialize:memo'
+def make(key):
+    if key not in results:
+        r = results[key] = R(key.n)
+        r.wrapped = wrap(make(key.other))
+    return results[key]
+make._annspecialcase_ = 'specialize:memo'
+def f(n):
+    return make(a).wrapped.of.n * 10 + make(b).wrapped.of.n
+",
+        "f(0) == 21",
+    );
+}

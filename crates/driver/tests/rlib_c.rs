@@ -176,8 +176,9 @@ def log(x, y): return parts(rcomplex.c_log(x, y))
 fn rarer_system_calls() {
     check(
         "
-import os
+import os, sys
 from rpython.rlib import rposix
+from rpython.rlib.rarithmetic import r_uint
 def relative():
     name = '/tmp/taipan-at-' + str(os.getpid())
     os.mkdir(name)
@@ -203,12 +204,15 @@ def absent():
     return 0
 def asked(): return os.sysconf(os.sysconf_names['SC_PAGESIZE']) % 4096 + os.getpgid(0) * 0
 def users(): return os.getresuid()[0] == os.getuid() and len(os.getgroups()) >= 0
+def unsigned():
+    return os.getuid() <= r_uint(sys.maxint) and os.getgid() == os.getresgid()[0] and os.getegid() >= r_uint(0)
 ",
         r#"
         relative() == "ellx18"
         absent() == 2
         asked() == 0
         users() == true
+        unsigned() == true
         "#,
     );
 }

@@ -559,3 +559,49 @@ def frozen(i):
         ",
     );
 }
+
+/// Without a just-in-time compiler nothing is constant, and loops over nothing are unrolled.
+#[test]
+fn loops_over_nothing() {
+    check(
+        "
+from rpython.rlib import jit
+def short(n):
+    l = [1] * n
+    if jit.loop_unrolling_heuristic(l, len(l)): return 'empty'
+    return 'long'
+def at_most(n): return jit.loop_unrolling_heuristic([n], n, 5)
+",
+        "
+        short(0) == \"empty\"
+        short(1) == \"long\"
+        at_most(0) == true
+        at_most(2) == false
+        ",
+    );
+}
+
+/// Classes that have RStringIO mixed in empty it by init().
+#[test]
+fn files_in_memory_that_are_mixed_in() {
+    check(
+        "
+from rpython.rlib.objectmodel import import_from_mixin
+from rpython.rlib.rStringIO import RStringIO
+class Bytes(object):
+    import_from_mixin(RStringIO)
+    def __init__(self): self.init()
+def f(text):
+    b = Bytes()
+    b.write(text)
+    b.seek(1)
+    read = b.read(2)
+    b.init()
+    b.write('new')
+    return read + b.getvalue()
+",
+        "
+        f('abcd') == \"bcnew\"
+        ",
+    );
+}

@@ -287,6 +287,10 @@ def arrived():
     if not rsignal.pypysig_check_and_reset(): return -1
     signum = rsignal.pypysig_poll()
     if rsignal.pypysig_check_and_reset(): return -2
+    rsignal.pypysig_reinstall(signum)
+    if rffi.cast(lltype.Signed, rsignal.c_siginterrupt(signum, 1)) < 0: return -3
+    whole = rsignal.pypysig_getaddr_occurred_fullstruct()
+    if whole.c_debugger_pending_call or whole.c_value: return -4
     return signum * 100 + before * 10 + after
 def read(text):
     with rffi.scoped_str2charp(text) as p:
@@ -361,5 +365,49 @@ def f(n):
     return size, found, rposix.access(path, 0)
 ",
         "f(7) == [5,true,false]",
+    );
+}
+
+/// Programs that call select() by themselves.
+#[test]
+fn sets_of_descriptors() {
+    check(
+        "
+import os
+from rpython.rlib import _rsocket_rffi as _c
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.tool import rffi_platform
+class CConfig:
+    _compilation_info_ = rffi_platform.ExternalCompilationInfo(includes=['stdlib.h'])
+    THERE = rffi_platform.Has('dump(\"x\", (long)&getenv)')
+    MISSING = rffi_platform.Has('dump(\"x\", (long)&getenv_of_nobody)')
+FOUND = rffi_platform.configure(CConfig)
+HAS = FOUND['THERE'] and not FOUND['MISSING']
+def ready(text):
+    if not HAS or len(text) > _c.PIPE_BUF: return -9
+    r, w = os.pipe()
+    if text: os.write(w, text)
+    fds = lltype.malloc(_c.fd_set.TO, flavor='raw')
+    limit = rffi.make(_c.timeval)
+    rffi.setintfield(limit, 'c_tv_sec', 0)
+    rffi.setintfield(limit, 'c_tv_usec', 10)
+    _c.FD_ZERO(fds)
+    _c.FD_SET(w, fds)
+    _c.FD_CLR(w, fds)
+    _c.FD_SET(r, fds)
+    none = lltype.nullptr(_c.fd_set.TO)
+    count = rffi.cast(lltype.Signed, _c.select(max(r, w) + 1, fds, none, none, limit))
+    if _c.FD_ISSET(w, fds): return -1
+    if bool(_c.FD_ISSET(r, fds)) != (count == 1): return -2
+    lltype.free(fds, flavor='raw')
+    lltype.free(limit, flavor='raw')
+    os.close(r)
+    os.close(w)
+    return count
+",
+        "
+        ready('x') == 1
+        ready('') == 0
+        ",
     );
 }

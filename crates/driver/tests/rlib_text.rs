@@ -735,3 +735,152 @@ def caught(s, t):
         ",
     );
 }
+
+#[test]
+fn tables_of_formats() {
+    check(
+        r#"
+from rpython.rlib.mutbuffer import MutableStringBuffer
+from rpython.rlib.objectmodel import specialize
+from rpython.rlib.rarithmetic import r_uint
+from rpython.rlib.rstruct.error import StructError
+from rpython.rlib.rstruct.nativefmttable import native_fmttable
+from rpython.rlib.rstruct.standardfmttable import standard_fmttable
+
+class Packer(object):
+    def __init__(self, size, bigendian):
+        self.wbuf = MutableStringBuffer(size)
+        self.pos = 0
+        self.bigendian = bigendian
+        self.int, self.float, self.text = 0, 0.0, ''
+    def advance(self, count): self.pos += count
+    def accept_int_arg(self): return self.int
+    def accept_uint_arg(self): return r_uint(self.int)
+    def accept_bool_arg(self): return bool(self.int)
+    def accept_float_arg(self): return self.float
+    def accept_str_arg(self): return self.text
+    def accept_unicode_arg(self): return self.text, 1
+
+class Unpacker(object):
+    def __init__(self, text, bigendian):
+        self.text = text
+        self.bigendian = bigendian
+        self.result = ''
+    def read(self, count): return self.text[:count]
+    @specialize.argtype(1)
+    def appendobj(self, value):
+        if isinstance(value, str): self.result = value
+        elif isinstance(value, bool): self.result = 'yes' if value else 'no'
+        else: self.result = str(value)
+    def append_utf8(self, code): self.result = 'U+%x' % code
+
+def bytes(packer):
+    return ' '.join(['%x' % ord(c) for c in packer.wbuf.finish()])
+
+def both(pack, unpack, size, number, float, text, big):
+    p = Packer(size, big)
+    p.int, p.float, p.text = number, float, text
+    try:
+        if p.pos == 99: raise StructError('never here')
+        pack(p)
+    except StructError as e:
+        return e.msg
+    u = Unpacker(p.wbuf.finish(), big)
+    unpack(u)
+    return bytes(p) + ' = ' + u.result
+both._annspecialcase_ = 'specialize:arg(0, 1)'
+
+def make(table, code):
+    entry = table[code]
+    pack, unpack, size = entry['pack'], entry['unpack'], entry['size']
+    def call(number, float, text, big): return both(pack, unpack, size, number, float, text, big)
+    return call
+
+PACK_S, UNPACK_S = standard_fmttable['s']['pack'], standard_fmttable['s']['unpack']
+PACK_P, UNPACK_P = standard_fmttable['p']['pack'], standard_fmttable['p']['unpack']
+def pack_s(p): PACK_S(p, 4)
+def unpack_s(p): UNPACK_S(p, 4)
+def pack_p(p): PACK_P(p, 4)
+def unpack_p(p): UNPACK_P(p, 4)
+def s_s(text): return both(pack_s, unpack_s, 4, 0, 0.0, text, False)
+def s_p(text): return both(pack_p, unpack_p, 4, 0, 0.0, text, False)
+
+def alignments():
+    return native_fmttable['h']['alignment'] + 10 * native_fmttable['l']['alignment']
+
+n_l, s_l, s_h, s_B = make(native_fmttable, 'l'), make(standard_fmttable, 'l'), make(standard_fmttable, 'h'), make(standard_fmttable, 'B')
+n_Q, n_f, s_f, s_d, s_e = make(native_fmttable, 'Q'), make(native_fmttable, 'f'), make(standard_fmttable, 'f'), make(standard_fmttable, 'd'), make(standard_fmttable, 'e')
+s_c, s_t, n_u = make(standard_fmttable, 'c'), make(standard_fmttable, '?'), make(native_fmttable, 'u')
+
+def longs(n): return n_l(n, 0.0, '', False) + ', ' + s_l(n, 0.0, '', True)
+def small(n): return s_h(n, 0.0, '', True) + ', ' + s_B(n, 0.0, '', False)
+def unsigned(n): return n_Q(n, 0.0, '', True)
+def floats(x): return s_f(0, x, '', True) + ', ' + s_e(0, x, '', True)
+def doubles(x): return s_d(0, x, '', False)
+def native(x): return n_f(0, x, '', True)
+def texts(s): return s_c(0, 0.0, s, False) + ', ' + s_s(s) + ', ' + s_p(s)
+def others(n, s): return s_t(n, 0.0, '', False) + ', ' + n_u(0, 0.0, s, False)
+LAYOUT = alignments()
+def layout(): return LAYOUT
+"#,
+        r#"
+        longs(-2) == "fe ff ff ff ff ff ff ff = -2, ff ff ff fe = -2"
+        longs(4294967296) == "0 0 0 0 1 0 0 0 = 4294967296, argument out of range for 4-bytes integer format"
+        small(-1) == "ff ff = -1, argument out of range for 1-byte integer format"
+        small(200) == "0 c8 = 200, c8 = 200"
+        unsigned(-1) == "ff ff ff ff ff ff ff ff = 18446744073709551615"
+        floats(1.5) == "3f c0 0 0 = 1.500000, 3e 0 = 1.500000"
+        floats(1e300) == "float too large for format 'f', float too large for format 'e'"
+        doubles(-1.5) == "0 0 0 0 0 0 f8 bf = -1.500000"
+        native(1e300) == "7f 80 0 0 = inf"
+        texts('a') == "61 = a, 61 0 0 0 = a\u0000\u0000\u0000, 1 61 0 0 = a"
+        texts('abcdef') == "expected a string of length 1, 61 62 63 64 = abcd, 3 61 62 63 = abc"
+        others(3, 'x') == "1 = yes, 78 0 0 0 = U+78"
+        layout() == 82
+        "#,
+    );
+}
+
+/// Places are those of bytes; repetitions, references and what looks back count characters.
+#[test]
+fn patterns_in_utf8() {
+    check(
+        r#"
+# -*- coding: utf-8 -*-
+from rpython.rlib.rsre import rsre_utf8
+from rpython.rlib.rsre.rpy import get_code
+from rpython.rlib.rsre.rpy.sre_constants import OPCODES
+
+WORDS = [get_code(p) for p in [
+    ur'é{2}b', ur'(.)x\1', ur'(?<=.é)b', ur'(?<!é.)b', ur'.{2}?$', ur'[é-ü]+', ur'\bb', ur'^.$', ur'b*é']]
+
+def find(which, text, start):
+    ctx = rsre_utf8.utf8search(WORDS[which], text, start)
+    if ctx is None: return 'none'
+    return '%d-%d, %d' % (ctx.match_start, ctx.match_end, ctx.original_pos)
+def match(which, text):
+    ctx = rsre_utf8.utf8match(WORDS[which], text, fullmatch=True)
+    if ctx is None: return 'none'
+    return ctx.group(0)
+OPERATIONS = OPCODES['failure'], OPCODES['literal'], OPCODES['min_repeat_one']
+def operations(): return OPERATIONS
+"#,
+        r#"
+        find(0, 'aééb', 0) == "1-6, 0"
+        find(0, 'aéb', 0) == "none"
+        find(1, 'éxe', 0) == "none"
+        find(1, 'aéxé', 1) == "1-6, 1"
+        find(2, 'éb', 0) == "none"
+        find(2, 'aéb', 0) == "3-4, 0"
+        find(3, 'éab', 0) == "none"
+        find(3, 'aéb', 0) == "3-4, 0"
+        find(4, 'aéü', 0) == "1-5, 0"
+        find(5, 'aéüb', 0) == "1-5, 0"
+        find(6, 'é b', 0) == "3-4, 0"
+        match(7, 'é') == "Ã©"
+        match(7, 'éé') == "none"
+        match(8, 'bbé') == "bbÃ©"
+        operations() == [0,19,31]
+        "#,
+    );
+}

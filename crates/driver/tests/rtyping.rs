@@ -375,8 +375,8 @@ def some(n):
 ",
         "
         one(1) == 4
-        none(1) error no low-level form of 'iteration' on a tuple of 0 items; make a list of it
-        some(1) error no low-level form of 'iteration' on a tuple of 2 items; make a list of it
+        none(1) error iteration over a tuple of 0 items is not RPython
+        some(1) error iteration over a tuple of 2 items is not RPython
         ",
     );
 }
@@ -630,9 +630,9 @@ def of_constant(): return r_longlong(2.5)
 def allowed(x): return r_longlong(x) + r_longlong(float(r_singlefloat(x)))
 ",
         "
-        wide(2.5) error cannot make an r_int128 of a float
-        of_wide(2) error cannot convert an r_int128 to a float
-        single_of_wide(2) error cannot make an r_singlefloat of an r_int128
+        wide(2.5) error cannot make an r_longlonglong of a float
+        of_wide(2) error an r_longlonglong cannot be used as a float
+        single_of_wide(2) error cannot make an r_singlefloat of an r_longlonglong
         of_single(2.5) error cannot make an r_uint of an r_singlefloat
         single_of_single(2.5) error cannot make an r_singlefloat of an r_singlefloat
         of_constant() error cannot make an int of a float

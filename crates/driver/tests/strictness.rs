@@ -40,10 +40,10 @@ def known(n):
     return f == two, f == 3, f != None, first == second
 ",
         "
-        functions(1) error a prebuilt constant is compared by 'is', not by '=='
-        instances(1) error a prebuilt constant is compared by 'is', not by '!='
-        classes(1) error a class is compared by 'is', not by '=='
-        none(1) error a prebuilt constant and None are compared by 'is', not by '=='
+        functions(1) error `==` of a prebuilt constant is not RPython
+        instances(1) error `!=` of a prebuilt constant is not RPython
+        classes(1) error `==` of a class is not RPython
+        none(1) error `==` of a prebuilt constant and None is not RPython
         same(0) == [false,false,false]
         known(0) == [true,false,true,false]
         ",
@@ -79,12 +79,26 @@ def variable(n): return n in (n, 2)
 def listed(n): return n in [n, 2]
 ",
         "
-        functions(1) error no low-level form of 'hash' on a prebuilt constant
-        instances(1) error no low-level form of 'hash' on a prebuilt constant
+        functions(1) error a prebuilt constant cannot be the key of a dict: it has no hash
+        instances(1) error a prebuilt constant cannot be the key of a dict: it has no hash
         classes(1) == 1
-        among(1) error no low-level form of 'hash' on a prebuilt constant
-        variable(1) error 'in' a tuple that is not known at compile time; use a list
+        among(1) error a prebuilt constant cannot be the key of a dict: it has no hash
+        variable(1) error `in` a tuple whose items are not constants is not RPython
         listed(1) == true
+        ",
+    );
+}
+
+/// A long that fits an int is cast like one.
+#[test]
+fn small_longs_are_cast() {
+    check(
+        "
+from rpython.rlib.rarithmetic import intmask, r_uint
+def masked(n): return intmask(r_uint(n) & -4L)
+",
+        "
+        masked(5) == 4
         ",
     );
 }
@@ -287,15 +301,15 @@ fn short_integers_are_for_storage() {
     ]
     .iter()
     .map(|f| match *f {
-        "short_text" => format!(
-            "{f}(5) error arithmetic is not supported on an r_int16: its size is too small\n"
-        ),
-        "signed" => format!(
-            "{f}(5) error arithmetic is not supported on an r_uint8: its size is too small\n"
-        ),
-        _ => format!(
-            "{f}(5) error arithmetic is not supported on an r_int32: its size is too small\n"
-        ),
+        "short_text" => {
+            format!("{f}(5) error an r_int16 can be stored and converted, but not computed with\n")
+        }
+        "signed" => {
+            format!("{f}(5) error an r_uint8 can be stored and converted, but not computed with\n")
+        }
+        _ => {
+            format!("{f}(5) error an r_int32 can be stored and converted, but not computed with\n")
+        }
     })
     .collect();
     check(

@@ -30,11 +30,9 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
     let class = match f.get(generator::BODY_OF) {
         Some(Const::Obj(class)) => Some(*class),
         _ if code.generator => {
-            if let Some(e) = captured(f, &code) {
-                return FlowResult::new(None, vec![e], signature);
-            }
             let graph = generator::entry_graph(world, id, f, &code);
-            return FlowResult::new(Some(graph), Vec::new(), signature);
+            let errors = captured(f, &code).into_iter().collect();
+            return FlowResult::new(Some(graph), errors, signature);
         }
         _ => None,
     };
@@ -42,21 +40,25 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
     if let Some(e) = captured(f, &code) {
         // What else there is of it works on the variables.
         errors.retain(|e| e.code != CLOSURE);
-        errors.insert(0, e);
+        // Of a generator it is told where that is called.
+        if class.is_none() {
+            errors.insert(0, e);
+        }
     }
     if class.is_some() {
         signature = generator::body_signature();
     }
     let graph = built.and_then(|built| {
         let graph = match class {
-            // It makes classes: not of what is wrong.
-            Some(_) if !errors.is_empty() => return None,
-            Some(class) => generator::body_graph(world, class, built),
+            Some(class) => generator::body_graph(world, class, built).map(|g| (g, Vec::new())),
             None => simplify(world, built),
         };
         graph.map_err(|e| errors.push(e)).ok()
     });
-    FlowResult::new(graph, errors, signature)
+    let (graph, dead) = graph.unzip();
+    let mut result = FlowResult::new(graph, errors, signature);
+    result.dead = dead.unwrap_or_default().into();
+    result
 }
 
 /// The code of a function whose body cannot be compiled: what is wrong in it is told by

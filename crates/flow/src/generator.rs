@@ -76,7 +76,7 @@ pub(crate) fn body_graph(
     iterator: ObjId,
     built: Built,
 ) -> Result<FunctionGraph, FlowError> {
-    let mut graph = simplify(world, built)?;
+    let (mut graph, _) = simplify(world, built)?;
     let g = &mut graph;
     let names = attribute_names(g, g.args());
     let entry = position_class(world, iterator, "Entry", &names);

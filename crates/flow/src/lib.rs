@@ -13,6 +13,7 @@ mod assigned;
 mod build;
 mod comprehension;
 mod context;
+mod dead;
 mod fold;
 mod framestate;
 mod generator;
@@ -28,6 +29,7 @@ mod world;
 
 pub use assigned::{Given, assigned_at, reads_variable};
 pub use build::SYNTAX_ERROR;
+pub use dead::{DeadOperand, DeadOperation};
 pub use result::*;
 pub use text::{flow_text, name_objects, object_names};
 
@@ -138,6 +140,21 @@ pub fn span_at(db: &dyn Db, func: Function, at: Option<u32>) -> Option<Span> {
     Some(Span {
         file: code.file(db)?,
         range,
+    })
+}
+
+/// Place of an item of the list that an instruction of a function displays; of a dict, of a key
+/// or value, counted in turn. Reads positions: for diagnostics only.
+pub fn item_span_at(db: &dyn Db, func: Function, at: u32, item: usize) -> Option<Span> {
+    let data = object(db, Object::new(db, func.program(db), func.obj(db)));
+    let Some(ObjData::Function(f)) = data.as_deref() else {
+        return None;
+    };
+    let spans = code_spans(db, f.code);
+    let items = spans.items_at(at)?;
+    Some(Span {
+        file: f.code.file(db)?,
+        range: *items.get(item.checked_rem(items.len())?)?,
     })
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use taipan_graph::{FunctionGraph, ObjId};
 
+use crate::DeadOperation;
+
 /// The flow graph of a function, or why there is none. Holds no source positions:
 /// [`crate::flow_diagnostics`] has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct FlowResult {
     /// The graph in which calls of [`ERROR_VALUE`] stand for what is wrong: to look for more
     /// mistakes, never to be compiled.
     pub recovered: Option<Arc<FunctionGraph>>,
+    /// Operations that are left out of the graph because nothing needs their results.
+    pub dead: Arc<[DeadOperation]>,
     /// How it is called.
     pub signature: Signature,
 }
@@ -45,6 +49,7 @@ impl FlowResult {
             },
             graph,
             recovered,
+            dead: Arc::new([]),
             signature,
         }
     }

@@ -11,17 +11,22 @@ use taipan_interp::named_id;
 use crate::FlowError;
 use crate::comprehension::detect_list_comprehension;
 use crate::context::Built;
+use crate::dead::{DeadOperation, removed_by};
 use crate::value::Operand;
 use crate::world::World;
 
-/// Makes a proper graph of what the flow context built.
-pub(crate) fn simplify(world: World<'_>, built: Built) -> Result<FunctionGraph, FlowError> {
+/// Makes a proper graph of what the flow context built. With it, the operations that were left
+/// out.
+pub(crate) fn simplify(
+    world: World<'_>,
+    built: Built,
+) -> Result<(FunctionGraph, Vec<DeadOperation>), FlowError> {
     let Built {
         mut graph,
         implicit,
     } = built;
     let g = &mut graph;
-    transform_dead_ops(world, g);
+    let leftovers = removed_by(g, |g| transform_dead_ops(world, g));
     eliminate_empty_blocks(g);
     if let Some(implicit) = implicit {
         remove_assertion_errors(g, implicit);
@@ -39,7 +44,8 @@ pub(crate) fn simplify(world: World<'_>, built: Built) -> Result<FunctionGraph, 
     join_blocks(g);
     detect_list_comprehension(g);
     g.compact();
-    Ok(graph)
+    let dead = leftovers.in_graph(&graph);
+    Ok((graph, dead))
 }
 
 /// Calls of `hasattr` have no effect either.

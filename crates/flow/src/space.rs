@@ -151,7 +151,7 @@ impl FlowSpace<'_> {
     /// The result of an operation on constants, if it is folded.
     fn folded(&mut self, op: HlOp, args: &[Const]) -> Result<Option<Value>, Raised> {
         let computed = fold(self.world, &mut self.constants, op, args);
-        self.computed(op.name(), args, computed)
+        self.computed(|args| op.applied(args), args, computed)
     }
 
     /// The same for a builtin function.
@@ -159,12 +159,16 @@ impl FlowSpace<'_> {
         let args: Option<Vec<Const>> = args.iter().map(|v| v.as_const().cloned()).collect();
         let Some(args) = args else { return Ok(None) };
         let computed = fold_call(self.world, &mut self.constants, function, &args);
-        self.computed(function, &args, computed)
+        self.computed(
+            |args| format!("{function}({})", args.join(", ")),
+            &args,
+            computed,
+        )
     }
 
     fn computed(
         &self,
-        what: &str,
+        written: impl Fn(&[String]) -> String,
         args: &[Const],
         computed: Computed,
     ) -> Result<Option<Value>, Raised> {
@@ -187,10 +191,7 @@ impl FlowSpace<'_> {
                 }
                 let args: Vec<_> = args.iter().map(|c| self.describe(c)).collect();
                 let (class, message) = (raised.class, raised.message);
-                let text = format!(
-                    "{what}({}) always raises {class}: {message}",
-                    args.join(", ")
-                );
+                let text = format!("`{}` always raises {class}: {message}", written(&args));
                 error("TP0223", text)
             }
         }

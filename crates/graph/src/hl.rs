@@ -349,6 +349,79 @@ impl HlOp {
             other => other,
         }
     }
+
+    /// The operation on these operands, as it is written in a program: `1 + x`.
+    pub fn applied(self, operands: &[String]) -> String {
+        match (self, operands) {
+            (HlOp::GetItem, [x, y]) => format!("{x}[{y}]"),
+            (HlOp::GetSlice, [x, y, z]) => format!("{x}[{y}:{z}]"),
+            (HlOp::Pow, [x, y, z]) => format!("pow({x}, {y}, {z})"),
+            (HlOp::Contains, [x, y]) => format!("{y} in {x}"),
+            (op, all) => match (op.symbol(), all) {
+                (Some(symbol), [x, y]) => format!("{x} {symbol} {y}"),
+                (Some(symbol), [x]) => format!("{symbol}{x}"),
+                _ => format!("{}({})", op.name(), all.join(", ")),
+            },
+        }
+    }
+
+    /// The operation as it is written in a program, for messages: `` `+` ``, `` `len()` ``.
+    pub fn spelt(self) -> String {
+        use HlOp::*;
+        let text = match self.not_inplace() {
+            TrueDiv => "true division",
+            GetItem => "indexing",
+            SetItem => "assigning to an item",
+            DelItem => "deleting an item",
+            GetSlice => "slicing",
+            SetSlice => "assigning to a slice",
+            DelSlice => "deleting a slice",
+            GetAttr => "reading an attribute",
+            SetAttr => "assigning to an attribute",
+            DelAttr => "deleting an attribute",
+            Iter | Next => "iteration",
+            SimpleCall | CallArgs => "calling",
+            IsSubtype => "`issubclass()`",
+            AbsOvf => "`abs()`",
+            other => match other.symbol() {
+                Some(symbol) => return format!("`{symbol}`"),
+                None => return format!("`{}()`", other.name()),
+            },
+        };
+        text.to_owned()
+    }
+
+    /// The operator, if it is one.
+    fn symbol(self) -> Option<&'static str> {
+        use HlOp::*;
+        Some(match self.not_inplace() {
+            Is => "is",
+            Add | AddOvf => "+",
+            Sub | SubOvf => "-",
+            Mul | MulOvf => "*",
+            Div | DivOvf => "/",
+            FloorDiv | FloorDivOvf => "//",
+            TrueDiv => "/",
+            Mod | ModOvf => "%",
+            Pow => "**",
+            LShift | LShiftOvf => "<<",
+            RShift => ">>",
+            And => "&",
+            Or => "|",
+            Xor => "^",
+            Neg | NegOvf => "-",
+            Pos => "+",
+            Invert => "~",
+            Lt => "<",
+            Le => "<=",
+            Gt => ">",
+            Ge => ">=",
+            Eq => "==",
+            Ne => "!=",
+            Contains => "in",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for HlOp {

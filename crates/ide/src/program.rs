@@ -86,15 +86,8 @@ impl Workspace {
     pub(crate) fn alone(&self, db: &Database, file: File) -> Option<Program> {
         let path = file.path(db);
         let (_, options) = self.folders.iter().find(|(f, _)| path.starts_with(f))?;
-        (path.extension() == Some("py") && file.exists(db)).then(|| {
-            db.program(
-                path.clone(),
-                options.path.clone(),
-                options.step_limit,
-                false,
-                options.checked,
-            )
-        })
+        (path.extension() == Some("py") && file.exists(db))
+            .then(|| db.program(path.clone(), options, false))
     }
 }
 
@@ -105,15 +98,8 @@ impl Workspace {
         let path = file.path(db);
         let known = self.folders.iter().find(|(f, _)| path.starts_with(f));
         let options = known.map(|(_, o)| o.clone()).unwrap_or_default();
-        (path.extension() == Some("py") && file.exists(db)).then(|| {
-            db.program(
-                path.clone(),
-                options.path,
-                options.step_limit,
-                true,
-                options.checked,
-            )
-        })
+        (path.extension() == Some("py") && file.exists(db))
+            .then(|| db.program(path.clone(), &options, true))
     }
 }
 

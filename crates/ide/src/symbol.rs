@@ -612,7 +612,7 @@ impl<'db> Resolver<'db> {
         for found in body.operations(index.parsed.spans.expr(call)) {
             let targets: Vec<Target> = match found.call {
                 Some(CallInfo::Direct(d)) => vec![d.target],
-                Some(CallInfo::Indirect(i)) => i.targets.iter().map(|(_, t)| *t).collect(),
+                Some(CallInfo::Indirect(i)) => i.targets.to_vec(),
                 Some(CallInfo::Instantiate(i)) => {
                     i.classes.iter().filter_map(|(_, init)| *init).collect()
                 }

@@ -43,6 +43,8 @@ pub(crate) struct Freezer<'a> {
     /// Instances whose `_freeze_()` said yes.
     frozen: &'a FxHashSet<Ref>,
     used: FxHashSet<ObjId>,
+    /// Ids for objects that are not frozen yet.
+    preferred: FxHashMap<Ref, ObjId>,
 }
 
 impl<'a> Freezer<'a> {
@@ -66,7 +68,14 @@ impl<'a> Freezer<'a> {
             modules: module_dicts(heap),
             adtmeths: heap.adtmeths.iter().map(|(id, r)| (*r, *id)).collect(),
             frozen,
+            preferred: FxHashMap::default(),
         }
+    }
+
+    /// Sets the ids that these objects get when they are frozen.
+    pub(crate) fn prefer(&mut self, names: FxHashMap<Ref, ObjId>) {
+        self.used.extend(names.values());
+        self.preferred = names;
     }
 
     /// Whether an object has its id.
@@ -79,9 +88,10 @@ impl<'a> Freezer<'a> {
         self.used.contains(&id) || self.known.is_some_and(|k| k.object(id).is_some())
     }
 
-    /// Freezes what can be reached from these values and has no id yet.
-    pub(crate) fn freeze(&mut self, roots: &[Value]) {
-        let is_known = |r| self.is_known(r);
+    /// Gives ids to what can be reached from these values by way of objects that are at least
+    /// this young and have none yet. Returns these objects.
+    pub(crate) fn name_all(&mut self, roots: &[Value], since: Ref) -> Vec<Ref> {
+        let is_known = |r| r < since || self.is_known(r);
         let mut reached: Vec<Ref> = reachable(self.heap, &self.modules, roots, &is_known)
             .into_iter()
             .collect();
@@ -92,7 +102,12 @@ impl<'a> Freezer<'a> {
             let id = self.assign(*r, &mut sequence);
             self.ids.insert(*r, id);
         }
-        for r in reached {
+        reached
+    }
+
+    /// Freezes what can be reached from these values and has no id yet.
+    pub(crate) fn freeze(&mut self, roots: &[Value]) {
+        for r in self.name_all(roots, Ref(0)) {
             let id = self.ids[&r];
             let data = self.data(r);
             self.objects.insert(id, Arc::new(data));
@@ -100,6 +115,9 @@ impl<'a> Freezer<'a> {
     }
 
     fn assign(&mut self, r: Ref, sequence: &mut FxHashMap<ObjId, u32>) -> ObjId {
+        if let Some(id) = self.preferred.get(&r) {
+            return *id;
+        }
         let key = match self.name(r) {
             // Objects of the same name are the same object.
             Some(id) => return id,
@@ -121,8 +139,8 @@ impl<'a> Freezer<'a> {
         }
     }
 
-    /// The id of an object that the program does not make.
-    fn name(&self, r: Ref) -> Option<ObjId> {
+    /// The id of an object that the program does not make, or that has no identity.
+    pub(crate) fn name(&self, r: Ref) -> Option<ObjId> {
         Some(match self.heap.kind(r) {
             Kind::Class(c) if c.builtin => {
                 let module = self.heap.attr(r, "__module__").and_then(Value::as_text);

@@ -17,8 +17,8 @@ use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R};
-use crate::thaw::{MemoAnswer, Thaw, Thawed, keep_for_later, left_by_makers};
-use crate::{MemoCall, ObjData, Tests, Unwind, named_id, testing};
+use crate::thaw::Thawed;
+use crate::{ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.
 #[derive(Debug, Default)]
@@ -299,7 +299,17 @@ fn is_callable(it: &Interp, v: &Value) -> bool {
 /// Calls the module's `target`, after the functions that prepare the options for it.
 fn call_target(it: &mut Interp, module: Ref) -> R {
     let m = it.load("_taipan_driver")?;
-    it.call_method(&Value::Ref(m), "call_target", &[Value::Ref(module)])
+    let options = it
+        .program
+        .target_options(it.db)
+        .iter()
+        .map(|o| Value::str(o));
+    let options = Value::tuple(options.collect());
+    it.call_method(
+        &Value::Ref(m),
+        "call_target",
+        &[Value::Ref(module), options],
+    )
 }
 
 /// Loads what function bodies import. Of modules of the original toolchain that are
@@ -431,33 +441,15 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
     needs
 }
 
-/// The constant for a plain value, or for an instance or class that the image has already:
-/// most answers are of these kinds, and what the call changed besides is not kept.
-fn needs_no_freezing(it: &Interp, v: &Value, known: &Thawed) -> Option<Const> {
-    Some(match v {
-        Value::None => Const::None,
-        Value::Bool(b) => Const::Bool(*b),
-        Value::Int(i) => Const::Int(*i),
-        Value::Str(s) => Const::Str(s.clone()),
-        Value::Unicode(u) => Const::Unicode(u.clone()),
-        Value::Ref(r) => {
-            let o = it.heap.get(*r);
-            match &o.kind {
-                Kind::Class(_) => {}
-                Kind::Plain if it.heap.class_name(o.class) != "r_singlefloat" => {}
-                _ => return None,
-            }
-            Const::Obj(known.id(*r)?)
-        }
-        _ => return None,
-    })
-}
-
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known; `_cleanup_()` of those that have that only, by which they forget what
 /// is of no use to the program; `_taipan_integer_()` of symbols, which are the integer that
 /// it gives from now on. Answers which ones are frozen.
-fn ask_freeze(it: &mut Interp, roots: &[Value], is_known: &dyn Fn(Ref) -> bool) -> FxHashSet<Ref> {
+pub(crate) fn ask_freeze(
+    it: &mut Interp,
+    roots: &[Value],
+    is_known: &dyn Fn(Ref) -> bool,
+) -> FxHashSet<Ref> {
     let mut frozen = FxHashSet::default();
     let mut asked = FxHashSet::default();
     loop {
@@ -643,63 +635,4 @@ fn span_of(db: &dyn Db, code: CodeId, pc: u32) -> Option<Span> {
     let spans = taipan_code::code_spans(db, code);
     let range = spans.instrs.get(pc as usize).copied().unwrap_or(spans.name);
     Some(Span { file, range })
-}
-
-/// Calls a function of the image after import time (`specialize:memo`). Objects that
-/// the call makes become known under ids made from the call. A call that is given objects
-/// of an earlier one goes on with what that one left.
-pub(crate) fn call(
-    db: &dyn Db,
-    program: Program,
-    image: &Image,
-    key: MemoCall,
-) -> Result<MemoAnswer, Box<Diagnostic>> {
-    let lost = || {
-        Box::new(Diagnostic::error(
-            "TP0212",
-            None,
-            "the function or an argument is not in the image",
-        ))
-    };
-    let (func, args) = (key.func(db), key.args(db));
-    let imported = image.thawed.as_ref().ok_or_else(lost)?;
-    let thawed = left_by_makers(db, args).unwrap_or_else(|| imported.clone());
-    let mut collections = Collections::default();
-    let (mut it, built, v) = loop {
-        let mut it = Interp::over(db, program, &thawed.world);
-        it.collections = collections;
-        let mut thaw = Thaw::new(&thawed, image);
-        let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
-        let mut values = Vec::new();
-        for a in args {
-            values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
-        }
-        let built = thaw.built;
-        let answer = it.call(&callee, &values);
-        match it.collection() {
-            Some(known) => collections = known,
-            None => {
-                let v = answer.map_err(|e| Box::new(diagnose(&it, &e)))?;
-                break (it, built, v);
-            }
-        }
-    };
-    if let Some(c) = needs_no_freezing(&it, &v, &thawed) {
-        return Ok(c.into());
-    }
-    let scope: Vec<String> = args.iter().map(Const::to_string).collect();
-    let scope = format!("{func:?}({})", scope.join(", "));
-    let ids: FxHashMap<Ref, ObjId> = built.iter().map(|(id, r)| (*r, *id)).collect();
-    let is_known = |r| thawed.id(r).is_some() || ids.contains_key(&r);
-    let frozen = ask_freeze(&mut it, std::slice::from_ref(&v), &is_known);
-    let mut freezer = Freezer::new(db, &it.heap, scope, Some(&thawed), ids, &frozen);
-    freezer.freeze(std::slice::from_ref(&v));
-    let value = freezer.constant(&v);
-    let (mut made, ids) = (freezer.objects, freezer.ids);
-    made.retain(|id, _| !image.objects.contains_key(id));
-    if !made.is_empty() {
-        let left = Thawed::new(it.into_world(), ids, Some(thawed));
-        keep_for_later(db, key, made.keys().copied(), Arc::new(left));
-    }
-    Ok(MemoAnswer { value, made })
 }

@@ -18,6 +18,7 @@ mod engine;
 mod freeze;
 mod import_time;
 mod left_out;
+mod memo;
 mod mixins;
 mod queries;
 pub mod reads;

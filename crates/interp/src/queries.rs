@@ -9,12 +9,13 @@ mod tracked;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, File, FileContents, Program, valid_up_to};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
+use crate::memo::{self, MemoRun};
 use crate::reads::{Query, note};
 use crate::thaw::{MemoAnswer, made_later};
 use crate::{ObjData, Tests};
@@ -225,20 +226,66 @@ pub fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
     answer.map(|a| a.value.clone()).map_err(Clone::clone)
 }
 
-/// The objects that such a call made, with their content now; their ids do not depend on it.
-/// None if the call failed.
-pub fn memo_objects(db: &dyn Db, key: MemoCall) -> Option<&FxHashMap<ObjId, Arc<ObjData>>> {
-    let answer = memo_answer(db, key).as_ref().ok()?;
-    Some(&answer.made)
+/// The objects that such a call made, by itself or by memo calls that it ran, with their
+/// content now; their ids do not depend on it. Empty if the call failed.
+pub fn memo_objects(db: &dyn Db, key: MemoCall) -> Vec<(ObjId, Arc<ObjData>)> {
+    let mut made = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut calls = vec![key];
+    while let Some(call) = calls.pop() {
+        if seen.insert(call)
+            && let Ok(answer) = memo_answer(db, call)
+        {
+            made.extend(answer.made.iter().map(|(id, data)| (*id, data.clone())));
+            calls.extend(&answer.inner);
+        }
+    }
+    made
 }
 
-/// What a call at compile time came to, with the objects that it made. No two runs of a
-/// call are taken for equal: what goes on with the heap that it left runs again, too.
-#[salsa::tracked(no_eq)]
-pub(crate) fn memo_answer(db: &dyn Db, key: MemoCall) -> Result<Arc<MemoAnswer>, Box<Diagnostic>> {
+/// What a call at compile time left, before its objects have their content for others. No two
+/// runs of a call are taken for equal: what goes on with the heap that it left runs again, too.
+#[salsa::tracked(no_eq, cycle_result = needs_itself)]
+pub(crate) fn memo_run(db: &dyn Db, key: MemoCall) -> Result<Arc<MemoRun>, Box<Diagnostic>> {
     let program = key.program(db);
-    let image = image(db, program);
-    crate::import_time::call(db, program, image, key).map(Arc::new)
+    memo::run(db, program, image(db, program), key).map(Arc::new)
+}
+
+/// What a call at compile time came to, with the objects that it made. As [`memo_run`], it is
+/// never equal to what it was.
+#[salsa::tracked(no_eq, cycle_result = settles_itself)]
+pub(crate) fn memo_answer(db: &dyn Db, key: MemoCall) -> Result<Arc<MemoAnswer>, Box<Diagnostic>> {
+    let run = memo_run(db, key).as_ref().map_err(Clone::clone)?;
+    let image = image(db, key.program(db));
+    Ok(Arc::new(memo::settle(db, image, key, run)))
+}
+
+fn needs_itself(
+    db: &dyn Db,
+    _id: salsa::Id,
+    key: MemoCall,
+) -> Result<Arc<MemoRun>, Box<Diagnostic>> {
+    Err(cycle(db, key))
+}
+
+fn settles_itself(
+    db: &dyn Db,
+    _id: salsa::Id,
+    key: MemoCall,
+) -> Result<Arc<MemoAnswer>, Box<Diagnostic>> {
+    Err(cycle(db, key))
+}
+
+/// A call that is given what it makes itself.
+fn cycle(db: &dyn Db, key: MemoCall) -> Box<Diagnostic> {
+    let objects = &image(db, key.program(db)).objects;
+    let name = match objects.get(&key.func(db)).map(|o| &**o) {
+        Some(ObjData::Function(f)) => format!("{}()", f.name),
+        _ => "a call".to_owned(),
+    };
+    let message =
+        format!("{name} needs objects that another call makes, which needs those of this one");
+    Box::new(Diagnostic::error("TP0212", None, message))
 }
 
 /// The function that a dotted name in the target module stands for: `f`, `C.method`.

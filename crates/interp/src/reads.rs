@@ -72,6 +72,10 @@ pub enum Query {
     ClassBase,
     /// `class_attr`
     ClassAttr,
+    /// `bound_methods`
+    BoundMethods,
+    /// `call_targets`
+    CallTargets,
     /// `class_range`
     ClassRange,
     /// `is_leaf`

@@ -71,6 +71,9 @@ pub(crate) struct MemoAnswer {
     pub(crate) value: Const,
     /// The content of the objects that it made. Their ids do not depend on it.
     pub(crate) made: FxHashMap<ObjId, Arc<ObjData>>,
+    /// Memo calls that it ran and whose objects are the ones that these calls make by
+    /// themselves.
+    pub(crate) inner: Vec<MemoCall>,
 }
 
 impl From<Const> for MemoAnswer {
@@ -78,6 +81,7 @@ impl From<Const> for MemoAnswer {
         MemoAnswer {
             value,
             made: FxHashMap::default(),
+            inner: Vec::new(),
         }
     }
 }
@@ -96,16 +100,21 @@ fn with_makers<R>(db: &dyn Db, f: impl FnOnce(&mut Makers) -> R) -> R {
     }
 }
 
-/// Notes what a call left for later calls that are given what it made.
+/// Notes what a call left for later calls that are given what it made. What inner calls have
+/// made is theirs: until they are asked for themselves this is where it is.
 pub(crate) fn keep_for_later(
     db: &dyn Db,
     call: MemoCall,
     made: impl Iterator<Item = ObjId>,
+    shared: &FxHashMap<ObjId, MemoCall>,
     left: Arc<Thawed>,
 ) {
     with_makers(db, |makers| {
         for id in made {
             makers.insert(id, (call, left.clone()));
+        }
+        for (id, inner) in shared {
+            makers.entry(*id).or_insert_with(|| (*inner, left.clone()));
         }
     });
 }
@@ -119,7 +128,8 @@ pub(crate) fn made_later(db: &dyn Db, id: ObjId) -> Option<Arc<ObjData>> {
     made.or_else(|| synthetic(db, id))
 }
 
-fn collect_objects(c: &Const, out: &mut Vec<ObjId>) {
+/// The objects that a constant refers to.
+pub(crate) fn collect_objects(c: &Const, out: &mut Vec<ObjId>) {
     match c {
         Const::Obj(id) => out.push(*id),
         Const::Tuple(items) => items.iter().for_each(|c| collect_objects(c, out)),

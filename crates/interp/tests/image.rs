@@ -576,3 +576,91 @@ fn target_gives_the_entry_point() {
     let entry = entry_point(&db, program).clone().unwrap();
     assert_eq!(Const::Obj(entry), global(&db, program, "run"));
 }
+
+#[test]
+fn target_is_given_its_options() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.config.config import BoolOption, OptionDescription, to_optparse
+
+        def run(argv): return 0
+
+        def get_additional_config_options():
+            return OptionDescription('own', 'options', [
+                BoolOption('full', 'all of it', default=False, cmdline='--full'),
+                BoolOption('small', 'little of it', default=True, cmdline='--small')])
+
+        def target(driver, args):
+            parser = to_optparse(driver.config, useoptions=['own.*'])
+            print args, parser.parse_args(args)[1]
+            print driver.config.own.full, driver.config.own.small
+            return run, None
+        ",
+    );
+    let options = ["--full", "--no-small", "more"];
+    let program = Program::builder("/main.py".into(), vec![], 1_000_000)
+        .target_options(options.map(str::to_owned).into())
+        .new(&db);
+    expect![[r#"
+        ['--full', '--no-small', 'more'] ['more']
+        True False
+    "#]]
+    .assert_eq(&image(&db, program).printed);
+}
+
+/// Programs that look at the arguments of functions see those of decorated ones.
+#[test]
+fn look_inside_iff_keeps_the_names_of_arguments() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rlib import jit
+        class A(object):
+            @jit.look_inside_iff(lambda self, n, m: n)
+            def f(self, n, m):
+                return n + m
+        code = A.f.im_func.func_code
+        print A.f.__name__, code.co_varnames[:code.co_argcount], A().f(3, 4)
+        ",
+    );
+    expect![[r#"
+        f ('self', 'n', 'm') 7
+    "#]]
+    .assert_eq(&image(&db, db.program()).printed);
+}
+
+/// What programs do at run time they may also do while they load.
+#[test]
+fn one_thread_holds_the_lock() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rlib import rgil, rtimer, rmmap
+        rgil.release()
+        rgil.acquire()
+        rgil.yield_thread()
+        print rgil.am_I_holding_the_GIL(), rtimer._is_64_bit, rmmap._POSIX
+        ",
+    );
+    expect![[r#"
+        True True True
+    "#]]
+    .assert_eq(&image(&db, db.program()).printed);
+}
+
+/// A policy of the program's own is looked at beside parts of the toolchain that are absent.
+#[test]
+fn a_policy_beside_absent_parts() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.translator.simplify import get_funcobj
+        class Policy(object):
+            def specialize__lookup(self, funcdesc, args_s): pass
+        def found(n): return n
+        found._annspecialcase_ = 'specialize:lookup'
+        def run(argv): return 0
+        def target(driver, args): return run, None, Policy()
+        ",
+    );
+    let program = db.program();
+    let entry = entry_point(&db, program).clone().unwrap();
+    assert_eq!(Const::Obj(entry), global(&db, program, "run"));
+}

@@ -37,10 +37,14 @@ pub struct CLibrary {
     pub headers: Vec<(String, String)>,
 }
 
-/// What every C source starts with.
+/// What every C source starts with: all features of the system's headers are on, as in the
+/// original toolchain.
 const PRELUDE: &str = "\
 #ifndef TAIPAN_PRELUDE
 #define TAIPAN_PRELUDE
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 typedef long Signed;
 typedef unsigned long Unsigned;
 #define RPY_EXTERN extern __attribute__((visibility(\"default\")))
@@ -62,7 +66,7 @@ impl CLibrary {
     }
 
     fn header(&self) -> String {
-        let mut out = PRELUDE.to_owned();
+        let mut out = format!("{PRELUDE}#include <stddef.h>\n");
         for line in &self.pre_include_bits {
             out.push_str(line);
             out.push('\n');

@@ -16,6 +16,8 @@ pub enum Kind {
     Int,
     /// `SomeInteger(nonneg)`, as result.
     Nonneg,
+    /// `SomeInteger(r_uint)`, as result.
+    Uint,
     /// `SomeFloat`; integers given for it are converted.
     Float,
     /// `SomeChar`
@@ -121,13 +123,13 @@ functions! {
     "os.fsync" = "rposix.ll_os_fsync", (Int) -> None, "OSError";
     "os.ftruncate" = "rposix.ll_os_ftruncate", (Int, Int) -> None, "OSError";
     "os.getcwd" = "rposix.ll_os_getcwd", () -> Str0, "OSError";
-    "os.getegid" = "rposix.ll_os_getegid", () -> Int, "";
+    "os.getegid" = "rposix.ll_os_getegid", () -> Uint, "";
     "os.getenv" = "rposix.ll_os_getenv", (Str, StrOrNone = Default::None) -> Str0OrNone, "";
-    "os.geteuid" = "rposix.ll_os_geteuid", () -> Int, "";
-    "os.getgid" = "rposix.ll_os_getgid", () -> Int, "";
+    "os.geteuid" = "rposix.ll_os_geteuid", () -> Uint, "";
+    "os.getgid" = "rposix.ll_os_getgid", () -> Uint, "";
     "os.getpid" = "rposix.ll_os_getpid", () -> Int, "";
     "os.getppid" = "rposix.ll_os_getppid", () -> Int, "";
-    "os.getuid" = "rposix.ll_os_getuid", () -> Int, "";
+    "os.getuid" = "rposix.ll_os_getuid", () -> Uint, "";
     "os.isatty" = "rposix.ll_os_isatty", (Int) -> Bool, "";
     "os.kill" = "rposix.ll_os_kill", (Int, Int) -> None, "OSError";
     "os.link" = "rposix.ll_os_link", (Str, Str) -> None, "OSError";

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use taipan_annotator::{
-    ArgSource, CallInfo, Desc, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Spec,
-    Target,
+    ArgSource, CallInfo, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Spec, Target,
 };
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
@@ -17,7 +17,7 @@ use taipan_lltype::{
 
 use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::{ClassesPbcRepr, ErasedRepr, FunctionsPbcRepr, InstanceRepr, rtype_erase};
-use crate::{Hop, RType, Repr, Typed, TyperError, containers, synth};
+use crate::{Hop, RType, RTyper, Repr, Typed, TyperError, containers, queries, synth};
 
 /// Types a call that is not one of a builtin function.
 pub(crate) fn rtype_call(hop: &Hop<'_>) -> RType {
@@ -161,7 +161,7 @@ fn direct(hop: &Hop<'_>, call: &DirectCall) -> RType {
 }
 
 fn indirect(hop: &Hop<'_>, call: &IndirectCall) -> RType {
-    if let [(_, target)] = &call.targets[..] {
+    if let [target] = &call.targets[..] {
         return direct(
             hop,
             &DirectCall {
@@ -170,7 +170,7 @@ fn indirect(hop: &Hop<'_>, call: &IndirectCall) -> RType {
             },
         );
     }
-    check_targets(hop, call.targets.iter().map(|(_, t)| *t))?;
+    let syms = call_targets(hop, call.targets.clone())?;
     let (fnptr, r_fn) = function_pointer(hop)?;
     let Repr::Functions(r_fn) = &r_fn else {
         return Err(TyperError::internal("an indirect call of one function"));
@@ -181,21 +181,31 @@ fn indirect(hop: &Hop<'_>, call: &IndirectCall) -> RType {
         r_fn,
         call.family,
         call.row,
-        &call.targets,
+        syms,
         &call.args,
         None,
     )
 }
 
+fn call_targets(hop: &Hop<'_>, targets: Arc<[Target]>) -> Typed<Arc<[FuncSym]>> {
+    let rt = hop.rt;
+    let set = queries::CallTargets::new(rt.db, rt.roots()?, targets);
+    queries::call_targets(rt.db, set)
+}
+
+/// The names of the functions that a call may reach.
+///
 /// A row of a call family has one graph of each function: where a call wants two of one,
 /// nothing at run time tells which (RPython fails on it, too).
-fn check_targets(hop: &Hop<'_>, targets: impl Iterator<Item = Target>) -> Typed<()> {
+pub(crate) fn target_syms(rt: &RTyper<'_>, targets: &[Target]) -> Typed<Arc<[FuncSym]>> {
     let mut seen: FxHashMap<ObjId, Spec> = FxHashMap::default();
     for target in targets {
-        let Target::Spec(spec) = target else { continue };
-        let func = spec.func(hop.rt.db);
+        let Target::Spec(spec) = *target else {
+            continue;
+        };
+        let func = spec.func(rt.db);
         if *seen.entry(func).or_insert(spec) != spec {
-            let name = match &*hop.rt.object(func)? {
+            let name = match &*rt.object(func)? {
                 ObjData::Function(f) => f.name.clone(),
                 _ => "a function".into(),
             };
@@ -205,10 +215,11 @@ fn check_targets(hop: &Hop<'_>, targets: impl Iterator<Item = Target>) -> Typed<
                     "several classes share the function {name}(), and what it is specialised by \
                      differs among them: one call cannot choose"
                 ),
-            ));
+            )
+            .with_help("define the function in each of the classes"));
         }
     }
-    Ok(())
+    targets.iter().map(|t| rt.target_sym(*t)).collect()
 }
 
 /// The callee as a function pointer: itself, or what the vtable of its self has.
@@ -239,7 +250,7 @@ fn call_row(
     r_fn: &Arc<FunctionsPbcRepr>,
     family: ObjId,
     row: u32,
-    targets: &[(Desc, Target)],
+    targets: Arc<[FuncSym]>,
     sources: &[ArgSource],
     made: Made<'_>,
 ) -> RType {
@@ -255,16 +266,7 @@ fn call_row(
     let result = callee.result.lowleveltype();
     let mut args = vec![fnptr];
     args.extend(arguments(hop, sources, &callee.args, made)?);
-    let mut syms: Vec<FuncSym> = Vec::new();
-    for (_, t) in targets {
-        let sym = rt.target_sym(*t)?;
-        if !syms.contains(&sym) {
-            syms.push(sym);
-        }
-    }
-    args.push(Operand::Const(LLConst::Void(VoidConst::Targets(
-        syms.into(),
-    ))));
+    args.push(Operand::Const(LLConst::Void(VoidConst::Targets(targets))));
     hop.exception_is_here()?;
     let v = hop.genop(PlainOp::IndirectCall, args, result);
     finish(hop, v, &callee.result)
@@ -297,19 +299,16 @@ fn call_init(
     row: u32,
     call: &Instantiate,
 ) -> Typed<()> {
-    check_targets(hop, call.classes.iter().filter_map(|(_, init)| *init))?;
+    let inits: IndexSet<Target, FxBuildHasher> =
+        call.classes.iter().filter_map(|(_, init)| *init).collect();
+    let syms = call_targets(hop, inits.into_iter().collect())?;
     let made = Some((v, &hop.r_result));
     let mut hop2 = hop.clone();
     hop2.r_result = Repr::None;
     let (vinit, r_init) = r_classes.getpbcfield(hop.llops, vcls, "__init__")?;
     match &r_init {
         Repr::Functions(r) => {
-            let targets: Vec<(Desc, Target)> = call
-                .classes
-                .iter()
-                .filter_map(|(c, init)| Some((Desc::Class(*c), (*init)?)))
-                .collect();
-            call_row(&hop2, vinit, r, family, row, &targets, &call.args, made)?;
+            call_row(&hop2, vinit, r, family, row, syms, &call.args, made)?;
         }
         _ => {
             let target = call

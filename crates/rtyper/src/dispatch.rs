@@ -60,7 +60,7 @@ pub(crate) fn dispatch(hop: &Hop<'_>) -> RType {
         CallArgs => r.rtype_call_args(hop),
         _ => match hop.args_r.get(1).cloned() {
             Some(second) => pairs::rtype_pair(hop, &first, &second),
-            None => Err(TyperError::missing(hop.op.name(), r.describe())),
+            None => Err(TyperError::missing(hop.op.spelt(), r.describe())),
         },
     }
 }

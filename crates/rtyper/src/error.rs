@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use taipan_base::{Diagnostic, Span};
+
 /// Why an operation or a value cannot be given a low-level form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TyperError {
@@ -9,6 +11,8 @@ pub struct TyperError {
     pub code: &'static str,
     /// What is wrong, on one line.
     pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
     /// Index of the bytecode instruction it is about, once known.
     pub at: Option<u32>,
 }
@@ -19,9 +23,15 @@ impl TyperError {
         TyperError::with_code("TP0401", message)
     }
 
+    /// There is no such operation on values of this kind: `TP0402`. The operation as it is
+    /// written, and what it works on.
+    pub fn missing(op: impl fmt::Display, of: impl fmt::Display) -> TyperError {
+        TyperError::not_rpython(format_args!("{op} of {of}"))
+    }
+
     /// There is no such operation on values of this kind: `TP0402`.
-    pub fn missing(op: &str, on: impl fmt::Display) -> TyperError {
-        TyperError::with_code("TP0402", format!("no low-level form of '{op}' on {on}"))
+    pub fn not_rpython(what: impl fmt::Display) -> TyperError {
+        TyperError::with_code("TP0402", format!("{what} is not RPython"))
     }
 
     /// Two stages disagree; a bug of the compiler and not of the program: `TP0499`.
@@ -34,8 +44,32 @@ impl TyperError {
         TyperError {
             code,
             message: message.into(),
+            help: None,
             at: None,
         }
+    }
+
+    /// With what to write instead.
+    pub fn with_help(mut self, help: impl Into<String>) -> TyperError {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// What another query found.
+    pub(crate) fn of(d: Diagnostic) -> TyperError {
+        TyperError {
+            code: d.code,
+            message: d.message,
+            help: d.help,
+            at: None,
+        }
+    }
+
+    /// As a diagnostic about that place.
+    pub fn diagnostic(self, span: Option<Span>) -> Diagnostic {
+        let mut d = Diagnostic::error(self.code, span, self.message);
+        d.help = self.help;
+        d
     }
 }
 

@@ -66,15 +66,16 @@ impl<'a> Hop<'a> {
 
     /// The argument, converted to that Repr.
     pub fn inputarg(&self, to: &Repr, i: usize) -> Typed<LLOperand> {
-        let v = self.args_v.get(i).ok_or_else(|| {
-            TyperError::new(format!("'{}' has too few arguments", self.op.name()))
-        })?;
+        let v = self
+            .args_v
+            .get(i)
+            .ok_or_else(|| TyperError::new(format!("too few operands for {}", self.op.spelt())))?;
         match v {
             ArgValue::Const(c) => self.inputconst(to, c),
             ArgValue::Interior(v) if let Repr::InteriorPtr(r) = to => Ok(r.make_box(self.llops, v)),
             ArgValue::Interior(_) => Err(TyperError::with_code(
                 "TP0414",
-                "a pointer to an inlined part is used as a value",
+                "a part of a structure is used as a value of its own",
             )),
             ArgValue::Low(v) => match &self.args_s[i].const_ {
                 Some(c) => self.inputconst(to, c),
@@ -87,8 +88,8 @@ impl<'a> Hop<'a> {
     pub fn inputargs<const N: usize>(&self, to: [&Repr; N]) -> Typed<[LLOperand; N]> {
         if self.nb_args() != N {
             return Err(TyperError::new(format!(
-                "'{}' takes {N} arguments here, not {}",
-                self.op.name(),
+                "{} with {} operands instead of {N} is not RPython",
+                self.op.spelt(),
                 self.nb_args()
             )));
         }
@@ -224,9 +225,9 @@ impl<'a> Hop<'a> {
             for case in self.exceptionlinks {
                 if !checked.contains(case) {
                     return Err(TyperError::new(format!(
-                        "the exception {} is caught here, but '{}' never raises it",
+                        "{} is caught here, but {} never raises it",
                         self.rt.class_name(*case),
-                        self.op.name()
+                        self.op.spelt()
                     )));
                 }
             }
@@ -275,10 +276,9 @@ impl<'a> Hop<'a> {
         }
         for (i, which) in [(1, "start"), (2, "stop")] {
             if let SomeKind::Integer { nonneg: false, .. } = self.args_s[i].kind {
-                return Err(TyperError::with_code(
-                    "TP0403",
-                    format!("slice {which} must be proved non-negative"),
-                ));
+                return Err(TyperError::internal(format!(
+                    "slicing: the {which} may be negative"
+                )));
             }
         }
         let signed = Repr::signed();

@@ -29,6 +29,7 @@ mod llops;
 mod pairs;
 mod program;
 mod queries;
+mod remedies;
 mod repr;
 pub mod reprs;
 mod rtyper;

@@ -8,6 +8,7 @@
 use taipan_graph::HlOp;
 use taipan_lltype::{BOOL, LLOperand, PlainOp};
 
+use crate::remedies::no_pair;
 use crate::{Hop, LLOps, RType, Repr, Typed, TyperError, containers, reprs};
 
 /// Types a binary operation on these two Reprs, if it knows how.
@@ -49,14 +50,7 @@ pub(crate) fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
     if hop.op == HlOp::Is {
         return rtype_is(hop, r1, r2);
     }
-    Err(TyperError::missing(
-        hop.op.name(),
-        format_args!(
-            "{} and {}",
-            r1.methods().describe(),
-            r2.methods().describe()
-        ),
-    ))
+    Err(no_pair(hop.op, r1, r2))
 }
 
 /// Converts a value between different Reprs.
@@ -74,7 +68,7 @@ pub(crate) fn convert_from_to(
     Err(TyperError::with_code(
         "TP0404",
         format!(
-            "cannot convert {} to {}",
+            "{} cannot be used as {}",
             from.methods().describe(),
             to.methods().describe()
         ),
@@ -93,14 +87,7 @@ pub(crate) fn rtype_is(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
     };
     let t = r1.lowleveltype();
     if t.pointee().is_none() || t != r2.lowleveltype() {
-        return Err(TyperError::missing(
-            "is",
-            format_args!(
-                "{} and {}",
-                r1.methods().describe(),
-                r2.methods().describe()
-            ),
-        ));
+        return Err(no_pair(HlOp::Is, r1, r2));
     }
     let args = hop.inputargs([r1, r2])?;
     Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))

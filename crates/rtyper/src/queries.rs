@@ -9,7 +9,7 @@ use std::sync::Arc;
 use salsa::plumbing::AsId;
 use taipan_annotator::reads::{self, Query};
 use taipan_annotator::{
-    Attribute, Class, ClassAttributes, HelperKey, Roots, SomeKind, SomeValue, Spec,
+    Attribute, Class, ClassAttributes, Desc, HelperKey, Roots, SomeKind, SomeValue, Spec, Target,
 };
 use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::ObjId;
@@ -21,6 +21,7 @@ use taipan_lltype::{
 
 use crate::exceptions::{builtin_exception, forced_attributes};
 use crate::kept::kept;
+use crate::reprs::BoundMethods;
 use crate::rtyper::helper_arg_type;
 use crate::{RTyper, Typed, TyperError, Universe};
 
@@ -87,6 +88,28 @@ pub struct AttrKey {
     pub name: Box<str>,
 }
 
+/// A set of bound methods.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct MethodSet {
+    /// Whose classes they are of.
+    #[returns(copy)]
+    pub universe: Universe,
+    /// The methods.
+    #[returns(ref)]
+    pub descs: Arc<[Desc]>,
+}
+
+/// What calls of one set of functions may reach.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub struct CallTargets {
+    /// Whose functions they are.
+    #[returns(copy)]
+    pub roots: Roots,
+    /// The functions, each once.
+    #[returns(ref)]
+    pub targets: Arc<[Target]>,
+}
+
 /// Where an attribute of instances lives, and what it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassAttr {
@@ -124,7 +147,7 @@ fn outcome<T>(result: Result<T, Diagnostic>) -> Outcome<T> {
 }
 
 fn diagnostic(e: TyperError) -> Diagnostic {
-    Diagnostic::error(e.code, None, e.message)
+    e.diagnostic(None)
 }
 
 /// A function in low-level form. Depends on its own annotation, on the signatures of
@@ -235,6 +258,18 @@ pub(crate) fn class_attributes(db: &dyn Db, class: ClassKey) -> Arc<ClassAttribu
 pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
     reads::note(Query::ClassAttr, key.as_id());
     tracked::class_attr(db, key)
+}
+
+/// What the methods of a set have in common.
+pub(crate) fn bound_methods(db: &dyn Db, set: MethodSet) -> Typed<Arc<BoundMethods>> {
+    reads::note(Query::BoundMethods, set.as_id());
+    tracked::bound_methods(db, set)
+}
+
+/// The names of the functions that a call may reach.
+pub(crate) fn call_targets(db: &dyn Db, set: CallTargets) -> Typed<Arc<[FuncSym]>> {
+    reads::note(Query::CallTargets, set.as_id());
+    tracked::call_targets(db, set)
 }
 
 pub(crate) fn instance_struct(name: &str, class: ObjId) -> LLType {

@@ -103,7 +103,7 @@ macro_rules! unary_methods {
         $($(#[$m])*
         fn $name(&self, hop: &Hop<'_>) -> RType {
             let _ = hop;
-            Err(TyperError::missing($op, self.describe()))
+            Err(TyperError::not_rpython(format_args!($op, self.describe())))
         })*
     };
 }
@@ -127,13 +127,17 @@ pub trait ReprMethods: Debug {
     /// serves.
     fn get_ll_eq_function(&self, rt: &RTyper<'_>) -> Typed<Option<FuncSym>> {
         let _ = rt;
-        Err(TyperError::missing("==", self.describe()))
+        Err(TyperError::missing("`==`", self.describe()))
     }
 
     /// Helper that computes the hash of a value.
     fn get_ll_hash_function(&self, rt: &RTyper<'_>) -> Typed<FuncSym> {
         let _ = rt;
-        Err(TyperError::missing("hash", self.describe()))
+        let what = self.describe();
+        Err(TyperError::with_code(
+            "TP0402",
+            format!("{what} cannot be the key of a dict: it has no hash"),
+        ))
     }
 
     /// Whether the hash is so cheap that dicts need not keep it.
@@ -144,7 +148,10 @@ pub trait ReprMethods: Debug {
     /// A call of method `name` of a builtin kind. Argument 0 is self.
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
         let _ = hop;
-        Err(TyperError::missing(&format!(".{name}()"), self.describe()))
+        Err(TyperError::missing(
+            format_args!("`.{name}()`"),
+            self.describe(),
+        ))
     }
 
     /// `x.name`. Methods of builtin kinds are represented as their self.
@@ -152,7 +159,7 @@ pub trait ReprMethods: Debug {
         match &hop.r_result {
             Repr::BuiltinMethod(m) => hop.inputarg(&m.self_repr, 0).map(Some),
             _ => Err(TyperError::missing(
-                &format!(".{}", hop.const_name(1)?),
+                format_args!("`.{}`", hop.const_name(1)?),
                 self.describe(),
             )),
         }
@@ -196,7 +203,7 @@ pub trait ReprMethods: Debug {
                 *taipan_lltype::BOOL,
             )));
         }
-        Err(TyperError::missing("isinstance", self.describe()))
+        Err(TyperError::missing("`isinstance()`", self.describe()))
     }
 
     /// A hint changes nothing by itself.
@@ -207,71 +214,71 @@ pub trait ReprMethods: Debug {
 
     unary_methods! {
         /// `x.name = v`
-        rtype_setattr = "attribute assignment";
+        rtype_setattr = "assigning to an attribute of {}";
         /// `del x.name`
-        rtype_delattr = "attribute deletion";
+        rtype_delattr = "deleting an attribute of {}";
         /// `len(x)`
-        rtype_len = "len";
+        rtype_len = "`len()` of {}";
         /// `str(x)`
-        rtype_str = "str";
+        rtype_str = "`str()` of {}";
         /// `repr(x)`
-        rtype_repr = "repr";
+        rtype_repr = "`repr()` of {}";
         /// `unicode(x)`
-        rtype_unicode = "unicode";
+        rtype_unicode = "`unicode()` of {}";
         /// `iter(x)`
-        rtype_iter = "iteration";
+        rtype_iter = "iteration over {}";
         /// The next item.
-        rtype_next = "next";
+        rtype_next = "`next()` of {}";
         /// `x(...)`
-        rtype_simple_call = "call";
+        rtype_simple_call = "calling {}";
         /// `x(..., k=v, *args)`
-        rtype_call_args = "call";
+        rtype_call_args = "calling {}";
         /// `x[a:b]`
-        rtype_getslice = "slicing";
+        rtype_getslice = "slicing of {}";
         /// `x[a:b] = v`
-        rtype_setslice = "slice assignment";
+        rtype_setslice = "assigning to a slice of {}";
         /// `del x[a:b]`
-        rtype_delslice = "slice deletion";
+        rtype_delslice = "deleting a slice of {}";
         /// `+x`
-        rtype_pos = "unary +";
+        rtype_pos = "`+` of {}";
         /// `-x`
-        rtype_neg = "unary -";
+        rtype_neg = "`-` of {}";
         /// `-x` with overflow check.
-        rtype_neg_ovf = "unary -";
+        rtype_neg_ovf = "`-` of {}";
         /// `abs(x)`
-        rtype_abs = "abs";
+        rtype_abs = "`abs()` of {}";
         /// `abs(x)` with overflow check.
-        rtype_abs_ovf = "abs";
+        rtype_abs_ovf = "`abs()` of {}";
         /// `~x`
-        rtype_invert = "~";
+        rtype_invert = "`~` of {}";
         /// `ord(x)`
-        rtype_ord = "ord";
+        rtype_ord = "`ord()` of {}";
         /// `chr(x)`
-        rtype_chr = "chr";
+        rtype_chr = "`chr()` of {}";
         /// `unichr(x)`
-        rtype_unichr = "unichr";
+        rtype_unichr = "`unichr()` of {}";
         /// `int(x)`
-        rtype_int = "int";
+        rtype_int = "`int()` of {}";
         /// `float(x)`
-        rtype_float = "float";
+        rtype_float = "`float()` of {}";
         /// `long(x)`
-        rtype_long = "long";
+        rtype_long = "`long()` of {}";
         /// `hex(x)`
-        rtype_hex = "hex";
+        rtype_hex = "`hex()` of {}";
         /// `oct(x)`
-        rtype_oct = "oct";
+        rtype_oct = "`oct()` of {}";
         /// `bin(x)`
-        rtype_bin = "bin";
+        rtype_bin = "`bin()` of {}";
         /// `id(x)`
-        rtype_id = "id";
+        rtype_id = "`id()` of {}";
         /// `type(x)`
-        rtype_type = "type";
+        rtype_type = "`type()` of {}";
         /// `issubclass(x, y)`
-        rtype_issubtype = "issubclass";
+        rtype_issubtype = "`issubclass()` of {}";
         /// `list(x)`
-        rtype_bltn_list = "list";
+        rtype_bltn_list = "`list()` of {}";
         /// `bytearray(x)`
-        rtype_bytearray = "bytearray";
+        rtype_bytearray = "`bytearray()` of {}";
     }
 }
 

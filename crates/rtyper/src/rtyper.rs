@@ -202,7 +202,7 @@ impl<'a> RTyper<'a> {
             SomeKind::LLFunc(f) => Repr::LLFunc(f.clone()),
             SomeKind::Conflict => {
                 return Err(TyperError::new(
-                    "values of kinds that do not go together meet here",
+                    "values of different kinds come together here",
                 ));
             }
         })
@@ -408,8 +408,7 @@ impl<'a> RTyper<'a> {
             StructId::Instance(_) | StructId::Vtable(_) => {}
         }
         let key = queries::LayoutKey::new(self.db, self.roots()?, id);
-        queries::struct_body(self.db, key)
-            .map_err(|d| TyperError::with_code(d.code, d.message.clone()))
+        queries::struct_body(self.db, key).map_err(TyperError::of)
     }
 
     // ---- image ----

@@ -47,7 +47,7 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
             Some(at) => instruction_span(db, spec, at),
             None => taipan_flow::span_at(db, spec.function(db), None),
         };
-        Diagnostic::error(e.code, span, e.message)
+        e.diagnostic(span)
     })
 }
 

@@ -293,7 +293,7 @@ fn signed_against_unsigned() {
         return(b2)
         except(etype, evalue)",
         expect![[r#"
-            TP0409: comparing a signed and an unsigned number (at Some(3))
+            TP0409: a signed and an unsigned number are compared (at Some(3))
         "#]],
     );
 }

@@ -91,6 +91,7 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
 fn options(folder: &Utf8Path, config: &Config, settings: &Settings) -> LoadOptions {
     let mut options = LoadOptions {
         path: settings.path.iter().map(|p| folder.join(p)).collect(),
+        target_options: config.target_options.clone(),
         ..LoadOptions::default()
     };
     options.path.extend(config.path.iter().cloned());

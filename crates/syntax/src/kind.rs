@@ -21,7 +21,6 @@ kinds! {
     Assignment = true "assignment";
     Attribute = true "attribute";
     AugmentedAssignment = true "augmented_assignment";
-    Await = true "await";
     BinaryOperator = true "binary_operator";
     Block = true "block";
     BooleanOperator = true "boolean_operator";
@@ -145,7 +144,6 @@ kinds! {
     Comma = false ",";
     Colon = false ":";
     From = false "from";
-    Async = false "async";
     LambdaWord = false "lambda";
 }
 

@@ -106,12 +106,13 @@ fn parse_into(
                 break;
             }
             bad.extend(lowered.overruns.into_iter().map(|i| {
+                let error = repair::wrong(parser, &masked, &masked.lines[i]);
                 let end = masked.lines[i].range.end;
-                let error = LexError {
+                let unknown = || LexError {
                     range: TextRange::new(end, end),
                     message: "the statement is not complete".to_owned(),
                 };
-                (i, error)
+                (i, error.unwrap_or_else(unknown))
             }));
         }
         for (i, error) in bad {

@@ -25,10 +25,7 @@ pub(crate) fn reworded(source: &str, range: TextRange, message: &str) -> Option<
             .then_some("f-strings are Python 3 syntax");
     }
     let mut words = here.split_whitespace();
-    let follows = |c: Option<&str>| c.is_some_and(|w| w.starts_with(|c: char| c.is_alphabetic()));
     match words.next()? {
-        "async" if follows(words.next()) => Some("`async` is Python 3 syntax"),
-        "await" if follows(words.next()) => Some("`await` is Python 3 syntax"),
         "match" if here.lines().next()?.trim_end().ends_with(':') => {
             Some("`match` is Python 3 syntax")
         }

@@ -5,12 +5,20 @@
 //! wrong within one line: every line that an ERROR node touches is parsed alone, and
 //! those that fail are the ones.
 
+use taipan_base::TextRange;
 use tree_sitter::{Node, Parser, Tree};
 
 use crate::mask::{Keyword, LexError, Line, Masked};
 
 /// No more lines than this are parsed alone.
 const MAX_LINES: usize = 5_000;
+
+/// What may be missing at the end of a statement.
+const CONTINUATIONS: &[(&str, &str)] = &[
+    (" 0", "expected an expression"),
+    (" a", "expected a name"),
+    (" else 0", "expected `else`"),
+];
 
 /// The wrong lines of a text, as indexes, with what is wrong.
 pub(crate) fn wrong_lines(
@@ -72,7 +80,7 @@ fn errors(root: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Parses a line alone and answers what is wrong with it.
-fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<LexError> {
+pub(crate) fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<LexError> {
     let (start, end) = (line.text.0 as usize, line.text.1 as usize);
     let prefix = match line.keyword {
         Some(Keyword::Elif | Keyword::Else) => "if 0: 0\n",
@@ -86,9 +94,26 @@ fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<LexError> 
     } else if masked.text[start..end].starts_with(b"@") {
         text.extend_from_slice(b"\ndef a(): 0");
     }
+    let complete = text.len();
     text.push(b'\n');
     let tree = parser.parse(&text, None)?;
     let mut node = *errors(tree.root_node()).first()?;
+    if line.keyword.is_none() {
+        // Nothing is wrong with a statement that more of it would mend.
+        for (more, message) in CONTINUATIONS {
+            text.truncate(complete);
+            text.extend_from_slice(more.as_bytes());
+            text.push(b'\n');
+            let tree = parser.parse(&text, None)?;
+            if !tree.root_node().has_error() {
+                let end = line.range.end;
+                return Some(LexError {
+                    range: TextRange::new(end, end),
+                    message: (*message).to_owned(),
+                });
+            }
+        }
+    }
     // The innermost one tells best.
     while let Some(inner) = (0..node.child_count())
         .filter_map(|i| node.child(i))

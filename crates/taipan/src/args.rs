@@ -147,6 +147,9 @@ pub(crate) struct Common {
     /// How many bytecode instructions import time may take; 200 million by default.
     #[arg(long, value_name = "N")]
     pub(crate) step_limit: Option<u64>,
+    /// An option for the program's `target()`, as the original takes them after TARGET.py.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) target_option: Vec<String>,
 }
 
 /// Which engine executes.
@@ -532,6 +535,9 @@ pub(crate) struct ExploreArgs {
     /// How many bytecode instructions import time may take; 200 million by default.
     #[arg(long, value_name = "N")]
     pub(crate) step_limit: Option<u64>,
+    /// An option for the program's `target()`, as the original takes them after TARGET.py.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) target_option: Vec<String>,
     /// The port on this machine; any free one by default.
     #[arg(
         long,
@@ -563,6 +569,7 @@ impl ExploreArgs {
             threads: self.threads,
             path: self.path.clone(),
             step_limit: self.step_limit,
+            target_option: self.target_option.clone(),
         }
     }
 }

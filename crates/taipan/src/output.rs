@@ -76,8 +76,13 @@ impl Context {
             path.extend(more.split(':').filter(|p| !p.is_empty()).map(Into::into));
         }
         path.extend(config.path.iter().cloned());
+        let mut target_options = common.target_option.clone();
+        if target_options.is_empty() {
+            target_options = config.target_options.clone();
+        }
         let mut load = LoadOptions {
             path,
+            target_options,
             ..LoadOptions::default()
         };
         if let Some(limit) = common.step_limit.or(config.step_limit) {

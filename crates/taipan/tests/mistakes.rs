@@ -90,7 +90,7 @@ def entry_point(argv):
                 make a string of the number with `str()`, or use `%`, as in `"%d" % n`
             main.py:22 TP0301 an instance of main.Parser has no attribute `next_tokenn`
                 did you mean `next_token`?
-            main.py:23 TP0223 add(1, 'a') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+            main.py:23 TP0223 `1 + 'a'` always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
             main.py:24 TP0301 a str has no attribute `upperr`
                 did you mean `upper`?
             main.py:25 TP0301 an int has no attribute `real`
@@ -174,7 +174,7 @@ def entry_point(argv):
     return len(argv)
 "#,
         expect![[r#"
-            main.py:5 TP0001 invalid syntax
+            main.py:5 TP0001 expected an expression
             helper.py:1 TP0201 ImportError: No module named missing_module
             helper.py:3 TP0201 KeyError: 'b'
             main.py:2 TP0201 ImportError: No module named nowhere
@@ -457,5 +457,218 @@ def entry_point(argv):
             main.py:9 TP0228 tagged is tagged as not RPython
             main.py:16 TP0301 a list has no attribute `bar`
         "#]],
+    );
+}
+
+#[test]
+fn generators_with_mistakes_hide_nothing() {
+    told(
+        r#"#- main.py
+def closure(n, m):
+    def inner():
+        return n
+    yield inner()
+    print [1].appnd(m)
+    yield "a" + 1
+
+def typo(n):
+    yield n + unknown
+    print [1].appnd(n)
+
+def entry_point(argv):
+    for x in closure(1, 2):
+        print x
+    for x in typo(1):
+        print x
+    return argv.bar
+"#,
+        expect![[r#"
+            main.py:3 TP0225 an inner function uses the variable `n` of closure()
+                functions that run cannot make closures: pass the value as an argument, or keep it in an attribute of an object
+            main.py:5 TP0301 a list has no attribute `appnd`
+                did you mean `append`?
+            main.py:6 TP0223 `'a' + 1` always raises TypeError: cannot concatenate 'str' and 'int' objects
+            main.py:9 TP0222 name `unknown` is not defined
+            main.py:10 TP0301 a list has no attribute `appnd`
+                did you mean `append`?
+            main.py:17 TP0301 a list has no attribute `bar`
+        "#]],
+    );
+}
+
+#[test]
+fn coroutines_are_told_of_once() {
+    told(
+        r#"#- main.py
+async def answer():
+    return 42
+
+async def more(n):
+    async with n as f:
+        return await answer()
+
+def entry_point(argv):
+    await = 3
+    return await
+"#,
+        expect![[r#"
+            main.py:1 TP0001 `async` is Python 3 syntax
+                write an ordinary function: there are generators and threads, but no coroutines
+            main.py:4 TP0001 `async` is Python 3 syntax
+                write an ordinary function: there are generators and threads, but no coroutines
+            main.py:5 TP0001 `async` is Python 3 syntax
+                write an ordinary function: there are generators and threads, but no coroutines
+            main.py:6 TP0001 `await` is Python 3 syntax
+                write an ordinary function: there are generators and threads, but no coroutines
+        "#]],
+    );
+}
+
+/// None is what is left of the exit code if what assigns it is not reached.
+#[test]
+fn an_exit_code_that_another_mistake_keeps_away() {
+    let program = |call: &str, result: &str| {
+        format!(
+            r#"#- main.py
+class Run(object):
+    def __init__(self):
+        self.code = None
+
+    def start(self):
+        self.code = Code()
+
+class Code(object):
+    pass
+
+def entry_point(argv):
+    run = Run()
+    {call}
+    return {result}
+"#
+        )
+    };
+    told(
+        &program("run.start(1)", "run.code"),
+        expect![[r#"
+        main.py:13 TP0304 start() takes exactly 1 argument (2 given)
+    "#]],
+    );
+    // None is written there, whatever else is wrong.
+    told(
+        &program("run.start(1)", "None"),
+        expect![[r#"
+        main.py:11 TP0316 the entry point returns None, not an integer
+            return 0 at the end
+        main.py:13 TP0304 start() takes exactly 1 argument (2 given)
+    "#]],
+    );
+    told(
+        &program("pass", "run.code"),
+        expect![[r#"
+        main.py:11 TP0316 the entry point returns None, not an integer
+            return 0 at the end
+    "#]],
+    );
+}
+
+/// What prebuilt lists and dicts hold has to be usable, even if other items are.
+#[test]
+fn items_of_prebuilt_containers() {
+    told(
+        r#"#- main.py
+class Node(object):
+    size = 1 << 70
+
+LIST = [1, 1 << 64]
+DICT = {'a': [0], 'b': [set([1])]}
+UNUSED = [set([1])]
+
+def entry_point(argv):
+    print LIST[len(argv)]
+    print DICT[argv[0]][0]
+    return 0
+"#,
+        expect![[r#"
+            main.py:9 TP0314 long constant 18446744073709551616 does not fit an int
+                while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint
+            main.py:10 TP0314 a set is no RPython value
+                use a dict whose values are None
+        "#]],
+    );
+    told(
+        r#"#- main.py
+class Node(object):
+    size = 1 << 70
+
+def entry_point(argv):
+    print Node().size
+    return 0
+"#,
+        expect![[r#"
+            main.py:5 TP0314 long constant 1180591620717411303424 does not fit an int
+                while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint
+        "#]],
+    );
+}
+
+#[test]
+fn values_that_never_come() {
+    let program = |body: &str| {
+        format!(
+            r#"#- main.py
+class Node(object):
+    def __init__(self):
+        self.nodes = []
+        self.names = {{}}
+
+def fails(n):
+    raise ValueError(n)
+
+def entry_point(argv):
+    node = Node()
+    n = len(argv)
+    pair = (n, argv)
+    {body}
+    return 0
+"#
+        )
+    };
+    told(
+        &program("print node.nodes[n]"),
+        expect![[r#"
+        main.py:13 TP0311 this list is always empty: nothing puts an item into it
+            append to it, or leave the operation out
+    "#]],
+    );
+    told(
+        &program("print node.names[argv[0]]"),
+        expect![[r#"
+        main.py:13 TP0311 this dict is always empty: nothing puts an item into it
+            assign to an item, or leave the operation out
+    "#]],
+    );
+    told(
+        &program("print pair[2]"),
+        expect![[r#"
+        main.py:13 TP0311 a tuple of 2 has no item 2
+    "#]],
+    );
+    told(&program("print node.nodes.pop().names"), expect![[r#""#]]);
+}
+
+#[test]
+fn paths_in_what_commands_say_are_relative() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.py");
+    let taipan = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        let out = command.current_dir(folder.path()).args(args).output();
+        let out = out.unwrap();
+        String::from_utf8(out.stdout).unwrap() + &String::from_utf8(out.stderr).unwrap()
+    };
+    std::fs::write(&main, "def entry_point(argv):\n    return 0\n").unwrap();
+    assert_eq!(
+        taipan(&["call", "main.py:nothing"]),
+        "taipan: main.py: the module has no nothing\n"
     );
 }

@@ -197,13 +197,203 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "try:\n    print n\nexcept ValueError:\n    pass",
     ),
     (
+        "x = await call(n)\nprint x",
+        "write an ordinary function",
+        "x = call(n)\nprint x",
+    ),
+    (
+        "def g(x):\n    nonlocal x\n    x += 1\ng(n)",
+        "keep what changes in an attribute of an object",
+        "box = Box(n)\nbox.value += 1\nprint box.value",
+    ),
+    ("print n @ n", "call a function", "print call(n)"),
+    (
+        "e = {**{'a': n}, 'b': 2}\nprint len(e)",
+        "assign the items in a loop",
+        "e = {'b': 2}\nfor k, v in {'a': n}.items():\n    e[k] = v\nprint len(e)",
+    ),
+    (
+        "class M(type):\n    pass\nclass C(metaclass=M):\n    x = 1\n---\nprint C().x + n",
+        "say which metaclass it is in the body of the class: `__metaclass__ = ..`",
+        "class M(type):\n    pass\nclass C(object):\n    __metaclass__ = M\n    x = 1\n---\nprint C().x + n",
+    ),
+    // Classes and instances.
+    (
+        "class B(Box):\n    def __init__(self, n):\n        super().__init__(n)\n---\nprint B(n).value",
+        "call the method of the base class: `Base.method(self)`",
+        "class B(Box):\n    def __init__(self, n):\n        Box.__init__(self, n)\n---\nprint B(n).value",
+    ),
+    (
+        "class B(Box):\n    def __init__(self, n):\n        super(B, self).__init__(n)\n---\nprint B(n).value",
+        "call the method of the base class: `Base.method(self)`",
+        "class B(Box):\n    def __init__(self, n):\n        Box.__init__(self, n)\n---\nprint B(n).value",
+    ),
+    (
+        "class C(object):\n    x = 1\nprint C().x + n",
+        "define the class at the top level of the module",
+        "class C(object):\n    x = 1\n---\nprint C().x + n",
+    ),
+    (
+        "b = Box(n)\ndel b.value",
+        "assign None instead",
+        "b = Box(n)\nb.other = None",
+    ),
+    (
+        "try:\n    assert n > 2\nexcept AssertionError:\n    print s",
+        "test for it, or raise another exception",
+        "if n <= 2:\n    print s",
+    ),
+    (
+        "print Box(n) < Box(1)",
+        "compare an attribute of both",
+        "print Box(n).value < Box(1).value",
+    ),
+    (
+        "print Box(n) == n",
+        "instances equal themselves only: compare an attribute",
+        "print Box(n).value == n",
+    ),
+    (
+        "act = Box(n).up\nif n > 1:\n    act = Box(n).down\nprint act()",
+        "pass the object, and choose by `if` which method is called",
+        "box = Box(n)\nprint box.down() if n > 1 else box.up()",
+    ),
+    (
+        "marker = object()\nprint marker is None or n",
+        "write a class of your own",
+        "marker = Marker()\nprint marker is None or n",
+    ),
+    // Lists, tuples and dicts.
+    (
+        "x = [n] + (1, 2)\nprint len(x)",
+        "make a list of the tuple's items",
+        "x = [n] + [1, 2]\nprint len(x)",
+    ),
+    (
+        "x = (1, 2) + [n]\nprint len(x)",
+        "make a list of the tuple's items",
+        "x = [1, 2] + [n]\nprint len(x)",
+    ),
+    (
+        "for x in (1, 'a', n):\n    print x",
+        "take its items one by one",
+        "x = (1, 'a', n)\nprint x[0], x[1], x[2]",
+    ),
+    (
+        "print s in ('a', words[0])",
+        "write a list instead of the tuple",
+        "print s in ['a', words[0]]",
+    ),
+    (
+        "print (1, n)[n]",
+        "use a list, if all items are of one kind",
+        "print [1, n][n]",
+    ),
+    (
+        "print words < ['a']",
+        "compare the items in a loop",
+        "print words[0] < 'a'",
+    ),
+    (
+        "print {1: n} == {1: 2}",
+        "compare the items in a loop",
+        "print {1: n}[1] == 2",
+    ),
+    (
+        "d = {words: n}\nprint len(d)",
+        "use a tuple",
+        "d = {(words[0], words[1]): n}\nprint len(d)",
+    ),
+    (
+        "print range(n).index(3)",
+        "make a list of it: `[i for i in items]`",
+        "print [i for i in range(n)].index(3)",
+    ),
+    (
+        "words[:-1] = ['a']",
+        "assign to `[:x]`",
+        "x = len(words) - 1\nassert x >= 0\nwords[:x] = ['a']",
+    ),
+    (
+        "words.insert(n - 3, s)",
+        "store it in a variable and put an `assert x >= 0` in front",
+        "x = n - 3\nassert x >= 0\nwords.insert(x, s)",
+    ),
+    ("print max([1, n])", "write a loop", "print max(1, n)"),
+    ("print len(tuple(words))", "use a list", "print len(words)"),
+    // Texts and numbers.
+    (
+        "print s < n",
+        "compare two numbers, or two strings: `int(s)` or `str(n)`",
+        "print int(s) < n",
+    ),
+    (
+        "print s is 'a'",
+        "compare the values by `==`",
+        "print s == 'a'",
+    ),
+    ("print s == None", "compare by `is`", "print s is None"),
+    (
+        "print s.replace('ab', 'c')",
+        "use `replace(s, old, new)` of rpython.rlib.rstring",
+        "from rpython.rlib.rstring import replace\nprint replace(s, 'ab', 'c')",
+    ),
+    (
+        "print repr(s.decode('utf-8'))",
+        "encode it first: `repr(s.encode('utf-8'))`",
+        "print repr(s.decode('utf-8').encode('utf-8'))",
+    ),
+    (
+        "print '%(a)s' % {'a': n}",
+        "give the values in their order",
+        "print '%s' % (n,)",
+    ),
+    (
+        "print '%*d' % (5, n)",
+        "write the width into the format string",
+        "print '%5d' % n",
+    ),
+    ("print '%f' % s", "use `%s`", "print '%s' % s"),
+    (
+        "print '%x' % s",
+        "make an integer of it",
+        "print '%x' % int(s)",
+    ),
+    (
+        "print '100 %' % n",
+        "write `%%` for a percent sign",
+        "print '%d %%' % n",
+    ),
+    (
+        "print r_int16(n) * 2",
+        "convert it first: `int(x)`",
+        "print int(r_int16(n)) * 2",
+    ),
+    (
+        "print r_uint(n) < n - 3",
+        "convert one of them with `r_uint()` or `intmask()`",
+        "print intmask(r_uint(n)) < n - 3",
+    ),
+    (
+        "print int(r_uint(n))",
+        "use intmask()",
+        "print intmask(r_uint(n))",
+    ),
+    (
+        "try:\n    print ovfcheck(r_uint(n) + r_uint(1))\nexcept OverflowError:\n    pass",
+        "compute with plain ints",
+        "try:\n    print ovfcheck(n + 1)\nexcept OverflowError:\n    pass",
+    ),
+    (
         "print(n, end='')",
         "from __future__ import print_function",
         "FUTURE\nprint(n, end='')",
     ),
 ];
 
+/// The program of a mistake: what stands in front of `---` is at its top level.
 fn program(body: &str) -> String {
+    let (top, body) = body.split_once("\n---\n").unwrap_or(("", body));
     let (future, body) = match body.strip_prefix("FUTURE\n") {
         Some(body) => ("from __future__ import print_function\n", body),
         None => ("", body),
@@ -211,6 +401,11 @@ fn program(body: &str) -> String {
     let mut text = future.to_owned();
     text += "import math, os, sys\nfrom rpython.rlib.listsort import TimSort\n";
     text += "from rpython.rlib.rfloat import round_double\n";
+    text += "from rpython.rlib.rarithmetic import intmask, ovfcheck, r_int16, r_uint\n";
+    text += "class Marker(object):\n    pass\n";
+    text += "class Box(object):\n    def __init__(self, value):\n        self.value = value\n";
+    text += "    def up(self):\n        return 1\n    def down(self):\n        return -1\n";
+    text += &format!("{top}\n");
     text += "def call(n):\n    return n\n";
     text += "def entry_point(argv):\n    n = len(argv)\n    words = argv[1:]\n    s = argv[0]\n";
     text += "    call(n)\n";

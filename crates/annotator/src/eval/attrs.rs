@@ -252,7 +252,7 @@ impl Cx<'_> {
     fn instance_getattr(&mut self, class: ObjId, name: &Arc<str>) -> Known<Val> {
         if &**name == "__class__" {
             let mut classes: Vec<Desc> = self
-                .class_set(SlotKey::SubClasses(class))
+                .subclasses(class)
                 .into_iter()
                 .map(Desc::Class)
                 .collect();
@@ -331,7 +331,7 @@ impl Cx<'_> {
     /// not into its base.
     fn check_subclasses(&mut self, class: ObjId, name: &str) -> Known<()> {
         let element = format!("{name}[*]");
-        for sub in self.class_set(SlotKey::SubClasses(class)) {
+        for sub in self.subclasses(class) {
             if let Some(info) = self.facts.class(sub)?
                 && info.immutable_fields.iter().any(|f| **f == *element)
             {

@@ -6,7 +6,7 @@ use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
 use super::operations::Operand;
-use super::remedies::{of_operation, spelt};
+use super::remedies::of_operation;
 use super::{Cx, Knows, Local};
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -146,7 +146,7 @@ impl Cx<'_> {
             (Sub, Atom::Address, Atom::Address) => Val::signed(),
             _ => {
                 let (s, t) = (self.facts.describe_atom(a), self.facts.describe_atom(b));
-                let message = format!("{} of {s} and {t} is not RPython", spelt(plain));
+                let message = format!("{} of {s} and {t} is not RPython", plain.spelt());
                 self.problem_help("TP0303", message, of_operation(plain, a, b))
             }
         })
@@ -194,7 +194,7 @@ impl Cx<'_> {
             Cmp => Val::signed(),
             _ => self.problem(
                 "TP0303",
-                format!("{} of integers is not RPython", spelt(op)),
+                format!("{} of integers is not RPython", op.spelt()),
             ),
         }
     }
@@ -483,7 +483,7 @@ impl Cx<'_> {
                         }
                     }
                 } else {
-                    self.problem("TP0303", format!("{op} of tuples is not RPython"));
+                    self.problem("TP0303", format!("{} of tuples is not RPython", op.spelt()));
                 }
             }
             (Atom::Dict(_), Atom::Dict(_)) if op == HlOp::Ne => {

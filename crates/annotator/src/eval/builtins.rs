@@ -283,6 +283,7 @@ impl Cx<'_> {
             Kind::Bool => Val::bool_(),
             Kind::Int => Val::signed(),
             Kind::Nonneg => Val::nonneg(),
+            Kind::Uint => Val::int(IntKind::UNSIGNED, false),
             Kind::Float => Atom::Float.into(),
             Kind::Char => Val::char_(false),
             Kind::Str => Val::str_(false),
@@ -401,7 +402,11 @@ impl Cx<'_> {
             ("tuple", 0) => Val::tuple(Vec::new()),
             ("tuple", 1) => match first.single() {
                 Some(Atom::Tuple(_)) => first,
-                _ => self.problem("TP0303", "tuple() needs another tuple"),
+                _ => self.problem_help(
+                    "TP0303",
+                    "`tuple()` of something else than a tuple is not RPython",
+                    Some("the length of a tuple is a part of its type: write its items out, or use a list"),
+                ),
             },
             ("list", 0) => self.new_list(&[], Step::List),
             ("list", 1) => match first.single() {
@@ -431,16 +436,8 @@ impl Cx<'_> {
                 let pair = Val::tuple(items);
                 self.new_list(&[pair], Step::List)
             }
-            ("min" | "max", 1) => {
-                let mut sum = Val::default();
-                for a in &first.atoms {
-                    let i = self.any_item(a, "");
-                    sum = self.join(&sum, &i);
-                }
-                sum
-            }
-            ("min", _) => self.join_all(vals.iter()).not_const(),
-            ("max", _) => {
+            ("min", 2) => self.join_all(vals.iter()).not_const(),
+            ("max", 2) => {
                 let sum = self.join_all(vals.iter()).not_const();
                 match sum.single() {
                     Some(Atom::Int(i))

@@ -33,14 +33,10 @@ impl Cx<'_> {
                 if let Some(result) = self.call_set(descs, &args) {
                     return Ok(result);
                 }
-                let mut result = Val::default();
                 let outer = std::mem::replace(&mut self.short_calls, descs.len() > 1);
-                for d in descs.iter() {
-                    let r = self.call_desc(d, args.clone())?;
-                    result = self.join(&result, &r);
-                }
+                let results = self.for_all(descs.iter(), |cx, d| cx.call_desc(d, args.clone()));
                 self.short_calls = outer;
-                Ok(result)
+                Ok(self.join_all(&results?))
             }
             Atom::Builtin(name) => self.call_builtin(name, args),
             Atom::BuiltinMethod { name, of } => self.call_method(of, name, args),

@@ -38,7 +38,11 @@ impl Cx<'_> {
             Const::RInt(kind, v) => Val::int(*kind, kind.is_nonneg(*v)).with_const(Some(c.clone())),
             Const::Long(l) => match l.to_i64() {
                 Some(i) => Val::const_int(i),
-                None => self.problem("TP0314", format!("long constant {l} does not fit an int")),
+                None => self.problem_help(
+                    "TP0314",
+                    format!("long constant {l} does not fit an int"),
+                    Some("while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint"),
+                ),
             },
             Const::Float(_) => Val::from(Atom::Float).with_const(Some(c.clone())),
             Const::SingleFloat(_) => Val::from(Atom::SingleFloat).with_const(Some(c.clone())),
@@ -65,7 +69,11 @@ impl Cx<'_> {
             }
             Const::Obj(o) => return self.object_val(*o),
             Const::Complex(..) => {
-                self.problem("TP0314", "there are no complex numbers at run time")
+                self.problem_help(
+                    "TP0314",
+                    "a complex number is no RPython value",
+                    Some("use two floats"),
+                )
             }
             Const::Shape(_) => Val::default(),
         };
@@ -78,7 +86,10 @@ impl Cx<'_> {
             if id == named_id(ERROR_VALUE) {
                 return Ok(Val::error());
             }
-            return Ok(self.problem("TP0314", "a constant that is not in the image"));
+            return Ok(self.problem(
+                "TP0314",
+                "this object is not there any more when the program runs",
+            ));
         };
         let v = match &*data {
             ObjData::Function(f) => {

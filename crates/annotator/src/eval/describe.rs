@@ -33,10 +33,13 @@ impl Facts {
                 [] => "nothing".into(),
             },
             Atom::Tuple(items) => format!("a tuple of {}", items.len()),
-            Atom::Builtin(name) => format!("builtin {name}"),
+            Atom::Builtin(name) => {
+                let name = name.strip_prefix("__builtin__.").unwrap_or(name);
+                format!("the builtin function {name}()")
+            }
             Atom::BuiltinMethod { name, .. } => format!("method {name}"),
-            Atom::Ptr(t) => format!("a pointer {t}"),
-            Atom::Interior { to, .. } => format!("a pointer *{to}"),
+            Atom::Ptr(t) => format!("a low-level pointer ({t})"),
+            Atom::Interior { to, .. } => format!("a low-level pointer ({to})"),
             other => {
                 let name = self.kind_name(other);
                 let article = if name.starts_with(['a', 'e', 'i', 'o']) {

@@ -1,13 +1,14 @@
-//! Calls of methods that are found at run time. A call site that can reach many methods
-//! passes its arguments to the set of them, once; a node of the set passes them on to
-//! each method. So the work is proportional to call sites plus methods, not to their
+//! Calls of functions and methods that are found at run time. A call site that can reach
+//! many passes its arguments to the set of them, once; a node of the set passes them on to
+//! each member. So the work is proportional to call sites plus members, not to their
 //! product.
 
 use std::sync::Arc;
 
-use taipan_graph::BlockId;
+use taipan_graph::{BlockId, ObjId};
 
 use super::args::Arguments;
+use super::jit::is_jit_marker;
 use super::{Cx, FunctionState};
 use crate::facts::Known;
 use crate::special::Specialization;
@@ -16,15 +17,18 @@ use crate::val::Val;
 use crate::{ArgSource, Desc};
 
 impl Cx<'_> {
-    /// Calls several methods at once. None if they have to be looked at one by one.
+    /// Calls several functions, or several methods, at once. None if they have to be looked at
+    /// one by one.
     pub(super) fn call_set(&mut self, descs: &Arc<[Desc]>, args: &Arguments) -> Option<Val> {
-        let methods = matches!(
+        // They are sorted by kind.
+        let of_one_kind = matches!(
             (descs.first(), descs.last()),
             (Some(Desc::Method { .. }), Some(Desc::Method { .. }))
+                | (Some(Desc::Function(_)), Some(Desc::Function(_)))
         );
         let in_order = (args.positional.iter().enumerate())
             .all(|(i, (s, _))| *s == ArgSource::Operand(i as u32 + 1));
-        if descs.len() < 2 || !methods || !in_order || !args.keywords.is_empty() {
+        if descs.len() < 2 || !of_one_kind || !in_order || !args.keywords.is_empty() {
             return None;
         }
         let set = self.store.set(descs);
@@ -42,24 +46,26 @@ impl Cx<'_> {
         Some(self.read(SlotKey::SetRet(set, count)))
     }
 
-    /// Whether the methods of a set can be called as one.
+    /// Whether the members of a set can be called as one.
     pub(super) fn set_node(&mut self, set: SetIx) -> Known<()> {
         if self.read(SlotKey::SetUsed(set)).is_bottom() {
             return Ok(());
         }
-        let mut plain = true;
-        for d in self.store.sets[set as usize].clone().iter() {
-            plain &= match d {
+        let descs = self.store.sets[set as usize].clone();
+        let plain = self.for_all(descs.iter(), |cx, d| {
+            Ok(match d {
                 Desc::Method {
                     func,
                     self_class: Some(_),
                     ..
-                } => (self.facts.function(*func)?)
-                    .is_some_and(|f| f.special == Specialization::Default),
+                } => cx.is_plain_function(*func)?,
+                Desc::Function(func) => {
+                    cx.is_plain_function(*func)? && cx.entry_of(*func)?.is_none()
+                }
                 _ => false,
-            };
-        }
-        self.signal(if plain {
+            })
+        })?;
+        self.signal(if plain.into_iter().all(|p| p) {
             SlotKey::SetPlain(set)
         } else {
             SlotKey::SetMixed(set)
@@ -67,7 +73,13 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Passes what call sites pass to a set on to its methods.
+    /// Whether a function is the same for all arguments.
+    fn is_plain_function(&self, func: ObjId) -> Known<bool> {
+        let info = self.facts.function(func)?;
+        Ok(info.is_some_and(|f| f.special == Specialization::Default && !is_jit_marker(&f.data)))
+    }
+
+    /// Passes what call sites pass to a set on to its members.
     pub(super) fn dispatch_node(&mut self, set: SetIx, count: u32) -> Known<FunctionState> {
         let mut state = FunctionState::default();
         if self.read(SlotKey::SetCalled(set, count)).is_bottom() {
@@ -82,12 +94,10 @@ impl Cx<'_> {
             passed.push((ArgSource::Operand(i + 1), v));
         }
         let args = Arguments::positional(passed);
-        let mut result = Val::default();
         self.short_calls = true;
-        for d in self.store.sets[set as usize].clone().iter() {
-            let r = self.call_desc(d, args.clone())?;
-            result = self.join(&result, &r);
-        }
+        let descs = self.store.sets[set as usize].clone();
+        let results = self.for_all(descs.iter(), |cx, d| cx.call_desc(d, args.clone()))?;
+        let result = self.join_all(&results);
         self.write(SlotKey::SetRet(set, count), result);
         state.ops = vec![(BlockId(0), 0, std::mem::take(&mut self.record))];
         state.problems = std::mem::take(&mut self.problems);

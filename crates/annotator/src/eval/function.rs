@@ -289,7 +289,14 @@ impl Cx<'_> {
         (self.writes, self.met) = s.start;
         let result = s.flow.vars[s.flow.graph.returnvar().index()].val.clone();
         self.write(SlotKey::Ret(spec), result);
-        Ok(Some(self.finish_flow(s.flow)))
+        let func = self.store.specs[spec as usize].func;
+        let left_out = self.facts.flow(func)?.dead.clone();
+        let dead = match self.facts.recovering {
+            false => self.dead_operations(&left_out, &s.flow.vars)?,
+            true => Vec::new(),
+        };
+        let state = self.finish_flow(s.flow);
+        Ok(Some(FunctionState { dead, ..state }))
     }
 
     /// Contributes what an evaluation that waits has come to since it did last.

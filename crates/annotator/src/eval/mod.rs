@@ -7,6 +7,7 @@ mod binary;
 mod builtins;
 mod calls;
 mod constants;
+mod dead;
 mod describe;
 mod dispatch;
 mod entries;
@@ -38,7 +39,7 @@ use taipan_lltype::HelperArg;
 
 use crate::facts::{Facts, Known, Missing};
 use crate::store::{NodeIx, NodeKey, SetIx, SlotIx, SlotKey, SpecIx, Stamp, Store};
-use crate::val::{Atom, EdgeKind, Joiner, ListFlags, Step, Val};
+use crate::val::{Atom, EdgeKind, Joiner, ListFlags, Step, Val, join_evenly};
 use crate::{ArgSource, Desc, InputType, SiteId};
 
 /// Where evaluation starts.
@@ -69,7 +70,8 @@ pub(crate) struct Evaluation {
     /// Sites that meet.
     pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
     /// For a function: what is known inside it. For a root: what it calls, as the
-    /// operation of block 0.
+    /// operation of block 0. For prebuilt objects and attributes: what is wrong with them,
+    /// if anything is.
     pub(crate) state: Option<FunctionState>,
 }
 
@@ -97,6 +99,8 @@ pub(crate) struct FunctionState {
     pub(crate) problems: Vec<Problem>,
     /// Operations that never succeed, where RPython would report a blocked block.
     pub(crate) blocked: Vec<(BlockId, u32)>,
+    /// Operations that could not succeed, and are left out since nothing needs their results.
+    pub(crate) dead: Vec<Problem>,
 }
 
 /// How an operation is resolved.
@@ -249,8 +253,14 @@ pub(crate) fn evaluate_lazily(
             state = outcome?;
         }
         NodeKey::Class(class) => cx.class_node(class)?,
-        NodeKey::Attr(class, name) => cx.attr_node(class, &name)?,
-        NodeKey::Prebuilt(obj) => cx.prebuilt_node(obj)?,
+        NodeKey::Attr(class, name) => {
+            cx.attr_node(class, &name)?;
+            state = cx.only_problems();
+        }
+        NodeKey::Prebuilt(obj) => {
+            cx.prebuilt_node(obj)?;
+            state = cx.only_problems();
+        }
         NodeKey::Edge(kind, a, b) => cx.edge_node(kind, a, b),
         NodeKey::Custom(site) => cx.custom_node(site)?,
         NodeKey::Set(set) => cx.set_node(set)?,
@@ -363,6 +373,15 @@ impl Cx<'_> {
         }
     }
 
+    /// What is wrong with a node that is no function.
+    fn only_problems(&mut self) -> Option<FunctionState> {
+        let problems = std::mem::take(&mut self.problems);
+        (!problems.is_empty()).then(|| FunctionState {
+            problems,
+            ..FunctionState::default()
+        })
+    }
+
     pub(crate) fn signal(&mut self, key: SlotKey) {
         self.write(key, Val::event());
     }
@@ -372,11 +391,25 @@ impl Cx<'_> {
     }
 
     pub(crate) fn join_all<'v>(&mut self, vals: impl IntoIterator<Item = &'v Val>) -> Val {
-        let mut sum = Val::default();
-        for v in vals {
-            sum = sum.join(v, self);
+        join_evenly(vals.into_iter().cloned().collect(), self)
+    }
+
+    /// Does the same for all of them, also where facts are missing: those that others need are
+    /// asked for at once.
+    pub(crate) fn for_all<T, R>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T) -> Known<R>,
+    ) -> Known<Vec<R>> {
+        let mut missing = None;
+        let mut results = Vec::new();
+        for item in items {
+            match each(self, item) {
+                Ok(r) => results.push(r),
+                Err(m) => missing = Some(m),
+            }
         }
-        sum
+        missing.map_or(Ok(results), Err)
     }
 
     /// Reports what is wrong at the current operation; the operation then has no

@@ -171,16 +171,15 @@ impl Cx<'_> {
             return Ok(());
         };
         let here = SlotKey::Attr(class, name.clone());
-        let subclasses = self.class_set(SlotKey::SubClasses(class));
+        let subclasses = self.subclasses(class);
         // The class itself is among both: its own value, which may hide those of its bases,
         // must not come later than theirs.
-        let mut sources = Val::default();
-        for c in info.chain.iter().chain(subclasses.iter()) {
-            if let Some(v) = self.class_source(*c, name)? {
-                sources = self.join(&sources, &v);
-                self.write(here.clone(), v);
-            }
+        let classes = info.chain.iter().chain(subclasses.iter());
+        let sources = self.for_all(classes, |cx, c| cx.class_source(*c, name))?;
+        for v in sources.iter().flatten() {
+            self.write(here.clone(), v.clone());
         }
+        let sources = self.join_all(sources.iter().flatten());
         for c in &subclasses {
             if self.read(SlotKey::HasInstances(*c)).is_bottom() {
                 continue;
@@ -220,18 +219,14 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Members of a slot that holds a set of classes.
-    pub(super) fn class_set(&mut self, slot: SlotKey) -> Vec<ObjId> {
-        match self.read(slot).single() {
-            Some(Atom::Pbc(descs)) => descs
-                .iter()
-                .filter_map(|d| match d {
-                    Desc::Class(c) => Some(*c),
-                    _ => None,
-                })
-                .collect(),
-            _ => Vec::new(),
+    /// The subclasses in use of a class, itself included.
+    pub(super) fn subclasses(&mut self, class: ObjId) -> Vec<ObjId> {
+        let key = SlotKey::SubClasses(class);
+        if self.read(key.clone()).is_bottom() {
+            return Vec::new();
         }
+        let slot = self.store.find_slot(&key);
+        slot.map_or_else(Vec::new, |s| s.members(self.t))
     }
 
     /// What a class's own dict contributes to an attribute of its instances.
@@ -311,9 +306,7 @@ impl Cx<'_> {
                 }
             },
             ObjData::LLContainer { parts, parent, .. } => {
-                for part in parts {
-                    self.prebuilt_part(part)?;
-                }
+                self.for_all(parts, Self::prebuilt_part)?;
                 if let Some((parent, _)) = parent {
                     self.signal(SlotKey::Seen(*parent));
                 }
@@ -326,8 +319,7 @@ impl Cx<'_> {
         };
         match content {
             ObjData::List(items) => {
-                for i in &items {
-                    let v = self.const_val(i)?;
+                for v in self.for_all(&items, |cx, i| cx.const_val(i))? {
                     self.write(SlotKey::Item(site), v);
                 }
                 self.write(
@@ -340,8 +332,11 @@ impl Cx<'_> {
                 );
             }
             ObjData::Dict(items) => {
-                for (k, v) in &items {
-                    let (k, v) = (self.const_val(k)?, self.const_val(v)?);
+                let pairs = self.for_all(&items, |cx, (k, v)| {
+                    let (k, v) = (cx.const_val(k), cx.const_val(v));
+                    Ok((k?, v?))
+                })?;
+                for (k, v) in pairs {
                     self.write(SlotKey::Key(site), k);
                     self.write(SlotKey::Value(site), v);
                 }
@@ -356,13 +351,14 @@ impl Cx<'_> {
     fn prebuilt_fields(&mut self, instance: &InstanceData) -> Known<()> {
         let class = instance.class;
         self.signal(SlotKey::HasInstances(class));
-        for (name, v) in &instance.attrs {
+        self.for_all(&instance.attrs, |cx, (name, v)| {
             let name: Arc<str> = name.as_ref().into();
-            if !(self.read(SlotKey::FieldUsed(class, name.clone()))).is_bottom() {
-                let v = self.const_val(v)?;
-                self.write(SlotKey::Field(class, name), v);
+            if !(cx.read(SlotKey::FieldUsed(class, name.clone()))).is_bottom() {
+                let v = cx.const_val(v)?;
+                cx.write(SlotKey::Field(class, name), v);
             }
-        }
+            Ok(())
+        })?;
         Ok(())
     }
 

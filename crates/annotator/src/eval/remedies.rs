@@ -10,11 +10,12 @@ use crate::val::{Atom, Val};
 fn of_function(name: &str) -> Option<&'static str> {
     Some(match name {
         "set" | "frozenset" => "use a dict whose values are None",
-        "sum" | "any" | "all" => "write a loop",
+        "sum" | "any" | "all" | "min" | "max" => "write a loop",
         "sorted" => "sort a copy with `TimSort(copy).sort()` of rpython.rlib.listsort",
         "map" | "filter" => "write a list comprehension",
         "super" => "call the method of the base class: `Base.method(self)`",
         "raw_input" | "input" => "read from standard input with `os.read(0, n)`",
+        "object" => "write a class of your own: `class Marker(object): pass`",
         "round" => "use `round_double(x, digits)` of rpython.rlib.rfloat",
         "dict" => "start with `{}` and assign the items in a loop",
         _ => return None,
@@ -43,42 +44,11 @@ pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str>
         | (HlOp::Add, Atom::Uni { .. }, Atom::Str { .. }) => {
             "make both unicode with `.decode('utf-8')`, or both bytes with `.encode('utf-8')`"
         }
-        (HlOp::Add, Atom::List(_), Atom::Tuple(_)) => "make a list of the tuple's items: `[..]`",
+        (HlOp::Add, Atom::List(_), Atom::Tuple(_)) | (HlOp::Add, Atom::Tuple(_), Atom::List(_)) => {
+            "make a list of the tuple's items: `[..]`"
+        }
         _ => return None,
     })
-}
-
-/// An operation as it is written.
-pub(super) fn spelt(op: HlOp) -> String {
-    let symbol = match op {
-        HlOp::Add => "+",
-        HlOp::Sub => "-",
-        HlOp::Mul => "*",
-        HlOp::Div => "/",
-        HlOp::FloorDiv => "//",
-        HlOp::TrueDiv => "true division",
-        HlOp::Mod => "%",
-        HlOp::LShift => "<<",
-        HlOp::RShift => ">>",
-        HlOp::And => "&",
-        HlOp::Or => "|",
-        HlOp::Xor => "^",
-        HlOp::Neg => "-",
-        HlOp::Pos => "+",
-        HlOp::Invert => "~",
-        HlOp::Lt => "<",
-        HlOp::Le => "<=",
-        HlOp::Gt => ">",
-        HlOp::Ge => ">=",
-        HlOp::Eq => "==",
-        HlOp::Ne => "!=",
-        HlOp::GetItem => return "indexing".to_owned(),
-        HlOp::SetItem => return "assigning to an item".to_owned(),
-        HlOp::DelItem => return "deleting an item".to_owned(),
-        HlOp::Contains => "in",
-        other => return format!("`{other}`"),
-    };
-    format!("`{symbol}`")
 }
 
 impl Cx<'_> {
@@ -86,7 +56,7 @@ impl Cx<'_> {
     /// arguments.
     pub(super) fn no_such_call(&mut self, name: &str, args: usize) -> Val {
         let remedy = of_function(name);
-        let unknown = remedy.is_some() && !matches!(name, "dict" | "round");
+        let unknown = remedy.is_some() && !matches!(name, "dict" | "round" | "min" | "max");
         let message = match args {
             _ if unknown || name == "eval" => format!("{name}() is not RPython"),
             n => format!("{name}() with {} is not RPython", counted(n)),

@@ -6,7 +6,6 @@ use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_interp::{ClassData, ObjData, constants};
 
 use super::operations::Operand;
-use super::remedies::spelt;
 use super::{Cx, Local};
 use crate::Desc;
 use crate::facts::Known;
@@ -67,7 +66,7 @@ impl Cx<'_> {
             (Next, Atom::Iterator { variant, of }) => self.next_item(variant, of),
             _ => {
                 let what = self.facts.describe_atom(atom);
-                self.problem("TP0303", format!("{} of {what} is not RPython", spelt(op)))
+                self.problem("TP0303", format!("{} of {what} is not RPython", op.spelt()))
             }
         })
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation};
 
 use super::Projector;
@@ -10,9 +12,10 @@ use super::families::Row;
 use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
 use crate::result::{
     CallInfo, DirectCall, EntryCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
+    Target,
 };
 use crate::solution::unreached;
-use crate::store::{NodeKey, SpecIx};
+use crate::store::{NodeIx, NodeKey, SpecIx};
 use crate::val::{Atom, Val};
 use crate::{Desc, SomeValue};
 
@@ -124,14 +127,11 @@ impl Projector<'_> {
                     ops[place] = call;
                     ops.insert(place, getattr);
                     shift += 1;
-                    out.calls.insert(
-                        (block, at.1 + 1),
-                        self.call_info(self.calls(record), method),
-                    );
+                    out.calls
+                        .insert((block, at.1 + 1), self.resolved(record, method));
                 } else if matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
                     let callee = self.operand_val(&op.args[0], state);
-                    out.calls
-                        .insert(at, self.call_info(self.calls(record), &callee));
+                    out.calls.insert(at, self.resolved(record, &callee));
                 }
             }
         }
@@ -144,16 +144,28 @@ impl Projector<'_> {
         }
     }
 
-    /// The functions that an operation calls.
-    fn calls<'r>(&'r self, record: Option<&'r OpRecord>) -> &'r [CallRecord] {
-        let Some(record) = record else { return &[] };
-        let Some((set, count)) = record.family else {
-            return &record.calls;
+    /// How the call of an operation is resolved.
+    fn resolved(&self, record: Option<&OpRecord>, callee: &Val) -> CallInfo {
+        let Some(record) = record else {
+            return self.call_info(&[], callee);
         };
-        let store = &self.solver.store;
-        let node = store.find_node(&NodeKey::Dispatch(set, count));
-        let state = node.and_then(|n| self.solver.functions.get(n as usize)?.as_deref());
-        match state.and_then(|s| s.ops.first()) {
+        let dispatch = record.family.map(|(set, n)| NodeKey::Dispatch(set, n));
+        match dispatch.map(|key| self.solver.store.find_node(&key)) {
+            None => self.call_info(&record.calls, callee),
+            Some(None) => self.call_info(&[], callee),
+            // All calls of a set are resolved in the same way.
+            Some(Some(n)) => {
+                let resolve = || self.call_info(self.dispatched(n), callee);
+                let info = self.view.cached(|c| &mut c.dispatches, n, resolve);
+                CallInfo::clone(&info)
+            }
+        }
+    }
+
+    /// The functions that the node of a set calls.
+    fn dispatched(&self, n: NodeIx) -> &[CallRecord] {
+        let state = self.solver.functions.get(n as usize);
+        match state.and_then(|s| s.as_deref()?.ops.first()) {
             Some((_, _, r)) => &r.calls,
             None => &[],
         }
@@ -210,21 +222,23 @@ impl Projector<'_> {
                 target: self.target(target),
                 args: first.args.clone(),
             }),
-            (_, Some(_), Some((family, n))) => {
-                let mut targets: Vec<_> = calls
-                    .iter()
-                    .filter_map(|c| Some((c.desc.clone(), self.target(c.target?))))
-                    .collect();
-                targets.sort_by(|a, b| a.0.cmp(&b.0));
-                CallInfo::Indirect(IndirectCall {
-                    family,
-                    row: n,
-                    targets,
-                    args: first.args.clone(),
-                })
-            }
+            (_, Some(_), Some((family, n))) => CallInfo::Indirect(IndirectCall {
+                family,
+                row: n,
+                targets: self.distinct_targets(calls),
+                args: first.args.clone(),
+            }),
             _ => CallInfo::Never,
         }
+    }
+
+    fn distinct_targets(&self, calls: &[CallRecord]) -> Arc<[Target]> {
+        let mut all: Vec<(&Desc, SpecIx)> = (calls.iter())
+            .filter_map(|c| Some((&c.desc, c.target?)))
+            .collect();
+        all.sort_unstable();
+        let distinct: IndexSet<SpecIx, FxBuildHasher> = all.into_iter().map(|t| t.1).collect();
+        distinct.into_iter().map(|t| self.target(t)).collect()
     }
 
     fn instantiation(&self, calls: &[CallRecord]) -> CallInfo {

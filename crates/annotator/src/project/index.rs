@@ -21,7 +21,7 @@ use crate::result::{
 use crate::solver::{Changed, Solver};
 use crate::store::{NodeIx, NodeKey, SlotIx, SlotKey, SpecIx};
 use crate::val::{EdgeKind, Val};
-use crate::{DictDef, ListDef, SiteId};
+use crate::{CallInfo, DictDef, ListDef, SiteId};
 
 /// Projections that may have changed.
 #[derive(Default)]
@@ -105,8 +105,12 @@ pub(crate) struct Faults {
     pub(crate) functions: BTreeSet<SpecIx>,
     /// Functions with operations that wait for ever.
     pub(crate) blocked: BTreeSet<SpecIx>,
+    /// Functions with operations that could not succeed, and are left out.
+    pub(crate) dead: BTreeSet<SpecIx>,
     /// Sets of methods whose calls have problems.
     pub(crate) dispatches: BTreeSet<NodeIx>,
+    /// Prebuilt objects and attributes with problems.
+    pub(crate) data: BTreeSet<NodeIx>,
     /// Slots whose contributions have no common annotation.
     pub(crate) slots: BTreeSet<SlotIx>,
 }
@@ -125,6 +129,8 @@ pub(super) struct Cache {
     pub(super) attr_families: FxHashMap<ObjId, Arc<AttrFamily>>,
     /// Of functions that share call sites, by the first of them.
     pub(super) signatures: FxHashMap<SpecIx, Arc<Signature>>,
+    /// By the nodes of sets.
+    pub(super) dispatches: FxHashMap<NodeIx, Arc<CallInfo>>,
 }
 
 /// A called function, in the order in which they are listed.
@@ -281,6 +287,7 @@ impl View {
 
     fn forget(&mut self, dirty: &Dirty) {
         let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
+        cache.dispatches.clear();
         if dirty.order {
             cache.called = None;
         }
@@ -423,6 +430,14 @@ impl View {
         let spec = match solver.store.nodes[n as usize].key {
             NodeKey::Spec(spec) => Some(spec),
             NodeKey::Dispatch(..) => None,
+            NodeKey::Prebuilt(_) | NodeKey::Attr(..) => {
+                dirty.faults = true;
+                match new.is_some_and(|s| !s.problems.is_empty()) {
+                    true => self.faults.data.insert(n),
+                    false => self.faults.data.remove(&n),
+                };
+                return;
+            }
             _ => {
                 dirty.faults = true;
                 return;
@@ -486,9 +501,11 @@ impl View {
         };
         let wrong = new.is_some_and(|s| !s.problems.is_empty() || s.vars.iter().any(is_conflict));
         let waits = new.is_some_and(|s| !s.blocked.is_empty());
+        let dead = new.is_some_and(|s| !s.dead.is_empty());
         for (set, now) in [
             (&mut self.faults.functions, wrong),
             (&mut self.faults.blocked, waits),
+            (&mut self.faults.dead, dead),
         ] {
             let was = if now {
                 !set.insert(spec)

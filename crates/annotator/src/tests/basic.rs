@@ -205,11 +205,15 @@ fn containers() {
             def f(n): return {} -> SomeDict[SomeImpossibleValue, SomeImpossibleValue]
             def f(n): return n in [1, 2] -> SomeBool
             def f(n): return [n, 'x'] -> 2: TP0300 a list mixes an int and a str
+                an int comes from here
+                a str comes from here
             def f(n): return [n, None] -> 2: TP0300 a list mixes an int and None
+                an int comes from here
+                None comes from here
             def f(n): return ['x', None] -> SomeList[SomeString(can_be_None, no_nul)]
             def f(n): return [(1, 'a'), (n, 'bc')] -> SomeList[SomeTuple[SomeInteger, SomeString(no_nul)]]
             def f(n): return [[]] -> SomeList[SomeList[SomeImpossibleValue]]
-            def f(n): return [][0] -> 2: TP0311 this `getitem` never gets a value
+            def f(n): return [][0] -> 2: TP0311 this list is always empty: nothing puts an item into it
         "#]],
     );
 }
@@ -374,8 +378,8 @@ fn what_is_wrong() {
         "SomeInteger",
         expect![[r#"
             6: TP0300 attribute x of A mixes an int and None
-                an int comes from here, in f()
-                None comes from here, in f()
+                an int comes from here
+                None comes from here
             7: TP0304 g() takes at least 1 argument (0 given)
             8: TP0304 g() has no argument `c`
             9: TP0302 cannot call an int
@@ -468,7 +472,7 @@ fn forbidden() {
                 return ord(s)
             ",
             expect![[r#"
-                2: TP0303 `ord` of a str is not RPython
+                2: TP0303 `ord()` of a str is not RPython
             "#]],
         ),
         (

@@ -252,6 +252,7 @@ fn flow(graph: FunctionGraph, params: usize) -> Arc<FlowResult> {
         graph: Ok(Arc::new(graph)),
         errors: Arc::new([]),
         recovered: None,
+        dead: Arc::new([]),
         signature: Signature {
             argnames: (0..params).map(|i| format!("a{i}").into()).collect(),
             ..Signature::default()

@@ -205,3 +205,114 @@ fn variables() {
                |             ^ an int comes from here"#]],
     );
 }
+
+#[test]
+fn items_of_displays() {
+    check(
+        "
+        def g(n, words):
+            a = [1, 'two', n]
+            b = {'x': n, 'y': words, 3: 4}
+            c = [n]
+            c.append('x')
+            return len(a) + len(b) + len(c)
+        def f():
+            import os
+            return g(len(os.getcwd()), [os.getcwd()])
+        ",
+        expect![[r#"
+            error[TP0300]: a list mixes an int and a str
+             --> /main.py:2:13
+              |
+            2 |     a = [1, 'two', n]
+              |          -  ^^^^^ a str comes from here
+              |          |
+              |          an int comes from here
+
+            error[TP0300]: the set of values of a dict mixes an int and a list
+             --> /main.py:3:23
+              |
+            3 |     b = {'x': n, 'y': words, 3: 4}
+              |               -       ^^^^^ a list comes from here
+              |               |
+              |               an int comes from here
+
+            error[TP0300]: the set of keys of a dict mixes a str and an int
+             --> /main.py:3:30
+              |
+            3 |     b = {'x': n, 'y': words, 3: 4}
+              |          ---                 ^ an int comes from here
+              |          |
+              |          a str comes from here
+
+            error[TP0300]: a list mixes an int and a str
+             --> /main.py:5:5
+              |
+            4 |     c = [n]
+              |          - an int comes from here
+            5 |     c.append('x')
+              |     ^^^^^^^^^^^^^ a str comes from here"#]],
+    );
+}
+
+#[test]
+fn results_of_one_call() {
+    check(
+        "
+        class A(object):
+            def m(self):
+                return 1
+        class B(A):
+            def m(self):
+                return 'one'
+        def number():
+            return 1
+        def text():
+            return 'one'
+        def other():
+            return 2
+        def f():
+            import os
+            n = len(os.getcwd())
+            print [number, text][n]()
+            a = A() if n > 3 else B()
+            print a.m()
+            # Nothing is wrong with this.
+            print [number, other][n]()
+        ",
+        expect![[r#"
+            error[TP0300]: the functions called here return a str and an int
+              --> /main.py:16:11
+               |
+            16 |     print [number, text][n]()
+               |           ^^^^^^^^^^^^^^^^^^^
+               |
+            note: a str is returned by text()
+              --> /main.py:9:5
+               |
+             9 | def text():
+               |     ^^^^
+            note: an int is returned by number()
+              --> /main.py:7:5
+               |
+             7 | def number():
+               |     ^^^^^^
+
+            error[TP0300]: the functions called here return a str and an int
+              --> /main.py:18:11
+               |
+            18 |     print a.m()
+               |           ^^^^^
+               |
+            note: a str is returned by m()
+              --> /main.py:5:9
+               |
+             5 |     def m(self):
+               |         ^
+            note: an int is returned by m()
+              --> /main.py:2:9
+               |
+             2 |     def m(self):
+               |         ^"#]],
+    );
+}

@@ -90,6 +90,64 @@ fn arguments_attributes_and_results() {
 }
 
 #[test]
+fn arguments_of_a_table_of_functions() {
+    check(
+        "
+        def one(x):
+            return 1
+        def two(y):
+            return y * 'a'
+        table = [one, two]
+        def f():
+            i = len([0])
+            table[i]('z')
+            return table[i](2)
+        ",
+        expect![[r#"
+            error[TP0300]: argument x of one() mixes a str and an int
+             --> /main.py:9:12
+              |
+            8 |     table[i]('z')
+              |     ------------- a str comes from here
+            9 |     return table[i](2)
+              |            ^^^^^^^^^^^ an int comes from here
+
+            error[TP0300]: argument y of two() mixes a str and an int
+             --> /main.py:9:12
+              |
+            8 |     table[i]('z')
+              |     ------------- a str comes from here
+            9 |     return table[i](2)
+              |            ^^^^^^^^^^^ an int comes from here"#]],
+    );
+    check(
+        "
+        def one(x):
+            return x * 'a'
+        def two(y):
+            return 'b'
+        table = [one, two]
+        def name():
+            return 'n'
+        def f():
+            table[len([0])](name())
+        ",
+        expect![[r#"
+            error[TP0303]: `*` of a str and a str is not RPython
+             --> /main.py:2:12
+              |
+            2 |     return x * 'a'
+              |            ^^^^^^^
+              |
+            note: a str comes from here, in f()
+             --> /main.py:9:5
+              |
+            9 |     table[len([0])](name())
+              |     ^^^^^^^^^^^^^^^^^^^^^^^"#]],
+    );
+}
+
+#[test]
 fn the_library_points_at_the_program() {
     check(
         "
@@ -172,7 +230,7 @@ fn what_follows_from_a_conflict_is_not_told() {
              --> /main.py:6:5
               |
             5 |     a.x = 1
-              |     --- an int comes from here, in f()
+              |     --- an int comes from here
             6 |     a.x = 'one'
               |     ^^^ a str comes from here"#]],
     );

@@ -93,6 +93,62 @@ def f():
     });
 }
 
+#[test]
+fn methods_that_call_the_methods_of_all_classes() {
+    is_near_linear(60, |size| {
+        let mut text = "class Node(object):\n    pass\n\n".to_owned();
+        let mut made = String::new();
+        for i in 0..size {
+            let _ = write!(
+                text,
+                "\
+class Node{i}(Node):
+    def __init__(self, left, right):
+        self.left = left
+        self.right = right
+
+    def evaluate(self, n):
+        if n == 0:
+            return {i}
+        return self.left.evaluate(n - 1) + self.right.evaluate(n - {i})
+
+"
+            );
+            let _ = writeln!(made, "    if n > {i}:\n        node = Node{i}(node, node)");
+        }
+        text + &format!(
+            "\
+class Leaf(Node):
+    def evaluate(self, n):
+        return n
+
+def make(n):
+    node = Leaf()
+{made}
+    return node
+
+def f():
+    return make(len([0])).evaluate(3)
+"
+        )
+    });
+}
+
+#[test]
+fn a_table_of_functions_that_is_called_in_many_places() {
+    is_near_linear(80, |size| {
+        let mut text = String::new();
+        let (mut table, mut sum) = (String::new(), "0".to_owned());
+        for i in 0..size {
+            let _ = write!(text, "def f_{i}(n):\n    return n + {i}\n\n");
+            let _ = write!(text, "def g_{i}(n):\n    return table[n]({i})\n\n");
+            let _ = write!(table, "f_{i}, ");
+            let _ = write!(sum, " + g_{i}(n)");
+        }
+        text + &format!("table = [{table}]\n\ndef f():\n    n = 5\n    return {sum}\n")
+    });
+}
+
 /// Readers of an attribute in a row, each of which gets instances of a subclass first and
 /// of their base class then.
 fn row_of_readers(length: usize) -> String {

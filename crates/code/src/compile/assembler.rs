@@ -27,6 +27,7 @@ type Table<T> = IndexSet<T, FxBuildHasher>;
 pub(super) struct Assembler {
     instrs: Vec<Instr>,
     spans: Vec<TextRange>,
+    items: Vec<(Pc, Box<[TextRange]>)>,
     pub(super) consts: Table<CodeConst>,
     pub(super) names: Table<Box<str>>,
     calls: Table<CallDesc>,
@@ -115,6 +116,15 @@ impl Assembler {
         }
     }
 
+    /// Emits the making of a display of these items.
+    pub(super) fn emit_display(&mut self, instr: Instr, items: impl Iterator<Item = TextRange>) {
+        let items: Box<[TextRange]> = items.collect();
+        if !self.unreachable && !items.is_empty() {
+            self.items.push((self.pc(), items));
+        }
+        self.emit(instr);
+    }
+
     /// Emits a jump; `make` gets the place of the target.
     pub(super) fn jump(&mut self, make: fn(Pc) -> Instr, label: Label) {
         let instr = make(label.0);
@@ -180,7 +190,7 @@ impl Assembler {
     }
 
     /// Puts the parts into a code object, jumps pointing to positions.
-    pub(super) fn finish(mut self, code: &mut Code) -> Vec<TextRange> {
+    pub(super) fn finish(mut self, code: &mut Code, spans: &mut CodeSpans) {
         let labels = &self.labels;
         let end = self.instrs.len() as Pc;
         let place = |l: Pc| labels[l as usize].at.unwrap_or(end);
@@ -205,6 +215,9 @@ impl Assembler {
         code.functions = self.functions.into_iter().collect();
         code.imports = self.imports.into_iter().collect();
         code.max_stack = self.max_depth;
-        self.spans
+        spans.instrs = self.spans;
+        if code.kind == CodeKind::Function {
+            spans.items = self.items;
+        }
     }
 }

@@ -75,7 +75,15 @@ impl<'a> Compiler<'a> {
         match &self.ast.exprs[id] {
             Expr::Name(name) => self.load_name(*name),
             Expr::Tuple(items) => self.build(items, Instr::BuildTuple, range),
-            Expr::List(items) => self.build(items, Instr::BuildList, range),
+            Expr::List(items) => {
+                for e in items {
+                    self.expr(*e);
+                }
+                self.out.at = range;
+                let places = items.iter().map(|e| self.parsed.spans.expr(*e));
+                let make = Instr::BuildList(items.len() as u32);
+                self.out.emit_display(make, places);
+            }
             Expr::Set(items) => self.build(items, Instr::BuildSet, range),
             Expr::Dict(items) => {
                 for (key, value) in items {
@@ -83,7 +91,10 @@ impl<'a> Compiler<'a> {
                     self.expr(*value);
                 }
                 self.out.at = range;
-                self.out.emit(Instr::BuildDict(items.len() as u32));
+                let places = items.iter().flat_map(|(k, v)| [*k, *v]);
+                let places = places.map(|e| self.parsed.spans.expr(e));
+                let make = Instr::BuildDict(items.len() as u32);
+                self.out.emit_display(make, places);
             }
             Expr::Unary(UnaryOp::Not, e) => {
                 self.expr(*e);

@@ -225,7 +225,7 @@ impl<'a> Compiler<'a> {
             poisoned: self.poisoned,
         };
         let id = self.ids[self.scope];
-        spans.instrs = self.out.finish(&mut code);
+        self.out.finish(&mut code, &mut spans);
         Compiled { id, code, spans }
     }
 

@@ -111,7 +111,7 @@ fn bad_expressions() {
             2:9 an assignment is no expression [=]
             5:12 invalid syntax [x]
             7:5 invalid syntax [for 3 in x:]
-            8:8 the statement is not complete []
+            8:8 expected an expression []
             10:6 invalid syntax [+]
             <module> f! g! h!"#]],
     );
@@ -291,6 +291,7 @@ fn python_3_only() {
             2:5 `nonlocal` is Python 3 syntax [nonlocal z]
             3:5 annotations are Python 3 syntax [x: int = 3]
             5:1 `async` is Python 3 syntax [async]
+            5:16 `await` is Python 3 syntax [await]
             6:8 f-strings are Python 3 syntax ["{x}"]
             8:5 `yield from` is Python 3 syntax [yield from x]
             9:18 `raise .. from` is Python 3 syntax [B]
@@ -300,7 +301,7 @@ fn python_3_only() {
             13:5 `match` is Python 3 syntax [match x:]
             15:13 `**` in a dict is Python 3 syntax [**a]
             15:20 a starred expression cannot stand here in Python 2 [*b]
-            <module>! f! h!"#]],
+            <module>! f! g h!"#]],
     );
 }
 
@@ -445,10 +446,10 @@ fn imports() {
         def f(): pass
         "#,
         expect![[r#"
-            1:1 invalid syntax [import]
-            2:1 invalid syntax [from x import]
+            1:7 expected a name []
+            2:14 expected a name []
             3:15 this `(` is never closed [(]
-            5:1 invalid syntax [import a.b.]
+            5:12 expected a name []
             6:24 Python 2.7 has no such future feature [braces]
             <module>! f"#]],
     );
@@ -470,7 +471,7 @@ fn several_per_line_and_file() {
         expect![[r#"
             1:5 invalid syntax [;]
             4:7 an assignment is no expression [=]
-            5:5 invalid syntax [return 1 +]
+            5:15 expected an expression []
             6:5 this `[` is never closed [[]
             <module>! f! g"#]],
     );
@@ -526,12 +527,12 @@ fn empty_statements() {
             3:1 invalid syntax [pass]
             4:1 invalid syntax [lambda]
             5:3 expected `:` []
-            6:1 invalid syntax [print >>]
-            7:1 invalid syntax [exec]
+            6:9 expected an expression []
+            7:5 expected an expression []
             8:1 `raise` takes a class, a value and a traceback [raise a, b, c, d]
-            9:1 invalid syntax [assert]
-            10:1 invalid syntax [global]
-            11:1 invalid syntax [del]
+            9:7 expected an expression []
+            10:7 expected a name []
+            11:4 expected an expression []
             12:1 invalid syntax [@]
             <module>!"#]],
     );

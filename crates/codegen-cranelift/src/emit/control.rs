@@ -1,7 +1,7 @@
 //! Blocks, links and switches.
 
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, TrapCode, Value};
 use cranelift_frontend::Switch;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, const_word};
@@ -174,15 +174,18 @@ impl Emitter<'_, '_> {
         switch.emit(&mut self.b, value, none);
         if default.is_none() {
             self.b.switch_to_block(none);
-            self.b
-                .ins()
-                .trap(cranelift_codegen::ir::TrapCode::unwrap_user(1));
+            self.never_reached();
         }
         for (link, block) in exits.iter().zip(blocks) {
             self.b.switch_to_block(block);
             self.follow(link, entries)?;
         }
         Ok(())
+    }
+
+    /// Ends a block whose end is never reached.
+    pub(super) fn never_reached(&mut self) {
+        self.b.ins().trap(TrapCode::unwrap_user(1));
     }
 
     /// A number of 32 bits for one that was made of fewer, such as a bytecode, if no case is

@@ -206,7 +206,7 @@ fn function_row(
 fn called(annotated: &taipan_annotator::FunctionAnnotation) -> impl Iterator<Item = Spec> {
     let targets = annotated.calls.values().flat_map(|call| match call {
         CallInfo::Direct(call) => vec![call.target],
-        CallInfo::Indirect(call) => call.targets.iter().map(|(_, t)| *t).collect(),
+        CallInfo::Indirect(call) => call.targets.to_vec(),
         CallInfo::Instantiate(call) => call.classes.iter().filter_map(|(_, t)| *t).collect(),
         CallInfo::Entry(call) => call.calls.clone(),
         CallInfo::Memo(_) | CallInfo::Builtin | CallInfo::Never => Vec::new(),

@@ -557,9 +557,9 @@ L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
     ];
     let all: String = all.into_iter().map(said).collect();
     expect![[r#"
-        1 + 'x': add(1, 'x') always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
-        None + 1: add(None, 1) always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
-        'a' * 'b': mul('a', 'b') always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
+        1 + 'x': `1 + 'x'` always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+        None + 1: `None + 1` always raises TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'
+        'a' * 'b': `'a' * 'b'` always raises TypeError: unsupported operand type(s) for *: 'str' and 'str'
         L.missing: list has no attribute `missing`
         L.append: -
         D.missing: dict has no attribute `missing`
@@ -573,14 +573,14 @@ L, D, frozen, lazy = [1], {}, Frozen(), Lazy()
         frozen.missing: main.Frozen object has no attribute `missing`
         frozen.limit: -
         lazy.missing: -
-        getattr(D, 1): getattr(<dict>, 1) always raises TypeError: getattr(): attribute name must be string
-        isinstance(5, L): isinstance(5, <list>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
-        isinstance(5, (str, 3)): isinstance(5, (<class __builtin__.str>, 3)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        getattr(D, 1): `getattr(<dict>, 1)` always raises TypeError: getattr(): attribute name must be string
+        isinstance(5, L): `isinstance(5, <list>)` always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (str, 3)): `isinstance(5, (<class __builtin__.str>, 3))` always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
         isinstance(5, (int, 3)): -
-        isinstance(5, (3, int)): isinstance(5, (3, <class __builtin__.int>)) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
-        isinstance(5, frozen): isinstance(5, <main.Frozen object>) always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, (3, int)): `isinstance(5, (3, <class __builtin__.int>))` always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
+        isinstance(5, frozen): `isinstance(5, <main.Frozen object>)` always raises TypeError: isinstance() arg 2 must be a class, type, or tuple of classes and types
         isinstance(5, Plain): -
-        -9223372036854775807 >> 1180591620717411303424: rshift(-9223372036854775807, 1180591620717411303424L) always raises OverflowError: long int too large to convert to int
+        -9223372036854775807 >> 1180591620717411303424: `-9223372036854775807 >> 1180591620717411303424L` always raises OverflowError: long int too large to convert to int
         1 is 3: -
     "#]].assert_eq(&all);
 }

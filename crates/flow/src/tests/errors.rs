@@ -228,7 +228,7 @@ fn operation_that_always_raises() {
             return D['missing']
         "#,
         expect![[r#"
-            error TP0223: getitem(<dict>, 'missing') always raises KeyError: 'missing'
+            error TP0223: `<dict>['missing']` always raises KeyError: 'missing'
         "#]],
     );
 }

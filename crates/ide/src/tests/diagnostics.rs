@@ -36,11 +36,11 @@ fn files_that_no_target_reaches() {
         PROGRAM,
         "/unused.py",
         expect![[r#"
-            error[TP0001]: invalid syntax
-             --> /unused.py:5:5
+            error[TP0001]: expected an expression
+             --> /unused.py:5:22
               |
             5 |     return used.f() +
-              |     ^^^^^^^^^^^^^^^^^
+              |                      ^
 
             warning[TP0225]: an inner function uses the variable `x` of f()
              --> /unused.py:3:20

@@ -53,7 +53,16 @@ pub(crate) fn fixture(text: &str) -> Fixture {
     }
     let overlay = Arc::new(Overlay::new(Arc::new(system)));
     let db = Database::new(overlay.clone());
-    let program = |path: &str| db.program(path.into(), vec![], 10_000_000, false, false);
+    let program = |path: &str| {
+        db.program(
+            path.into(),
+            &LoadOptions {
+                step_limit: 10_000_000,
+                ..LoadOptions::default()
+            },
+            false,
+        )
+    };
     let mut programs = vec![program("/main.py")];
     programs.extend(targets.iter().map(|t| program(t)));
     let (path, offset) = cursor.unwrap_or(("/main.py".to_owned(), 0));

@@ -200,6 +200,7 @@ impl Interp<'_> {
             let name = f.name.clone();
             self.bind_arguments(&name, code, &defaults, args)?
         };
+        let memo = !code.generator && self.enter_memo(r, &locals);
         let mut frame = Frame::enter(
             self,
             code,
@@ -211,9 +212,14 @@ impl Interp<'_> {
         if code.generator {
             return Ok(Generator::make(self, id, frame));
         }
-        match self.run(id, &body, &mut frame)? {
-            Outcome::Return(v) | Outcome::Yield(v) => Ok(v),
+        let outcome = self.run(id, &body, &mut frame);
+        let result = outcome.map(|o| match o {
+            Outcome::Return(v) | Outcome::Yield(v) => v,
+        });
+        if memo {
+            self.leave_memo(&result);
         }
+        result
     }
 
     /// Parameters' values from arguments.

@@ -211,7 +211,7 @@ pub(crate) struct FileObject {
 }
 
 /// The arena.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Heap {
     /// The heap that this one stands upon.
     below: Option<Arc<Heap>>,
@@ -264,7 +264,7 @@ impl Heap {
 
     /// Adds an object.
     pub(crate) fn alloc(&mut self, class: Ref, kind: Kind) -> Ref {
-        let r = Ref(self.len() as u32);
+        let r = self.next();
         if let Kind::Module(_) = kind {
             self.modules.push(r);
         }
@@ -291,6 +291,11 @@ impl Heap {
     /// All objects, in the order in which they were made.
     pub(crate) fn refs(&self) -> impl Iterator<Item = Ref> + use<> {
         (0..self.len() as u32).map(Ref)
+    }
+
+    /// What the next object will be.
+    pub(crate) fn next(&self) -> Ref {
+        Ref(self.len() as u32)
     }
 
     /// Number of objects.

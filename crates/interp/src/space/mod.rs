@@ -71,7 +71,7 @@ const DEPTH_LIMIT: usize = 1000;
 const HEAP_LIMIT: usize = 20_000_000;
 
 /// The part of the interpreter's state that the image keeps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct World {
     /// All objects.
     pub(crate) heap: Arc<Heap>,
@@ -150,6 +150,8 @@ pub(crate) struct Interp<'db> {
     /// Whether what it computes must be the same in every process: then nothing is told of
     /// where objects are and how hashes order them.
     pub(crate) timeless: bool,
+    /// The memo calls that run, if this is one.
+    pub(crate) memo_calls: Option<Box<crate::memo::Calls>>,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 
@@ -216,6 +218,7 @@ impl<'db> Interp<'db> {
             descriptors: Vec::new(),
             collections: collect::Collections::default(),
             timeless: false,
+            memo_calls: None,
             bodies: FxHashMap::default(),
         }
     }

@@ -55,8 +55,8 @@ def _translation_config(module):
     return config
 
 
-def call_target(module):
-    """What the target of the module gives back."""
+def call_target(module, options):
+    """What the target of the module gives back, called with these options of its own."""
     driver = Driver(module)
     handle_config = getattr(module, 'handle_config', None)
     if handle_config is not None:
@@ -66,7 +66,7 @@ def call_target(module):
         # As if both had been given on the command line.
         command._cfgimpl_value_owners = {'opt': 'cmdline', 'goals': 'cmdline'}
         handle_config(driver.config, command)
-    entry = module.target(driver, [])
+    entry = module.target(driver, list(options))
     if isinstance(entry, tuple) and len(entry) > 2:
         _forget_specialisations(entry[2])
     return entry
@@ -79,6 +79,6 @@ def _forget_specialisations(policy):
                if name.startswith('specialize__')) - _KNOWN_TAGS
     for module in sys.modules.values():
         for value in getattr(module, '__dict__', {}).values():
-            for f in vars(value).values() if isinstance(value, type) else [value]:
-                if isinstance(f, FunctionType) and f.__dict__.get('_annspecialcase_') in tags:
+            for f in vars(value).values() if issubclass(type(value), type) else [value]:
+                if type(f) is FunctionType and f.__dict__.get('_annspecialcase_') in tags:
                     del f._annspecialcase_

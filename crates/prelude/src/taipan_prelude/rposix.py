@@ -1,5 +1,5 @@
 """Functions of `os` and `time`. A failure is OSError with its errno."""
-from rpython.rtyper.lltypesystem.lltype import malloc
+from rpython.rtyper.lltypesystem.lltype import Unsigned, cast_primitive, malloc
 from taipan_lowlevel import STR
 from taipan_lowlevel import (
     rpy_os_write, rpy_os_read, rpy_os_open, rpy_os_close, rpy_os_lseek,
@@ -226,16 +226,16 @@ def ll_os_getppid():
     return rpy_os_getppid()
 
 def ll_os_getuid():
-    return rpy_os_getuid()
+    return cast_primitive(Unsigned, rpy_os_getuid())
 
 def ll_os_geteuid():
-    return rpy_os_geteuid()
+    return cast_primitive(Unsigned, rpy_os_geteuid())
 
 def ll_os_getgid():
-    return rpy_os_getgid()
+    return cast_primitive(Unsigned, rpy_os_getgid())
 
 def ll_os_getegid():
-    return rpy_os_getegid()
+    return cast_primitive(Unsigned, rpy_os_getegid())
 
 def ll_os_urandom(count):
     if count < 0:

@@ -158,7 +158,10 @@ impl ReprMethods for BuilderRepr {
                 let args = hop.inputargs([&me])?;
                 call("rbuilder.ll_build", args.into(), string.lowleveltype())
             }
-            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
+            _ => Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            )),
         }
     }
 }

@@ -62,6 +62,7 @@ fn repr_of(kind: Kind) -> Repr {
         Kind::None => Repr::None,
         Kind::Bool => Repr::Bool,
         Kind::Int | Kind::Nonneg => Repr::signed(),
+        Kind::Uint => Repr::unsigned(),
         Kind::Float => Repr::Float,
         Kind::Char => Repr::Char,
         Kind::Str | Kind::Str0 | Kind::StrOrNone | Kind::Str0OrNone => Repr::Str,
@@ -125,7 +126,7 @@ fn resizable<'r>(hop: &'r Hop<'_>, r: &'r Repr) -> Typed<&'r ListRepr> {
     match list.kind {
         ListKind::Resizable => Ok(list),
         _ => Err(TyperError::missing(
-            "a hint about growing",
+            "a hint about the length",
             hop.r_result.methods().describe(),
         )),
     }

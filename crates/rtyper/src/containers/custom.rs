@@ -123,8 +123,9 @@ fn key_function(rt: &RTyper<'_>, s: &SomeValue, keys: &[LLType]) -> Typed<Option
 fn unknown() -> TyperError {
     TyperError::with_code(
         "TP0429",
-        "the functions of an r_dict must be functions, or methods of one name",
+        "this r_dict compares or hashes by functions in one place and by methods in another",
     )
+    .with_help("give it functions everywhere, or methods of one name")
 }
 
 fn candidate(rt: &RTyper<'_>, d: &Desc) -> Typed<Candidate> {

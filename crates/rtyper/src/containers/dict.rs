@@ -218,11 +218,7 @@ impl ReprMethods for DictRepr {
     }
 
     fn describe(&self) -> String {
-        format!(
-            "a dict from {} to {}",
-            self.key.methods().describe(),
-            self.value.methods().describe()
-        )
+        "a dict".into()
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -347,7 +343,10 @@ impl ReprMethods for DictRepr {
                 let v = hop.llops.gendirectcall_to("rdict.ll_dict_copy", [v], t);
                 hop.convert_result(v, &dict).map(Some)
             }
-            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
+            _ => Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            )),
         }
     }
 }

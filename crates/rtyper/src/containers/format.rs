@@ -33,7 +33,10 @@ pub(super) struct Spec {
 /// Takes a format string apart.
 pub(super) fn parse(format: &[u32]) -> Typed<Vec<Piece>> {
     let byte = |i: usize| format.get(i).and_then(|c| u8::try_from(*c).ok());
-    let bad = || TyperError::with_code("TP0420", "the format string ends within a specifier");
+    let bad = || {
+        TyperError::with_code("TP0420", "the format string ends in the middle of a `%`")
+            .with_help("write `%%` for a percent sign")
+    };
     let mut pieces = Vec::new();
     let mut literal = Vec::new();
     let mut i = 0;
@@ -100,9 +103,8 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
         Some(Const::Str(s)) => s.iter().map(|b| u32::from(*b)).collect(),
         Some(Const::Unicode(s)) => s.to_vec(),
         _ => {
-            return Err(TyperError::with_code(
-                "TP0421",
-                "the format string must be a constant",
+            return Err(TyperError::internal(
+                "the string on the left of `%` is not a constant",
             ));
         }
     };
@@ -117,8 +119,15 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
         return Err(TyperError::with_code(
             "TP0422",
             format!(
-                "the format string wants {wanted} values, not {}",
-                values.len()
+                "the format string has {} but {} given",
+                match wanted {
+                    1 => "1 place".to_owned(),
+                    n => format!("{n} places"),
+                },
+                match values.len() {
+                    1 => "1 value is".to_owned(),
+                    n => format!("{n} values are"),
+                }
             ),
         ));
     }
@@ -211,6 +220,17 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
             of_type(hop, r.methods().rtype_str(hop)?)?
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
+            if !matches!(r, Repr::Float | Repr::Int(_) | Repr::Bool) {
+                return Err(TyperError::with_code(
+                    "TP0424",
+                    format!(
+                        "`%{}` formats numbers, not {}",
+                        char::from(spec.code),
+                        r.methods().describe()
+                    ),
+                )
+                .with_help("use `%s`, or make a number of it with `float()`"));
+            }
             let x = hop.inputarg(&Repr::Float, 0)?;
             debug_assert_eq!(hop.llops.ty(&x), *FLOAT);
             let flags = i64::from(spec.sign) | i64::from(spec.alternate) << 2;
@@ -226,8 +246,13 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
         other => {
             return Err(TyperError::with_code(
                 "TP0423",
-                format!("%{} is not RPython", char::from(other)),
-            ));
+                format!("`%{}` in a format string is not RPython", char::from(other)),
+            )
+            .with_help(match other {
+                b'(' => "give the values in their order: `\"%s %d\" % (a, b)`",
+                b'*' => "write the width into the format string",
+                _ => "there are `%d`, `%s`, `%r`, `%x`, `%o`, `%c` and, for floats, `%f`, `%e` and `%g`",
+            }));
         }
     };
     if let (b's' | b'r', Some(p)) = (spec.code, spec.precision) {
@@ -271,11 +296,12 @@ fn integer(hop: &Hop<'_>, spec: Spec, base: Option<&str>) -> Typed<LLOperand> {
             return Err(TyperError::with_code(
                 "TP0424",
                 format!(
-                    "%{} needs an integer, not {}",
+                    "`%{}` formats integers, not {}",
                     char::from(spec.code),
                     other.methods().describe()
                 ),
-            ));
+            )
+            .with_help("use `%s`, or make an integer of it with `int()`"));
         }
     };
     let t = STR.ptr();

@@ -124,15 +124,27 @@ impl IterRepr {
                 // What is in an empty one makes no difference.
                 let first = t.items.first().unwrap_or(&Repr::None);
                 if t.items.iter().any(|r| r != first) {
-                    return Err(TyperError::missing(
-                        "iteration",
-                        "a tuple of different kinds of items",
+                    return Err(TyperError::not_rpython(
+                        "iteration over a tuple of items of different kinds",
+                    )
+                    .with_help(
+                        "take its items one by one, or loop over a global `unrolling_iterable(..)`",
                     ));
                 }
                 IterKind::Tuple(Arc::new(super::list::fixed(first.clone())))
             }
-            (r, "") => return Err(TyperError::missing("iteration", r.methods().describe())),
-            (r, v) => return Err(TyperError::missing(v, r.methods().describe())),
+            (r, "") => {
+                return Err(TyperError::not_rpython(format_args!(
+                    "iteration over {}",
+                    r.methods().describe()
+                )));
+            }
+            (r, v) => {
+                return Err(TyperError::missing(
+                    format_args!("`.iter{v}()`"),
+                    r.methods().describe(),
+                ));
+            }
         };
         Ok(IterRepr::new(kind))
     }
@@ -167,8 +179,11 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
     if let Repr::Tuple(t) = r
         && t.items.len() != 1
     {
-        let what = format!("a tuple of {} items; make a list of it", t.items.len());
-        return Err(TyperError::missing("iteration", what));
+        return Err(TyperError::not_rpython(format_args!(
+            "iteration over a tuple of {} items",
+            t.items.len()
+        ))
+        .with_help("write a list instead of the tuple"));
     }
     Ok(match &it.kind {
         IterKind::List(l) => match l.kind {
@@ -230,7 +245,10 @@ impl ReprMethods for IterRepr {
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
         match name {
             "next" => self.rtype_next(hop),
-            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
+            _ => Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            )),
         }
     }
 

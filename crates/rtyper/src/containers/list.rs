@@ -189,7 +189,8 @@ impl ListRepr {
 
     fn require_list(&self, what: &str) -> Typed<()> {
         match self.kind {
-            ListKind::Range(_) => Err(TyperError::missing(what, "a range")),
+            ListKind::Range(_) => Err(TyperError::missing(what, "a range")
+                .with_help("make a list of it: `[i for i in items]`")),
             _ => Ok(()),
         }
     }
@@ -199,8 +200,9 @@ impl ListRepr {
             ListKind::Resizable => Ok(()),
             _ => Err(TyperError::with_code(
                 "TP0425",
-                format!("{what} on a list of fixed length"),
-            )),
+                format!("{what} of a list of fixed length is not RPython"),
+            )
+            .with_help("make a copy first: `items[:]` can grow and shrink")),
         }
     }
 }
@@ -213,7 +215,7 @@ impl ReprMethods for ListRepr {
     fn describe(&self) -> String {
         match self.kind {
             ListKind::Range(_) => "a range".into(),
-            _ => format!("a list of {}", self.item.methods().describe()),
+            _ => "a list".into(),
         }
     }
 
@@ -222,7 +224,7 @@ impl ReprMethods for ListRepr {
     }
 
     fn get_ll_eq_function(&self, rt: &RTyper<'_>) -> Typed<Option<FuncSym>> {
-        self.require_list("==")?;
+        self.require_list("`==`")?;
         let t = HelperArg::Type(self.lowleveltype());
         let eq = match self.item.methods().get_ll_eq_function(rt)? {
             Some(f) => VoidConst::Func(f),
@@ -235,7 +237,10 @@ impl ReprMethods for ListRepr {
     fn get_ll_hash_function(&self, _: &RTyper<'_>) -> Typed<FuncSym> {
         Err(TyperError::with_code(
             "TP0426",
-            "lists cannot be keys of dicts: they have no hash",
+            "a list cannot be the key of a dict: it has no hash",
+        )
+        .with_help(
+            "use a tuple, or an `r_dict` of rpython.rlib.objectmodel with functions that compare and hash",
         ))
     }
 
@@ -263,7 +268,7 @@ impl ReprMethods for ListRepr {
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
-        self.require_list("str")?;
+        self.require_list("`str()`")?;
         if self.item == Repr::Impossible {
             return hop.inputconst(&Repr::Str, &Const::str("[]")).map(Some);
         }
@@ -278,9 +283,11 @@ impl ReprMethods for ListRepr {
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
-        self.require_list(&format!(".{name}()"))?;
+        self.require_list(&format!("`.{name}()`"))?;
         match name {
-            "append" | "insert" | "pop" | "remove" | "extend" => self.require_resizable(name)?,
+            "append" | "insert" | "pop" | "remove" | "extend" => {
+                self.require_resizable(&format!("`.{name}()`"))?
+            }
             _ => {}
         }
         match name {
@@ -298,14 +305,18 @@ impl ReprMethods for ListRepr {
                     *VOID,
                 )))
             }
-            _ => Err(TyperError::missing(&format!(".{name}()"), self.describe())),
+            _ => Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            )),
         }
     }
 
     fn rtype_getslice(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
         if let ListKind::Range(_) = self.kind {
-            return Err(TyperError::missing("slicing", "a range"));
+            return Err(TyperError::missing("slicing", "a range")
+                .with_help("make a list of it: `[i for i in items]`"));
         }
         let (kind, bounds) = hop.decompose_slice_args()?;
         let helper = match kind {
@@ -319,18 +330,19 @@ impl ReprMethods for ListRepr {
     }
 
     fn rtype_setslice(&self, hop: &Hop<'_>) -> RType {
-        self.require_resizable("slice assignment")?;
+        self.require_resizable("assigning to a slice")?;
         let v = hop.inputarg(&self.repr(), 0)?;
         let (kind, mut bounds) = hop.decompose_slice_args()?;
         match kind {
             SliceKind::StartStop => {}
             SliceKind::StartOnly => bounds.push(self.length(hop.llops, v.clone())),
             SliceKind::MinusOne => {
-                return Err(TyperError::missing("assignment to [:-1]", "lists"));
+                return Err(TyperError::not_rpython("assigning to `[:-1]` of a list")
+                    .with_help("store `len(items) - 1` in a variable, put an `assert x >= 0` in front, and assign to `[:x]`"));
             }
         }
         let r_source = hop.args_r[3].clone();
-        super::list_of(&r_source)?.require_list("slice assignment")?;
+        super::list_of(&r_source)?.require_list("assigning to a slice")?;
         let source = hop.inputarg(&r_source, 3)?;
         let args = std::iter::once(v)
             .chain(bounds)
@@ -343,7 +355,7 @@ impl ReprMethods for ListRepr {
     }
 
     fn rtype_delslice(&self, hop: &Hop<'_>) -> RType {
-        self.require_resizable("slice deletion")?;
+        self.require_resizable("deleting a slice")?;
         let v = hop.inputarg(&self.repr(), 0)?;
         let (kind, bounds) = hop.decompose_slice_args()?;
         let helper = match kind {
@@ -405,8 +417,9 @@ impl ListRepr {
         if !is_nonneg(&hop.args_s[1]) {
             return Err(TyperError::with_code(
                 "TP0427",
-                "the index of insert() must be proved non-negative",
-            ));
+                "the index of `.insert()` may be negative",
+            )
+            .with_help("store it in a variable and put an `assert x >= 0` in front"));
         }
         let v = hop
             .llops
@@ -595,7 +608,7 @@ fn getitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
 }
 
 fn setitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
-    l.require_list("item assignment")?;
+    l.require_list("assigning to an item")?;
     let check = hop.has_implicit_exception("IndexError")?;
     let mut args = indexed(hop, l, check)?;
     args.push(hop.inputarg(&l.item, 2)?);
@@ -605,7 +618,7 @@ fn setitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
 }
 
 fn delitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
-    l.require_resizable("item deletion")?;
+    l.require_resizable("deleting an item")?;
     let check = hop.has_implicit_exception("IndexError")?;
     let args = indexed(hop, l, check)?;
     hop.exception_is_here()?;
@@ -654,13 +667,13 @@ fn concat(hop: &Hop<'_>, r2: &Repr) -> RType {
 }
 
 fn inplace_add(hop: &Hop<'_>, l: &ListRepr) -> RType {
-    l.require_resizable("+=")?;
+    l.require_resizable("`+=`")?;
     l.extend_by(hop).map(Some)
 }
 
 fn repeat(hop: &Hop<'_>, r: &Repr, which: usize) -> RType {
     let result = super::list_of(&hop.r_result)?.ty;
-    super::list_of(r)?.require_list("*")?;
+    super::list_of(r)?.require_list("`*`")?;
     let v = hop.inputarg(r, which)?;
     let factor = hop.inputarg(&Repr::signed(), 1 - which)?;
     let args = [ctype(result), v, factor];
@@ -672,7 +685,7 @@ fn repeat(hop: &Hop<'_>, r: &Repr, which: usize) -> RType {
 }
 
 fn inplace_mul(hop: &Hop<'_>, l: &ListRepr) -> RType {
-    l.require_resizable("*=")?;
+    l.require_resizable("`*=`")?;
     let args = hop.inputargs([&l.repr(), &Repr::signed()])?;
     Ok(Some(hop.llops.gendirectcall_to(
         "rlist.ll_inplace_mul",
@@ -712,7 +725,7 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
 /// `[a, b, ...]`
 pub fn rtype_newlist(hop: &Hop<'_>) -> RType {
     let list = super::list_of(&hop.r_result)?;
-    list.require_list("newlist")?;
+    list.require_list("a list display")?;
     let mut items = Vec::with_capacity(hop.nb_args());
     for i in 0..hop.nb_args() {
         items.push(hop.inputarg(&list.item, i)?);

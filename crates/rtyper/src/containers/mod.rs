@@ -82,7 +82,7 @@ pub fn struct_body(_: &RTyper<'_>, _: &str) -> Option<Typed<StructBody>> {
 /// Binary operations where one side is a container, a string or a character.
 pub fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     if let Repr::Slice(_) = r2 {
-        return Some(Err(TyperError::missing("[a:b:c]", r1.methods().describe())));
+        return Some(Err(crate::remedies::no_pair(hop.op, r1, r2)));
     }
     match r1 {
         Repr::Int(_) | Repr::Bool => {
@@ -180,7 +180,7 @@ fn str_function(r: &Repr) -> Typed<FuncSym> {
             let items = tuple.items.iter().map(str_function);
             show::tuple_text(t, items.collect::<Typed<Vec<_>>>()?)
         }
-        other => return Err(TyperError::missing("str", other.methods().describe())),
+        other => return Err(TyperError::missing("`str()`", other.methods().describe())),
     })
 }
 

@@ -59,7 +59,7 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
     }
 
     fn describe(&self) -> String {
-        if U { "a unicode string" } else { "a string" }.into()
+        if U { "a unicode" } else { "a str" }.into()
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -153,7 +153,8 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
 
     fn rtype_repr(&self, hop: &Hop<'_>) -> RType {
         if U {
-            return Err(TyperError::missing("repr", self.describe()));
+            return Err(TyperError::missing("`repr()`", self.describe())
+                .with_help("encode it first: `repr(s.encode('utf-8'))`"));
         }
         let v = hop.inputarg(&Repr::Str, 0)?;
         let v = hop.llops.gendirectcall_to("rstr.ll_repr", [v], STR.ptr());
@@ -205,7 +206,18 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
 
     fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&text(U), 0)?;
-        let t = list_of(&hop.r_result)?.ty;
+        let list = list_of(&hop.r_result)?;
+        if list.item != if U { Repr::UniChar } else { Repr::Char } {
+            return Err(TyperError::with_code(
+                "TP0404",
+                format!(
+                    "`list()` of {} makes a list of characters, and longer ones come into it",
+                    self.describe()
+                ),
+            )
+            .with_help("append the characters to a list of its own"));
+        }
+        let t = list.ty;
         hop.exception_cannot_occur()?;
         let v = hop
             .llops
@@ -429,7 +441,7 @@ fn text_method(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
         "encode" | "decode" => recode(hop, unicode),
         "splitlines" => splitlines(hop),
         _ => Err(TyperError::missing(
-            &format!(".{name}()"),
+            format_args!("`.{name}()`"),
             hop.args_r[0].methods().describe(),
         )),
     }
@@ -521,10 +533,10 @@ fn split(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
     };
     let v = match by {
         None if name == "rsplit" => {
-            return Err(TyperError::missing(
-                ".rsplit() without separator",
-                "strings",
-            ));
+            return Err(
+                TyperError::missing("`.rsplit()` without a separator", "a str")
+                    .with_help("say which character separates the parts: `rsplit(' ')`"),
+            );
         }
         None => {
             hop.exception_cannot_occur()?;
@@ -608,8 +620,9 @@ fn replace(hop: &Hop<'_>, unicode: bool) -> RType {
     let s = hop.inputarg(&text(unicode), 0)?;
     if hop.nb_args() != 3 || !is_char(&hop.args_r[1]) || !is_char(&hop.args_r[2]) {
         return Err(TyperError::new(
-            "replace() works on single characters only; use rpython.rlib.rstring.replace",
-        ));
+            "`.replace()` of longer strings is not RPython: it exchanges single characters",
+        )
+        .with_help("use `replace(s, old, new)` of rpython.rlib.rstring"));
     }
     let (old, _) = needle(hop, 1, unicode)?;
     let (new, _) = needle(hop, 2, unicode)?;

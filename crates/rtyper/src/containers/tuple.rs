@@ -106,7 +106,7 @@ pub fn tuple_getitem(
     let r_item = t
         .items
         .get(i)
-        .ok_or_else(|| TyperError::new("index beyond the end of a tuple"))?;
+        .ok_or_else(|| TyperError::internal("index beyond the end of a tuple"))?;
     if r_item.is_void() {
         return Ok((void_item(r_item), r_item.clone()));
     }
@@ -295,13 +295,14 @@ pub(super) fn tuple_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 fn getitem(hop: &Hop<'_>, r: &Repr) -> RType {
     let n = tuple_of(r)?.items.len();
     let Some(Const::Int(i)) = hop.const_arg(1) else {
-        return Err(TyperError::with_code(
-            "TP0428",
-            "the index into a tuple must be a constant",
-        ));
+        return Err(
+            TyperError::with_code("TP0428", "the index into a tuple is not a constant")
+                .with_help("use a list, if all items are of one kind, or choose by `if`"),
+        );
     };
     let i = if *i < 0 { *i + n as i64 } else { *i };
-    let i = usize::try_from(i).map_err(|_| TyperError::new("index before the start of a tuple"))?;
+    let i = usize::try_from(i)
+        .map_err(|_| TyperError::internal("index before the start of a tuple"))?;
     if let Some(c) = hop.result_const() {
         hop.exception_cannot_occur()?;
         return c.map(Some);
@@ -373,8 +374,10 @@ fn contains(hop: &Hop<'_>, t: &TupleRepr) -> RType {
     let item = hop.inputarg(&r_item, 1)?;
     let mut found = cbool(false);
     let Some(Const::Tuple(constants)) = hop.const_arg(0).cloned() else {
-        let message = "'in' a tuple that is not known at compile time; use a list";
-        return Err(TyperError::with_code("TP0402", message));
+        return Err(
+            TyperError::not_rpython("`in` a tuple whose items are not constants")
+                .with_help("write a list instead of the tuple"),
+        );
     };
     if t.items.len() > 1 {
         // RPython looks into a dict of these.

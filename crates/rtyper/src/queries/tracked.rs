@@ -125,6 +125,22 @@ pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
     })
 }
 
+#[salsa::tracked(returns(clone))]
+pub(super) fn bound_methods(db: &dyn Db, set: MethodSet) -> Typed<Arc<BoundMethods>> {
+    scope(db, Query::BoundMethods, set.as_id(), || {
+        let rt = RTyper::new(db, set.universe(db));
+        crate::reprs::common_to_methods(&rt, set.descs(db)).map(Arc::new)
+    })
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn call_targets(db: &dyn Db, set: CallTargets) -> Typed<Arc<[FuncSym]>> {
+    scope(db, Query::CallTargets, set.as_id(), || {
+        let rt = RTyper::new(db, Universe::User(set.roots(db)));
+        crate::calls::target_syms(&rt, set.targets(db))
+    })
+}
+
 #[salsa::tracked(returns(copy))]
 pub(super) fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
     scope(db, Query::ClassRange, class.as_id(), || {

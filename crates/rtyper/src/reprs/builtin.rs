@@ -205,7 +205,7 @@ fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
             }
             None => Err(TyperError::with_code(
                 "TP0415",
-                format!("the builtin function {name} has no low-level form"),
+                format!("the builtin function `{name}` is not RPython"),
             )),
         },
     }
@@ -276,7 +276,7 @@ fn constant_result(hop: &Hop<'_>) -> RType {
     hop.result_const()
         .unwrap_or_else(|| {
             Err(TyperError::new(
-                "the answer of hasattr() is not known while compiling",
+                "what `hasattr()` returns is not known while compiling",
             ))
         })
         .map(Some)

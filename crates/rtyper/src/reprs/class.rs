@@ -20,16 +20,30 @@ use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 /// there as functions. Of the base classes' methods only the one that the class
 /// inherits can be there; others may be called in other ways, or not at all.
 pub(crate) fn vtable_repr(rt: &RTyper<'_>, owner: ObjId, s: &SomeValue) -> Typed<Repr> {
+    match vtable_value(rt, owner, s) {
+        Some(functions) => repr_of_functions(rt, &functions),
+        None => rt.getrepr(s),
+    }
+}
+
+/// The Repr of what [`vtable_value`] returns.
+pub(crate) fn repr_of_functions(rt: &RTyper<'_>, functions: &SomeValue) -> Typed<Repr> {
+    match &functions.kind {
+        SomeKind::Pbc { descs, can_be_none } => super::pbc_repr(rt, descs, *can_be_none),
+        _ => rt.getrepr(functions),
+    }
+}
+
+/// What the vtable has of an attribute that is methods: functions. None if it is not.
+pub(crate) fn vtable_value(rt: &RTyper<'_>, owner: ObjId, s: &SomeValue) -> Option<SomeValue> {
     let SomeKind::Pbc { descs, can_be_none } = &s.kind else {
-        return rt.getrepr(s);
+        return None;
     };
     let mut origins = descs.iter().filter_map(|d| match d {
         Desc::Method { origin, .. } => Some(*origin),
         _ => None,
     });
-    let Some(first) = origins.next() else {
-        return rt.getrepr(s);
-    };
+    let first = origins.next()?;
     // The nearest base class that has it, the class itself before all.
     let distance = |origin: ObjId| rt.bases(owner).position(|c| c == origin);
     let nearest = std::iter::once(first)
@@ -47,7 +61,13 @@ pub(crate) fn vtable_repr(rt: &RTyper<'_>, owner: ObjId, s: &SomeValue) -> Typed
         .collect();
     functions.sort();
     functions.dedup();
-    super::pbc_repr(rt, &functions.into(), *can_be_none)
+    Some(SomeValue {
+        kind: SomeKind::Pbc {
+            descs: functions.into(),
+            can_be_none: *can_be_none,
+        },
+        const_: None,
+    })
 }
 
 /// Reads a field that the vtable of a class declares.
@@ -151,7 +171,7 @@ fn getname(hop: &Hop<'_>) -> RType {
         "__name__" => read_name(hop),
         name => Err(TyperError::with_code(
             "TP0411",
-            format!("the attribute '{name}' of a class that is not known"),
+            format!("reading `{name}` of a class of which nothing is known is not RPython"),
         )),
     }
 }
@@ -205,8 +225,9 @@ impl ClassesPbcRepr {
         }
         Err(TyperError::with_code(
             "TP0411",
-            format!("no common base class of these classes has the attribute '{name}'"),
-        ))
+            format!("these classes have no base class in common with an attribute `{name}`"),
+        )
+        .with_help("define it in a common base class"))
     }
 
     /// Reads a class attribute; answers its Repr too.

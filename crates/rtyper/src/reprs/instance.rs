@@ -49,7 +49,7 @@ impl InstanceRepr {
         found.ok_or_else(|| {
             TyperError::with_code(
                 "TP0411",
-                format!("{} has no attribute '{name}'", self.name(rt)),
+                format!("{} has no attribute `{name}`", self.name(rt)),
             )
         })
     }
@@ -120,9 +120,10 @@ impl InstanceRepr {
     /// A new instance with the defaults that its class gives, without `__init__`.
     pub fn new_instance(&self, llops: &LLOps<'_>) -> Typed<LLOperand> {
         let rt = llops.rt;
-        let class = self
-            .class
-            .ok_or_else(|| TyperError::new("object() cannot be made"))?;
+        let class = self.class.ok_or_else(|| {
+            TyperError::new("an instance of `object` itself is not RPython")
+                .with_help("write a class of your own: `class Marker(object): pass`")
+        })?;
         crate::immutable::check(rt, class)?;
         let mut args = vec![ctype(rt.instance_type(self.class)), cflavor_gc()];
         // Its address is in the type information; here it is for those who look for all

@@ -48,10 +48,11 @@ impl IntegerRepr {
             _ => Err(TyperError::with_code(
                 "TP0405",
                 format!(
-                    "arithmetic is not supported on {}: its size is too small",
+                    "{} can be stored and converted, but not computed with",
                     self.describe()
                 ),
-            )),
+            )
+            .with_help("convert it first: `int(x)`")),
         }
     }
 
@@ -102,10 +103,9 @@ impl ReprMethods for IntegerRepr {
     }
 
     fn describe(&self) -> String {
-        match (self.kind.signed, self.kind.bits) {
-            (true, 64) => "an int".into(),
-            (false, 64) => "an r_uint".into(),
-            (signed, bits) => format!("an r_{}int{bits}", if signed { "" } else { "u" }),
+        match taipan_annotator::int_kind_name(self.kind) {
+            None => "an int".into(),
+            Some(name) => format!("an {name}"),
         }
     }
 
@@ -117,13 +117,18 @@ impl ReprMethods for IntegerRepr {
             return self.convert_const(rt, inner);
         }
         match const_as_int(c) {
-            Some(v) if !matches!(c, Const::Long(_)) || self.kind.wrap(v) == v => {
+            // As in RPython: what fits an int is cast, also if it is written as a long.
+            Some(v)
+                if !matches!(c, Const::Long(_))
+                    || i64::try_from(v).is_ok()
+                    || self.kind.wrap(v) == v =>
+            {
                 Ok(LLConst::int(self.kind, self.kind.wrap(v)))
             }
-            Some(_) => Err(TyperError::with_code(
-                "TP0406",
-                format!("the number {c} does not fit {}", self.describe()),
-            )),
+            Some(_) => Err(TyperError::internal(format!(
+                "the number {c} does not fit {}",
+                self.describe()
+            ))),
             None => Err(TyperError::internal(format!("{c} is not an integer"))),
         }
     }
@@ -184,7 +189,14 @@ impl ReprMethods for IntegerRepr {
 
     fn rtype_abs_ovf(&self, hop: &Hop<'_>) -> RType {
         if !self.kind.signed {
-            return Err(TyperError::new("overflow check of an unsigned abs()"));
+            return Err(TyperError::with_code(
+                "TP0408",
+                format!(
+                    "`ovfcheck()` works on plain ints, not on {}",
+                    self.describe()
+                ),
+            )
+            .with_help("compute with plain ints"));
         }
         self.unary_ovf(hop, "rint.ll_int_abs_ovf")
     }
@@ -222,10 +234,7 @@ impl ReprMethods for IntegerRepr {
 
     fn rtype_int(&self, hop: &Hop<'_>) -> RType {
         if !self.kind.signed && self.kind.bits >= 64 {
-            return Err(TyperError::with_code(
-                "TP0407",
-                "use intmask() instead of int(r_uint(...))",
-            ));
+            return Err(TyperError::internal("`int()` of an unsigned number"));
         }
         let v = hop.inputarg(&Repr::signed(), 0)?;
         hop.exception_cannot_occur()?;
@@ -349,10 +358,11 @@ fn checked(hop: &Hop<'_>, op: PlainOp) -> RType {
         return Err(TyperError::with_code(
             "TP0408",
             format!(
-                "overflow checks are for plain integers, not for {}",
+                "`ovfcheck()` works on plain ints, not on {}",
                 r.methods().describe()
             ),
-        ));
+        )
+        .with_help("compute with plain ints"));
     }
     let args = hop.inputargs([&r, &r])?;
     hop.has_implicit_exception("OverflowError")?;
@@ -396,10 +406,11 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
             return Err(TyperError::with_code(
                 "TP0408",
                 format!(
-                    "overflow checks are for plain integers, not for {}",
+                    "`ovfcheck()` works on plain ints, not on {}",
                     r.methods().describe()
                 ),
-            ));
+            )
+            .with_help("compute with plain ints"));
         }
         hop.has_implicit_exception("OverflowError")?;
         name.push_str("_ovf");
@@ -491,8 +502,9 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr, op: NumOp) -> RType {
     {
         return Err(TyperError::with_code(
             "TP0409",
-            "comparing a signed and an unsigned number",
-        ));
+            "a signed and an unsigned number are compared",
+        )
+        .with_help("convert one of them with `r_uint()` or `intmask()`"));
     }
     let r = Repr::Int(wider(r1, r2));
     let Repr::Int(int) = &r else {

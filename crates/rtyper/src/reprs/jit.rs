@@ -6,7 +6,7 @@
 
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
-use taipan_lltype::{BOOL, LLConst, LLOperand, PlainOp, SIGNED, VoidConst};
+use taipan_lltype::{BOOL, LLConst, LLOp, LLOperand, NumFamily, NumOp, PlainOp, SIGNED, VoidConst};
 
 use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::FrozenMethodRepr;
@@ -98,8 +98,16 @@ fn loop_unrolling_heuristic(hop: &Hop<'_>) -> RType {
         _ => hop.inputarg(&Repr::signed(), 2)?,
     };
     hop.exception_cannot_occur()?;
-    let args = [size, cutoff];
-    Ok(Some(hop.genop(PlainOp::JitIsConstant, args, *BOOL)))
+    let int = |op| LLOp::Num(NumFamily::Int, op);
+    let empty = hop.genop(
+        int(NumOp::Eq),
+        [size.clone(), crate::hop::csigned(0)],
+        *BOOL,
+    );
+    let short = hop.genop(PlainOp::JitIsConstant, [size, cutoff], *BOOL);
+    let [empty, short] = [empty, short].map(|b| hop.genop(PlainOp::CastBoolToInt, [b], *SIGNED));
+    let either = hop.genop(int(NumOp::Or), [empty, short], *SIGNED);
+    Ok(Some(hop.genop(int(NumOp::IsTrue), [either], *BOOL)))
 }
 
 /// `jit_record_exact_class(v, vtable)`.

@@ -34,6 +34,7 @@ pub use ptr::{
 };
 pub use weakref::WeakRefRepr;
 
+pub(crate) use pbc::{BoundMethods, common_to_methods};
 pub(crate) use weakref::prebuilt_weakref;
 
 pub(crate) use class::{

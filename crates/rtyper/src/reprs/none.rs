@@ -43,11 +43,15 @@ impl ReprMethods for NoneRepr {
     }
 
     fn rtype_simple_call(&self, _: &Hop<'_>) -> RType {
-        Err(TyperError::new("attempt to call None"))
+        Err(TyperError::new(
+            "this calls None: nothing else ever comes here",
+        ))
     }
 
     fn rtype_call_args(&self, _: &Hop<'_>) -> RType {
-        Err(TyperError::new("attempt to call None"))
+        Err(TyperError::new(
+            "this calls None: nothing else ever comes here",
+        ))
     }
 }
 
@@ -119,9 +123,10 @@ pub fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     // A variable that happens to be None always is let pass.
     let literal = matches!(hop.args_v[1 - pos], ArgValue::Const(Const::None));
     if hop.op != HlOp::Is && literal && compared_by_value(robj) {
-        let (what, op) = (robj.methods().describe(), if negate { "!=" } else { "==" });
-        let message = format!("{what} and None are compared by 'is', not by '{op}'");
-        return Some(Err(TyperError::with_code("TP0402", message)));
+        let what = format!("{} and None", robj.methods().describe());
+        let by = if negate { "is not" } else { "is" };
+        let e = TyperError::missing(hop.op.spelt(), what);
+        return Some(Err(e.with_help(format!("compare by `{by}`"))));
     }
     Some(rtype_is_none(hop, robj, pos, negate))
 }

@@ -11,6 +11,7 @@ use taipan_lltype::{
 };
 
 use crate::hop::cvoid;
+use crate::queries;
 use crate::reprs::InstanceRepr;
 use crate::reprs::class::{class_conversion, class_pair, classes_repr};
 use crate::rtyper::void_const;
@@ -27,7 +28,7 @@ pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>, can_be_none: bool) 
     if !same_kind {
         return Err(TyperError::with_code(
             "TP0412",
-            "prebuilt constants of different kinds (functions, classes, methods, instances) meet here",
+            "functions, classes, methods and prebuilt instances cannot come together in one variable",
         ));
     }
     match first {
@@ -54,8 +55,9 @@ pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>, can_be_none: bool) 
             if selves.len() != descs.len() || can_be_none {
                 return Err(TyperError::with_code(
                     "TP0412",
-                    "different methods of frozen instances, or None, meet here",
-                ));
+                    "different methods of prebuilt constants, or one and None, come together here",
+                )
+                .with_help("pass the object itself, and call its method where it is used"));
             }
             Ok(Repr::FrozenMethod(Arc::new(FrozenMethodRepr {
                 func: *func,
@@ -112,7 +114,7 @@ fn constant_attribute(hop: &Hop<'_>, what: String) -> RType {
         None => Err(TyperError::with_code(
             "TP0411",
             format!(
-                "the attribute '{}' of {what} is not a constant",
+                "the attribute `{}` of {what} is not a constant",
                 hop.const_name(1)?
             ),
         )),
@@ -128,7 +130,7 @@ pub fn unique_llfn(rt: &RTyper<'_>, func: ObjId) -> Typed<FuncSym> {
         for (f, t) in &row.targets {
             if *f == func && found.is_some_and(|x| x != *t) {
                 return Err(TyperError::new(
-                    "a specialised function cannot be passed here",
+                    "a function that is specialised by its arguments cannot be a value",
                 ));
             }
             if *f == func {
@@ -136,7 +138,9 @@ pub fn unique_llfn(rt: &RTyper<'_>, func: ObjId) -> Typed<FuncSym> {
             }
         }
     }
-    let target = found.ok_or_else(|| TyperError::new("a function that is never called"))?;
+    let target = found.ok_or_else(|| {
+        TyperError::new("this function is a value here, but nothing ever calls it")
+    })?;
     rt.target_sym(target)
 }
 
@@ -345,7 +349,29 @@ pub struct MethodsPbcRepr {
     pub function: Repr,
 }
 
-fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
+fn methods_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>) -> Typed<Repr> {
+    let set = queries::MethodSet::new(rt.db, rt.universe, descs.clone());
+    let methods = queries::bound_methods(rt.db, set)?;
+    Ok(Repr::Methods(Arc::new(MethodsPbcRepr {
+        name: methods.name.clone(),
+        im_self: InstanceRepr::new(rt, Some(methods.owner)),
+        function: super::class::repr_of_functions(rt, &methods.function)?,
+    })))
+}
+
+/// What the methods of a set have in common.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct BoundMethods {
+    /// Their name.
+    name: Arc<str>,
+    /// The class that declares it.
+    owner: ObjId,
+    /// What its vtable has under that name.
+    function: SomeValue,
+}
+
+/// Looks at all members, so that no function that calls them has to.
+pub(crate) fn common_to_methods(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<BoundMethods> {
     let mut name: Option<&Arc<str>> = None;
     let mut class: Option<Option<ObjId>> = None;
     for d in descs {
@@ -358,11 +384,14 @@ fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
         else {
             continue;
         };
-        if name.is_some_and(|x| x != n) {
+        if let Some(other) = name.filter(|x| *x != n) {
+            // In an order that does not depend on the objects' ids.
+            let (one, two) = (other.min(n), other.max(n));
             return Err(TyperError::with_code(
                 "TP0413",
-                "bound methods of different names meet here",
-            ));
+                format!("one call cannot reach methods of different names: `{one}` and `{two}`"),
+            )
+            .with_help("pass the object, and choose by `if` which method is called"));
         }
         name = Some(n);
         let c = self_class.unwrap_or(*origin);
@@ -374,8 +403,9 @@ fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
     let (Some(name), Some(Some(class))) = (name, class) else {
         return Err(TyperError::with_code(
             "TP0413",
-            "bound methods of instances without a common base class meet here",
-        ));
+            "one call cannot reach methods of classes that have no base class in common",
+        )
+        .with_help("define the method in a common base class"));
     };
     let attr = rt.class_attr(class, name).ok_or_else(|| {
         TyperError::internal(format!(
@@ -383,11 +413,12 @@ fn methods_repr(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<Repr> {
             rt.class_name(class)
         ))
     })?;
-    Ok(Repr::Methods(Arc::new(MethodsPbcRepr {
+    let function = super::class::vtable_value(rt, attr.owner, &attr.value);
+    Ok(BoundMethods {
         name: name.clone(),
-        im_self: InstanceRepr::new(rt, Some(attr.owner)),
-        function: super::class::vtable_repr(rt, attr.owner, &attr.value)?,
-    })))
+        owner: attr.owner,
+        function: function.unwrap_or(attr.value),
+    })
 }
 
 impl ReprMethods for MethodsPbcRepr {
@@ -396,7 +427,7 @@ impl ReprMethods for MethodsPbcRepr {
     }
 
     fn describe(&self) -> String {
-        format!("a bound method '{}'", self.name)
+        format!("the bound method `{}`", self.name)
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -653,10 +684,7 @@ pub fn pbc_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 
 /// What `==` and `!=` are, unless the flow space knows both sides.
 pub(super) fn not_by_value(hop: &Hop<'_>, r: &Repr) -> TyperError {
-    let op = if hop.op == HlOp::Eq { "==" } else { "!=" };
-    let what = r.methods().describe();
-    let message = format!("{what} is compared by 'is', not by '{op}'");
-    TyperError::with_code("TP0402", message)
+    TyperError::missing(hop.op.spelt(), r.methods().describe()).with_help("compare by `is`")
 }
 
 fn compare(hop: &Hop<'_>) -> RType {

@@ -229,10 +229,6 @@ impl<'t> Lowerer<'_, 't> {
                 self.error(range, "`:=` is Python 3 syntax");
                 Expr::Error
             }
-            Kind::Await => {
-                self.error(range, "`await` is Python 3 syntax");
-                Expr::Error
-            }
             Kind::BinaryOperator => {
                 if !node.has_error() {
                     self.error(range, "the operator `@` is Python 3 syntax");
@@ -537,9 +533,6 @@ impl<'t> Lowerer<'_, 't> {
                 }
                 Kind::ForInClause => {
                     let c = self.children(child);
-                    if c.iter().any(|c| self.kind(c.0) == Kind::Async) {
-                        self.error(self.range(child), "`async` is Python 3 syntax");
-                    }
                     let Some(target) = in_field(&c, Field::Left) else {
                         continue;
                     };

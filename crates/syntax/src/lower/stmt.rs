@@ -95,7 +95,6 @@ impl<'t> Lowerer<'_, 't> {
             }
             Kind::ForStatement => {
                 let c = self.children(node);
-                self.no_async(&c, range);
                 let (Some(target), Some(iter)) =
                     (in_field(&c, Field::Left), in_field(&c, Field::Right))
                 else {
@@ -137,12 +136,6 @@ impl<'t> Lowerer<'_, 't> {
             && range.end > self.masked.lines[i].range.end
         {
             self.overruns.push(i);
-        }
-    }
-
-    fn no_async(&mut self, children: &[Child<'t>], range: TextRange) {
-        if children.iter().any(|c| self.kind(c.0) == Kind::Async) {
-            self.error(range, "`async` is Python 3 syntax");
         }
     }
 
@@ -616,7 +609,6 @@ impl<'t> Lowerer<'_, 't> {
 
     fn with(&mut self, node: Node<'t>) -> Stmt {
         let c = self.children(node);
-        self.no_async(&c, self.range(node));
         let mut items = Vec::new();
         let clause = c.iter().find(|c| self.kind(c.0) == Kind::WithClause);
         for (item, _) in clause.map_or_else(Default::default, |c| self.children(c.0)) {
@@ -665,7 +657,6 @@ impl<'t> Lowerer<'_, 't> {
     fn function(&mut self, node: Node<'t>, decorators: Box<[ExprId]>) -> Stmt {
         let c = self.children(node);
         let whole = self.range(node);
-        self.no_async(&c, whole);
         for field in [Field::ReturnType, Field::TypeParameters] {
             if let Some(n) = in_field(&c, field) {
                 self.error(self.range(n), "annotations are Python 3 syntax");

@@ -83,7 +83,7 @@ fn is_prefix(word: &[u8]) -> bool {
     )
 }
 
-/// Words that the grammar must see. (`nonlocal` and `async` are told about.)
+/// Words that the grammar must see. (`nonlocal` is told about.)
 fn is_keyword(word: &[u8]) -> bool {
     matches!(
         word,
@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
         let index = self.out.lines.len();
         self.bad = self.wrong.lines.contains(&index);
         self.reported = self.wrong.reported.contains(&index);
-        let start = self.pos;
+        let mut start = self.pos;
         let mut line = Line {
             range: TextRange::default(),
             text: (0, 0),
@@ -302,6 +302,22 @@ impl<'a> Lexer<'a> {
                         self.pos += 1;
                     }
                     let word = &self.src[token..self.pos];
+                    if self.is_coroutine_word(word) {
+                        // What it stands before is told about, too.
+                        let word = String::from_utf8_lossy(word);
+                        self.out.errors.push(LexError {
+                            range: TextRange::new(token as u32, self.pos as u32),
+                            message: format!("`{word}` is Python 3 syntax"),
+                        });
+                        if token == start {
+                            while matches!(self.peek(0), b' ' | b'\t') {
+                                self.pos += 1;
+                            }
+                            start = self.pos;
+                        }
+                        statement_start = at_start;
+                        continue;
+                    }
                     if token == start {
                         line.keyword = Keyword::from_word(word);
                     }
@@ -352,6 +368,29 @@ impl<'a> Lexer<'a> {
         line.bad = self.bad;
         line.reported = self.reported;
         self.writer.line(&mut self.out, line, &self.items);
+    }
+
+    /// Whether a word that ends here is the `async` or `await` of Python 3, and no name.
+    fn is_coroutine_word(&self, word: &[u8]) -> bool {
+        let rest = &self.src[self.pos..];
+        let blanks = rest
+            .iter()
+            .take_while(|b| matches!(b, b' ' | b'\t'))
+            .count();
+        let next = &rest[blanks..];
+        let next = &next[..next.iter().take_while(|b| is_ident(**b)).count()];
+        match word {
+            b"async" => matches!(next, b"def" | b"with" | b"for"),
+            b"await" => {
+                blanks > 0
+                    && next.first().is_some_and(|b| is_ident_start(*b))
+                    && !matches!(
+                        next,
+                        b"and" | b"or" | b"in" | b"is" | b"not" | b"if" | b"else" | b"for" | b"as"
+                    )
+            }
+            _ => false,
+        }
     }
 
     /// At the end of a name. The attributes that follow it are part of the token.

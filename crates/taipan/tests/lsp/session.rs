@@ -93,7 +93,7 @@ fn diagnostics_follow_the_text() {
                   },
                   "uri": "main.py"
                 },
-                "message": "a str comes from here, in entry_point()"
+                "message": "a str comes from here"
               },
               {
                 "location": {
@@ -109,7 +109,7 @@ fn diagnostics_follow_the_text() {
                   },
                   "uri": "main.py"
                 },
-                "message": "an int comes from here, in entry_point()"
+                "message": "an int comes from here"
               }
             ],
             "severity": 1,

@@ -1,7 +1,7 @@
 """The rarer system calls of rposix, straight to the C library; what fails is OSError."""
 from rpython.rlib._rposix_paths import _as_bytes0
 from rpython.rlib.objectmodel import not_rpython, specialize
-from rpython.rlib.rarithmetic import intmask, widen
+from rpython.rlib.rarithmetic import intmask, r_uint, widen
 from rpython.rtyper.lltypesystem import lltype, rffi
 
 _INT, _UINT, _LONG, _P, _PP = rffi.INT, rffi.UINT, rffi.LONG, rffi.CCHARP, rffi.CCHARPP
@@ -119,27 +119,27 @@ initgroups = _of_path('initgroups', [_INT])
 
 # ____________________________________________________________ processes and users
 
-_c_getresuid = _c('getresuid', [rffi.INTP] * 3, _INT)
-_c_getresgid = _c('getresgid', [rffi.INTP] * 3, _INT)
+_c_getresuid = _c('getresuid', [rffi.UINTP] * 3, _INT)
+_c_getresgid = _c('getresgid', [rffi.UINTP] * 3, _INT)
 
 def getresuid():
-    with lltype.scoped_alloc(rffi.INTP.TO, 3) as ids:
+    with lltype.scoped_alloc(rffi.UINTP.TO, 3) as ids:
         _checked(_c_getresuid(ids, rffi.ptradd(ids, 1), rffi.ptradd(ids, 2)), 'getresuid')
-        return widen(ids[0]), widen(ids[1]), widen(ids[2])
+        return r_uint(ids[0]), r_uint(ids[1]), r_uint(ids[2])
 
 def getresgid():
-    with lltype.scoped_alloc(rffi.INTP.TO, 3) as ids:
+    with lltype.scoped_alloc(rffi.UINTP.TO, 3) as ids:
         _checked(_c_getresgid(ids, rffi.ptradd(ids, 1), rffi.ptradd(ids, 2)), 'getresgid')
-        return widen(ids[0]), widen(ids[1]), widen(ids[2])
+        return r_uint(ids[0]), r_uint(ids[1]), r_uint(ids[2])
 
-_c_getgroups = _c('getgroups', [_INT, rffi.INTP], _INT)
+_c_getgroups = _c('getgroups', [_INT, rffi.UINTP], _INT)
 _c_setgroups = _c('setgroups', [rffi.ULONG, rffi.INTP], _INT)
 
 def getgroups():
-    count = _checked(_c_getgroups(_cast(_INT, 0), lltype.nullptr(rffi.INTP.TO)), 'getgroups')
-    with lltype.scoped_alloc(rffi.INTP.TO, max(count, 1)) as ids:
+    count = _checked(_c_getgroups(_cast(_INT, 0), lltype.nullptr(rffi.UINTP.TO)), 'getgroups')
+    with lltype.scoped_alloc(rffi.UINTP.TO, max(count, 1)) as ids:
         count = _checked(_c_getgroups(_cast(_INT, count), ids), 'getgroups')
-        return [widen(ids[i]) for i in range(count)]
+        return [r_uint(ids[i]) for i in range(count)]
 
 def setgroups(gids):
     count = len(gids)

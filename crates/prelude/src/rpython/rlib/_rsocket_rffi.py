@@ -19,6 +19,8 @@ FD_CLOEXEC = 1
 O_NONBLOCK = 04000
 POLLIN, POLLPRI, POLLOUT, POLLERR, POLLHUP = 1, 2, 4, 8, 16
 FD_SETSIZE = MAX_FD_SIZE = 1024
+# What a pipe takes at once.
+PIPE_BUF = 4096
 EINTR, EWOULDBLOCK, EINPROGRESS = _errno.EINTR, _errno.EAGAIN, _errno.EINPROGRESS
 EAFNOSUPPORT, EISCONN, EINVAL = 97, 106, _errno.EINVAL
 SIOCGIFNAME, SIOCGIFINDEX = 0x8910, 0x8933
@@ -184,6 +186,28 @@ if_freenameindex = external('if_freenameindex', [rffi.CArrayPtr(if_nameindex_s)]
 inet_aton = external('inet_aton', [_P, _P], _INT)
 inet_pton = external_c('inet_pton', [_INT, _P, _P], _INT)
 inet_ntop = external_c('inet_ntop', [_INT, _P, _P, socklen_t], _P)
+
+# Sets of descriptors, for programs that call select() themselves.
+
+fd_set = lltype.Ptr(rffi.CStruct(
+    'fd_set', ('fds_bits', lltype.FixedSizeArray(rffi.ULONG, FD_SETSIZE // 64))))
+timeval = rffi.CStruct('timeval', ('tv_sec', rffi.LONG), ('tv_usec', rffi.LONG))
+select = rffi.llexternal('select', [rffi.INT, fd_set, fd_set, fd_set, lltype.Ptr(timeval)],
+                         rffi.INT, save_err=SAVE_ERR)
+
+def FD_ZERO(fds):
+    for i in range(FD_SETSIZE // 64):
+        fds.c_fds_bits[i] = rffi.cast(rffi.ULONG, 0)
+
+def FD_SET(fd, fds):
+    fds.c_fds_bits[fd >> 6] |= rffi.cast(rffi.ULONG, 1) << (fd & 63)
+
+def FD_CLR(fd, fds):
+    fds.c_fds_bits[fd >> 6] &= ~(rffi.cast(rffi.ULONG, 1) << (fd & 63))
+
+def FD_ISSET(fd, fds):
+    return intmask((fds.c_fds_bits[fd >> 6] >> (fd & 63)) & rffi.cast(rffi.ULONG, 1))
+
 
 def geterrno():
     return get_saved_errno()

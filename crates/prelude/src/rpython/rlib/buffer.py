@@ -19,6 +19,7 @@ class CannotWrite(Exception):
 
 class Buffer(object):
     """Base of all of them."""
+    _immutable_ = True
     readonly = True
 
     def getlength(self):
@@ -108,6 +109,7 @@ def _check_room(buffer, offset, size):
 
 class RawBuffer(Buffer):
     """Base of those whose bytes do not move."""
+    _immutable_ = True
 
     def get_raw_address(self):
         raise NotImplementedError
@@ -115,6 +117,7 @@ class RawBuffer(Buffer):
 
 class RawByteBuffer(RawBuffer):
     """Zeroes in raw memory at first, which lives as long as the program."""
+    _immutable_ = True
 
     def __init__(self, n):
         self._length = n
@@ -136,6 +139,7 @@ class RawByteBuffer(RawBuffer):
 
 class LLBuffer(RawBuffer):
     """Characters behind a pointer."""
+    _immutable_ = True
 
     def __init__(self, raw_cdata, size):
         self.raw_cdata = raw_cdata
@@ -161,6 +165,7 @@ class GCBuffer(Buffer):
     Where those are to be found its subclasses say for the original's sake: numbers are
     read and written byte by byte here.
     """
+    _immutable_ = True
 
     @staticmethod
     def decorate(cls):
@@ -182,6 +187,7 @@ _CHARS = lltype.GcArray(lltype.Char)
 
 @GCBuffer.decorate
 class StringBuffer(GCBuffer):
+    _immutable_ = True
 
     def __init__(self, value):
         self.value = value
@@ -209,6 +215,7 @@ class StringBuffer(GCBuffer):
 @GCBuffer.decorate
 class ByteBuffer(GCBuffer):
     """Zeroes at first."""
+    _immutable_ = True
 
     def __init__(self, n):
         self.data = rgc.resizable_list_supporting_raw_ptr(['\x00'] * n)
@@ -229,6 +236,7 @@ class ByteBuffer(GCBuffer):
 
 class SubBuffer(Buffer):
     """size characters of another buffer from offset on, or up to its end."""
+    _immutable_ = True
 
     def __init__(self, buffer, offset, size):
         self.readonly = buffer.readonly

@@ -60,15 +60,23 @@ def look_inside_iff(predicate):
         # Each caller decides by itself.
         func._annspecialcase_ = 'specialize:call_location'
         predicate._annspecialcase_ = 'specialize:call_location'
-        @dont_look_inside
-        @specialize.call_location()
-        def trampoline(*args):
-            return func(*args)
-        @specialize.call_location()
-        def followed_or_not(*args):
-            if not we_are_jitted() or predicate(*args):
-                return func(*args)
-            return trampoline(*args)
+        # Programs look at the names of the arguments, so it has the same.
+        code = func.func_code
+        arguments = ', '.join(code.co_varnames[:code.co_argcount])
+        names = dict(func=func, predicate=predicate, specialize=specialize,
+                     dont_look_inside=dont_look_inside, we_are_jitted=we_are_jitted)
+        exec """if 1:
+            @dont_look_inside
+            @specialize.call_location()
+            def trampoline(%(arguments)s):
+                return func(%(arguments)s)
+            @specialize.call_location()
+            def followed_or_not(%(arguments)s):
+                if not we_are_jitted() or predicate(%(arguments)s):
+                    return func(%(arguments)s)
+                return trampoline(%(arguments)s)
+        """ % {'arguments': arguments} in names
+        followed_or_not = names['followed_or_not']
         followed_or_not.__name__ = func.__name__
         return followed_or_not
     return decorator

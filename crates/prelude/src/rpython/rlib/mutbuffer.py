@@ -3,6 +3,7 @@ from rpython.rlib.buffer import Buffer
 
 
 class MutableStringBuffer(Buffer):
+    _immutable_ = True
     readonly = False
 
     def __init__(self, size):

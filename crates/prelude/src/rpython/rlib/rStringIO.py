@@ -12,6 +12,10 @@ class RStringIO(object):
     """
 
     def __init__(self):
+        self.init()
+
+    def init(self):
+        """Makes it empty, for classes that have it mixed in, too."""
         self.__closed = False
         self.__text = ''
         self.__builder = StringBuilder()

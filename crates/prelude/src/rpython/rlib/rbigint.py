@@ -14,6 +14,13 @@ from rpython.rlib.rbigint_digits import (
 from rpython.rlib.rbigint_division import _divrem_digit, _long_division
 from rpython.rlib.rbigint_text import Text
 
+try:
+    # What a digit is kept as.
+    from rpython.rtyper.lltypesystem.lltype import Signed as STORE_TYPE
+except ImportError:
+    # There are no low-level types: this module runs under Python, too.
+    STORE_TYPE = None
+
 BASE8 = '01234567'
 BASE10 = '0123456789'
 BASE16 = '0123456789abcdef'

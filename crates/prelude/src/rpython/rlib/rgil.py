@@ -1,8 +1,10 @@
 """The lock that lets one thread of the program run at a time.
 
 It is given up around calls of C functions that may take long, in programs that import
-`rthread`; and where the program says so.
+`rthread`; and where the program says so. While a program loads it has one thread, which
+holds the lock.
 """
+from rpython.rlib.objectmodel import we_are_translated
 from taipan_lowlevel import (rpy_gil_acquire, rpy_gil_holder, rpy_gil_release, rpy_gil_yield,
                              rpy_thread_ident)
 
@@ -12,28 +14,36 @@ def allocate():
 
 
 def acquire():
-    rpy_gil_acquire()
+    if we_are_translated():
+        rpy_gil_acquire()
 
 
 def acquire_maybe_in_new_thread():
-    rpy_gil_acquire()
+    if we_are_translated():
+        rpy_gil_acquire()
 
 
 def release():
     """Nothing that the collector moves may be touched until the next acquire()."""
-    rpy_gil_release()
+    if we_are_translated():
+        rpy_gil_release()
 
 
 def yield_thread():
     """Lets another thread run if one wants to."""
-    rpy_gil_yield()
+    if we_are_translated():
+        rpy_gil_yield()
 
 
 def gil_get_holder():
+    if not we_are_translated():
+        return 0
     return rpy_gil_holder()
 
 
 def am_I_holding_the_GIL():
+    if not we_are_translated():
+        return True
     return rpy_gil_holder() == rpy_thread_ident()
 
 

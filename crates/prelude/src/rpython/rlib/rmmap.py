@@ -11,6 +11,8 @@ from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask
 from rpython.rtyper.lltypesystem import lltype, rffi
 
+_POSIX, _MS_WINDOWS = True, False
+
 PTR = rffi.CCHARP
 NULL = NODATA = lltype.nullptr(PTR.TO)
 

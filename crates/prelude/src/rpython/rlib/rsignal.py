@@ -31,6 +31,8 @@ c_pause = rffi.llexternal('pause', [], rffi.INT)
 c_setitimer = rffi.llexternal('setitimer', [rffi.INT, itimervalP, itimervalP], rffi.INT,
                               save_err=rffi.RFFI_SAVE_ERRNO)
 c_getitimer = rffi.llexternal('getitimer', [rffi.INT, itimervalP], rffi.INT)
+c_siginterrupt = rffi.llexternal('siginterrupt', [rffi.INT, rffi.INT], rffi.INT,
+                                 save_err=rffi.RFFI_SAVE_ERRNO)
 _c_strsignal = rffi.llexternal('strsignal', [rffi.INT], rffi.CCHARP)
 
 
@@ -50,6 +52,9 @@ def pypysig_poll():
 @not_rpython
 def pypysig_setflag(signum):
     """Notes the signal from now on."""
+
+def pypysig_reinstall(signum):
+    """Notes the signal again after it has arrived: it is still noted."""
 
 @not_rpython
 def pypysig_default(signum):
@@ -76,10 +81,14 @@ def pypysig_get_wakeup_fd_write_errno():
 
 
 # A field that is negative once a signal has arrived, for programs that count it down and
-# look at it often. It is brought up to date when they ask where it is.
+# look at it often. It is brought up to date when they ask where it is. What follows it is for
+# debuggers that come from outside; none does.
 
-STRUCT_ONEFIELD = lltype.Struct('pypysig_long_struct_inner', ('c_value', lltype.Signed))
-_occurred = lltype.malloc(STRUCT_ONEFIELD, flavor='raw', immortal=True, zero=True)
+LONG_STRUCT = lltype.Struct('pypysig_long_struct', ('c_value', lltype.Signed),
+                            ('c_debugger_pending_call', lltype.Signed),
+                            ('c_debugger_script_path', rffi.CCHARP))
+STRUCT_ONEFIELD = LONG_STRUCT
+_occurred = lltype.malloc(LONG_STRUCT, flavor='raw', immortal=True, zero=True)
 
 
 def pypysig_getaddr_occurred():
@@ -88,6 +97,9 @@ def pypysig_getaddr_occurred():
         pypysig_pushback(signum)
         _occurred.c_value = -1
     return _occurred
+
+
+pypysig_getaddr_occurred_fullstruct = pypysig_getaddr_occurred
 
 
 def pypysig_check_and_reset():

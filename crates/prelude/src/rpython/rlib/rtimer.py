@@ -2,6 +2,8 @@
 from rpython.rlib import rtime
 from rpython.rlib.rarithmetic import r_longlong
 
+_is_64_bit = True
+
 UNIT_TSC = 0
 UNIT_NS = 1
 UNIT_QUERY_PERFORMANCE_COUNTER = 2

@@ -96,9 +96,13 @@ def _of_one_kind(cls):
 
 class AbstractMatchContext(object):
     """`match_start` is where to match; after a match `match_end` and `match_marks` say
-    what was found."""
+    what was found. Places are numbers that grow from one character to the next."""
     _immutable_fields_ = ['end']
+    # The place of the first character.
+    ZERO = 0
     match_start = 0
+    # Where the match was looked for.
+    original_pos = 0
     match_end = 0
     match_marks = None
     fullmatch_only = False
@@ -120,12 +124,35 @@ class AbstractMatchContext(object):
         raise NotImplementedError
 
     def next(self, position):
-        return position + 1
+        raise NotImplementedError
 
     def prev(self, position):
-        if position == 0:
-            raise EndOfString
-        return position - 1
+        """EndOfString if it is the first place."""
+        raise NotImplementedError
+
+    def next_indirect(self, position):
+        return self.next(position)
+
+    def prev_indirect(self, position):
+        return self.prev(position)
+
+    def forward(self, position, n):
+        """n characters on; a place behind the end if there are fewer."""
+        while n > 0:
+            if position >= self.end:
+                return self.end + 1
+            position = self.next(position)
+            n -= 1
+        return position
+
+    def back(self, position, n):
+        """n characters before, or -1."""
+        while n > 0:
+            if position <= 0:
+                return -1
+            position = self.prev(position)
+            n -= 1
+        return position
 
     def get_mark(self, gid):
         return find_mark(self.match_marks, gid)
@@ -158,6 +185,28 @@ class AbstractMatchContext(object):
 
 class FixedMatchContext(AbstractMatchContext):
     """A text whose characters have one place each."""
+
+    def next(self, position):
+        return position + 1
+
+    def prev(self, position):
+        if position == 0:
+            raise EndOfString
+        position -= 1
+        assert position >= 0
+        return position
+
+    def forward(self, position, n):
+        return position + n
+
+    def back(self, position, n):
+        if n > position:
+            return -1
+        return position - n
+
+    def _real_pos(self, position):
+        assert position >= 0
+        return position
 
 
 @_of_one_kind
@@ -256,17 +305,19 @@ def _width_of(pattern, pc):
 
 
 def _same(ctx, pattern, start, end, ptr, ignore):
-    """Whether the text from start to end comes again at `ptr`."""
-    if end - start > ctx.end - ptr:
-        return False
-    for i in range(end - start):
-        a, b = ctx.str(start + i), ctx.str(ptr + i)
+    """If the text from start to end comes again at `ptr`, where it ends; else -1."""
+    while start < end:
+        if ptr >= ctx.end:
+            return -1
+        a, b = ctx.str(start), ctx.str(ptr)
         if ignore:
             a = rsre_char.getlower(a, pattern.flags)
             b = rsre_char.getlower(b, pattern.flags)
         if a != b:
-            return False
-    return True
+            return -1
+        start = ctx.next(start)
+        ptr = ctx.next(ptr)
+    return ptr
 
 
 def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
@@ -287,7 +338,7 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             ok = False
         elif op <= OP_IN_LOWER:
             if ptr < end and _one(ctx, pattern, pc, ptr):
-                ptr += 1
+                ptr = ctx.next(ptr)
                 pc += _width_of(pattern, pc)
             else:
                 ok = False
@@ -300,23 +351,23 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             choice = Choice(code[pc + 2], ptr, -1, -1, marks, choice)
             pc = code[pc + 1]
         elif op == OP_REPEAT_ONE:
-            limit = _limit(ptr, code[pc + 2], end)
+            limit = _limit(ctx, ptr, code[pc + 2])
             at = ptr
             while at < limit and _one(ctx, pattern, pc + 4, at):
-                at += 1
-            least = ptr + code[pc + 1]
+                at = ctx.next(at)
+            least = ctx.forward(ptr, code[pc + 1])
             pc = code[pc + 3]
             ok = at >= least
             if at > least:
                 choice = Choice(pc, at, least, -1, marks, choice)
             ptr = at
         elif op == OP_MIN_REPEAT_ONE:
-            least = code[pc + 1]
-            limit = _limit(ptr, code[pc + 2], end)
+            least = ctx.forward(ptr, code[pc + 1])
+            limit = _limit(ctx, ptr, code[pc + 2])
             at = ptr
-            while at < limit and at - ptr < least and _one(ctx, pattern, pc + 4, at):
-                at += 1
-            ok = at - ptr >= least
+            while at < limit and at < least and _one(ctx, pattern, pc + 4, at):
+                at = ctx.next(at)
+            ok = at >= least
             if ok and at < limit:
                 choice = Choice(code[pc + 3], at, limit, pc + 4, marks, choice)
             ptr = at
@@ -328,9 +379,11 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             group = code[pc + 1]
             stop = find_mark(marks, 2 * group - 1)
             start = find_mark(marks, 2 * group - 2)
-            ok = stop >= 0 and _same(ctx, pattern, start, stop, ptr,
-                                     op == OP_GROUPREF_IGNORE)
-            ptr += stop - start
+            if stop >= 0:
+                ptr = _same(ctx, pattern, start, stop, ptr, op == OP_GROUPREF_IGNORE)
+                ok = ptr >= 0
+            else:
+                ok = False
             pc += 2
         elif op == OP_GROUPREF_EXISTS:
             if find_mark(marks, 2 * code[pc + 1] - 1) >= 0:
@@ -338,13 +391,13 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             else:
                 pc = code[pc + 2]
         elif op == OP_ASSERT:
-            start = ptr - code[pc + 1]
+            start = ctx.back(ptr, code[pc + 1])
             ok = start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True)
             if ok:
                 marks = ctx.match_marks
             pc = code[pc + 2]
         elif op == OP_ASSERT_NOT:
-            start = ptr - code[pc + 1]
+            start = ctx.back(ptr, code[pc + 1])
             ok = not (start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True))
             pc = code[pc + 2]
         elif op == OP_LOOP_START:
@@ -369,13 +422,13 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
                 choice = choice.prev
                 break
             if choice.lazy < 0:
-                ptr = choice.ptr - 1
+                ptr = ctx.prev(choice.ptr)
                 choice.ptr = ptr
                 if ptr <= choice.limit:
                     choice = choice.prev
                 break
             if _one(ctx, pattern, choice.lazy, choice.ptr):
-                ptr = choice.ptr + 1
+                ptr = ctx.next(choice.ptr)
                 choice.ptr = ptr
                 if ptr >= choice.limit:
                     choice = choice.prev
@@ -383,26 +436,26 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             choice = choice.prev
 
 
-def _limit(ptr, most, end):
+def _limit(ctx, ptr, most):
     """Where a repetition from `ptr` on ends at the latest."""
-    if most >= end - ptr:
-        return end
-    return ptr + most
+    if most >= ctx.end - ptr:
+        return ctx.end
+    return min(ctx.forward(ptr, most), ctx.end)
 
 
 def sre_at(ctx, where, ptr):
     if where == AT_BEGINNING or where == AT_BEGINNING_STRING:
         return ptr == 0
     if where == AT_BEGINNING_LINE:
-        return ptr == 0 or ctx.str(ptr - 1) == 10
+        return ptr == 0 or ctx.str(ctx.prev(ptr)) == 10
     if where == AT_END:
-        return ptr == ctx.end or (ptr == ctx.end - 1 and ctx.str(ptr) == 10)
+        return ptr == ctx.end or (ptr < ctx.end and ctx.next(ptr) == ctx.end and ctx.str(ptr) == 10)
     if where == AT_END_LINE:
         return ptr == ctx.end or ctx.str(ptr) == 10
     if where == AT_END_STRING:
         return ptr == ctx.end
     wide = where == AT_UNI_BOUNDARY or where == AT_UNI_NON_BOUNDARY
-    before = ptr > 0 and _in_word(ctx.str(ptr - 1), wide)
+    before = ptr > 0 and _in_word(ctx.str(ctx.prev(ptr)), wide)
     after = ptr < ctx.end and _in_word(ctx.str(ptr), wide)
     negate = (where == AT_NON_BOUNDARY or where == AT_LOC_NON_BOUNDARY or
               where == AT_UNI_NON_BOUNDARY)
@@ -422,6 +475,7 @@ def _in_word(code, wide):
 
 def match_context(ctx, pattern):
     """Matches at `ctx.match_start`."""
+    ctx.original_pos = ctx.match_start
     if ctx.match_start > ctx.end:
         return False
     return sre_match(ctx, pattern, 0, ctx.match_start, None)
@@ -432,14 +486,16 @@ def search_context(ctx, pattern):
     literal = -1
     if pattern.pattern[0] == OP_LITERAL:
         literal = pattern.pattern[1]
-    start = ctx.match_start
+    start = ctx.original_pos = ctx.match_start
     while start <= ctx.end:
         if literal < 0 or (start < ctx.end and ctx.str(start) == literal):
             assert start >= 0
             ctx.match_start = start
             if sre_match(ctx, pattern, 0, start, None):
                 return True
-        start += 1
+        if start >= ctx.end:
+            break
+        start = ctx.next(start)
     return False
 
 

@@ -147,7 +147,8 @@ class Has(CConfigEntry):
 
     def ask(self, eci):
         try:
-            _ask(eci, ['(void)(%s);' % self.name])
+            # As in the original, what is asked may call `dump(key, value)`.
+            _ask(eci, ['#define dump(key, value) (void)(value)', '(void)(%s);' % self.name])
         except CompilationError:
             return False
         return True

@@ -45,6 +45,13 @@ class Platform(object):
     def preprocess_include_dirs(self, include_dirs):
         return include_dirs
 
+    def preprocess_library_dirs(self, library_dirs):
+        return library_dirs
+
+    def key(self):
+        """What programs that are compiled alike have in common."""
+        return self.name, self.cc, self.cflags, self.link_flags
+
     def compile(self, *args, **kwds):
         raise NotImplementedError("C code is compiled with the program that declares it")
 

@@ -1,6 +1,14 @@
 """What is wrong with regular expressions, and the numbers of `sre`."""
+from rpython.rlib.rsre import rsre_constants
 from rpython.rlib.rsre.rsre_constants import *
 
 
 class error(Exception):
     """Not a regular expression."""
+
+
+# The numbers of operations by their names in `sre`.
+OPCODES = {}
+for _name, _number in vars(rsre_constants).items():
+    if _name.startswith('OPCODE'):
+        OPCODES[_name[_name.index('_') + 1:].lower()] = _number
