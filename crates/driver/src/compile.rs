@@ -21,6 +21,7 @@ use crate::ahead;
 use crate::answers::{Question, remember};
 use crate::drivers::{jit_drivers, jit_is_on};
 use crate::link::link_with_cache;
+use crate::lowlevel_errors;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
 use crate::native_jit::{jit_image, with_native_jit};
@@ -136,10 +137,13 @@ pub fn call(
         };
         match engine {
             Engine::LLInterp => timings.phase("execute", || match &request.jit {
-                Some(jit) => with_jit(db, roots, jit, |i| interpret(i, &root, &request.args)),
+                Some(jit) => with_jit(db, roots, jit, |i| {
+                    interpret((db, roots), i, &root, &request.args)
+                }),
                 None => {
                     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-                    interpret(&mut LLInterpreter::new(&program), &root, &request.args)
+                    let mut i = LLInterpreter::new(&program);
+                    interpret((db, roots), &mut i, &root, &request.args)
                 }
             }),
             Engine::Native => {
@@ -172,7 +176,11 @@ pub(crate) fn find_function(db: &Database, program: Program, name: &str) -> Resu
         .clone()
         .map_err(|d| {
             let target = shown_path(db, program.target(db));
-            Failure::Usage(format!("{target}: {}", d.message))
+            let mut text = format!("{target}: {} [{}]", d.message, d.code);
+            if let Some(help) = d.help {
+                text += &format!("; {help}");
+            }
+            Failure::Usage(text)
         })
 }
 
@@ -322,6 +330,7 @@ fn with_jit<T>(
 }
 
 fn interpret(
+    (db, roots): (&Database, Roots),
     interp: &mut LLInterpreter<'_>,
     root: &FuncSym,
     args: &[Literal],
@@ -341,9 +350,7 @@ fn interpret(
             class: format!("SystemExit({code})"),
             traceback: Vec::new(),
         }),
-        Err(LLError::Fault(f)) => {
-            Err(Diagnostic::error("TP0503", None, format!("low-level fault: {f}")).into())
-        }
+        Err(LLError::Fault(f)) => Err(lowlevel_errors::fault(db, roots, &f).into()),
     }
 }
 
@@ -380,11 +387,12 @@ pub fn run(
             let (roots, root) = typed_program(db, program, timings)?;
             timings.phase("execute", || match &request.jit {
                 Some(jit) => with_jit(db, roots, jit, |i| {
-                    interpret_program(i, &root, &request.argv)
+                    interpret_program((db, roots), i, &root, &request.argv)
                 }),
                 None => {
                     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-                    interpret_program(&mut LLInterpreter::new(&program), &root, &request.argv)
+                    let mut i = LLInterpreter::new(&program);
+                    interpret_program((db, roots), &mut i, &root, &request.argv)
                 }
             })
         })?,
@@ -594,6 +602,7 @@ pub(crate) fn compile_entries(
 }
 
 fn interpret_program(
+    (db, roots): (&Database, Roots),
     interp: &mut LLInterpreter<'_>,
     root: &FuncSym,
     argv: &[String],
@@ -618,8 +627,6 @@ fn interpret_program(
             text.push_str(&format!("Fatal RPython error: {}", short_name(&e.name)));
             Err(Failure::Fatal(text))
         }
-        Err(LLError::Fault(f)) => {
-            Err(Diagnostic::error("TP0503", None, format!("low-level fault: {f}")).into())
-        }
+        Err(LLError::Fault(f)) => Err(lowlevel_errors::fault(db, roots, &f).into()),
     }
 }

@@ -13,10 +13,11 @@ use taipan_jit::{
     DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
     OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
 };
-use taipan_lltype::{BOOL, CHAR, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
+use taipan_lltype::{BOOL, CHAR, CodePlace, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
 use taipan_rtyper::func_sym_of;
 
 use crate::hints::jit_attributes;
+use crate::lowlevel_errors;
 use crate::reach::reachable_here;
 use crate::stages::{
     GraphStage, LLFunction, StageProgram, jit_effects, jit_graph, root_syms, rtyped,
@@ -114,13 +115,8 @@ pub(crate) fn followed(db: &dyn Db, f: LLFunction) -> Option<Arc<Portal>> {
 }
 
 fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
-    match f.sym(db).kind() {
-        FuncKind::User { func, spec, .. } => {
-            let spec = Spec::new(db, f.roots(db), *func, spec.clone());
-            taipan_rtyper::instruction_span(db, spec, m.at)
-        }
-        _ => None,
-    }
+    let func = f.sym(db).clone();
+    lowlevel_errors::span_of(db, f.roots(db), &CodePlace { func, at: m.at })
 }
 
 /// All drivers that have a merge point in a program, by their names and then by those of

@@ -25,6 +25,7 @@ mod late_writes;
 mod link;
 mod literal;
 mod log;
+mod lowlevel_errors;
 mod names;
 mod native;
 mod native_jit;

@@ -171,7 +171,7 @@ def target(driver, args):
             _: usize,
             _: &[Word],
             _: &mut dyn World,
-        ) -> Result<ResidualFunction<'p>, String> {
+        ) -> Result<ResidualFunction<'p>, taipan_jit::Failure> {
             self.asked.set(self.asked.get() + 1);
             panic!("on purpose");
         }

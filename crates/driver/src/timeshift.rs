@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
-use taipan_jit::{Generator, HintError, Policy, ResidualCounts, Splits};
+use taipan_jit::{Generator, Policy, ResidualCounts, Splits};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncKind, FuncSym};
 use taipan_picture::Picture;
 
 use crate::compile::{Engine, find_function, lowlevel_args, short_name, typed};
+use crate::lowlevel_errors;
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
 use crate::session::load;
@@ -82,7 +83,7 @@ pub fn timeshift(
         let policy = request.policy.clone();
         let generator = timings
             .phase("timeshift", || Generator::new(&hinted, &portal, policy))
-            .map_err(hint_failure)?;
+            .map_err(|e| lowlevel_errors::hint(db, roots, &e))?;
         match request.engine {
             Engine::LLInterp => {
                 timings.phase("execute", || execute(&hinted, &generator, &root, request))
@@ -100,7 +101,8 @@ pub(crate) fn generated_text(
     timeshifted: bool,
 ) -> Result<String, Failure> {
     let hinted = StageProgram::new(db, roots, GraphStage::Jit);
-    let generator = Generator::new(&hinted, portal, Policy::default()).map_err(hint_failure)?;
+    let generator = Generator::new(&hinted, portal, Policy::default())
+        .map_err(|e| lowlevel_errors::hint(db, roots, &e))?;
     Ok(match timeshifted {
         true => generator.timeshifted_text(),
         false => generator.colors_text(),
@@ -115,7 +117,8 @@ pub(crate) fn generated_picture(
     picture: &mut Picture,
 ) -> Result<(), Failure> {
     let hinted = StageProgram::new(db, roots, GraphStage::Jit);
-    let generator = Generator::new(&hinted, portal, Policy::default()).map_err(hint_failure)?;
+    let generator = Generator::new(&hinted, portal, Policy::default())
+        .map_err(|e| lowlevel_errors::hint(db, roots, &e))?;
     for (graph, green) in generator.colored_graphs() {
         let color = |v| match (graph.ty(v).is_void(), green(v)) {
             (true, _) => "",
@@ -216,9 +219,13 @@ fn execute(
             .map_err(|e| Failure::from(Diagnostic::error("TP0502", None, e.to_string())))?),
         Err(LLError::Raised(e)) => Err(short_name(&e.name).to_owned()),
         Err(e) => {
-            return Err(match jit.failure() {
-                Some(why) => Diagnostic::error("TP0602", None, why),
-                None => Diagnostic::error("TP0503", None, format!("residual code: {e}")),
+            let (db, roots) = (hinted.db, hinted.roots());
+            return Err(match (jit.failure(), jit.fault(), e) {
+                (Some(why), ..) => lowlevel_errors::gave_up(db, roots, &why),
+                (None, Some(f), _) | (None, None, LLError::Fault(f)) => {
+                    lowlevel_errors::fault(db, roots, &f)
+                }
+                (None, None, e) => Diagnostic::error("TP0502", None, e.to_string()),
             }
             .into());
         }
@@ -237,8 +244,4 @@ pub(crate) fn counts_json(counts: &ResidualCounts) -> Value {
         "flexswitches": counts.flexswitches,
         "blocks": counts.blocks,
     })
-}
-
-fn hint_failure(e: HintError) -> Failure {
-    Diagnostic::error("TP0601", None, e.to_string()).into()
 }

@@ -19,6 +19,7 @@ use taipan_lltype::{FuncSym, LLGraph, Program};
 use taipan_transform::{Effects, Summaries, Summary};
 
 use crate::compile::{codegen_failure, lowlevel_args, short_name};
+use crate::lowlevel_errors;
 use crate::native::{QuerySource, with_compiler};
 use crate::reach::reachable;
 use crate::stages::{
@@ -215,7 +216,7 @@ pub(crate) fn native(
     });
     let result = result.map_err(failure)?;
     if let Some(why) = jit.failure() {
-        return Err(Diagnostic::error("TP0602", None, why).into());
+        return Err(lowlevel_errors::gave_up(db, hinted.roots(), &why).into());
     }
     Ok(TimeshiftOutcome {
         result: result?,

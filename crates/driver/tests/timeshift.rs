@@ -7,8 +7,10 @@ mod arguments;
 mod residual;
 
 use residual::{called, check, check_with, database, request};
+use taipan_base::Span;
 use taipan_driver::{
-    EmitForm, EmitRequest, Engine, Failure, JitPolicy, LoadOptions, Stage, Timings, emit, timeshift,
+    Database, EmitForm, EmitRequest, Engine, Failure, JitPolicy, LoadOptions, Stage, Timings, emit,
+    timeshift,
 };
 
 #[test]
@@ -315,6 +317,12 @@ def f(n):
     );
 }
 
+/// What stands at a place.
+fn spelt(db: &Database, span: Span) -> &str {
+    let range = span.range;
+    &span.file.text(db)[range.start as usize..range.end as usize]
+}
+
 #[test]
 fn a_hint_that_cannot_be_fulfilled() {
     let db = database(
@@ -340,11 +348,18 @@ def f(n):
     let Err(Failure::Diagnostics(found)) = failed else {
         panic!("{failed:?}");
     };
-    // The variable, the hint, and the red value that it depends on.
-    let text = &found[0].message;
-    for part in ["amount", "concrete", "getfield"] {
-        assert!(text.contains(part), "{text}");
-    }
+    // The hint, the variable, and the red value that it depends on.
+    let found = &found[0];
+    assert_eq!(
+        found.message,
+        "`hint(concrete=True)` needs `amount` while compiling, but it depends on `amount` (getfield in f)"
+    );
+    assert_eq!(found.label, "`amount` is known at run time only");
+    let hint = "hint(amount, concrete=True)";
+    assert_eq!(found.primary.map(|s| spelt(&db, s)), Some(hint));
+    let note = &found.notes[0];
+    assert_eq!(note.message, "`amount` is read from a field here");
+    assert_eq!(note.span.map(|s| spelt(&db, s)), Some("cell.value"));
 }
 
 #[test]
@@ -370,6 +385,36 @@ def f(n):
         panic!("{failed:?}");
     };
     assert_eq!(found[0].code, "TP0602");
+    assert!(found[0].primary.is_some());
+    assert!(found[0].help.as_ref().unwrap().contains("dont_look_inside"));
+}
+
+/// Also where residual code does it: operations there know what they come from.
+#[test]
+fn faults_have_the_place_of_the_program() {
+    let db = database(
+        "
+def f(n):
+    return divided(7, n)
+def divided(a, n):
+    return (a + n) // n
+",
+    );
+    let request = request("f(0)", &JitPolicy::default());
+    let failed = timeshift(
+        &db,
+        &LoadOptions::default(),
+        &request,
+        &mut Timings::default(),
+    );
+    let Err(Failure::Diagnostics(found)) = failed else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(
+        (found[0].code, &*found[0].message),
+        ("TP0503", "division by zero")
+    );
+    assert_eq!(spelt(&db, found[0].primary.unwrap()), "(a + n) // n");
 }
 
 #[test]

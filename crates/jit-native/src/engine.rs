@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{LoadedImage, Saved};
 use taipan_jit::engine::{Entered, Portals};
-use taipan_jit::{JitProgram, PARAMETERS, ResidualCounts, Word};
+use taipan_jit::{Failure, JitProgram, PARAMETERS, ResidualCounts, Word};
 use taipan_lltype::{FuncType, LLGraph, LLType, word_of_u64};
 use taipan_runtime::gc::api::{rpy_gc_can_move, settle};
 use taipan_runtime::jit::{Hooks, set_hooks};
@@ -101,7 +101,7 @@ pub struct NativeJit<'p> {
     functions: RefCell<Functions<'p>>,
     /// It is asked while functions are compiled, too.
     assumptions: Rc<Assumptions>,
-    failure: RefCell<Option<String>>,
+    failure: RefCell<Option<Failure>>,
     refused: RefCell<Vec<String>>,
     /// What compiling may cost.
     pub(crate) account: Account,
@@ -191,7 +191,7 @@ impl<'p> NativeJit<'p> {
     }
 
     /// Why something could not be compiled, if that happened.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Failure> {
         self.failure.borrow().clone()
     }
 
@@ -330,7 +330,7 @@ impl<'p> NativeJit<'p> {
         let (seen, at) = match functions.compile_portal(self, number, &known, count) {
             Ok(at) => (Seen::Compiled(at), at),
             Err(why) => {
-                functions.log_refused(self, number, &known, &why);
+                functions.log_refused(self, number, &known, &why.why);
                 self.give_up(why);
                 match self.options.raises {
                     true => {
@@ -338,7 +338,8 @@ impl<'p> NativeJit<'p> {
                         (Seen::Compiled(at), at)
                     }
                     false => {
-                        self.refused.borrow_mut().extend(self.failure.take());
+                        let failure = self.failure.take();
+                        self.refused.borrow_mut().extend(failure.map(|f| f.why));
                         (Seen::Refused, 0)
                     }
                 }
@@ -367,7 +368,7 @@ impl<'p> NativeJit<'p> {
         exc::fatal(format!("code cannot be compiled: {why}").as_bytes())
     }
 
-    fn give_up(&self, why: String) {
+    fn give_up(&self, why: Failure) {
         self.failure.borrow_mut().get_or_insert(why);
     }
 

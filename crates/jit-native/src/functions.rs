@@ -11,7 +11,7 @@ use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel, arrival_code};
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
-use taipan_jit::{JitProgram, Stub, Word};
+use taipan_jit::{Failure, JitProgram, Stub, Word};
 use taipan_lltype::{
     Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, Program,
     STR, word_of_u64,
@@ -232,14 +232,15 @@ impl<'p> Functions<'p> {
         driver: usize,
         greens: &[Word],
         count: i64,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let entry = &jit.entered[driver].entry;
         if self.is_full(jit) {
-            return Err(format!(
+            let why = format!(
                 "there are {} bytes of code and residual functions of {} blocks already",
                 self.code.used(),
                 self.blocks
-            ));
+            );
+            return Err(why.into());
         }
         let started = self.log.stopwatch();
         let number = self.functions.len();
@@ -333,17 +334,17 @@ impl<'p> Functions<'p> {
 
     /// Compiles the function for a merge point that another one goes on at. If that cannot
     /// be done, the interpreter goes on there.
-    fn go_on_at_portal(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<usize, String> {
+    fn go_on_at_portal(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<usize, Failure> {
         let left = self.left.remove(&at).ok_or("no such merge point")?;
         let (driver, greens) = &left.key;
         let made = match jit.compiles(*driver) {
             true => self.compile_portal(jit, *driver, greens, 0),
-            false => Err("the compiler is switched off".to_owned()),
+            false => Err("the compiler is switched off".into()),
         };
         match made {
             Ok(entry) => jit.has_compiled(*driver, greens, entry),
             Err(why) => {
-                self.log_refused(jit, *driver, greens, &why);
+                self.log_refused(jit, *driver, greens, &why.why);
                 let types = &jit.entered[*driver].entry;
                 let graph = interpreted("the interpreter", types.result, &types.args, &left.call);
                 let code = self.made_up(jit, graph).map_err(|e| e.to_string())?;
@@ -432,7 +433,7 @@ impl<'p> Functions<'p> {
         jit: &NativeJit<'p>,
         at: usize,
         arrived: &Arrived<'_>,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let cell = self.cells.get(&at).ok_or("no such cell")?.clone();
         match cell.point {
             Point::Block(_) => {
@@ -485,7 +486,7 @@ impl<'p> Functions<'p> {
         number: usize,
         value: Option<Word>,
         arrived: &[Option<Word>],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let started = self.log.stopwatch();
         let full = self.is_full(jit);
         let mut world = InProcess {
@@ -559,16 +560,16 @@ impl<'p> Functions<'p> {
     }
 
     /// Compiles the unit of a cell that stands for a block.
-    fn compile_unit(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), String> {
+    fn compile_unit(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), Failure> {
         let cell = self.cells[&at].clone();
         match cell.point {
             Point::Block(b) => self.compile_at(jit, at, b, &cell.live),
-            _ => Err("a cell without a block".to_owned()),
+            _ => Err("a cell without a block".into()),
         }
     }
 
     /// Compiles the unit of a cell once more, if it is one that starts with a block.
-    fn compile_again(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), String> {
+    fn compile_again(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<(), Failure> {
         let cell = self.cells[&at].clone();
         let f = &self.functions[cell.function];
         let start = match cell.point {
@@ -604,7 +605,7 @@ impl<'p> Functions<'p> {
         at: usize,
         start: BlockId,
         live: &[VarId],
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         self.functions[self.cells[&at].function]
             .starts
             .insert(start);
@@ -620,7 +621,7 @@ impl<'p> Functions<'p> {
         start: BlockId,
         live: &[VarId],
         (extent, most): (Extent<'_>, usize),
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let mut started = self.log.stopwatch();
         let function = self.cells[&at].function;
         let graph = self.region(jit, function, start, live, extent);

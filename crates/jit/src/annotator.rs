@@ -18,7 +18,7 @@ use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp};
 
 use crate::binding::{AbstractConstant, Binding, Frozen, OriginId};
-use crate::explain::HintError;
+use crate::explain::{HintError, code_place};
 use crate::hints::{Hint, hint_of};
 use crate::prepare::{call_stub, prepare};
 use crate::program::{JitProgram, Policy};
@@ -227,7 +227,14 @@ impl<'p> Annotator<'p> {
                 return Ok(());
             };
             if self.join(s, op.result, &result).is_err() {
-                return Err(HintError::contradiction(self, s, op.result, None));
+                let here = code_place(self, (s, b, i));
+                return Err(HintError::contradiction(
+                    self,
+                    s,
+                    op.result,
+                    None,
+                    Some(here),
+                ));
             }
         }
         for link in &block.exits {
@@ -238,7 +245,10 @@ impl<'p> Annotator<'p> {
                 match self.join(s, input, &binding) {
                     Ok(c) => changed |= c,
                     Err(()) => {
-                        return Err(HintError::contradiction(self, s, input, arg.as_var()));
+                        let last = block.operations.len().checked_sub(1);
+                        let here = last.map(|i| code_place(self, (s, b, i)));
+                        let from = arg.as_var();
+                        return Err(HintError::contradiction(self, s, input, from, here));
                     }
                 }
             }
@@ -419,8 +429,10 @@ impl<'p> Annotator<'p> {
             let spec = self.specialize(&f, target, fixed, passed);
             reached.push((f, spec));
             let one = self.call_spec(place, spec, fixed, passed, (!direct).then_some(callable))?;
-            result = (result.union(&one))
-                .map_err(|_| HintError::contradiction(self, place.0, op.result, None))?;
+            result = (result.union(&one)).map_err(|_| {
+                let here = Some(code_place(self, place));
+                HintError::contradiction(self, place.0, op.result, None, here)
+            })?;
         }
         let first = reached[0].1;
         for (_, other) in &reached[1..] {
@@ -493,7 +505,10 @@ impl<'p> Annotator<'p> {
             }
             match self.join(spec, v, &passed) {
                 Ok(c) => changed |= c,
-                Err(()) => return Err(HintError::contradiction(self, spec, v, None)),
+                Err(()) => {
+                    let here = Some(code_place(self, place));
+                    return Err(HintError::contradiction(self, spec, v, None, here));
+                }
             }
         }
         if changed {

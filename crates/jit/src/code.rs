@@ -117,6 +117,8 @@ pub(crate) struct TsOp {
     pub(crate) result: Slot,
     /// Where states may wait or meet: the slots that are used afterwards.
     pub(crate) live: Vec<Slot>,
+    /// The instruction of the function's bytecode that it comes from.
+    pub(crate) at: u32,
 }
 
 /// An edge.

@@ -17,7 +17,7 @@ use crate::generate::Generator;
 use crate::notes::{Note, note_number};
 use crate::program::JitProgram;
 use crate::residual::{ResidualCounts, Stub};
-use crate::specialize::{MOST_BLOCKS, Setup, Specializer, Splits, Started};
+use crate::specialize::{Failure, MOST_BLOCKS, Setup, Specializer, Splits, Started};
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
@@ -53,7 +53,7 @@ pub trait Portals<'p> {
         number: usize,
         greens: &[Word],
         world: &mut dyn World,
-    ) -> Result<ResidualFunction<'p>, String>;
+    ) -> Result<ResidualFunction<'p>, Failure>;
 }
 
 /// The portal of a generator.
@@ -104,7 +104,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
         number: usize,
         greens: &[Word],
         world: &mut dyn World,
-    ) -> Result<ResidualFunction<'p>, String> {
+    ) -> Result<ResidualFunction<'p>, Failure> {
         let mut greens = greens.iter();
         let args = self.generator.portal().ty().args.iter().zip(self.green());
         let known: Vec<Option<Word>> = args
@@ -147,7 +147,7 @@ impl<'p> Portals<'p> for Drivers<'p> {
         number: usize,
         greens: &[Word],
         world: &mut dyn World,
-    ) -> Result<ResidualFunction<'p>, String> {
+    ) -> Result<ResidualFunction<'p>, Failure> {
         let info = (self.infos.get(driver)).ok_or("a driver that does not exist")?;
         (self.compiler).compile(info, number, greens, self.splits, world)
     }
@@ -165,7 +165,7 @@ impl<'p> ResidualFunction<'p> {
         known: &[Option<Word>],
         splits: Splits,
         world: &mut dyn World,
-    ) -> Result<ResidualFunction<'p>, String> {
+    ) -> Result<ResidualFunction<'p>, Failure> {
         let name = format!("{} (residual {number})", generator.portal().name());
         let setup = Setup {
             name: &name,
@@ -195,7 +195,7 @@ impl<'p> ResidualFunction<'p> {
         value: Option<Word>,
         arrived: &[Option<Word>],
         world: &mut dyn World,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         self.0
             .continue_compilation(world, stub, value.unwrap_or_default(), arrived)
     }
@@ -305,7 +305,7 @@ impl<'p> DriverCompiler<'p> {
         greens: &[Word],
         splits: Splits,
         world: &mut dyn World,
-    ) -> Result<ResidualFunction<'p>, String> {
+    ) -> Result<ResidualFunction<'p>, Failure> {
         let name = residual_name(driver, number);
         let portal = self.program.timeshifted(&driver.portal);
         let portal = portal.ok_or("the portal has no graph")?;

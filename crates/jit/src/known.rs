@@ -61,7 +61,10 @@ pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<Know
                 }
                 let color = match colors.green(s, v) {
                     true => NameColor::Green,
-                    false => NameColor::Red(path_to_red(&a, s, v)),
+                    false => {
+                        let path = path_to_red(&a, s, v);
+                        NameColor::Red(path.into_iter().map(|step| step.text).collect())
+                    }
                 };
                 let together = match names.remove(&**name) {
                     None => color,

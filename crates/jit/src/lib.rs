@@ -66,7 +66,7 @@ pub use drivers::{
     DriverHooks, DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
     enter_compiled_code, has_markers, markers, portal, portal_of, runner, runner_of, runner_sym,
 };
-pub use explain::HintError;
+pub use explain::{HintError, Step};
 pub use generate::Generator;
 pub use known::{KnownNames, NameColor, known_names};
 pub use late_writes::{LateWrite, late_writes};
@@ -75,7 +75,7 @@ pub use online::{looks_inside, timeshift_function};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};
 pub use quasi::{force_quasi_immutable, writes_quasi_immutable};
 pub use residual::{ResidualCounts, Stub};
-pub use specialize::Splits;
+pub use specialize::{Failure, Splits};
 pub use state::Word;
 pub use touches::{OwnTouches, TouchTable};
 pub use world::{Called, World};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use taipan_llinterp::{CallHook, HostCall, LLError, LLInterpreter};
+use taipan_llinterp::{CallHook, Fault, HostCall, LLError, LLInterpreter};
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, LLValue, Memory, Program,
     StaticData, StaticSym, StructBody, StructId, word_const,
@@ -18,7 +18,7 @@ use taipan_lltype::{
 use crate::generate::Generator;
 use crate::prepare::call_stub;
 use crate::residual::{CONTINUE, ResidualCounts};
-use crate::specialize::{MOST_BLOCKS, Setup, Specializer, Splits};
+use crate::specialize::{Failure, MOST_BLOCKS, Setup, Specializer, Splits};
 
 use crate::state::Word;
 use crate::world::{Called, World};
@@ -183,7 +183,9 @@ pub struct Jit<'p> {
     is_static: Vec<usize>,
     splits: Splits,
     compiled: RefCell<IndexMap<Vec<Option<Word>>, Rc<Compiled<'p>>>>,
-    failure: RefCell<Option<String>>,
+    failure: RefCell<Option<Failure>>,
+    /// What residual code did that no code must do, if that happened.
+    fault: RefCell<Option<Fault>>,
 }
 
 impl<'p> Jit<'p> {
@@ -202,12 +204,18 @@ impl<'p> Jit<'p> {
             is_static: is_static.to_vec(),
             compiled: RefCell::default(),
             failure: RefCell::default(),
+            fault: RefCell::default(),
         }
     }
 
     /// Why the specialiser gave up, if it did; the program ends then.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Failure> {
         self.failure.borrow().clone()
+    }
+
+    /// What residual code did that low-level code must not do, if it was that.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.borrow().clone()
     }
 
     /// What all residual functions together consist of.
@@ -237,7 +245,7 @@ impl<'p> Jit<'p> {
         &self,
         interpreter: &mut LLInterpreter<'p>,
         known: Vec<Option<Word>>,
-    ) -> Result<Rc<Compiled<'p>>, String> {
+    ) -> Result<Rc<Compiled<'p>>, Failure> {
         if let Some(c) = self.compiled.borrow().get(&known) {
             return Ok(c.clone());
         }
@@ -279,12 +287,27 @@ impl<'p> Jit<'p> {
         Ok(compiled)
     }
 
+    /// A fault whose calls are those of the program: residual code knows what it comes from.
+    fn with_places(&self, mut fault: Fault) -> Fault {
+        let compiled = self.compiled.borrow();
+        // What stands in the place of the portal does nothing but call the specialiser.
+        fault.calls.retain(|c| c.func != *self.generator.portal());
+        for call in &mut fault.calls {
+            let residual = compiled.values().find(|c| c.sym == call.func);
+            let residual = residual.and_then(|c| c.specializer.try_borrow().ok());
+            if let Some(place) = residual.and_then(|s| s.origin(call.at)) {
+                *call = place;
+            }
+        }
+        fault
+    }
+
     /// A call of the portal.
     fn enter(
         &self,
         interpreter: &mut LLInterpreter<'p>,
         words: &[Word],
-    ) -> Result<HostCall, String> {
+    ) -> Result<HostCall, Failure> {
         let types = &self.generator.portal().ty().args;
         let green = self.generator.green_arguments();
         let mut words = words.iter();
@@ -309,7 +332,13 @@ impl<'p> Jit<'p> {
                 interpreter.set_exception(e.etype, e.evalue);
                 0
             }
-            Err(e) => return Err(e.to_string()),
+            Err(e) => {
+                if let LLError::Fault(fault) = &e {
+                    let mut kept = self.fault.borrow_mut();
+                    kept.get_or_insert_with(|| self.with_places(fault.clone()));
+                }
+                return Err(e.to_string().into());
+            }
         };
         Ok(HostCall {
             result,
@@ -322,7 +351,7 @@ impl<'p> Jit<'p> {
         interpreter: &mut LLInterpreter<'p>,
         number: Word,
         value: Word,
-    ) -> Result<HostCall, String> {
+    ) -> Result<HostCall, Failure> {
         let (function, stub) = ((number >> 32) as usize, number as u32 as usize);
         let found = self
             .compiled
@@ -360,6 +389,6 @@ impl<'p> CallHook<'p> for Jit<'p> {
             }
             _ => return None,
         };
-        Some(called)
+        Some(called.map_err(|f| f.why))
     }
 }

@@ -8,6 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, cleanup, ssa_to_ssi};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT,
@@ -57,6 +59,11 @@ pub(crate) struct Residual {
     /// results: the number of the driver and the words of the greens.
     portal_calls: BTreeMap<VarId, (u32, Vec<Word>)>,
     pub(crate) notes: Notes,
+    /// What operations come from that are appended from now on: number of the timeshifted
+    /// graph, and instruction.
+    pub(crate) here: (u32, u32),
+    /// All such places. Operations have the number of theirs, from 1 on.
+    places: IndexSet<(u32, u32), FxBuildHasher>,
 }
 
 /// A place in residual code where compilation has stopped.
@@ -124,6 +131,8 @@ impl Residual {
                 leaves: BTreeMap::new(),
                 portal_calls: BTreeMap::new(),
                 notes: Notes::default(),
+                here: (0, 0),
+                places: IndexSet::default(),
             },
             inputs,
         )
@@ -239,13 +248,20 @@ impl Residual {
         ty: LLType,
     ) -> VarId {
         let result = self.graph.new_var("", ty);
+        let (place, _) = self.places.insert_full(self.here);
         self.graph.block_mut(at).operations.push(Operation {
             op,
             args: args.into_iter().collect(),
             result,
-            at: 0,
+            at: place as u32 + 1,
         });
         result
+    }
+
+    /// The timeshifted graph and the instruction that an operation comes from.
+    pub(crate) fn place(&self, at: u32) -> Option<(u32, u32)> {
+        let number = at.checked_sub(1)?;
+        self.places.get_index(number as usize).copied()
     }
 
     /// Puts a value in the place of a call that gives it from now on. Code that is compiled

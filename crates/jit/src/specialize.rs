@@ -24,17 +24,19 @@ pub(crate) use ops::touches_memory;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_lltype::{
-    FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, TypeKind,
+    CodePlace, FuncKind, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp,
+    TypeKind,
 };
 
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
-use crate::drivers::DriverInfo;
+use crate::drivers::{DriverInfo, portal_of};
 use crate::heap::Heap;
 use crate::notes::Notes;
 use crate::program::JitProgram;
@@ -47,7 +49,37 @@ use predict::Predictor;
 use stubs::{Side, Stub};
 
 /// Why the specialiser gave up.
-pub(crate) type Failure = String;
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What could not be done.
+    pub why: String,
+    /// Where the specialiser was, if that is known.
+    pub place: Option<CodePlace>,
+    /// What helps.
+    pub remedy: Option<&'static str>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Failure {
+            why,
+            place: None,
+            remedy: None,
+        }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(why: &str) -> Self {
+        why.to_owned().into()
+    }
+}
 
 /// Bounds on what one portal call may generate.
 pub(crate) const MOST_BLOCKS: usize = 20_000;
@@ -185,10 +217,11 @@ impl<'p> Specializer<'p> {
                 Some(w) if info.green => Val::Green(*w),
                 Some(w) => Val::Red(state.constant(*w, info.ty)),
                 None if info.green => {
-                    return Err(format!(
-                        "the argument {} of {} is green: its value has to be given",
+                    let why = format!(
+                        "the argument `{}` of {} is green, so its value has to be given",
                         info.name, portal.name
-                    ));
+                    );
+                    return Err(why.into());
                 }
                 None => {
                     let v = vars.next().ok_or("an argument is missing")?;
@@ -204,6 +237,63 @@ impl<'p> Specializer<'p> {
             s.finish(world, returned)?;
         }
         Ok(s)
+    }
+
+    /// Where an operation of residual code comes from.
+    pub(crate) fn origin(&self, at: u32) -> Option<CodePlace> {
+        let (code, at) = self.residual.place(at)?;
+        let func = self.graphs[code as usize].func.clone();
+        Some(CodePlace { func, at })
+    }
+
+    /// Where the innermost function of a state is.
+    fn place(&self, state: &JitState) -> Option<CodePlace> {
+        self.place_in(state.frames.last()?)
+    }
+
+    /// Where the function is that called the innermost one.
+    fn caller(&self, state: &JitState) -> Option<CodePlace> {
+        self.place_in(state.frames.iter().rev().nth(1)?)
+    }
+
+    fn place_in(&self, frame: &Frame) -> Option<CodePlace> {
+        let func = self.graphs[frame.code as usize].func.clone();
+        let at = self.instruction(frame)?;
+        Some(CodePlace { func, at })
+    }
+
+    /// The instruction that is under way in a function, or its last one before.
+    fn instruction(&self, frame: &Frame) -> Option<u32> {
+        let graph = &self.graphs[frame.code as usize];
+        let ops = &graph.blocks[frame.block as usize].ops;
+        Some(ops.get(frame.op as usize).or(ops.last())?.at)
+    }
+
+    /// Graph and instruction of the innermost function of the program: helpers have no places.
+    fn own_place(&self, state: &JitState) -> (u32, u32) {
+        let own = (state.frames.iter().rev()).find(|f| {
+            let func = &self.graphs[f.code as usize].func;
+            matches!(
+                portal_of(func).unwrap_or(func).kind(),
+                FuncKind::User { .. }
+            )
+        });
+        let frame = own.unwrap_or(state.frame());
+        (frame.code, self.instruction(frame).unwrap_or(0))
+    }
+
+    /// Why a state is not followed any further.
+    fn endless(&self, state: &JitState) -> Failure {
+        Failure {
+            why: format!(
+                "the residual code of {} has no end: there are more than {MOST_BLOCKS} blocks",
+                self.graphs[0].name
+            ),
+            place: self.place(state),
+            remedy: Some(
+                "put `hint(None, global_merge_point=True)` at the head of the loop that is unrolled",
+            ),
+        }
     }
 
     fn fresh_state(&self) -> JitState {
@@ -281,10 +371,16 @@ impl<'p> Specializer<'p> {
         world: &mut dyn World,
         states: Vec<JitState>,
     ) -> Result<Vec<JitState>, Failure> {
-        if (states.first()).is_some_and(|s| s.frames.len() > MOST_FRAMES) {
-            return Err(format!(
-                "more than {MOST_FRAMES} functions inside each other"
-            ));
+        if let Some(state) = states.first()
+            && state.frames.len() > MOST_FRAMES
+        {
+            return Err(Failure {
+                why: format!("more than {MOST_FRAMES} calls are followed inside each other"),
+                place: self.caller(state),
+                remedy: Some(
+                    "put `@dont_look_inside` on the function, so that calls of it stay calls",
+                ),
+            });
         }
         stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.run_states(world, states))
     }
@@ -323,10 +419,7 @@ impl<'p> Specializer<'p> {
         while let Some(mut state) = current.take() {
             self.steps += 1;
             if self.steps > MOST_STEPS || self.residual.block_count() > MOST_BLOCKS {
-                return Err(format!(
-                    "the residual code of {} has no end: more than {MOST_BLOCKS} blocks",
-                    self.graphs[0].name
-                ));
+                return Err(self.endless(&state));
             }
             let frame = state.frame();
             let graph = self.graphs[frame.code as usize].clone();
@@ -335,6 +428,7 @@ impl<'p> Specializer<'p> {
                 current = self.leave_block(world, activation, state, &graph, &block.exit)?;
                 continue;
             };
+            self.residual.here = self.own_place(&state);
             match &op.kind {
                 TsKind::MergePoint { global: true } => activation.global.push(state),
                 TsKind::MergePoint { global: false } => {
@@ -355,7 +449,7 @@ impl<'p> Specializer<'p> {
                     }
                 },
                 TsKind::Inline(_) | TsKind::DriverMergePoint { .. } | TsKind::LoopCloses => {
-                    return Err("a graph for compilers of drivers".to_owned());
+                    return Err("a graph for compilers of drivers".into());
                 }
                 TsKind::Call(..) => current = self.call(world, activation, state, op)?,
                 TsKind::ReverseSplitQueue => {
@@ -425,7 +519,7 @@ impl<'p> Specializer<'p> {
                         self.follow(world, &mut other, graph, no);
                         activation.waiting.push(other);
                     }
-                    None => return Err("a virtual truth value".to_owned()),
+                    None => return Err("a virtual truth value".into()),
                 }
             }
             TsExit::Overflow(ok, raised) => {

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    BOOL, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp,
-    PlainOp, SIGNED, STR, TypeKind, UNICODE, VoidConst, const_word, has_destructor,
+    BOOL, CodePlace, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
+    NumFamily, NumOp, PlainOp, SIGNED, STR, TypeKind, UNICODE, VoidConst, const_word,
+    has_destructor,
 };
 
 use crate::annotator::{Annotator, SpecIx, is_call};
@@ -62,6 +63,7 @@ impl NewOps<'_> {
             args,
             result: result.unwrap_or(NO_SLOT),
             live: Vec::new(),
+            at: 0,
         });
     }
 
@@ -211,30 +213,35 @@ impl Timeshifter<'_> {
                 // Drivers have merge points of another kind.
                 continue;
             }
-            if operations.iter().skip(1).any(global) {
-                return Err(self.stranded());
+            if let Some(inside) = operations.iter().skip(1).find(|op| global(op)) {
+                return Err(self.stranded(inside.at));
             }
-            if !operations.first().is_some_and(global) {
+            let Some(first) = operations.first().filter(|op| global(op)) else {
                 continue;
-            }
+            };
             let before = entries.get(&b).and_then(|e| e.first()).copied();
             let at = match before {
                 _ if b == self.graph.startblock || several(b) => b,
                 Some(before) if several(before) => before,
-                _ => return Err(self.stranded()),
+                _ => return Err(self.stranded(first.at)),
             };
             self.merges.insert(at, true);
         }
         Ok(())
     }
 
-    fn stranded(&self) -> HintError {
+    fn stranded(&self, at: u32) -> HintError {
         HintError {
-            message: format!(
-                "hint(None, global_merge_point=True) in {} does not stand at the head of a loop",
-                self.graph.name
-            ),
+            message: "a global merge point has to stand at the head of a loop".into(),
+            place: Some(CodePlace {
+                func: self.out.func.clone(),
+                at,
+            }),
+            label: String::new(),
             path: Vec::new(),
+            remedy: Some(
+                "make `hint(None, global_merge_point=True)` the first statement of a loop",
+            ),
         }
     }
 
@@ -245,7 +252,11 @@ impl Timeshifter<'_> {
             ops.push(self.op(TsKind::MergePoint { global: *global }, Vec::new(), None));
         }
         for (i, op) in block.operations.iter().enumerate() {
+            let before = ops.len();
             self.operation((b, i), op, &mut ops);
+            for new in &mut ops[before..] {
+                new.at = op.at;
+            }
         }
         let exit = match &block.exitswitch {
             _ if block.exits.is_empty() => {
@@ -285,6 +296,7 @@ impl Timeshifter<'_> {
             args,
             result: result.unwrap_or(NO_SLOT),
             live: Vec::new(),
+            at: 0,
         }
     }
 

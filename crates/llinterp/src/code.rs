@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::BlockId;
-use taipan_lltype::{Access, LLGraph, LLType, NumFamily, NumOp, PlainOp};
+use taipan_lltype::{Access, FuncSym, LLGraph, LLType, NumFamily, NumOp, PlainOp};
 
 /// An operand: a slot of the frame, or with the top bit set a constant of the code.
 /// 128-bit values take two neighbouring places.
@@ -217,6 +217,7 @@ pub(crate) struct Handler {
 /// A decoded graph.
 #[derive(Debug)]
 pub(crate) struct Code {
+    pub(crate) func: FuncSym,
     pub(crate) graph: Arc<LLGraph>,
     pub(crate) slots: u32,
     /// The slot of each variable of the graph.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    Access, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, Memory, NumFamily, NumOp,
-    PlainOp, TypeKind, VOID, VoidConst, has_destructor, is_conversion, round_up,
+    Access, FuncSym, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, Memory, NumFamily,
+    NumOp, PlainOp, TypeKind, VOID, VoidConst, has_destructor, is_conversion, round_up,
 };
 
 use crate::code::{
@@ -16,7 +16,7 @@ use crate::code::{
 /// A reason why an operation cannot be run.
 type Bad = String;
 
-pub(crate) fn decode(graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
+pub(crate) fn decode(func: &FuncSym, graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
     let mut slots = 0;
     let mut slot_of = Vec::with_capacity(graph.vars.len());
     for v in &graph.vars {
@@ -33,6 +33,7 @@ pub(crate) fn decode(graph: Arc<LLGraph>, heap: &mut Heap<'_>) -> Code {
         slot_of,
         args,
         result: *graph.ty(graph.returnvar()),
+        func: func.clone(),
         graph,
         constants: Vec::new(),
         insts: Vec::new(),

@@ -63,7 +63,7 @@ impl<'p> LLInterpreter<'p> {
     /// Gives a function a graph that has all that the old one has, with the same numbers.
     /// If it is what calls just now, it goes on in the new one.
     fn replace(&mut self, f: &FuncSym, graph: Arc<LLGraph>) {
-        let code = Rc::new(decode(graph, &mut self.heap));
+        let code = Rc::new(decode(f, graph, &mut self.heap));
         self.set_code(f, code.clone());
         let Some(top) = self.frames.last_mut() else {
             return;

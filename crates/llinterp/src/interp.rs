@@ -6,9 +6,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use taipan_graph::Operation;
 use taipan_lltype::{
-    Addr, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue, LowLevel,
-    Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf, eval_wide,
-    mul_high, word_of_u64,
+    Addr, CodePlace, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue,
+    LowLevel, Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf,
+    eval_wide, mul_high, word_of_u64,
 };
 
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};
@@ -49,6 +49,10 @@ pub struct Fault {
     pub graph: String,
     /// The operation.
     pub operation: String,
+    /// The access that went wrong, if it was one.
+    pub access: Option<HeapError>,
+    /// The operation and the calls that led to it, innermost first.
+    pub calls: Vec<CodePlace>,
 }
 
 impl fmt::Display for Fault {
@@ -96,6 +100,15 @@ pub(crate) struct Frame {
     /// Slot of the caller that takes the result.
     dst: u32,
     roots: usize,
+}
+
+impl Frame {
+    /// The operation that is being executed; none at the end of a block.
+    fn operation(&self) -> Option<&Operation<LowLevel>> {
+        let (block, i) = self.code.places.get(self.pc)?;
+        let block = self.code.graph.block(*block);
+        block.operations.get(*i as usize)
+    }
 }
 
 /// Executes low-level graphs, of any stage between rtyping and the GC transform.
@@ -161,8 +174,8 @@ impl<'p> LLInterpreter<'p> {
             }
             Err(Stop::Raise(etype, evalue)) => Err(self.raised(etype, evalue, depth)),
             Err(Stop::Exit(code)) => Err(LLError::Exit(code)),
-            Err(Stop::Heap(e)) => Err(self.fault(e.to_string())),
-            Err(Stop::Text(s)) => Err(self.fault(s)),
+            Err(Stop::Heap(e)) => Err(self.fault(e.to_string(), Some(e))),
+            Err(Stop::Text(s)) => Err(self.fault(s, None)),
         };
         self.frames.truncate(depth);
         self.regs.truncate(base);
@@ -240,21 +253,29 @@ impl<'p> LLInterpreter<'p> {
         })
     }
 
-    fn fault(&mut self, message: String) -> LLError {
+    fn fault(&mut self, message: String, access: Option<HeapError>) -> LLError {
         let (graph, operation) = match self.frames.last() {
             Some(f) => {
                 let graph = &f.code.graph;
-                let place = f.code.places.get(f.pc);
-                let op = place.and_then(|(b, i)| graph.block(*b).operations.get(*i as usize));
-                let text = op.map_or("end of a block".into(), |op| op_text(graph, op));
+                let text = f
+                    .operation()
+                    .map_or("end of a block".into(), |op| op_text(graph, op));
                 (graph.name.to_string(), text)
             }
             None => ("the caller".into(), "call".into()),
         };
+        let calls = (self.frames.iter().rev())
+            .filter_map(|f| {
+                let func = f.code.func.clone();
+                Some(f.operation()?.at).map(|at| CodePlace { func, at })
+            })
+            .collect();
         LLError::Fault(Fault {
             message,
             graph,
             operation,
+            access,
+            calls,
         })
     }
 
@@ -269,7 +290,7 @@ impl<'p> LLInterpreter<'p> {
             _ => {
                 let graph = (self.heap.program().graph(&f))
                     .ok_or_else(|| Stop::Text(format!("no graph of {}", f.name())))?;
-                Callee::Graph(Rc::new(decode(graph, &mut self.heap)))
+                Callee::Graph(Rc::new(decode(&f, graph, &mut self.heap)))
             }
         };
         let callee = Rc::new(callee);

@@ -158,6 +158,15 @@ pub struct FuncSymData {
     pub ty: FuncType,
 }
 
+/// Where low-level code comes from: an instruction of a function.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CodePlace {
+    /// The function.
+    pub func: FuncSym,
+    /// Index of the instruction in the function's bytecode.
+    pub at: u32,
+}
+
 /// What a function is made from.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FuncKind {

@@ -1,6 +1,7 @@
 //! Units that are compiled with optimisations: loops and functions that are entered often.
 
 use taipan_graph::BlockId;
+use taipan_jit::Failure;
 use taipan_jit::engine::ResidualFunction;
 use taipan_transform::{gc_transform, optimize_residual};
 
@@ -89,7 +90,7 @@ impl<'p> Functions<'p> {
         jit: &NativeJit<'p>,
         function: usize,
         head: BlockId,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let mut started = self.log.stopwatch();
         let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
         let graph = self.functions[function].residual.graph();

@@ -14,7 +14,7 @@ use crate::drivers::{DriverInfo, PARAMETERS, SET_PARAM};
 use crate::engine::{DriverCompiler, MOST_STRINGS, ResidualFunction, characters, residual_name};
 use crate::program::JitProgram;
 use crate::residual::{CONTINUE, ResidualCounts, UNIQUE_STRING};
-use crate::specialize::Splits;
+use crate::specialize::{Failure, Splits};
 use crate::state::Word;
 
 /// How often code comes by before it is compiled.
@@ -151,7 +151,7 @@ impl<'p> DriversJit<'p> {
                 (Seen::Compiled(f), address)
             }
             Err(why) => {
-                self.refused.borrow_mut().push(why);
+                self.refused.borrow_mut().push(why.why);
                 (Seen::Refused, 0)
             }
         };
@@ -164,7 +164,7 @@ impl<'p> DriversJit<'p> {
         interpreter: &mut LLInterpreter<'p>,
         driver: &DriverInfo,
         greens: &[Word],
-    ) -> Result<FuncSym, String> {
+    ) -> Result<FuncSym, Failure> {
         let number = self.functions.borrow().len();
         let world = &mut InInterpreter(interpreter);
         self.compiling.set(true);
@@ -188,7 +188,7 @@ impl<'p> DriversJit<'p> {
         interpreter: &mut LLInterpreter<'p>,
         number: Word,
         value: Word,
-    ) -> Result<HostCall, String> {
+    ) -> Result<HostCall, Failure> {
         let (function, stub) = ((number >> 32) as usize, number as u32 as usize);
         let found = self.functions.borrow().get(function).cloned();
         let function = found.ok_or("a stub of no function")?;
@@ -248,9 +248,9 @@ impl<'p> CallHook<'p> for DriversJit<'p> {
         };
         Some(match (name, words) {
             (JIT_ENTER, words) => self.enter(interpreter, words).map(done),
-            (CONTINUE, [number, value @ ..]) => {
-                self.resume(interpreter, *number, value.first().copied().unwrap_or(0))
-            }
+            (CONTINUE, [number, value @ ..]) => self
+                .resume(interpreter, *number, value.first().copied().unwrap_or(0))
+                .map_err(|f| f.why),
             (SET_PARAM, [driver, parameter, value]) => {
                 self.set_param(*driver, *parameter, *value);
                 Ok(done(0))

@@ -38,7 +38,7 @@ impl Specializer<'_> {
         op: &TsOp,
     ) -> Result<Option<JitState>, Failure> {
         let TsKind::Call(_, targets) = &op.kind else {
-            return Err("no call".to_owned());
+            return Err("no call".into());
         };
         if self.helper_call(world, &mut state, op) {
             return Ok(Some(state));
@@ -191,7 +191,7 @@ impl Specializer<'_> {
                 args.push((known.ok_or("a green argument is not known")?, ty));
             }
         }
-        world.call(f, &args, graph.slots[op.result as usize].ty)
+        Ok(world.call(f, &args, graph.slots[op.result as usize].ty)?)
     }
 
     /// Makes a call while compiling; what it raises becomes the state's exception.

@@ -90,10 +90,7 @@ impl Specializer<'_> {
         self.steps += 1;
         let endless = self.steps > MOST_STEPS || self.residual.block_count() > 2 * MOST_BLOCKS;
         if endless && !self.of_driver {
-            return Err(format!(
-                "the residual code of {} has no end: more than {MOST_BLOCKS} blocks",
-                self.graphs[0].name
-            ));
+            return Err(self.endless(&state));
         }
         let frame = state.frame();
         let graph = self.graphs[frame.code as usize].clone();
@@ -109,6 +106,7 @@ impl Specializer<'_> {
                 (went, _) => Ok(went),
             };
         };
+        self.residual.here = self.own_place(&state);
         match &op.kind {
             TsKind::MergePoint { .. } => self.flat_merge(world, state, &op.live),
             TsKind::Promote => self.promote(world, state, op),
@@ -412,7 +410,7 @@ impl Specializer<'_> {
             None if full => {
                 let last = entries.len() - 1;
                 let Ok(m) = self.compare(world, &entries[last].0, state, true) else {
-                    return Err("states cannot meet".to_owned());
+                    return Err("states cannot meet".into());
                 };
                 if m.exact {
                     self.jump(world, state, &entries[last], &m)?;
@@ -690,7 +688,7 @@ impl Specializer<'_> {
         };
         state.exc_unknown |= self.program.can_raise(&portal);
         state.keep_only(&[]);
-        (self.return_to_caller(vec![state]).pop()).ok_or("a state is gone".to_owned())
+        (self.return_to_caller(vec![state]).pop()).ok_or("a state is gone".into())
     }
 
     /// A call of a portal with the values of its merge point, by way of a function that may

@@ -700,7 +700,7 @@ impl Specializer<'_> {
                     _ => (PlainOp::Getinteriorfield, own, at),
                 }
             }
-            Place::Length(_) => return Err("a length is read by itself".to_owned()),
+            Place::Length(_) => return Err("a length is read by itself".into()),
         };
         let access = Access {
             place: Some(place),

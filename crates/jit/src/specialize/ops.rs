@@ -78,7 +78,11 @@ impl Specializer<'_> {
             TsKind::AssertGreen => {
                 // Code of drivers may be running already, and is not wrong without.
                 if !self.of_driver && self.known_arg(world, state, &op.args[0]).is_none() {
-                    return Err(format!("assert_green() in {} of a red value", graph.name));
+                    return Err(Failure {
+                        why: "`assert_green()` of a value that is known at run time only".into(),
+                        place: self.place(state),
+                        remedy: Some("put `promote()` around the value"),
+                    });
                 }
                 Val::Green(0)
             }
@@ -145,7 +149,7 @@ impl Specializer<'_> {
             | TsKind::Inline(_)
             | TsKind::DriverMergePoint { .. }
             | TsKind::LoopCloses
-            | TsKind::ReverseSplitQueue => return Err("an operation of states".to_owned()),
+            | TsKind::ReverseSplitQueue => return Err("an operation of states".into()),
         };
         self.set(state, graph, op, result);
         Ok(())
@@ -321,7 +325,7 @@ impl Specializer<'_> {
             return Ok(());
         }
         if green && !ty.is_void() {
-            return Err(format!("{plain} of {} cannot be computed", graph.name));
+            return Err(format!("{plain} of {} cannot be computed", graph.name).into());
         }
         let pure = match self.of_driver && is_pure_number(plain) {
             true => Some(self.pure_args(world, state, graph, op)),

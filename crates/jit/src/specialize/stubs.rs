@@ -194,7 +194,7 @@ impl Specializer<'_> {
     ) -> Result<Option<JitState>, Failure> {
         let on = self.red_arg(world, &mut state, graph, on);
         let Some(v) = self.variable_of(&state, on) else {
-            return Err("a switch on what has no value".to_owned());
+            return Err("a switch on what has no value".into());
         };
         let cases = links.iter().map(|l| match &l.case {
             ExitCase::None | ExitCase::Exception(_) => ExitCase::Default,
