@@ -38,7 +38,12 @@ pub enum FileContents {
     /// names that are not UTF-8 left out.
     Directory(Arc<[Box<str>]>),
     /// Bytes that are not valid UTF-8 (and have no latin-1 coding line).
-    InvalidUtf8(Arc<[u8]>),
+    InvalidUtf8 {
+        /// What is there.
+        bytes: Arc<[u8]>,
+        /// The same with replacement characters: the text up to the first one is what it says.
+        text: Arc<str>,
+    },
     /// Any other reason, as the system puts it.
     Unreadable(Arc<str>),
 }
@@ -47,8 +52,18 @@ impl File {
     /// The text; empty where there is none.
     pub fn text(self, db: &dyn Db) -> &str {
         match self.contents(db) {
-            FileContents::Text(t) => t,
+            FileContents::Text(text) | FileContents::InvalidUtf8 { text, .. } => text,
             _ => "",
+        }
+    }
+
+    /// Where the text stops being valid UTF-8, if it does.
+    pub fn valid_up_to(self, db: &dyn Db) -> Option<usize> {
+        match self.contents(db) {
+            FileContents::InvalidUtf8 { bytes, .. } => {
+                std::str::from_utf8(bytes).err().map(|e| e.valid_up_to())
+            }
+            _ => None,
         }
     }
 
@@ -154,11 +169,6 @@ impl Shipped {
     }
 }
 
-/// How many bytes are valid UTF-8 up to the first one that is not.
-pub fn valid_up_to(bytes: &[u8]) -> usize {
-    std::str::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len)
-}
-
 /// Bytes to text: UTF-8, or latin-1 where a comment on the first two lines says so.
 pub fn decode(bytes: Vec<u8>) -> FileContents {
     if declares_latin1(&bytes) {
@@ -170,7 +180,10 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
             let t = t.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(t);
             FileContents::Text(t.into())
         }
-        Err(e) => FileContents::InvalidUtf8(e.into_bytes().into()),
+        Err(e) => FileContents::InvalidUtf8 {
+            text: String::from_utf8_lossy(e.as_bytes()).into(),
+            bytes: e.into_bytes().into(),
+        },
     }
 }
 

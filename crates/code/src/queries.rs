@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, File, Span};
+use taipan_base::{Db, Diagnostic, File, Span, TextRange};
 use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
@@ -17,7 +17,22 @@ use crate::recover::recover;
 #[salsa::tracked(no_eq, returns(clone))]
 pub fn parse(db: &dyn Db, file: File) -> Arc<ParsedFile> {
     let _timed = taipan_base::timed(db);
-    Arc::new(taipan_syntax::parse(file.text(db)))
+    let text = file.text(db);
+    let mut parsed = taipan_syntax::parse(text);
+    if let Some(at) = file.valid_up_to(db) {
+        let is_replaced = |r: TextRange| {
+            let there = text.get(r.start as usize..r.end as usize);
+            there.is_some_and(|t| t.contains(char::REPLACEMENT_CHARACTER))
+        };
+        parsed.errors.retain(|e| !is_replaced(e.range));
+        let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
+        parsed.errors.push(SyntaxError {
+            range: TextRange::new(at as u32, end as u32),
+            message: taipan_syntax::NOT_UTF8.to_owned(),
+        });
+        parsed.errors.sort_by_key(|e| e.range);
+    }
+    Arc::new(parsed)
 }
 
 /// One body of a file. Its fields are tracked one by one: who reads the code of one

@@ -2,9 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{
-    Db, Diagnostic, File, FileContents, Program, Severity, Span, TextRange, valid_up_to,
-};
+use taipan_base::{Db, Diagnostic, File, FileContents, Program, Severity, Span, TextRange};
 
 use taipan_code::{CodeKind, Instr};
 
@@ -90,17 +88,11 @@ fn load_as(
     let path = absolute(target)?;
     let file = db.files().get(db, &path);
     match file.contents(db) {
-        FileContents::Text(_) => {}
+        FileContents::Text(_) | FileContents::InvalidUtf8 { .. } => {}
         FileContents::Missing => return Err(Failure::Usage(format!("{target}: no such file"))),
         FileContents::Directory(_) => {
             return Err(Failure::Usage(format!(
                 "{target} is a directory, not a Python file"
-            )));
-        }
-        FileContents::InvalidUtf8(bytes) => {
-            return Err(Failure::Usage(format!(
-                "{target}: byte {} is not valid UTF-8, and no `coding:` line among the first two says latin-1",
-                valid_up_to(bytes)
             )));
         }
         FileContents::Unreadable(why) => {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, File, FileContents, Program, valid_up_to};
+use taipan_base::{Db, Diagnostic, File, FileContents, Program, did_you_mean};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
@@ -75,13 +75,10 @@ pub(crate) enum FileState {
 #[salsa::tracked]
 pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
     match file.contents(db) {
-        FileContents::Text(_) => FileState::Text,
+        // What is wrong with it is a syntax error.
+        FileContents::Text(_) | FileContents::InvalidUtf8 { .. } => FileState::Text,
         FileContents::Missing => FileState::Missing,
         FileContents::Directory(_) => FileState::Directory,
-        FileContents::InvalidUtf8(bytes) => FileState::Unreadable(format!(
-            "it is not valid UTF-8 from byte {} on and does not declare latin-1",
-            valid_up_to(bytes)
-        )),
         FileContents::Unreadable(why) => FileState::Unreadable(why.to_string()),
     }
 }
@@ -303,13 +300,16 @@ pub fn named_function(db: &dyn Db, program: Program, name: &str) -> Result<ObjId
         };
         at = match found {
             Some(Const::Obj(id)) => id,
-            Some(_) => return Err(problem(format!("{name} is no function"))),
+            Some(_) => return Err(problem(format!("`{name}` is no function"))),
             None => {
                 // Import time may have failed before the function was defined.
-                let first = image_diagnostics(db, program).first().cloned();
-                return Err(
-                    first.map_or_else(|| problem(format!("the module has no {name}")), Box::new)
-                );
+                if let Some(first) = image_diagnostics(db, program).first() {
+                    return Err(Box::new(first.clone()));
+                }
+                let there = names_of(db, Object::new(db, program, at));
+                let mut d = problem(format!("the module has no function `{name}`"));
+                d.help = did_you_mean(part, there.iter().map(|n| &**n));
+                return Err(d);
             }
         };
     }
@@ -322,6 +322,6 @@ pub fn named_function(db: &dyn Db, program: Program, name: &str) -> Result<ObjId
                 ..
             },
         ) => Ok(*f),
-        _ => Err(problem(format!("{name} is no function"))),
+        _ => Err(problem(format!("`{name}` is no function"))),
     }
 }

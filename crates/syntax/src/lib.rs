@@ -22,7 +22,7 @@ pub mod walk;
 
 pub use ast::*;
 use mask::{LexError, Wrong};
-pub use python3::remedy;
+pub use python3::{NOT_UTF8, remedy};
 use taipan_base::TextRange;
 
 /// A problem in the text.

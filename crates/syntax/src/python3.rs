@@ -34,6 +34,9 @@ pub(crate) fn reworded(source: &str, range: TextRange, message: &str) -> Option<
     }
 }
 
+/// The message about bytes that are no characters.
+pub const NOT_UTF8: &str = "this is not valid UTF-8, and the file does not declare latin-1";
+
 /// What to write instead of what an error is about.
 pub fn remedy(message: &str) -> Option<&'static str> {
     Some(match message {
@@ -44,6 +47,9 @@ pub fn remedy(message: &str) -> Option<&'static str> {
         "f-strings are Python 3 syntax" => "use `%`, as in `\"%d items\" % n`",
         "`async` is Python 3 syntax" | "`await` is Python 3 syntax" => {
             "write an ordinary function: there are generators and threads, but no coroutines"
+        }
+        NOT_UTF8 => {
+            "save the file as UTF-8, or write `# -*- coding: latin-1 -*-` on its first line"
         }
         "`match` is Python 3 syntax" => "use `if` and `elif`",
         "`type` statements are Python 3 syntax" => "leave it out: types are found by the compiler",

@@ -57,9 +57,26 @@ fn files_that_cannot_be_read() {
     std::fs::write(case.dir.path().join("bytes.py"), b"x = '\xff\xfe'\n").unwrap();
     expect(
         &case.taipan(&["check", "bytes.py"]),
-        2,
-        &["bytes.py", "UTF-8"],
+        1,
+        &["bytes.py:1:6", "not valid UTF-8"],
     );
+}
+
+/// An imported module is told of at the byte; with a coding line latin-1 is fine.
+#[test]
+fn imported_bytes_that_are_no_text() {
+    let main = "import lib\ndef entry_point(argv):\n    print lib.f()\n    return 0\n";
+    let case = Case::new(&[("main.py", main)]);
+    let lib = case.dir.path().join("lib.py");
+    let body = b"def f():\n    return 'caf\xe9'\n";
+    std::fs::write(&lib, body).unwrap();
+    for command in ["check", "build", "run"] {
+        let mentions = ["[TP0001]", "lib.py:2:16", "# -*- coding: latin-1 -*-"];
+        expect(&case.taipan(&[command, "main.py"]), 1, &mentions);
+    }
+    let declared = [b"# -*- coding: latin-1 -*-\n", &body[..]].concat();
+    std::fs::write(&lib, declared).unwrap();
+    expect(&case.taipan(&["check", "main.py"]), 0, &[]);
 }
 
 #[test]

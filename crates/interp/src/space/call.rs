@@ -5,6 +5,7 @@ use taipan_code::{CallDesc, Code};
 use super::builtin::{Args, Keyword};
 use super::generator::Generator;
 use super::heap::{Kind, Ref};
+use super::meant::Lacks;
 use super::run::Outcome;
 use super::types::ty;
 use super::value::Value;
@@ -251,8 +252,12 @@ impl Interp<'_> {
                 None if code.varkeywords => extra.set_str(k, v.clone()),
                 None if takes_live_variables(code) => {}
                 None => {
-                    return self
-                        .type_error(format!("{name}() got an unexpected keyword argument '{k}'"));
+                    let message = format!("{name}() got an unexpected keyword argument '{k}'");
+                    let free = (code.locals[..argcount].iter().zip(&locals))
+                        .filter(|(_, given)| given.is_none())
+                        .map(|(n, _)| (**n).into());
+                    let lacks = Lacks::Parameter(k.clone(), free.collect());
+                    return self.raise_lacking(ty::TYPE_ERROR, message, lacks);
                 }
             }
         }

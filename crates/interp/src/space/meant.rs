@@ -1,6 +1,8 @@
 //! What may have been meant by a name that is missing. Exceptions note which one is; candidates
 //! are looked for only when one of them ends import time.
 
+use std::sync::Arc;
+
 use camino::Utf8PathBuf;
 use taipan_base::{FileContents, SHIPPED, did_you_mean};
 
@@ -20,6 +22,8 @@ pub(crate) enum Lacks {
     Attribute(Value, Box<str>),
     /// A module, by its dotted name.
     Module(Box<str>),
+    /// A parameter of a function, which has these.
+    Parameter(Box<str>, Arc<[Box<str>]>),
 }
 
 impl Interp<'_> {
@@ -64,6 +68,7 @@ impl Interp<'_> {
                 did_you_mean(name, self.names_in(own).chain(of_class))
             }
             Lacks::Module(name) => self.similar_module(name),
+            Lacks::Parameter(name, there) => did_you_mean(name, there.iter().map(|p| &**p)),
         }
     }
 

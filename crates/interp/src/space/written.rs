@@ -99,7 +99,7 @@ impl Interp<'_> {
             FileContents::Text(t) => Ok(t.as_bytes().into()),
             FileContents::Missing => Err(MISSING),
             FileContents::Directory(_) => Err(IS_FOLDER),
-            FileContents::InvalidUtf8(bytes) => Ok(bytes.clone()),
+            FileContents::InvalidUtf8 { bytes, .. } => Ok(bytes.clone()),
             FileContents::Unreadable(_) => Err((libc::EIO, "cannot be read")),
         }
     }

@@ -147,3 +147,4 @@ for wrong in [lambda: z < 1, lambda: z / 0, lambda: float(z), lambda: complex('x
         print wrong()
     except (TypeError, ZeroDivisionError) as e:
         print e.__class__.__name__
+print apply(max, [1, 5]), apply(dict, (), {'a': 1}), apply(list)

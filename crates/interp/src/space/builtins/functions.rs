@@ -1,6 +1,7 @@
 //! The builtin functions.
 
 use num_traits::ToPrimitive;
+use taipan_code::CallDesc;
 use taipan_graph::HlOp;
 
 use super::{file, frames};
@@ -679,6 +680,18 @@ fn reload(it: &mut Interp, args: Args<'_>) -> R {
     Ok(args.need(it, 0, "reload")?.clone())
 }
 
+fn apply(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "apply", 1, 3)?;
+    // `f(*args, **keywords)`
+    let desc = CallDesc {
+        positional: 0,
+        keywords: Vec::new(),
+        star: args.pos.len() > 1,
+        dstar: args.pos.len() > 2,
+    };
+    it.call_desc(&args.pos[0], &desc, &args.pos[1..])
+}
+
 fn raw_input(it: &mut Interp, _: Args<'_>) -> R {
     it.raise(ty::EOF_ERROR, "EOF when reading a line")
 }
@@ -755,6 +768,8 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
     Builtin::function("__builtin__.pow", pow),
     Builtin::function("__builtin__.print", print),
     Builtin::function("__builtin__.range", range),
+    Builtin::function("__builtin__.apply", apply),
+    Builtin::function("__builtin__.input", raw_input),
     Builtin::function("__builtin__.raw_input", raw_input),
     Builtin::function("__builtin__.reduce", reduce),
     Builtin::function("__builtin__.reload", reload),
