@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares every operation on every kind of operand with the whole original toolchain.
 
-usage: crossed.py ask PYPY ANSWERS [--only TEXT] [--share PERCENT]   what the original says (CPython 2.7)
+usage: crossed.py ask PYPY ANSWERS [--only TEXT] [--share PERCENT] [--sample N]   what the original says (CPython 2.7)
        crossed.py compare ANSWERS [--only TEXT] [--taipan PATH]
 
 Where constants.py asks the flow space alone about random expressions, this is a table: each
@@ -13,7 +13,9 @@ operator and builtin function with each combination of operands, constant or not
 
 The original flows, annotates, rtypes and interprets each function by itself. `ask` writes one line for
 each function to ANSWERS; functions that are there already are not asked about again. There are 170,000
-functions: of those with several operands it asks about a share (2 %), always the same ones.
+functions: of those with several operands it asks about a share (2 %), always the same ones. `--sample 1`
+asks about the next share, and so on. Samples are asked in mixed order, so what a run that is stopped has
+asked is spread over the whole table.
 """
 import argparse
 import collections
@@ -203,14 +205,20 @@ def formed(name, text, names):
         yield "%s %s" % (name, form), lines + [outer % ("(%s)" % (text % used))]
 
 
-def chosen(only, share=100):
+def chosen(only, share=100, sample=0):
     seen = set()
     for number, (name, lines) in enumerate(functions()):
-        asked = name.count(" ") < 3 or zlib.crc32(name.encode()) % 10000 < 100 * share
-        asked = asked or name.startswith("literal ")
+        always = name.count(" ") < 3 or name.startswith("literal ")
+        of_sample = 0 <= place(name) - 100 * share * sample < 100 * share
+        asked = of_sample or always and sample == 0
         if asked and name not in seen and (only is None or only in name):
             seen.add(name)
             yield name, "def f%d():\n    %s\n" % (number, "\n    ".join(lines)), "f%d" % number
+
+
+def place(name):
+    """Where a function stands among 10,000 shares."""
+    return zlib.crc32(name.encode()) % 10000
 
 
 # Runs under CPython 2.7: file of functions, PYPY, names of functions on stdin.
@@ -300,8 +308,10 @@ def write_module(cases, folder):
 
 def ask(args):
     known = read(args.answers)
-    cases = [c for c in chosen(args.only, args.share)
+    cases = [c for c in chosen(args.only, args.share, args.sample)
              if known.get(c[0], {}).get("source") != without_name(c)]
+    if args.sample:
+        cases.sort(key=lambda c: place(c[0]))
     python = os.environ.get("PYTHON2", "python2.7")
     here = os.path.dirname(os.path.abspath(__file__))
     with tempfile.TemporaryDirectory() as folder, open(args.answers, "a") as out:
@@ -387,6 +397,7 @@ def main():
     a = commands.add_parser("ask")
     a.add_argument("pypy")
     a.add_argument("--share", type=float, default=2)
+    a.add_argument("--sample", type=int, default=0)
     c = commands.add_parser("compare")
     here = os.path.dirname(os.path.abspath(__file__))
     c.add_argument("--taipan", default=os.path.join(here, "../../target/release/taipan"))

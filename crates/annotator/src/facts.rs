@@ -366,6 +366,12 @@ impl Facts {
             info.chain.extend(&b.chain);
         }
         self.restrict_attributes(&mut info, data, base.as_deref())?;
+        if let Some(builtin) = self.builtin_base(&info)? {
+            let name = &data.name;
+            info.problem = Some(
+                format!("class {name} derives from the builtin type `{builtin}`, so RPython has no instances of it").into(),
+            );
+        }
         if !self.has_light_finalizer(&info, &data.mro)? {
             info.problem = Some(
                 format!(
@@ -377,6 +383,19 @@ impl Facts {
             );
         }
         Ok(info)
+    }
+
+    /// The builtin type that a class of the program derives from: `dict`, `tuple`, ...
+    fn builtin_base(&self, info: &ClassInfo) -> Known<Option<Box<str>>> {
+        for above in &info.chain[1..] {
+            if let Some(data) = self.class_data(*above)?
+                && data.builtin
+                && &*data.module == "__builtin__"
+            {
+                return Ok(Some(data.name.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a class below `@rgc.must_be_light_finalizer` has no `__del__` but one

@@ -11,9 +11,9 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "TP0203", "TP0229",
     // A file that vanishes while the compiler runs (`import_time` of interp tests it).
     "TP0204",
-    // What others tell in their own words: of a memo function TP0305, of a function that a
-    // command names the command, of one with a syntax error the file.
-    "TP0212", "TP0213", "TP0232",
+    // What others tell in their own words: of a memo function TP0305, of a function that
+    // is defined in a part with a syntax error the file.
+    "TP0212", "TP0232",
     // What the annotator tells first, as far as is known: TP0301, TP0302 and TP0313. The RTyper
     // meets it where the two know different things of a class, a builtin function or a list.
     "TP0411", "TP0414", "TP0415", "TP0425", // Faults of the compiler.

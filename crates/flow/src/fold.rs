@@ -21,6 +21,10 @@ pub(crate) fn fold(
     match (op, args) {
         (HlOp::GetAttr, [obj, name]) => match (name, name.as_str()) {
             (_, Some(name)) => world.getattr(space, obj, name),
+            (Const::Unicode(name), _) if name.iter().all(|c| *c < 0x80) => {
+                let name: String = name.iter().map(|c| *c as u8 as char).collect();
+                world.getattr(space, obj, &name)
+            }
             (Const::Str(_) | Const::Unicode(_), _) => Computed::Unknown,
             _ if both_foldable(world, obj, name) => {
                 type_error("getattr(): attribute name must be string")
@@ -55,6 +59,12 @@ pub(crate) fn fold(
             let which = if may_be_class(a) { 2 } else { 1 };
             type_error(&format!("issubclass() arg {which} must be a class"))
         }
+        (HlOp::LShift, [x, Const::Int(TOO_FAR..)])
+            if matches!(x, Const::Int(_) | Const::Bool(_))
+                && !matches!(x, Const::Int(0) | Const::Bool(false)) =>
+        {
+            raises("MemoryError", "")
+        }
         _ if is_folded(op) => {
             let args: Vec<Const> = args.iter().map(|a| world.plain(a)).collect();
             if !args.iter().all(|a| world.foldable(a)) {
@@ -84,10 +94,17 @@ pub(crate) fn fold_call(
     }
 }
 
+/// Shifts to the left by so much are beyond the memory of any machine.
+const TOO_FAR: i64 = 1 << 50;
+
 /// A `TypeError`, always.
 fn type_error(message: &str) -> Computed {
+    raises("TypeError", message)
+}
+
+fn raises(class: &str, message: &str) -> Computed {
     Computed::Raises(Raised {
-        class: "TypeError".into(),
+        class: class.into(),
         message: message.into(),
     })
 }

@@ -63,7 +63,17 @@ pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
         }
         d
     };
-    Arc::new(result.errors.iter().map(diagnostic).collect())
+    let mut missing = Vec::new();
+    let first = |e: &&FlowError| match &e.lacks {
+        // A name that is missing is missing all over the function.
+        Some(Lacks::Variable(_, name)) if missing.contains(name) => false,
+        Some(Lacks::Variable(_, name)) => {
+            missing.push(name.clone());
+            true
+        }
+        _ => true,
+    };
+    Arc::new(result.errors.iter().filter(first).map(diagnostic).collect())
 }
 
 /// Points at where inner functions use variables of this one, and at the function.
@@ -119,6 +129,7 @@ fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
     let names = |id| names_of(db, Object::new(db, program, id));
     match lacks {
         Lacks::Attribute(of, name) => did_you_mean(name, names(*of).iter().map(|n| &**n)),
+        Lacks::Variable(_, name) if instead(name).is_some() => instead(name).map(str::to_owned),
         Lacks::Variable(globals, name) => {
             let (own, builtin) = (names(*globals), names(named_id("__builtin__")));
             let data = object(db, Object::new(db, program, func.obj(db)));
@@ -131,6 +142,15 @@ fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
             did_you_mean(name, all.map(|n| &**n))
         }
     }
+}
+
+/// What to write instead of a name that other languages have, or that only looks like one.
+fn instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "null" | "nil" | "NULL" | "undefined" => "write `None`",
+        "this" | "self" => "a method has its instance as the first parameter: `def f(self)`",
+        _ => return None,
+    })
 }
 
 /// Place of an instruction of a function, or of the function's name; none for a text

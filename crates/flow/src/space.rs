@@ -191,7 +191,10 @@ impl FlowSpace<'_> {
                 }
                 let args: Vec<_> = args.iter().map(|c| self.describe(c)).collect();
                 let (class, message) = (raised.class, raised.message);
-                let text = format!("`{}` always raises {class}: {message}", written(&args));
+                let mut text = format!("`{}` always raises {class}", written(&args));
+                if !message.is_empty() {
+                    text += &format!(": {message}");
+                }
                 error("TP0223", text)
             }
         }
@@ -664,7 +667,7 @@ impl ObjectSpace for FlowSpace<'_> {
         Err(Unwind::Stop(Stop::Error(
             FlowError::new(
                 "TP0221",
-                format!("the global variable '{name}' is modified"),
+                format!("the global variable `{name}` is modified"),
             )
             .with_help(
                 "globals are constants: keep what changes in an attribute of a global object",
@@ -673,7 +676,7 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn delete_global(&mut self, _: &Frame<Value>, name: &str) -> Answer<Self, ()> {
-        error("TP0221", format!("the global variable '{name}' is deleted"))
+        error("TP0221", format!("the global variable `{name}` is deleted"))
     }
 
     fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {

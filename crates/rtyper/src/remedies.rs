@@ -36,6 +36,7 @@ fn of_pair(op: HlOp, r1: &Repr, r2: &Repr) -> Option<&'static str> {
     let text = |r: &Repr| matches!(r, Repr::Str | Repr::Char | Repr::Unicode | Repr::UniChar);
     let instance = |r: &Repr| matches!(r, Repr::Instance(_));
     Some(match op {
+        Op::Cmp if number(r1) && number(r2) => "compare by `<`, `==` and `>`",
         Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Cmp if instance(r1) && instance(r2) => {
             "compare an attribute of both, or call a method that compares them"
         }

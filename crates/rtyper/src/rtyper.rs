@@ -23,6 +23,9 @@ use crate::reprs::{
 };
 use crate::{Repr, Typed, TyperError, containers, exceptions, reprs};
 
+/// The code of a type that would be a part of itself.
+pub(crate) const INFINITE: &str = "TP0410";
+
 /// Whose functions are typed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Universe {
@@ -212,7 +215,7 @@ impl<'a> RTyper<'a> {
     /// made; an error if it is already: its type would not be finite.
     pub(crate) fn enter(&self, family: ObjId, cycle: &str) -> Typed<InProgress<'_>> {
         if self.in_progress.borrow().contains(&family) {
-            return Err(TyperError::with_code("TP0410", cycle));
+            return Err(TyperError::with_code(INFINITE, cycle));
         }
         self.in_progress.borrow_mut().push(family);
         Ok(InProgress(&self.in_progress))

@@ -113,6 +113,9 @@ pub fn specialize(
     let at = Cell::new(None);
     let result = Specializer::new(rt, annotation, &vars, &at).and_then(|s| s.run(helper));
     let blocks = result.map_err(|mut e| {
+        if e.code == crate::rtyper::INFINITE {
+            e.at = passed_to_itself(rt, annotation).or(e.at);
+        }
         e.at = e.at.or(at.get());
         e
     })?;
@@ -132,6 +135,23 @@ pub fn specialize(
     };
     graph.compact();
     Ok(graph)
+}
+
+/// The operation that brings a value together with one of its own kind, whose type would be a
+/// part of itself: `f(n, f)`, `items.append(items)`.
+fn passed_to_itself(rt: &RTyper<'_>, annotation: &FunctionAnnotation) -> Option<u32> {
+    let is_infinite = |operand: &Operand<HighLevel>| match operand {
+        Operand::Var(v) => {
+            let repr = rt.getrepr(annotation.var(*v));
+            repr.is_err_and(|e| e.code == crate::rtyper::INFINITE)
+        }
+        Operand::Const(_) => false,
+    };
+    let reached = |b: &BlockId| annotation.reached[b.index()];
+    let blocks = annotation.graph.reachable().into_iter().filter(reached);
+    let mut operations = blocks.flat_map(|b| &annotation.graph.block(b).operations);
+    let found = operations.find(|op| op.args.iter().filter(|a| is_infinite(a)).count() > 1)?;
+    Some(found.at)
 }
 
 struct Built {

@@ -183,7 +183,7 @@ def entry_point(argv):
             main.py:21 TP0301 an instance of main.Circle has no attribute `arae`
                 did you mean `area`?
             main.py:26 TP0300 the result of conflict() mixes an int and a str
-            main.py:30 TP0221 the global variable 'COUNTER' is modified
+            main.py:30 TP0221 the global variable `COUNTER` is modified
                 globals are constants: keep what changes in an attribute of a global object
             main.py:33 TP0302 cannot call a list
             main.py:36 TP0220 a ** b is not RPython
@@ -669,6 +669,78 @@ fn paths_in_what_commands_say_are_relative() {
     std::fs::write(&main, "def entry_point(argv):\n    return 0\n").unwrap();
     assert_eq!(
         taipan(&["call", "main.py:nothing"]),
-        "taipan: main.py: the module has no nothing\n"
+        "taipan: main.py: the module has no function `nothing` [TP0213]\n"
+    );
+}
+
+/// As in code that is translated: an argument that the function does not have.
+#[test]
+fn keywords_that_no_parameter_has() {
+    told(
+        r#"#- main.py
+def scaled(n, factor=2, offset=0):
+    return n * factor + offset
+
+class Box(object):
+    def __init__(self, width):
+        self.width = width
+
+A = scaled(1, fcator=3)
+B = Box(widht=3)
+C = scaled(1, factor=3, facto=4)
+D = scaled(1, unlike_any=3)
+
+def entry_point(argv):
+    return scaled(len(argv), ofset=3)
+"#,
+        expect![[r#"
+            main.py:8 TP0201 TypeError: scaled() got an unexpected keyword argument 'fcator'
+                did you mean `factor`?
+            main.py:9 TP0201 TypeError: __init__() got an unexpected keyword argument 'widht'
+                did you mean `width`?
+            main.py:10 TP0201 TypeError: scaled() got an unexpected keyword argument 'facto'
+            main.py:11 TP0201 TypeError: scaled() got an unexpected keyword argument 'unlike_any'
+            main.py:14 TP0304 scaled() has no argument `ofset`
+                did you mean `offset`?
+        "#]],
+    );
+}
+
+/// The instance that a method does not name, names of other languages, and classes above that
+/// RPython cannot have instances of.
+#[test]
+fn habits_from_elsewhere() {
+    told(
+        r#"#- main.py
+class Counter(object):
+    def __init__(self):
+        self.n = 0
+
+    def add(amount):
+        self.n += amount
+        self.n += 1
+
+class Names(dict):
+    pass
+
+def first(n):
+    return null
+
+def entry_point(argv):
+    n = len(argv)
+    Counter().add(n)
+    names = Names()
+    first(n)
+    print isinstance(n, 3), isinstance(n, (int, argv[0]))
+    return 0
+"#,
+        expect![[r#"
+            main.py:13 TP0222 name `null` is not defined
+                write `None`
+            main.py:17 TP0304 add() takes exactly 1 argument (2 given)
+                the first parameter of a method is the instance: `def add(self, amount)`
+            main.py:18 TP0312 class Names derives from the builtin type `dict`, so RPython has no instances of it
+            main.py:20 TP0303 the second argument of `isinstance()` is an int, not a class
+        "#]],
     );
 }

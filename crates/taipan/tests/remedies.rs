@@ -42,6 +42,44 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "write a list comprehension",
         "print [str(i) for i in [1, n]]",
     ),
+    ("print input()", "os.read(0, n)", "print os.read(0, 100)"),
+    (
+        "print apply(len, [s])",
+        "call the function itself",
+        "print len(s)",
+    ),
+    (
+        "print reduce(max, [1, n])",
+        "write a loop",
+        "most = 1\nfor i in [1, n]:\n    most = max(most, i)\nprint most",
+    ),
+    (
+        "for a, b, c in zip(words, words, words):\n    print a, b, c",
+        "write a loop over `range(len(list))`",
+        "for i in range(len(words)):\n    print words[i], words[i], words[i]",
+    ),
+    (
+        "print intern(s)",
+        "strings are compared by their characters",
+        "print s",
+    ),
+    ("print buffer(s, 1)", "a slice of it", "print s[1:]"),
+    ("print format(n)", "\"%d\" % n", "print '%d' % n"),
+    (
+        "print cmp(n, 3)",
+        "compare by `<`, `==` and `>`",
+        "print -1 if n < 3 else int(n > 3)",
+    ),
+    (
+        "for i in range(n / 2.0):\n    print i",
+        "make an integer of it with `int()`",
+        "for i in range(int(n / 2.0)):\n    print i",
+    ),
+    (
+        "text = '%d'\ntext %= n\nprint text",
+        "write it out: `s = s % values`",
+        "text = '%d'\ntext = text % n\nprint text",
+    ),
     (
         "print raw_input()",
         "os.read(0, n)",

@@ -72,19 +72,22 @@ impl Arguments {
     ) -> Result<Matched, Mismatch> {
         let count = params.argnames.len();
         let given = self.positional.len() + self.keywords.len();
+        let is_method = matches!(
+            self.positional.first(),
+            Some((ArgSource::Receiver | ArgSource::Instance, _))
+        );
         if params.varkeywords {
             return Err(format!("{func}() takes **keywords, which is not RPython").into());
         }
         let mut positional = self.positional;
         let extra = if positional.len() > count {
             if !params.varargs {
-                return Err(count_error(
-                    func,
-                    count,
-                    defaults.len(),
-                    params.varargs,
-                    given,
-                ));
+                let mut error = count_error(func, count, defaults.len(), params.varargs, given);
+                let first = params.argnames.first().map(|n| &**n);
+                if is_method && given == count + 1 && first != Some("self") {
+                    error.help = Some(missing_self(func, &params.argnames));
+                }
+                return Err(error);
             }
             positional.split_off(count)
         } else {
@@ -144,16 +147,29 @@ pub fn arity_problem(
     if params.varkeywords {
         return None;
     }
-    let any = || (ArgSource::Receiver, Val::default());
+    let any = || (ArgSource::Operand(0), Val::default());
     let arguments = Arguments {
         positional: (0..positional).map(|_| any()).collect(),
         keywords: (keywords.iter())
-            .map(|k| (k.clone(), ArgSource::Receiver, Val::default()))
+            .map(|k| (k.clone(), ArgSource::Operand(0), Val::default()))
             .collect(),
     };
     let defaults: Vec<_> = (0..defaults).map(|_| any()).collect();
     let mismatch = arguments.matched(func, params, &defaults).err()?;
     Some((mismatch.message, mismatch.help))
+}
+
+/// The remedy for a method whose author forgot the instance.
+fn missing_self(func: &str, params: &[Box<str>]) -> String {
+    let name = func.rsplit('.').next().unwrap_or(func);
+    let all: Vec<&str> = ["self"]
+        .into_iter()
+        .chain(params.iter().map(|p| &**p))
+        .collect();
+    format!(
+        "the first parameter of a method is the instance: `def {name}({})`",
+        all.join(", ")
+    )
 }
 
 fn count_error(func: &str, count: usize, defaults: usize, vararg: bool, given: usize) -> Mismatch {

@@ -354,7 +354,6 @@ impl Cx<'_> {
                 self.bool_op(&operand)?.val
             }
             ("bool", 0) => Val::const_bool(false),
-            ("int", 0) => Val::const_int(0),
             ("int", 1) => {
                 if let Some(i) = first.ints()
                     && !i.is_bool()
@@ -489,6 +488,22 @@ impl Cx<'_> {
             [start, stop, step] => (start, stop, step),
             _ => return self.problem("TP0304", "range() takes 1 to 3 arguments"),
         };
+        for bound in args {
+            let Some(wrong) = bound
+                .atoms
+                .iter()
+                .find(|a| !matches!(a, Atom::Int(_) | Atom::Error))
+            else {
+                continue;
+            };
+            let message = format!(
+                "`range()` of {} is not RPython",
+                self.facts.describe_atom(wrong)
+            );
+            let help = matches!(wrong, Atom::Float | Atom::Str { .. });
+            let help = help.then_some("make an integer of it with `int()`");
+            return self.problem_help("TP0303", message, help);
+        }
         let n = step.const_i64().unwrap_or(0);
         if step.const_.is_some() && n == 0 {
             return self.problem("TP0303", "range() with step zero");
@@ -514,8 +529,14 @@ impl Cx<'_> {
     }
 
     fn hasattr(&mut self, x: &Val, name: &Val) -> Known<Val> {
-        let Some(name) = name.const_str().map(Arc::<str>::from) else {
-            return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
+        let name: Arc<str> = match (name.const_str(), &name.const_) {
+            (Some(name), _) => name.into(),
+            (None, Some(Const::Unicode(name))) if name.iter().all(|c| *c < 0x80) => name
+                .iter()
+                .map(|c| *c as u8 as char)
+                .collect::<String>()
+                .into(),
+            _ => return Ok(self.problem("TP0307", "the name of an attribute must be a constant")),
         };
         let Some(Atom::Pbc(descs)) = x.single() else {
             let known = x.const_.as_ref().and_then(|c| has_attribute(c, &name));

@@ -18,6 +18,16 @@ fn of_function(name: &str) -> Option<&'static str> {
         "object" => "write a class of your own: `class Marker(object): pass`",
         "round" => "use `round_double(x, digits)` of rpython.rlib.rfloat",
         "dict" => "start with `{}` and assign the items in a loop",
+        "apply" => "call the function itself: `f(x)`",
+        "reduce" => "write a loop",
+        "zip" => "write a loop over `range(len(list))`",
+        "complex" => "keep the real and the imaginary part in two floats",
+        "buffer" | "memoryview" => "use the string itself, or a slice of it",
+        "intern" => "leave it out: strings are compared by their characters",
+        "format" => "use `%`, as in `\"%d\" % n`",
+        "coerce" => "convert the operands by `int()` or `float()`",
+        "vars" => "read each attribute by its name",
+        "globals" => "read each global by its name",
         _ => return None,
     })
 }
@@ -51,14 +61,22 @@ pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str>
     })
 }
 
+/// Whether RPython has the function with another number of arguments.
+fn is_partly_there(name: &str) -> bool {
+    const THERE: &str = "abs bin bool bytearray callable chr cmp dict divmod enumerate file float \
+        getattr hasattr hash hex id int isinstance issubclass iter len list long max \
+        min next oct open ord pow range repr reversed round setattr slice str tuple \
+        type unichr unicode xrange zip";
+    THERE.split(' ').any(|n| n == name)
+}
+
 impl Cx<'_> {
     /// A builtin function is called that RPython does not have, or not with so many
     /// arguments.
     pub(super) fn no_such_call(&mut self, name: &str, args: usize) -> Val {
         let remedy = of_function(name);
-        let unknown = remedy.is_some() && !matches!(name, "dict" | "round" | "min" | "max");
         let message = match args {
-            _ if unknown || name == "eval" => format!("{name}() is not RPython"),
+            _ if !is_partly_there(name) => format!("{name}() is not RPython"),
             n => format!("{name}() with {} is not RPython", counted(n)),
         };
         self.problem_help("TP0302", message, remedy)

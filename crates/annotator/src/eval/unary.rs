@@ -275,13 +275,14 @@ impl Cx<'_> {
         class: &Val,
         vars: &[taipan_graph::VarId],
     ) -> Known<Local> {
+        if let Some(what) = self.no_class(class)? {
+            let message = format!("the second argument of `isinstance()` is {what}, not a class");
+            return Ok(self.problem("TP0303", message).into());
+        }
         let Some(c) = &class.const_ else {
             return Ok(Val::bool_().into());
         };
-        let classes: Vec<Const> = match c {
-            Const::Tuple(t) => t.to_vec(),
-            one => vec![one.clone()],
-        };
+        let classes = classes_of(c);
         let (mut all_no, mut any_yes) = (true, false);
         let mut known = Val::default();
         for c in &classes {
@@ -315,6 +316,45 @@ impl Cx<'_> {
             local.knows = Some(Arc::new([Vec::new(), yes]));
         }
         Ok(local)
+    }
+
+    /// What an argument of `isinstance()` is, if it is no class, nor a tuple of such.
+    fn no_class(&mut self, class: &Val) -> Known<Option<String>> {
+        let Some(c) = &class.const_ else {
+            let wrong = class.atoms.iter().find(|a| {
+                matches!(
+                    a,
+                    Atom::Int(_)
+                        | Atom::Float
+                        | Atom::Str { .. }
+                        | Atom::Uni { .. }
+                        | Atom::List(_)
+                        | Atom::Dict(_)
+                        | Atom::Instance(_)
+                )
+            });
+            return Ok(wrong.map(|a| self.facts.describe_atom(a)));
+        };
+        for c in classes_of(c) {
+            let is_class = match &c {
+                Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
+                    Some(data) => !matches!(
+                        data,
+                        ObjData::Instance(_) | ObjData::Function(_) | ObjData::Module { .. }
+                    ),
+                    None => true,
+                },
+                Const::Tuple(_) => true,
+                _ => false,
+            };
+            if !is_class {
+                return Ok(Some(match class.single() {
+                    Some(Atom::Tuple(_)) => "a tuple with something else in it".into(),
+                    _ => self.facts.describe(class),
+                }));
+            }
+        }
+        Ok(None)
     }
 
     fn is_builtin_type(&mut self, class: ObjId) -> Known<bool> {
@@ -444,4 +484,12 @@ fn is_type(c: &ClassData) -> bool {
 /// Arithmetic on bools is arithmetic on ints.
 fn plain(i: Ints) -> IntKind {
     i.kind_or_widest()
+}
+
+/// The classes that `isinstance()` is asked about.
+fn classes_of(c: &Const) -> Vec<Const> {
+    match c {
+        Const::Tuple(t) => t.to_vec(),
+        one => vec![one.clone()],
+    }
 }

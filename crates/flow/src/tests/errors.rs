@@ -14,7 +14,7 @@ fn global_variable_modified() {
             x = 2
         "#,
         expect![[r#"
-            error TP0221: the global variable 'x' is modified
+            error TP0221: the global variable `x` is modified
         "#]],
     );
 }

@@ -672,7 +672,11 @@ pub(super) fn text_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let unicode1 = unicode_of(r1)?;
     let op = hop.op.not_inplace();
     if op == HlOp::Mod {
-        return Some(super::format::rtype_mod(hop, unicode1));
+        return Some(match hop.op {
+            HlOp::InplaceMod => Err(TyperError::not_rpython("`%=` of a string")
+                .with_help("write it out: `s = s % values`")),
+            _ => super::format::rtype_mod(hop, unicode1),
+        });
     }
     if let Some(unicode2) = unicode_of(r2) {
         let unicode = unicode1 || unicode2;

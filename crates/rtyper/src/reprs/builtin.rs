@@ -215,7 +215,7 @@ fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
 fn python_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     match name {
         "min" | "max" => return Some(min_max(hop, name == "min")),
-        "hasattr" | "callable" => return Some(constant_result(hop)),
+        "hasattr" | "callable" => return Some(constant_result(hop, name)),
         "bytearray" if hop.nb_args() == 0 => {
             return Some(crate::containers::bytearray_of_length(hop));
         }
@@ -271,13 +271,13 @@ fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     )))
 }
 
-fn constant_result(hop: &Hop<'_>) -> RType {
+fn constant_result(hop: &Hop<'_>, function: &str) -> RType {
     hop.exception_cannot_occur()?;
     hop.result_const()
         .unwrap_or_else(|| {
-            Err(TyperError::new(
-                "what `hasattr()` returns is not known while compiling",
-            ))
+            Err(TyperError::new(format!(
+                "what `{function}()` returns is not known while compiling"
+            )))
         })
         .map(Some)
 }
