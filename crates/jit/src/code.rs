@@ -95,6 +95,8 @@ pub(crate) enum TsKind {
     RecordExactValue,
     /// The pointer is not null.
     RecordNonNull,
+    /// An index is known to be one of the array only if this holds.
+    CheckIndex,
     /// Whether an exception is set.
     ExcOccurred,
     /// Its class.

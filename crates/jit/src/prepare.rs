@@ -2,12 +2,13 @@
 //!
 //! What only helps to find mistakes goes: assertions, traceback records, `keepalive`. An
 //! assertion that a pointer is not null stays, as `debug_assert(pointer)`: it is believed.
+//! So do the checks of indices that checked builds make.
 //! The interpreter's stack checks go as well; residual code has its own.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup};
 use taipan_lltype::{
     FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, Program,
-    StaticSym,
+    StaticSym, is_index_check,
 };
 
 use crate::drivers::marker_kind;
@@ -20,7 +21,7 @@ pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
         assert_pointers(&mut block.operations);
         block.operations.retain(|op| match op.op {
             LLOp::Plain(PlainOp::JitMarker) => markers && marker_kind(op).is_some(),
-            LLOp::Plain(PlainOp::DebugAssert) => op.args.len() == 1,
+            LLOp::Plain(PlainOp::DebugAssert) => op.args.len() == 1 || is_index_check(op),
             LLOp::Plain(p) => !is_silent(p),
             LLOp::Num(..) => true,
         });

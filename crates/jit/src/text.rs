@@ -135,6 +135,7 @@ fn operation(g: &TsGraph, op: &TsOp) -> String {
         TsKind::RecordExactClass => "record_exact_class".to_owned(),
         TsKind::RecordExactValue => "record_exact_value".to_owned(),
         TsKind::RecordNonNull => "record_nonnull".to_owned(),
+        TsKind::CheckIndex => "check_index".to_owned(),
         TsKind::ExcOccurred => "exc_occurred".to_owned(),
         TsKind::ExcType => "exc_type".to_owned(),
         TsKind::ExcValue => "exc_value".to_owned(),

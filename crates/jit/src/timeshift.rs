@@ -417,7 +417,11 @@ impl Timeshifter<'_> {
             PlainOp::JitAssertGreen => TsKind::AssertGreen,
             PlainOp::JitRecordExactClass => TsKind::RecordExactClass,
             PlainOp::JitRecordExactValue => TsKind::RecordExactValue,
-            PlainOp::DebugAssert => TsKind::RecordNonNull,
+            PlainOp::DebugAssert if op.args.len() == 1 => TsKind::RecordNonNull,
+            PlainOp::DebugAssert => {
+                args.truncate(1);
+                TsKind::CheckIndex
+            }
             PlainOp::JitTraceLength => {
                 *args = vec![Arg::Const(LLConst::signed(0))];
                 TsKind::SameAs

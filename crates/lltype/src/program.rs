@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use taipan_graph::Operation;
+use taipan_graph::{Const, Operation};
 
 use crate::{
     FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, PlainOp, StaticSym, StructBody,
@@ -49,6 +49,24 @@ pub trait Program {
     fn is_light_destructor(&self, f: &FuncSym) -> bool {
         let _ = f;
         false
+    }
+}
+
+/// Whether an operation is the check of an index that code of checked builds makes.
+pub fn is_index_check(op: &Operation<LowLevel>) -> bool {
+    checked_in(op).is_some()
+}
+
+/// What the check of an index says besides the condition: in graphs of the program what went
+/// wrong, in residual code the name of the function.
+pub fn checked_in(op: &Operation<LowLevel>) -> Option<&[u8]> {
+    match op.args.get(1) {
+        Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Str(text)))))
+            if op.op == PlainOp::DebugAssert.into() =>
+        {
+            Some(text)
+        }
+        _ => None,
     }
 }
 

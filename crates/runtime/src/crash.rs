@@ -355,3 +355,29 @@ pub unsafe extern "C" fn rpy_check_failed(
         _ => b"AssertionError in debug_assert",
     })
 }
+
+/// The check of an index has failed in code that was compiled just in time, from a function of
+/// that name.
+///
+/// # Safety
+/// The name is as long as that; the program's static data and code are mapped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_unit_check_failed(name: *const u8, length: usize) -> ! {
+    let mut way = Way::default();
+    let here = [0usize];
+    // SAFETY: by contract.
+    let name = unsafe {
+        if let Some(table) = Table::current() {
+            way.search(&table, here.as_ptr() as usize);
+        }
+        core::slice::from_raw_parts(name, length)
+    };
+    way.print();
+    if way.count == 0 {
+        os::write_all(2, b"RPython traceback:\n");
+    }
+    for part in [b"  In ", name, b", compiled just in time\n"] {
+        os::write_all(2, part);
+    }
+    exc::fatal(b"index out of range")
+}

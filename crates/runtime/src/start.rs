@@ -177,6 +177,10 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     );
     out("rpy_assert_failed", exc::rpy_assert_failed as *const u8);
     out("rpy_check_failed", crash::rpy_check_failed as *const u8);
+    out(
+        "rpy_unit_check_failed",
+        crash::rpy_unit_check_failed as *const u8,
+    );
     out("rpy_checked_free", raw::rpy_checked_free as *const u8);
     out("rpy_debug_print", exc::rpy_debug_print as *const u8);
     out("malloc", sys::malloc as *const u8);

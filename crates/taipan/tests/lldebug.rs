@@ -338,3 +338,81 @@ fn both_variants_are_kept() {
     assert_eq!(executed(&[]), 0);
     assert_eq!(executed(&["--lldebug"]), 0);
 }
+
+/// Code that is compiled just in time has the checks of the functions that it comes from.
+#[test]
+fn residual_code_is_checked() {
+    let source = "
+from rpython.rlib.jit import JitDriver
+
+driver = JitDriver(greens=['pc', 'code'], reds=['n', 'total', 'items', 'node'])
+
+class Node(object):
+    def __init__(self, value):
+        self.value = value
+        self.next = None
+
+def fetch(items, n):
+    return items[n]
+
+def follow(node, n):
+    return node.next.value + n
+
+def interpret(code, items, node):
+    pc = n = total = 0
+    while n < 1000:
+        driver.jit_merge_point(pc=pc, code=code, n=n, total=total, items=items, node=node)
+        op = code[pc]
+        pc += 1
+        if op == 'i':
+            total += fetch(items, n)
+        elif op == 'n':
+            if n == 500:
+                node.next = None
+            total += follow(node, n)
+        elif op == 'd':
+            total += 1000 // (500 - n)
+        else:
+            n += 1
+            pc = 0
+            driver.can_enter_jit(pc=pc, code=code, n=n, total=total, items=items, node=node)
+    return total
+
+def entry_point(argv):
+    node = Node(1)
+    node.next = Node(2)
+    items = [i for i in range(int(argv[2]))]
+    items.append(1)
+    print interpret(argv[1], items, node)
+    return 0
+";
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.py"), source).unwrap();
+    let mut all = String::new();
+    for case in [["i.", "2000"], ["i.", "500"], ["n.", "1"], ["d.", "1"]] {
+        let args = ["run", "--jit", "--jit-threshold", "2", "--lldebug", "t.py"];
+        let out = taipan(dir.path(), &[&args[..], &case].concat());
+        all += &format!("{}: {}\n", case.join(" "), told(dir.path(), &out));
+    }
+    expect![[r#"
+        i. 2000: 499500
+        exit 0
+        i. 500: RPython traceback:
+          File "/tmp/t.py", line 42, in t.entry_point
+          File "/tmp/t.py", line 18, in t.interpret
+          In t.fetch, compiled just in time
+        Fatal RPython error: index out of range
+        exit 1
+        n. 1: RPython traceback:
+          File "/tmp/t.py", line 42, in t.entry_point
+          File "/tmp/t.py", line 18, in t.interpret
+        Fatal RPython error: null pointer used (SIGSEGV)
+        signal 11
+        d. 1: RPython traceback:
+          File "/tmp/t.py", line 42, in t.entry_point
+          File "/tmp/t.py", line 18, in t.interpret
+        Fatal RPython error: division by zero, or its result is too large (SIGILL)
+        signal 4
+    "#]]
+    .assert_eq(&all);
+}

@@ -7,8 +7,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use taipan_codegen::abi;
-use taipan_graph::{Const, Operation};
-use taipan_lltype::{LLConst, LLOperand, LLType, LowLevel, VoidConst};
+use taipan_graph::Operation;
+use taipan_lltype::{LLType, LowLevel, is_index_check};
 
 use super::{Emitter, PTR};
 
@@ -30,6 +30,19 @@ impl Emitter<'_, '_> {
         self.b.switch_to_block(next);
     }
 
+    /// The check of an index in a unit, whose code comes from a function of that name.
+    pub(super) fn check_in_unit(&mut self, condition: Value, function: &[u8]) {
+        let (failed, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(condition, next, &[], failed, &[]);
+        self.b.switch_to_block(failed);
+        // Units stay where they are until the process ends, and so does what they refer to.
+        let name: &'static [u8] = Box::leak(function.into());
+        let name = [name.as_ptr() as i64, name.len() as i64].map(|n| self.int(I64, n));
+        self.call_runtime("rpy_unit_check_failed", &name, None);
+        self.never_reached();
+        self.b.switch_to_block(next);
+    }
+
     /// The place of the operation, and the function's frame.
     fn where_it_is(&mut self) -> [Value; 2] {
         let (block, index) = self.place;
@@ -43,13 +56,7 @@ impl Emitter<'_, '_> {
 
     /// `debug_assert` says where it is in code with checks.
     pub(super) fn checked_assertion(&mut self, condition: Value, op: &Operation<LowLevel>) {
-        let index = matches!(
-            op.args.get(1),
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Str(
-                _
-            )))))
-        );
-        let what = match index {
+        let what = match is_index_check(op) {
             true => abi::check::INDEX,
             false => abi::check::ASSERTION,
         };

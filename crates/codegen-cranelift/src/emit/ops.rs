@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, is_conversion};
+use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, checked_in, is_conversion};
 
 use super::{Bad, Emitter, PTR};
 
@@ -177,6 +177,10 @@ impl Emitter<'_, '_> {
                 let condition = self.arg_value(op, 0)?;
                 if self.checked {
                     self.checked_assertion(condition, op);
+                    return Ok(None);
+                }
+                if let (Some(_), Some(function)) = (self.addresses, checked_in(op)) {
+                    self.check_in_unit(condition, function);
                     return Ok(None);
                 }
                 let (failed, next) = (self.cold_block(), self.b.create_block());

@@ -1,8 +1,9 @@
 //! Operations: computed if their operands are known, else generated.
 
+use taipan_graph::Const;
 use taipan_lltype::{
     LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, UNICODE,
-    const_word, fold, word_const,
+    VOID, VoidConst, const_word, fold, word_const,
 };
 
 use super::{Failure, Specializer};
@@ -107,6 +108,14 @@ impl Specializer<'_> {
                 }
                 Val::Green(0)
             }
+            TsKind::CheckIndex => {
+                let inside = self.red_arg(world, state, graph, &op.args[0]);
+                if state.known(inside) != Some(1) {
+                    let inside = self.operand(world, state, inside);
+                    self.check_index(state, inside);
+                }
+                Val::Green(0)
+            }
             TsKind::Malloc(ty) => Val::Red(self.new_virtual(state, *ty, 0)),
             TsKind::MallocVarsize(ty) => {
                 self.malloc_varsize(world, state, graph, op, *ty);
@@ -163,6 +172,16 @@ impl Specializer<'_> {
             (Some(_), None) => true,
             (Some(size), Some(Some(most))) => size <= most,
         })
+    }
+
+    /// A check of a checked build, which says in which function it is.
+    fn check_index(&mut self, state: &JitState, inside: LLOperand) {
+        let (code, _) = self.own_place(state);
+        let function = self.graphs[code as usize].func.name().as_bytes();
+        let function = VoidConst::Hl(Const::Str(function.into()));
+        let function = LLOperand::Const(LLConst::Void(function));
+        let check = PlainOp::DebugAssert.into();
+        self.residual.op(state.at, check, [inside, function], *VOID);
     }
 
     /// Takes a vtable for that of an object.
