@@ -100,7 +100,7 @@ impl Solver {
     /// these classes stand elsewhere among the others, and schedules what has to be added.
     /// [`Solver::ascend`] must follow.
     pub(crate) fn retract(&mut self, edited: &[NodeIx], moved: &FxHashSet<ObjId>) {
-        self.forget_suspended();
+        self.forget_progress();
         let mut retraction = Retraction::new(self);
         if !moved.is_empty() {
             retraction.join_again(moved);
@@ -179,7 +179,7 @@ impl<'s> Retraction<'s> {
         let mut joiner = FactJoiner::new(&self.solver.facts);
         for (t, event) in &self.solver.store.nodes[n as usize].events {
             for (slot, was) in event {
-                let stays = !self.solver.is_judged(*slot)
+                let stays = !self.solver.store.slots[*slot as usize].key.is_judged()
                     || (self.solver).still_there(*slot, was, writes, &mut joiner)
                     || self.passed_on(&sets, *slot, was, &mut joiner);
                 if !stays {
@@ -201,7 +201,7 @@ impl<'s> Retraction<'s> {
         }
         // What is left of values that became others is added again.
         if !gone.is_empty() {
-            self.solver.enqueue(n);
+            self.solver.start_again(n);
         }
         !gone.is_empty()
     }
@@ -283,7 +283,7 @@ impl<'s> Retraction<'s> {
                 self.steps.push(Reverse((*later, Step::Recheck(n))));
             }
         }
-        self.solver.enqueue(n);
+        self.solver.start_again(n);
         for (slot, val) in dirty {
             self.replace(slot, t, val);
         }
@@ -338,7 +338,7 @@ impl<'s> Retraction<'s> {
             let was = sweep.last().clone();
             self.solver.changed.slots.entry(slot).or_insert(was);
             for r in wake {
-                self.solver.enqueue(r);
+                self.solver.start_again(r);
             }
         }
     }

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
 use crate::SiteId;
-use crate::eval::{Evaluation, FunctionState, Suspended, Waiting, evaluate, evaluate_lazily};
+use crate::eval::{Evaluation, FunctionState, Progress, Solving, evaluate, evaluate_lazily};
 use crate::facts::{Facts, Known, Request};
 use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes};
 use crate::val::{EdgeKind, Joiner, Val, join_evenly};
@@ -96,14 +96,14 @@ pub(crate) struct Solver {
     /// How often a node's contribution to a slot was taken back for that.
     taken_back: FxHashMap<(NodeIx, SlotIx), u8>,
     pub(crate) clock: Stamp,
-    /// What all evaluations have cost so far; see [`Waiting::steps`].
+    /// What all evaluations have cost so far; see [`Solving::steps`].
     pub(crate) steps: u64,
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 5],
     queued: Vec<bool>,
-    /// Evaluations of functions that wait for something.
-    suspended: FxHashMap<NodeIx, Box<Suspended>>,
-    /// The order in which they began to, with what has gone on since.
+    /// How far evaluations of functions have come, until the program is solved.
+    progress: FxHashMap<NodeIx, Box<Progress>>,
+    /// The order in which some began to wait, with what has gone on since.
     waiting: VecDeque<(NodeIx, Stamp)>,
     /// What a function waits for will not come.
     given_up: Option<NodeIx>,
@@ -125,7 +125,7 @@ impl Solver {
             steps: 0,
             queues: Default::default(),
             queued: Vec::new(),
-            suspended: FxHashMap::default(),
+            progress: FxHashMap::default(),
             waiting: VecDeque::new(),
             given_up: None,
         };
@@ -238,10 +238,14 @@ impl Solver {
     fn urgency(&self, n: NodeIx) -> usize {
         let node = &self.store.nodes[n as usize];
         match node.key {
-            NodeKey::Spec(_) => match self.functions.get(n as usize) {
-                Some(Some(state)) if !state.vars.is_empty() => 3,
-                _ => 1,
-            },
+            NodeKey::Spec(_) => {
+                let solved = self.functions.get(n as usize).and_then(Option::as_ref);
+                let known = match self.progress.get(&n) {
+                    Some(progress) => !progress.waits(),
+                    None => solved.is_some_and(|state| !state.vars.is_empty()),
+                };
+                if known { 3 } else { 1 }
+            }
             NodeKey::Dispatch(..) if !node.events.is_empty() => 4,
             NodeKey::Dispatch(..) => 1,
             NodeKey::Attr(..) if !node.events.is_empty() => 2,
@@ -257,18 +261,18 @@ impl Solver {
 
     /// Evaluates a node on the values as of a stamp, and notes which facts it depends on.
     pub(crate) fn run(&mut self, n: NodeIx, t: Stamp) -> Known<(Writes, Option<FunctionState>)> {
-        self.run_lazily(n, t, &mut Waiting::default())
+        self.run_lazily(n, t, None)
     }
 
-    /// The same, but a function may wait.
+    /// The same, but a function goes on from where it was, and may wait.
     fn run_lazily(
         &mut self,
         n: NodeIx,
         t: Stamp,
-        waiting: &mut Waiting,
+        solving: Option<&mut Solving>,
     ) -> Known<(Writes, Option<FunctionState>)> {
         self.facts.record();
-        let result = self.evaluate(n, t, waiting);
+        let result = self.evaluate(n, t, solving);
         self.note_facts(n);
         result
     }
@@ -308,13 +312,20 @@ impl Solver {
         &mut self,
         n: NodeIx,
         t: Stamp,
-        waiting: &mut Waiting,
+        mut solving: Option<&mut Solving>,
     ) -> Known<(Writes, Option<FunctionState>)> {
         let Evaluation {
             writes,
             mut met,
             state,
-        } = evaluate_lazily(&self.facts, &mut self.store, &self.roots, n, t, waiting)?;
+        } = evaluate_lazily(
+            &self.facts,
+            &mut self.store,
+            &self.roots,
+            n,
+            t,
+            solving.as_deref_mut(),
+        )?;
         let mut writes: Writes = writes.into_iter().map(|w| (w.slot, w.val)).collect();
         // Joins what goes to the same slot; meetings of sites are contributions too.
         let mut out: Writes = Vec::new();
@@ -354,7 +365,9 @@ impl Solver {
                 }
             }
             if joiner.missing {
-                waiting.suspended = None;
+                if let Some(solving) = solving {
+                    solving.progress = None;
+                }
                 return Err(crate::facts::Missing);
             }
             met.append(&mut joiner.met);
@@ -386,6 +399,7 @@ impl Solver {
             nodes.sort_unstable();
             if nodes.is_empty() || !self.prune(&nodes) {
                 self.taken_back.clear();
+                self.keep_progress();
                 return wanted;
             }
         }
@@ -414,26 +428,24 @@ impl Solver {
     fn climb_from(&mut self, n: NodeIx) -> bool {
         self.clock += 1;
         let t = self.clock;
-        let mut waiting = Waiting {
-            lazy: true,
+        let mut solving = Solving {
             gives_up: self.given_up.take_if(|g| *g == n).is_some(),
-            suspended: self.suspended.remove(&n),
-            steps: 0,
+            progress: self.progress.remove(&n),
+            ..Solving::default()
         };
-        let outcome = self.run_lazily(n, t, &mut waiting);
-        self.steps += waiting.steps;
-        let whole = waiting.suspended.is_none();
-        if let Some(s) = waiting.suspended {
-            if outcome.is_ok() {
-                self.waiting.push_back((n, s.since));
+        let outcome = self.run_lazily(n, t, Some(&mut solving));
+        self.steps += solving.steps;
+        if let Some(progress) = solving.progress {
+            if outcome.is_ok() && progress.waits() {
+                self.waiting.push_back((n, progress.since));
             }
-            self.suspended.insert(n, s);
+            self.progress.insert(n, progress);
         }
         let Ok((writes, state)) = outcome else {
             return false;
         };
         self.keep_state(n, state);
-        self.contribute(n, t, writes, whole);
+        self.contribute(n, t, writes, solving.whole);
         true
     }
 
@@ -441,7 +453,8 @@ impl Solver {
     /// False if none waits.
     fn give_up(&mut self) -> bool {
         while let Some((n, since)) = self.waiting.pop_front() {
-            if self.suspended.get(&n).is_some_and(|s| s.since == since) {
+            let progress = self.progress.get(&n);
+            if progress.is_some_and(|p| p.waits() && p.since == since) {
                 self.given_up = Some(n);
                 self.enqueue(n);
                 return true;
@@ -450,13 +463,29 @@ impl Solver {
         false
     }
 
-    /// Evaluations that wait start again: what they have come to may be wrong.
-    pub(crate) fn forget_suspended(&mut self) {
+    /// All functions that are not solved start again: what they have come to may be wrong.
+    pub(crate) fn forget_progress(&mut self) {
         self.waiting.clear();
         self.given_up = None;
-        let mut nodes: Vec<NodeIx> = self.suspended.drain().map(|(n, _)| n).collect();
+        let mut nodes: Vec<NodeIx> = self.progress.drain().map(|(n, _)| n).collect();
         nodes.sort_unstable();
         nodes.into_iter().for_each(|n| self.enqueue(n));
+    }
+
+    /// Schedules a node of which something was taken back, or that reads something smaller:
+    /// it does not go on from where it was.
+    pub(crate) fn start_again(&mut self, n: NodeIx) {
+        self.progress.remove(&n);
+        self.enqueue(n);
+    }
+
+    /// The program is solved: what functions have come to is known of them.
+    fn keep_progress(&mut self) {
+        let mut all: Vec<_> = self.progress.drain().collect();
+        all.sort_unstable_by_key(|(n, _)| *n);
+        for (n, progress) in all {
+            self.keep_state(n, Some(progress.into_state()));
+        }
     }
 
     fn keep_state(&mut self, n: NodeIx, state: Option<FunctionState>) {
@@ -490,24 +519,9 @@ impl Solver {
         let mut joiner = FactJoiner::new(&self.facts);
         let events = &self.store.nodes[n as usize].events;
         events.iter().flat_map(|e| &e.1).any(|(slot, was)| {
-            self.is_judged(*slot) && !self.still_there(*slot, was, writes, &mut joiner)
+            self.store.slots[*slot as usize].key.is_judged()
+                && !self.still_there(*slot, was, writes, &mut joiner)
         })
-    }
-
-    /// Whether what a node contributes to a slot is part of the outcome by itself, so that
-    /// it must follow from the final state. What is exchanged between creation sites, and
-    /// by sets of methods, depends on the way there, but comes to the same.
-    pub(crate) fn is_judged(&self, slot: SlotIx) -> bool {
-        matches!(
-            self.store.slots[slot as usize].key,
-            SlotKey::Called(_)
-                | SlotKey::Arg(..)
-                | SlotKey::ClassUsed(_)
-                | SlotKey::Seen(_)
-                | SlotKey::AttrUsed(..)
-                | SlotKey::AttrSet(..)
-                | SlotKey::Attr(..)
-        )
     }
 
     pub(crate) fn still_there(
@@ -551,11 +565,12 @@ impl Solver {
         })
     }
 
-    /// Contributes what an evaluation came to, as a whole or so far.
+    /// Contributes what an evaluation came to, as a whole or what is new of it.
     fn contribute(&mut self, n: NodeIx, t: Stamp, writes: Writes, whole: bool) {
+        // What is new alone leaves nothing out.
         if whole && self.has_outgrown(n, &writes) {
             self.outgrown.insert(n);
-        } else {
+        } else if whole {
             self.outgrown.remove(&n);
         }
         // What it adds up to can depend on more classes than the evaluation itself.
@@ -586,13 +601,6 @@ impl Solver {
                 was.or_insert_with(|| s.current().clone());
                 s.history.push((t, now));
                 wake.extend_from_slice(&s.readers);
-                if !self.suspended.is_empty() {
-                    for r in &s.readers {
-                        if self.suspended.get(r).is_some_and(|s| s.depends_on(slot)) {
-                            self.suspended.remove(r);
-                        }
-                    }
-                }
             }
         }
         if !event.is_empty() {

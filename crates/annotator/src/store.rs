@@ -87,6 +87,24 @@ pub(crate) enum SlotKey {
     SetRet(SetIx, u32),
 }
 
+impl SlotKey {
+    /// Whether what a node contributes is part of the outcome by itself, so that it must follow
+    /// from the final state. What is exchanged between creation sites, and by sets of methods,
+    /// depends on the way there, but comes to the same.
+    pub(crate) fn is_judged(&self) -> bool {
+        matches!(
+            self,
+            SlotKey::Called(_)
+                | SlotKey::Arg(..)
+                | SlotKey::ClassUsed(_)
+                | SlotKey::Seen(_)
+                | SlotKey::AttrUsed(..)
+                | SlotKey::AttrSet(..)
+                | SlotKey::Attr(..)
+        )
+    }
+}
+
 /// What a node computes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum NodeKey {

@@ -1,10 +1,8 @@
 //! Annotation inside a function: values flow along links until nothing changes
 //! (RPython: `annrpython.py`).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
@@ -12,59 +10,16 @@ use taipan_graph::{
 
 use super::calls::short_count;
 use super::exceptions::Raises;
+use super::flow::{BlockOutcome, Flow, Pass};
 use super::operations::Operand;
-use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
-use crate::SiteId;
+use super::{Cx, FunctionState, Local, OpRecord, Problem, Write};
 use crate::facts::{FuncInfo, Known, Missing};
 use crate::project::is_conflict;
-use crate::store::{SlotIx, SlotKey, SpecIx, Stamp};
-use crate::val::{Atom, EdgeKind, Val};
-
-/// What the last pass over a block came to.
-#[derive(Default)]
-struct BlockOutcome {
-    writes: Vec<Write>,
-    met: Vec<(EdgeKind, SiteId, SiteId)>,
-    problems: Vec<Problem>,
-    ops: Vec<(u32, OpRecord)>,
-    followed: Vec<u32>,
-    blocked: Option<u32>,
-}
-
-/// The state of a function's annotation.
-struct Flow {
-    graph: Arc<FunctionGraph>,
-    vars: Vec<Local>,
-    reached: Vec<bool>,
-    outcomes: Vec<BlockOutcome>,
-    shape: Arc<Shape>,
-    pending: BTreeSet<usize>,
-}
-
-/// A pass over a block, up to an operation.
-struct Pass {
-    block: BlockId,
-    op: usize,
-    raises: Raises,
-    outcome: BlockOutcome,
-    /// How much had been written, and had met, before the operation.
-    before: (usize, usize),
-}
-
-impl Pass {
-    fn over(block: BlockId) -> Pass {
-        Pass {
-            block,
-            op: 0,
-            raises: Raises::Only(Vec::new()),
-            outcome: BlockOutcome::default(),
-            before: (0, 0),
-        }
-    }
-}
+use crate::store::{SlotKey, SpecIx};
+use crate::val::{Atom, Val};
 
 /// How a pass ends.
-enum PassEnd {
+pub(super) enum PassEnd {
     /// There is no more to say of the block now.
     Done,
     /// The operation that the pass has come to waits.
@@ -83,97 +38,54 @@ enum Next {
     Again,
 }
 
-/// An evaluation of a function that waits at an operation for what that has asked for as the
-/// first: a function that was not called before, an attribute that nobody has used. When it is
-/// there, evaluation goes on, and comes to what an evaluation from the start would come to.
-/// That holds as long as nothing changes that was read before the operation.
-pub(crate) struct Suspended {
-    flow: Flow,
-    pass: Pass,
-    /// What was contributed on the way in, before the first block.
-    start: (Vec<Write>, Vec<(EdgeKind, SiteId, SiteId)>),
-    /// Of blocks that were passed, of the start and of the pass so much has been contributed.
-    told: Told,
-    /// The slots that were read before the operation.
-    read: FxHashSet<SlotIx>,
-    /// The operation has asked; otherwise it lacked facts.
-    asked: bool,
-    /// When it began to wait.
-    pub(crate) since: Stamp,
-}
-
-impl Suspended {
-    /// Whether it is of no use when a slot has another value.
-    pub(crate) fn depends_on(&self, slot: SlotIx) -> bool {
-        self.read.contains(&slot)
-    }
-}
-
-/// What of an evaluation that has waited is contributed already.
-#[derive(Default)]
-struct Told {
-    start: bool,
-    /// Blocks that were passed since.
-    since: Vec<BlockId>,
-    writes: usize,
-    met: usize,
-}
-
-/// What every pass over a graph needs of it.
-pub(crate) struct Shape {
-    /// Position of blocks in reverse postorder.
-    rank: Vec<usize>,
-    order: Vec<BlockId>,
-    /// For every operation, how many of the same kind stand before it.
-    ordinals: Vec<Vec<u32>>,
-}
-
-impl Shape {
-    pub(crate) fn new(graph: &FunctionGraph) -> Shape {
-        let order = graph.reachable();
-        let mut rank = vec![usize::MAX; graph.blocks.len()];
-        for (i, b) in order.iter().enumerate() {
-            rank[b.index()] = i;
-        }
-        let mut counts = FxHashMap::<HlOp, u32>::default();
-        let mut ordinals = vec![Vec::new(); graph.blocks.len()];
-        for b in &order {
-            for op in &graph.block(*b).operations {
-                let n = counts.entry(op.op).or_default();
-                ordinals[b.index()].push(*n);
-                *n += 1;
-            }
-        }
-        Shape {
-            rank,
-            order,
-            ordinals,
-        }
-    }
+/// What a function is evaluated on.
+pub(super) enum Input {
+    /// Values of its arguments, and its flow graph.
+    Values(Vec<Val>, Arc<FunctionGraph>),
+    /// It is not called yet, or cannot be evaluated.
+    Nothing(Option<FunctionState>),
 }
 
 impl Cx<'_> {
+    /// Evaluates a function. Returns what is known inside it, unless [`Cx::progress`] holds
+    /// that.
     pub(super) fn function_node(&mut self, spec: SpecIx) -> Known<Option<FunctionState>> {
-        if let Some(suspended) = self.suspended.take() {
-            let key = &self.store.specs[spec as usize];
-            self.place.owner = format!("{:?} {}", key.func, key.key);
-            return self.go_on(spec, *suspended);
+        if let Some(progress) = self.progress.take() {
+            if self.take_up(spec, progress)? {
+                return Ok(None);
+            }
+            self.writes.clear();
+            self.met.clear();
+            self.problems.clear();
+            self.read.clear();
         }
+        let (values, graph) = match self.function_input(spec)? {
+            Input::Values(values, graph) => (values, graph),
+            Input::Nothing(state) => return Ok(state),
+        };
+        let key = self.store.specs[spec as usize].clone();
+        self.place.owner = format!("{:?} {}", key.func, key.key);
+        let shape = self.facts.shape(key.func, &graph);
+        let failed = match &self.facts.flow(key.func)?.graph {
+            Err(_) => vec![flow_failed()],
+            Ok(_) => Vec::new(),
+        };
+        self.begin(spec, Flow::new(graph, shape), values, failed)?;
+        let complete = self.progress.take_if(|_| !self.lazy);
+        Ok(complete.map(|p| p.into_state()))
+    }
+
+    /// What a function is evaluated on as of now.
+    pub(super) fn function_input(&mut self, spec: SpecIx) -> Known<Input> {
+        let nothing = || Ok(Input::Nothing(Some(FunctionState::default())));
         if self.read(SlotKey::Called(spec)).is_bottom() {
-            return Ok(Some(FunctionState::default()));
+            return nothing();
         }
         let key = self.store.specs[spec as usize].clone();
         let Some(info) = self.facts.function(key.func)? else {
-            return Ok(None);
+            return Ok(Input::Nothing(None));
         };
         let flow = self.facts.flow(key.func)?;
-        let failed = |_: &_| Problem {
-            code: FLOW_FAILED,
-            at: None,
-            message: String::new(),
-            help: None,
-        };
-        let failed: Vec<Problem> = flow.graph.as_ref().err().iter().map(failed).collect();
         let graph = match &flow.graph {
             Err(_) if self.facts.recovering => flow.recovered.clone(),
             graph => graph.as_ref().ok().cloned(),
@@ -182,16 +94,16 @@ impl Cx<'_> {
             if self.facts.recovering {
                 self.write(SlotKey::Ret(spec), Val::error());
             }
-            return Ok(Some(FunctionState {
-                problems: failed,
+            return Ok(Input::Nothing(Some(FunctionState {
+                problems: vec![flow_failed()],
                 ..FunctionState::default()
-            }));
+            })));
         };
-        let inputs = graph.args().to_vec();
+        let inputs = graph.args().len();
         let named = if info.params.varargs {
-            inputs.len() - 1
+            inputs - 1
         } else {
-            inputs.len()
+            inputs
         };
         let given = short_count(&key.key).unwrap_or(named);
         let mut values: Vec<Val> = (0..given)
@@ -208,155 +120,17 @@ impl Cx<'_> {
             values.push(Val::tuple(items));
         }
         if values.iter().any(Val::is_bottom) {
-            return Ok(Some(FunctionState::default()));
+            return nothing();
         }
-        self.place.owner = format!("{:?} {}", key.func, key.key);
-        let shape = self.facts.shape(key.func, &graph);
-        let mut flow = Flow::new(graph, shape);
-        let inputs = flow.graph.args().to_vec();
-        for (v, val) in inputs.iter().zip(values) {
-            flow.vars[v.index()] = val.into();
-        }
-        flow.reach(flow.graph.startblock);
-        let Some(rank) = flow.pending.pop_first() else {
-            return Ok(None);
-        };
-        let mut pass = Pass::over(flow.shape.order[rank]);
-        pass.outcome.problems = std::mem::take(&mut self.problems);
-        let suspended = Suspended {
-            pass,
-            flow,
-            asked: false,
-            start: (
-                std::mem::take(&mut self.writes),
-                std::mem::take(&mut self.met),
-            ),
-            told: Told::default(),
-            read: FxHashSet::default(),
-            since: self.t,
-        };
-        let state = self.go_on(spec, suspended)?;
-        Ok(state.map(|mut state| {
-            state.problems.splice(0..0, failed);
-            state
-        }))
-    }
-
-    /// Evaluates a function from an operation on. None if it waits: then what is new is
-    /// contributed.
-    fn go_on(&mut self, spec: SpecIx, mut s: Suspended) -> Known<Option<FunctionState>> {
-        let mut asked = std::mem::take(&mut s.asked);
-        loop {
-            let outcome = &mut s.pass.outcome;
-            self.writes = std::mem::take(&mut outcome.writes);
-            self.met = std::mem::take(&mut outcome.met);
-            self.problems = std::mem::take(&mut outcome.problems);
-            let end = self.flow_block(&mut s.flow, &mut s.pass, &mut s.read, asked);
-            asked = false;
-            let outcome = &mut s.pass.outcome;
-            outcome.writes = std::mem::take(&mut self.writes);
-            outcome.met = std::mem::take(&mut self.met);
-            outcome.problems = std::mem::take(&mut self.problems);
-            match end {
-                Ok(PassEnd::Done) => {}
-                Ok(PassEnd::Waits) => {
-                    self.tell(&mut s);
-                    s.since = self.t;
-                    s.asked = true;
-                    self.suspended = Some(Box::new(s));
-                    return Ok(None);
-                }
-                Err(missing) => {
-                    // What the operation needs is fetched.
-                    if std::mem::take(&mut self.fetches) {
-                        s.since = self.t;
-                        self.suspended = Some(Box::new(s));
-                    }
-                    return Err(missing);
-                }
-            }
-            let block = s.pass.block;
-            s.told.since.push(block);
-            let Some(rank) = s.flow.pending.pop_first() else {
-                s.flow.outcomes[block.index()] = s.pass.outcome;
-                break;
-            };
-            let next = Pass::over(s.flow.shape.order[rank]);
-            let passed = std::mem::replace(&mut s.pass, next);
-            s.flow.outcomes[block.index()] = passed.outcome;
-            (s.told.writes, s.told.met) = (0, 0);
-        }
-        (self.writes, self.met) = s.start;
-        let result = s.flow.vars[s.flow.graph.returnvar().index()].val.clone();
-        self.write(SlotKey::Ret(spec), result);
-        let func = self.store.specs[spec as usize].func;
-        let left_out = self.facts.flow(func)?.dead.clone();
-        let dead = match self.facts.recovering {
-            false => self.dead_operations(&left_out, &s.flow.vars)?,
-            true => Vec::new(),
-        };
-        let state = self.finish_flow(s.flow);
-        Ok(Some(FunctionState { dead, ..state }))
-    }
-
-    /// Contributes what an evaluation that waits has come to since it did last.
-    fn tell(&mut self, s: &mut Suspended) {
-        if !std::mem::replace(&mut s.told.start, true) {
-            self.writes.extend(s.start.0.iter().cloned());
-            self.met.extend(s.start.1.iter().copied());
-        }
-        let mut blocks = std::mem::take(&mut s.told.since);
-        blocks.sort_unstable();
-        blocks.dedup();
-        for b in blocks {
-            let outcome = &s.flow.outcomes[b.index()];
-            self.writes.extend(outcome.writes.iter().cloned());
-            self.met.extend(outcome.met.iter().copied());
-        }
-        let outcome = &mut s.pass.outcome;
-        let (writes, met) = s.pass.before;
-        self.writes
-            .extend(outcome.writes[s.told.writes..].iter().cloned());
-        self.met.extend(outcome.met[s.told.met..].iter().copied());
-        // The operation says the same once more.
-        outcome.writes.truncate(writes);
-        outcome.met.truncate(met);
-        (s.told.writes, s.told.met) = (writes, met);
-    }
-
-    fn finish_flow(&mut self, flow: Flow) -> FunctionState {
-        let mut state = FunctionState {
-            reached: flow.reached,
-            ..FunctionState::default()
-        };
-        // Collecting in place would keep the room of what is dropped.
-        state.vars = Vec::with_capacity(flow.vars.len());
-        state.vars.extend(flow.vars.into_iter().map(|l| l.val));
-        for (i, o) in flow.outcomes.into_iter().enumerate() {
-            let block = BlockId(i as u32);
-            self.writes.extend(o.writes);
-            self.met.extend(o.met);
-            state.problems.extend(o.problems);
-            state
-                .ops
-                .extend(o.ops.into_iter().map(|(n, r)| (block, n, r)));
-            let mut followed = o.followed;
-            followed.sort_unstable();
-            state
-                .followed
-                .extend(followed.into_iter().map(|n| (block, n)));
-            state.blocked.extend(o.blocked.map(|n| (block, n)));
-        }
-        state
+        Ok(Input::Values(values, graph))
     }
 
     /// Goes on with a pass over a block. If its operation has asked already, that may wait
-    /// again, but where it [gives up](super::Waiting::gives_up).
-    fn flow_block(
+    /// again, but where it [gives up](super::Solving::gives_up).
+    pub(super) fn flow_block(
         &mut self,
         flow: &mut Flow,
         pass: &mut Pass,
-        read: &mut FxHashSet<SlotIx>,
         mut asked: bool,
     ) -> Known<PassEnd> {
         let graph = flow.graph.clone();
@@ -366,7 +140,7 @@ impl Cx<'_> {
             pass.before = (self.writes.len(), self.met.len());
             let problems = self.problems.len();
             if self.lazy {
-                read.extend(self.read.drain(..));
+                pass.outcome.read.append(&mut self.read);
             }
             let next = self.flow_operation(flow, pass, block, asked);
             let waits = match &next {
@@ -402,9 +176,9 @@ impl Cx<'_> {
         self.place.at = block.operations.last().map(|o| o.at);
         if block.canraise() {
             let raises = std::mem::replace(&mut pass.raises, Raises::Any);
-            self.follow_raising(flow, block, &raises, only_raises, outcome)?;
+            self.follow_raising(flow, pass.block, &raises, only_raises, outcome)?;
         } else {
-            self.follow_exits(flow, block, outcome)?;
+            self.follow_exits(flow, pass.block, outcome)?;
         }
         Ok(PassEnd::Done)
     }
@@ -546,9 +320,11 @@ impl Cx<'_> {
     fn follow_exits(
         &mut self,
         flow: &mut Flow,
-        block: &Block<HighLevel>,
+        from: BlockId,
         outcome: &mut BlockOutcome,
     ) -> Known<()> {
+        let graph = flow.graph.clone();
+        let block = graph.block(from);
         let switch = match &block.exitswitch {
             ExitSwitch::Value(v) => Some(self.operand(flow, v)?),
             _ => None,
@@ -563,7 +339,7 @@ impl Cx<'_> {
                     known.clone_from(&k[usize::from(*b)]);
                 }
             }
-            if self.follow(flow, link, &known)? {
+            if self.follow(flow, link, (from, i as u32), &known)? {
                 outcome.followed.push(i as u32);
             }
         }
@@ -573,15 +349,17 @@ impl Cx<'_> {
     fn follow_raising(
         &mut self,
         flow: &mut Flow,
-        block: &Block<HighLevel>,
+        from: BlockId,
         raises: &Raises,
         only_raises: bool,
         outcome: &mut BlockOutcome,
     ) -> Known<()> {
+        let graph = flow.graph.clone();
+        let block = graph.block(from);
         let mut raised = self.exception_val(raises)?;
         for (i, link) in block.exits.iter().enumerate() {
             let ExitCase::Exception(class) = &link.case else {
-                if !only_raises && self.follow(flow, link, &[])? {
+                if !only_raises && self.follow(flow, link, (from, i as u32), &[])? {
                     outcome.followed.push(i as u32);
                 }
                 continue;
@@ -593,7 +371,7 @@ impl Cx<'_> {
             let caught = self.caught(&raised, *class)?;
             if !caught.is_bottom() {
                 if let Some(v) = link.last_exc_value {
-                    flow.vars[v.index()] = caught.into();
+                    flow.catch(v, caught, self);
                 }
                 if let Some(t) = link.last_exception {
                     flow.vars[t.index()] = Local {
@@ -602,7 +380,7 @@ impl Cx<'_> {
                         type_of: link.last_exc_value.map(|v| Arc::from([v])),
                     };
                 }
-                if self.follow(flow, link, &[])? {
+                if self.follow(flow, link, (from, i as u32), &[])? {
                     outcome.followed.push(i as u32);
                 }
             }
@@ -611,17 +389,18 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Passes values along a link. Answers false if what is known of the case says
+    /// Passes values along an exit of a block. Returns false if what is known of the case says
     /// that it is never taken.
     fn follow(
         &mut self,
         flow: &mut Flow,
         link: &Link<HighLevel>,
+        (from, exit): (BlockId, u32),
         known: &[(VarId, Val)],
     ) -> Known<bool> {
         let target = flow.graph.block(link.target).inputargs.clone();
         let mut incoming = Vec::with_capacity(link.args.len());
-        for a in &link.args {
+        for (i, a) in link.args.iter().enumerate() {
             let mut operand = match exception_type(link, a) {
                 Some(local) => Operand { local, var: None },
                 None => self.operand(flow, a)?,
@@ -630,6 +409,9 @@ impl Cx<'_> {
                 // The last one said of a variable counts, as in RPython.
                 if let Some((_, k)) = known.iter().rev().find(|(x, _)| *x == v) {
                     operand.local.val = self.improve(&operand.local.val, k);
+                    if self.lazy {
+                        flow.narrow((from, exit, i as u32), operand.val(), self);
+                    }
                 }
                 if operand.val().is_bottom() {
                     return Ok(false);
@@ -637,14 +419,7 @@ impl Cx<'_> {
             }
             incoming.push(self.rename(operand.local, link, &target));
         }
-        let first = !flow.reached[link.target.index()];
-        let mut changed = first;
-        for (v, local) in target.iter().zip(incoming) {
-            changed |= flow.merge(*v, local, self);
-        }
-        if changed {
-            flow.reach(link.target);
-        }
+        flow.arrive(link.target, incoming, self);
         Ok(true)
     }
 
@@ -746,6 +521,15 @@ fn exception_type(link: &Link<HighLevel>, arg: &taipan_graph::Operand<HighLevel>
 /// the flow graph.
 pub(crate) const FLOW_FAILED: &str = "flow";
 
+fn flow_failed() -> Problem {
+    Problem {
+        code: FLOW_FAILED,
+        at: None,
+        message: String::new(),
+        help: None,
+    }
+}
+
 /// The default values of the named parameters from `given` on.
 pub(crate) fn missing_defaults(defaults: &[Const], named: usize, given: usize) -> &[Const] {
     let missing = (named - given).min(defaults.len());
@@ -794,84 +578,4 @@ fn may_be(switch: &Val, link: &Link<HighLevel>, block: &Block<HighLevel>) -> boo
             .any(|l| matches!(&l.case, ExitCase::Value(v) if v == c)),
         ExitCase::None | ExitCase::Exception(_) => true,
     }
-}
-
-impl Flow {
-    fn new(graph: Arc<FunctionGraph>, shape: Arc<Shape>) -> Self {
-        Flow {
-            vars: vec![Local::default(); graph.vars.len()],
-            reached: vec![false; graph.blocks.len()],
-            outcomes: graph
-                .blocks
-                .iter()
-                .map(|_| BlockOutcome::default())
-                .collect(),
-            graph,
-            shape,
-            pending: BTreeSet::new(),
-        }
-    }
-
-    fn reach(&mut self, block: BlockId) {
-        self.reached[block.index()] = true;
-        let rank = self.shape.rank[block.index()];
-        if rank != usize::MAX {
-            self.pending.insert(rank);
-        }
-    }
-
-    /// The result of an operation: at least as general as it was before.
-    fn set(&mut self, v: VarId, new: Local, cx: &mut Cx<'_>) {
-        let old = std::mem::take(&mut self.vars[v.index()]);
-        self.vars[v.index()] = Local {
-            val: old.val.join(&new.val, cx),
-            knows: new.knows,
-            type_of: new.type_of,
-        };
-    }
-
-    /// A value that comes along a link. Answers whether that changes anything.
-    fn merge(&mut self, v: VarId, new: Local, cx: &mut Cx<'_>) -> bool {
-        let old = &self.vars[v.index()];
-        let fresh = old.val.is_bottom();
-        let sum = Local {
-            val: old.val.join(&new.val, cx),
-            knows: if fresh {
-                new.knows
-            } else {
-                merge_known(&old.knows, &new.knows, cx)
-            },
-            type_of: if fresh {
-                new.type_of
-            } else {
-                old.type_of
-                    .clone()
-                    .filter(|t| new.type_of.as_ref() == Some(t))
-            },
-        };
-        let changed = sum != *old;
-        self.vars[v.index()] = sum;
-        changed
-    }
-}
-
-/// What both say.
-fn merge_known(
-    a: &Option<Arc<Knows>>,
-    b: &Option<Arc<Knows>>,
-    cx: &mut Cx<'_>,
-) -> Option<Arc<Knows>> {
-    let (Some(a), Some(b)) = (a, b) else {
-        return None;
-    };
-    let mut side = |i: usize| -> Vec<(VarId, Val)> {
-        a[i].iter()
-            .filter_map(|(v, x)| {
-                let (_, y) = b[i].iter().find(|(w, _)| w == v)?;
-                Some((*v, x.join(y, cx)))
-            })
-            .collect()
-    };
-    let (no, yes) = (side(0), side(1));
-    Some(Arc::new([no, yes]))
 }

@@ -12,6 +12,7 @@ mod describe;
 mod dispatch;
 mod entries;
 mod exceptions;
+mod flow;
 mod function;
 mod jit;
 mod lowlevel;
@@ -19,17 +20,20 @@ mod methods;
 mod nodes;
 mod operations;
 mod remedies;
+mod resume;
 mod unary;
 
 pub use args::arity_problem;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub use constants::prebuilt_site;
-pub(crate) use function::{FLOW_FAILED, Shape, Suspended, arg_count, missing_defaults};
+pub(crate) use flow::Shape;
+pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
 pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
+pub(crate) use resume::Progress;
 
 use std::sync::Arc;
 
@@ -182,15 +186,16 @@ impl From<Val> for Local {
     }
 }
 
-/// How a function is evaluated.
+/// How a node is evaluated while the program is solved, and what comes of that besides what
+/// is contributed.
 #[derive(Default)]
-pub(crate) struct Waiting {
-    /// Whether it may wait for what it asks for as the first.
-    pub(crate) lazy: bool,
-    /// What it asked for when it was suspended will not come.
+pub(crate) struct Solving {
+    /// How far the evaluation of the function had come; afterwards, how far it has.
+    pub(crate) progress: Option<Box<Progress>>,
+    /// What it waits for will not come.
     pub(crate) gives_up: bool,
-    /// Where it goes on; afterwards, where it has to go on, if it waits.
-    pub(crate) suspended: Option<Box<Suspended>>,
+    /// The contributions are all that the node has, not only what is new.
+    pub(crate) whole: bool,
     /// How often slots were read and written: what the evaluation cost.
     pub(crate) steps: u64,
 }
@@ -203,18 +208,18 @@ pub(crate) fn evaluate(
     node: NodeIx,
     t: Stamp,
 ) -> Known<Evaluation> {
-    evaluate_lazily(facts, store, roots, node, t, &mut Waiting::default())
+    evaluate_lazily(facts, store, roots, node, t, None)
 }
 
-/// Evaluates a node. A function that waits contributes what is new since it did last, and has
-/// no state yet; one that needs facts may go on where it asked for them.
+/// Evaluates a node. While the program is solved, a function goes on from where it was, and
+/// contributes what is new since it did last; what is known inside it is in its progress.
 pub(crate) fn evaluate_lazily(
     facts: &Facts,
     store: &mut Store,
     roots: &[Root],
     node: NodeIx,
     t: Stamp,
-    waiting: &mut Waiting,
+    mut solving: Option<&mut Solving>,
 ) -> Known<Evaluation> {
     let key = store.nodes[node as usize].key.clone();
     let mut cx = Cx {
@@ -231,11 +236,12 @@ pub(crate) fn evaluate_lazily(
         short_calls: false,
         harmless: false,
         tainted: false,
-        lazy: waiting.lazy && !facts.recovering,
-        gives_up: waiting.gives_up,
+        lazy: solving.is_some() && !facts.recovering,
+        gives_up: solving.as_ref().is_some_and(|s| s.gives_up),
         fetches: false,
         read: Vec::new(),
-        suspended: waiting.suspended.take(),
+        progress: solving.as_mut().and_then(|s| s.progress.take()),
+        whole: true,
         steps: 0,
     };
     let mut state = None;
@@ -248,8 +254,9 @@ pub(crate) fn evaluate_lazily(
         }
         NodeKey::Spec(spec) => {
             let outcome = cx.function_node(spec);
-            waiting.suspended = cx.suspended.take();
-            waiting.steps = cx.steps;
+            if let Some(s) = &mut solving {
+                (s.progress, s.whole, s.steps) = (cx.progress.take(), cx.whole, cx.steps);
+            }
             state = outcome?;
         }
         NodeKey::Class(class) => cx.class_node(class)?,
@@ -266,9 +273,13 @@ pub(crate) fn evaluate_lazily(
         NodeKey::Set(set) => cx.set_node(set)?,
         NodeKey::Dispatch(set, count) => state = Some(cx.dispatch_node(set, count)?),
     }
-    waiting.steps = cx.steps;
+    if let Some(s) = solving {
+        (s.whole, s.steps) = (cx.whole, cx.steps);
+        if cx.missing {
+            s.progress = None;
+        }
+    }
     if cx.missing {
-        waiting.suspended = None;
         return Err(Missing);
     }
     Ok(Evaluation {
@@ -319,14 +330,17 @@ pub(crate) struct Cx<'a> {
     harmless: bool,
     /// The current operation works on what is wrong elsewhere: it is not wrong itself.
     tainted: bool,
-    /// See [`Waiting`].
+    /// The program is solved: a function may wait for what it asks for as the first.
     lazy: bool,
+    /// See [`Solving`].
     gives_up: bool,
     /// The operation that the evaluation has come to lacks facts.
     fetches: bool,
     /// Slots that were read since the last operation began, if it is of interest.
     read: Vec<SlotIx>,
-    suspended: Option<Box<Suspended>>,
+    /// How far the evaluation of a function has come.
+    progress: Option<Box<Progress>>,
+    whole: bool,
     steps: u64,
 }
 
