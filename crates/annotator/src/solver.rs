@@ -101,10 +101,11 @@ pub(crate) struct Solver {
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 5],
     queued: Vec<bool>,
-    /// How far evaluations of functions have come, until the program is solved.
-    progress: FxHashMap<NodeIx, Box<Progress>>,
-    /// The order in which some began to wait, with what has gone on since.
-    waiting: VecDeque<(NodeIx, Stamp)>,
+    /// How far evaluations have come, until the program is solved.
+    progress: FxHashMap<NodeIx, Progress>,
+    /// The order in which some began to wait, with what has gone on since: first those that
+    /// wait for something, then those that wait until nothing else is left to do.
+    waiting: [VecDeque<(NodeIx, Stamp)>; 2],
     /// What a function waits for will not come.
     given_up: Option<NodeIx>,
 }
@@ -126,7 +127,7 @@ impl Solver {
             queues: Default::default(),
             queued: Vec::new(),
             progress: FxHashMap::default(),
-            waiting: VecDeque::new(),
+            waiting: Default::default(),
             given_up: None,
         };
         for i in 0..s.roots.len() {
@@ -241,7 +242,7 @@ impl Solver {
             NodeKey::Spec(_) => {
                 let solved = self.functions.get(n as usize).and_then(Option::as_ref);
                 let known = match self.progress.get(&n) {
-                    Some(progress) => !progress.waits(),
+                    Some(progress) => progress.waits().is_none(),
                     None => solved.is_some_and(|state| !state.vars.is_empty()),
                 };
                 if known { 3 } else { 1 }
@@ -436,8 +437,8 @@ impl Solver {
         let outcome = self.run_lazily(n, t, Some(&mut solving));
         self.steps += solving.steps;
         if let Some(progress) = solving.progress {
-            if outcome.is_ok() && progress.waits() {
-                self.waiting.push_back((n, progress.since));
+            if let (Ok(_), Some(waits)) = (&outcome, progress.waits()) {
+                self.waiting[usize::from(waits.patient)].push_back((n, waits.since));
             }
             self.progress.insert(n, progress);
         }
@@ -452,9 +453,9 @@ impl Solver {
     /// Schedules the function that has waited longest, to go on without what it waits for.
     /// False if none waits.
     fn give_up(&mut self) -> bool {
-        while let Some((n, since)) = self.waiting.pop_front() {
-            let progress = self.progress.get(&n);
-            if progress.is_some_and(|p| p.waits() && p.since == since) {
+        while let Some((n, since)) = (self.waiting.iter_mut()).find_map(VecDeque::pop_front) {
+            let waits = self.progress.get(&n).and_then(Progress::waits);
+            if waits.is_some_and(|w| w.since == since) {
                 self.given_up = Some(n);
                 self.enqueue(n);
                 return true;
@@ -465,7 +466,7 @@ impl Solver {
 
     /// All functions that are not solved start again: what they have come to may be wrong.
     pub(crate) fn forget_progress(&mut self) {
-        self.waiting.clear();
+        self.waiting.iter_mut().for_each(VecDeque::clear);
         self.given_up = None;
         let mut nodes: Vec<NodeIx> = self.progress.drain().map(|(n, _)| n).collect();
         nodes.sort_unstable();
@@ -484,7 +485,9 @@ impl Solver {
         let mut all: Vec<_> = self.progress.drain().collect();
         all.sort_unstable_by_key(|(n, _)| *n);
         for (n, progress) in all {
-            self.keep_state(n, Some(progress.into_state()));
+            if let Progress::Function(p) = progress {
+                self.keep_state(n, Some(p.into_state()));
+            }
         }
     }
 

@@ -173,6 +173,11 @@ impl Slot {
         as_of(&self.history, t)
     }
 
+    /// Whether its value has changed at a stamp or since.
+    pub(crate) fn changed_since(&self, t: Stamp) -> bool {
+        self.history.last().is_some_and(|h| h.0 >= t)
+    }
+
     /// What it holds after one more contribution.
     pub(crate) fn joined_with(&self, val: &Val, joiner: &mut dyn Joiner) -> Val {
         if !self.is_log() {
@@ -201,7 +206,7 @@ impl Slot {
 }
 
 /// Classes that are members of a PBC.
-fn classes_in(v: &Val) -> impl Iterator<Item = ObjId> + '_ {
+pub(crate) fn classes_in(v: &Val) -> impl Iterator<Item = ObjId> + '_ {
     let descs = match v.single() {
         Some(Atom::Pbc(descs)) => &descs[..],
         _ => &[],

@@ -12,7 +12,7 @@ use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, typ
 use super::{CallRecord, Cx};
 use crate::facts::{FuncInfo, Known};
 use crate::special::Specialization;
-use crate::store::SlotKey;
+use crate::store::{SlotKey, SpecIx};
 use crate::val::{Atom, Val, WeakClass};
 use crate::{ArgSource, Desc};
 
@@ -124,6 +124,7 @@ impl Cx<'_> {
             return self.call_memo(desc, func, &info, inputs);
         }
         let stars = info.params.varargs.then_some(extra.len());
+        let may_become_another = self.may_be_specialised_otherwise(&info, &inputs, &extra)?;
         let Some(mut key) = self.spec_key(&info, copy, stars, &mut inputs, &mut extra)? else {
             return Ok(Val::default());
         };
@@ -142,6 +143,10 @@ impl Cx<'_> {
         inputs.extend(extra);
         let key: Arc<str> = key.into();
         let spec = self.store.spec(func, &key);
+        if may_become_another && self.is_new_call(spec) {
+            self.premature = true;
+            return Ok(Val::default());
+        }
         self.signal(SlotKey::Called(spec));
         let mut sources = Vec::with_capacity(inputs.len());
         for (i, (source, val)) in inputs.into_iter().enumerate() {
@@ -160,6 +165,70 @@ impl Cx<'_> {
             Some(declared) => Ok(declared),
             None => Ok(result),
         }
+    }
+
+    /// Whether arguments that are more general would lead to another specialisation, and may
+    /// come as long as the program is not solved. It is of no interest but while solving, to
+    /// operations of functions.
+    fn may_be_specialised_otherwise(
+        &mut self,
+        info: &FuncInfo,
+        inputs: &[(ArgSource, Val)],
+        extra: &[(ArgSource, Val)],
+    ) -> Known<bool> {
+        if !self.lazy || self.impatient || self.place.op.is_none() {
+            return Ok(false);
+        }
+        let (indices, by_value) = match &info.special {
+            Specialization::ArgOrVar(indices) => (indices, true),
+            Specialization::ArgType(indices) => (indices, false),
+            _ => return Ok(false),
+        };
+        let get = |i: &usize| {
+            inputs
+                .get(*i)
+                .or_else(|| extra.get(i.checked_sub(inputs.len())?))
+        };
+        let args: Vec<&(ArgSource, Val)> = indices.iter().filter_map(get).collect();
+        if by_value && !args.iter().all(|(_, v)| v.const_.is_some()) {
+            return Ok(false);
+        }
+        for (source, v) in args {
+            let literal = match source {
+                ArgSource::Default(_) => true,
+                ArgSource::Operand(i) => self.literals & 1u64.checked_shl(*i).unwrap_or(0) != 0,
+                _ => false,
+            };
+            if !literal && (by_value || self.may_widen(v)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a value may get a type that is more general.
+    fn may_widen(&mut self, v: &Val) -> Known<bool> {
+        Ok(match v.atoms.first() {
+            Some(Atom::Instance(Some(c))) => {
+                self.facts.class(*c)?.is_some_and(|c| c.chain.len() > 1)
+            }
+            Some(
+                Atom::Float
+                | Atom::Str { char_: false, .. }
+                | Atom::Uni { char_: false, .. }
+                | Atom::List(_)
+                | Atom::Dict(_)
+                | Atom::Tuple(_),
+            ) => false,
+            _ => true,
+        })
+    }
+
+    /// Whether the node has not called it before.
+    fn is_new_call(&self, spec: SpecIx) -> bool {
+        let slot = self.store.find_slot_ix(&SlotKey::Called(spec));
+        let node = &self.store.nodes[self.node as usize];
+        slot.is_none_or(|slot| node.before(self.t, slot).is_bottom())
     }
 
     /// The specialisation that arguments lead to; may make the arguments more general

@@ -143,6 +143,7 @@ impl Cx<'_> {
                 pass.outcome.read.append(&mut self.read);
             }
             let next = self.flow_operation(flow, pass, block, asked);
+            (self.impatient, self.gives_up) = (false, false);
             let waits = match &next {
                 Err(_) => self.lazy,
                 Ok(Next::Again) => true,
@@ -194,7 +195,10 @@ impl Cx<'_> {
         let i = pass.op;
         let op = &block.operations[i];
         let mut args: SmallVec<[Operand; 3]> = SmallVec::new();
-        for a in &op.args {
+        self.literals = 0;
+        for (i, a) in op.args.iter().enumerate() {
+            let literal = u64::from(a.as_const().is_some());
+            self.literals |= literal.checked_shl(i as u32).unwrap_or(0);
             args.push(self.operand(flow, a)?);
         }
         self.place.op = Some((op.op, flow.shape.ordinals[pass.block.index()][i]));
@@ -212,6 +216,9 @@ impl Cx<'_> {
         } else {
             Local::default()
         };
+        if self.premature {
+            return Ok(Next::Again);
+        }
         let wrong = std::mem::take(&mut self.tainted) || self.problems.len() > known;
         if wrong && self.facts.recovering && result.val.is_bottom() {
             result = Val::error().into();

@@ -6,6 +6,7 @@ mod attrs;
 mod binary;
 mod builtins;
 mod calls;
+mod class_attrs;
 mod constants;
 mod dead;
 mod describe;
@@ -26,6 +27,7 @@ mod unary;
 pub use args::arity_problem;
 pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
+pub(crate) use class_attrs::AttrProgress;
 pub use constants::prebuilt_site;
 pub(crate) use flow::Shape;
 pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
@@ -33,7 +35,7 @@ pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
-pub(crate) use resume::Progress;
+pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
 
@@ -186,12 +188,38 @@ impl From<Val> for Local {
     }
 }
 
+/// How far the evaluation of a node has come: the next one goes on from there.
+pub(crate) enum Progress {
+    /// Of a function.
+    Function(Box<FunctionProgress>),
+    /// Of an attribute of a class.
+    Attr(Box<AttrProgress>),
+}
+
+/// An evaluation that waits.
+pub(crate) struct Waits {
+    /// Since when.
+    pub(crate) since: Stamp,
+    /// Until nothing else is left to do.
+    pub(crate) patient: bool,
+}
+
+impl Progress {
+    /// Whether it waits for something.
+    pub(crate) fn waits(&self) -> Option<Waits> {
+        match self {
+            Progress::Function(p) => p.waits(),
+            Progress::Attr(_) => None,
+        }
+    }
+}
+
 /// How a node is evaluated while the program is solved, and what comes of that besides what
 /// is contributed.
 #[derive(Default)]
 pub(crate) struct Solving {
-    /// How far the evaluation of the function had come; afterwards, how far it has.
-    pub(crate) progress: Option<Box<Progress>>,
+    /// How far the evaluation had come; afterwards, how far it has.
+    pub(crate) progress: Option<Progress>,
     /// What it waits for will not come.
     pub(crate) gives_up: bool,
     /// The contributions are all that the node has, not only what is new.
@@ -238,12 +266,16 @@ pub(crate) fn evaluate_lazily(
         tainted: false,
         lazy: solving.is_some() && !facts.recovering,
         gives_up: solving.as_ref().is_some_and(|s| s.gives_up),
+        premature: false,
+        impatient: false,
+        literals: 0,
         fetches: false,
         read: Vec::new(),
-        progress: solving.as_mut().and_then(|s| s.progress.take()),
+        progress: None,
         whole: true,
         steps: 0,
     };
+    let before = solving.as_mut().and_then(|s| s.progress.take());
     let mut state = None;
     match key {
         NodeKey::Root(i) => {
@@ -253,15 +285,26 @@ pub(crate) fn evaluate_lazily(
             }
         }
         NodeKey::Spec(spec) => {
+            if let Some(Progress::Function(p)) = before {
+                cx.progress = Some(p);
+            }
             let outcome = cx.function_node(spec);
             if let Some(s) = &mut solving {
-                (s.progress, s.whole, s.steps) = (cx.progress.take(), cx.whole, cx.steps);
+                s.progress = cx.progress.take().map(Progress::Function);
+                s.steps = cx.steps;
             }
             state = outcome?;
         }
         NodeKey::Class(class) => cx.class_node(class)?,
         NodeKey::Attr(class, name) => {
-            cx.attr_node(class, &name)?;
+            let before = match before {
+                Some(Progress::Attr(p)) => Some(p),
+                _ => None,
+            };
+            let progress = cx.attr_node(class, &name, before)?;
+            if let Some(s) = &mut solving {
+                s.progress = progress.map(Progress::Attr);
+            }
             state = cx.only_problems();
         }
         NodeKey::Prebuilt(obj) => {
@@ -334,12 +377,18 @@ pub(crate) struct Cx<'a> {
     lazy: bool,
     /// See [`Solving`].
     gives_up: bool,
+    /// The current operation calls what it will perhaps not call in the end: that waits.
+    premature: bool,
+    /// It has waited for that.
+    impatient: bool,
+    /// Which operands of the current operation are constants of the graph, by bit.
+    literals: u64,
     /// The operation that the evaluation has come to lacks facts.
     fetches: bool,
     /// Slots that were read since the last operation began, if it is of interest.
     read: Vec<SlotIx>,
     /// How far the evaluation of a function has come.
-    progress: Option<Box<Progress>>,
+    progress: Option<Box<FunctionProgress>>,
     whole: bool,
     steps: u64,
 }
@@ -365,9 +414,15 @@ impl Joiner for Cx<'_> {
 }
 
 impl Cx<'_> {
+    /// The value of a slot. The node is evaluated again when that changes.
     pub(crate) fn read(&mut self, key: SlotKey) -> Val {
-        self.steps += 1;
         let slot = self.store.slot(key);
+        self.read_slot(slot)
+    }
+
+    /// The same, by its number.
+    fn read_slot(&mut self, slot: SlotIx) -> Val {
+        self.steps += 1;
         self.store.register(slot, self.node);
         if self.lazy {
             self.read.push(slot);

@@ -157,68 +157,6 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The sources of an attribute on instances of a class, beside assignments: values
-    /// in the class, its bases and subclasses in use, and in prebuilt instances. A
-    /// base class on whose instances the attribute is used too has it in common.
-    pub(super) fn attr_node(&mut self, class: ObjId, name: &Arc<str>) -> Known<()> {
-        if self
-            .read(SlotKey::AttrUsed(class, name.clone()))
-            .is_bottom()
-        {
-            return Ok(());
-        }
-        let Some(info) = self.facts.class(class)? else {
-            return Ok(());
-        };
-        let here = SlotKey::Attr(class, name.clone());
-        let subclasses = self.subclasses(class);
-        // The class itself is among both: its own value, which may hide those of its bases,
-        // must not come later than theirs.
-        let classes = info.chain.iter().chain(subclasses.iter());
-        let sources = self.for_all(classes, |cx, c| cx.class_source(*c, name))?;
-        for v in sources.iter().flatten() {
-            self.write(here.clone(), v.clone());
-        }
-        let sources = self.join_all(sources.iter().flatten());
-        for c in &subclasses {
-            if self.read(SlotKey::HasInstances(*c)).is_bottom() {
-                continue;
-            }
-            self.signal(SlotKey::FieldUsed(*c, name.clone()));
-            let v = self.read(SlotKey::Field(*c, name.clone()));
-            if !v.is_bottom() {
-                self.write(here.clone(), v);
-                self.signal(SlotKey::AttrSet(class, name.clone()));
-            }
-        }
-        // Methods are bound once for all who read them. What is written above counts, so
-        // that a method that is overridden is never bound on the way.
-        let all = self.read(here.clone());
-        let all = self.join(&all, &sources);
-        if let [Atom::Pbc(descs)] = &all.atoms[..]
-            && descs.len() > 1
-            && descs.iter().any(|d| matches!(d, Desc::Method { .. }))
-        {
-            let bound = self.lookup_filter(class, &all)?;
-            self.write(SlotKey::Bound(class, name.clone()), bound);
-        }
-        for base in info.chain.iter().skip(1) {
-            if self
-                .read(SlotKey::AttrUsed(*base, name.clone()))
-                .is_bottom()
-            {
-                continue;
-            }
-            let there = SlotKey::Attr(*base, name.clone());
-            let (mine, theirs) = (self.read(here.clone()), self.read(there.clone()));
-            self.write(there, mine);
-            self.write(here.clone(), theirs);
-            let set = self.read(SlotKey::AttrSet(class, name.clone()));
-            self.write(SlotKey::AttrSet(*base, name.clone()), set);
-        }
-        Ok(())
-    }
-
     /// The subclasses in use of a class, itself included.
     pub(super) fn subclasses(&mut self, class: ObjId) -> Vec<ObjId> {
         let key = SlotKey::SubClasses(class);
@@ -227,59 +165,6 @@ impl Cx<'_> {
         }
         let slot = self.store.find_slot(&key);
         slot.map_or_else(Vec::new, |s| s.members(self.t))
-    }
-
-    /// What a class's own dict contributes to an attribute of its instances.
-    fn class_source(&mut self, class: ObjId, name: &Arc<str>) -> Known<Option<Val>> {
-        let Some(info) = self.facts.class(class)? else {
-            return Ok(None);
-        };
-        let Some(value) = info.dict.get(&**name) else {
-            return Ok(None);
-        };
-        if &**name == "__init__" && info.builtin_exception {
-            return Ok(None);
-        }
-        if let Const::Obj(o) = value {
-            match self.facts.object(*o)?.as_deref() {
-                // Where its accessors serve, nobody asks for it by its own name.
-                Some(ObjData::Property { .. }) => return Ok(Some(Atom::Property.into())),
-                Some(ObjData::StaticMethod(f)) => return self.const_val(f).map(Some),
-                Some(ObjData::ClassMethod(_)) => {
-                    self.problem_help(
-                        "TP0314",
-                        format!("{name} is a class method, which is not RPython"),
-                        Some("use a static method"),
-                    );
-                    return Ok(None);
-                }
-                _ => {}
-            }
-        }
-        let v = self.const_val(value)?;
-        let [Atom::Pbc(descs)] = &v.atoms[..] else {
-            return Ok(Some(v));
-        };
-        if !descs.iter().any(|d| matches!(d, Desc::Function(_))) {
-            return Ok(Some(v));
-        }
-        let bound = descs
-            .iter()
-            .map(|d| match d {
-                Desc::Function(f) => Desc::Method {
-                    func: *f,
-                    origin: class,
-                    self_class: None,
-                    name: name.clone(),
-                },
-                other => other.clone(),
-            })
-            .collect();
-        Ok(Some(Val {
-            none: v.none,
-            const_: None,
-            atoms: smallvec::smallvec![Atom::Pbc(bound)],
-        }))
     }
 
     /// The content of a prebuilt object.

@@ -17,14 +17,14 @@ use taipan_graph::BlockId;
 
 use super::flow::{BlockOutcome, Flow, Pass, grows};
 use super::function::{Input, PassEnd};
-use super::{Cx, FunctionState, Problem, Write};
+use super::{Cx, FunctionState, Problem, Waits, Write};
 use crate::SiteId;
 use crate::facts::Known;
 use crate::store::{SlotIx, SlotKey, SpecIx, Stamp, Store};
 use crate::val::{EdgeKind, Val};
 
 /// How far the evaluation of a function has come.
-pub(crate) struct Progress {
+pub(crate) struct FunctionProgress {
     flow: Flow,
     /// The pass in which it waits. None if it is complete.
     pass: Option<Pass>,
@@ -33,6 +33,9 @@ pub(crate) struct Progress {
     told: Told,
     /// The operation at which it waits has asked; otherwise it lacked facts.
     asked: bool,
+    /// It waits until nothing else is left to do, since the operation calls what it will perhaps
+    /// not call in the end.
+    patient: bool,
     /// All that it came to has been contributed before, but for what blocks in `told` add.
     partial: bool,
     /// What was contributed may not be all there any more.
@@ -63,10 +66,13 @@ struct Told {
     met: usize,
 }
 
-impl Progress {
+impl FunctionProgress {
     /// Whether it waits for something.
-    pub(crate) fn waits(&self) -> bool {
-        self.pass.is_some()
+    pub(super) fn waits(&self) -> Option<Waits> {
+        self.pass.as_ref().map(|_| Waits {
+            since: self.since,
+            patient: self.patient,
+        })
     }
 
     /// What is known of the function.
@@ -81,10 +87,7 @@ impl Progress {
     /// the way in is one of them.
     fn catch_up(&mut self, store: &Store) -> bool {
         let since = self.since;
-        let changed = |slot: &SlotIx| {
-            let history = &store.slots[*slot as usize].history;
-            history.last().is_some_and(|h| h.0 >= since)
-        };
+        let changed = |slot: &SlotIx| store.slots[*slot as usize].changed_since(since);
         let mut any = false;
         for i in 0..self.flow.outcomes.len() {
             if self.flow.outcomes[i].read.iter().any(changed) {
@@ -97,7 +100,8 @@ impl Progress {
         if let Some(pass) = self.pass.take_if(waits) {
             self.flow.repeat(pass.block);
             (self.told.writes, self.told.met) = (0, 0);
-            (self.asked, self.lost, any) = (false, true, true);
+            (self.asked, self.patient) = (false, false);
+            (self.lost, any) = (true, true);
         }
         self.flow.continued |= any || start;
         start
@@ -133,7 +137,7 @@ fn holds_all(new: &BlockOutcome, old: &BlockOutcome, cx: &mut Cx<'_>) -> bool {
 
 impl Cx<'_> {
     /// Takes up an evaluation.
-    pub(super) fn take_up(&mut self, spec: SpecIx, mut p: Box<Progress>) -> Known<bool> {
+    pub(super) fn take_up(&mut self, spec: SpecIx, mut p: Box<FunctionProgress>) -> Known<bool> {
         let key = &self.store.specs[spec as usize];
         self.place.owner = format!("{:?} {}", key.func, key.key);
         if p.catch_up(self.store) {
@@ -158,12 +162,13 @@ impl Cx<'_> {
         failed: Vec<Problem>,
     ) -> Known<bool> {
         flow.enter(values, self);
-        let progress = Progress {
+        let progress = FunctionProgress {
             flow,
             pass: None,
             start: self.take_start(failed),
             told: Told::default(),
             asked: false,
+            patient: false,
             partial: false,
             lost: false,
             since: self.t,
@@ -194,8 +199,11 @@ impl Cx<'_> {
 
     /// Goes on until the function is evaluated or waits, and contributes what is new. False if
     /// it has to begin again.
-    fn go_on(&mut self, spec: SpecIx, mut p: Box<Progress>) -> Known<bool> {
+    fn go_on(&mut self, spec: SpecIx, mut p: Box<FunctionProgress>) -> Known<bool> {
         let mut asked = std::mem::take(&mut p.asked);
+        if std::mem::take(&mut p.patient) && asked && std::mem::take(&mut self.gives_up) {
+            (asked, self.impatient) = (false, true);
+        }
         while let Some(mut pass) = p.next_pass() {
             let outcome = &mut pass.outcome;
             self.writes = std::mem::take(&mut outcome.writes);
@@ -225,6 +233,7 @@ impl Cx<'_> {
                     p.pass = Some(pass);
                     self.tell(&mut p);
                     p.asked = true;
+                    p.patient = std::mem::take(&mut self.premature);
                     self.whole = false;
                     self.progress = Some(p);
                     return Ok(true);
@@ -258,7 +267,7 @@ impl Cx<'_> {
     }
 
     /// Contributes what an evaluation has come to since it did last.
-    fn tell(&mut self, p: &mut Progress) {
+    fn tell(&mut self, p: &mut FunctionProgress) {
         if !std::mem::replace(&mut p.told.start, true) {
             self.writes.extend(p.start.writes.iter().cloned());
             self.met.extend(p.start.met.iter().copied());
