@@ -485,8 +485,8 @@ impl Solver {
         let mut all: Vec<_> = self.progress.drain().collect();
         all.sort_unstable_by_key(|(n, _)| *n);
         for (n, progress) in all {
-            if let Progress::Function(p) = progress {
-                self.keep_state(n, Some(p.into_state()));
+            if let Some(state) = progress.into_state() {
+                self.keep_state(n, Some(state));
             }
         }
     }

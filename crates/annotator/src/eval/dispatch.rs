@@ -9,12 +9,52 @@ use taipan_graph::{BlockId, ObjId};
 
 use super::args::Arguments;
 use super::jit::is_jit_marker;
-use super::{Cx, FunctionState};
+use super::{CallRecord, Cx, FunctionState, OpRecord, Problem};
 use crate::facts::Known;
 use crate::special::Specialization;
-use crate::store::{SetIx, SlotKey};
+use crate::store::{SetIx, SlotIx, SlotKey, Stamp, Store};
 use crate::val::Val;
 use crate::{ArgSource, Desc};
+
+/// How far the calls of a set have come. The next evaluation looks at those members alone
+/// that return something else, as long as they are called with the same.
+pub(crate) struct DispatchProgress {
+    members: Vec<Member>,
+    /// What they return.
+    result: Val,
+    /// Which values of slots it has seen: those before this stamp.
+    since: Stamp,
+}
+
+/// A member of a set that is called.
+#[derive(Default)]
+struct Member {
+    calls: Vec<CallRecord>,
+    problems: Vec<Problem>,
+    /// The slots that the call has read.
+    read: Vec<SlotIx>,
+}
+
+impl DispatchProgress {
+    /// What the set calls, and what is wrong with that.
+    pub(crate) fn into_state(self) -> FunctionState {
+        let mut record = OpRecord::default();
+        let mut problems: Vec<Problem> = Vec::new();
+        for m in self.members {
+            record.calls.extend(m.calls);
+            for p in m.problems {
+                if !problems.contains(&p) {
+                    problems.push(p);
+                }
+            }
+        }
+        FunctionState {
+            ops: vec![(BlockId(0), 0, record)],
+            problems,
+            ..FunctionState::default()
+        }
+    }
+}
 
 impl Cx<'_> {
     /// Calls several functions, or several methods, at once. None if they have to be looked at
@@ -79,28 +119,57 @@ impl Cx<'_> {
         Ok(info.is_some_and(|f| f.special == Specialization::Default && !is_jit_marker(&f.data)))
     }
 
-    /// Passes what call sites pass to a set on to its members.
-    pub(super) fn dispatch_node(&mut self, set: SetIx, count: u32) -> Known<FunctionState> {
-        let mut state = FunctionState::default();
+    /// Passes what call sites pass to a set on to its members. Returns nothing if it is not
+    /// called.
+    pub(super) fn dispatch_node(
+        &mut self,
+        set: SetIx,
+        count: u32,
+        before: Option<Box<DispatchProgress>>,
+    ) -> Known<Option<Box<DispatchProgress>>> {
         if self.read(SlotKey::SetCalled(set, count)).is_bottom() {
-            return Ok(state);
+            return Ok(None);
         }
         let mut passed = Vec::with_capacity(count as usize);
         for i in 0..count {
             let v = self.read(SlotKey::SetArg(set, count, i));
             if v.is_bottom() {
-                return Ok(state);
+                return Ok(None);
             }
             passed.push((ArgSource::Operand(i + 1), v));
         }
         let args = Arguments::positional(passed);
         self.short_calls = true;
         let descs = self.store.sets[set as usize].clone();
-        let results = self.for_all(descs.iter(), |cx, d| cx.call_desc(d, args.clone()))?;
-        let result = self.join_all(&results);
-        self.write(SlotKey::SetRet(set, count), result);
-        state.ops = vec![(BlockId(0), 0, std::mem::take(&mut self.record))];
-        state.problems = std::mem::take(&mut self.problems);
-        Ok(state)
+        let read = self.take_read();
+        let changed =
+            |slot: &SlotIx, store: &Store, since| store.slots[*slot as usize].changed_since(since);
+        let mut p = match before {
+            Some(p) if !read.iter().any(|s| changed(s, self.store, p.since)) => {
+                self.whole = false;
+                p
+            }
+            _ => Box::new(DispatchProgress {
+                members: descs.iter().map(|_| Member::default()).collect(),
+                result: Val::default(),
+                since: 0,
+            }),
+        };
+        let (first, since) = (self.whole, p.since);
+        p.since = self.t;
+        let again = (p.members.iter_mut().zip(descs.iter()))
+            .filter(|(m, _)| first || m.read.iter().any(|s| changed(s, self.store, since)))
+            .collect::<Vec<_>>();
+        let results = self.for_all(again, |cx, (member, d)| {
+            let result = cx.call_desc(d, args.clone())?;
+            member.calls = std::mem::take(&mut cx.record).calls;
+            member.problems = std::mem::take(&mut cx.problems);
+            member.read = cx.take_read();
+            Ok(result)
+        })?;
+        let result = self.join_all(results.iter().chain([&p.result]));
+        self.write(SlotKey::SetRet(set, count), result.clone());
+        p.result = result;
+        Ok(Some(p))
     }
 }

@@ -265,7 +265,12 @@ impl Cx<'_> {
                 pass.outcome.blocked = blocked.then_some(i as u32);
                 return Ok(Next::Nothing);
             }
-            // Perhaps what it waits for is kept back by what is wrong.
+            // What it waits for may still come, until nothing else is left to do; then it is
+            // kept back by what is wrong, perhaps.
+            if self.lazy && !self.impatient {
+                self.premature = true;
+                return Ok(Next::Again);
+            }
             result = Val::error().into();
         }
         flow.set(op.result, result, self);

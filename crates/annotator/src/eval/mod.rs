@@ -29,6 +29,7 @@ pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub(crate) use class_attrs::AttrProgress;
 pub use constants::prebuilt_site;
+pub(crate) use dispatch::DispatchProgress;
 pub(crate) use flow::Shape;
 pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
 pub use jit::{JIT_HOOKS, is_jit_marker};
@@ -194,6 +195,8 @@ pub(crate) enum Progress {
     Function(Box<FunctionProgress>),
     /// Of an attribute of a class.
     Attr(Box<AttrProgress>),
+    /// Of calls of a set.
+    Dispatch(Box<DispatchProgress>),
 }
 
 /// An evaluation that waits.
@@ -209,6 +212,15 @@ impl Progress {
     pub(crate) fn waits(&self) -> Option<Waits> {
         match self {
             Progress::Function(p) => p.waits(),
+            Progress::Attr(_) | Progress::Dispatch(_) => None,
+        }
+    }
+
+    /// What is known inside the node, if anything is.
+    pub(crate) fn into_state(self) -> Option<FunctionState> {
+        match self {
+            Progress::Function(p) => Some(p.into_state()),
+            Progress::Dispatch(p) => Some(p.into_state()),
             Progress::Attr(_) => None,
         }
     }
@@ -264,7 +276,7 @@ pub(crate) fn evaluate_lazily(
         short_calls: false,
         harmless: false,
         tainted: false,
-        lazy: solving.is_some() && !facts.recovering,
+        lazy: solving.is_some(),
         gives_up: solving.as_ref().is_some_and(|s| s.gives_up),
         premature: false,
         impatient: false,
@@ -314,7 +326,20 @@ pub(crate) fn evaluate_lazily(
         NodeKey::Edge(kind, a, b) => cx.edge_node(kind, a, b),
         NodeKey::Custom(site) => cx.custom_node(site)?,
         NodeKey::Set(set) => cx.set_node(set)?,
-        NodeKey::Dispatch(set, count) => state = Some(cx.dispatch_node(set, count)?),
+        NodeKey::Dispatch(set, count) => {
+            let before = match before {
+                Some(Progress::Dispatch(p)) => Some(p),
+                _ => None,
+            };
+            let progress = cx.dispatch_node(set, count, before)?;
+            match &mut solving {
+                Some(s) => s.progress = progress.map(Progress::Dispatch),
+                None => state = progress.map(|p| p.into_state()),
+            }
+            if solving.as_ref().is_none_or(|s| s.progress.is_none()) && state.is_none() {
+                state = Some(FunctionState::default());
+            }
+        }
     }
     if let Some(s) = solving {
         (s.whole, s.steps) = (cx.whole, cx.steps);

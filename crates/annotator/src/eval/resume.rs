@@ -188,7 +188,7 @@ impl Cx<'_> {
     }
 
     /// The slots that were read since this was last asked, sorted.
-    fn take_read(&mut self) -> Vec<SlotIx> {
+    pub(super) fn take_read(&mut self) -> Vec<SlotIx> {
         let mut read = self.read.clone();
         self.read.clear();
         read.sort_unstable();
