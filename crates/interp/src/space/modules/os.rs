@@ -353,9 +353,56 @@ fn clock(it: &mut Interp, _: Args<'_>) -> R {
     Ok(Value::Float(done as f64 * 1e-8))
 }
 
-/// The calendar stands still.
-fn frozen_clock(_: &mut Interp, _: Args<'_>) -> R {
-    Ok(Value::Float(0.0))
+/// Import time does not wait.
+fn sleep(_: &mut Interp, _: Args<'_>) -> R {
+    Ok(Value::None)
+}
+
+/// Calls a function about dates, which are written in Python: with the argument at
+/// `position`, or with the present time in its place, as seconds or as a date.
+fn calendar(it: &mut Interp, f: &str, args: Args<'_>, position: usize, seconds: bool) -> R {
+    let m = Value::Ref(it.load("_calendar")?);
+    let mut given = Vec::new();
+    for i in 0..position {
+        given.push(args.need(it, i, f)?.clone());
+    }
+    given.push(match args.get(position) {
+        Some(Value::None) if seconds => clock(it, Args::new(&[]))?,
+        Some(v) => v.clone(),
+        None => {
+            let now = clock(it, Args::new(&[]))?;
+            if seconds {
+                now
+            } else {
+                it.call_method(&m, "gmtime", &[now])?
+            }
+        }
+    });
+    it.call_method(&m, f, &given)
+}
+
+fn gmtime(it: &mut Interp, args: Args<'_>) -> R {
+    calendar(it, "gmtime", args, 0, true)
+}
+
+fn ctime(it: &mut Interp, args: Args<'_>) -> R {
+    let date = gmtime(it, args)?;
+    let m = Value::Ref(it.load("_calendar")?);
+    it.call_method(&m, "asctime", &[date])
+}
+
+fn asctime(it: &mut Interp, args: Args<'_>) -> R {
+    calendar(it, "asctime", args, 0, false)
+}
+
+fn strftime(it: &mut Interp, args: Args<'_>) -> R {
+    calendar(it, "strftime", args, 1, false)
+}
+
+fn mktime(it: &mut Interp, args: Args<'_>) -> R {
+    let date = args.need(it, 0, "mktime")?.clone();
+    let m = Value::Ref(it.load("_calendar")?);
+    it.call_method(&m, "mktime", &[date])
 }
 
 /// The time zone of import time is UTC, wherever the machine stands.
@@ -371,8 +418,11 @@ pub(crate) fn init_time(it: &mut Interp, m: Ref) {
 pub(crate) const TIME: &[Builtin] = &[
     Builtin::function("time.time", clock),
     Builtin::function("time.clock", clock),
-    Builtin::function("time.sleep", frozen_clock),
-    Builtin::function("time.localtime", frozen_clock),
-    Builtin::function("time.gmtime", frozen_clock),
-    Builtin::function("time.strftime", frozen_clock),
+    Builtin::function("time.sleep", sleep),
+    Builtin::function("time.localtime", gmtime),
+    Builtin::function("time.gmtime", gmtime),
+    Builtin::function("time.asctime", asctime),
+    Builtin::function("time.ctime", ctime),
+    Builtin::function("time.mktime", mktime),
+    Builtin::function("time.strftime", strftime),
 ];
