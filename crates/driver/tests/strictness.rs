@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::check;
+use support::{check, check_files};
 
 /// Functions, classes, methods and frozen instances have no value to compare; two
 /// constants are compared by the flow space.
@@ -212,16 +212,33 @@ class Cache(object):
 class Lock(object):
     def __init__(self): self.n = 3
     def _cleanup_(self): raise Exception('no locks before the program runs')
+class Single(object):
+    known = []
+    def __init__(self, n): self.n = n
+    def _cleanup_(self):
+        assert not self.known
+        self.known.append(self)
+class Key(object):
+    def _freeze_(self): raise TypeError('a key')
+    def turn(self): return 4
 cache = Cache()
 lock = Lock()
+key = Key()
+single, unused_one = Single(3), Single(4)
 def prebuilt(n): return cache.size + n * len(cache.known)
 def fresh(n): return Cache().size
 def refuses(n): return lock.n
+def alone(n): return single.n + unused_one.n
+def thaws(n): return key.turn()
+def unused(n): return n + 1 if n else Lock().n
 ",
         "
         prebuilt(5) == 0
         fresh(5) == 1
-        refuses(5) == 3
+        refuses(5) error this object is not ready for the program: _cleanup_() of it raises Exception: no locks before the program runs
+        thaws(5) error this object is not ready for the program: _freeze_() of it raises TypeError: a key
+        unused(0) == 3
+        alone(0) == 7
         ",
     );
 }
@@ -405,6 +422,64 @@ def second(n): return str(max(n + 0.5, nan()))
         most(1.5, 2.5) == 2.5
         first(1) == \"1.500000\"
         second(1) == \"nan\"
+        ",
+    );
+}
+
+/// A module that fails while it loads matters where its import is reached.
+#[test]
+fn imports_that_fail_in_branches() {
+    let main = "
+class Config(object):
+    def __init__(self, full): self.full = full
+    def _freeze_(self): return True
+small, full = Config(False), Config(True)
+def choose(config, n):
+    if not config.full: return n
+    from broken import run
+    return run(n)
+def module(config, n):
+    if not config.full: return n
+    import package.broken
+    return package.broken.run(n)
+def member(config, n):
+    if not config.full: return n
+    from package import broken as b
+    return b.run(n)
+def small_choose(n): return choose(small, n)
+def small_module(n): return module(small, n)
+def small_member(n): return member(small, n)
+def full_choose(n): return choose(full, n)
+def full_module(n): return module(full, n)
+def full_member(n): return member(full, n)
+def caught(n):
+    try:
+        import broken
+    except ImportError:
+        return n
+    return broken.run(n)
+def missing(n):
+    if not full.full: return n
+    import nowhere
+    return n
+";
+    let broken = "def run(n): return n\nraise ValueError('not ready')\n";
+    check_files(
+        &[
+            ("/main.py", main),
+            ("/broken.py", broken),
+            ("/package/__init__.py", ""),
+            ("/package/broken.py", broken),
+        ],
+        "
+        small_choose(3) == 3
+        small_module(3) == 3
+        small_member(3) == 3
+        full_choose(3) error ValueError: not ready
+        full_module(3) error ValueError: not ready
+        full_member(3) error ValueError: not ready
+        caught(3) == 3
+        missing(3) error ImportError: No module named nowhere
         ",
     );
 }

@@ -28,6 +28,11 @@ pub struct FlowResult {
 /// of which nothing is known because an operation is wrong.
 pub const ERROR_VALUE: &str = "taipan.error";
 
+/// The name of an object that does not exist: a call of it, with the text and the remedy as
+/// arguments, is where a module is imported that fails while it loads. The annotator tells
+/// of it where the call is reached.
+pub const FAILED_IMPORT: &str = "taipan.failed_import";
+
 impl FlowResult {
     /// What was made of the function, or where it starts to be wrong.
     pub(crate) fn new(

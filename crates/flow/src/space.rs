@@ -21,7 +21,7 @@ use crate::fold::{fold, fold_call};
 use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::World;
-use crate::{ERROR_VALUE, FlowError, Lacks};
+use crate::{ERROR_VALUE, FAILED_IMPORT, FlowError, Lacks};
 
 /// Why an instruction does not go on.
 #[derive(Debug)]
@@ -511,12 +511,26 @@ impl FlowSpace<'_> {
     fn imported(&mut self, name: &str) -> Answer<Self> {
         match self.world.module(name) {
             Some(Ok(id)) => Ok(Value::Const(Const::Obj(id))),
+            Some(Err(e)) if !is_missing(&e, name) => self.failed_import(e),
             Some(Err(e)) => self.import_error(e),
             None => {
                 let text = format!("there is no module `{name}`");
                 self.import_error(FlowError::new("TP0227", text))
             }
         }
+    }
+
+    /// A module that is there fails while it loads, which does not matter unless the import
+    /// is reached.
+    fn failed_import(&mut self, error: FlowError) -> Answer<Self> {
+        if self.protected {
+            return self.import_error(error);
+        }
+        let text = |t: &str| Operand::Const(Const::str(t));
+        let callee = Operand::Const(Const::Obj(named_id(FAILED_IMPORT)));
+        let mut args = vec![callee, text(&error.message)];
+        args.extend(error.help.as_deref().map(text));
+        self.record(HlOp::SimpleCall, args).map(Value::Var)
     }
 
     /// An import fails: somebody may catch that.
@@ -843,7 +857,8 @@ impl ObjectSpace for FlowSpace<'_> {
             }
         };
         let leaf = self.imported(&full)?;
-        if desc.from.is_some() || desc.bind_leaf {
+        let failed = matches!(leaf, Value::Var(_));
+        if failed || desc.from.is_some() || desc.bind_leaf {
             return Ok(leaf);
         }
         match full.split_once('.') {
@@ -853,6 +868,12 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn import_from(&mut self, module: &Value, name: &str) -> Answer<Self> {
+        if matches!(module, Value::Var(_)) {
+            return self.eval(
+                HlOp::GetAttr,
+                &[module.clone(), Value::Const(Const::str(name))],
+            );
+        }
         let mut error = FlowError::new("TP0227", format!("cannot import name `{name}`"));
         if let Some(Const::Obj(id)) = module.as_const() {
             if let Some(c) = self.world.global(*id, name) {
@@ -862,8 +883,7 @@ impl ObjectSpace for FlowSpace<'_> {
             if let Some(ObjData::Module { name: package }) = self.world.object(*id) {
                 match self.world.module(&format!("{package}.{name}")) {
                     Some(Ok(id)) => return Ok(Value::Const(Const::Obj(id))),
-                    // There is such a file, and it cannot be imported.
-                    Some(Err(e)) if !e.message.ends_with(&format!(" {name}")) => error = e,
+                    Some(Err(e)) if !is_missing(&e, name) => return self.failed_import(e),
                     _ => {}
                 }
             }
@@ -900,4 +920,10 @@ impl ObjectSpace for FlowSpace<'_> {
     ) -> Answer<Self, ()> {
         not_rpython("exec")
     }
+}
+
+/// Whether an import fails because there is no module of that name.
+fn is_missing(error: &FlowError, module: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or(module);
+    error.message.ends_with(&format!(" {last}"))
 }

@@ -255,6 +255,8 @@ pub struct InstanceData {
     pub attrs: Attrs,
     /// What `_freeze_()` answered: the object is a constant for the annotator.
     pub frozen: bool,
+    /// What its `_freeze_()` or `_cleanup_()` raised: the program cannot use it.
+    pub refused: Option<Arc<str>>,
     /// The builtin value inside (an instance of a subclass of `list`, `int`, ...).
     pub payload: Option<Arc<ObjData>>,
     /// The immutable builtin value inside (of a subclass of `int`, `str`, ...).

@@ -24,6 +24,15 @@ use crate::space::value::{Method, Value};
 use crate::thaw::Thawed;
 use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
+/// What instances said before they were frozen.
+#[derive(Default, Debug)]
+pub(crate) struct Asked {
+    /// Those whose `_freeze_()` said yes.
+    pub(crate) frozen: FxHashSet<Ref>,
+    /// Those whose `_freeze_()` or `_cleanup_()` raised something, and what.
+    pub(crate) refused: FxHashMap<Ref, Arc<str>>,
+}
+
 /// What can be reached from some values, with an id for each object.
 pub(crate) struct Freezer<'a> {
     db: &'a dyn Db,
@@ -40,8 +49,8 @@ pub(crate) struct Freezer<'a> {
     modules: FxHashMap<Ref, Ref>,
     /// Ids of dicts that low-level types name.
     adtmeths: FxHashMap<Ref, ObjId>,
-    /// Instances whose `_freeze_()` said yes.
-    frozen: &'a FxHashSet<Ref>,
+    /// What instances said when they were asked.
+    asked: &'a Asked,
     used: FxHashSet<ObjId>,
     /// Ids for objects that are not frozen yet.
     preferred: FxHashMap<Ref, ObjId>,
@@ -55,7 +64,7 @@ impl<'a> Freezer<'a> {
         scope: String,
         known: Option<&'a Thawed>,
         ids: FxHashMap<Ref, ObjId>,
-        frozen: &'a FxHashSet<Ref>,
+        asked: &'a Asked,
     ) -> Self {
         Freezer {
             db,
@@ -67,7 +76,7 @@ impl<'a> Freezer<'a> {
             objects: FxHashMap::default(),
             modules: module_dicts(heap),
             adtmeths: heap.adtmeths.iter().map(|(id, r)| (*r, *id)).collect(),
-            frozen,
+            asked,
             preferred: FxHashMap::default(),
         }
     }
@@ -462,7 +471,8 @@ impl<'a> Freezer<'a> {
         ObjData::Instance(InstanceData {
             class: self.id(o.class),
             attrs: self.attrs(r),
-            frozen: self.frozen.contains(&r),
+            frozen: self.asked.frozen.contains(&r),
+            refused: self.asked.refused.get(&r).cloned(),
             payload: payload.map(Arc::new),
             value,
         })

@@ -9,14 +9,14 @@ use taipan_base::{Db, Diagnostic, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
-use crate::freeze::{Freezer, reachable};
+use crate::freeze::{Asked, Freezer, reachable};
 use crate::left_out::{LeftOut, MOST_LEFT_OUT};
 use crate::queries::{FileState, file_state};
 use crate::space::collect::Collections;
-use crate::space::heap::{Kind, Ref, TracebackEntry};
+use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
-use crate::space::{Fatal, Interp, R};
+use crate::space::{Fatal, Interp, R, World};
 use crate::thaw::Thawed;
 use crate::{ObjData, Tests, Unwind, named_id, testing};
 
@@ -139,7 +139,7 @@ fn attempt_with(
     }
     let failed = late_imports(&mut it);
     let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
-    let frozen = ask_freeze(&mut it, &loaded, &|_| false);
+    let asked = ask_freeze(&mut it, &loaded, &|_| false);
     if let Some(known) = it.collection() {
         return Err(known);
     }
@@ -158,7 +158,7 @@ fn attempt_with(
     }
     roots.extend(items.iter().flat_map(testing::RawItem::roots).cloned());
     let none = FxHashMap::default();
-    let mut freezer = Freezer::new(db, &it.heap, String::new(), None, none, &frozen);
+    let mut freezer = Freezer::new(db, &it.heap, String::new(), None, none, &asked);
     freezer.freeze(&roots);
     for (name, m) in &modules {
         if !matches!(it.heap.kind(*m), Kind::Module(_)) {
@@ -444,13 +444,17 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known; `_cleanup_()` of those that have that only, by which they forget what
 /// is of no use to the program; `_taipan_integer_()` of symbols, which are the integer that
-/// it gives from now on. Answers which ones are frozen.
+/// it gives from now on. Returns what they said.
+///
+/// All objects that are left are asked, also those that the program never uses, which RPython
+/// does not ask. So an exception counts if it also comes when no other object of the same
+/// round was asked.
 pub(crate) fn ask_freeze(
     it: &mut Interp,
     roots: &[Value],
     is_known: &dyn Fn(Ref) -> bool,
-) -> FxHashSet<Ref> {
-    let mut frozen = FxHashSet::default();
+) -> Asked {
+    let mut answers = Asked::default();
     let mut asked = FxHashSet::default();
     loop {
         let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
@@ -466,17 +470,21 @@ pub(crate) fn ask_freeze(
             })
             .collect();
         all.sort();
-        let before = it.heap.len();
+        let before = it.heap.mark();
         let mut cleaned = false;
         for (r, name) in all {
             asked.insert(r);
             let me = Value::Ref(r);
-            // Objects that the program never uses may refuse to be cleaned up.
             let answer = it.call_method(&me, name, &[]);
             cleaned |= name == "_cleanup_";
             match (name, answer) {
                 ("_freeze_", Ok(v)) if it.truth(&v).is_ok_and(|frozen| frozen) => {
-                    frozen.insert(r);
+                    answers.frozen.insert(r);
+                }
+                // Whether that matters is seen where the program uses the object.
+                ("_freeze_" | "_cleanup_", Err(e)) if refuses(it, &before, r, name) => {
+                    let why = format!("{name}() of it raises {}", diagnose(it, &e).message);
+                    answers.refused.insert(r, why.into());
                 }
                 ("_taipan_integer_", Ok(n @ Value::Int(_))) => {
                     it.heap.get_mut(r).kind = Kind::Boxed(n);
@@ -484,11 +492,25 @@ pub(crate) fn ask_freeze(
                 _ => {}
             }
         }
+        let made = it.heap.len() - before.len();
+        it.heap.keep(before);
         // What these calls have made or brought to light is asked, too.
-        if !cleaned && it.heap.len() == before {
-            return frozen;
+        if !cleaned && made == 0 {
+            return answers;
         }
     }
+}
+
+/// Whether a method of an object raises an exception, called before any other.
+fn refuses(it: &Interp, before: &Arc<Heap>, object: Ref, name: &str) -> bool {
+    let world = World {
+        heap: before.clone(),
+        modules: it.modules,
+        builtins: it.builtins,
+        written: it.written.clone(),
+    };
+    let mut alone = Interp::over(it.db, it.program, &world);
+    alone.call_method(&Value::Ref(object), name, &[]).is_err()
 }
 
 /// What went wrong at import time, with the Python traceback.

@@ -17,7 +17,7 @@ use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::MemoCall;
-use crate::freeze::{Freezer, module_dicts, reachable};
+use crate::freeze::{Asked, Freezer, module_dicts, reachable};
 use crate::import_time::{Image, ask_freeze, diagnose};
 use crate::queries::{memo_answer, memo_run};
 use crate::space::collect::Collections;
@@ -43,7 +43,7 @@ pub(crate) struct Made {
     below: Arc<Thawed>,
     /// Ids of arguments that were built anew.
     built: FxHashMap<Ref, ObjId>,
-    frozen: FxHashSet<Ref>,
+    asked: Asked,
     /// The objects of the call itself.
     own: FxHashMap<ObjId, Ref>,
     /// Memo calls that it ran and that keep their objects, in the order in which they ended.
@@ -170,7 +170,7 @@ fn own_names(
         v if plain(v).is_some() => return FxHashMap::default(),
         _ => {}
     }
-    let none = FxHashSet::default();
+    let none = Asked::default();
     let scope = scope(db, call.key);
     let mut freezer = Freezer::new(db, heap, scope, Some(thawed), ids.clone(), &none);
     let new = freezer.name_all(std::slice::from_ref(value), call.since);
@@ -249,7 +249,7 @@ pub(crate) fn run(
     }
     drop_forgetful(&it, &mut inner);
     let is_known = |r| below.id(r).is_some() || built.contains_key(&r);
-    let frozen = ask_freeze(&mut it, std::slice::from_ref(&value), &is_known);
+    let asked = ask_freeze(&mut it, std::slice::from_ref(&value), &is_known);
     // Cleaning up may have taken some of them away.
     let modules = module_dicts(&it.heap);
     let left = reachable(&it.heap, &modules, std::slice::from_ref(&value), &is_known);
@@ -264,7 +264,7 @@ pub(crate) fn run(
         world: it.into_world(),
         below,
         built,
-        frozen,
+        asked,
         own,
         inner,
     })))
@@ -342,7 +342,7 @@ pub(crate) fn settle(db: &dyn Db, image: &Image, key: MemoCall, run: &MemoRun) -
         inner.push(call.key);
     }
     let (built, world) = (made.built.clone(), made.world.clone());
-    let mut freezer = Freezer::new(db, heap, scope(db, key), Some(below), built, &made.frozen);
+    let mut freezer = Freezer::new(db, heap, scope(db, key), Some(below), built, &made.asked);
     freezer.prefer(names);
     freezer.freeze(std::slice::from_ref(&made.value));
     let value = freezer.constant(&made.value);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use taipan_flow::FAILED_IMPORT;
 use taipan_graph::{Const, IntKind};
 use taipan_interp::ObjData;
 use taipan_interp::constants::{float_of, has_attribute, int_of};
@@ -216,6 +217,12 @@ impl Cx<'_> {
                 return Ok(self.make_weakref(&args.vals()));
             }
             "gc.collect" => return Ok(Val::none()),
+            FAILED_IMPORT => {
+                let vals = args.vals();
+                let mut texts = vals.iter().filter_map(Val::const_str);
+                let message = texts.next().unwrap_or_default();
+                return Ok(self.problem_help("TP0227", message, texts.next()));
+            }
             "_taipan.show" | "_taipan.text" => return Ok(Val::str_(false)),
             "collections.OrderedDict" => return Ok(self.new_dict().1),
             "math.frexp" => {

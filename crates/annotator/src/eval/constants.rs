@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use num_traits::ToPrimitive;
-use taipan_flow::ERROR_VALUE;
+use taipan_flow::{ERROR_VALUE, FAILED_IMPORT};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{InstanceData, LLTarget, ObjData, named_id, stable_id};
 
@@ -85,6 +85,9 @@ impl Cx<'_> {
         let Some(data) = self.facts.object(id)? else {
             if id == named_id(ERROR_VALUE) {
                 return Ok(Val::error());
+            }
+            if id == named_id(FAILED_IMPORT) {
+                return Ok(Atom::Builtin(FAILED_IMPORT.into()).into());
             }
             return Ok(self.problem(
                 "TP0314",
@@ -197,6 +200,13 @@ impl Cx<'_> {
 
     fn prebuilt_instance(&mut self, id: ObjId, data: &InstanceData) -> Known<Val> {
         let here = Some(Const::Obj(id));
+        if let Some(why) = &data.refused {
+            return Ok(self.problem_help(
+                "TP0314",
+                format!("this object is not ready for the program: {why}"),
+                Some("`_freeze_()` and `_cleanup_()` are called when the program has loaded, in whatever state its objects are then"),
+            ));
+        }
         if let Some(v) = &data.value {
             // Symbols are integers that nothing is known of.
             if self.facts.lookup(data.class, "_taipan_integer_")?.is_some() {

@@ -15,8 +15,16 @@ use taipan_driver::{
 /// `f(1, 'a') == 3`, `f() raises ValueError`, one per line.
 #[track_caller]
 pub(crate) fn check(source: &str, calls: &str) {
+    check_files(&[("/main.py", source)], calls);
+}
+
+/// The same with functions of `/main.py`, which other files are beside.
+#[track_caller]
+pub(crate) fn check_files(files: &[(&str, &str)], calls: &str) {
     let system = MemorySystem::new(taipan_prelude::SHIPPED);
-    system.write("/main.py", source);
+    for (path, text) in files {
+        system.write(path, text);
+    }
     let db = Database::new(Arc::new(system));
     let mut wrong = Vec::new();
     for line in calls.lines().map(str::trim).filter(|l| !l.is_empty()) {

@@ -263,6 +263,7 @@ fn import_error() {
 /// The module is there, but what it imports is not.
 #[test]
 fn import_of_a_module_that_fails() {
+    // Which matters where it is reached.
     check(
         r#"
         #- /main.py
@@ -273,7 +274,12 @@ fn import_of_a_module_that_fails() {
         import no_such_module
         "#,
         expect![[r#"
-            error TP0227: ImportError: No module named no_such_module
+            graph f
+            block0():
+                part_0 = simple_call(#object@2111, 'ImportError: No module named no_such_module') @1
+                goto return(None)
+            return(v1)
+            except(etype_2, evalue_3)
         "#]],
     );
 }

@@ -211,7 +211,7 @@ pub(crate) struct FileObject {
 }
 
 /// The arena.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Heap {
     /// The heap that this one stands upon.
     below: Option<Arc<Heap>>,
@@ -260,6 +260,33 @@ impl Heap {
             adtmeths: below.adtmeths.clone(),
             below: Some(below),
         }
+    }
+
+    /// What the heap holds now. Later changes are its own, until [`Heap::keep`].
+    pub(crate) fn mark(&mut self) -> Arc<Heap> {
+        let site = self.site;
+        let before = Arc::new(std::mem::take(self));
+        *self = Heap::upon(before.clone());
+        self.site = site;
+        before
+    }
+
+    /// Takes the changes since [`Heap::mark`] over for good.
+    pub(crate) fn keep(&mut self, before: Arc<Heap>) {
+        self.below = None;
+        let Ok(mut whole) = Arc::try_unwrap(before) else {
+            unreachable!("a mark that others hold");
+        };
+        let since = std::mem::take(self);
+        for (r, changed) in since.changed {
+            *whole.get_mut(r) = changed;
+        }
+        whole.objects.extend(since.objects);
+        whole.modules = since.modules;
+        whole.sites = since.sites;
+        whole.site = since.site;
+        whole.adtmeths = since.adtmeths;
+        *self = whole;
     }
 
     /// Adds an object.
