@@ -245,6 +245,7 @@ fn locale_and_numbers() {
     check(
         "
 from rpython.rlib import listsort, rcomplex, rlocale
+from rpython.rlib.rbigint import rbigint
 from rpython.rtyper.lltypesystem import rffi
 def point(): return rffi.charp2str(rlocale.localeconv().c_decimal_point)
 def names(): return rlocale.nl_langinfo(rlocale.MON_1) + rlocale.nl_langinfo(rlocale.DAY_7)
@@ -252,6 +253,11 @@ def unknown():
     try: return rlocale.nl_langinfo(77)
     except ValueError: return 'no'
 def arccosine(x, y): return rcomplex.c_acos(x, y)[1] == -2.1073424255447017e-08
+def arccosh(x, y):
+    r, i = rcomplex.c_acosh(x, y * rcomplex.INFINITY * 0.0)
+    return r != r and i != i
+def logarithm(n, base): return rbigint.fromint(n).lshift(2000).log(base)
+def small_logarithm(n, base): return rbigint.fromint(n).log(base)
 def exponential(x, y): return rcomplex.c_exp(x, y)[0] == 7.321022327454795e+307
 def no_tangent(x, y):
     r, i = rcomplex.c_tanh(x, y * rcomplex.INFINITY * 0.0)
@@ -263,6 +269,11 @@ def power(s1, n1, n2, n): return listsort.powerloop(s1, n1, n2, n)
         names() == \"JanuarySaturday\"
         unknown() == \"no\"
         arccosine(-1.0000000000000002, 0.0) == true
+        arccosh(0.0, 1.0) == true
+        small_logarithm(2, 10.0) == 0.3010299956639812
+        small_logarithm(1000, 10.0) == 3.0
+        small_logarithm(8, 2.0) == 3.0
+        logarithm(8, 2.0) == 2003.0
         exponential(709.5, 1.0) == true
         exponential(800.0, 0.0) raises OverflowError
         no_tangent(0.0, 1.0) == true

@@ -356,6 +356,13 @@ LOOP = [OPCODE_REPEAT, 21, 0, MAXREPEAT, OPCODE_MARK, 0, OPCODE_BRANCH, 7, OPCOD
         OPCODE_LITERAL, 98, OPCODE_JUMP, 7, 5, OPCODE_LITERAL, 99, OPCODE_JUMP, 2, 0,
         OPCODE_MARK, 1, OPCODE_MAX_UNTIL, OPCODE_LITERAL, 120, OPCODE_SUCCESS]
 def loop(text): return found(LOOP, text)
+def marks(text):
+    ctx = search(CompiledPattern(LOOP, 0), text)
+    seen, mark = [], ctx.match_marks
+    while mark is not None:
+        seen.append('%d at %d' % (mark.gid, mark.position))
+        mark = mark.prev
+    return ', '.join(seen)
 # [^a-c0]+?$
 def negated(text):
     return found([OPCODE_MIN_REPEAT_ONE, 13, 1, MAXREPEAT, OPCODE_IN, 8, OPCODE_NEGATE, OPCODE_RANGE,
@@ -372,6 +379,8 @@ def wrong(op): return found([op, 0], 'x')
         r#"
         loop('-abcabx') == "abcabx1 7 4 6"
         loop('abc') == ""
+        marks('abcx') == "1 at 3, 0 at 2, 1 at 2, 0 at 0"
+        marks('x') == ""
         negated('xa-yz') == "-yz2 5"
         doubled('xx1 yy') == "yy4 6 4 5"
         wrong(11) == "unknown operation of a regular expression"

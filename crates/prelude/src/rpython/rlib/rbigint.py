@@ -365,7 +365,14 @@ class rbigint(object):
         shift = 0
         if bits > 1000:
             shift = bits - 64
-        result = math.log(self.rshift(shift).tofloat()) + shift * math.log(2.0)
+        x = self.rshift(shift).tofloat()
+        # A quotient of two logarithms would be off by its rounding.
+        if base == 10.0:
+            return math.log10(x) + shift * math.log10(2.0)
+        if base == 2.0:
+            from rpython.rlib.rfloat import log2
+            return log2(x) + shift
+        result = math.log(x) + shift * math.log(2.0)
         if base != 0.0:
             result = result / math.log(base)
         return result

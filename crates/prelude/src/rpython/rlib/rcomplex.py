@@ -150,6 +150,9 @@ def c_acos(x, y):
 
 def c_acosh(x, y):
     if not _are_finite(x, y):
+        if x == 0.0 and y != y:
+            # Not pi / 2, as C has it.
+            return y, y
         return _acosh(x, y)
     if _are_large(x, y):
         return math.log(math.hypot(x / 2.0, y / 2.0)) + _LN_2 * 2.0, math.atan2(y, x)

@@ -35,7 +35,7 @@ class CompiledPattern(object):
 
 class Mark(object):
     """The position noted last under a number, and what was noted before. Groups have
-    numbers from 0 on, registers of loops those below."""
+    numbers from 0 on, registers of loops those below, which only a match under way has."""
     _immutable_ = True
 
     def __init__(self, gid, position, prev):
@@ -51,6 +51,24 @@ def find_mark(mark, gid):
             return mark.position
         mark = mark.prev
     return -1
+
+
+def _of_groups(mark):
+    """The marks without those of registers, for who walks along them."""
+    groups = []
+    total = 0
+    while mark is not None:
+        total += 1
+        if mark.gid >= 0:
+            groups.append(mark)
+        mark = mark.prev
+    if len(groups) > 0 and total == len(groups):
+        return groups[0]
+    kept = None
+    while len(groups) > 0:
+        mark = groups.pop()
+        kept = Mark(mark.gid, mark.position, kept)
+    return kept
 
 
 class Choice(object):
@@ -478,7 +496,14 @@ def match_context(ctx, pattern):
     ctx.original_pos = ctx.match_start
     if ctx.match_start > ctx.end:
         return False
-    return sre_match(ctx, pattern, 0, ctx.match_start, None)
+    return _sre_run(ctx, pattern, ctx.match_start)
+
+
+def _sre_run(ctx, pattern, start):
+    if not sre_match(ctx, pattern, 0, start, None):
+        return False
+    ctx.match_marks = _of_groups(ctx.match_marks)
+    return True
 
 
 def search_context(ctx, pattern):
@@ -491,7 +516,7 @@ def search_context(ctx, pattern):
         if literal < 0 or (start < ctx.end and ctx.str(start) == literal):
             assert start >= 0
             ctx.match_start = start
-            if sre_match(ctx, pattern, 0, start, None):
+            if _sre_run(ctx, pattern, start):
                 return True
         if start >= ctx.end:
             break

@@ -244,7 +244,7 @@ class RSREMatch(object):
         """The number of the group that was closed last, -1 if there is none."""
         mark = self._ctx.match_marks
         while mark is not None:
-            if mark.gid >= 0 and mark.gid & 1:
+            if mark.gid & 1:
                 return mark.gid // 2 + 1
             mark = mark.prev
         return -1
