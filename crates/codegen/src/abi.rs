@@ -42,10 +42,12 @@ pub mod state {
     pub const SLOW_RESULT: i32 = 48;
     /// What it is given: words.
     pub const SLOW_ARGUMENTS: i32 = 56;
+    /// Not zero if `rpy_signal_poll` may have something to say.
+    pub const SIGNALS: i32 = 80;
     /// Number of traceback entries recorded.
-    pub const TRACEBACK_COUNT: i32 = 80;
+    pub const TRACEBACK_COUNT: i32 = 88;
     /// The ring of traceback entries: location, exception type.
-    pub const TRACEBACK: i32 = 88;
+    pub const TRACEBACK: i32 = 96;
     /// Number of entries in the ring.
     pub const TRACEBACK_DEPTH: i64 = 128;
 }

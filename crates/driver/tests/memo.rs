@@ -248,3 +248,57 @@ def f(n):
         "f(0) == 21",
     );
 }
+
+/// Many rows are told apart by the identity of the argument, a field of what stands for it.
+#[test]
+fn memo_functions_with_many_rows() {
+    check(
+        "
+class Kind(object):
+    def __init__(self, n): self.n, self.name = n, 'kind %d' % n
+    def _freeze_(self): return True
+class Type(object):
+    def __init__(self, kind): self.weight = kind.n * kind.n
+kinds = [Kind(n) for n in range(40)]
+def type_of(kind): return Type(kind)
+type_of._annspecialcase_ = 'specialize:memo'
+def weight_of(kind, more): return kind.n * 2 + more
+weight_of._annspecialcase_ = 'specialize:memo'
+def f(n): return type_of(kinds[n]).weight
+def g(n): return weight_of(kinds[n], 1) + weight_of(kinds[n], 2)
+def h(n): return kinds[n].name
+class Base(object): pass
+classes = [type('C%d' % n, (Base,), {'n': n}) for n in range(30)]
+def number_of(cls): return cls.n + 1
+number_of._annspecialcase_ = 'specialize:memo'
+def of_class(n): return number_of(classes[n])
+class Mark(object):
+    def __init__(self, n): self.n = n
+    def _freeze_(self): return True
+class Half(Mark):
+    def __init__(self, n): self.n, self.half = n, n // 2
+marks = [Mark(n) for n in range(20)] + [Half(n) for n in range(20, 40)]
+halves = marks[20:]
+def number(mark): return mark.n
+number._annspecialcase_ = 'specialize:memo'
+def unread(n): return number(marks[n])
+def some_read(n): return number(marks[n]) + halves[1].half + halves[n // 2].half
+",
+        "
+        f(0) == 0
+        f(7) == 49
+        f(38) == 1444
+        f(39) == 1521
+        g(0) == 3
+        g(39) == 159
+        h(21) == \"kind 21\"
+        of_class(0) == 1
+        of_class(17) == 18
+        of_class(29) == 30
+        unread(0) == 0
+        unread(39) == 39
+        some_read(3) == 23
+        some_read(38) == 67
+        ",
+    );
+}

@@ -7,6 +7,7 @@ use taipan_lltype::{Field, LLType, StructBody, StructId, TypeKind};
 
 use crate::immutable::declared_immutable;
 use crate::reprs::{family_of_struct, group_field, vtable_repr};
+use crate::statics::identity_field;
 use crate::{RTyper, Typed, TyperError, containers};
 
 /// Fields of a struct whose body stands elsewhere.
@@ -112,6 +113,7 @@ fn frozen_body(rt: &RTyper<'_>, family: ObjId) -> Typed<StructBody> {
             ty: rt.getrepr(&attr.value)?.lowleveltype(),
         });
     }
+    fields.push(identity_field());
     sort_fields(&mut fields);
     let immutable = fields.iter().map(|f| f.name.clone()).collect();
     Ok(StructBody {

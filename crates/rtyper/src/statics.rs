@@ -98,7 +98,7 @@ fn object(rt: &RTyper<'_>, sym: &StaticSym, obj: ObjId, ty: LLType) -> Typed<Sta
             StructId::Inline(_) if ty == placeholder_type() => {
                 return Ok(StaticData {
                     ty,
-                    value: StaticValue::Zero,
+                    value: StaticValue::Struct(vec![StaticValue::Const(signed(identity(obj)))]),
                     readonly: true,
                 });
             }
@@ -165,15 +165,34 @@ fn low_level_container(rt: &RTyper<'_>, data: &ObjData) -> Typed<StaticValue> {
     })
 }
 
-/// What stands for a frozen instance of which nothing is read: its address counts.
+/// The field of what stands for a frozen instance that tells which one it is.
+pub(crate) const IDENTITY: &str = "identity";
+
+/// [`IDENTITY`] as a field.
+pub(crate) fn identity_field() -> Field {
+    Field {
+        name: IDENTITY.into(),
+        ty: *taipan_lltype::SIGNED,
+    }
+}
+
+/// What [`IDENTITY`] of an object is: different numbers for different objects.
+pub(crate) fn identity(obj: ObjId) -> i64 {
+    obj.0 as i64
+}
+
+/// What the field `hash` of a class's vtable is.
+pub(crate) fn class_hash(class: ObjId) -> i64 {
+    (class.0 >> 1) as i64
+}
+
+/// What stands for a frozen instance of which nothing is read: its address and its identity
+/// count.
 pub(crate) fn placeholder_type() -> LLType {
     LLType::raw_struct(
         "pbc_placeholder",
         StructBody {
-            fields: vec![Field {
-                name: "unused".into(),
-                ty: *taipan_lltype::SIGNED,
-            }],
+            fields: vec![identity_field()],
             adtmeths: None,
             immutable: vec![],
             ..StructBody::default()
@@ -334,7 +353,7 @@ fn vtable_root(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<StaticValue> {
         Some(c) if rt.needs_instantiate(c)? => LLConst::Func(synth::instantiate_sym(c)),
         _ => LLConst::Null(instantiate_type),
     };
-    let hash = class.map_or(0, |c| (c.0 >> 1) as i64);
+    let hash = class.map_or(0, class_hash);
     Ok(StaticValue::Struct(vec![
         StaticValue::Const(signed(min)),
         StaticValue::Const(signed(max)),
@@ -359,6 +378,10 @@ fn frozen(rt: &RTyper<'_>, obj: ObjId, s: &StructType, ty: LLType) -> Typed<Opti
     let body = rt.body_of(&s.id)?;
     let mut values = Vec::new();
     for f in &body.fields {
+        if &*f.name == IDENTITY {
+            values.push(StaticValue::Const(signed(identity(obj))));
+            continue;
+        }
         let name = f.name.strip_prefix("pbc_").unwrap_or(&f.name);
         let read = |a: &FamilyAttr| a.readers.binary_search(&obj).is_ok();
         let attr = match family.attrs.get(name) {

@@ -1,17 +1,21 @@
 //! Graphs that the RTyper builds by itself: `instantiate` functions of vtables, tables
 //! of memo functions, the program's entry.
 
+use rustc_hash::FxHashSet;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::Db;
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operand};
+use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, FuncKind, FuncSym, FuncType, GCREF, HelperArg, LLConst, LLGraph, LLOperand, LLType,
-    NumFamily, NumOp, PlainOp, StaticSym, TypeKind, VoidConst,
+    NumFamily, NumOp, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym, TypeKind, VoidConst,
 };
 
+use crate::hop::cfield;
 use crate::llops::Vars;
-use crate::reprs::InstanceRepr;
+use crate::reprs::{InstanceRepr, attr_family, points_to_frozen};
 use crate::specialize::{exception_type, exception_value};
+use crate::statics::{IDENTITY, class_hash, identity, placeholder_type};
 use crate::{LLOps, RTyper, Repr, Typed, TyperError, containers};
 
 pub(crate) fn synth(name: &str, args: Vec<HelperArg>, ty: FuncType) -> FuncSym {
@@ -208,9 +212,77 @@ fn never_called(rt: &RTyper<'_>, sym: &FuncSym) -> LLGraph {
     g
 }
 
+/// Up to so many rows are found by comparing one after the other.
+const FEW_ROWS: usize = 8;
+
+/// A switch on a number of the one argument that is not known, if there are many rows: on the
+/// identity of a frozen instance, or on the hash of a class. The last row is for all others.
+fn memo_by_number(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<Option<LLGraph>> {
+    let mut given = (sym.ty().args.iter().enumerate()).filter(|(_, t)| !t.is_void());
+    let (Some((at, ty)), None) = (given.next(), given.next()) else {
+        return Ok(None);
+    };
+    let is_class = *ty == OBJECT_VTABLE.ptr();
+    if rows.len() <= FEW_ROWS || !is_class && !points_to_frozen(*ty) {
+        return Ok(None);
+    }
+    let mut exits = Vec::with_capacity(rows.len());
+    let mut numbers = FxHashSet::default();
+    let mut g = new_graph(sym);
+    for (n, row) in rows.iter().enumerate() {
+        let Const::Tuple(row) = row else {
+            return Ok(None);
+        };
+        let (Some(Const::Obj(key)), Some(value)) = (row.get(at), row.last()) else {
+            return Ok(None);
+        };
+        let number = match is_class {
+            true => class_hash(*key),
+            false => identity(*key),
+        };
+        if !numbers.insert(number) || !is_class && !has_identity(rt, *key, *ty)? {
+            return Ok(None);
+        }
+        let value = Operand::Const(rt.convert_const_to(value, sym.ty().result)?);
+        let case = match n + 1 == rows.len() {
+            true => ExitCase::Default,
+            false => ExitCase::Value(LLConst::signed(number)),
+        };
+        exits.push(Link::with_case(g.returnblock, vec![value], case));
+    }
+    let start = g.startblock;
+    let argument = Operand::Var(g.args()[at]);
+    let number = fill(rt, &mut g, start, |llops| {
+        let (object, field) = match ty.pointee().is_some_and(|t| t.as_struct().is_some()) {
+            true if is_class => (argument, "hash"),
+            true => (argument, IDENTITY),
+            false => {
+                let ty = placeholder_type().ptr();
+                let object = llops.genop(PlainOp::CastOpaquePtr, [argument], ty);
+                (object, IDENTITY)
+            }
+        };
+        Ok(llops.genop(PlainOp::Getfield, [object, cfield(field)], *SIGNED))
+    })?;
+    let block = g.block_mut(start);
+    block.exitswitch = ExitSwitch::Value(number);
+    block.exits = exits;
+    Ok(Some(g))
+}
+
+/// Whether what stands for an object at a type is known to have [`IDENTITY`].
+fn has_identity(rt: &RTyper<'_>, obj: ObjId, ty: LLType) -> Typed<bool> {
+    let of_one_family = ty.pointee().is_some_and(|t| t.as_struct().is_some());
+    let is_instance = matches!(&*rt.object(obj)?, ObjData::Instance(_));
+    Ok(is_instance && (of_one_family || attr_family(rt, obj)?.is_none()))
+}
+
 /// One block per row and argument: compares, and goes on with the next row on a
 /// difference. The last row needs no comparison.
 fn memo(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<LLGraph> {
+    if let Some(g) = memo_by_number(rt, sym, rows)? {
+        return Ok(g);
+    }
     let mut g = new_graph(sym);
     let types = &sym.ty().args;
     let mut block = g.startblock;
@@ -284,12 +356,7 @@ fn equal(llops: &LLOps<'_>, a: LLOperand, b: LLOperand, t: LLType) -> LLOperand 
 }
 
 fn and(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
-    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *taipan_lltype::SIGNED);
-    let both = llops.gennum(
-        NumFamily::Int,
-        NumOp::And,
-        [int(a), int(b)],
-        *taipan_lltype::SIGNED,
-    );
+    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *SIGNED);
+    let both = llops.gennum(NumFamily::Int, NumOp::And, [int(a), int(b)], *SIGNED);
     llops.gennum(NumFamily::Int, NumOp::IsTrue, [both], *BOOL)
 }

@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::SeqCst};
 
+use crate::state::state;
 use crate::sys;
 
 /// Numbers of signals are below this.
@@ -30,9 +31,20 @@ unsafe extern "C" {
     fn sigaction(number: c_int, action: *const Action, old: *mut Action) -> c_int;
 }
 
-extern "C" fn note(number: c_int) {
-    let number = number as usize;
+/// Whether [`poll`] may have something to say; emitted code looks before it calls that.
+fn pending() -> &'static AtomicU64 {
+    // SAFETY: the field is an atomic one, and the state is never moved.
+    unsafe { &(*state()).signals }
+}
+
+/// Notes that a signal has arrived.
+fn arrived(number: usize) {
     ARRIVED[number / 64].fetch_or(1 << (number % 64), SeqCst);
+    pending().store(1, SeqCst);
+}
+
+extern "C" fn note(number: c_int) {
+    arrived(number as usize);
     let fd = WAKEUP_FD.load(SeqCst);
     if fd >= 0 {
         let byte = [number as u8];
@@ -75,11 +87,16 @@ pub fn set(number: i64, what: i64) -> i64 {
 
 /// The number of a signal that has arrived, which is forgotten with this, or -1.
 pub fn poll() -> i64 {
+    if pending().swap(0, SeqCst) == 0 {
+        return -1;
+    }
     for (i, word) in ARRIVED.iter().enumerate() {
         let bits = word.load(SeqCst);
         if bits != 0 {
             let bit = bits.trailing_zeros();
             word.fetch_and(!(1 << bit), SeqCst);
+            // There may be more.
+            pending().store(1, SeqCst);
             return i as i64 * 64 + i64::from(bit);
         }
     }
@@ -89,8 +106,7 @@ pub fn poll() -> i64 {
 /// Notes a signal as if it had arrived.
 pub fn push(number: i64) {
     if (0..COUNT).contains(&number) {
-        let number = number as usize;
-        ARRIVED[number / 64].fetch_or(1 << (number % 64), SeqCst);
+        arrived(number as usize);
     }
 }
 

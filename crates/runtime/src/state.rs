@@ -3,6 +3,7 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use core::sync::atomic::AtomicU64;
 
 /// Number of entries of the traceback ring; a power of two.
 pub const TRACEBACK_DEPTH: usize = 128;
@@ -28,6 +29,8 @@ pub struct State {
     /// What such a function is given: registers that arguments have to be in would be
     /// where emitted code keeps them all the time.
     pub slow_arguments: [usize; 3],
+    /// Not zero if there may be a signal that was noted: see [`crate::signals`].
+    pub signals: AtomicU64,
     /// Number of traceback entries ever recorded.
     pub traceback_count: usize,
     /// The last of them, at their number modulo [`TRACEBACK_DEPTH`].
@@ -86,6 +89,8 @@ pub mod offset {
     pub const SLOW_RESULT: i32 = offset_of!(State, slow_result) as i32;
     /// [`State::slow_arguments`]
     pub const SLOW_ARGUMENTS: i32 = offset_of!(State, slow_arguments) as i32;
+    /// [`State::signals`]
+    pub const SIGNALS: i32 = offset_of!(State, signals) as i32;
     /// [`State::traceback`]
     pub const TRACEBACK: i32 = offset_of!(State, traceback) as i32;
 }
@@ -103,6 +108,7 @@ pub static mut rpy_state: State = State {
     traceback_count: 0,
     slow_result: 0,
     slow_arguments: [0; 3],
+    signals: AtomicU64::new(0),
     traceback: [TracebackEntry {
         location: RAISED,
         exc_type: 0,

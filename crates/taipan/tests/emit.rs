@@ -204,3 +204,61 @@ fn graphs_are_drawn() {
         assert!(stderr.contains("text only"), "{stderr}");
     }
 }
+
+/// Bytecodes with gaps between them need one table of jumps, not one for each run of them.
+#[test]
+fn one_jump_table_for_bytecodes_with_gaps() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let mut main = "def step(code, n):\n    op = ord(code[n])\n".to_owned();
+    for n in (1..120).filter(|n| n % 4 != 0) {
+        main += &format!("    if op == {n}: return n * {n} - op\n");
+    }
+    main += "    return 0\n\n\ndef entry_point(argv):\n    print step(argv[0], len(argv))\n    return 0\n";
+    std::fs::write(at.join("main.py"), main).unwrap();
+    let clif = text(at, &["emit", "clif", "main.py:step"]);
+    assert_eq!(clif.matches("br_table").count(), 1, "{clif}");
+}
+
+/// Inlining tells classes that annotations do not.
+#[test]
+fn classes_of_inlined_objects_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let main = "\
+class Cell(object):
+    def __init__(self, n):
+        self.n = n
+class Box(Cell):
+    pass
+class Other(Cell):
+    pass
+
+def weight(cell):
+    if isinstance(cell, Box):
+        return 10 + cell.n
+    if isinstance(cell, Other):
+        return 20 + cell.n
+    return cell.n
+
+def f(n):
+    return weight(Box(n))
+
+def g(n):
+    return weight(Other(n))
+
+def h(n):
+    return weight(Cell(n))
+
+def entry_point(argv):
+    n = len(argv)
+    print f(n), g(n), h(n)
+    return 0
+";
+    std::fs::write(at.join("main.py"), main).unwrap();
+    for f in ["f", "g", "h"] {
+        let optimized = text(at, &["emit", "optimized", &format!("main.py:{f}")]);
+        assert!(!optimized.contains("int_between"), "{optimized}");
+    }
+    assert_eq!(text(at, &["run", "main.py"]), "11 21 1\n");
+}

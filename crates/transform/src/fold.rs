@@ -17,6 +17,7 @@ use taipan_lltype::{
     StaticSym, StaticValue, StructId, TypeKind, VoidConst, fold,
 };
 
+use crate::calls;
 use crate::ssa::{constant, substituted, type_of};
 
 /// Simplifies operations, in SSA or SSI form. Answers whether anything changed.
@@ -173,8 +174,10 @@ fn simplify(
                     let n = op.args[2].clone();
                     op.args = [op.args[1].clone(), n].into_iter().collect();
                     op.op = LLOp::Num(NumFamily::Uint, NumOp::Lt);
+                    return None;
                 }
-                None
+                let known = known_subclass(op, defs, program)?;
+                Some(constant(LLConst::Bool(known)))
             }
             PlainOp::IndirectCall => {
                 call_only_target(g, op);
@@ -197,6 +200,27 @@ fn simplify(
             _ => None,
         },
     }
+}
+
+/// Whether a known class is a subclass of another one, which their numbers tell: these
+/// stay out of code, but what they say need not.
+fn known_subclass(
+    op: &Operation<LowLevel>,
+    defs: &FxHashMap<VarId, Operation<LowLevel>>,
+    program: &dyn Program,
+) -> Option<bool> {
+    let vtable = |number: &LLOperand, field: &str| {
+        let read = number.as_var().and_then(|v| defs.get(&v))?;
+        let name = constant(LLConst::field(field));
+        if read.op != PlainOp::Getfield.into() || read.args[1] != name {
+            return None;
+        }
+        calls::vtable(read.args[0].as_const()?)
+    };
+    let of = vtable(&op.args[0], "subclassrange_min")?;
+    let class = vtable(&op.args[1], "subclassrange_min")?;
+    let above = vtable(&op.args[2], "subclassrange_max")?;
+    (of == above).then(|| calls::is_subclass(class, of, program))
 }
 
 /// A call of the one function that can be meant.

@@ -107,7 +107,9 @@ pub fn summary(g: &LLGraph) -> Summary {
             l.target == g.exceptblock && (l.last_exception.is_none() || block_raises_itself(g, *b))
         });
     }
-    s.size = order.iter().map(|b| weights[b.index()]).sum::<u32>() / 10;
+    // What a switch with many exits takes in code is mostly the ways to them.
+    let ways = |b: &BlockId| (g.block(*b).exits.len() as u32).saturating_sub(2) * 5;
+    s.size = (order.iter().map(|b| weights[b.index()] + ways(b))).sum::<u32>() / 10;
     s.cost = execution_cost(g, &order, &weights);
     s
 }

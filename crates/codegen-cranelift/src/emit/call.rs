@@ -1,7 +1,9 @@
 //! Calls.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{FuncRef, InstBuilder, Value};
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Value};
+use taipan_codegen::abi::state;
 use taipan_codegen::{Glue, SymbolRef};
 use taipan_graph::Operation;
 use taipan_lltype::{
@@ -61,6 +63,10 @@ impl Emitter<'_, '_> {
             if let Some(result) = self.instruction_of(f, &values) {
                 return Ok(Some(result));
             }
+            if matches!(SymbolRef::function(f), SymbolRef::External(name) if &*name == "rpy_signal_poll")
+            {
+                return self.poll_signals(f).map(Some);
+            }
             return self.call_function(f, &values);
         }
         let ty = self.ty(f);
@@ -80,6 +86,24 @@ impl Emitter<'_, '_> {
         let f = self.function(f)?;
         let call = self.b.ins().call(f, values);
         Ok(self.b.inst_results(call).first().copied())
+    }
+
+    /// The number of a signal, or -1. Interpreters ask at every instruction, and hardly ever is
+    /// there one: a word of the state tells.
+    fn poll_signals(&mut self, f: &FuncSym) -> Result<Value, Bad> {
+        let (call, next) = (self.cold_block(), self.b.create_block());
+        let result = self.b.append_block_param(next, I64);
+        let state = self.state();
+        let at = self.b.ins().iadd_imm_s(state, i64::from(state::SIGNALS));
+        // An atomic one is never taken for one before it.
+        let pending = self.b.ins().atomic_load(I64, MemFlagsData::trusted(), at);
+        let none = self.int(I64, -1);
+        self.b.ins().brif(pending, call, &[], next, &[none.into()]);
+        self.b.switch_to_block(call);
+        let called = self.call_function(f, &[])?;
+        self.jump(next, &[called.unwrap_or(none)]);
+        self.b.switch_to_block(next);
+        Ok(result)
     }
 
     /// A call of a C function while which other threads may run. The functions of the

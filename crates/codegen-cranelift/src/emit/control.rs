@@ -10,6 +10,37 @@ use super::cold::cold_blocks;
 use super::types::clif_type;
 use super::{Bad, Emitter};
 
+/// Cases that stand together from this many on are one jump table...
+const LEAST_TABLE: usize = 8;
+/// ... if at least one in so many of its entries is a case.
+const SPARSEST_TABLE: u128 = 4;
+
+/// Makes cases of numbers between cases that lead to where all others do: without gaps one
+/// jump table does what else is a search for the right one first.
+fn fill_holes(switch: &mut Switch, otherwise: Block) {
+    let mut cases: Vec<u128> = switch.entries().keys().copied().collect();
+    cases.sort_unstable();
+    let mut from = 0;
+    while from < cases.len() {
+        let is_dense = |to: usize| {
+            let count = (to - from + 1) as u128;
+            cases[to] - cases[from] < count * SPARSEST_TABLE
+        };
+        let mut to = from;
+        while to + 1 < cases.len() && is_dense(to + 1) {
+            to += 1;
+        }
+        if to - from + 1 >= LEAST_TABLE {
+            for pair in cases[from..=to].windows(2) {
+                for hole in pair[0] + 1..pair[1] {
+                    switch.set_entry(hole, otherwise);
+                }
+            }
+        }
+        from = to + 1;
+    }
+}
+
 impl Emitter<'_, '_> {
     pub(super) fn graph(&mut self) -> Result<(), Bad> {
         let graph = self.graph;
@@ -170,6 +201,7 @@ impl Emitter<'_, '_> {
             Some(block) => block,
             None => self.cold_block(),
         };
+        fill_holes(&mut switch, none);
         let value = self.narrowed(value, switch.entries().keys().copied().max());
         switch.emit(&mut self.b, value, none);
         if default.is_none() {

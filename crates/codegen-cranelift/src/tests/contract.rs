@@ -48,6 +48,7 @@ fn state_agrees() {
             STACK_LIMIT,
             SLOW_RESULT,
             SLOW_ARGUMENTS,
+            SIGNALS,
             TRACEBACK_COUNT,
             TRACEBACK,
         ],
@@ -60,6 +61,7 @@ fn state_agrees() {
             offset::STACK_LIMIT,
             offset::SLOW_RESULT,
             offset::SLOW_ARGUMENTS,
+            offset::SIGNALS,
             offset::TRACEBACK_COUNT,
             offset::TRACEBACK,
         ]

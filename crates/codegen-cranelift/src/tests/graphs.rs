@@ -28,6 +28,32 @@ fn loops_and_switches() {
     assert_eq!(run(text, &[1000]), "104900");
 }
 
+/// Gaps in a jump table, and cases that stand alone.
+#[test]
+fn switches_with_gaps() {
+    let cases: Vec<i64> = [-70, -3, -2]
+        .into_iter()
+        .chain((0..60).filter(|n| n % 3 != 1))
+        .chain([200, 201, 1 << 40])
+        .collect();
+    let exits: String = cases
+        .iter()
+        .map(|n| format!("                {n}: return({})\n", n * 10 + 1))
+        .collect();
+    let text = format!(
+        "
+        graph f
+        block0(n: Signed):
+            switch n
+{exits}                default: return(7)
+        END"
+    );
+    for n in (-75..75).chain([199, 200, 201, 202, 1 << 32, (1 << 40) - 1, 1 << 40]) {
+        let expected = if cases.contains(&n) { n * 10 + 1 } else { 7 };
+        assert_eq!(run(&text, &[n]), expected.to_string(), "{n}");
+    }
+}
+
 #[test]
 fn links_move_in_parallel_and_jump_to_the_start() {
     let text = "

@@ -490,6 +490,15 @@ pub(crate) fn family_of_struct(name: &str) -> Option<ObjId> {
     u64::from_str_radix(hex, 16).ok().map(ObjId)
 }
 
+/// Whether a type is that of pointers to frozen instances, of one family or of several.
+pub(crate) fn points_to_frozen(ty: LLType) -> bool {
+    let family = |t: LLType| match t.as_struct().map(|s| &s.id) {
+        Some(StructId::Forward(name)) => family_of_struct(name).is_some(),
+        _ => false,
+    };
+    ty == unrelated_type() || ty.pointee().is_some_and(family)
+}
+
 /// The family of a frozen instance, if attributes of it are read.
 pub(crate) fn attr_family(rt: &RTyper<'_>, member: ObjId) -> Typed<Option<ObjId>> {
     let roots = rt.roots()?;
