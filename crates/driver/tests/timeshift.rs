@@ -7,7 +7,7 @@ mod arguments;
 mod residual;
 
 use residual::{called, check, check_with, database, request};
-use taipan_base::Span;
+use taipan_base::{Diagnostic, Span};
 use taipan_driver::{
     Database, EmitForm, EmitRequest, Engine, Failure, JitPolicy, LoadOptions, Stage, Timings, emit,
     timeshift,
@@ -317,6 +317,16 @@ def f(n):
     );
 }
 
+/// What is told of a function that cannot be specialised, or does what no code must do.
+fn refused(db: &Database, call: &str) -> Diagnostic {
+    let request = request(call, &JitPolicy::default());
+    let options = LoadOptions::default();
+    match timeshift(db, &options, &request, &mut Timings::default()) {
+        Err(Failure::Diagnostics(found)) => found[0].clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// What stands at a place.
 fn spelt(db: &Database, span: Span) -> &str {
     let range = span.range;
@@ -338,18 +348,8 @@ def f(n):
     return amount
 ",
     );
-    let request = request("f(1)", &JitPolicy::default());
-    let failed = timeshift(
-        &db,
-        &LoadOptions::default(),
-        &request,
-        &mut Timings::default(),
-    );
-    let Err(Failure::Diagnostics(found)) = failed else {
-        panic!("{failed:?}");
-    };
+    let found = refused(&db, "f(1)");
     // The hint, the variable, and the red value that it depends on.
-    let found = &found[0];
     assert_eq!(
         found.message,
         "`hint(concrete=True)` needs `amount` while compiling, but it depends on `amount` (getfield in f)"
@@ -374,19 +374,10 @@ def f(n):
     return count(n)
 ",
     );
-    let request = request("f(3)", &JitPolicy::default());
-    let failed = timeshift(
-        &db,
-        &LoadOptions::default(),
-        &request,
-        &mut Timings::default(),
-    );
-    let Err(Failure::Diagnostics(found)) = failed else {
-        panic!("{failed:?}");
-    };
-    assert_eq!(found[0].code, "TP0602");
-    assert!(found[0].primary.is_some());
-    assert!(found[0].help.as_ref().unwrap().contains("dont_look_inside"));
+    let found = refused(&db, "f(3)");
+    assert_eq!(found.code, "TP0602");
+    assert!(found.primary.is_some());
+    assert!(found.help.as_ref().unwrap().contains("dont_look_inside"));
 }
 
 /// Also where residual code does it: operations there know what they come from.
@@ -400,21 +391,12 @@ def divided(a, n):
     return (a + n) // n
 ",
     );
-    let request = request("f(0)", &JitPolicy::default());
-    let failed = timeshift(
-        &db,
-        &LoadOptions::default(),
-        &request,
-        &mut Timings::default(),
-    );
-    let Err(Failure::Diagnostics(found)) = failed else {
-        panic!("{failed:?}");
-    };
+    let found = refused(&db, "f(0)");
     assert_eq!(
-        (found[0].code, &*found[0].message),
+        (found.code, &*found.message),
         ("TP0503", "division by zero")
     );
-    assert_eq!(spelt(&db, found[0].primary.unwrap()), "(a + n) // n");
+    assert_eq!(spelt(&db, found.primary.unwrap()), "(a + n) // n");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What came with Python 3: errors about it say so, and what Python 2.7 has instead.
+//! What came with Python 3, or is the habit of another language: errors about it say so, and what
+//! Python 2.7 has instead.
 
 use taipan_base::TextRange;
 
@@ -15,6 +16,14 @@ pub(crate) fn reworded(source: &str, range: TextRange, message: &str) -> Option<
             .starts_with('(')
             .then_some("arguments of `print` by keyword are Python 3 syntax");
     }
+    if matches!(message, "expected an expression" | "expected a name") {
+        let operator = before.trim_end_matches([' ', '\t']);
+        return match () {
+            () if operator.ends_with("++") => Some("Python has no operator `++`"),
+            () if operator.ends_with("--") => Some("Python has no operator `--`"),
+            () => None,
+        };
+    }
     if message != "invalid syntax" {
         return None;
     }
@@ -30,6 +39,7 @@ pub(crate) fn reworded(source: &str, range: TextRange, message: &str) -> Option<
             Some("`match` is Python 3 syntax")
         }
         "type" if words.nth(1) == Some("=") => Some("`type` statements are Python 3 syntax"),
+        "else" if words.next() == Some("if") => Some("Python has no `else if`"),
         _ => None,
     }
 }
@@ -51,6 +61,9 @@ pub fn remedy(message: &str) -> Option<&'static str> {
         NOT_UTF8 => {
             "save the file as UTF-8, or write `# -*- coding: latin-1 -*-` on its first line"
         }
+        "Python has no operator `++`" => "write `x += 1`",
+        "Python has no operator `--`" => "write `x -= 1`",
+        "Python has no `else if`" => "write `elif`",
         "`match` is Python 3 syntax" => "use `if` and `elif`",
         "`type` statements are Python 3 syntax" => "leave it out: types are found by the compiler",
         "annotations are Python 3 syntax" => {

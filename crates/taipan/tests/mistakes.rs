@@ -706,6 +706,41 @@ def entry_point(argv):
     );
 }
 
+/// Operators and keywords of other languages.
+#[test]
+fn syntax_from_elsewhere() {
+    told(
+        r#"#- main.py
+def first(n):
+    n++
+    return n
+
+def second(n):
+    if n:
+        return 1
+    else if n > 3:
+        return 2
+    return 3
+
+def third(n):
+    n--;
+    return -n
+
+def entry_point(argv):
+    return 0
+"#,
+        expect![[r#"
+            main.py:2 TP0001 Python has no operator `++`
+                write `x += 1`
+            main.py:3 TP0001 invalid syntax
+            main.py:8 TP0001 Python has no `else if`
+                write `elif`
+            main.py:13 TP0001 Python has no operator `--`
+                write `x -= 1`
+        "#]],
+    );
+}
+
 /// The instance that a method does not name, names of other languages, and classes above that
 /// RPython cannot have instances of.
 #[test]
@@ -726,8 +761,19 @@ class Names(dict):
 def first(n):
     return null
 
+class Wrong(Exception):
+    pass
+
+def second(n):
+    try:
+        if n > 1:
+            raise Wrong()
+    except Wrong, e:
+        print e.message
+
 def entry_point(argv):
     n = len(argv)
+    second(n)
     Counter().add(n)
     names = Names()
     first(n)
@@ -737,10 +783,12 @@ def entry_point(argv):
         expect![[r#"
             main.py:13 TP0222 name `null` is not defined
                 write `None`
-            main.py:17 TP0304 add() takes exactly 1 argument (2 given)
+            main.py:23 TP0301 an instance of main.Wrong has no attribute `message`
+                keep it in an attribute of an exception class of your own
+            main.py:28 TP0304 add() takes exactly 1 argument (2 given)
                 the first parameter of a method is the instance: `def add(self, amount)`
-            main.py:18 TP0312 class Names derives from the builtin type `dict`, so RPython has no instances of it
-            main.py:20 TP0303 the second argument of `isinstance()` is an int, not a class
+            main.py:29 TP0312 class Names derives from the builtin type `dict`, so RPython has no instances of it
+            main.py:31 TP0303 the second argument of `isinstance()` is an int, not a class
         "#]],
     );
 }

@@ -300,9 +300,14 @@ impl Cx<'_> {
             }
         }
         let meant = did_you_mean(name, candidates);
-        let help = meant
-            .as_deref()
-            .or(Some("nothing in the program defines it"));
+        let builtin = facts.class(class)?.is_some_and(|info| info.exception)
+            && matches!(name, "message" | "args");
+        let help = match builtin {
+            true => Some("keep it in an attribute of an exception class of your own"),
+            false => meant
+                .as_deref()
+                .or(Some("nothing in the program defines it")),
+        };
         let what = facts.describe_atom(&Atom::Instance(Some(class)));
         let message = format!("{what} has no attribute `{name}`");
         Ok(self.problem_help("TP0301", message, help))

@@ -340,7 +340,12 @@ impl Cx<'_> {
                 Const::Obj(o) => match self.facts.object(*o)?.as_deref() {
                     Some(data) => !matches!(
                         data,
-                        ObjData::Instance(_) | ObjData::Function(_) | ObjData::Module { .. }
+                        ObjData::Instance(_)
+                            | ObjData::Function(_)
+                            | ObjData::Module { .. }
+                            | ObjData::List(_)
+                            | ObjData::Dict(_)
+                            | ObjData::Set { .. }
                     ),
                     None => true,
                 },
