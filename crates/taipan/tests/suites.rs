@@ -588,7 +588,7 @@ def test_one():
 def test_two():
     assert run('2') == '2'
 def test_three():
-    assert run('3') == undefined
+    assert run('3') == missing
 def test_fine():
     assert Parser('x').peek() == 'x'
 "#;
@@ -641,11 +641,11 @@ fn a_mistake_that_several_tests_reach_is_told_once() {
 
         The test cannot be compiled:
 
-        error[TP0222]: name `undefined` is not defined
+        error[TP0222]: name `missing` is not defined
          --> test_a.py:8:24
           |
-        8 |     assert run('3') == undefined
-          |                        ^^^^^^^^^
+        8 |     assert run('3') == missing
+          |                        ^^^^^^^
 
         [TP0301] an instance of shared.Parser has no attribute `peeek` (shared.py:6, see test_a.py::test_one)
         test_b.py::test_four: [TP0301] an instance of shared.Parser has no attribute `peeek` (shared.py:6, see test_a.py::test_one)"#]].assert_eq(&told(&files, &["--engine", "native"]));

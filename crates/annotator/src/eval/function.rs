@@ -66,11 +66,7 @@ impl Cx<'_> {
         let key = self.store.specs[spec as usize].clone();
         self.place.owner = format!("{:?} {}", key.func, key.key);
         let shape = self.facts.shape(key.func, &graph);
-        let failed = match &self.facts.flow(key.func)?.graph {
-            Err(_) => vec![flow_failed()],
-            Ok(_) => Vec::new(),
-        };
-        self.begin(spec, Flow::new(graph, shape), values, failed)?;
+        self.begin(spec, Flow::new(graph, shape), values)?;
         let complete = self.progress.take_if(|_| !self.lazy);
         Ok(complete.map(|p| p.into_state()))
     }
@@ -533,7 +529,7 @@ fn exception_type(link: &Link<HighLevel>, arg: &taipan_graph::Operand<HighLevel>
 /// the flow graph.
 pub(crate) const FLOW_FAILED: &str = "flow";
 
-fn flow_failed() -> Problem {
+pub(super) fn flow_failed() -> Problem {
     Problem {
         code: FLOW_FAILED,
         at: None,

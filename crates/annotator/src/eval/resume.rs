@@ -16,7 +16,7 @@
 use taipan_graph::BlockId;
 
 use super::flow::{BlockOutcome, Flow, Pass, grows};
-use super::function::{Input, PassEnd};
+use super::function::{Input, PassEnd, flow_failed};
 use super::{Cx, FunctionState, Problem, Waits, Write};
 use crate::SiteId;
 use crate::facts::Known;
@@ -144,7 +144,7 @@ impl Cx<'_> {
             let Input::Values(values, _) = self.function_input(spec)? else {
                 return Ok(false);
             };
-            p.start = self.take_start(Vec::new());
+            p.start = self.take_start(spec)?;
             p.told.start = false;
             p.lost |= p.partial;
             p.flow.enter(values, self);
@@ -154,18 +154,12 @@ impl Cx<'_> {
     }
 
     /// Begins an evaluation, with what was contributed so far as the way in.
-    pub(super) fn begin(
-        &mut self,
-        spec: SpecIx,
-        mut flow: Flow,
-        values: Vec<Val>,
-        failed: Vec<Problem>,
-    ) -> Known<bool> {
+    pub(super) fn begin(&mut self, spec: SpecIx, mut flow: Flow, values: Vec<Val>) -> Known<bool> {
         flow.enter(values, self);
         let progress = FunctionProgress {
             flow,
             pass: None,
-            start: self.take_start(failed),
+            start: self.take_start(spec)?,
             told: Told::default(),
             asked: false,
             patient: false,
@@ -176,15 +170,20 @@ impl Cx<'_> {
         self.go_on(spec, Box::new(progress))
     }
 
-    fn take_start(&mut self, mut problems: Vec<Problem>) -> Start {
+    fn take_start(&mut self, spec: SpecIx) -> Known<Start> {
+        let func = self.store.specs[spec as usize].func;
+        let mut problems = match &self.facts.flow(func)?.graph {
+            Err(_) => vec![flow_failed()],
+            Ok(_) => Vec::new(),
+        };
         problems.append(&mut self.problems);
-        Start {
+        Ok(Start {
             writes: std::mem::take(&mut self.writes),
             met: std::mem::take(&mut self.met),
             problems,
             read: self.take_read(),
             dead: Vec::new(),
-        }
+        })
     }
 
     /// The slots that were read since this was last asked, sorted.
