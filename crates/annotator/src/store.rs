@@ -149,11 +149,7 @@ pub(crate) struct Slot {
     pub(crate) readers: Vec<NodeIx>,
 }
 
-static BOTTOM: Val = Val {
-    none: false,
-    const_: None,
-    atoms: SmallVec::new_const(),
-};
+static BOTTOM: Val = Val::BOTTOM;
 
 /// The joined value before a stamp.
 pub(crate) fn as_of(history: &[(Stamp, Val)], t: Stamp) -> &Val {

@@ -6,8 +6,10 @@
 //! [`crate::project`] makes a [`crate::SomeValue`] of it, where that becomes
 //! [`crate::SomeKind::Conflict`].
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
 
 use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -17,29 +19,64 @@ use taipan_lltype::{FuncSym, LLType};
 use crate::{Desc, InteriorStep, SiteId};
 
 /// What is known of a value. The default is the bottom: nothing gets here.
-#[derive(PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Val {
+///
+/// Copies share it: a value goes through links, contributions and slots unchanged most of the
+/// time.
+#[derive(Clone, Default)]
+pub(crate) struct Val(Option<Arc<ValData>>);
+
+/// What a [`Val`] holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ValData {
     /// May be None.
     pub(crate) none: bool,
     /// Its value, where it is always the same one: then there is one atom and not
     /// `none`, or no atom and `none`.
     pub(crate) const_: Option<Const>,
     /// One per kind, sorted by [`Atom::key`].
-    pub(crate) atoms: SmallVec<[Atom; 1]>,
+    pub(crate) atoms: Atoms,
 }
 
-// Values are copied all the time, nearly all of them with one atom.
-impl Clone for Val {
-    fn clone(&self) -> Val {
-        Val {
-            none: self.none,
-            const_: self.const_.clone(),
-            atoms: match &self.atoms[..] {
-                [] => SmallVec::new(),
-                [one] => SmallVec::from_buf([one.clone()]),
-                several => several.into(),
-            },
-        }
+/// The atoms of a value, nearly always one.
+pub(crate) type Atoms = SmallVec<[Atom; 1]>;
+
+static BOTTOM: ValData = ValData {
+    none: false,
+    const_: None,
+    atoms: SmallVec::new_const(),
+};
+
+impl Deref for Val {
+    type Target = ValData;
+
+    fn deref(&self) -> &ValData {
+        self.0.as_deref().unwrap_or(&BOTTOM)
+    }
+}
+
+impl DerefMut for Val {
+    fn deref_mut(&mut self) -> &mut ValData {
+        Arc::make_mut(self.0.get_or_insert_with(|| Arc::new(BOTTOM.clone())))
+    }
+}
+
+impl PartialEq for Val {
+    fn eq(&self, other: &Val) -> bool {
+        std::ptr::eq::<ValData>(&**self, &**other) || **self == **other
+    }
+}
+
+impl Eq for Val {}
+
+impl Hash for Val {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl fmt::Debug for Val {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 
@@ -71,14 +108,14 @@ pub(crate) enum Atom {
     Pbc(Arc<[Desc]>),
     Iterator {
         variant: &'static str,
-        of: Arc<Val>,
+        of: Val,
     },
     /// The class of some value.
     Type,
     Builtin(Arc<str>),
     BuiltinMethod {
         name: Arc<str>,
-        of: Arc<Val>,
+        of: Val,
     },
     Slice(Arc<[Val; 3]>),
     /// `StringBuilder`, `UnicodeBuilder`
@@ -370,21 +407,27 @@ impl Atom {
 
 impl From<Atom> for Val {
     fn from(a: Atom) -> Val {
-        Val {
-            none: false,
-            const_: None,
-            atoms: SmallVec::from_elem(a, 1),
-        }
+        Val::new(false, None, SmallVec::from_buf([a]))
     }
 }
 
 impl Val {
+    /// Nothing.
+    pub(crate) const BOTTOM: Val = Val(None);
+
+    /// A value of these parts.
+    pub(crate) fn new(none: bool, const_: Option<Const>, atoms: Atoms) -> Val {
+        Val(Some(Arc::new(ValData {
+            none,
+            const_,
+            atoms,
+        })))
+    }
+
     pub(crate) fn none() -> Val {
-        Val {
-            none: true,
-            const_: Some(Const::None),
-            atoms: SmallVec::new(),
-        }
+        static NONE: LazyLock<Val> =
+            LazyLock::new(|| Val::new(true, Some(Const::None), SmallVec::new()));
+        NONE.clone()
     }
 
     pub(crate) fn int(kind: IntKind, nonneg: bool) -> Val {
@@ -397,15 +440,18 @@ impl Val {
     }
 
     pub(crate) fn signed() -> Val {
-        Val::int(IntKind::SIGNED, false)
+        static SIGNED: LazyLock<Val> = LazyLock::new(|| Val::int(IntKind::SIGNED, false));
+        SIGNED.clone()
     }
 
     pub(crate) fn nonneg() -> Val {
-        Val::int(IntKind::SIGNED, true)
+        static NONNEG: LazyLock<Val> = LazyLock::new(|| Val::int(IntKind::SIGNED, true));
+        NONNEG.clone()
     }
 
     pub(crate) fn bool_() -> Val {
-        Atom::Int(Ints::BOOL).into()
+        static BOOL: LazyLock<Val> = LazyLock::new(|| Atom::Int(Ints::BOOL).into());
+        BOOL.clone()
     }
 
     pub(crate) fn const_bool(b: bool) -> Val {
@@ -466,17 +512,22 @@ impl Val {
     }
 
     pub(crate) fn event() -> Val {
-        Atom::Event.into()
+        static EVENT: LazyLock<Val> = LazyLock::new(|| Atom::Event.into());
+        EVENT.clone()
     }
 
     pub(crate) fn with_const(mut self, c: Option<Const>) -> Val {
-        self.const_ = c;
+        if self.const_ != c {
+            self.const_ = c;
+        }
         self
     }
 
     pub(crate) fn or_none(mut self) -> Val {
-        self.none = true;
-        self.const_ = None;
+        if !self.none || self.const_.is_some() {
+            self.none = true;
+            self.const_ = None;
+        }
         self
     }
 
@@ -557,20 +608,18 @@ impl Val {
 
     /// The same without None.
     pub(crate) fn non_none(&self) -> Val {
-        Val {
-            none: false,
-            const_: if self.none { None } else { self.const_.clone() },
-            atoms: self.atoms.clone(),
+        match self.none {
+            true => Val::new(false, None, self.atoms.clone()),
+            false => self.clone(),
         }
     }
 
     /// The same without the knowledge of which value it is.
     pub(crate) fn not_const(&self) -> Val {
-        let mut v = self.clone();
-        if !v.atoms.is_empty() {
-            v.const_ = None;
+        match self.atoms.is_empty() {
+            true => self.clone(),
+            false => self.clone().with_const(None),
         }
-        v
     }
 
     pub(crate) fn ints(&self) -> Option<Ints> {
@@ -620,7 +669,7 @@ impl Val {
 
     /// What is known of the value if something is, whatever is wrong elsewhere.
     pub(crate) fn drop_error(&mut self) {
-        if self.none || self.atoms.len() > 1 {
+        if (self.none || self.atoms.len() > 1) && self.atoms.contains(&Atom::Error) {
             self.atoms.retain(|a| !matches!(a, Atom::Error));
         }
     }
@@ -652,16 +701,23 @@ impl Val {
             }
         }
         atoms.extend(a.iter().chain(b).cloned());
-        let mut v = Val {
+        let const_ = match self.const_ == other.const_ {
+            true => self.const_.clone(),
+            false => None,
+        };
+        let mut v = ValData {
             none: self.none | other.none,
-            const_: None,
+            const_,
             atoms,
         };
-        if self.const_ == other.const_ {
-            v.const_ = self.const_.clone();
-        }
         absorb(&mut v, j);
-        v
+        if v == **self {
+            self.clone()
+        } else if v == **other {
+            other.clone()
+        } else {
+            Val(Some(Arc::new(v)))
+        }
     }
 
     /// Whether this one holds everything that the other one does.
@@ -709,10 +765,15 @@ impl Val {
 
     /// The same where nothing is known of `'\0'` in strings.
     pub(crate) fn with_nul(&self) -> Val {
+        let no_nul = |a: &Atom| {
+            matches!(a, Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } if *no_nul)
+        };
         let mut v = self.clone();
-        for a in &mut v.atoms {
-            if let Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } = a {
-                *no_nul = false;
+        if v.atoms.iter().any(no_nul) {
+            for a in &mut v.atoms {
+                if let Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } = a {
+                    *no_nul = false;
+                }
             }
         }
         v
@@ -732,7 +793,7 @@ impl Val {
 }
 
 /// What holds another kind whole takes it up.
-fn absorb(v: &mut Val, j: &mut dyn Joiner) {
+fn absorb(v: &mut ValData, j: &mut dyn Joiner) {
     if v.atoms.len() > 1 {
         if v.atoms.contains(&Atom::Float) {
             v.atoms.retain(|a| !matches!(a, Atom::Int(_)));
@@ -827,12 +888,12 @@ fn join_atom(a: &Atom, b: &Atom, j: &mut dyn Joiner) -> Atom {
         (Atom::Pbc(x), Atom::Pbc(y)) => join_pbcs(x, y, j),
         (Atom::Iterator { variant, of: x }, Atom::Iterator { of: y, .. }) => Atom::Iterator {
             variant,
-            of: Arc::new(x.join(y, j)),
+            of: x.join(y, j),
         },
         (Atom::BuiltinMethod { name, of: x }, Atom::BuiltinMethod { of: y, .. }) => {
             Atom::BuiltinMethod {
                 name: name.clone(),
-                of: Arc::new(x.join(y, j)),
+                of: x.join(y, j),
             }
         }
         (Atom::Slice(x), Atom::Slice(y)) => Atom::Slice(Arc::new([

@@ -128,21 +128,17 @@ impl Cx<'_> {
             Atom::Ptr(_) if matches!(&**name, "__enter__" | "__exit__") => {
                 Ok(Atom::BuiltinMethod {
                     name: name.clone(),
-                    of: Arc::new(atom.clone().into()),
+                    of: atom.clone().into(),
                 }
                 .into())
             }
             Atom::Ptr(_) | Atom::Interior { .. } => self.pointer_field(atom, name),
             Atom::LLType(t) => self.type_attribute(*t, name),
             _ if has_method(atom, name) => {
-                let of = Val {
-                    none: false,
-                    const_: x.const_.clone(),
-                    atoms: smallvec::smallvec![atom.clone()],
-                };
+                let of = Val::from(atom.clone()).with_const(x.const_.clone());
                 Ok(Atom::BuiltinMethod {
                     name: name.clone(),
-                    of: Arc::new(of),
+                    of,
                 }
                 .into())
             }

@@ -481,7 +481,7 @@ impl Cx<'_> {
     fn wrap_iterator(&mut self, variant: &'static str, of: &Val) -> Val {
         Atom::Iterator {
             variant,
-            of: Arc::new(of.non_none().not_const()),
+            of: of.non_none().not_const(),
         }
         .into()
     }

@@ -190,10 +190,7 @@ impl Cx<'_> {
                 other => other.clone(),
             })
             .collect();
-        Ok(Some(Val {
-            none: v.none,
-            const_: None,
-            atoms: smallvec::smallvec![Atom::Pbc(bound)],
-        }))
+        let atoms = smallvec::smallvec![Atom::Pbc(bound)];
+        Ok(Some(Val::new(v.none, None, atoms)))
     }
 }

@@ -310,12 +310,7 @@ impl Cx<'_> {
                 var: Some(*v),
             },
             taipan_graph::Operand::Const(c @ Const::Shape(_)) => Operand {
-                local: Val {
-                    const_: Some(c.clone()),
-                    atoms: smallvec::smallvec![Atom::Event],
-                    none: false,
-                }
-                .into(),
+                local: Val::event().with_const(Some(c.clone())).into(),
                 var: None,
             },
             taipan_graph::Operand::Const(c) => Operand {

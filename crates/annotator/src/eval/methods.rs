@@ -199,7 +199,7 @@ impl Cx<'_> {
         let iterator = |variant| -> Val {
             Atom::Iterator {
                 variant,
-                of: std::sync::Arc::new(me()),
+                of: me(),
             }
             .into()
         };

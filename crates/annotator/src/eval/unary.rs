@@ -113,11 +113,7 @@ impl Cx<'_> {
     }
 
     pub(super) fn iter(&mut self, v: &Val, atom: &Atom) -> Val {
-        let of = Val {
-            none: false,
-            const_: None,
-            atoms: smallvec::smallvec![atom.clone()],
-        };
+        let of = Val::from(atom.clone());
         match atom {
             Atom::Iterator { .. } => v.non_none(),
             Atom::List(_)
@@ -126,7 +122,7 @@ impl Cx<'_> {
             | Atom::Str { .. }
             | Atom::Uni { .. } => Atom::Iterator {
                 variant: "",
-                of: Arc::new(of),
+                of,
             }
             .into(),
             other => {
