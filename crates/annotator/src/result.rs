@@ -18,13 +18,12 @@ pub struct FunctionAnnotation {
     /// a function that takes `*args` are flattened.
     /// Blocks that are never reached are still there, see `reached`.
     pub graph: Arc<FunctionGraph>,
-    /// Annotation of every variable of the graph, by its index; `Impossible` where no
-    /// value gets.
-    pub vars: Vec<SomeValue>,
+    /// Annotation of every variable of the graph; `Impossible` where no value gets.
+    pub vars: VarAnnotations,
     /// For every block, by its index: whether control gets there.
     pub reached: Vec<bool>,
-    /// Calls, by block and index of the operation in it.
-    pub calls: BTreeMap<(BlockId, u32), CallInfo>,
+    /// Its calls.
+    pub calls: Calls,
     /// Links on which control leaves a reached block: block and index of the exit. An
     /// exit that is not here is dead (its exception cannot occur, or the switch is
     /// constant).
@@ -38,12 +37,86 @@ pub struct FunctionAnnotation {
 impl FunctionAnnotation {
     /// Annotation of a variable.
     pub fn var(&self, v: VarId) -> &SomeValue {
-        &self.vars[v.index()]
+        self.vars.get(v)
     }
 
     /// Whether an exit of a block is ever taken.
     pub fn is_followed(&self, block: BlockId, exit: usize) -> bool {
         self.followed.binary_search(&(block, exit as u32)).is_ok()
+    }
+}
+
+/// Annotations of the variables of a graph. A function has many variables and few kinds of them,
+/// which are held once.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct VarAnnotations {
+    distinct: Vec<SomeValue>,
+    /// By variable.
+    index: Vec<u32>,
+}
+
+impl VarAnnotations {
+    /// With the annotations, and for each variable the number of its own.
+    pub(crate) fn new(
+        distinct: impl IntoIterator<Item = SomeValue>,
+        index: Vec<u32>,
+    ) -> VarAnnotations {
+        VarAnnotations {
+            distinct: distinct.into_iter().collect(),
+            index,
+        }
+    }
+
+    /// Annotation of a variable.
+    pub fn get(&self, v: VarId) -> &SomeValue {
+        &self.distinct[self.index[v.index()] as usize]
+    }
+
+    /// The annotation of one more variable.
+    pub(crate) fn push(&mut self, annotation: SomeValue) {
+        self.index.push(self.distinct.len() as u32);
+        self.distinct.push(annotation);
+    }
+
+    /// One more variable with the annotation of another one.
+    pub(crate) fn push_copy(&mut self, of: VarId) {
+        self.index.push(self.index[of.index()]);
+    }
+}
+
+impl FromIterator<SomeValue> for VarAnnotations {
+    /// One for each variable, in their order.
+    fn from_iter<I: IntoIterator<Item = SomeValue>>(all: I) -> VarAnnotations {
+        let mut vars = VarAnnotations::default();
+        all.into_iter().for_each(|annotation| vars.push(annotation));
+        vars
+    }
+}
+
+/// How the calls of a function are resolved.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Calls(Vec<((BlockId, u32), CallInfo)>);
+
+impl Calls {
+    /// That of an operation, by block and index in it. None if it is no call, or in a block that
+    /// is not reached.
+    pub fn get(&self, block: BlockId, op: u32) -> Option<&CallInfo> {
+        let found = self.0.binary_search_by_key(&(block, op), |c| c.0).ok()?;
+        Some(&self.0[found].1)
+    }
+
+    /// All of them, with their operations, in that order.
+    pub fn iter(&self) -> impl Iterator<Item = &((BlockId, u32), CallInfo)> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<((BlockId, u32), CallInfo)> for Calls {
+    fn from_iter<I: IntoIterator<Item = ((BlockId, u32), CallInfo)>>(calls: I) -> Calls {
+        let mut calls: Vec<_> = calls.into_iter().collect();
+        calls.sort_unstable_by_key(|c| c.0);
+        calls.shrink_to_fit();
+        Calls(calls)
     }
 }
 

@@ -13,9 +13,9 @@ use crate::facts::Facts;
 use crate::names::known_attributes;
 use crate::project::{Naming, Projector};
 use crate::reads::apart;
-use crate::result::{FunctionAnnotation, Signature};
+use crate::result::{FunctionAnnotation, Signature, VarAnnotations};
 use crate::warm::Warm;
-use crate::{InputType, RootSet, Roots};
+use crate::{InputType, RootSet, Roots, SomeValue};
 
 /// The outcome of annotation in some revision. It lives outside salsa's tables, in the
 /// state that the next revision goes on from; a handle is good for as long as the query
@@ -90,7 +90,7 @@ impl Drop for Work {
 pub(crate) fn unreached() -> FunctionAnnotation {
     FunctionAnnotation {
         graph: Arc::new(FunctionGraph::new("", (), (), ())),
-        vars: vec![Default::default(); 3],
+        vars: VarAnnotations::new([SomeValue::default()], vec![0; 3]),
         reached: vec![false; 3],
         calls: Default::default(),
         followed: Vec::new(),

@@ -10,8 +10,10 @@
 //! value. A node keeps its contributions by the stamp of the evaluation that made
 //! them; each is the join of all that it contributed to the slot up to then.
 
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
+use hashbrown::HashTable;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -279,11 +281,32 @@ pub(crate) struct Store {
     pub(crate) nodes: Vec<Node>,
     pub(crate) specs: Vec<SpecKey>,
     pub(crate) sets: IndexSet<Arc<[Desc]>, FxBuildHasher>,
-    slot_ix: FxHashMap<SlotKey, SlotIx>,
-    node_ix: FxHashMap<NodeKey, NodeIx>,
+    slot_ix: Numbers,
+    node_ix: Numbers,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
     by_function: FxHashMap<ObjId, Vec<SpecIx>>,
+    /// Who reads slots that many read.
     reads: FxHashSet<(SlotIx, NodeIx)>,
+}
+
+/// So many readers of a slot are looked through one by one.
+const FEW_READERS: usize = 16;
+
+/// Numbers by keys, which are held elsewhere.
+#[derive(Default)]
+struct Numbers(HashTable<u32>);
+
+impl Numbers {
+    fn get<'k, K: Hash + Eq + 'k>(&self, key: &K, held: impl Fn(u32) -> &'k K) -> Option<u32> {
+        let hash = FxBuildHasher.hash_one(key);
+        self.0.find(hash, |i| held(*i) == key).copied()
+    }
+
+    /// The number of a key that is new.
+    fn insert<'k, K: Hash + 'k>(&mut self, number: u32, held: impl Fn(u32) -> &'k K) {
+        let hash = |i: &u32| FxBuildHasher.hash_one(held(*i));
+        self.0.insert_unique(hash(&number), number, hash);
+    }
 }
 
 impl Store {
@@ -324,8 +347,8 @@ impl Store {
 
     /// The slot of that key. A slot that sets a node going brings its node with it.
     pub(crate) fn slot(&mut self, key: SlotKey) -> SlotIx {
-        if let Some(i) = self.slot_ix.get(&key) {
-            return *i;
+        if let Some(i) = self.find_slot_ix(&key) {
+            return i;
         }
         let i = self.slots.len() as SlotIx;
         self.slots.push(Slot {
@@ -345,7 +368,7 @@ impl Store {
             SlotKey::SetCalled(s, n) => Some(NodeKey::Dispatch(*s, *n)),
             _ => None,
         };
-        self.slot_ix.insert(key, i);
+        self.slot_ix.insert(i, |i| &self.slots[i as usize].key);
         if let Some(n) = node {
             let n = self.node(n);
             self.register(i, n);
@@ -355,12 +378,12 @@ impl Store {
 
     /// The slot of that key, if it has ever been used.
     pub(crate) fn find_slot(&self, key: &SlotKey) -> Option<&Slot> {
-        self.slot_ix.get(key).map(|i| &self.slots[*i as usize])
+        self.find_slot_ix(key).map(|i| &self.slots[i as usize])
     }
 
     /// The same, by its number.
     pub(crate) fn find_slot_ix(&self, key: &SlotKey) -> Option<SlotIx> {
-        self.slot_ix.get(key).copied()
+        self.slot_ix.get(key, |i| &self.slots[i as usize].key)
     }
 
     /// The current value of a slot.
@@ -370,28 +393,38 @@ impl Store {
 
     /// The node of that key.
     pub(crate) fn node(&mut self, key: NodeKey) -> NodeIx {
-        if let Some(i) = self.node_ix.get(&key) {
-            return *i;
+        if let Some(i) = self.find_node(&key) {
+            return i;
         }
         let i = self.nodes.len() as NodeIx;
         self.nodes.push(Node {
-            key: key.clone(),
+            key,
             events: Vec::new(),
             stamps: FxHashMap::default(),
         });
-        self.node_ix.insert(key, i);
+        self.node_ix.insert(i, |i| &self.nodes[i as usize].key);
         i
     }
 
     /// The node of that key, if it has ever been used.
     pub(crate) fn find_node(&self, key: &NodeKey) -> Option<NodeIx> {
-        self.node_ix.get(key).copied()
+        self.node_ix.get(key, |i| &self.nodes[i as usize].key)
     }
 
     /// Notes that a node reads a slot.
     pub(crate) fn register(&mut self, slot: SlotIx, node: NodeIx) {
-        if self.reads.insert((slot, node)) {
-            self.slots[slot as usize].readers.push(node);
+        let readers = &mut self.slots[slot as usize].readers;
+        let new = match readers.len() {
+            n if n < FEW_READERS => !readers.contains(&node),
+            n => {
+                if n == FEW_READERS {
+                    self.reads.extend(readers.iter().map(|r| (slot, *r)));
+                }
+                self.reads.insert((slot, node))
+            }
+        };
+        if new {
+            readers.push(node);
         }
     }
 }

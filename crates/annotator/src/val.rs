@@ -765,9 +765,8 @@ impl Val {
 
     /// The same where nothing is known of `'\0'` in strings.
     pub(crate) fn with_nul(&self) -> Val {
-        let no_nul = |a: &Atom| {
-            matches!(a, Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } if *no_nul)
-        };
+        let no_nul =
+            |a: &Atom| matches!(a, Atom::Str { no_nul, .. } | Atom::Uni { no_nul, .. } if *no_nul);
         let mut v = self.clone();
         if v.atoms.iter().any(no_nul) {
             for a in &mut v.atoms {

@@ -386,7 +386,7 @@ fn annotations(
         let places = out.places(|_| Places::of_spec(db, spec));
         let annotated = stage == Stage::Annotations;
         out.graph(graph, names, places.as_ref(), &|v| {
-            annotated.then(|| show(&annotation.vars[v.index()]))
+            annotated.then(|| show(annotation.var(v)))
         });
         if !annotated {
             continue;
@@ -397,7 +397,8 @@ fn annotations(
             } else {
                 format!("{}_{i}", v.name)
             };
-            out.say(&format!("    ; {name}: {}\n", show(&annotation.vars[i])));
+            let annotation = annotation.var(VarId(i as u32));
+            out.say(&format!("    ; {name}: {}\n", show(annotation)));
         }
         let result = show(&annotation.signature.result);
         out.say(&format!("    ; returns {result}\n\n"));

@@ -85,7 +85,7 @@ impl Body {
                         best = Some(Found {
                             annotation,
                             op,
-                            call: annotation.calls.get(&(BlockId(b as u32), i as u32)),
+                            call: annotation.calls.get(BlockId(b as u32), i as u32),
                         });
                     }
                 }

@@ -16,8 +16,10 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use salsa::plumbing::AsId;
+use smallvec::SmallVec;
 use taipan_base::{Db, Program};
 use taipan_graph::ObjId;
 
@@ -100,10 +102,85 @@ thread_local! {
     static RUNNING: RefCell<Vec<Vec<Step>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Number of a step.
+type StepIx = u32;
+
 #[derive(Default)]
 struct Table {
-    reads: FxHashMap<Step, Box<[Step]>>,
-    readers: FxHashMap<Step, FxHashSet<Step>>,
+    steps: IndexSet<Step, FxBuildHasher>,
+    /// By step; sorted.
+    reads: Vec<Box<[StepIx]>>,
+    /// By step.
+    readers: Vec<Readers>,
+}
+
+/// So many readers are looked through one by one.
+const FEW_READERS: usize = 16;
+
+/// Who reads a step: few, nearly always.
+enum Readers {
+    Few(SmallVec<[StepIx; 4]>),
+    Many(FxHashSet<StepIx>),
+}
+
+impl Readers {
+    /// Adds one that is not there yet.
+    fn insert(&mut self, reader: StepIx) {
+        match self {
+            Readers::Few(few) if few.len() < FEW_READERS => few.push(reader),
+            Readers::Few(few) => {
+                *self = Readers::Many(few.iter().copied().chain([reader]).collect());
+            }
+            Readers::Many(many) => {
+                many.insert(reader);
+            }
+        }
+    }
+
+    fn remove(&mut self, reader: StepIx) {
+        match self {
+            Readers::Few(few) => few.retain(|r| *r != reader),
+            Readers::Many(many) => {
+                many.remove(&reader);
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = StepIx> {
+        let (few, many) = match self {
+            Readers::Few(few) => (Some(few), None),
+            Readers::Many(many) => (None, Some(many)),
+        };
+        let few = few.into_iter().flatten();
+        few.chain(many.into_iter().flatten()).copied()
+    }
+}
+
+impl Table {
+    fn number(&mut self, step: Step) -> StepIx {
+        let (i, new) = self.steps.insert_full(step);
+        if new {
+            self.reads.push(Box::default());
+            self.readers.push(Readers::Few(SmallVec::new()));
+        }
+        i as StepIx
+    }
+
+    /// What a step reads now.
+    fn set_reads(&mut self, step: Step, reads: &[Step]) {
+        let step = self.number(step);
+        let mut reads: Vec<StepIx> = reads.iter().map(|r| self.number(*r)).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        let old = std::mem::replace(&mut self.reads[step as usize], reads.into());
+        let new = &self.reads[step as usize];
+        for r in old.iter().filter(|r| new.binary_search(r).is_err()) {
+            self.readers[*r as usize].remove(step);
+        }
+        for r in new.iter().filter(|r| old.binary_search(r).is_err()) {
+            self.readers[*r as usize].insert(step);
+        }
+    }
 }
 
 fn with_table<R>(db: &dyn Db, work: impl FnOnce(&mut Table) -> R) -> R {
@@ -137,29 +214,13 @@ pub fn scope<R>(db: &dyn Db, query: Query, key: salsa::Id, body: impl FnOnce() -
     RUNNING.with_borrow_mut(|running| running.push(Vec::new()));
     let running = Running;
     let result = body();
-    let mut reads = RUNNING.with_borrow_mut(|running| {
+    let reads = RUNNING.with_borrow_mut(|running| {
         let last = running.last_mut();
         last.map(std::mem::take).unwrap_or_default()
     });
     drop(running);
-    reads.sort_unstable();
-    reads.dedup();
     let step = Step { query, key };
-    with_table(db, |table| {
-        let old = table.reads.get(&step);
-        if old.is_some_and(|o| **o == *reads) {
-            return;
-        }
-        for r in table.reads.remove(&step).iter().flatten() {
-            if let Some(readers) = table.readers.get_mut(r) {
-                readers.remove(&step);
-            }
-        }
-        for r in &reads {
-            table.readers.entry(*r).or_default().insert(step);
-        }
-        table.reads.insert(step, reads.into());
-    });
+    with_table(db, |table| table.set_reads(step, &reads));
     result
 }
 
@@ -237,15 +298,20 @@ pub fn image_changes(db: &dyn Db, program: Program, old: &Image, new: &Image) ->
 /// others; sorted.
 pub fn dependants(db: &dyn Db, steps: &[Step], query: Query) -> Vec<salsa::Id> {
     with_table(db, |table| {
-        let mut seen: FxHashSet<Step> = steps.iter().copied().collect();
-        let mut todo = steps.to_vec();
         let mut out = Vec::new();
+        let asked = |s: &&Step| s.query == query;
+        out.extend(steps.iter().filter(asked).map(|s| s.key));
+        let known = steps.iter().filter_map(|s| table.steps.get_index_of(s));
+        let mut todo: Vec<StepIx> = known.map(|i| i as StepIx).collect();
+        let mut seen: FxHashSet<StepIx> = todo.iter().copied().collect();
         while let Some(step) = todo.pop() {
-            if step.query == query {
-                out.push(step.key);
+            for reader in table.readers[step as usize].iter() {
+                if seen.insert(reader) {
+                    let step = &table.steps[reader as usize];
+                    out.extend((step.query == query).then_some(step.key));
+                    todo.push(reader);
+                }
             }
-            let readers = table.readers.get(&step).into_iter().flatten();
-            todo.extend(readers.filter(|r| seen.insert(**r)));
         }
         out.sort_unstable();
         out

@@ -521,7 +521,7 @@ impl<'a> Specializer<'a> {
             s_result: self.ann.var(op.result).clone(),
             r_result: self.bindingrepr(op.result)?,
             exceptionlinks,
-            call: self.ann.calls.get(&(b, i as u32)),
+            call: self.ann.calls.get(b, i as u32),
             keywords: Vec::new(),
         };
         for a in &op.args {

@@ -1,10 +1,9 @@
 //! Graphs as text with annotations by name, typed, as text.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use taipan_annotator::{FunctionAnnotation, Signature, SomeKind, SomeValue};
+use taipan_annotator::{Calls, FunctionAnnotation, Signature, SomeKind, SomeValue};
 use taipan_graph::text::{HlNames, parse_graph, print_graph};
 use taipan_graph::{BlockId, FunctionGraph, HighLevel, IntKind, verify};
 use taipan_interp::named_id;
@@ -81,9 +80,9 @@ fn annotate(graph: FunctionGraph) -> FunctionAnnotation {
             result: vars[graph.returnvar().index()].clone(),
         },
         reached: vec![true; graph.blocks.len()],
-        vars,
+        vars: vars.into_iter().collect(),
         followed,
-        calls: BTreeMap::new(),
+        calls: Calls::default(),
         graph: Arc::new(graph),
         broken: None,
     }

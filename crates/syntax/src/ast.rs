@@ -48,6 +48,15 @@ pub struct Ast {
 }
 
 impl Ast {
+    /// Gives back the room that growing took beyond what is there.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.exprs.shrink_to_fit();
+        self.stmts.shrink_to_fit();
+        self.functions.shrink_to_fit();
+        self.classes.shrink_to_fit();
+        self.names.shrink_to_fit();
+    }
+
     /// The text of a name.
     pub fn name(&self, name: Name) -> &str {
         &self.names[name.0 as usize]
@@ -469,6 +478,14 @@ fn raw<T>(id: Idx<T>) -> usize {
 }
 
 impl Spans {
+    /// Gives back the room that growing took beyond what is there.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.exprs.shrink_to_fit();
+        self.stmts.shrink_to_fit();
+        self.functions.shrink_to_fit();
+        self.classes.shrink_to_fit();
+    }
+
     /// Place of an expression.
     pub fn expr(&self, id: ExprId) -> TextRange {
         self.exprs[raw(id)]

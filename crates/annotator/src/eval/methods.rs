@@ -196,13 +196,7 @@ impl Cx<'_> {
     fn dict_method(&mut self, site: SiteId, name: &str, args: &[Val]) -> Val {
         let (key, value) = (SlotKey::Key(site), SlotKey::Value(site));
         let me = || -> Val { Atom::Dict(site).into() };
-        let iterator = |variant| -> Val {
-            Atom::Iterator {
-                variant,
-                of: me(),
-            }
-            .into()
-        };
+        let iterator = |variant| -> Val { Atom::Iterator { variant, of: me() }.into() };
         match (name, args) {
             ("get" | "setdefault", [k]) => {
                 self.write(key, k.clone());

@@ -120,11 +120,7 @@ impl Cx<'_> {
             | Atom::Dict(_)
             | Atom::Tuple(_)
             | Atom::Str { .. }
-            | Atom::Uni { .. } => Atom::Iterator {
-                variant: "",
-                of,
-            }
-            .into(),
+            | Atom::Uni { .. } => Atom::Iterator { variant: "", of }.into(),
             other => {
                 let what = self.facts.describe_atom(other);
                 self.problem("TP0303", format!("{what} is not iterable"))

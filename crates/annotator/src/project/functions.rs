@@ -1,18 +1,17 @@
 //! Annotated graphs: rewritten where annotations decide what an operation means.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, Operation};
 
 use super::Projector;
 use super::families::Row;
 use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
 use crate::result::{
-    CallInfo, DirectCall, EntryCall, FunctionAnnotation, IndirectCall, Instantiate, MemoCall,
-    Target,
+    CallInfo, Calls, DirectCall, EntryCall, FunctionAnnotation, IndirectCall, Instantiate,
+    MemoCall, Target, VarAnnotations,
 };
 use crate::solution::unreached;
 use crate::store::{NodeIx, NodeKey, SpecIx};
@@ -40,30 +39,41 @@ impl Projector<'_> {
                 ..unreached()
             };
         };
-        let mut vars: Vec<SomeValue> = state
-            .vars
-            .iter()
-            .map(|v| self.view.sites.some_value(v))
-            .collect();
-        vars.resize(graph.vars.len(), SomeValue::default());
+        let vars = self.var_annotations(&state.vars, graph.vars.len());
         let mut reached = state.reached.clone();
         reached.resize(graph.blocks.len(), false);
         let mut out = FunctionAnnotation {
             graph: graph.clone(),
             vars,
             reached,
-            calls: BTreeMap::new(),
+            calls: Calls::default(),
             followed: state.followed.clone(),
             signature: self.signature(spec),
             broken: self.broken(spec),
         };
         let mut rewritten = None;
-        self.resolve_calls(&graph, state, &mut out, &mut rewritten);
+        out.calls = self.resolve_calls(&graph, state, &mut out, &mut rewritten);
         self.adapt_start(spec, &graph, &mut out, &mut rewritten);
         if let Some(g) = rewritten {
             out.graph = Arc::new(g);
         }
         out
+    }
+
+    /// Annotations of so many variables, the first of which have these values.
+    fn var_annotations(&self, vals: &[Val], vars: usize) -> VarAnnotations {
+        let bottom = Val::default();
+        let mut seen: FxHashMap<&Val, u32> = FxHashMap::default();
+        let mut distinct: IndexSet<SomeValue, FxBuildHasher> = IndexSet::default();
+        let all = vals.iter().chain(std::iter::repeat(&bottom)).take(vars);
+        let index = all.map(|val| {
+            *seen.entry(val).or_insert_with(|| {
+                let (i, _) = distinct.insert_full(self.view.sites.some_value(val));
+                i as u32
+            })
+        });
+        let index = index.collect();
+        VarAnnotations::new(distinct, index)
     }
 
     /// Resolves calls, and spells out operations that stand for a call.
@@ -73,23 +83,22 @@ impl Projector<'_> {
         state: &FunctionState,
         out: &mut FunctionAnnotation,
         rewritten: &mut Option<FunctionGraph>,
-    ) {
+    ) -> Calls {
+        let mut calls = Vec::new();
         for block in graph.reachable() {
             if !out.reached[block.index()] {
                 continue;
             }
-            let records: Vec<(u32, &OpRecord)> = state
-                .ops
-                .iter()
-                .filter(|(b, _, _)| *b == block)
-                .map(|(_, i, r)| (*i, r))
-                .collect();
+            let mut records = &state.ops[state.ops.partition_point(|(b, ..)| *b < block)..];
             let mut shift = 0;
             for (i, op) in graph.block(block).operations.iter().enumerate() {
-                let record = records
-                    .iter()
-                    .find(|(n, _)| *n as usize == i)
-                    .map(|(_, r)| *r);
+                let record = match records.split_first() {
+                    Some(((b, n, record), rest)) if (*b, *n as usize) == (block, i) => {
+                        records = rest;
+                        Some(record)
+                    }
+                    _ => None,
+                };
                 let at = (block, i as u32 + shift);
                 if let Some(OpRecord {
                     special: Some((name, method)),
@@ -127,14 +136,14 @@ impl Projector<'_> {
                     ops[place] = call;
                     ops.insert(place, getattr);
                     shift += 1;
-                    out.calls
-                        .insert((block, at.1 + 1), self.resolved(record, method));
+                    calls.push(((block, at.1 + 1), self.resolved(record, method)));
                 } else if matches!(op.op, HlOp::SimpleCall | HlOp::CallArgs) {
                     let callee = self.operand_val(&op.args[0], state);
-                    out.calls.insert(at, self.resolved(record, &callee));
+                    calls.push((at, self.resolved(record, &callee)));
                 }
             }
         }
+        calls.into_iter().collect()
     }
 
     fn operand_val(&self, o: &Operand<HighLevel>, state: &FunctionState) -> Val {
@@ -296,7 +305,7 @@ impl Projector<'_> {
         let mut passed: Vec<Operand<HighLevel>> = Vec::new();
         for v in &named[..given] {
             let outer = g.copy_var(*v);
-            out.vars.push(out.vars[v.index()].clone());
+            out.vars.push_copy(*v);
             block.inputargs.push(outer);
             passed.push(Operand::Var(outer));
         }
@@ -312,7 +321,7 @@ impl Projector<'_> {
                 items.push(Operand::Var(item));
             }
             let made = g.copy_var(tuple);
-            out.vars.push(out.vars[tuple.index()].clone());
+            out.vars.push_copy(tuple);
             block.operations.push(Operation {
                 op: HlOp::NewTuple,
                 args: items,

@@ -204,7 +204,7 @@ fn function_row(
 
 /// The functions that a function may call.
 fn called(annotated: &taipan_annotator::FunctionAnnotation) -> impl Iterator<Item = Spec> {
-    let targets = annotated.calls.values().flat_map(|call| match call {
+    let targets = annotated.calls.iter().flat_map(|(_, call)| match call {
         CallInfo::Direct(call) => vec![call.target],
         CallInfo::Indirect(call) => call.targets.to_vec(),
         CallInfo::Instantiate(call) => call.classes.iter().filter_map(|(_, t)| *t).collect(),

@@ -223,7 +223,7 @@ fn annotations(program: &Inspected<'_>, spec: Spec) -> Result<View, Failure> {
     let name = |v: VarId| &*graph.vars[v.index()].name;
     let known = Known {
         title: &|v| {
-            let text = annotation_text(db, program.roots, &annotated.vars[v.index()]);
+            let text = annotation_text(db, program.roots, annotated.var(v));
             Some(colors.title(name(v), text))
         },
         class: &|v| colors.class(name(v)),

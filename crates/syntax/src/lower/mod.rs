@@ -68,6 +68,8 @@ pub(crate) fn lower(source: &str, masked: &Masked, root: Node<'_>) -> Lowered {
         depth: 0,
     };
     l.ast.body = l.block(root);
+    l.ast.shrink_to_fit();
+    l.spans.shrink_to_fit();
     Lowered {
         ast: l.ast,
         spans: l.spans,
