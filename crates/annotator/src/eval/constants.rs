@@ -139,7 +139,7 @@ impl Cx<'_> {
                     let of = self.const_val(s)?;
                     Atom::BuiltinMethod {
                         name: name.rsplit('.').next().unwrap_or(name).into(),
-                        of: of.into(),
+                        of,
                     }
                     .into()
                 }
