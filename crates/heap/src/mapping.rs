@@ -1,0 +1,218 @@
+//! Going on with the memory of an earlier process.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use crate::format::{BlockRow, Build, Head, take_word};
+use crate::region::{BLOCK, GENERATIONS, ROOM, base, note_mapped, own_generation};
+
+/// The addresses of the blocks that are mapped. Most of their pages were never touched by this
+/// process, so that the system does not tell of them.
+static BLOCKS: OnceLock<Vec<usize>> = OnceLock::new();
+
+/// The addresses of the blocks that are mapped, rising.
+pub(crate) fn mapped_blocks() -> &'static [usize] {
+    BLOCKS.get().map_or(&[], |blocks| blocks)
+}
+
+/// What is known of a file that memory was saved to.
+pub struct Mapped {
+    head: Head,
+}
+
+impl Mapped {
+    /// Looks at a file of this build, without taking anything from it. None for any other file,
+    /// and for one that is not complete.
+    pub fn look_at(file: &File, build: Build) -> Option<Mapped> {
+        let mut bytes = [0; size_of::<Head>()];
+        file.read_exact_at(&mut bytes, 0).ok()?;
+        let head = Head::read(&bytes, build)?;
+        let whole = head.file_len()? == file.metadata().ok()?.len();
+        let sound = (1..=GENERATIONS as u64).contains(&head.generations);
+        (whole && sound).then_some(Mapped { head })
+    }
+
+    /// What the writer noted.
+    pub fn note(&self) -> [u8; 16] {
+        self.head.note
+    }
+
+    /// The address of the writer's data. There is something at it after [`map`].
+    pub fn root(&self) -> usize {
+        self.head.root as usize
+    }
+
+    /// The last generation in the file.
+    pub fn last_generation(&self) -> usize {
+        self.head.generations as usize - 1
+    }
+}
+
+/// Neighbouring blocks, which are one mapping.
+struct Run {
+    address: usize,
+    blocks: usize,
+    /// Where it begins in the file.
+    offset: u64,
+}
+
+/// Maps the memory in a file, puts statics back, and compares all of it with its checksums,
+/// on as many threads as there are cores.
+///
+/// # Errors
+/// A file that is damaged or of another build, or addresses that are taken: nothing is changed
+/// then.
+///
+/// # Safety
+/// This process has one thread, and nobody has looked at the statics that were saved.
+pub unsafe fn map(file: &File, build: Build) -> io::Result<Mapped> {
+    let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let mapped = Mapped::look_at(file, build).ok_or_else(|| bad("not a file of this build"))?;
+    let head = &mapped.head;
+    if own_generation() != Some(head.generations as usize) {
+        return Err(bad("not the generations before this process"));
+    }
+    let len = head.table_len().and_then(|n| usize::try_from(n).ok());
+    let mut table = vec![0; len.ok_or_else(|| bad("table"))?];
+    file.read_exact_at(&mut table, BLOCK as u64)?;
+    if crc32fast::hash(&table) != head.table {
+        return Err(bad("table damaged"));
+    }
+    let (statics, rows) = (table.split_at_checked(head.statics as usize)).ok_or_else(|| bad(""))?;
+    let rows = block_rows(rows, head.generations as usize).ok_or_else(|| bad("addresses"))?;
+    let blocks_at = head.blocks_at().ok_or_else(|| bad("sizes"))?;
+    let runs = runs(&rows, blocks_at);
+    for (i, run) in runs.iter().enumerate() {
+        if let Err(e) = map_run(file, run) {
+            unmap(&runs[..i]);
+            return Err(e);
+        }
+    }
+    if !is_sound(&rows) {
+        unmap(&runs);
+        return Err(bad("a block is damaged"));
+    }
+    // SAFETY: the checksum says that these are the statics of this build.
+    unsafe { put_back(statics) }.ok_or_else(|| bad("statics"))?;
+    note_mapped(head.generations as usize);
+    let _ = BLOCKS.set(rows.into_iter().map(|(address, _)| address).collect());
+    Ok(mapped)
+}
+
+/// The blocks, in rising order; none if one lies outside of the generations.
+fn block_rows(bytes: &[u8], generations: usize) -> Option<Vec<(usize, u32)>> {
+    let mut rows = Vec::with_capacity(bytes.len() / size_of::<BlockRow>());
+    let mut last = 0;
+    for row in bytes.chunks_exact(size_of::<BlockRow>()) {
+        let (address, rest) = take_word(row)?;
+        let (checksum, _) = take_word(rest)?;
+        let address = address as usize;
+        let inside =
+            (0..generations).any(|g| address >= base(g) && address <= base(g) + ROOM - BLOCK);
+        if !inside || address % BLOCK != 0 || address <= last {
+            return None;
+        }
+        last = address;
+        rows.push((address, checksum as u32));
+    }
+    Some(rows)
+}
+
+fn runs(rows: &[(usize, u32)], mut offset: u64) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (address, _) in rows {
+        match runs.last_mut() {
+            Some(run) if run.address + run.blocks * BLOCK == *address => run.blocks += 1,
+            _ => runs.push(Run {
+                address: *address,
+                blocks: 1,
+                offset,
+            }),
+        }
+        offset += BLOCK as u64;
+    }
+    runs
+}
+
+fn map_run(file: &File, run: &Run) -> io::Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE;
+    let both = libc::PROT_READ | libc::PROT_WRITE;
+    let len = run.blocks * BLOCK;
+    // SAFETY: a new mapping that replaces none.
+    let at = unsafe {
+        let fd = file.as_raw_fd();
+        libc::mmap(
+            run.address as *mut _,
+            len,
+            both,
+            flags,
+            fd,
+            run.offset as i64,
+        )
+    };
+    if at == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    if at as usize != run.address {
+        // SAFETY: the mapping just made, which nobody knows.
+        unsafe { libc::munmap(at, len) };
+        return Err(io::Error::other("the address is taken"));
+    }
+    Ok(())
+}
+
+fn unmap(runs: &[Run]) {
+    for run in runs {
+        // SAFETY: a mapping of `map_run`, of which nobody knows yet.
+        unsafe { libc::munmap(run.address as *mut _, run.blocks * BLOCK) };
+    }
+}
+
+/// Whether all blocks are what was written.
+fn is_sound(rows: &[(usize, u32)]) -> bool {
+    const PIECE: usize = 64;
+    let next = AtomicUsize::new(0);
+    let sound = AtomicBool::new(true);
+    let check = || {
+        while sound.load(Relaxed) {
+            let from = next.fetch_add(PIECE, Relaxed);
+            let Some(rows) = rows.get(from..) else { break };
+            for (address, checksum) in rows.iter().take(PIECE) {
+                // SAFETY: the block was mapped, and nobody writes to it.
+                let bytes = unsafe { std::slice::from_raw_parts(*address as *const u8, BLOCK) };
+                if crc32fast::hash(bytes) != *checksum {
+                    sound.store(false, Relaxed);
+                }
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(rows.len() / PIECE + 1) {
+            scope.spawn(check);
+        }
+        check();
+    });
+    sound.into_inner()
+}
+
+/// Puts the bytes of statics where they were.
+///
+/// # Safety
+/// They are what this build has written, and nobody has looked at the statics.
+unsafe fn put_back(mut bytes: &[u8]) -> Option<()> {
+    while !bytes.is_empty() {
+        let (address, rest) = take_word(bytes)?;
+        let (len, rest) = take_word(rest)?;
+        let len = len as usize;
+        let (value, rest) = rest.split_at_checked(len.next_multiple_of(8))?;
+        // SAFETY: as the caller promises.
+        unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), address as *mut u8, len) };
+        bytes = rest;
+    }
+    Some(())
+}
