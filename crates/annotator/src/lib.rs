@@ -43,3 +43,4 @@ pub use queries::*;
 pub use result::*;
 pub use taipan_interp::reads;
 pub use text::{annotation_text, int_kind_name, parse_inputs};
+pub use warm::runs_table;

@@ -17,6 +17,7 @@ use taipan_base::{Db, File, Program, aside};
 use taipan_code::{Code, CodeId, file_codes, test_file_codes};
 use taipan_flow::{FlowResult, flow_graph};
 use taipan_graph::{Const, ObjId};
+use taipan_heap::StaticTable;
 use taipan_interp::{
     Function, Image, MemoCall, Name, ObjData, Object, image, memo_call, memo_objects,
     module_global, object,
@@ -51,8 +52,15 @@ struct Update {
 /// How many updates [`Warm`] remembers.
 const REMEMBERED: usize = 32;
 
+/// How many runs there were.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+/// The number of runs, which solutions are told apart by.
+pub fn runs_table() -> StaticTable {
+    StaticTable::of(&RUNS)
+}
+
 fn next_run() -> u64 {
-    static RUNS: AtomicU64 = AtomicU64::new(0);
     RUNS.fetch_add(1, Ordering::Relaxed) + 1
 }
 

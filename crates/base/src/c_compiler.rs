@@ -9,10 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use taipan_heap::StaticTable;
+
 /// What a C program printed, or the messages of the compiler that refuses it.
 pub type CAnswer = Result<String, String>;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Where it stands whether this process has asked anything: part of what databases are about.
+pub fn asked_table() -> StaticTable {
+    StaticTable::of(&ASKED)
+}
 
 /// Whether this process has asked anything: then what it works out depends on more than
 /// the files of programs.

@@ -87,12 +87,6 @@ pub trait System: Send + Sync {
         None
     }
 
-    /// The environment variables that programs see while they are imported, sorted by
-    /// name. They are the same as long as the system lives.
-    fn environment(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
     /// The folder that people work in, whose files they know by relative paths
     /// ([`crate::shown_path`]). It is the same as long as the system lives.
     fn current_folder(&self) -> Option<&Utf8Path> {
@@ -110,6 +104,34 @@ pub trait System: Send + Sync {
 /// The name of the folder in which Taipan keeps what later processes can use: no part
 /// of any program.
 pub const CACHE_FOLDER: &str = ".taipan-cache";
+
+/// The path of the environment, which programs see while they are imported: a file as any
+/// other, the variables one after the other ([`environment_variables`]).
+pub const ENVIRONMENT: &str = "<environment>";
+
+/// Whether what is at a path may change while nobody says so: not what ships with Taipan, nor the
+/// environment.
+pub fn is_on_disk(path: &Utf8Path) -> bool {
+    !path.starts_with(SHIPPED) && path != ENVIRONMENT
+}
+
+/// The variables in the text at [`ENVIRONMENT`], sorted by name.
+pub fn environment_variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_terminator('\0')
+        .filter_map(|v| v.split_once('='))
+}
+
+/// The environment of this process as a text.
+fn environment() -> String {
+    // What is not UTF-8 could not be written in a program either.
+    let mut all: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        // What is meant for Taipan is none of the program's business.
+        .filter(|(k, _)| !k.starts_with("TAIPAN"))
+        .collect();
+    all.sort();
+    all.iter().map(|(k, v)| format!("{k}={v}\0")).collect()
+}
 
 /// The prefix of the paths of shipped files.
 pub const SHIPPED: &str = "<taipan>";
@@ -217,6 +239,9 @@ impl System for OsSystem {
         if path.starts_with(SHIPPED) {
             return self.shipped.read(path);
         }
+        if path == ENVIRONMENT {
+            return FileContents::Text(environment().into());
+        }
         match read_file(path) {
             Ok(Some(bytes)) => decode(bytes),
             Ok(None) => FileContents::Unreadable("a device".into()),
@@ -225,17 +250,6 @@ impl System for OsSystem {
             Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => list(path),
             Err(e) => FileContents::Unreadable(e.to_string().into()),
         }
-    }
-
-    fn environment(&self) -> Vec<(String, String)> {
-        // What is not UTF-8 could not be written in a program either.
-        let mut all: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-            // What is meant for Taipan is none of the program's business.
-            .filter(|(k, _)| !k.starts_with("TAIPAN"))
-            .collect();
-        all.sort();
-        all
     }
 
     fn current_folder(&self) -> Option<&Utf8Path> {

@@ -51,10 +51,6 @@ impl Overlay {
 }
 
 impl System for Overlay {
-    fn environment(&self) -> Vec<(String, String)> {
-        self.under.environment()
-    }
-
     fn current_folder(&self) -> Option<&Utf8Path> {
         self.under.current_folder()
     }

@@ -23,15 +23,14 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
-use taipan_interp::ModuleName;
 
 use crate::{Checked, Database, Extent, Failure, Key, KeyHasher, UnreachedFunction};
 
 /// Kind of the entries that list files.
 const FILES: &str = "files";
 
-/// Stands among the files for the environment, which import time sees in `os.environ`.
-const ENVIRONMENT: &str = "<environment>";
+/// What checks are known by.
+const CHECK: &str = "check";
 
 /// What a command wants to know.
 pub(crate) struct Question<'a> {
@@ -180,14 +179,6 @@ fn contents_key(db: &dyn Db, file: File) -> Key {
     }
 }
 
-fn environment_key(db: &dyn Db) -> Key {
-    let mut h = KeyHasher::new("environment");
-    for (name, value) in db.system().environment() {
-        h.text(&name).text(&value);
-    }
-    h.finish()
-}
-
 /// Follows the lists of files from the program on as far as they go. Answers the files
 /// seen, and the hash of their contents.
 fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
@@ -220,14 +211,29 @@ fn step(db: &Database, at: Key, paths: &[Utf8PathBuf]) -> Key {
     let mut h = KeyHasher::new("files");
     h.bytes(at.as_bytes());
     for p in paths {
-        let contents = if p == ENVIRONMENT {
-            environment_key(db)
-        } else {
-            contents_key(db, db.files().get(db, p))
-        };
+        let contents = contents_key(db, db.files().get(db, p));
         h.text(p.as_str()).bytes(contents.as_bytes());
     }
     h.finish()
+}
+
+/// Whether the cache has what a check of a program says.
+pub fn is_check_known(db: &Database, program: Program) -> bool {
+    let (_, at) = walk(db, program);
+    let cache = db.cache();
+    cache
+        .get(CHECK, answer_key(at, &check_question(program)))
+        .is_some()
+}
+
+/// What a check wants to know.
+pub(crate) fn check_question(program: Program) -> Question<'static> {
+    Question {
+        what: CHECK,
+        program,
+        options: &[],
+        extent: true,
+    }
 }
 
 /// Writes down which files were asked for beyond those seen on the way to `at`.
@@ -236,13 +242,7 @@ fn extend(db: &Database, program: Program, seen: HashSet<Utf8PathBuf>, at: Key) 
     let files = db.files().asked_by(program).into_iter();
     // What ships with the binary is as it is.
     let files = files.filter(|p| !p.starts_with(taipan_base::SHIPPED));
-    let posix = ModuleName::new(db, program, "posix");
-    let environment = taipan_interp::module_named(db, posix)
-        .is_some()
-        .then(|| ENVIRONMENT.into());
-    let more: Vec<Utf8PathBuf> = (files.chain(environment))
-        .filter(|p| !seen.contains(p))
-        .collect();
+    let more: Vec<Utf8PathBuf> = files.filter(|p| !seen.contains(p)).collect();
     match postcard::to_stdvec(&more) {
         Ok(bytes) if !more.is_empty() => {
             db.cache().put(FILES, at, bytes);

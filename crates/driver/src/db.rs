@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::Setter;
 use taipan_annotator::Roots;
 use taipan_base::{
-    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, System, WarmState,
+    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System, WarmState,
+    sync,
 };
 
 use crate::drivers::JitMode;
@@ -152,6 +153,28 @@ impl Database {
     /// Has somebody told of what the database is at. The first one counts.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.log.observed().set(observer);
+    }
+
+    /// Whether nobody has a clone.
+    pub(crate) fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.programs) == 1
+    }
+
+    /// The database of an earlier process, which had ended its command, as one to begin another
+    /// command with: all files are as they are now, and there is no cache.
+    pub(crate) fn resumed(mut self) -> Database {
+        // They hold descriptors of the process that is gone: those are not this one's to close.
+        std::mem::forget(std::mem::take(&mut self.cache));
+        std::mem::forget(std::mem::take(&mut self.artifacts));
+        self.answers = Arc::default();
+        self.log.begin_anew();
+        let known: Vec<Utf8PathBuf> = (self.files.known().into_iter())
+            .map(|(path, _)| path)
+            .filter(|path| !path.starts_with(SHIPPED))
+            .collect();
+        sync(&mut self, &known);
+        self.first = salsa::plumbing::current_revision(&self);
+        self
     }
 
     /// From now on everything is worked out in the database. Answers whether there is

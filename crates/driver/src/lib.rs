@@ -32,6 +32,7 @@ mod native_jit;
 mod observer;
 mod parallel;
 mod reach;
+mod saved;
 mod session;
 mod show;
 mod spans;
@@ -47,6 +48,7 @@ mod unreached;
 mod value;
 pub mod watch;
 
+pub use answers::is_check_known;
 pub use bundle::{Built, build_with_jit, run_bundle};
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use compile::{
@@ -65,6 +67,7 @@ pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
 pub use observer::{Observer, Steps};
 pub use parallel::set_threads;
+pub use saved::{SavedState, wake, woken};
 pub use session::{Checked, Failure, LoadOptions, check, checked, entry_roots, has_errors, load};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};

@@ -83,6 +83,16 @@ impl QueryLog {
         self.counters.on.store(true, Ordering::Relaxed);
     }
 
+    /// Forgets what was recorded, and that recording was on.
+    pub(crate) fn begin_anew(&self) {
+        self.counters.on.store(false, Ordering::Relaxed);
+        self.counters.executed.store(0, Ordering::Relaxed);
+        self.counters.reused.store(0, Ordering::Relaxed);
+        self.take_entries();
+        self.notes.lock().unwrap_or_else(|e| e.into_inner()).clear();
+        self.observed.begin_anew();
+    }
+
     /// Turns on the measuring of what queries take.
     pub fn measure_from_now(&self) {
         self.spans.measure_from_now();

@@ -72,6 +72,11 @@ impl Observed {
         let _ = self.0.observer.set(observer);
     }
 
+    /// Whoever looks on was told of nothing yet.
+    pub(crate) fn begin_anew(&self) {
+        self.imports().clear();
+    }
+
     fn observer(&self) -> Option<&dyn Observer> {
         self.0.observer.get().map(|o| &**o)
     }

@@ -23,8 +23,6 @@ pub(crate) type Build = [u8; 16];
 pub(crate) struct Head {
     pub(crate) magic: [u8; 16],
     pub(crate) build: Build,
-    /// What the caller wants to be able to look at without mapping anything.
-    pub(crate) note: [u8; 16],
     /// Where the caller's data begin.
     pub(crate) root: u64,
     /// Generations in the file.
@@ -49,11 +47,10 @@ pub(crate) struct BlockRow {
 }
 
 impl Head {
-    pub(crate) fn new(build: Build, note: [u8; 16], root: usize, generations: usize) -> Head {
+    pub(crate) fn new(build: Build, root: usize, generations: usize) -> Head {
         Head {
             magic: MAGIC,
             build,
-            note,
             root: root as u64,
             generations: generations as u64,
             statics: 0,

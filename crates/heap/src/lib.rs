@@ -34,7 +34,7 @@ mod region;
 mod saving;
 
 pub use mapping::{Mapped, map};
-pub use region::{Heap, is_reserved, next_generation, reserve};
+pub use region::{Heap, is_reserved, next_generation, own_generation, reserve};
 pub use saving::{Saving, save};
 
 /// The environment variable that names the generation in which a process is to allocate: a digit, a

@@ -36,11 +36,6 @@ impl Mapped {
         (whole && sound).then_some(Mapped { head })
     }
 
-    /// What the writer noted.
-    pub fn note(&self) -> [u8; 16] {
-        self.head.note
-    }
-
     /// The address of the writer's data. There is something at it after [`map`].
     pub fn root(&self) -> usize {
         self.head.root as usize

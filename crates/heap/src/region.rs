@@ -36,7 +36,7 @@ pub(crate) fn base(generation: usize) -> usize {
 }
 
 /// The generation that this process allocates in; none if nothing could be reserved.
-pub(crate) fn own_generation() -> Option<usize> {
+pub fn own_generation() -> Option<usize> {
     let own = OWN.load(Relaxed);
     (own != 0).then(|| (own - FIRST) / STRIDE)
 }

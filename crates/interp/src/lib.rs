@@ -38,7 +38,7 @@ pub mod spelling {
     pub use crate::space::repr::{float_repr, float_str, quote_bytes, quote_unicode};
 }
 
-pub use synthetic::{define_synthetic, type_object};
+pub use synthetic::{define_synthetic, type_object, type_objects_table};
 pub use testing::{RaisedInTest, TestItem, TestRun, Tests, run_test};
 
 use taipan_base::Program;

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use rustc_hash::FxHashMap;
 use taipan_base::Db;
 use taipan_graph::ObjId;
+use taipan_heap::StaticTable;
 use taipan_lltype::LLType;
 
 use crate::ObjData;
@@ -18,6 +19,11 @@ use crate::freeze::lltype_id;
 
 /// The low-level types that [`type_object`] was asked for.
 static TYPES: LazyLock<Mutex<FxHashMap<ObjId, LLType>>> = LazyLock::new(Mutex::default);
+
+/// The table of [`type_object`], which databases rely on.
+pub fn type_objects_table() -> StaticTable {
+    StaticTable::of(&TYPES)
+}
 
 /// The object that a low-level type is, in the image or not. Functions that are called
 /// while compiling know it.

@@ -11,9 +11,15 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use taipan_heap::StaticTable;
+
 use crate::{ArrayType, Field, FuncType, LLType, StructBody, StructId, StructType, TypeKind};
 
 static BODIES: LazyLock<Mutex<HashMap<Arc<str>, Arc<StructBody>>>> = LazyLock::new(Mutex::default);
+
+pub(crate) fn bodies_table() -> StaticTable {
+    StaticTable::of(&BODIES)
+}
 
 /// The body of a struct tied by [`Tie`]; none for other names.
 pub fn forward_body(name: &str) -> Option<Arc<StructBody>> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use serde::{Deserialize, Serialize};
 use taipan_graph::{IntKind, ObjId};
+use taipan_heap::StaticTable;
 
 /// A low-level type: primitive or container. Interned for the life of the process:
 /// copying is free and equality is identity. Hash and text depend on content only.
@@ -138,6 +139,11 @@ pub struct FuncType {
     pub args: Vec<LLType>,
     /// Type of the result.
     pub result: LLType,
+}
+
+/// The tables behind types: types are addresses in the first.
+pub fn type_tables() -> [StaticTable; 2] {
+    [StaticTable::of(&TABLE), crate::forward::bodies_table()]
 }
 
 static TABLE: LazyLock<Mutex<HashMap<TypeKind, &'static Interned>>> = LazyLock::new(Mutex::default);

@@ -39,7 +39,12 @@ pub fn command() -> clap::Command {
 
 /// Does what the process's arguments say and returns the exit code. Most commands end the
 /// process themselves, without freeing what they hold.
-pub fn main() -> ExitCode {
+///
+/// # Safety
+/// Nothing of the compiler has run in this process, and it has one thread.
+pub unsafe fn main() -> ExitCode {
+    // SAFETY: as the caller promises.
+    unsafe { taipan_driver::wake() };
     if let Some(ended) = taipan_driver::run_bundle() {
         return run::bundled(ended);
     }

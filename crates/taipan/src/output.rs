@@ -10,7 +10,7 @@ use crossterm::style::Stylize as _;
 use taipan_base::{Diagnostic, render_text};
 use taipan_driver::{
     Cache, CacheLimits, Config, Database, Failure, LoadOptions, Observer, Timings,
-    default_cache_folder, find_config, has_errors,
+    default_cache_folder, find_config, has_errors, woken,
 };
 
 use crate::args::Common;
@@ -48,7 +48,7 @@ impl Context {
     /// meant would do something else.
     pub(crate) fn new(common: &Common, target: Option<&Utf8Path>) -> Result<Context, i32> {
         let since = Instant::now();
-        let db = Database::default();
+        let db = woken().unwrap_or_default();
         let target = target.unwrap_or(Utf8Path::new("."));
         let config = sound_config(&db, target)?;
         if !common.no_cache && config.cache != Some(false) {

@@ -7,7 +7,7 @@ use super::{Key, KeyHasher};
 
 /// The identity of the running executable. Two executables that could make different
 /// entries have different ones.
-pub(super) fn build_id() -> Key {
+pub(crate) fn build_id() -> Key {
     static ID: LazyLock<Key> = LazyLock::new(|| {
         let mut h = KeyHasher::new("build");
         h.text(env!("CARGO_PKG_VERSION"));

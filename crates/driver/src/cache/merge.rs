@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 use camino::Utf8Path;
 
 use super::pack::Pack;
-use super::{CacheLimits, Key, open_packs, pack_files, write_pack};
+use super::{CacheLimits, Key, files_of_kind, open_packs, pack_files, write_pack};
+use crate::saved::EXTENSION;
 
 /// More packs than this are merged.
 const PACKS: usize = 8;
@@ -97,6 +98,11 @@ fn merge(own: &Path, packs: &[Pack], limit: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Memory that processes of a build have left.
+fn saved_files(folder: &Path) -> Vec<PathBuf> {
+    files_of_kind(folder, EXTENSION)
+}
+
 fn folder_size(folder: &Path) -> u64 {
     pack_files(folder)
         .iter()
@@ -146,7 +152,7 @@ fn remove_other_builds(folder: &Path, own: &Path, limit: u64) -> u64 {
         if ours + theirs <= limit {
             break;
         }
-        for p in pack_files(&f) {
+        for p in pack_files(&f).into_iter().chain(saved_files(&f)) {
             let _ = std::fs::remove_file(p);
         }
         remove_abandoned(&f);

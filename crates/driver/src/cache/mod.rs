@@ -36,6 +36,9 @@ pub use key::{Key, KeyHasher};
 use pack::{Pack, PackWriter, Stored};
 pub use place::{clean_cache, default_cache_folder};
 
+/// Identifies the running executable.
+pub(crate) use build_id::build_id as build_key;
+
 /// How much a cache may keep.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheLimits {
@@ -181,6 +184,11 @@ impl Cache {
         Ok(())
     }
 
+    /// The folder of this build, if it is on.
+    pub(crate) fn own_folder(&self) -> Option<&Path> {
+        Some(&self.0.as_ref()?.own)
+    }
+
     /// The folder, if it is on.
     pub fn folder(&self) -> Option<&Utf8Path> {
         Some(&self.0.as_ref()?.folder)
@@ -209,12 +217,17 @@ fn open_packs(folder: &Path) -> Arc<[Pack]> {
 
 /// Paths of the packs in a folder.
 fn pack_files(folder: &Path) -> Vec<PathBuf> {
+    files_of_kind(folder, "pack")
+}
+
+/// Paths of the files in a folder whose names end so, sorted.
+fn files_of_kind(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = entries
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "pack"))
+        .filter(|p| p.extension().is_some_and(|e| e == extension))
         .collect();
     files.sort();
     files

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::CACHE_FOLDER;
 
 use super::merge::is_build_folder;
+use crate::saved::EXTENSION;
 
 /// What marks a folder as one that Taipan made.
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
@@ -66,7 +67,10 @@ pub fn clean_cache(folder: &Utf8Path, dry_run: bool) -> io::Result<(usize, u64)>
         }
         for file in std::fs::read_dir(&build)? {
             let file = file?.path();
-            if file.extension().is_some_and(|e| e == "pack" || e == "tmp") {
+            if file
+                .extension()
+                .is_some_and(|e| e == "pack" || e == "tmp" || e == EXTENSION)
+            {
                 remove(&file)?;
             }
         }

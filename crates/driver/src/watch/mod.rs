@@ -23,7 +23,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_base::{Batch, Db, FileContents, FileWatcher, SHIPPED, WatchMode, WatchOptions, sync};
+use taipan_base::{
+    Batch, Db, FileContents, FileWatcher, WatchMode, WatchOptions, is_on_disk, sync,
+};
 
 use crate::{Database, Explainer, InternalError, QueryEvent, QuerySpan, RawSpan, Timings, guarded};
 
@@ -225,7 +227,7 @@ impl<T: Send + 'static> Watch<T> {
             .files()
             .known()
             .iter()
-            .filter(|(p, _)| !p.starts_with(SHIPPED))
+            .filter(|(p, _)| is_on_disk(p))
             .count()
     }
 
@@ -252,7 +254,7 @@ impl<T: Send + 'static> Watch<T> {
         self.busy = false;
         let known: Vec<Utf8PathBuf> = (self.db.files().known().into_iter())
             .map(|(path, _)| path)
-            .filter(|path| !path.starts_with(SHIPPED))
+            .filter(|path| is_on_disk(path))
             .collect();
         let new = self.watcher.follow(&known);
         // They were read before they were followed.

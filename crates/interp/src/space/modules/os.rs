@@ -2,6 +2,7 @@
 //! [`crate::space::written`].
 
 use camino::Utf8Path;
+use taipan_base::{ENVIRONMENT, environment_variables};
 
 use super::descriptors;
 use crate::space::builtin::{Args, Builtin};
@@ -339,8 +340,9 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
         it.heap.set_attr(m, name, Value::Int(i64::from(v)));
     }
     let mut environ = Dict::default();
-    for (name, value) in it.db.system().environment() {
-        environ.set_str(&name, Value::str(&value));
+    let file = (it.db.files()).get_for(it.db, it.program, Utf8Path::new(ENVIRONMENT));
+    for (name, value) in environment_variables(file.text(it.db)) {
+        environ.set_str(name, Value::str(value));
     }
     let environ = it.heap.alloc(ty::DICT, Kind::Dict(environ));
     it.heap.set_attr(m, "environ", Value::Ref(environ));

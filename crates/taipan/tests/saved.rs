@@ -1,0 +1,327 @@
+//! What a process leaves of its memory, and the next one goes on with: answers are those of a
+//! process that begins from nothing, and what did not change is not worked out again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// A program of some files, with its cache beside it.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+const TARGET: &str = "\
+import shapes, table
+print 'loading'
+
+def main(argv):
+    total = 0
+    for s in shapes.ALL:
+        total += s.area() + table.lookup(total)
+    print total
+    return 0
+
+def target(driver, args):
+    return main, None
+";
+
+const SHAPES: &str = "\
+class Shape(object):
+    def area(self):
+        raise NotImplementedError
+
+class Square(Shape):
+    def __init__(self, side):
+        self.side = side
+    def area(self):
+        return self.side * self.side
+
+ALL = [Square(i) for i in range(5)]
+";
+
+const TABLE: &str = "\
+import os
+KEYS = dict([(str(i), i) for i in range(100)])
+HOME = os.environ.get('SHAPES_HOME', 'nowhere')
+
+def lookup(n):
+    return KEYS.get(str(n % 100), 0) + len(HOME)
+";
+
+impl Project {
+    fn new() -> Project {
+        let p = Project {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        p.write("target.py", TARGET);
+        p.write("shapes.py", SHAPES);
+        p.write("table.py", TABLE);
+        p
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(self.dir.path());
+        command.args(["check", "target.py"]);
+        command.env("TAIPAN_SAVE_AFTER", "0");
+        command
+    }
+
+    /// The files of memory that are there.
+    fn memories(&self) -> Vec<PathBuf> {
+        self.files("memory")
+    }
+
+    fn files(&self, extension: &str) -> Vec<PathBuf> {
+        let mut all = Vec::new();
+        for build in fs::read_dir(self.dir.path().join(".taipan-cache"))
+            .into_iter()
+            .flatten()
+        {
+            let build = build.unwrap().path();
+            for file in fs::read_dir(build).into_iter().flatten() {
+                let file = file.unwrap().path();
+                if file.extension().is_some_and(|e| e == extension) {
+                    all.push(file);
+                }
+            }
+        }
+        all
+    }
+
+    /// Waits until nobody writes memory, of which there must be some.
+    fn wait(&self) -> PathBuf {
+        let since = Instant::now();
+        while self.memories().len() != 1 || !self.files("tmp").is_empty() {
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "nothing was saved"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.memories().remove(0)
+    }
+
+    /// Checks with the cache and without, which must not differ; the files that were parsed with
+    /// it.
+    fn compare(&self, environment: &[(&str, &str)]) -> (String, BTreeSet<String>) {
+        let log = self.dir.path().join("queries.log");
+        let mut with = self.command();
+        with.envs(environment.iter().copied());
+        with.arg("--log-queries").arg(&log);
+        let with = with.output().unwrap();
+        let mut without = self.command();
+        without.envs(environment.iter().copied());
+        let without = without.arg("--no-cache").output().unwrap();
+        assert_eq!(text(&with), text(&without));
+        (text(&with), parsed(&log))
+    }
+}
+
+fn text(o: &Output) -> String {
+    let seconds = regex::Regex::new(r" in \d+\.\d\d s").unwrap();
+    let error = String::from_utf8_lossy(&o.stderr);
+    let error = seconds.replace(&error, " in T s");
+    format!(
+        "{:?}\n{}{error}",
+        o.status.code(),
+        String::from_utf8_lossy(&o.stdout)
+    )
+}
+
+/// Names of the program's own files whose syntax was looked at anew.
+fn parsed(log: &Path) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for line in fs::read_to_string(log).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if line["query"] == "parse" && line["event"] == "executed" {
+            let key = line["key"].as_str().unwrap();
+            if !key.contains("<taipan>") {
+                let name = key.rsplit('/').next().unwrap();
+                files.insert(name.to_owned());
+            }
+        }
+    }
+    files
+}
+
+fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+    names.map(str::to_owned).into()
+}
+
+#[test]
+fn edits_are_all_that_is_worked_out() {
+    let p = Project::new();
+    let (told, files) = p.compare(&[]);
+    assert!(told.contains("loading"), "{told}");
+    assert_eq!(files, set(["shapes.py", "table.py", "target.py"]));
+    p.wait();
+
+    p.write(
+        "shapes.py",
+        &SHAPES.replace("* self.side", "* self.side * 2"),
+    );
+    let (told, files) = p.compare(&[]);
+    assert!(told.contains("loading"), "{told}");
+    assert_eq!(files, set(["shapes.py"]));
+    p.wait();
+
+    // From what the second process has left.
+    p.write("table.py", &TABLE.replace("+ len(HOME)", "+ len(HOME.x)"));
+    let (told, files) = p.compare(&[]);
+    assert!(told.contains("table.py:6"), "{told}");
+    assert_eq!(files, set(["table.py"]));
+    p.wait();
+
+    // A new file, which was looked for in vain before.
+    p.write("table.py", &TABLE.replace("import os", "import os, more"));
+    let (told, files) = p.compare(&[]);
+    assert!(told.contains("more"), "{told}");
+    assert_eq!(files, set(["table.py"]));
+    p.wait();
+    p.write("more.py", "X = 1\n");
+    let (told, files) = p.compare(&[]);
+    assert!(told.contains("no errors"), "{told}");
+    assert_eq!(files, set(["more.py"]));
+    p.wait();
+
+    // As it was once: known as a whole, or worked out.
+    p.write("table.py", TABLE);
+    p.compare(&[]);
+}
+
+#[test]
+fn memory_goes_on_for_so_many_processes() {
+    let p = Project::new();
+    p.compare(&[]);
+    for i in 0..12 {
+        p.wait();
+        p.write(
+            "shapes.py",
+            &SHAPES.replace("range(5)", &format!("range({})", i + 6)),
+        );
+        let (_, files) = p.compare(&[]);
+        // The last generation there can be is followed by a process that begins anew.
+        let all = set(["shapes.py", "table.py", "target.py"]);
+        assert!(
+            files == set(["shapes.py"]) || (i == 7 && files == all),
+            "{i}: {files:?}"
+        );
+    }
+}
+
+#[test]
+fn the_environment_is_the_one_there_is() {
+    let p = Project::new();
+    p.write(
+        "table.py",
+        &TABLE.replace("+ len(HOME)", "+ len(HOME)\nprint HOME\n"),
+    );
+    let (told, _) = p.compare(&[("SHAPES_HOME", "here")]);
+    assert!(told.contains("here\n"), "{told}");
+    p.wait();
+    let (told, files) = p.compare(&[("SHAPES_HOME", "there")]);
+    assert!(told.contains("there\n"), "{told}");
+    assert_eq!(files, set([]));
+}
+
+#[test]
+fn damage_makes_it_slower_only() {
+    let p = Project::new();
+    p.compare(&[]);
+    let memory = p.wait();
+    let sound = p.dir.path().join("sound");
+    fs::rename(&memory, &sound).unwrap();
+    let len = fs::metadata(&sound).unwrap().len();
+    let mut nth = 0;
+    let mut edited = |why: &str, all: bool| {
+        nth += 1;
+        p.write(
+            "shapes.py",
+            &SHAPES.replace("range(5)", &format!("range({})", nth + 5)),
+        );
+        let (told, files) = p.compare(&[]);
+        assert!(told.contains("no errors"), "{why}: {told}");
+        assert_eq!(files.len() == 3, all, "{why}");
+        p.wait();
+    };
+    fs::copy(&sound, &memory).unwrap();
+    edited("sound", false);
+    for at in [3, 40, 66_000, len / 3, len / 2, len - 1] {
+        fs::copy(&sound, &memory).unwrap();
+        let file = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&memory)
+            .unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[!byte[0]], at).unwrap();
+        edited(&format!("byte {at}"), true);
+    }
+    for part in [0, 70, 70_000, len - 1] {
+        fs::copy(&sound, &memory).unwrap();
+        let file = fs::File::options().write(true).open(&memory).unwrap();
+        file.set_len(part).unwrap();
+        edited(&format!("{part} bytes"), true);
+    }
+    fs::remove_file(&memory).unwrap();
+    fs::create_dir(&memory).unwrap();
+    p.write("shapes.py", SHAPES);
+    p.compare(&[]);
+}
+
+#[test]
+fn other_folders_and_options_have_memory_of_their_own() {
+    let p = Project::new();
+    p.compare(&[]);
+    p.wait();
+    fs::create_dir(p.dir.path().join("inner")).unwrap();
+    p.write(
+        "shapes.py",
+        &SHAPES.replace("return self.side", "return self.edge"),
+    );
+    let inner = |cache: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command.current_dir(p.dir.path().join("inner"));
+        text(
+            &command
+                .args(["check", "../target.py", cache])
+                .output()
+                .unwrap(),
+        )
+    };
+    let told = inner("--quiet");
+    assert!(told.contains("../shapes.py:9"), "{told}");
+    assert_eq!(
+        told,
+        text(&{
+            let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+            command.current_dir(p.dir.path().join("inner"));
+            command
+                .args(["check", "../target.py", "--quiet", "--no-cache"])
+                .output()
+                .unwrap()
+        })
+    );
+    let limited = p.command().args(["--step-limit", "10"]).output().unwrap();
+    assert!(text(&limited).contains("step"), "{}", text(&limited));
+}
+
+#[test]
+fn it_is_cleaned_away() {
+    let p = Project::new();
+    p.compare(&[]);
+    p.wait();
+    let mut clean = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    clean.current_dir(p.dir.path()).arg("clean");
+    assert!(clean.status().unwrap().success());
+    assert!(!p.dir.path().join(".taipan-cache").exists());
+}
