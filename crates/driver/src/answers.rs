@@ -29,9 +29,6 @@ use crate::{Checked, Database, Extent, Failure, Key, KeyHasher, UnreachedFunctio
 /// Kind of the entries that list files.
 const FILES: &str = "files";
 
-/// What checks are known by.
-const CHECK: &str = "check";
-
 /// What a command wants to know.
 pub(crate) struct Question<'a> {
     /// The query that it stands for, for the log; also the kind of the cache entry.
@@ -137,6 +134,7 @@ fn recall<R>(
             .record_restored(question.what, || question.program.target(db).to_string());
         return found;
     }
+    db.begin_work();
     let result = compute();
     // Headers and compiler are not among the files.
     let bytes = encode(&result).filter(|_| !taipan_base::asked_c_compiler());
@@ -215,25 +213,6 @@ fn step(db: &Database, at: Key, paths: &[Utf8PathBuf]) -> Key {
         h.text(p.as_str()).bytes(contents.as_bytes());
     }
     h.finish()
-}
-
-/// Whether the cache has what a check of a program says.
-pub fn is_check_known(db: &Database, program: Program) -> bool {
-    let (_, at) = walk(db, program);
-    let cache = db.cache();
-    cache
-        .get(CHECK, answer_key(at, &check_question(program)))
-        .is_some()
-}
-
-/// What a check wants to know.
-pub(crate) fn check_question(program: Program) -> Question<'static> {
-    Question {
-        what: CHECK,
-        program,
-        options: &[],
-        extent: true,
-    }
 }
 
 /// Writes down which files were asked for beyond those seen on the way to `at`.

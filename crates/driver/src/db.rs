@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,6 +15,7 @@ use taipan_base::{
 };
 
 use crate::drivers::JitMode;
+use crate::saved::SavedState;
 use crate::spans::{QuerySpan, RawSpan};
 use crate::stages::CodeMode;
 use crate::{Cache, Extent, Key, LoadOptions, Observer, QueryEvent, QueryLog};
@@ -44,6 +46,10 @@ struct Answers {
     taken: AtomicBool,
     /// No more are taken or kept.
     left: AtomicBool,
+    /// Something had to be worked out.
+    worked: AtomicBool,
+    /// What to go on with then, instead.
+    saved: OnceLock<SavedState>,
     /// How much the programs are that answers were taken of.
     extents: Mutex<FxHashMap<Program, Extent>>,
 }
@@ -153,6 +159,38 @@ impl Database {
     /// Has somebody told of what the database is at. The first one counts.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.log.observed().set(observer);
+    }
+
+    /// Has the process go on with what an earlier one has saved, once it comes to working out
+    /// something, and [`Database::save`] save what is worked out.
+    pub fn set_saved_state(&self, saved: SavedState) {
+        let _ = self.answers.saved.set(saved);
+    }
+
+    /// Notes that something is worked out from here on, if this process is the one that does it.
+    pub(crate) fn begin_work(&self) {
+        let first = !self.answers.worked.swap(true, Ordering::Relaxed);
+        if let Some(saved) = self.answers.saved.get()
+            && first
+            // That would be told again.
+            && !self.log.observed().has_told()
+        {
+            saved.resume();
+        }
+    }
+
+    /// Has a copy of this process write its memory for later ones, if something was worked out by
+    /// the command, which began then, and took long.
+    ///
+    /// # Safety
+    /// The process ends soon, and no other thread works on anything.
+    pub unsafe fn save(&'static self, since: Instant) {
+        if let Some(saved) = self.answers.saved.get()
+            && self.answers.worked.load(Ordering::Relaxed)
+        {
+            // SAFETY: as the caller promises.
+            unsafe { saved.save(self, since) };
+        }
     }
 
     /// Whether nobody has a clone.

@@ -48,7 +48,6 @@ mod unreached;
 mod value;
 pub mod watch;
 
-pub use answers::is_check_known;
 pub use bundle::{Built, build_with_jit, run_bundle};
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use compile::{

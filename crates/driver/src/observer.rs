@@ -4,7 +4,7 @@
 //! Nothing here has an influence on results. Stages say that they did one more thing of
 //! a kind ([`taipan_base::step`]), which is a number that others look at when they like.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use camino::Utf8Path;
@@ -54,6 +54,8 @@ struct Shared {
     phase: Mutex<&'static str>,
     done: AtomicUsize,
     expected: AtomicUsize,
+    /// Something was told of some import.
+    told: AtomicBool,
     /// What was told last of each program's import.
     imports: Mutex<FxHashMap<Program, Import>>,
 }
@@ -72,9 +74,15 @@ impl Observed {
         let _ = self.0.observer.set(observer);
     }
 
+    /// Whether whoever looks on was told what a program printed.
+    pub(crate) fn has_told(&self) -> bool {
+        self.0.told.load(Ordering::Relaxed)
+    }
+
     /// Whoever looks on was told of nothing yet.
     pub(crate) fn begin_anew(&self) {
         self.imports().clear();
+        self.0.told.store(false, Ordering::Relaxed);
     }
 
     fn observer(&self) -> Option<&dyn Observer> {
@@ -147,6 +155,7 @@ impl Observed {
         };
         drop(imports);
         if !told && !image.printed.is_empty() {
+            self.0.told.store(true, Ordering::Relaxed);
             observer.printed(program.target(db), &image.printed);
         }
     }
@@ -163,6 +172,7 @@ impl Observed {
         imports.insert(program, Import::Kept(printed.to_owned()));
         drop(imports);
         if !printed.is_empty() {
+            self.0.told.store(true, Ordering::Relaxed);
             observer.printed(program.target(db), printed);
         }
     }

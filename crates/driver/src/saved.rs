@@ -51,7 +51,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Address of the database that [`wake`] found; 0 if there is none, or it was taken.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Maps the memory that [`SavedState::resume`] has started this process with, if it has.
+/// Maps the memory that [`Database::set_saved_state`] has started this process with, if it has.
 /// [`woken`] gives what is in there.
 ///
 /// # Safety
@@ -104,7 +104,8 @@ pub struct SavedState {
 }
 
 impl SavedState {
-    /// The place for a command with these arguments. None where nothing is kept.
+    /// The place for a command with these arguments, whatever makes a difference to what it works
+    /// out. None where nothing is kept.
     pub fn new(
         cache: &Cache,
         command: &str,
@@ -132,7 +133,7 @@ impl SavedState {
 
     /// Starts this process again with what an earlier one has saved. Comes back if there is
     /// nothing, or if that fails: nothing is different then.
-    pub fn resume(&self) {
+    pub(crate) fn resume(&self) {
         if taipan_heap::own_generation() != Some(0) {
             return;
         }
@@ -165,7 +166,7 @@ impl SavedState {
     ///
     /// # Safety
     /// `db` lives as long as the process, which ends soon, and no other thread works on anything.
-    pub unsafe fn save(&self, db: &'static Database, since: Instant) {
+    pub(crate) unsafe fn save(&self, db: &'static Database, since: Instant) {
         let worth = std::env::var(WORTH_VARIABLE)
             .ok()
             .and_then(|ms| ms.parse().ok());

@@ -7,7 +7,7 @@ use taipan_base::{Db, Diagnostic, File, FileContents, Program, Severity, Span, T
 use taipan_code::{CodeKind, Instr};
 
 use crate::ahead;
-use crate::answers::{check_question, remember_check};
+use crate::answers::{Question, remember_check};
 use crate::late_writes::late_write_warnings;
 use crate::typing::typing_diagnostics;
 use crate::unreached::{UnreachedFunction, own_files, unreached};
@@ -137,7 +137,13 @@ pub fn check(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diag
 
 /// Checks a program.
 pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checked {
-    remember_check(db, &check_question(program), || {
+    let question = Question {
+        what: "check",
+        program,
+        options: &[],
+        extent: true,
+    };
+    remember_check(db, &question, || {
         let diagnostics = all_diagnostics(db, program, timings);
         let unreached = match entry_roots(db, program) {
             Ok(roots) if !has_errors(&diagnostics) => Some(unreached(db, roots)),

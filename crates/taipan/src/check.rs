@@ -6,9 +6,8 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, Program, render_json, render_sarif};
 use taipan_driver::{
-    Config, Database, Explainer, Extent, Failure, LoadOptions, Reader, SavedState, Timings,
-    checked as check_program, extent, find_targets, guarded, has_errors, is_check_known, load,
-    unreached_by_all,
+    Config, Database, Explainer, Extent, Failure, LoadOptions, Reader, Timings,
+    checked as check_program, extent, find_targets, guarded, has_errors, load, unreached_by_all,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
@@ -30,29 +29,18 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
     if !args.quiet && args.format == CheckFormat::Text {
         progress::begin(context.db.log());
     }
-    let saved = saved_state(args, context);
-    let (code, known) = check_all(args, context, saved.as_ref());
+    let paths: Vec<&str> = args.paths.iter().map(|p| p.as_str()).collect();
+    context.go_on("check", &paths);
+    let code = check_all(args, context);
     let code = context.finish(&args.common, code);
-    if let Some(saved) = saved
-        && !known
-    {
-        // SAFETY: the context is never freed, and everything is done.
-        unsafe { saved.save(&context.db, context.since) };
-    }
     if args.verbose {
         tell(&Explainer::default().round(&context.db).text(VERBOSE_LINES));
     }
+    context.leave();
     code
 }
 
-/// Where what a check like this one knows is kept for the next one.
-fn saved_state(args: &CheckArgs, context: &Context) -> Option<SavedState> {
-    let paths: Vec<&str> = args.paths.iter().map(|p| p.as_str()).collect();
-    SavedState::new(&context.db.cache(), "check", &paths, &context.load)
-}
-
-/// Checks, and returns the exit code and whether everything was known before.
-fn check_all(args: &CheckArgs, context: &mut Context, saved: Option<&SavedState>) -> (i32, bool) {
+fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
     let Context {
         db,
         load,
@@ -60,12 +48,7 @@ fn check_all(args: &CheckArgs, context: &mut Context, saved: Option<&SavedState>
         timings,
         since,
     } = context;
-    let targets = targets(args, db, config);
-    let known = saved.is_none() || (targets.as_ref()).is_ok_and(|t| is_known(t, db, load));
-    if let Some(saved) = saved.filter(|_| !known) {
-        saved.resume();
-    }
-    let checked = check_targets(targets, db, load, timings);
+    let checked = check_targets(targets(args, db, config), db, load, timings);
     let closing = (!args.quiet && args.format == CheckFormat::Text && !checked.programs.is_empty())
         .then(|| checked.closing(db, *since));
     progress::end();
@@ -83,15 +66,7 @@ fn check_all(args: &CheckArgs, context: &mut Context, saved: Option<&SavedState>
         )),
     };
     tell(&closing.unwrap_or_default());
-    (checked.exit_code().max(code), known)
-}
-
-/// Whether the cache has all answers there can be.
-fn is_known(targets: &[Utf8PathBuf], db: &Database, options: &LoadOptions) -> bool {
-    (targets.iter()).all(|t| match load(db, t, options) {
-        Ok(program) => is_check_known(db, program),
-        Err(_) => true,
-    })
+    checked.exit_code().max(code)
 }
 
 /// What checking some targets gave.

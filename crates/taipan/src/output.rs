@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use crossterm::style::Stylize as _;
 use taipan_base::{Diagnostic, render_text};
 use taipan_driver::{
-    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Observer, Timings,
+    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Observer, SavedState, Timings,
     default_cache_folder, find_config, has_errors, woken,
 };
 
@@ -96,6 +96,21 @@ impl Context {
             timings,
             since,
         })
+    }
+
+    /// Has the command go on with what an earlier one like it has left of its memory, and leave
+    /// its own ([`Context::leave`]). `arguments` are all that make a difference to what it works
+    /// out.
+    pub(crate) fn go_on(&self, command: &str, arguments: &[&str]) {
+        if let Some(saved) = SavedState::new(&self.db.cache(), command, arguments, &self.load) {
+            self.db.set_saved_state(saved);
+        }
+    }
+
+    /// Leaves the memory of a command, of which everything is done, to later ones.
+    pub(crate) fn leave(&'static self) {
+        // SAFETY: the process ends now, and its threads have nothing to do.
+        unsafe { self.db.save(self.since) };
     }
 
     /// Prints what `--timings` and `--log-queries` ask for, and keeps what later

@@ -68,6 +68,8 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     }
     context.load.checked = args.code.checks.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
+    let (level, jit) = (args.code.optimize.to_string(), args.code.jit.to_string());
+    context.go_on("build", &[args.target.as_str(), &level, &jit]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -81,7 +83,9 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         }
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common, code)
+    let code = context.finish(&args.common, code);
+    context.leave();
+    code
 }
 
 /// The line that tells what was made.

@@ -316,6 +316,61 @@ fn other_folders_and_options_have_memory_of_their_own() {
 }
 
 #[test]
+fn builds_go_on_as_well() {
+    let p = Project::new();
+    let build = |options: &[&str], output: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command
+            .current_dir(p.dir.path())
+            .env("TAIPAN_SAVE_AFTER", "0");
+        command
+            .args(["build", "target.py", "-o", output])
+            .args(options);
+        let told = command.output().unwrap();
+        assert!(told.status.success(), "{}", text(&told));
+        fs::read(p.dir.path().join(output)).unwrap()
+    };
+    build(&[], "first");
+    p.wait();
+    for (i, options) in [&[][..], &["--lldebug"], &["--jit"]].iter().enumerate() {
+        p.write(
+            "shapes.py",
+            &SHAPES.replace("range(5)", &format!("range({})", i + 6)),
+        );
+        let log = ["--log-queries", "queries.log"];
+        let made = build(&[&log, *options].concat(), "second");
+        // Other code is another matter.
+        let files = parsed(&p.dir.path().join("queries.log"));
+        assert_eq!(files.len() == 1, options.is_empty(), "{files:?}");
+        assert!(made == build(&[&["--no-cache"], *options].concat(), "third"));
+    }
+    let program = p.dir.path().join("second");
+    let ran = Command::new(program).output().unwrap();
+    assert_eq!(text(&ran), "Some(0)\n470\n");
+}
+
+#[test]
+fn what_was_printed_is_printed_once() {
+    let p = Project::new();
+    p.write("other.py", &TARGET.replace("loading", "another"));
+    let check = |options: &[&str]| {
+        let mut command = p.command();
+        command.arg("other.py").args(options);
+        text(&command.output().unwrap())
+    };
+    assert_eq!(check(&[]), check(&["--no-cache"]));
+    p.wait();
+    for i in 6..9 {
+        p.write(
+            "other.py",
+            &TARGET.replace("loading", &format!("number {i}")),
+        );
+        assert_eq!(check(&[]), check(&["--no-cache"]));
+        p.wait();
+    }
+}
+
+#[test]
 fn it_is_cleaned_away() {
     let p = Project::new();
     p.compare(&[]);
