@@ -8,7 +8,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::format::{BlockRow, Build, Head, take_word};
-use crate::region::{BLOCK, GENERATIONS, ROOM, base, note_mapped, own_generation};
+use crate::region::{
+    BLOCK, GENERATIONS, ROOM, base, note_mapped, own_generation, release_generation,
+    reserve_generation,
+};
 
 /// The addresses of the blocks that are mapped. Most of their pages were never touched by this
 /// process, so that the system does not tell of them.
@@ -55,6 +58,19 @@ struct Run {
     offset: u64,
 }
 
+/// The first so many generations, while nobody uses them: they are given back with it.
+#[derive(Default)]
+struct Place(usize);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for generation in 0..self.0 {
+            // SAFETY: nobody has been told of what is there.
+            unsafe { release_generation(generation) };
+        }
+    }
+}
+
 /// Maps the memory in a file, puts statics back, and compares all of it with its checksums,
 /// on as many threads as there are cores.
 ///
@@ -80,20 +96,25 @@ pub unsafe fn map(file: &File, build: Build) -> io::Result<Mapped> {
     let (statics, rows) = (table.split_at_checked(head.statics as usize)).ok_or_else(|| bad(""))?;
     let rows = block_rows(rows, head.generations as usize).ok_or_else(|| bad("addresses"))?;
     let blocks_at = head.blocks_at().ok_or_else(|| bad("sizes"))?;
-    let runs = runs(&rows, blocks_at);
-    for (i, run) in runs.iter().enumerate() {
-        if let Err(e) = map_run(file, run) {
-            unmap(&runs[..i]);
-            return Err(e);
+    let generations = head.generations as usize;
+    let mut place = Place::default();
+    for generation in 0..generations {
+        // What was allocated and never written to is in no block of the file.
+        if !reserve_generation(generation) {
+            return Err(io::Error::other("the addresses are taken"));
         }
+        place.0 = generation + 1;
+    }
+    for run in runs(&rows, blocks_at) {
+        map_run(file, &run)?;
     }
     if !is_sound(&rows) {
-        unmap(&runs);
         return Err(bad("a block is damaged"));
     }
     // SAFETY: the checksum says that these are the statics of this build.
     unsafe { put_back(statics) }.ok_or_else(|| bad("statics"))?;
-    note_mapped(head.generations as usize);
+    note_mapped(generations);
+    std::mem::forget(place);
     let _ = BLOCKS.set(rows.into_iter().map(|(address, _)| address).collect());
     Ok(mapped)
 }
@@ -133,11 +154,12 @@ fn runs(rows: &[(usize, u32)], mut offset: u64) -> Vec<Run> {
     runs
 }
 
+/// Puts a part of the file in its place.
 fn map_run(file: &File, run: &Run) -> io::Result<()> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let both = libc::PROT_READ | libc::PROT_WRITE;
     let len = run.blocks * BLOCK;
-    // SAFETY: a new mapping that replaces none.
+    // SAFETY: the addresses are reserved, and nothing is there.
     let at = unsafe {
         let fd = file.as_raw_fd();
         libc::mmap(
@@ -149,21 +171,9 @@ fn map_run(file: &File, run: &Run) -> io::Result<()> {
             run.offset as i64,
         )
     };
-    if at == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    if at as usize != run.address {
-        // SAFETY: the mapping just made, which nobody knows.
-        unsafe { libc::munmap(at, len) };
-        return Err(io::Error::other("the address is taken"));
-    }
-    Ok(())
-}
-
-fn unmap(runs: &[Run]) {
-    for run in runs {
-        // SAFETY: a mapping of `map_run`, of which nobody knows yet.
-        unsafe { libc::munmap(run.address as *mut _, run.blocks * BLOCK) };
+    match at == libc::MAP_FAILED {
+        true => Err(io::Error::last_os_error()),
+        false => Ok(()),
     }
 }
 

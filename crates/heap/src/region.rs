@@ -77,17 +77,7 @@ pub extern "C" fn reserve() {
         return;
     }
     let start = base(generation);
-    let flags =
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    let both = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping that replaces none.
-    let at = unsafe { libc::mmap(start as *mut _, ROOM, both, flags, -1, 0) };
-    if at as usize != start {
-        if at != libc::MAP_FAILED {
-            // A kernel that does not know the flag chose another place.
-            // SAFETY: the mapping just made, which nobody knows.
-            unsafe { libc::munmap(at, ROOM) };
-        }
+    if !reserve_generation(generation) {
         return;
     }
     for piece in (start..start + ROOM).step_by(PIECE) {
@@ -109,6 +99,31 @@ pub extern "C" fn reserve() {
             OWN.store(start, Relaxed);
         }
     }
+}
+
+/// Takes the addresses of a generation, which is empty then.
+pub(crate) fn reserve_generation(generation: usize) -> bool {
+    let flags =
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let both = libc::PROT_READ | libc::PROT_WRITE;
+    let start = base(generation);
+    // SAFETY: a new mapping that replaces none.
+    let at = unsafe { libc::mmap(start as *mut _, ROOM, both, flags, -1, 0) };
+    if at as usize != start && at != libc::MAP_FAILED {
+        // A kernel that does not know the flag chose another place.
+        // SAFETY: the mapping just made, which nobody knows.
+        unsafe { libc::munmap(at, ROOM) };
+    }
+    at as usize == start
+}
+
+/// Gives the addresses of a generation back, whatever is there.
+///
+/// # Safety
+/// Nobody refers to anything in it.
+pub(crate) unsafe fn release_generation(generation: usize) {
+    // SAFETY: as the caller promises; the range is that of `reserve_generation`.
+    unsafe { libc::munmap(base(generation) as *mut _, ROOM) };
 }
 
 /// Notes a block that cannot be saved.

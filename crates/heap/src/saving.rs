@@ -89,9 +89,8 @@ unsafe fn scratch(len: usize) -> Option<*mut u8> {
 /// Writes everything. Runs in the copy of a process that had other threads: nothing may be
 /// allocated here.
 unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Option<()> {
-    let own = base(head.generations as usize - 1);
     let statics_len: usize = statics.iter().map(|s| 16 + s.len.next_multiple_of(8)).sum();
-    let most = statics_len + (mapped_blocks().len() + ROOM / BLOCK) * size_of::<BlockRow>();
+    let most = statics_len + head.generations as usize * (ROOM / BLOCK) * size_of::<BlockRow>();
     // SAFETY: all pointers stay within the scratch memory, which is long enough for every block
     // there can be; what is read are this process's own statics and pages that exist.
     unsafe {
@@ -128,8 +127,10 @@ unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Optio
             rows.add(blocks).write_unaligned(row);
             blocks += 1;
         };
-        mapped_blocks().iter().for_each(|address| add(*address));
-        each_block_in_use(pages, own, add)?;
+        let mut mapped = mapped_blocks();
+        for generation in 0..head.generations as usize {
+            each_block_in_use(pages, base(generation), &mut mapped, &mut add)?;
+        }
         detach(fd);
         head.statics = statics_len as u64;
         head.blocks = blocks as u64;
@@ -162,8 +163,14 @@ unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Optio
     }
 }
 
-/// Calls `f` with the address of every block of a generation of which some page exists.
-unsafe fn each_block_in_use(pages: RawFd, base: usize, mut f: impl FnMut(usize)) -> Option<()> {
+/// Calls `f` with the address of every block of a generation that is mapped from a file, or of which
+/// some page exists. Takes the addresses of those that are mapped from the front of `mapped`.
+unsafe fn each_block_in_use(
+    pages: RawFd,
+    base: usize,
+    mapped: &mut &[usize],
+    mut f: impl FnMut(usize),
+) -> Option<()> {
     const PAGE: usize = 4096;
     const AT_ONCE: usize = 4096;
     // A page is in memory, or it is swapped out.
@@ -184,8 +191,13 @@ unsafe fn each_block_in_use(pages: RawFd, base: usize, mut f: impl FnMut(usize))
             return None;
         }
         for (i, block) in entries.chunks_exact(BLOCK / PAGE).enumerate() {
-            if block.iter().any(|e| e & EXISTS != 0) {
-                f(base + chunk + i * BLOCK);
+            let address = base + chunk + i * BLOCK;
+            let is_mapped = mapped.first() == Some(&address);
+            if is_mapped {
+                *mapped = &mapped[1..];
+            }
+            if is_mapped || block.iter().any(|e| e & EXISTS != 0) {
+                f(address);
             }
         }
     }

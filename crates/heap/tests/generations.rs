@@ -46,8 +46,13 @@ struct World {
     animals: Vec<Box<dyn Animal>>,
     call: fn(u32) -> u32,
     names: BTreeMap<String, &'static str>,
+    /// Most of it was never written to.
+    room: Vec<u64>,
     rounds: usize,
 }
+
+/// How much room there is for numbers: some megabytes.
+const ROOM: usize = 3 << 20;
 
 fn twice(n: u32) -> u32 {
     2 * n
@@ -60,6 +65,7 @@ impl World {
             animals: vec![Box::new(Dog("Rex".to_owned()))],
             call: twice,
             names: BTreeMap::new(),
+            room: Vec::with_capacity(ROOM),
             rounds: 0,
         };
         for n in 0..100_000 {
@@ -78,6 +84,9 @@ impl World {
             self.numbers
                 .insert(n + 100_000 * (self.rounds as u32 + 1), vec![n]);
         }
+        // Each round writes elsewhere.
+        self.room
+            .resize(ROOM / (GENERATIONS + 1) * self.rounds, self.rounds as u64);
         let name: &'static str = format!("round {}", self.rounds).leak();
         self.animals.push(Box::new(Dog(name.to_owned())));
         TABLE.lock().unwrap().insert(name.to_owned(), name);
@@ -99,6 +108,9 @@ impl World {
             assert!(items.iter().all(|i| *i == n));
         }
         assert_eq!(self.numbers.len(), 110_000);
+        let piece = ROOM / (GENERATIONS + 1);
+        assert_eq!(self.room.len(), piece * rounds);
+        assert!((self.room.iter().enumerate()).all(|(i, n)| *n == (i / piece + 1) as u64));
         let table = TABLE.lock().unwrap();
         assert_eq!(table.len(), rounds);
         for (name, known) in &self.names {
