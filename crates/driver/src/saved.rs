@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use taipan_heap::{GENERATION_VARIABLE, Mapped, Saving, StaticTable};
@@ -35,7 +35,7 @@ use crate::{Cache, Database, KeyHasher, LoadOptions};
 /// What a file name of saved memory ends with.
 pub(crate) const EXTENSION: &str = "memory";
 
-/// A command that took less starts from nothing as well next time.
+/// A command that took less starts from nothing next time, or from where it has started itself.
 const WORTH_SAVING: Duration = Duration::from_secs(1);
 
 /// The environment variable that sets another duration, in milliseconds: for tests of Taipan
@@ -50,6 +50,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Address of the database that [`wake`] found; 0 if there is none, or it was taken.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Milliseconds that the command took which began from nothing and left what [`wake`] found; 0 if
+/// nothing was found.
+static FIRST_TOOK: AtomicU64 = AtomicU64::new(0);
 
 /// Maps the memory that [`Database::set_saved_state`] has started this process with, if it has.
 /// [`woken`] gives what is in there.
@@ -70,7 +74,10 @@ pub unsafe fn wake() {
     let Ok(file) = File::open(&path) else { return };
     // SAFETY: as the caller promises.
     match unsafe { taipan_heap::map(&file, build()) } {
-        Ok(mapped) => WOKEN.store(mapped.root(), Ordering::Relaxed),
+        Ok(mapped) => {
+            WOKEN.store(mapped.root(), Ordering::Relaxed);
+            FIRST_TOOK.store(mapped.note(), Ordering::Relaxed);
+        }
         // Whatever is in it, it is of no use.
         Err(_) => drop(fs::remove_file(path)),
     }
@@ -167,12 +174,21 @@ impl SavedState {
     /// # Safety
     /// `db` lives as long as the process, which ends soon, and no other thread works on anything.
     pub(crate) unsafe fn save(&self, db: &'static Database, since: Instant) {
-        let worth = std::env::var(WORTH_VARIABLE)
+        let took = since.elapsed();
+        let first_took = FIRST_TOOK.load(Ordering::Relaxed);
+        // What goes on with saved memory leaves it as it is, which the next one can go on with as
+        // well, as long as the edits since then do not add up.
+        let worth = WORTH_SAVING.max(Duration::from_millis(first_took) / 2);
+        let wanted = std::env::var(WORTH_VARIABLE)
             .ok()
             .and_then(|ms| ms.parse().ok());
-        if since.elapsed() < worth.map_or(WORTH_SAVING, Duration::from_millis) || !db.is_alone() {
+        if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
             return;
         }
+        let note = match first_took {
+            0 => took.as_millis() as u64,
+            first => first,
+        };
         // SAFETY: as the caller promises; a database refers to the heap, to what the executable
         // has, and to these statics. What it says of files and of the cache is made anew.
         let done = self.make_room().and_then(|(file, path)| unsafe {
@@ -181,6 +197,7 @@ impl SavedState {
                 path: &path,
                 complete: &self.path,
                 build: build(),
+                note,
                 root: std::ptr::from_ref(db) as usize,
                 statics: &statics(),
             })

@@ -130,6 +130,24 @@ fn nothing_changed() {
     check("/main.py", "n * 2 + 1", "n * 2 + 1", &expect![[""]]);
 }
 
+/// Tools name what they write by what is there already.
+const NUMBERED: &str = "\
+import os
+NUMBER = len(os.listdir('/tmp'))
+os.mkdir('/tmp/session-%d' % NUMBER)
+NAMES = os.listdir('/tmp')
+
+def entry_point(argv):
+    print NAMES[0]
+    return NUMBER
+";
+
+#[test]
+fn what_others_put_into_the_temporary_folder() {
+    let mut bench = Workbench::new(&[("/main.py", NUMBERED), ("/tmp/one", "")]);
+    assert_eq!(bench.edit("/tmp/two", ""), "");
+}
+
 #[test]
 fn one_body() {
     check(

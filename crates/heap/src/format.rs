@@ -23,6 +23,8 @@ pub(crate) type Build = [u8; 16];
 pub(crate) struct Head {
     pub(crate) magic: [u8; 16],
     pub(crate) build: Build,
+    /// Whatever the caller wants to know without mapping anything.
+    pub(crate) note: u64,
     /// Where the caller's data begin.
     pub(crate) root: u64,
     /// Generations in the file.
@@ -47,10 +49,11 @@ pub(crate) struct BlockRow {
 }
 
 impl Head {
-    pub(crate) fn new(build: Build, root: usize, generations: usize) -> Head {
+    pub(crate) fn new(build: Build, note: u64, root: usize, generations: usize) -> Head {
         Head {
             magic: MAGIC,
             build,
+            note,
             root: root as u64,
             generations: generations as u64,
             statics: 0,

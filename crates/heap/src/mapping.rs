@@ -39,6 +39,11 @@ impl Mapped {
         (whole && sound).then_some(Mapped { head })
     }
 
+    /// What the writer noted.
+    pub fn note(&self) -> u64 {
+        self.head.note
+    }
+
     /// The address of the writer's data. There is something at it after [`map`].
     pub fn root(&self) -> usize {
         self.head.root as usize

@@ -22,6 +22,8 @@ pub struct Saving<'a> {
     pub complete: &'a Path,
     /// Which executable this is.
     pub build: Build,
+    /// What [`Mapped::note`](crate::Mapped::note) tells.
+    pub note: u64,
     /// Address of what [`Mapped::root`](crate::Mapped::root) tells.
     pub root: usize,
     /// What belongs to it besides the heap.
@@ -43,7 +45,7 @@ pub unsafe fn save(what: &Saving<'_>) -> io::Result<()> {
     };
     let path = CString::new(what.path.as_os_str().as_bytes())?;
     let complete = CString::new(what.complete.as_os_str().as_bytes())?;
-    let head = Head::new(what.build, what.root, generation + 1);
+    let head = Head::new(what.build, what.note, what.root, generation + 1);
     // SAFETY: the copy calls nothing but the system, and ends.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),

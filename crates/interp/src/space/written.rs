@@ -14,8 +14,8 @@ use taipan_base::FileContents;
 use super::Interp;
 use crate::queries::{FileState, file_state};
 
-/// The folder for temporary files, taken to be there: looking would make all that others
-/// put into it count as the program's input.
+/// The folder for temporary files, taken to be there, and to hold what the program has put
+/// into it: looking would make all that others put into it count as the program's input.
 const TEMPORARY: &str = "/tmp";
 
 /// What a program has written, by absolute path.
@@ -168,6 +168,7 @@ impl Interp<'_> {
         }
         let mut names: Vec<Box<str>> = match self.written.0.get(path) {
             Some(_) => Vec::new(),
+            None if path == TEMPORARY => Vec::new(),
             None => match self.file_at(path).contents(self.db) {
                 FileContents::Directory(names) => names.to_vec(),
                 _ => Vec::new(),
