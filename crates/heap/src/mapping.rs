@@ -134,7 +134,7 @@ fn block_rows(bytes: &[u8], generations: usize) -> Option<Vec<(usize, u32)>> {
         let address = address as usize;
         let inside =
             (0..generations).any(|g| address >= base(g) && address <= base(g) + ROOM - BLOCK);
-        if !inside || address % BLOCK != 0 || address <= last {
+        if !inside || !address.is_multiple_of(BLOCK) || address <= last {
             return None;
         }
         last = address;
