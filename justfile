@@ -52,6 +52,13 @@ bench-lsp SIZE:
 bench-edits *SIZES:
     cargo bench -p taipan-benches --bench edits -- {{SIZES}}
 
+# Speed: what edits of real programs cost in an editor and in watch mode (a checkout of PySOM)
+bench-latency PYSOM:
+    cargo build --release -p taipan
+    benches/edit-latency.py server quill {{PYSOM}}
+    benches/edit-latency.py check quill {{PYSOM}}
+    benches/edit-latency.py run quill {{PYSOM}}
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

@@ -172,6 +172,60 @@ pub fn code(db: &dyn Db, id: CodeId) -> Arc<Code> {
     }
 }
 
+/// What a code object tells of how its function is called: stays equal when the rest of
+/// the body changes, so that who looks at a function without running it need not look again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodeSignature {
+    /// Last part of the qualified name.
+    pub name: Box<str>,
+    /// Number of positional parameters.
+    pub argcount: u32,
+    /// Whether it takes `*args`.
+    pub varargs: bool,
+    /// Whether it takes `**kwargs`.
+    pub varkeywords: bool,
+    /// Whether calling it makes a generator.
+    pub generator: bool,
+    /// The docstring.
+    pub doc: Option<CodeConst>,
+}
+
+/// The signature of a code.
+#[salsa::tracked(returns(clone))]
+pub fn code_signature(db: &dyn Db, id: CodeId) -> Arc<CodeSignature> {
+    let code = code(db, id);
+    Arc::new(CodeSignature {
+        name: code.name.clone(),
+        argcount: code.argcount,
+        varargs: code.varargs,
+        varkeywords: code.varkeywords,
+        generator: code.generator,
+        doc: code.doc.map(|at| code.consts[at as usize].clone()),
+    })
+}
+
+/// The names of a code's variables: stays equal when only what is done with them changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodeVariables {
+    /// Fast locals, the parameters first.
+    pub locals: Vec<Box<str>>,
+    /// Locals that inner functions capture.
+    pub cells: Vec<Box<str>>,
+    /// Captured variables of outer functions.
+    pub frees: Vec<Box<str>>,
+}
+
+/// The variables of a code.
+#[salsa::tracked(returns(clone))]
+pub fn code_variables(db: &dyn Db, id: CodeId) -> Arc<CodeVariables> {
+    let code = code(db, id);
+    Arc::new(CodeVariables {
+        locals: code.locals.clone(),
+        cells: code.cells.iter().map(|(name, _)| name.clone()).collect(),
+        frees: code.frees.clone(),
+    })
+}
+
 /// All codes of a file, with their ids, in source order. For whoever depends on most
 /// functions of a program: one dependency per file, and the value tells which of them
 /// changed.

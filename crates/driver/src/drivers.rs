@@ -18,7 +18,7 @@ use taipan_rtyper::func_sym_of;
 
 use crate::hints::jit_attributes;
 use crate::lowlevel_errors;
-use crate::reach::reachable_here;
+use crate::reach::rtyped_functions;
 use crate::stages::{
     GraphStage, LLFunction, StageProgram, jit_effects, jit_graph, root_syms, rtyped,
 };
@@ -123,15 +123,14 @@ fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
 /// their functions.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
-    let entries = match root_syms(db, roots) {
-        Ok(entries) => entries,
-        Err(e) => return Err(crate::compile::typer_diagnostic(e)),
-    };
-    let functions = reachable_here(db, roots, GraphStage::Rtyped, &entries).functions;
+    if let Err(e) = root_syms(db, roots) {
+        return Err(crate::compile::typer_diagnostic(e));
+    }
+    let functions = rtyped_functions(db, roots);
     let mut found: Vec<(ObjId, DriverInfo)> = Vec::new();
     // Drivers whose loops close in functions that have not the merge point as well.
     let mut elsewhere: BTreeSet<ObjId> = BTreeSet::new();
-    for f in functions {
+    for f in functions.iter() {
         let key = LLFunction::new(db, roots, f.clone());
         let all = marked(db, key);
         let own = |d: ObjId| {

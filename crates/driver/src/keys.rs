@@ -28,7 +28,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" | "assigned_in" => {
             File::from_id(id).path(db).to_string()
         }
-        "code" | "code_spans" => {
+        "code" | "code_spans" | "code_signature" | "code_variables" => {
             let code = CodeId::from_id(id);
             let file = code.file(db).map_or("<text>", |f| f.path(db).as_str());
             match code.nth(db) {

@@ -14,7 +14,7 @@ use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
 
 use crate::drivers::jit_drivers;
-use crate::reach::reachable_here;
+use crate::reach::rtyped_functions;
 use crate::stages::{GraphStage, StageProgram, root_syms};
 
 /// A class of a program.
@@ -35,7 +35,7 @@ fn late_writes(db: &dyn Db, roots: Roots) -> Arc<[LateWrite]> {
     let Ok(entries) = root_syms(db, roots) else {
         return Arc::default();
     };
-    let functions = reachable_here(db, roots, GraphStage::Rtyped, &entries).functions;
+    let functions = rtyped_functions(db, roots);
     let program = StageProgram::new(db, roots, GraphStage::Rtyped);
     taipan_jit::late_writes(&program, &entries, &functions).into()
 }

@@ -1,5 +1,9 @@
 //! What a program consists of: functions and prebuilt data that its entries refer to.
 
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic};
@@ -10,7 +14,8 @@ use taipan_rtyper::{StaticKey, func_key, static_data};
 use crate::Database;
 use crate::parallel::{par_map, par_steps};
 use crate::stages::{
-    GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped, simplified_mentions,
+    GraphStage, LLFunction, StageProgram, optimized_mentions, root_syms, rtyped,
+    simplified_mentions,
 };
 
 /// What a program consists of at a stage.
@@ -88,6 +93,17 @@ pub(crate) fn reachable_here(
         let statics = statics.iter().map(|sym| data_references(db, roots, sym));
         functions.chain(statics).collect()
     })
+}
+
+/// The functions that the entries of a program refer to, directly or not, as the RTyper makes
+/// them: walked over once for all who look at each of them. None where there are no entries.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn rtyped_functions(db: &dyn Db, roots: Roots) -> Arc<[FuncSym]> {
+    let Ok(entries) = root_syms(db, roots) else {
+        return Arc::default();
+    };
+    let all = reachable_here(db, roots, GraphStage::Rtyped, &entries);
+    all.functions.into()
 }
 
 /// Those of some functions that reach one that is wanted, by calls or through prebuilt data,

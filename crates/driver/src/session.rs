@@ -146,7 +146,9 @@ pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checke
     remember_check(db, &question, || {
         let diagnostics = all_diagnostics(db, program, timings);
         let unreached = match entry_roots(db, program) {
-            Ok(roots) if !has_errors(&diagnostics) => Some(unreached(db, roots)),
+            Ok(roots) if !has_errors(&diagnostics) => {
+                Some(timings.phase("unreached", || unreached(db, roots)))
+            }
             _ => None,
         };
         Checked {
@@ -179,9 +181,10 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                     all.extend(timings.phase("rtype", || typing_diagnostics(db, roots)));
                 }
                 if !has_errors(&all) {
-                    all.extend(late_write_warnings(db, roots));
-                    let dead = taipan_annotator::dead_operation_warnings(db, roots);
-                    all.extend(dead.iter().cloned());
+                    let late = || late_write_warnings(db, roots);
+                    all.extend(timings.phase("late writes", late));
+                    let dead = || taipan_annotator::dead_operation_warnings(db, roots);
+                    all.extend(timings.phase("dead code", dead).iter().cloned());
                 }
             }
             Err(d) => all.push(placed(db, program, d)),

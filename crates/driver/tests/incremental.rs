@@ -602,3 +602,59 @@ fn memo_calls_inside_memo_calls() {
         assert!(bench.compile() == first);
     }
 }
+
+/// What import time looks at without running it is not run again for the rest of its body.
+#[test]
+fn wall_inspected() {
+    let files: [(&str, &str); 1] = [(
+        "/main.py",
+        "\
+def scale(n, factor):
+    'Multiplies.'
+    return n * factor
+
+def describe(f):
+    code = f.func_code
+    return code.co_name, code.co_argcount, code.co_varnames, code.co_flags, f.__doc__
+
+WHAT = describe(scale)
+
+def entry_point(argv):
+    print scale(len(argv), WHAT[1])
+    return 0
+",
+    )];
+    let mut bench = Workbench::new(&files);
+    let text = files[0].1;
+    let body = text.replace("n * factor", "n * factor + 1");
+    expect![[r#"
+        code /main.py:scale
+        exceptions main.entry_point
+        flow_graph main.scale
+        gc main.entry_point
+        machine_code main.entry_point
+        module_codes /main.py
+        optimized main.entry_point
+        optimized main.scale
+        parse /main.py
+        rtyped_graph main.scale
+        simplified main.scale
+        solve /main.py
+    "#]]
+    .assert_eq(&bench.edit("/main.py", &body));
+    let variable = body.replace("    return n *", "    more = n\n    return more *");
+    expect![[r#"
+        code /main.py:scale
+        flow_graph main.entry_point
+        flow_graph main.scale
+        image /main.py
+        module_codes /main.py
+        optimized main.entry_point
+        optimized main.scale
+        parse /main.py
+        rtyped_graph main.scale
+        simplified main.scale
+        solve /main.py
+    "#]]
+    .assert_eq(&bench.edit("/main.py", &variable));
+}

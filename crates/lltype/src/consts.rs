@@ -1,9 +1,10 @@
 //! Constants of low-level graphs, names of functions and of prebuilt data.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation, Wide};
 
@@ -146,8 +147,28 @@ impl LLConst {
 
 /// The name of a low-level function: what it is made from. Equal names mean equal
 /// graphs for a given program, and for [`FuncKind::Helper`] for every program.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct FuncSym(Arc<FuncSymData>);
+#[derive(Clone)]
+pub struct FuncSym(Arc<Hashed>);
+
+/// The name with its hash: names are keys of most tables, and long.
+struct Hashed {
+    hash: u64,
+    data: FuncSymData,
+}
+
+impl PartialEq for FuncSym {
+    fn eq(&self, other: &FuncSym) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.data == other.0.data
+    }
+}
+
+impl Eq for FuncSym {}
+
+impl Hash for FuncSym {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
 
 /// Parts of a [`FuncSym`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -223,26 +244,28 @@ pub enum HelperArg {
 impl FuncSym {
     /// Names a function.
     pub fn new(kind: FuncKind, ty: FuncType) -> FuncSym {
-        FuncSym(Arc::new(FuncSymData { kind, ty }))
+        let data = FuncSymData { kind, ty };
+        let hash = FxBuildHasher.hash_one(&data);
+        FuncSym(Arc::new(Hashed { hash, data }))
     }
 
     /// What it is made from.
     pub fn kind(&self) -> &FuncKind {
-        &self.0.kind
+        &self.0.data.kind
     }
 
     pub(crate) fn data(&self) -> &FuncSymData {
-        &self.0
+        &self.0.data
     }
 
     /// Its type.
     pub fn ty(&self) -> &FuncType {
-        &self.0.ty
+        &self.0.data.ty
     }
 
     /// Type of a pointer to it.
     pub fn ptr_type(&self) -> LLType {
-        LLType::new(TypeKind::Func(self.0.ty.clone())).ptr()
+        LLType::new(TypeKind::Func(self.ty().clone())).ptr()
     }
 
     /// Name for people.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::dict::Name;
 use super::heap::{Kind, Ref};
+use super::run::constant;
 use super::types::ty;
 use super::value::{Method, Value};
 use super::{Interp, R};
@@ -310,34 +311,35 @@ impl Interp<'_> {
 
     fn code_attr(&mut self, id: taipan_code::CodeId, name: &str) -> Option<Value> {
         let names = |v: &[Box<str>]| Value::tuple(v.iter().map(|n| Value::str(n)).collect());
-        let body = self.body(id);
-        let code = &body.code;
+        // Looking is not running: each answer depends on no more of the body than it tells.
+        let signature = || taipan_code::code_signature(self.db, id);
+        let variables = || taipan_code::code_variables(self.db, id);
         Some(match name {
-            "co_name" => Value::str(&code.name),
-            "co_argcount" => Value::Int(i64::from(code.argcount)),
-            "co_varnames" => names(&code.locals),
-            "co_nlocals" => Value::from(code.locals.len()),
-            "co_names" => names(&code.names),
-            "co_freevars" => names(&code.frees),
-            "co_cellvars" => Value::tuple(code.cells.iter().map(|(n, _)| Value::str(n)).collect()),
-            "co_consts" => Value::tuple(body.consts.to_vec()),
-            "co_flags" => Value::Int(
-                0x43 | if code.varargs { 4 } else { 0 }
-                    | if code.varkeywords { 8 } else { 0 }
-                    | if code.generator { 0x20 } else { 0 },
-            ),
+            "co_name" => Value::str(&signature().name),
+            "co_argcount" => Value::Int(i64::from(signature().argcount)),
+            "co_varnames" => names(&variables().locals),
+            "co_nlocals" => Value::from(variables().locals.len()),
+            "co_names" => names(&self.body(id).code.names),
+            "co_freevars" => names(&variables().frees),
+            "co_cellvars" => names(&variables().cells),
+            "co_consts" => Value::tuple(self.body(id).consts.to_vec()),
+            "co_flags" => {
+                let code = signature();
+                Value::Int(
+                    0x43 | if code.varargs { 4 } else { 0 }
+                        | if code.varkeywords { 8 } else { 0 }
+                        | if code.generator { 0x20 } else { 0 },
+                )
+            }
             "co_filename" => Value::str(&self.file_name(id)),
             "co_firstlineno" => Value::from(self.line_of(id, None)),
             _ => return None,
         })
     }
 
-    fn docstring(&mut self, id: taipan_code::CodeId) -> Value {
-        let body = self.body(id);
-        match body.code.doc {
-            Some(i) => body.consts[i as usize].clone(),
-            None => Value::None,
-        }
+    fn docstring(&self, id: taipan_code::CodeId) -> Value {
+        let signature = taipan_code::code_signature(self.db, id);
+        signature.doc.as_ref().map_or(Value::None, constant)
     }
 
     fn class_object_attr(&mut self, r: Ref, meta: Ref, name: &str) -> R<Option<Value>> {

@@ -175,7 +175,7 @@ impl Interp<'_> {
 }
 
 /// A constant of a code as a value.
-fn constant(c: &CodeConst) -> Value {
+pub(crate) fn constant(c: &CodeConst) -> Value {
     match c {
         CodeConst::None | CodeConst::Code(_) => Value::None,
         CodeConst::Bool(b) => Value::Bool(*b),
