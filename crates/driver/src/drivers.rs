@@ -8,7 +8,7 @@ use std::sync::Arc;
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ObjData, Object};
+use taipan_interp::{ModuleName, ObjData, Object, module_named};
 use taipan_jit::{
     DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
     OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
@@ -123,6 +123,11 @@ fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
 /// their functions.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
+    // Without the class there are none, and most programs need not be looked through.
+    let jit = ModuleName::new(db, roots.program(db), "rpython.rlib.jit");
+    if module_named(db, jit).is_none() {
+        return Ok(Arc::default());
+    }
     if let Err(e) = root_syms(db, roots) {
         return Err(crate::compile::typer_diagnostic(e));
     }

@@ -277,7 +277,7 @@ fn build_keeps_an_executable_up_to_date() {
 fn keys_on_a_terminal() {
     let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
     let mut w = Watched::start_on_terminal(&dir, &["run", "main.py"]);
-    let before = w.terminal_mode();
+    let before = w.mode_before;
     w.shows("value 10");
     w.shows("ended with exit code 0");
     w.shows("q quit");
@@ -294,7 +294,7 @@ fn keys_on_a_terminal() {
 fn interrupts_on_a_terminal() {
     let dir = project(&[("main.py", TURNS)]);
     let mut w = Watched::start_on_terminal(&dir, &["run", "main.py"]);
-    let before = w.terminal_mode();
+    let before = w.mode_before;
     w.shows("turn 2 old");
     w.press("\x03");
     assert_eq!(w.exit_code(), Some(128 + libc::SIGINT));

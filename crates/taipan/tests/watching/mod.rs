@@ -72,12 +72,24 @@ pub(crate) struct Watched {
     stderr: Stream,
     seen: (usize, usize),
     terminal: Option<(OwnedFd, OwnedFd)>,
+    /// The terminal's mode before anything was started on it.
+    pub(crate) mode_before: Option<[u32; 3]>,
 }
 
 fn command(dir: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
     command.current_dir(dir.path()).arg("watch").args(args);
     command
+}
+
+/// Flags of a terminal's mode.
+fn mode_of(terminal: &OwnedFd) -> [u32; 3] {
+    // SAFETY: reads into a value of this frame.
+    unsafe {
+        let mut mode = std::mem::zeroed::<libc::termios>();
+        assert_eq!(libc::tcgetattr(terminal.as_raw_fd(), &raw mut mode), 0);
+        [mode.c_iflag, mode.c_oflag, mode.c_lflag]
+    }
 }
 
 impl Watched {
@@ -110,6 +122,7 @@ impl Watched {
             folder: dir.path().to_owned(),
             seen: (0, 0),
             terminal: None,
+            mode_before: None,
         }
     }
 
@@ -141,6 +154,7 @@ impl Watched {
                 Ok(())
             });
         }
+        let mode_before = Some(mode_of(&theirs));
         let child = command.spawn().unwrap();
         let screen = Stream::read(fs::File::from(ours.try_clone().unwrap()));
         Watched {
@@ -150,6 +164,7 @@ impl Watched {
             stderr: screen,
             seen: (0, 0),
             terminal: Some((ours, theirs)),
+            mode_before,
         }
     }
 
@@ -197,15 +212,9 @@ impl Watched {
         terminal.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Flags of the terminal's mode.
-    pub(crate) fn terminal_mode(&self) -> [u32; 3] {
-        let (_, theirs) = self.terminal.as_ref().unwrap();
-        // SAFETY: reads into a value of this frame.
-        unsafe {
-            let mut mode = std::mem::zeroed::<libc::termios>();
-            assert_eq!(libc::tcgetattr(theirs.as_raw_fd(), &raw mut mode), 0);
-            [mode.c_iflag, mode.c_oflag, mode.c_lflag]
-        }
+    /// Flags of the terminal's mode, if there is one.
+    pub(crate) fn terminal_mode(&self) -> Option<[u32; 3]> {
+        self.terminal.as_ref().map(|(_, theirs)| mode_of(theirs))
     }
 
     pub(crate) fn signal(&self, number: i32) {
