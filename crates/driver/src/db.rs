@@ -210,7 +210,8 @@ impl Database {
             .map(|(path, _)| path)
             .filter(|path| !path.starts_with(SHIPPED))
             .collect();
-        sync(&mut self, &known);
+        let changed = sync(&mut self, &known);
+        tracing::debug!("changed since: {changed:?}");
         self.first = salsa::plumbing::current_revision(&self);
         self
     }

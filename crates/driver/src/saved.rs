@@ -36,7 +36,7 @@ use crate::{Cache, Database, KeyHasher, LoadOptions};
 pub(crate) const EXTENSION: &str = "memory";
 
 /// A command that took less starts from nothing next time, or from where it has started itself.
-const WORTH_SAVING: Duration = Duration::from_secs(1);
+const WORTH_SAVING: Duration = Duration::from_millis(500);
 
 /// The environment variable that sets another duration, in milliseconds: for tests of Taipan
 /// itself.
