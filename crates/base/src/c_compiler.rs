@@ -2,8 +2,9 @@
 //! what it prints is the answer (RPython: `rffi_platform`). Answers are kept in a folder
 //! of the user's, by question.
 
+use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -78,7 +79,25 @@ fn compile_and_run(cc: &str, source: &str, options: &[String], work: &Path) -> C
     Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
 }
 
-/// A folder that only this user can write to.
+/// Bytes that this user's processes know, and nobody else: made when they are first asked for.
+pub fn user_secret() -> io::Result<[u8; 16]> {
+    let path = own_folder()?.join("secret");
+    if !path.exists() {
+        let mut secret = [0; 16];
+        fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+        let new = path.with_extension(std::process::id().to_string());
+        fs::write(&new, secret)?;
+        // Whoever comes first has made it.
+        let _ = fs::hard_link(&new, &path);
+        fs::remove_file(&new)?;
+    }
+    let known = fs::read(path)?;
+    known
+        .try_into()
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+/// A folder that only this user can read or write to.
 fn own_folder() -> io::Result<PathBuf> {
     let home = std::fs::metadata("/proc/self")?.uid();
     let dir = std::env::temp_dir().join(format!("taipan-answers-{home}"));
@@ -87,7 +106,7 @@ fn own_folder() -> io::Result<PathBuf> {
         _ => {}
     }
     let meta = std::fs::symlink_metadata(&dir)?;
-    if meta.is_dir() && meta.uid() == home && meta.mode() & 0o022 == 0 {
+    if meta.is_dir() && meta.uid() == home && meta.mode() & 0o077 == 0 {
         return Ok(dir);
     }
     Err(io::Error::other(format!(

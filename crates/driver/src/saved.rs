@@ -71,9 +71,11 @@ pub unsafe fn wake() {
         return;
     };
     let path = PathBuf::from(path);
-    let Ok(file) = File::open(&path) else { return };
+    let (Ok(file), Some(writer)) = (File::open(&path), writer()) else {
+        return;
+    };
     // SAFETY: as the caller promises.
-    match unsafe { taipan_heap::map(&file, build()) } {
+    match unsafe { taipan_heap::map(&file, writer) } {
         Ok(mapped) => {
             WOKEN.store(mapped.root(), Ordering::Relaxed);
             FIRST_TOOK.store(mapped.note(), Ordering::Relaxed);
@@ -92,9 +94,14 @@ pub fn woken() -> Option<Database> {
     (root != 0).then(|| unsafe { std::ptr::read(root as *const Database) }.resumed())
 }
 
-/// Which executable this is.
-fn build() -> [u8; 16] {
-    *crate::cache::build_key().as_bytes()
+/// What a file must say to be taken: which executable has written it, and that it was one of this
+/// user's. Memory that somebody else has made would be code of theirs that runs, be it in a
+/// checkout that only looks like a cache of this user's.
+fn writer() -> Option<[u8; 16]> {
+    let mut h = KeyHasher::new("writer");
+    h.bytes(crate::cache::build_key().as_bytes());
+    h.bytes(&taipan_base::user_secret().ok()?);
+    Some(*h.finish().as_bytes())
 }
 
 /// Statics that databases refer to.
@@ -145,10 +152,10 @@ impl SavedState {
             return;
         }
         self.wait_for_writers();
-        let Ok(file) = File::open(&self.path) else {
+        let (Ok(file), Some(writer)) = (File::open(&self.path), writer()) else {
             return;
         };
-        let Some(mapped) = Mapped::look_at(&file, build()) else {
+        let Some(mapped) = Mapped::look_at(&file, writer) else {
             return drop(fs::remove_file(&self.path));
         };
         let Some(generation) = taipan_heap::next_generation(mapped.last_generation()) else {
@@ -185,6 +192,7 @@ impl SavedState {
         if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
             return;
         }
+        let Some(build) = writer() else { return };
         let note = match first_took {
             0 => took.as_millis() as u64,
             first => first,
@@ -196,7 +204,7 @@ impl SavedState {
                 file: &file,
                 path: &path,
                 complete: &self.path,
-                build: build(),
+                build,
                 note,
                 root: std::ptr::from_ref(db) as usize,
                 statics: &statics(),

@@ -371,6 +371,26 @@ fn what_was_printed_is_printed_once() {
 }
 
 #[test]
+fn memory_of_others_is_not_taken() {
+    let p = Project::new();
+    for (name, all) in [("mine", true), ("mine", false), ("theirs", true)] {
+        let own = p.dir.path().join(name);
+        fs::create_dir_all(&own).unwrap();
+        p.write(
+            "shapes.py",
+            &SHAPES.replace(
+                "range(5)",
+                &format!("range({})", name.len() + usize::from(all)),
+            ),
+        );
+        // Where a user's secret lies.
+        let (_, files) = p.compare(&[("TMPDIR", own.to_str().unwrap())]);
+        assert_eq!(files.len() == 3, all, "{name}: {files:?}");
+        p.wait();
+    }
+}
+
+#[test]
 fn it_is_cleaned_away() {
     let p = Project::new();
     p.compare(&[]);
