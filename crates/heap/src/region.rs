@@ -20,6 +20,22 @@ pub(crate) const GENERATIONS: usize = 8;
 /// What is written or left out as a whole; what the allocator divides memory into.
 pub(crate) const BLOCK: usize = 64 << 10;
 
+unsafe extern "C" {
+    /// Gives memory to mimalloc (`mimalloc.h`): where it begins, its length, whether it is there
+    /// already, whether it cannot be given back, whether it is empty, the NUMA node, whether only
+    /// heaps that ask for it get it, and where to put its name.
+    fn mi_manage_os_memory_ex(
+        start: *mut libc::c_void,
+        size: usize,
+        is_committed: bool,
+        is_pinned: bool,
+        is_zero: bool,
+        numa_node: libc::c_int,
+        exclusive: bool,
+        arena: *mut *mut libc::c_void,
+    ) -> bool;
+}
+
 /// Where this process allocates; 0 if nothing is reserved.
 static OWN: AtomicUsize = AtomicUsize::new(0);
 /// How many bytes from [`FIRST`] on are mapped from a file.
@@ -84,8 +100,8 @@ pub extern "C" fn reserve() {
         let mut arena = std::ptr::null_mut();
         // SAFETY: the memory is there, empty, and for the allocator alone.
         let managed = unsafe {
-            libmimalloc_sys::mi_manage_os_memory_ex(
-                piece as *const _,
+            mi_manage_os_memory_ex(
+                piece as *mut _,
                 PIECE,
                 true,
                 false,
