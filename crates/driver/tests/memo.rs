@@ -53,6 +53,88 @@ def f(n): return twice(late.part) + n
     );
 }
 
+/// What a memo function makes may ask for a collection when it cleans up.
+#[test]
+fn collections_while_cleaning_up() {
+    check(
+        "
+import gc, weakref
+class Thing(object): pass
+class Cache(object):
+    def __init__(self):
+        self.thing = weakref.ref(Thing())
+        self.n = 1
+    def _cleanup_(self):
+        gc.collect()
+        self.n = 5 if self.thing() is None else 0
+        del self.thing
+class Space(object):
+    def _freeze_(self): return True
+    def made(self, cls): return cls()
+    made._annspecialcase_ = 'specialize:memo'
+space = Space()
+def f(n): return space.made(Cache).n + n
+",
+        "f(1) == 6",
+    );
+}
+
+/// Modules that are only imported when objects are asked whether they are frozen, and what the
+/// functions of those import.
+#[test]
+fn imports_while_cleaning_up() {
+    let main = "
+class Lazy(object):
+    module = None
+    def _cleanup_(self):
+        import second
+        self.value = second.value
+lazy = Lazy()
+lazy.value = None
+def f(n): return lazy.value(n)
+";
+    let files = [
+        ("/main.py", main),
+        (
+            "/second.py",
+            "def value(n):\n    from third import more\n    return more(n)\n",
+        ),
+        ("/third.py", "def more(n): return n + 40\n"),
+    ];
+    support::check_files(&files, "f(2) == 42");
+}
+
+/// Low-level types are arguments like any other that is known while compiling.
+#[test]
+fn memo_functions_of_low_level_types() {
+    check(
+        "
+from rpython.rlib.objectmodel import enforceargs, specialize
+from rpython.rlib.rarithmetic import r_singlefloat
+from rpython.rtyper.lltypesystem import lltype, rffi
+@specialize.memo()
+def size(TYPE):
+    if isinstance(TYPE, lltype.Ptr):
+        return -1
+    return rffi.sizeof(TYPE)
+@specialize.argtype(0)
+def size_of(x): return size(lltype.typeOf(x))
+@enforceargs(r_singlefloat, int)
+def whole(x, n): return int(float(x)) + n
+def f(n):
+    p = lltype.malloc(rffi.CCHARP.TO, 1, flavor='raw')
+    total = size_of(n) * 100 + size_of(rffi.cast(rffi.SHORT, n)) * 10 + size_of(p)
+    lltype.free(p, flavor='raw')
+    return total
+def g(n): return whole(r_singlefloat(2.5), n)
+",
+        "
+        f(1) == 819
+        g(1) == 3
+        ",
+    );
+}
+
 const CACHES: &str = "
 from rpython.rlib.cache import Cache
 class T(object):

@@ -27,6 +27,8 @@ use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, nam
 /// What instances said before they were frozen.
 #[derive(Default, Debug)]
 pub(crate) struct Asked {
+    /// All that were asked.
+    pub(crate) asked: FxHashSet<Ref>,
     /// Those whose `_freeze_()` said yes.
     pub(crate) frozen: FxHashSet<Ref>,
     /// Those whose `_freeze_()` or `_cleanup_()` raised something, and what.

@@ -16,6 +16,7 @@ use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
+use crate::space::written::Written;
 use crate::space::{Fatal, Interp, R, World};
 use crate::thaw::Thawed;
 use crate::{ObjData, Tests, Unwind, named_id, testing};
@@ -134,14 +135,18 @@ fn attempt_with(
         Some(m) => entry = Some(find_entry_point(&mut it, m)),
         None => {}
     }
-    if let Some(known) = it.collection() {
+    if let Some(known) = it.collection(&[]) {
         return Err(known);
     }
-    let failed = late_imports(&mut it);
-    let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
-    let asked = ask_freeze(&mut it, &loaded, &|_| false);
-    if let Some(known) = it.collection() {
-        return Err(known);
+    let mut late = LateImports::default();
+    let mut asked = Asked::default();
+    // What objects do when they are asked may import modules, too.
+    while late.load(&mut it) {
+        if let Some(known) = it.collection(&[]) {
+            return Err(known);
+        }
+        let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
+        ask_freeze(&mut it, &loaded, &|_| false, &mut asked);
     }
 
     let modules: Vec<(Box<str>, Ref)> = it
@@ -184,7 +189,7 @@ fn attempt_with(
             image.globals.insert(id, globals);
         }
     }
-    for (name, problem) in failed {
+    for (name, problem) in late.failed {
         image.modules.entry(name).or_insert(Err(Box::new(problem)));
     }
     image.target = target.map(|m| freezer.ids[&m]);
@@ -315,59 +320,71 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
 /// Loads what function bodies import. Of modules of the original toolchain that are
 /// found along the path only imports of shipped modules count: the rest of what their
 /// functions import is for another translator.
-fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
-    let mut failed: Vec<(Box<str>, Diagnostic)> = Vec::new();
-    // What the flow space makes calls of, for print and raise statements and builtin functions.
-    for name in [
+#[derive(Default)]
+struct LateImports {
+    /// How many of the files that were run have been looked at.
+    files: usize,
+    /// A module that fails is run again by every import of it, and so are those that it
+    /// imports and that fail: each file counts once, and so does each failure.
+    seen_files: FxHashSet<File>,
+    seen: FxHashSet<(Ref, ImportDesc)>,
+    tried: BTreeSet<&'static str>,
+    /// Imports that failed, by the name of the module.
+    failed: Vec<(Box<str>, Diagnostic)>,
+}
+
+impl LateImports {
+    /// What the flow space makes calls of, for print and raise statements and builtin functions.
+    const ALWAYS: [&str; 3] = [
         "rpython.rlib.rprint",
         "rpython.rlib.debug",
         "rpython.flowspace.builtins",
-    ] {
-        if let Err(e) = it.load(name) {
-            let problem = diagnose(it, &e);
-            failed.push((name.into(), problem));
+    ];
+
+    /// Loads what the functions of files import that have been run since the last call.
+    /// Returns whether there were such files.
+    fn load(&mut self, it: &mut Interp) -> bool {
+        let before = self.files;
+        if before == 0 {
+            for name in Self::ALWAYS {
+                self.try_module(it, name);
+            }
         }
-    }
-    let mut seen: FxHashSet<(Ref, ImportDesc)> = FxHashSet::default();
-    // A module that fails is run again by every import of it, and so are those that it
-    // imports and that fail: each file counts once, and so does each failure.
-    let mut files = FxHashSet::default();
-    let mut tried = FxHashSet::default();
-    let (mut modules, mut listed) = (FxHashMap::default(), 0);
-    let mut at = 0;
-    while at < it.files.len() {
-        let file = it.files[at];
-        at += 1;
-        if !files.insert(file) {
-            continue;
-        }
-        let path = file.path(it.db);
-        let known = it.heap.the_dict(it.modules).len();
-        if listed != known || !modules.contains_key(path.as_str()) {
-            (modules, listed) = (modules_by_file(it), known);
-        }
-        let Some(module) = modules.get(path.as_str()).copied() else {
-            continue;
-        };
-        let name = it.module_name(module);
-        let foreign = name.starts_with("rpython.") && !path.starts_with(taipan_base::SHIPPED);
-        let needs = late_needs(it.db, file);
-        for name in &needs.replacing {
-            if !tried.insert(*name) {
+        let (mut modules, mut listed) = (FxHashMap::default(), 0);
+        while self.files < it.files.len() {
+            let file = it.files[self.files];
+            self.files += 1;
+            if !self.seen_files.insert(file) {
                 continue;
             }
-            if let Err(e) = it.load(name) {
-                let problem = diagnose(it, &e);
-                failed.push(((*name).into(), problem));
+            let path = file.path(it.db);
+            let known = it.heap.the_dict(it.modules).len();
+            if listed != known || !modules.contains_key(path.as_str()) {
+                (modules, listed) = (modules_by_file(it), known);
             }
+            if let Some(module) = modules.get(path.as_str()).copied() {
+                self.load_needs(it, file, module);
+            }
+        }
+        self.files > before
+    }
+
+    /// Loads what the functions of a module need.
+    fn load_needs(&mut self, it: &mut Interp, file: File, module: Ref) {
+        let path = file.path(it.db);
+        let name = it.module_name(module);
+        let foreign = name.starts_with("rpython.") && !path.starts_with(SHIPPED);
+        let needs = late_needs(it.db, file);
+        for name in &needs.replacing {
+            self.try_module(it, name);
         }
         // What functions of the standard library import, few translated ones do.
         if path.starts_with("<taipan>/lib_python") {
-            continue;
+            return;
         }
         let globals = it.heap.attrs(module);
         for desc in &needs.imports {
-            if !seen.insert((module, desc.clone())) || foreign && !of_shipped(desc) {
+            if !self.seen.insert((module, desc.clone())) || foreign && !of_shipped(desc) {
                 continue;
             }
             if let Err(e) = it.import_statement(globals, desc) {
@@ -375,12 +392,22 @@ fn late_imports(it: &mut Interp) -> Vec<(Box<str>, Diagnostic)> {
                 let names = desc.from.iter().flatten();
                 let submodules = names.map(|n| format!("{}.{n}", desc.name).into());
                 for name in submodules.chain([desc.name.clone()]) {
-                    failed.push((name, problem.clone()));
+                    self.failed.push((name, problem.clone()));
                 }
             }
         }
     }
-    failed
+
+    /// Loads a shipped module, once.
+    fn try_module(&mut self, it: &mut Interp, name: &'static str) {
+        if !self.tried.insert(name) {
+            return;
+        }
+        if let Err(e) = it.load(name) {
+            let problem = diagnose(it, &e);
+            self.failed.push((name.into(), problem));
+        }
+    }
 }
 
 /// The modules that there are, by their `__file__`.
@@ -444,7 +471,7 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
 /// Calls `_freeze_()` of all instances that have it among those that can be reached and
 /// are not known; `_cleanup_()` of those that have that only, by which they forget what
 /// is of no use to the program; `_taipan_integer_()` of symbols, which are the integer that
-/// it gives from now on. Returns what they said.
+/// it gives from now on. Notes what they said; whom it has asked before it does not ask again.
 ///
 /// All objects that are left are asked, also those that the program never uses, which RPython
 /// does not ask. So an exception counts if it also comes when no other object of the same
@@ -453,13 +480,12 @@ pub(crate) fn ask_freeze(
     it: &mut Interp,
     roots: &[Value],
     is_known: &dyn Fn(Ref) -> bool,
-) -> Asked {
-    let mut answers = Asked::default();
-    let mut asked = FxHashSet::default();
+    answers: &mut Asked,
+) {
     loop {
         let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
             .into_iter()
-            .filter(|r| !asked.contains(r))
+            .filter(|r| !answers.asked.contains(r))
             .filter_map(|r| {
                 let o = it.heap.get(r);
                 let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
@@ -470,21 +496,22 @@ pub(crate) fn ask_freeze(
             })
             .collect();
         all.sort();
-        let before = it.heap.mark();
-        let mut cleaned = false;
+        let before = Before::of(it);
+        let (mut cleaned, mut said) = (false, Asked::default());
         for (r, name) in all {
-            asked.insert(r);
+            said.asked.insert(r);
             let me = Value::Ref(r);
             let answer = it.call_method(&me, name, &[]);
             cleaned |= name == "_cleanup_";
             match (name, answer) {
+                (_, Err(Unwind::Stop(Fatal::Collection))) => break,
                 ("_freeze_", Ok(v)) if it.truth(&v).is_ok_and(|frozen| frozen) => {
-                    answers.frozen.insert(r);
+                    said.frozen.insert(r);
                 }
                 // Whether that matters is seen where the program uses the object.
-                ("_freeze_" | "_cleanup_", Err(e)) if refuses(it, &before, r, name) => {
+                ("_freeze_" | "_cleanup_", Err(e)) if refuses(it, &before.heap, r, name) => {
                     let why = format!("{name}() of it raises {}", diagnose(it, &e).message);
-                    answers.refused.insert(r, why.into());
+                    said.refused.insert(r, why.into());
                 }
                 ("_taipan_integer_", Ok(n @ Value::Int(_))) => {
                     it.heap.get_mut(r).kind = Kind::Boxed(n);
@@ -492,12 +519,66 @@ pub(crate) fn ask_freeze(
                 _ => {}
             }
         }
-        let made = it.heap.len() - before.len();
-        it.heap.keep(before);
+        // Only the round is run again, and not all of import time: no other frames are left.
+        if let Some(known) = it.collection(roots) {
+            before.restore(it, known);
+            continue;
+        }
+        let made = it.heap.len() - before.heap.len();
+        it.heap.keep(before.heap);
+        answers.asked.extend(said.asked);
+        answers.frozen.extend(said.frozen);
+        answers.refused.extend(said.refused);
         // What these calls have made or brought to light is asked, too.
         if !cleaned && made == 0 {
-            return answers;
+            return;
         }
+    }
+}
+
+/// The state of an interpreter in which nothing runs, to which it can be brought back.
+struct Before {
+    heap: Arc<Heap>,
+    collections: Collections,
+    written: Written,
+    steps: u64,
+    random: u64,
+    printed: usize,
+    out: usize,
+    files: usize,
+    softspace: bool,
+}
+
+impl Before {
+    fn of(it: &mut Interp) -> Self {
+        Before {
+            heap: it.heap.mark(),
+            collections: it.collections.clone(),
+            written: it.written.clone(),
+            steps: it.steps,
+            random: it.random,
+            printed: it.printed.len(),
+            out: it.out.len(),
+            files: it.files.len(),
+            softspace: it.softspace,
+        }
+    }
+
+    /// Goes back, with more known of collections.
+    fn restore(self, it: &mut Interp, known: Collections) {
+        it.heap = Heap::default();
+        let Ok(heap) = Arc::try_unwrap(self.heap) else {
+            unreachable!("a mark that others hold");
+        };
+        it.heap = heap;
+        it.collections = self.collections.knowing(known);
+        it.written = self.written;
+        (it.steps, it.random) = (self.steps, self.random);
+        it.printed.truncate(self.printed);
+        it.out.truncate(self.out);
+        it.files.truncate(self.files);
+        it.softspace = self.softspace;
+        it.exc_info = None;
     }
 }
 

@@ -200,56 +200,77 @@ pub(crate) fn run(
     image: &Image,
     key: MemoCall,
 ) -> Result<MemoRun, Box<Diagnostic>> {
-    let (func, args) = (key.func(db), key.args(db));
     let imported = image.thawed.as_ref().ok_or_else(lost)?;
-    let below = left_by_makers(db, args).unwrap_or_else(|| imported.clone());
+    let below = left_by_makers(db, key.args(db)).unwrap_or_else(|| imported.clone());
     let mut collections = Collections::default();
-    let (mut it, built, value) = loop {
-        let mut it = Interp::over(db, program, &below.world);
-        it.collections = collections;
-        let mut thaw = Thaw::new(&below, image);
-        let callee = thaw.value(&mut it, &Const::Obj(func)).ok_or_else(lost)?;
-        let mut values = Vec::new();
-        for a in args {
-            values.push(thaw.value(&mut it, a).ok_or_else(lost)?);
+    loop {
+        match attempt(db, program, image, key, &below, collections) {
+            Ok(outcome) => return outcome,
+            Err(known) => collections = known,
         }
-        let built: FxHashMap<Ref, ObjId> = thaw.built.iter().map(|(id, r)| (*r, *id)).collect();
-        let since = it.heap.next();
-        let whole = Active {
-            key,
-            callee: callee.clone(),
-            args: values.clone(),
-            since,
-        };
-        it.memo_calls = Some(Box::new(Calls {
-            thawed: below.clone(),
-            ids: built.clone(),
-            active: vec![whole],
-            ended: Vec::new(),
-        }));
-        let answer = it.call(&callee, &values);
-        match it.collection() {
-            Some(known) => collections = known,
-            None => {
-                let v = answer.map_err(|e| Box::new(diagnose(&it, &e)))?;
-                break (it, built, v);
-            }
+    }
+}
+
+/// One call, in which as much is known of collections. Where that is not enough, what the
+/// next one has to know.
+fn attempt(
+    db: &dyn Db,
+    program: Program,
+    image: &Image,
+    key: MemoCall,
+    below: &Arc<Thawed>,
+    collections: Collections,
+) -> Result<Result<MemoRun, Box<Diagnostic>>, Collections> {
+    let mut it = Interp::over(db, program, &below.world);
+    it.collections = collections;
+    let mut thaw = Thaw::new(below, image);
+    let Some(callee) = thaw.value(&mut it, &Const::Obj(key.func(db))) else {
+        return Ok(Err(lost()));
+    };
+    let mut values = Vec::new();
+    for a in key.args(db) {
+        match thaw.value(&mut it, a) {
+            Some(v) => values.push(v),
+            None => return Ok(Err(lost())),
         }
+    }
+    let built: FxHashMap<Ref, ObjId> = thaw.built.iter().map(|(id, r)| (*r, *id)).collect();
+    let since = it.heap.next();
+    let whole = Active {
+        key,
+        callee: callee.clone(),
+        args: values.clone(),
+        since,
+    };
+    it.memo_calls = Some(Box::new(Calls {
+        thawed: below.clone(),
+        ids: built.clone(),
+        active: vec![whole],
+        ended: Vec::new(),
+    }));
+    let answer = it.call(&callee, &values);
+    if let Some(known) = it.collection(&[]) {
+        return Err(known);
+    }
+    let value = match answer {
+        Ok(v) => v,
+        Err(e) => return Ok(Err(Box::new(diagnose(&it, &e)))),
     };
     let calls = it.memo_calls.take();
-    if let Some(c) = needs_no_freezing(&it, &value, &below) {
-        return Ok(MemoRun::Plain(c));
+    if let Some(c) = needs_no_freezing(&it, &value, below) {
+        return Ok(Ok(MemoRun::Plain(c)));
     }
     let (mut own, mut inner) = (FxHashMap::default(), Vec::new());
     if let Some(mut calls) = calls {
         if let Some(whole) = calls.active.pop() {
-            own = own_names(db, &it.heap, &whole, &value, &below, &calls.ids);
+            own = own_names(db, &it.heap, &whole, &value, below, &calls.ids);
         }
         inner = calls.ended;
     }
     drop_forgetful(&it, &mut inner);
     let is_known = |r| below.id(r).is_some() || built.contains_key(&r);
-    let asked = ask_freeze(&mut it, std::slice::from_ref(&value), &is_known);
+    let mut asked = Asked::default();
+    ask_freeze(&mut it, std::slice::from_ref(&value), &is_known, &mut asked);
     // Cleaning up may have taken some of them away.
     let modules = module_dicts(&it.heap);
     let left = reachable(&it.heap, &modules, std::slice::from_ref(&value), &is_known);
@@ -259,15 +280,15 @@ pub(crate) fn run(
         call.names.retain(|r, _| left.contains(r));
     }
     inner.retain(|call| !call.names.is_empty());
-    Ok(MemoRun::Made(Box::new(Made {
+    Ok(Ok(MemoRun::Made(Box::new(Made {
         value,
         world: it.into_world(),
-        below,
+        below: below.clone(),
         built,
         asked,
         own,
         inner,
-    })))
+    }))))
 }
 
 /// Leaves the calls that would give the same objects when they are made again: the others

@@ -112,7 +112,7 @@ pub fn run_test(db: &dyn Db, program: Program, number: usize) -> Result<TestRun,
         it.steps = u64::MAX;
         it.collections = collections;
         let outcome = it.call_method(item, "run", &[]);
-        match it.collection() {
+        match it.collection(&[]) {
             Some(known) => collections = known,
             None => {
                 return Ok(TestRun {

@@ -46,6 +46,16 @@ pub(crate) struct Collections {
     roots: Option<Vec<Value>>,
 }
 
+impl Collections {
+    /// These, as far as they have come, with what is known of others.
+    pub(crate) fn knowing(self, other: Collections) -> Collections {
+        Collections {
+            known: other.known,
+            ..self
+        }
+    }
+}
+
 impl Interp<'_> {
     /// Clears weak references to objects that nothing else refers to, and calls their
     /// callbacks, those of the youngest reference first. Stops where that is not known.
@@ -87,9 +97,11 @@ impl Interp<'_> {
         }
     }
 
-    /// Whether the run has ended at a collection: what the next one needs to know.
-    pub(crate) fn collection(&mut self) -> Option<Collections> {
-        let roots = self.collections.roots.take()?;
+    /// Whether the run has ended at a collection: what the next one needs to know. `more` are
+    /// values that are in use besides.
+    pub(crate) fn collection(&mut self, more: &[Value]) -> Option<Collections> {
+        let mut roots = self.collections.roots.take()?;
+        roots.extend_from_slice(more);
         let reached = reachable(&self.heap, roots);
         let is_dead = |w: &WeakRef| matches!(&w.target, Value::Ref(r) if !reached.contains(r));
         let dead = weak_refs(&self.heap).filter(|(_, w)| is_dead(w));
