@@ -6,7 +6,7 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -28,12 +28,13 @@ pub fn asked_c_compiler() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Compiles a C program with these options, runs it, and answers what it prints.
-pub(crate) fn ask(source: &str, options: &[String]) -> CAnswer {
+/// Compiles a C program with these options, runs it, and returns what it prints. Headers are
+/// files that only the compiler sees: what sources include them by, and their text.
+pub(crate) fn ask(source: &str, options: &[String], headers: &[(String, String)]) -> CAnswer {
     ASKED.store(true, Ordering::Relaxed);
     let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut h = rustc_hash::FxHasher::default();
-    (&cc, source, options).hash(&mut h);
+    (&cc, source, options, headers).hash(&mut h);
     let dir = own_folder().map_err(|e| e.to_string())?;
     let known = dir.join(format!("{:016x}.answer", h.finish()));
     if let Ok(answer) = std::fs::read_to_string(&known) {
@@ -44,7 +45,13 @@ pub(crate) fn ask(source: &str, options: &[String]) -> CAnswer {
     let work = dir.join(format!("{}-{number}", std::process::id()));
     let answer = (|| {
         std::fs::create_dir(&work).map_err(|e| e.to_string())?;
-        compile_and_run(&cc, source, options, &work)
+        let folder = work.join("include");
+        write_headers(headers, &folder).map_err(|e| e.to_string())?;
+        let mut options = options.to_vec();
+        if !headers.is_empty() {
+            options.insert(0, format!("-I{}", folder.display()));
+        }
+        compile_and_run(&cc, source, &options, &work)
     })();
     if let Ok(text) = &answer {
         // Without the copy the next process asks again.
@@ -53,6 +60,20 @@ pub(crate) fn ask(source: &str, options: &[String]) -> CAnswer {
     }
     let _ = std::fs::remove_dir_all(&work);
     answer
+}
+
+/// Writes headers into a folder. Their names must not lead out of it.
+fn write_headers(headers: &[(String, String)], folder: &Path) -> io::Result<()> {
+    for (name, text) in headers {
+        let name = Path::new(name);
+        if !name.components().all(|c| matches!(c, Component::Normal(_))) {
+            continue;
+        }
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, text)?;
+    }
+    Ok(())
 }
 
 fn compile_and_run(cc: &str, source: &str, options: &[String], work: &Path) -> CAnswer {

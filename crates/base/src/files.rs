@@ -95,8 +95,13 @@ pub trait System: Send + Sync {
 
     /// Compiles a C program with these options, runs it, and answers what it prints: how
     /// constants and types of the machine's C libraries are found out.
-    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
-        let _ = (source, options);
+    fn ask_c_compiler(
+        &self,
+        source: &str,
+        options: &[String],
+        headers: &[(String, String)],
+    ) -> CAnswer {
+        let _ = (source, options, headers);
         Err("there is no C compiler here".to_owned())
     }
 }
@@ -256,8 +261,13 @@ impl System for OsSystem {
         self.current_folder.as_deref()
     }
 
-    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
-        c_compiler::ask(source, options)
+    fn ask_c_compiler(
+        &self,
+        source: &str,
+        options: &[String],
+        headers: &[(String, String)],
+    ) -> CAnswer {
+        c_compiler::ask(source, options, headers)
     }
 }
 
@@ -309,8 +319,13 @@ impl System for MemorySystem {
         FileContents::Directory(names.into())
     }
 
-    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
-        c_compiler::ask(source, options)
+    fn ask_c_compiler(
+        &self,
+        source: &str,
+        options: &[String],
+        headers: &[(String, String)],
+    ) -> CAnswer {
+        c_compiler::ask(source, options, headers)
     }
 }
 

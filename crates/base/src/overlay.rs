@@ -62,8 +62,13 @@ impl System for Overlay {
         }
     }
 
-    fn ask_c_compiler(&self, source: &str, options: &[String]) -> CAnswer {
-        self.under.ask_c_compiler(source, options)
+    fn ask_c_compiler(
+        &self,
+        source: &str,
+        options: &[String],
+        headers: &[(String, String)],
+    ) -> CAnswer {
+        self.under.ask_c_compiler(source, options, headers)
     }
 
     fn fallback(&self, path: &Utf8Path) -> Option<Arc<str>> {

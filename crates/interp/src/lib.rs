@@ -32,6 +32,8 @@ pub use data::*;
 pub use engine::*;
 pub use import_time::Image;
 pub use queries::*;
+pub use space::lowmem::number_class;
+pub use space::modules::lltype::is_of_kind;
 
 /// How Python spells values.
 pub mod spelling {

@@ -645,6 +645,24 @@ impl Interp<'_> {
                 let bases: Vec<Ref> = bases.iter().filter_map(Value::as_ref).collect();
                 return self.rebase(r, bases);
             }
+            "__dict__" if !self.heap.the_class(r).old_style => {
+                let message = "attribute '__dict__' of 'type' objects is not writable";
+                return self.raise(ty::ATTRIBUTE_ERROR, message.to_owned());
+            }
+            "__dict__" => {
+                let dict = v
+                    .as_ref()
+                    .and_then(|d| Some((d, self.heap.dict_of(d)?.clone())));
+                let Some((d, names)) = dict else {
+                    return self.type_error("__dict__ must be a dictionary object");
+                };
+                for v in names.values() {
+                    self.adopt(r, v);
+                }
+                self.heap.get_mut(r).attrs = Some(d);
+                self.refresh_flags(r);
+                return Ok(());
+            }
             _ => {}
         }
         let c = self.heap.the_class(r);

@@ -79,6 +79,28 @@ fn is_container(t: LLType) -> bool {
     )
 }
 
+const RARITHMETIC: &str = "rpython.rlib.rarithmetic";
+
+/// The class that stands for the numbers and characters of a low-level type
+/// (RPython: `TYPE._type`): module and name.
+pub fn number_class(t: LLType) -> Option<(&'static str, String)> {
+    let builtin = |name: &str| Some(("__builtin__", name.to_owned()));
+    let class = match t.kind() {
+        TypeKind::Int(taipan_graph::IntKind::SIGNED) => return builtin("int"),
+        TypeKind::Bool => return builtin("bool"),
+        TypeKind::Float => return builtin("float"),
+        TypeKind::Char => return builtin("str"),
+        TypeKind::UniChar => return builtin("unicode"),
+        TypeKind::Int(k) if k.bits == 64 => "r_uint".to_owned(),
+        TypeKind::Int(k) if k.bits == 128 && k.signed => "r_longlonglong".to_owned(),
+        TypeKind::Int(k) if k.bits == 128 => "r_ulonglonglong".to_owned(),
+        TypeKind::Int(k) => format!("r_{}int{}", if k.signed { "" } else { "u" }, k.bits),
+        TypeKind::SingleFloat => "r_singlefloat".to_owned(),
+        _ => return None,
+    };
+    Some((RARITHMETIC, class))
+}
+
 impl Interp<'_> {
     /// A pointer as an object.
     pub(crate) fn pointer(&mut self, ty: LLType, to: Target) -> Value {
@@ -275,23 +297,31 @@ impl Interp<'_> {
 
     /// A number as an object of the class that stands for a low-level type.
     pub(crate) fn typed_number(&mut self, t: LLType, v: &Value) -> R {
-        let class = match t.kind() {
-            TypeKind::Int(taipan_graph::IntKind::SIGNED) => return Ok(v.clone()),
-            TypeKind::Int(k) if k.bits == 64 => "r_uint".to_owned(),
-            TypeKind::Int(k) if k.bits == 128 && k.signed => "r_longlonglong".to_owned(),
-            TypeKind::Int(k) if k.bits == 128 => "r_ulonglonglong".to_owned(),
-            TypeKind::Int(k) => format!("r_{}int{}", if k.signed { "" } else { "u" }, k.bits),
-            TypeKind::SingleFloat if !v.is_none() && self.float_class(v) => return Ok(v.clone()),
-            TypeKind::SingleFloat => "r_singlefloat".to_owned(),
-            _ => return Ok(v.clone()),
+        if matches!(t.kind(), TypeKind::SingleFloat) && !v.is_none() && self.float_class(v) {
+            return Ok(v.clone());
+        }
+        let Some((RARITHMETIC, class)) = number_class(t) else {
+            return Ok(v.clone());
         };
         let v = match v {
             Value::None => Value::Float(0.0),
             v => v.clone(),
         };
-        let module = self.load("rpython.rlib.rarithmetic")?;
-        let class = self.getattr(&Value::Ref(module), &class)?;
+        let class = self.class_in(RARITHMETIC, &class)?;
         self.call(&class, &[v])
+    }
+
+    /// The class that stands for the numbers and characters of a low-level type.
+    pub(crate) fn number_class(&mut self, t: LLType) -> R<Option<Value>> {
+        match number_class(t) {
+            Some((module, class)) => self.class_in(module, &class).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn class_in(&mut self, module: &str, class: &str) -> R {
+        let module = self.load(module)?;
+        self.getattr(&Value::Ref(module), class)
     }
 
     fn float_class(&self, v: &Value) -> bool {
@@ -398,13 +428,29 @@ impl Interp<'_> {
             if !callable.is_none() {
                 return self.call_args(&callable, args);
             }
-            let message = format!(
-                "the C function {} cannot be called while a program is imported",
-                f.name
-            );
-            return self.raise(ty::NOT_IMPLEMENTED_ERROR, message);
+            let f = f.clone();
+            return self.call_c_function(&f, args);
         }
         self.type_error(format!("a {} is not callable", p.ty))
+    }
+
+    /// A call of a function of a C library: a shipped module asks the C compiler.
+    fn call_c_function(&mut self, f: &LLFunction, args: super::builtin::Args<'_>) -> R {
+        let Some(ft) = f.ty.as_func() else {
+            return self.type_error(format!("a {} is not callable", f.ty));
+        };
+        let types = ft.args.iter().map(|t| self.lltype(*t)).collect();
+        let (types, result) = (Value::tuple(types), self.lltype(ft.result));
+        let values = Value::tuple(args.pos.to_vec());
+        let module = self.load("rpython.rtyper.tool.c_calls")?;
+        let all = [
+            Value::str(&f.name),
+            types,
+            result,
+            f.external.clone(),
+            values,
+        ];
+        self.call_method(&Value::Ref(module), "call", &all)
     }
 
     /// What tells pointers apart, whatever their type.

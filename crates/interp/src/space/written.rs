@@ -112,6 +112,21 @@ impl Interp<'_> {
         }
     }
 
+    /// The files below a folder that the program has written: name in that folder and text, by
+    /// name. Those that are no text are not among them.
+    pub(crate) fn written_below(&self, folder: &Utf8Path) -> Vec<(String, String)> {
+        let files = self.written.0.range(folder.to_owned()..);
+        let inside = files.take_while(|(path, _)| path.starts_with(folder));
+        let texts = inside.filter_map(|(path, entry)| {
+            let Entry::File(data) = entry else {
+                return None;
+            };
+            let name = path.strip_prefix(folder).ok()?;
+            Some((name.to_string(), String::from_utf8(data.to_vec()).ok()?))
+        });
+        texts.collect()
+    }
+
     /// Opens a file to be written: empty, or with what there is in it.
     pub(crate) fn open_to_write(&mut self, path: &Utf8Path, keep: bool) -> Result<(), SystemError> {
         let data = match self.what_is(path) {

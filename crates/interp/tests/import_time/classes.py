@@ -238,3 +238,11 @@ print unbound.im_self, unbound.im_class.__name__, unbound.im_func is Bound.plain
 print Bound.__dict__['static'].__get__(None, Bound)(6), Bound.__dict__['of_class'].__get__(None, Lower)()
 try: free.__get__(None)
 except TypeError, e: print e
+# Old-style classes take another namespace as a whole, new ones do not.
+class Names: x = 1
+Names.__dict__ = {'y': 2, 'm': lambda self: self.y + 1}
+print hasattr(Names, 'x'), Names.y, Names().m(), sorted(Names.__dict__)
+try: Names.__dict__ = 3
+except TypeError as e: print e
+try: A.__dict__ = {}
+except (TypeError, AttributeError) as e: print e

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use taipan_graph::IntKind;
 use taipan_lltype::{
-    ArrayType, Field, LLType, NumFamily, NumOp, PlainOp, StructBody, StructId, StructType, Tie,
-    TypeKind,
+    ArrayType, Field, LLType, MARKERS, NumFamily, NumOp, PlainOp, StructBody, StructId, StructType,
+    Tie, TypeKind,
 };
 
 use super::adtmeths;
@@ -311,7 +311,8 @@ pub(crate) fn init_llop(it: &mut Interp, m: Ref) {
             .iter()
             .map(|o| format!("{}_{}", f.name(), o.name()))
     });
-    for op in plain.chain(numeric).collect::<Vec<_>>() {
+    let markers = MARKERS.iter().map(|&m| m.to_owned());
+    for op in plain.chain(numeric).chain(markers).collect::<Vec<_>>() {
         let f = it.opaque(format!("{name}.{op}"));
         it.heap.set_attr(llop, &op, f);
     }
@@ -366,6 +367,7 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
             .map(|b| Value::tuple(b.fields.iter().map(|f| Value::str(&f.name)).collect())),
         (TypeKind::FixedArray(_, n), "length") => Some(Value::Int(*n as i64)),
         (_, "__name__" | "_name") if t.as_struct().is_none() => Some(Value::str(&t.to_string())),
+        (_, "_type") => return it.number_class(t),
         (_, "_gckind") => Some(Value::str(if t.is_gc_container() { "gc" } else { "raw" })),
         _ => return it.type_adtmeth(t, name),
     })
@@ -378,37 +380,34 @@ pub(crate) fn is_type_of_kind(it: &Interp, v: &Value, kind: &Value) -> Option<bo
         Kind::Opaque(n) => n,
         _ => return None,
     };
+    match v.as_ref().map(|r| it.heap.kind(r)) {
+        Some(Kind::LLType(t)) => is_of_kind(*t, name),
+        _ => is_of_kind(*taipan_lltype::VOID, name).map(|_| false),
+    }
+}
+
+/// Whether a low-level type is one of those that a name of `lltype` stands for, such as
+/// `rpython.rtyper.lltypesystem.lltype.Ptr`. None if it stands for no kind of types.
+pub fn is_of_kind(t: LLType, name: &str) -> Option<bool> {
+    use TypeKind::{Address, Bool, Char, FixedArray, Float, Int, Opaque, Ptr, SingleFloat};
+    use TypeKind::{UniChar, Void};
     let name = name.strip_prefix(LLTYPE)?.strip_prefix('.')?;
-    let t = match v.as_ref().map(|r| it.heap.kind(r)) {
-        Some(Kind::LLType(t)) => *t,
-        _ => return Some(false),
-    };
-    let number = matches!(
-        t.kind(),
-        TypeKind::Int(_) | TypeKind::Float | TypeKind::SingleFloat
-    );
+    let number = matches!(t.kind(), Int(_) | Float | SingleFloat);
+    let primitive = number || matches!(t.kind(), Void | Bool | Char | UniChar | Address);
     Some(match name {
         "Number" => number,
-        "Primitive" => {
-            number
-                || matches!(
-                    t.kind(),
-                    TypeKind::Void
-                        | TypeKind::Bool
-                        | TypeKind::Char
-                        | TypeKind::UniChar
-                        | TypeKind::Address
-                )
-        }
-        "Ptr" => matches!(t.kind(), TypeKind::Ptr(_)),
+        "Primitive" => primitive,
+        "Ptr" => matches!(t.kind(), Ptr(_)),
         "Struct" => t.as_struct().is_some(),
         "GcStruct" => t.as_struct().is_some_and(|s| s.gc),
         "Array" => t.as_array().is_some(),
         "GcArray" => t.as_array().is_some_and(|a| a.gc),
-        "FixedSizeArray" => matches!(t.kind(), TypeKind::FixedArray(..)),
+        "FixedSizeArray" => matches!(t.kind(), FixedArray(..)),
         "FuncType" => t.as_func().is_some(),
-        "OpaqueType" | "GcOpaqueType" => matches!(t.kind(), TypeKind::Opaque { .. }),
-        "ContainerType" => !number && t.pointee().is_none() && !t.is_void(),
+        "OpaqueType" | "GcOpaqueType" => matches!(t.kind(), Opaque { .. }),
+        "ContainerType" => !primitive && t.pointee().is_none(),
+        // Types are what they are defined as.
+        "Typedef" => false,
         _ => return None,
     })
 }

@@ -1,5 +1,7 @@
 //! `sys`, and `_taipan`: what the shipped Python modules need from the interpreter.
 
+use camino::Utf8Path;
+
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{FileObject, Kind, Ref};
 use crate::space::types::ty;
@@ -290,20 +292,36 @@ fn text(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
-/// `ask_c_compiler(source, options)`: whether the C program compiled, and what it
-/// printed or what the compiler said.
+/// `ask_c_compiler(source, options, headers)`: whether the C program compiled, and what it
+/// printed or what the compiler said. Headers are what `written_files` returns.
 fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "ask_c_compiler", 2, 2)?;
+    args.expect(it, "ask_c_compiler", 3, 3)?;
     let source = it.name_of(&args.pos[0], "C program")?;
     let mut options = Vec::new();
     for o in it.list_of(&args.pos[1])? {
         options.push(it.name_of(&o, "option")?);
     }
-    let (ok, text) = match it.db.system().ask_c_compiler(&source, &options) {
+    let mut headers = Vec::new();
+    for pair in it.list_of(&args.pos[2])?.chunks_exact(2) {
+        let name = it.name_of(&pair[0], "name of a header")?;
+        headers.push((name, it.name_of(&pair[1], "header")?));
+    }
+    let system = it.db.system();
+    let (ok, text) = match system.ask_c_compiler(&source, &options, &headers) {
         Ok(text) => (true, text),
         Err(messages) => (false, messages),
     };
     Ok(Value::tuple(vec![Value::Bool(ok), Value::str(&text)]))
+}
+
+/// `written_files(folder)`: the files below a folder that the program has written while it
+/// loads: name in that folder, text, name, text, ...
+fn written_files(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "written_files", 1, 1)?;
+    let folder = it.name_of(&args.pos[0], "folder")?;
+    let files = it.written_below(Utf8Path::new(&folder));
+    let parts = files.into_iter().flat_map(|(name, text)| [name, text]);
+    Ok(Value::tuple(parts.map(|p| Value::str(&p)).collect()))
 }
 
 fn collect(it: &mut Interp, _: Args<'_>) -> R {
@@ -320,6 +338,7 @@ pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.show", show),
     Builtin::function("_taipan.text", text),
     Builtin::function("_taipan.ask_c_compiler", ask_c_compiler),
+    Builtin::function("_taipan.written_files", written_files),
 ];
 
 /// The builtin classes that have no name elsewhere.

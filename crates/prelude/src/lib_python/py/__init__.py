@@ -1,5 +1,7 @@
 """The part of the `py` library that programs use at import time."""
+import errno
 import fnmatch
+import functools
 import inspect
 import linecache
 import os
@@ -7,8 +9,29 @@ import sys
 from py import test
 
 
-# What the program has written while it loads, by path: C headers may be among it.
-WRITTEN = {}
+class _Errors(object):
+    """One class for each error of the operating system, by its name: `py.error.ENOENT`."""
+
+    class Error(EnvironmentError):
+        pass
+
+for _number, _name in errno.errorcode.items():
+    setattr(_Errors, _name, type(_name, (_Errors.Error,), {'__module__': 'py.error'}))
+
+error = _Errors()
+
+
+def _system_call(function):
+    """Makes errors of the operating system those of this library."""
+    @functools.wraps(function)
+    def checked(*args, **kwds):
+        try:
+            return function(*args, **kwds)
+        except EnvironmentError as e:
+            if isinstance(e, error.Error):
+                raise
+            raise getattr(error, errno.errorcode.get(e.errno, 'Error'))(*e.args)
+    return checked
 
 
 class LocalPath(object):
@@ -104,6 +127,7 @@ class LocalPath(object):
     def islink(self):
         return os.path.islink(self.strpath)
 
+    @_system_call
     def listdir(self, fil=None, sort=None):
         """The entries that match a pattern or satisfy a function."""
         found = [self.join(name) for name in os.listdir(self.strpath)]
@@ -131,15 +155,19 @@ class LocalPath(object):
             for entry in directory.visit(fil, rec, ignore, bf, sort):
                 yield entry
 
+    @_system_call
     def size(self):
         return os.stat(self.strpath).st_size
 
+    @_system_call
     def mtime(self):
         return os.stat(self.strpath).st_mtime
 
+    @_system_call
     def open(self, mode='r', **kwds):
         return open(self.strpath, mode)
 
+    @_system_call
     def read(self, mode='r'):
         with open(self.strpath, mode) as f:
             return f.read()
@@ -155,12 +183,12 @@ class LocalPath(object):
                 lines.pop()
         return lines
 
+    @_system_call
     def write(self, data, mode='w', ensure=False):
         """Only the program sees what it writes while it loads, or while it is interpreted."""
         _make_folder(self.dirname)
         with open(self.strpath, mode) as f:
             f.write(data if isinstance(data, (str, unicode)) else str(data))
-        WRITTEN[self.strpath] = str(data)
 
     def write_binary(self, data, ensure=False):
         self.write(data, 'wb')
@@ -168,6 +196,7 @@ class LocalPath(object):
     def write_text(self, data, encoding='utf-8', ensure=False):
         self.write(data.encode(encoding))
 
+    @_system_call
     def ensure(self, *parts, **kwds):
         path = self.join(*parts)
         if kwds.get('dir'):
@@ -179,11 +208,13 @@ class LocalPath(object):
     def ensure_dir(self, *parts):
         return self.ensure(*parts, dir=True)
 
+    @_system_call
     def mkdir(self, *parts):
         path = self.join(*parts)
         os.mkdir(path.strpath)
         return path
 
+    @_system_call
     def remove(self, rec=1, ignore_errors=False):
         if self.isdir():
             for entry in self.listdir():
@@ -192,6 +223,7 @@ class LocalPath(object):
         else:
             os.unlink(self.strpath)
 
+    @_system_call
     def rename(self, target):
         os.rename(self.strpath, str(target))
 
@@ -203,10 +235,15 @@ class LocalPath(object):
             target = target.join(self.basename)
         target.write(self.read('rb'), 'wb')
 
+    @_system_call
     def chdir(self):
         old = LocalPath(os.getcwd())
         os.chdir(self.strpath)
         return old
+
+    @_system_call
+    def chmod(self, mode, rec=0):
+        os.chmod(self.strpath, mode)
 
     def as_cwd(self):
         return _WorkingFolder(self)

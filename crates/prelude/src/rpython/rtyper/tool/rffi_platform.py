@@ -148,7 +148,7 @@ class Has(CConfigEntry):
     def ask(self, eci):
         try:
             # As in the original, what is asked may call `dump(key, value)`.
-            _ask(eci, ['#define dump(key, value) (void)(value)', '(void)(%s);' % self.name])
+            ask_statements(eci, ['#define dump(key, value) (void)(value)', '(void)(%s);' % self.name])
         except CompilationError:
             return False
         return True
@@ -159,7 +159,7 @@ class Works(CConfigEntry):
 
     def ask(self, eci):
         try:
-            _ask(eci, [])
+            ask_statements(eci, [])
         except CompilationError:
             return False
         return True
@@ -212,7 +212,7 @@ class Struct(CConfigEntry):
             return TYPE.answer(dict([(key[len(start):], value) for key, value in said.items()
                                      if key.startswith(start)]))
         if _is_integer(TYPE):
-            if TYPE == lltype.Char and size == 1:
+            if TYPE == lltype.Char and size == 1 and said[name + '.unsigned']:
                 return TYPE
             return _integer_type(size, said[name + '.unsigned'])
         if isinstance(TYPE, lltype.FixedSizeArray) and TYPE.length * rffi.sizeof(TYPE.OF) != size:
@@ -270,9 +270,10 @@ def _options(eci):
     options += ['-L' + d for d in eci.library_dirs]
     return options + ['-l' + l for l in eci.libraries] + list(eci.link_extra)
 
-def _ask(eci, lines):
+def ask_statements(eci, lines):
     """What a C program with these statements prints, line by line."""
-    ok, text = ask_c_compiler(_PROGRAM % (_header(eci), '\n'.join(lines)), _options(eci))
+    ok, text = ask_c_compiler(_PROGRAM % (_header(eci), '\n'.join(lines)), _options(eci),
+                              eci._written_headers())
     if not ok:
         raise CompilationError(text)
     return text.splitlines()
@@ -315,7 +316,7 @@ def configure(CConfig, ignore_errors=False):
         if ifdef is not None:
             lines.append('#endif')
     if asked:
-        parts = '\n'.join(_ask(eci, lines)).split('=')[1:]
+        parts = '\n'.join(ask_statements(eci, lines)).split('=')[1:]
         for (key, entry), part in zip(asked, parts):
             result[key] = entry.answer(_read([l for l in part.split('\n') if l]))
     return result

@@ -1,6 +1,7 @@
 """What a C compiler needs to know to use a library."""
 import os
-import sys
+
+from _taipan import written_files
 
 FIELDS = ('pre_include_bits', 'includes', 'include_dirs', 'post_include_bits', 'libraries',
           'library_dirs', 'separate_module_sources', 'separate_module_files',
@@ -96,17 +97,11 @@ class ExternalCompilationInfo(object):
         return everything + (self._written_headers(),)
 
     def _written_headers(self):
-        """Headers that the program has made while it loads: name, text, name, text, ..."""
-        if 'py' not in sys.modules:
-            return ()
-        written = sys.modules['py'].WRITTEN
+        """Headers that the program has made while it loads, in the folders where the compiler
+        looks for them: name, text, name, text, ..."""
         found = []
-        for name in self.includes:
-            for folder in self.include_dirs:
-                path = os.path.abspath(os.path.join(folder, name))
-                if path in written:
-                    found += [name, written[path]]
-                    break
+        for folder in self.include_dirs:
+            found += written_files(os.path.abspath(folder))
         return tuple(found)
 
     def __eq__(self, other):
@@ -117,7 +112,7 @@ class ExternalCompilationInfo(object):
         return not self == other
 
     def __hash__(self):
-        return hash(self.as_tuple())
+        return hash(tuple([getattr(self, name) for name in FIELDS]))
 
     def __repr__(self):
         given = [(name, getattr(self, name)) for name in FIELDS if getattr(self, name)]
