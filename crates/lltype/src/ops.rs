@@ -47,6 +47,10 @@ pub const GC: u8 = 16;
 /// Raises OverflowError, else pure.
 pub const OVF: u8 = FOLD | RAISE;
 
+/// Operations of the original toolchain that mark something for its collectors and have no
+/// effect with this runtime: calls of `llop` that are left out.
+pub const MARKERS: &[&str] = &["gc_stack_bottom"];
+
 /// A low-level operation. Arithmetic comes in families, named by the type of the
 /// first operand: `int_add`, `uint_add`, `float_add`, ...
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

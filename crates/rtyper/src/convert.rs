@@ -222,11 +222,23 @@ pub(crate) fn pointed_function(rt: &RTyper<'_>, func: ObjId, ty: LLType) -> Type
             return Ok(sym);
         }
     }
+    if let Some(ft) = given
+        && is_number(ft.result)
+        && is_number(sym.ty().result)
+        && ft.args == sym.ty().args
+    {
+        return Ok(crate::synth::converted_result_sym(&sym, ft.result));
+    }
     Err(TyperError::new(format!(
         "a pointer of type {ty} to {}, which is a {}",
         sym.name(),
         sym.ptr_type()
     )))
+}
+
+/// Whether values of a type are integers of some width.
+fn is_number(t: LLType) -> bool {
+    matches!(t.kind(), TypeKind::Int(_) | TypeKind::Bool)
 }
 
 fn pointer(rt: &RTyper<'_>, c: &Const, target: LLType, ty: LLType) -> Typed<LLConst> {

@@ -53,6 +53,14 @@ pub(crate) fn never_called_sym(func: ObjId, ptr: LLType) -> Typed<FuncSym> {
     Ok(synth("never_called", vec![object_arg(func)], ty.clone()))
 }
 
+/// Calls a function and casts the integer that it returns: what C calls by a pointer of
+/// another type.
+pub(crate) fn converted_result_sym(callee: &FuncSym, result: LLType) -> FuncSym {
+    let args = callee.ty().args.clone();
+    let callee = HelperArg::Const(VoidConst::Func(callee.clone()));
+    synth("converted_result", vec![callee], FuncType { args, result })
+}
+
 /// Looks up the result of a memo function by its arguments.
 pub(crate) fn memo_sym(
     table: &[(Vec<Const>, Const)],
@@ -100,6 +108,18 @@ pub(crate) fn build(rt: &RTyper<'_>, sym: &FuncSym) -> Typed<LLGraph> {
             instantiate(rt, sym, *class)
         }
         ("never_called", _) => Ok(never_called(rt, sym)),
+        ("converted_result", [HelperArg::Const(VoidConst::Func(callee))]) => {
+            let mut g = new_graph(sym);
+            let start = g.startblock;
+            let args: Vec<LLOperand> = g.args().iter().map(|v| Operand::Var(*v)).collect();
+            let v = fill(rt, &mut g, start, |llops| {
+                let v = llops.gencall(callee.clone(), args);
+                crate::reprs::gen_cast(llops, sym.ty().result, v)
+            })?;
+            let link = Link::new(g.returnblock, vec![v]);
+            g.block_mut(start).exits = vec![link];
+            Ok(g)
+        }
         ("memo", [HelperArg::Const(VoidConst::Hl(Const::Tuple(rows))), ..]) => memo(rt, sym, rows),
         ("tuple_eq" | "tuple_hash", [HelperArg::Type(ty), fns @ ..]) => {
             let eq = &**name == "tuple_eq";

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_interp::{InstanceData, ObjData};
+use taipan_interp::{InstanceData, ObjData, type_object};
 
 use super::args::Arguments;
 use super::jit::is_jit_marker;
@@ -524,6 +524,9 @@ impl Cx<'_> {
                         },
                     }
                 }
+                Some(ObjData::Class(c)) if super::unary::is_singlefloat(c) => {
+                    Atom::SingleFloat.into()
+                }
                 Some(ObjData::Class(c)) => match super::unary::rarithmetic_type(c) {
                     Some(ints) => Atom::Int(ints).into(),
                     None => self.instance(*o)?,
@@ -752,6 +755,7 @@ impl Cx<'_> {
                 })
                 .collect(),
             Some(Atom::Int(i)) if i.is_bool() => Some(vec![Const::Bool(false), Const::Bool(true)]),
+            Some(Atom::LLType(t)) => Some(vec![Const::Obj(type_object(*t))]),
             None => Some(Vec::new()),
             _ => None,
         }

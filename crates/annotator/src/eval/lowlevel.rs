@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 use taipan_graph::{Const, ObjId};
-use taipan_interp::ObjData;
-use taipan_lltype::{ArrayType, EXTERNALS, FuncSym, LLType, StructType, TypeKind, adtmeths};
+use taipan_interp::{ObjData, named_id, number_class};
+use taipan_lltype::{
+    ArrayType, EXTERNALS, FuncSym, LLType, NoProgram, StructType, TypeKind, adtmeths, layout,
+};
 
 use super::Cx;
 use super::args::Arguments;
@@ -106,6 +108,16 @@ fn type_of(v: &Val) -> Option<LLType> {
     }
 }
 
+/// The size of numbers and pointers; none for a container, whose layout is the RTyper's.
+fn simple_size(t: LLType) -> Option<i64> {
+    use TypeKind::{Address, Bool, Char, Float, Int, Ptr, SingleFloat, UniChar};
+    let simple = matches!(
+        t.kind(),
+        Address | Bool | Char | Float | Int(_) | Ptr(_) | SingleFloat | UniChar
+    );
+    simple.then(|| layout(t, &NoProgram).size as i64)
+}
+
 /// The number type that a builtin class constructs, as low-level type.
 fn number_type(v: &Val) -> Option<LLType> {
     type_of(v).or_else(|| match v.single() {
@@ -178,6 +190,14 @@ impl Cx<'_> {
     pub(super) fn type_attribute(&mut self, t: LLType, name: &str) -> Known<Val> {
         if let Some(part) = part_type(t, name) {
             return Ok(ll_type_val(part));
+        }
+        if name == "_type"
+            && let Some((module, class)) = number_class(t)
+        {
+            return match self.facts.global(named_id(module), &class)? {
+                Some(c) => self.const_val(&c),
+                None => Ok(Val::default()),
+            };
         }
         match self.adtmeth(t, name)? {
             Some(Adt::Method(f)) => self.const_val(&Const::Obj(f)),
@@ -334,10 +354,7 @@ impl Cx<'_> {
                 None => self.problem("TP0303", format!("{func}() needs a constant type")),
             },
             ("lltype", "cast_ptr_to_int" | "identityhash")
-            | (
-                "llmemory",
-                "cast_adr_to_int" | "raw_malloc_usage" | "sizeof" | "offsetof" | "itemoffsetof",
-            )
+            | ("llmemory", "cast_adr_to_int" | "raw_malloc_usage" | "offsetof" | "itemoffsetof")
             | ("rffi", "offsetof") => Val::signed(),
             ("llmemory", "weakref_create") => Atom::Ptr(*taipan_lltype::GCREF).into(),
             ("llmemory", "weakref_deref") => match ty(0) {
@@ -385,7 +402,10 @@ impl Cx<'_> {
             },
             ("lltype", "length_of_simple_gcarray_from_opaque") => Val::nonneg(),
             ("lltype", "direct_ptradd") => v(0)?.clone(),
-            ("rffi", "sizeof") => Val::signed(),
+            ("rffi" | "llmemory", "sizeof") => match ty(0).and_then(simple_size) {
+                Some(size) => Val::const_int(size),
+                None => Val::signed(),
+            },
             _ => return None,
         })
     }

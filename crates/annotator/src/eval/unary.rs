@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
-use taipan_interp::{ClassData, ObjData, constants};
+use taipan_interp::{ClassData, ObjData, constants, is_of_kind};
 
 use super::operations::Operand;
 use super::{Cx, Local};
@@ -384,6 +384,12 @@ impl Cx<'_> {
     }
 
     fn atom_is_instance(&mut self, atom: &Atom, class: ObjId) -> Known<Option<bool>> {
+        if let Atom::LLType(t) = atom {
+            return Ok(match self.facts.object(class)?.as_deref() {
+                Some(ObjData::Builtin { name, .. }) => is_of_kind(*t, name),
+                _ => Some(false),
+            });
+        }
         let builtin = self.type_name(class)?;
         let is_object = builtin.as_deref() == Some("object");
         if is_object {
@@ -471,6 +477,11 @@ pub(super) fn rarithmetic_type(c: &ClassData) -> Option<Ints> {
     let kind = super::builtins::int_type(&c.name)?;
     let known = &*c.module == "rpython.rlib.rarithmetic";
     known.then(|| Ints::of(kind, false).made_like(Ints::r_int()))
+}
+
+/// Whether a class is `r_singlefloat`.
+pub(super) fn is_singlefloat(c: &ClassData) -> bool {
+    &*c.module == "rpython.rlib.rarithmetic" && &*c.name == "r_singlefloat"
 }
 
 /// A builtin type, or one of the integer types of rarithmetic.

@@ -3,8 +3,8 @@
 
 use taipan_graph::{Const, Operand};
 use taipan_lltype::{
-    ADDRESS, GCREF, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
-    VoidConst, external, layout,
+    ADDRESS, GCREF, LLConst, LLOp, LLType, MARKERS, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
+    TypeKind, VoidConst, external, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
@@ -14,6 +14,9 @@ use crate::{Hop, RType, Repr, TyperError};
 /// Types a call of a function, by its module and name.
 pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
     if let Some(op) = name.strip_prefix("llop.") {
+        if MARKERS.contains(&op) {
+            return Some(hop.exception_cannot_occur().map(|()| Some(cvoid())));
+        }
         return Some(low_level_operation(op, hop));
     }
     if let Some(f) = name.strip_prefix("taipan_lowlevel.") {
@@ -218,7 +221,7 @@ fn gcarray_length(hop: &Hop<'_>) -> RType {
 }
 
 /// The value of a keyword argument, and whether it was given.
-fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
+pub(super) fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Const> {
     let first = hop.nb_args().checked_sub(hop.keywords.len())?;
     let i = hop.keywords.iter().position(|k| &**k == name)?;
     hop.const_arg(first + i)

@@ -642,6 +642,15 @@ impl ReprMethods for LLTypeRepr {
         Ok(crate::rtyper::void_const(c))
     }
 
+    fn rtype_str(&self, hop: &Hop<'_>) -> RType {
+        let Repr::LLType(t) = &hop.args_r[0] else {
+            return Err(TyperError::internal("no low-level type"));
+        };
+        hop.exception_cannot_occur()?;
+        let text = Const::str(&t.to_string());
+        hop.inputconst(&Repr::Str, &text).map(Some)
+    }
+
     /// Everything about a type is known while compiling; its parts are types themselves.
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
         match hop.result_const() {

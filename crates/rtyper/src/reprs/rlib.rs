@@ -6,6 +6,7 @@ use taipan_lltype::{BOOL, FLOAT, GCREF, PlainOp, SIGNED, UNSIGNED};
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::InstanceRepr;
+use crate::reprs::lowlevel::keyword_const;
 use crate::{Hop, RType, Repr, TyperError};
 
 /// Types a call of a function, by its module and name.
@@ -297,7 +298,8 @@ pub(super) fn gc_collect(hop: &Hop<'_>) -> RType {
     Ok(Some(cvoid()))
 }
 
-/// `instantiate(cls)`: without `__init__`.
+/// `instantiate(cls, nonmovable=False)`: without `__init__`. What has outlived a collection
+/// of the nursery does not move any more.
 fn instantiate(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let Repr::Classes(classes) = hop.args_r[0].clone() else {
@@ -305,18 +307,24 @@ fn instantiate(hop: &Hop<'_>) -> RType {
             "instantiate() of something else than a class",
         ));
     };
-    if let [class] = classes.classes[..] {
+    let v = if let [class] = classes.classes[..] {
         let r = InstanceRepr::new(hop.rt, Some(class));
         let v = r.new_instance(hop.llops)?;
-        return hop.convert_result(v, &Repr::Instance(r)).map(Some);
+        hop.convert_result(v, &Repr::Instance(r))?
+    } else {
+        let vcls = hop.inputarg(&Repr::Type, 0)?;
+        let result = hop.r_result.lowleveltype();
+        crate::calls::instantiate_runtime_class(hop, vcls, &classes.classes, result)
+    };
+    let positional = hop.nb_args() - hop.keywords.len();
+    let nonmovable = match positional {
+        0 | 1 => keyword_const(hop, "nonmovable"),
+        _ => hop.const_arg(1),
+    };
+    if matches!(nonmovable, Some(Const::Bool(true))) {
+        hop.genop_void(PlainOp::GcCollectMinor, []);
     }
-    let vcls = hop.inputarg(&Repr::Type, 0)?;
-    Ok(Some(crate::calls::instantiate_runtime_class(
-        hop,
-        vcls,
-        &classes.classes,
-        hop.r_result.lowleveltype(),
-    )))
+    Ok(Some(v))
 }
 
 fn ll_assert(hop: &Hop<'_>) -> RType {

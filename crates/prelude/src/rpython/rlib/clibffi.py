@@ -98,7 +98,7 @@ def cast_type_to_ffitype(tp):
     return TYPE_MAP[tp]
 
 
-def make_struct_ffitype_e(size, aligment, field_types):
+def make_struct_ffitype_e(size, aligment, field_types, track_allocation=True):
     """A type for C structs with fields of these types; to be freed as raw memory."""
     tpe = lltype.malloc(FFI_STRUCT_P.TO, len(field_types) + 1, flavor='raw')
     tpe.ffistruct.c_type = rffi.cast(rffi.USHORT, FFI_TYPE_STRUCT)
@@ -391,8 +391,7 @@ class CDLL(RawCDLL):
 
     def __init__(self, libname, mode=-1):
         RawCDLL.__init__(self, lltype.nullptr(DLLHANDLE.TO))
-        with rffi.scoped_str2charp(libname) as name:
-            self.lib = dlopen(name, mode)
+        self.lib = dlopen(libname, mode)
 
     def __del__(self):
         if self.lib:

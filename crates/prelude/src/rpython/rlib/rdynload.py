@@ -59,12 +59,14 @@ def _dlopen_default_mode():
 
 
 def dlopen(name, mode=-1):
-    """`name` is a C string, NULL for the program itself."""
+    """The library with that name or path; the program itself for None. DLOpenError if there
+    is none."""
     if mode == -1:
         mode = _dlopen_default_mode()
     elif (mode & (RTLD_LAZY | RTLD_NOW)) == 0:
         mode |= RTLD_NOW
-    handle = _c_dlopen(name, rffi.cast(rffi.INT, mode))
+    with rffi.scoped_str2charp(name) as ll_name:
+        handle = _c_dlopen(ll_name, rffi.cast(rffi.INT, mode))
     if not handle:
         raise DLOpenError(dlerror())
     return handle

@@ -49,6 +49,15 @@ def nonmoving_raw_ptr_for_resizable_list(lst):
     start += llmemory.itemoffsetof(_CHARS, 0)
     return llmemory.cast_adr_to_ptr(start, _CHARP)
 
+def hide_nonmovable_gcref(gcref):
+    """The address of an object that does not move, which does not keep it alive."""
+    assert not can_move(gcref)
+    return llmemory.cast_ptr_to_adr(gcref)
+
+def reveal_gcref(addr):
+    """The object at such an address. It has to be alive."""
+    return llmemory.cast_adr_to_ptr(addr, llmemory.GCREF)
+
 def set_max_heap_size(nbytes):
     pass
 

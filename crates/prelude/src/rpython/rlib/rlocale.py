@@ -68,7 +68,7 @@ _LCONV = rffi.CStruct('lconv', *(
         'decimal_point', 'thousands_sep', 'grouping', 'int_curr_symbol', 'currency_symbol',
         'mon_decimal_point', 'mon_thousands_sep', 'mon_grouping', 'positive_sign',
         'negative_sign')] +
-    [(_name, rffi.CHAR) for _name in (
+    [(_name, rffi.UCHAR) for _name in (
         'int_frac_digits', 'frac_digits', 'p_cs_precedes', 'p_sep_by_space',
         'n_cs_precedes', 'n_sep_by_space', 'p_sign_posn', 'n_sign_posn')]))
 

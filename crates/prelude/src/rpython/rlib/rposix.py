@@ -8,6 +8,8 @@ import os
 
 from rpython.rlib import rposix_stat
 from rpython.rlib._rposix_c import *
+from rpython.rlib._rposix_errno import (
+    _errno_after, _errno_before, get_saved_alterrno, set_saved_alterrno)
 from rpython.rlib._rposix_linux import *
 from rpython.rlib._rposix_paths import _as_bytes, _as_bytes0
 from rpython.rlib.objectmodel import specialize
@@ -15,9 +17,6 @@ from rpython.rlib.rposix_scandir import DIRENT, DIRENTP, DIRP, fdlistdir
 from rpython.rlib.rstring import StringBuilder
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
-
-get_saved_alterrno = get_saved_errno
-set_saved_alterrno = set_saved_errno
 
 def handle_posix_error(name, result):
     """What a C function answered, as Signed; OSError if that is negative."""

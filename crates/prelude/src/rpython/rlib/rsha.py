@@ -23,6 +23,11 @@ class RSHA(object):
     """A sum that texts are added to."""
 
     def __init__(self, initialdata=''):
+        self._init()
+        self.update(initialdata)
+
+    def _init(self):
+        """Forgets all texts."""
         self._a = r_uint(0x67452301)
         self._b = r_uint(0xefcdab89)
         self._c = r_uint(0x98badcfe)
@@ -31,7 +36,6 @@ class RSHA(object):
         # Bytes so far, and those of them that do not fill a block yet.
         self._length = 0
         self._rest = ''
-        self.update(initialdata)
 
     def update(self, inBuf):
         """Adds a text."""

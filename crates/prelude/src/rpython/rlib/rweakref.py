@@ -26,6 +26,7 @@ def _value_dictionary(keyclass, valueclass):
         class WeakValueDictionary(object):
             def __init__(self):
                 self._refs = {}
+                self._limit = 16
 
             def get(self, key):
                 """The value, None if there is none or it has died."""
@@ -36,9 +37,17 @@ def _value_dictionary(keyclass, valueclass):
             def set(self, key, value):
                 """None as value takes the key out."""
                 if value is not None:
+                    if len(self._refs) > self._limit:
+                        self._forget_the_dead()
                     self._refs[key] = weakref.ref(value)
                 elif key in self._refs:
                     del self._refs[key]
+
+            def _forget_the_dead(self):
+                for key, ref in self._refs.items():
+                    if ref() is None:
+                        del self._refs[key]
+                self._limit = 2 * len(self._refs) + 16
         _classes[key] = WeakValueDictionary
     return _classes[key]
 specialize.memo()(_value_dictionary)
@@ -60,6 +69,7 @@ def _key_dictionary(keyclass, valueclass):
         class WeakKeyDictionary(object):
             def __init__(self):
                 self._items = {}
+                self._limit = 16
 
             def get(self, key):
                 """The value, None if there is none."""
@@ -72,11 +82,20 @@ def _key_dictionary(keyclass, valueclass):
 
             def set(self, key, value):
                 """None as value takes the key out."""
+                assert key is not None
                 number = compute_unique_id(key)
                 if value is not None:
+                    if len(self._items) > self._limit:
+                        self._forget_the_dead()
                     self._items[number] = Item(key, value)
                 elif number in self._items:
                     del self._items[number]
+
+            def _forget_the_dead(self):
+                for number, item in self._items.items():
+                    if item.key() is None:
+                        del self._items[number]
+                self._limit = 2 * len(self._items) + 16
 
             def length(self):
                 """How many keys are alive."""

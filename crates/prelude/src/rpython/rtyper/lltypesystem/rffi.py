@@ -8,7 +8,7 @@ from rpython.rlib import rarithmetic
 from rpython.rlib.objectmodel import keepalive_until_here, not_rpython, specialize
 from rpython.rlib.rarithmetic import intmask, widen
 from rpython.rlib.rstring import StringBuilder, UnicodeBuilder, assert_str0
-from rpython.rtyper.annlowlevel import llhelper
+from rpython.rtyper.annlowlevel import llhelper, llstr
 from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.translator.platform import platform
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
@@ -23,8 +23,8 @@ SIGNEDCHAR = INT8_T = int_type(True, 8)
 UCHAR = UINT8_T = int_type(False, 8)
 SHORT = INT16_T = int_type(True, 16)
 USHORT = UINT16_T = int_type(False, 16)
-INT = INT32_T = PID_T = int_type(True, 32)
-UINT = UINT32_T = MODE_T = UID_T = GID_T = int_type(False, 32)
+INT = INT32_T = PID_T = MODE_T = int_type(True, 32)
+UINT = UINT32_T = UID_T = GID_T = int_type(False, 32)
 INT_real = INT
 UINT_real = UINT
 INT64_T = INTMAX_T = INT_LEAST64_T = INT_FAST64_T = INT_FAST32_T = INT_FAST16_T = lltype.Signed
@@ -35,7 +35,7 @@ INT_FAST8_T, UINT_FAST8_T = INT8_T, UINT8_T
 __INT128_T = lltype.SignedLongLongLong
 __UINT128_T = lltype.UnsignedLongLongLong
 NLINK_T = lltype.Unsigned
-WCHAR_T = lltype.UniChar
+WCHAR_T = INT
 CHAR = lltype.Char
 DOUBLE = lltype.Float
 FLOAT = lltype.SingleFloat
@@ -188,8 +188,6 @@ RFFI_ERR_NONE = 0
 RFFI_ERR_ALL = RFFI_FULL_ERRNO
 RFFI_ALT_ERRNO = 64
 
-_errno_location = lltype.functionptr(lltype.FuncType([], INTP), '__errno_location', external=())
-
 @specialize.argtype(0)
 def _chars_in(s):
     """A byte string as a C string; a pointer as it is."""
@@ -247,8 +245,7 @@ def _wrapper(name, args, result, funcptr, elidable, save_err):
     space = {'funcptr': funcptr, 'cast': cast, 'llhelper': llhelper,
              '_chars_in': _chars_in, '_chars_out': _chars_out,
              '_wide_chars_in': _wide_chars_in, '_wide_chars_out': _wide_chars_out,
-             'keep': keepalive_until_here, 'errno': _errno_location,
-             'INT': INT, 'SIGNED': SIGNED, 'UNSIGNED': UNSIGNED}
+             'keep': keepalive_until_here, 'SIGNED': SIGNED, 'UNSIGNED': UNSIGNED}
     for i, TYPE in enumerate(args):
         space['T%d' % i] = TYPE
         passed.append('c%d' % i)
@@ -262,15 +259,11 @@ def _wrapper(name, args, result, funcptr, elidable, save_err):
             before.append('c%d = cast(T%d, a%d)' % (i, i, i))
         else:
             before.append('c%d = a%d' % (i, i))
-    if save_err & RFFI_READSAVED_ERRNO:
-        before.append('errno()[0] = cast(INT, get_saved_errno())')
-    elif save_err & RFFI_ZERO_ERRNO_BEFORE:
-        before.append('errno()[0] = cast(INT, 0)')
-    if save_err & RFFI_SAVE_ERRNO:
-        after.insert(0, 'set_saved_errno(cast(SIGNED, errno()[0]))')
-    if save_err:
-        from rpython.rlib.rposix import get_saved_errno, set_saved_errno
-        space.update(get_saved_errno=get_saved_errno, set_saved_errno=set_saved_errno)
+    if save_err & ~RFFI_ALT_ERRNO:
+        from rpython.rlib.rposix import _errno_after, _errno_before
+        space.update(_errno_after=_errno_after, _errno_before=_errno_before)
+        before.append('_errno_before(%d)' % save_err)
+        after.insert(0, '_errno_after(%d)' % save_err)
     call = 'funcptr(%s)' % ', '.join(passed)
     if result != lltype.Void:
         call = 'result = ' + call
@@ -495,7 +488,7 @@ def free_nonmovingbuffer(data, buf):
     free_charp(buf)
 
 def get_nonmovingbuffer_ll(data):
-    return str2charp(data), data, '\x06'
+    return str2charp(data), llstr(data), '\x06'
 
 get_nonmovingbuffer_ll_final_null = get_nonmovingbuffer_ll
 
