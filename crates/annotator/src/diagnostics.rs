@@ -20,7 +20,7 @@ use taipan_interp::{Function, ObjData};
 
 use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
 use crate::origins::{
-    Origin, Place, contributors, mixed_results, object_name, operands, user_of_data,
+    Origin, Place, caller, contributors, mixed_results, object_name, operands, user_of_data,
     works_on_conflict,
 };
 use crate::project::{Projector, is_conflict};
@@ -43,6 +43,9 @@ enum Fault {
         origins: Vec<Vec<Origin>>,
         /// Its operands do not go together: worth telling only if nobody else says so.
         follows: bool,
+        /// Of a mistake in what ships with the compiler: the call in the program that leads to
+        /// it.
+        caller: Place,
     },
     /// A function without flow graph.
     Flow(ObjId),
@@ -67,6 +70,7 @@ impl Fault {
                 help: p.help.clone(),
                 origins: Vec::new(),
                 follows: false,
+                caller: None,
             },
         }
     }
@@ -91,6 +95,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 help,
                 origins,
                 follows,
+                caller,
             } => {
                 let mut d = Diagnostic::error(code, places.span(place), message);
                 d.help = help.map(Into::into);
@@ -100,6 +105,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                     d = d.with_note(None, format!("this is {line}"));
                 }
                 let d = places.with_origins(d, place, origins);
+                let d = places.with_caller(d, place, caller);
                 if follows {
                     following.push(d);
                 } else {
@@ -231,6 +237,25 @@ impl Places<'_> {
         origin
     }
 
+    /// A diagnostic about what ships with the compiler, moved to the call in the program that
+    /// leads there, unless it was moved already.
+    fn with_caller(&self, d: Diagnostic, place: Place, caller: Place) -> Diagnostic {
+        let inside = d.primary.filter(|p| self.ships(*p));
+        let (Some(inside), Some(call)) = (inside, self.span(caller)) else {
+            return d;
+        };
+        let mut d = d.with_label(CALLED);
+        d.primary = Some(call);
+        self.happens_in(d, inside, place)
+    }
+
+    /// Notes in which function that ships with the compiler something happens.
+    fn happens_in(&self, d: Diagnostic, inside: Span, place: Place) -> Diagnostic {
+        let name = |(func, _)| self.solution.read(|w| object_name(&w.solver, func));
+        let function = place.map(name).unwrap_or_default();
+        d.with_note(Some(inside), format!("it happens here, in {function}()"))
+    }
+
     fn ships(&self, span: Span) -> bool {
         span.file.path(self.db).starts_with(SHIPPED)
     }
@@ -251,16 +276,12 @@ impl Places<'_> {
                 continue;
             };
             let passes = self.solution.read(|w| w.solver.facts.describe(&o.val));
-            if inside && d.primary == primary {
-                let function = self.solution.read(|w| {
-                    let (func, _) = place?;
-                    Some(object_name(&w.solver, func))
-                });
+            if let Some(here) = primary
+                && inside
+                && d.primary == primary
+            {
                 d.primary = Some(*span);
-                d = d.with_label(CALLED).with_note(
-                    primary,
-                    format!("it happens here, in {}()", function.unwrap_or_default()),
-                );
+                d = self.happens_in(d.with_label(CALLED), here, place);
             }
             d = d.with_note(Some(*span), format!("{passes} {}", o.from));
             for (span, o) in &shown[1..] {
@@ -309,6 +330,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
                 help: None,
                 origins: vec![vec![a], vec![b]],
                 follows: false,
+                caller: None,
             });
         }
     }
@@ -329,15 +351,35 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
             code,
             origins,
             follows,
+            caller,
             ..
         } = &mut all[i]
             && OF_KINDS.contains(code)
         {
             *follows = works_on_conflict(&warm.solver, spec, *at);
             *origins = operands(&mut warm.solver, spec, *at);
+            let own = |o: &Origin| o.place.is_some_and(|(f, _)| !ships(db, roots, f));
+            if !origins.iter().flatten().any(own) {
+                *caller = caller_outside(db, roots, &warm.solver, spec);
+            }
         }
     }
     all
+}
+
+/// Whether a function is one of those that ship with the compiler.
+fn ships(db: &dyn Db, roots: Roots, func: ObjId) -> bool {
+    span_at(db, Function::new(db, roots.program(db), func), None)
+        .is_some_and(|span| span.file.path(db).starts_with(SHIPPED))
+}
+
+/// The call in the program that leads to a function that ships with the compiler.
+fn caller_outside(db: &dyn Db, roots: Roots, solver: &Solver, spec: SpecIx) -> Place {
+    if !ships(db, roots, solver.store.specs[spec as usize].func) {
+        return None;
+    }
+    let (func, at) = caller(solver, spec, |f| !ships(db, roots, f))?;
+    Some((func, Some(at)))
 }
 
 /// Specialised functions by their names.
@@ -385,6 +427,7 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         help: Some("return 0 at the end".into()),
         origins: Vec::new(),
         follows: !constant && result.none && result.atoms.is_empty(),
+        caller: None,
     })
 }
 
@@ -416,6 +459,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 help: Some("neither its class nor an assignment that is reached defines it".into()),
                 origins: Vec::new(),
                 follows: false,
+                caller: None,
             };
         }
         let (message, help) = never(projector, &graph, state, op);
@@ -426,6 +470,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
             help: help.map(Into::into),
             origins: Vec::new(),
             follows: false,
+            caller: None,
         }
     };
     state.blocked.iter().map(fault).collect()

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{Args, Const, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
 use taipan_interp::ObjData;
 
@@ -326,6 +327,38 @@ pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin;
         }
     });
     out
+}
+
+/// The nearest call that leads to a function and stands in a function that satisfies the
+/// condition; the first by name where there are several.
+pub(crate) fn caller(
+    solver: &Solver,
+    callee: SpecIx,
+    wanted: impl Fn(ObjId) -> bool,
+) -> Option<(ObjId, u32)> {
+    let mut callers: FxHashMap<SpecIx, Vec<(SpecIx, u32)>> = FxHashMap::default();
+    for spec in 0..solver.store.specs.len() as SpecIx {
+        with_graph(solver, spec, |graph, state| {
+            for (b, n, record) in &state.ops {
+                let at = graph.block(*b).operations[*n as usize].at;
+                for target in called(solver, record) {
+                    callers.entry(target).or_default().push((spec, at));
+                }
+            }
+        });
+    }
+    let (mut seen, mut level) = (FxHashSet::from_iter([callee]), vec![callee]);
+    while !level.is_empty() {
+        let calls = level.iter().filter_map(|s| callers.get(s)).flatten();
+        let func = |s: SpecIx| solver.store.specs[s as usize].func;
+        let found = calls.clone().map(|(s, at)| (func(*s), *at));
+        if let Some(place) = found.filter(|(f, _)| wanted(*f)).min() {
+            return Some(place);
+        }
+        let next = calls.map(|(s, _)| *s).filter(|s| seen.insert(*s));
+        level = next.collect();
+    }
+    None
 }
 
 /// The functions that an operation calls.
