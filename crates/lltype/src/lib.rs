@@ -11,6 +11,7 @@
 //! a [`Program`].
 
 mod adtmeths;
+mod cold;
 mod consts;
 mod eval;
 mod externals;
@@ -30,6 +31,7 @@ mod types;
 mod value;
 
 pub use adtmeths::*;
+pub use cold::*;
 pub use consts::*;
 pub use eval::*;
 pub use externals::*;

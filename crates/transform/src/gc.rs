@@ -7,9 +7,9 @@
 //!     v2 = setfield(v0, .x, v1)           gc_save_root(0, v0)
 //!     goto return(v0)                     v1 = direct_call(&g)
 //!                                         v3: *GcStruct S = gc_restore_root(0)
+//!                                         gc_leave_roots_frame(1)
 //!                                         gc_writebarrier(v3)
 //!                                         v2 = setfield(v3, .x, v1)
-//!                                         gc_leave_roots_frame(1)
 //!                                         goto return(v3)
 //! ```
 //!
@@ -18,11 +18,8 @@
 //! it is saved when its slot does not hold it yet (before a loop, if the loop would)
 //! and read back at its first use
 //! after the collection; blocks that do not use it before the next one leave it in its
-//! slot. The frame is entered in the innermost block outside loops
-//! that dominates all of that, and left where control leaves what that block
-//! dominates, so ways around it cost nothing.
-//!
-//! Where barriers go is in [`crate::barriers`].
+//! slot. Where the frame is there, and what of it holds nothing, is in [`crate::frame`]; where
+//! barriers go is in [`crate::barriers`].
 //!
 //! In a large function with a loop, such as one over bytecodes, roots are read back after
 //! calls that cannot collect, too. Nothing has moved, so this is right as well; and the
@@ -32,16 +29,17 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
-    BlockId, Dominators, ExitSwitch, Link, LinkId, Loop, Operation, VarId, entry_map, find_loops,
-    find_loops_of, transform_dead_op_vars,
+    BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, VarId, entry_map, find_loops,
+    find_loops_of, transform_dead_op_vars, transform_dead_op_vars_with,
 };
-use taipan_lltype::{GCREF, LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 
 use crate::Summaries;
 use crate::barriers::insert_barriers;
 use crate::calls::{calls_a_graph, can_collect};
 use crate::casts::repeat_casts;
 use crate::filled::mark_filled;
+use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
 use crate::ssa::{constant, operation};
 
@@ -55,8 +53,14 @@ pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     mark_filled(&mut g, s);
     insert_barriers(&mut g, s);
     split_mallocs(&mut g, s.program());
-    Roots::new(&g, s).insert(&mut g);
     transform_dead_op_vars(&mut g);
+    let roots = Roots::new(&g, s);
+    roots.insert(&mut g);
+    // What stays in slots is not passed on any more, and then not read there either.
+    transform_dead_op_vars_with(&mut g, |op| {
+        op.op.is_removable() || op.op == PlainOp::GcRestoreRoot.into()
+    });
+    insert_frame(&mut g, roots.size, s);
     g.compact();
     g
 }
@@ -105,7 +109,6 @@ impl Webs {
 struct Shape {
     order: Vec<BlockId>,
     entries: Vec<Vec<LinkId>>,
-    dominators: Dominators,
     loops: Vec<Loop>,
 }
 
@@ -118,7 +121,6 @@ impl Shape {
         Shape {
             order,
             entries,
-            dominators,
             loops,
         }
     }
@@ -247,62 +249,19 @@ impl Roots {
         }
     }
 
-    fn insert(self, g: &mut LLGraph) {
+    fn insert(&self, g: &mut LLGraph) {
         if self.size == 0 {
             return;
         }
         let shape = Shape::new(g);
-        let frame = self.frame(g, &shape);
         let saved = self.saved_at_entry(g, &shape);
         let resident = self.resident(g, &shape.order, &saved);
         for b in &shape.order {
-            let framed = shape.dominators.dominates(frame, *b);
-            self.rewrite(g, *b, &saved, &resident, framed);
+            self.rewrite(g, *b, &saved, &resident);
         }
-        let empty = self.uninitialized(&shape, frame);
         for (link, saves) in saved.on_links {
             self.save_on_link(g, link, &saves);
         }
-        self.enter_and_leave(g, frame, &empty);
-    }
-
-    /// Slots that may not have been written yet when the collector reads the frame.
-    fn uninitialized(&self, shape: &Shape, frame: BlockId) -> Vec<u32> {
-        let Shape {
-            order,
-            entries,
-            dominators,
-            ..
-        } = shape;
-        let inside = |b: BlockId| dominators.dominates(frame, b);
-        let every: FxHashSet<u32> = (0..self.size).collect();
-        let mut at_exit: FxHashMap<BlockId, FxHashSet<u32>> = FxHashMap::default();
-        let mut empty = vec![false; self.size as usize];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for b in order.iter().filter(|b| inside(**b)) {
-                let mut written = if *b == frame {
-                    FxHashSet::default()
-                } else {
-                    every.clone()
-                };
-                for l in entries[b.index()].iter().filter(|_| *b != frame) {
-                    written.retain(|s| at_exit.get(&l.source).is_none_or(|e| e.contains(s)));
-                }
-                for (_, roots) in self.places.get(b).into_iter().flatten() {
-                    written.extend(roots.iter().map(|v| self.slots.of(*v)));
-                    for slot in every.difference(&written) {
-                        empty[*slot as usize] = true;
-                    }
-                }
-                if at_exit.get(b) != Some(&written) {
-                    at_exit.insert(*b, written);
-                    changed = true;
-                }
-            }
-        }
-        (0..self.size).filter(|s| empty[*s as usize]).collect()
     }
 
     /// Roots among the input arguments of each block that their slots hold whichever
@@ -520,15 +479,8 @@ impl Roots {
         saved.insert(v);
     }
 
-    /// Saves and restores the roots of one block, in which the frame is there or not.
-    fn rewrite(
-        &self,
-        g: &mut LLGraph,
-        b: BlockId,
-        known: &Saved,
-        resident: &FxHashSet<VarId>,
-        framed: bool,
-    ) {
+    /// Saves and restores the roots of one block.
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, known: &Saved, resident: &FxHashSet<VarId>) {
         let entry = &known.at_entry[&b];
         self.pass_nothing(g, b, known, resident);
         let places = self.places.get(&b).map_or(&[][..], Vec::as_slice);
@@ -562,10 +514,6 @@ impl Roots {
                     result,
                     at,
                 ));
-            }
-            if framed && op.op == PlainOp::GcCollect.into() {
-                let roots = collecting.map_or(&[][..], |(_, roots)| roots);
-                self.forget_others(g, roots, &mut new, at);
             }
             let last = canraise && i + 1 == count;
             if last {
@@ -615,21 +563,6 @@ impl Roots {
         }
     }
 
-    /// Clears the slots that hold none of these roots: who asks for a collection counts
-    /// on what is not needed any more being found dead.
-    fn forget_others(
-        &self,
-        g: &mut LLGraph,
-        roots: &[VarId],
-        new: &mut Vec<Operation<LowLevel>>,
-        at: u32,
-    ) {
-        let taken: FxHashSet<u32> = roots.iter().map(|v| self.slots.of(*v)).collect();
-        for slot in (0..self.size).filter(|s| !taken.contains(s)) {
-            clear_slot(g, slot, new, at);
-        }
-    }
-
     /// Reads back what the exits need.
     fn refresh_exits(
         &self,
@@ -668,76 +601,6 @@ impl Roots {
         new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
         names.insert(v, name);
     }
-
-    /// The block where the frame is entered.
-    fn frame(&self, g: &LLGraph, shape: &Shape) -> BlockId {
-        let Shape {
-            dominators, loops, ..
-        } = shape;
-        let users: Vec<BlockId> = (shape.order.iter().copied())
-            .filter(|b| {
-                (self.places.get(b)).is_some_and(|p| p.iter().any(|(_, roots)| !roots.is_empty()))
-            })
-            .collect();
-        let mut b = users.first().copied().unwrap_or(g.startblock);
-        loop {
-            let good = users.iter().all(|u| dominators.dominates(b, *u))
-                && !loops.iter().any(|l| l.contains(b));
-            match dominators.immediate(b) {
-                Some(up) if !good => b = up,
-                _ => return b,
-            }
-        }
-    }
-
-    fn enter_and_leave(&self, g: &mut LLGraph, frame: BlockId, empty: &[u32]) {
-        let dominators = Dominators::new(g);
-        let size = || constant(LLConst::signed(i64::from(self.size)));
-        for b in g.reachable() {
-            if !dominators.dominates(frame, b) {
-                continue;
-            }
-            let leaves = |l: &Link<LowLevel>| {
-                l.target == g.returnblock || !dominators.dominates(frame, l.target)
-            };
-            let leaving: Vec<usize> = (g.block(b).exits.iter().enumerate())
-                .filter(|(_, l)| leaves(l))
-                .map(|(i, _)| i)
-                .collect();
-            let single = g.block(b).exits.len() == 1;
-            for exit in leaving {
-                let at = g.block(b).operations.last().map_or(0, |op| op.at);
-                let place = match single {
-                    true => b,
-                    false => g.insert_empty_block(LinkId { source: b, exit }),
-                };
-                let result = g.new_var("", *VOID);
-                let op = operation(PlainOp::GcLeaveRootsFrame, [size()], result, at);
-                let operations = &mut g.block_mut(place).operations;
-                // Nothing follows what goes on elsewhere.
-                let exit = operations
-                    .last()
-                    .is_some_and(|op| op.op == PlainOp::JitExit.into());
-                operations.insert(operations.len() - usize::from(exit), op);
-            }
-        }
-        let result = g.new_var("", *VOID);
-        let mut first = vec![operation(PlainOp::GcEnterRootsFrame, [size()], result, 0)];
-        for slot in empty {
-            clear_slot(g, *slot, &mut first, 0);
-        }
-        g.block_mut(frame).operations.splice(0..0, first);
-    }
-}
-
-/// Makes a slot hold nothing.
-pub(crate) fn clear_slot(g: &mut LLGraph, slot: u32, new: &mut Vec<Operation<LowLevel>>, at: u32) {
-    let result = g.new_var("", *VOID);
-    let args = [
-        constant(LLConst::signed(i64::from(slot))),
-        constant(LLConst::Null(*GCREF)),
-    ];
-    new.push(operation(PlainOp::GcSaveRoot, args, result, at));
 }
 
 fn rename(args: &mut [LLOperand], names: &FxHashMap<VarId, VarId>) {

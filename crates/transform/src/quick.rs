@@ -4,33 +4,33 @@
 //! ```text
 //! block0(v0: *GcStruct S):            block0(v0: *GcStruct S):
 //!     v1 = direct_call(&g)                gc_enter_roots_frame(1)
-//!     v2 = setfield(v0, .x, v1)           gc_save_root(0, null)
-//!     goto return(v0)                     gc_save_root(0, v0)
-//!                                         v1 = direct_call(&g)
+//!     v2 = setfield(v0, .x, v1)           gc_save_root(0, v0)
+//!     goto return(v0)                     v1 = direct_call(&g)
 //!                                         v3: *GcStruct S = gc_restore_root(0)
+//!                                         gc_leave_roots_frame(1)
 //!                                         gc_writebarrier(v3)
 //!                                         v2 = setfield(v3, .x, v1)
-//!                                         gc_leave_roots_frame(1)
 //!                                         goto return(v3)
 //! ```
 //!
 //! What [`crate::gc_transform`] does for code that runs often is left out: a root is saved
 //! where it is made, and read back where it is used first in a block or after a collection;
-//! the frame is there from the start, and cleared; barriers are left out within a block only.
+//! barriers are left out within a block only. The frame is the same ([`crate::frame`]).
 //!
 //! Graphs are in SSA form here, before and after: blocks use what those that dominate them
 //! define. Slots are given out in that order, so that the frame has as many as there are
 //! roots at one time (Hack, Grund and Goos, *Register Allocation for Programs in SSA-Form*,
 //! 2006).
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{Block, BlockId, ExitSwitch, LinkId, Operation, VarId};
+use rustc_hash::FxHashMap;
+use taipan_graph::{Block, BlockId, ExitSwitch, Operation, VarId};
 use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 
 use crate::Summaries;
 use crate::barriers::insert_barriers_in_block;
 use crate::calls::can_collect;
-use crate::gc::clear_slot;
+use crate::frame::insert_frame;
+use crate::set::Set;
 use crate::ssa::{constant, operation};
 
 /// Inserts what the collector needs. The graph is in SSA form.
@@ -42,51 +42,9 @@ pub fn gc_transform_quickly(mut g: LLGraph, s: &dyn Summaries) -> LLGraph {
     let roots = Roots::new(&g, &order, s);
     if roots.size > 0 {
         roots.insert(&mut g, &order);
+        insert_frame(&mut g, roots.size, s);
     }
     g
-}
-
-/// A set of roots, by number.
-#[derive(Clone, PartialEq, Eq, Default)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(count: usize) -> Set {
-        Set(vec![0; count.div_ceil(64)])
-    }
-
-    fn insert(&mut self, n: u32) -> bool {
-        let (word, bit) = (&mut self.0[n as usize / 64], 1 << (n % 64));
-        let new = *word & bit == 0;
-        *word |= bit;
-        new
-    }
-
-    fn remove(&mut self, n: u32) {
-        self.0[n as usize / 64] &= !(1 << (n % 64));
-    }
-
-    fn contains(&self, n: u32) -> bool {
-        self.0[n as usize / 64] & (1 << (n % 64)) != 0
-    }
-
-    fn union(&mut self, other: &Set) {
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a |= b;
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> {
-        let words = self.0.iter().enumerate();
-        words.flat_map(|(i, w)| {
-            let mut left = *w;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros();
-                left &= left.checked_sub(1)?;
-                Some(i as u32 * 64 + bit)
-            })
-        })
-    }
 }
 
 /// Pointers that the collector moves, by number.
@@ -119,8 +77,6 @@ struct Roots {
     collecting: Vec<Vec<usize>>,
     /// The slots of what lives through a collection.
     slots: Vec<Option<u32>>,
-    /// The slots in use at operations that ask for a collection: by block and index.
-    asked: FxHashMap<(BlockId, usize), FxHashSet<u32>>,
     size: u32,
 }
 
@@ -143,7 +99,6 @@ impl Roots {
             live_out: Vec::new(),
             slots: vec![None; numbers.vars.len()],
             numbers,
-            asked: FxHashMap::default(),
             size: 0,
         };
         if roots.collecting.iter().all(Vec::is_empty) {
@@ -190,10 +145,12 @@ impl Roots {
                 for link in &g.block(*b).exits {
                     out.union(&live_in[place[link.target.index()]]);
                 }
-                for (n, (out, defined)) in out.0.iter().zip(&defined[i].0).enumerate() {
-                    let new = live_in[i].0[n] | (out & !defined);
-                    changed |= new != live_in[i].0[n];
-                    live_in[i].0[n] = new;
+                let mut live = out.clone();
+                live.subtract(&defined[i]);
+                live.union(&live_in[i]);
+                if live != live_in[i] {
+                    live_in[i] = live;
+                    changed = true;
                 }
                 self.live_out[i] = out;
             }
@@ -282,11 +239,6 @@ impl Roots {
                 give(*n, &mut taken);
             }
             for (k, op) in block.operations.iter().enumerate() {
-                if op.op == PlainOp::GcCollect.into() {
-                    let used = (0..).zip(&taken).filter(|(_, n)| n.is_some());
-                    self.asked
-                        .insert((*b, k), used.map(|(slot, _)| slot).collect());
-                }
                 for slot in &mut taken {
                     if slot.is_some_and(|n| last.get(&n) == Some(&k)) {
                         *slot = None;
@@ -306,40 +258,6 @@ impl Roots {
     fn insert(&self, g: &mut LLGraph, order: &[BlockId]) {
         for (i, b) in order.iter().enumerate() {
             self.rewrite(g, *b, &self.collecting[i]);
-        }
-        for b in order {
-            self.leave(g, *b);
-        }
-        let start = g.startblock;
-        let mut first = vec![self.frame(g, PlainOp::GcEnterRootsFrame, 0)];
-        for slot in 0..self.size {
-            clear_slot(g, slot, &mut first, 0);
-        }
-        g.block_mut(start).operations.splice(0..0, first);
-    }
-
-    fn frame(&self, g: &mut LLGraph, op: PlainOp, at: u32) -> Operation<LowLevel> {
-        let size = constant(LLConst::signed(i64::from(self.size)));
-        operation(op, [size], g.new_var("", *VOID), at)
-    }
-
-    /// Leaves the frame where a block returns or goes on elsewhere for good.
-    fn leave(&self, g: &mut LLGraph, b: BlockId) {
-        for exit in 0..g.block(b).exits.len() {
-            if g.block(b).exits[exit].target != g.returnblock {
-                continue;
-            }
-            let place = match g.block(b).exits.len() {
-                1 => b,
-                _ => g.insert_empty_block(LinkId { source: b, exit }),
-            };
-            let at = g.block(b).operations.last().map_or(0, |op| op.at);
-            let op = self.frame(g, PlainOp::GcLeaveRootsFrame, at);
-            let operations = &mut g.block_mut(place).operations;
-            // Nothing follows what goes on elsewhere.
-            let last = operations.last();
-            let exits = last.is_some_and(|op| op.op == PlainOp::JitExit.into());
-            operations.insert(operations.len() - usize::from(exits), op);
         }
     }
 
@@ -364,13 +282,6 @@ impl Roots {
             at = op.at;
             for o in &mut op.args {
                 rewriter.read(g, o, at);
-            }
-            if let Some(used) = self.asked.get(&(b, k)) {
-                // Who asks for a collection counts on what is not needed any more being
-                // found dead.
-                for slot in (0..self.size).filter(|s| !used.contains(s)) {
-                    clear_slot(g, slot, &mut rewriter.new, at);
-                }
             }
             if raises && k + 1 == count {
                 // An overflow check: nothing may follow it.

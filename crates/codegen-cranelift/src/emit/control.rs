@@ -4,9 +4,8 @@ use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, TrapCode, Value};
 use cranelift_frontend::Switch;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
-use taipan_lltype::{LLConst, LLOperand, LowLevel, const_word};
+use taipan_lltype::{LLConst, LLOperand, LowLevel, cold_blocks, const_word};
 
-use super::cold::cold_blocks;
 use super::types::clif_type;
 use super::{Bad, Emitter};
 

@@ -109,8 +109,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether an operation neither collects nor stores: what may call or raise ends the
-/// search, what only reads other objects does not.
+/// Whether an operation neither collects nor stores into objects: what may call or raise
+/// ends the search, what only reads other objects does not.
 fn is_harmless(p: PlainOp) -> bool {
     use PlainOp::*;
     is_conversion(p)
@@ -123,7 +123,10 @@ fn is_harmless(p: PlainOp) -> bool {
                 | CastPointer
                 | CastOpaquePtr
                 | SameAs
+                | GcEnterRootsFrame
+                | GcSaveRoot
                 | GcRestoreRoot
+                | GcLeaveRootsFrame
                 | PtrEq
                 | PtrNe
                 | PtrIszero

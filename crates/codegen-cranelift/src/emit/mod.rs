@@ -6,7 +6,6 @@
 mod arith;
 mod call;
 mod checks;
-mod cold;
 mod control;
 mod convert;
 mod exc;

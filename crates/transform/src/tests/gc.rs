@@ -52,49 +52,48 @@ fn roots_and_barriers_are_inserted() {
         func make = synth 'make' (): func(Signed, *GcArray of Signed) -> *GcStruct node
         graph f
         block0(n_0: Signed):
-            v1: Void = gc_enter_roots_frame(2)
-            v2: Void = gc_save_root(0, null *GcOpaque GCREF)
-            v3: Void = gc_save_root(1, null *GcOpaque GCREF)
-            first_4: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
-            pair_5: *GcStruct pair = gc_malloc_nursery(<type GcStruct pair>, <gc>)
+            first_1: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
+            v2: Void = gc_enter_roots_frame(2)
+            pair_3: *GcStruct pair = gc_malloc_nursery(<type GcStruct pair>, <gc>)
             canraise
-                ok: block2(pair_5, first_4, n_0)
-                null *Struct object_vtable(_, _): block1(first_4, n_0)
-        block1(first_6: *GcStruct node, n_7: Signed):
-            v8: Void = gc_save_root(0, first_6)
-            pair_9: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
-            first_10: *GcStruct node = gc_restore_root(0)
-            goto block2(pair_9, first_10, n_7)
-        block2(pair_11: *GcStruct pair, first_12: *GcStruct node, n_13: Signed):
-            u2_14: Void = setfield(pair_11, .a, first_12)
-            v15: Void = gc_save_root(0, pair_11)
-            v16: Void = gc_save_root(1, null *GcArray of Signed)
-            goto block3(n_13, pair_11, null *GcArray of Signed)
-        block3(i_17: Signed, pair1_18: *GcStruct pair, last_19: *GcArray of Signed):
-            c_20: Bool = int_gt(i_17, 0)
-            switch c_20
-                False: block4(pair1_18)
-                True: block5(i_17, last_19)
-        block4(pair3_21: *GcStruct pair):
-            a_22: *GcStruct node = getfield(pair3_21, .a)
-            b_23: *GcStruct node = getfield(pair3_21, .b)
+                ok: block2(pair_3, first_1, n_0)
+                null *Struct object_vtable(_, _): block1(first_1, n_0)
+        block1(first_4: *GcStruct node, n_5: Signed):
+            v6: Void = gc_save_root(0, first_4)
+            v7: Void = gc_save_root(1, null *GcOpaque GCREF)
+            pair_8: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            first_9: *GcStruct node = gc_restore_root(0)
+            goto block2(pair_8, first_9, n_5)
+        block2(pair_10: *GcStruct pair, first_11: *GcStruct node, n_12: Signed):
+            u2_13: Void = setfield(pair_10, .a, first_11)
+            v14: Void = gc_save_root(0, pair_10)
+            v15: Void = gc_save_root(1, null *GcArray of Signed)
+            goto block3(n_12, pair_10, null *GcArray of Signed)
+        block3(i_16: Signed, pair1_17: *GcStruct pair, last_18: *GcArray of Signed):
+            c_19: Bool = int_gt(i_16, 0)
+            switch c_19
+                False: block4(pair1_17)
+                True: block5(i_16, last_18)
+        block4(pair3_20: *GcStruct pair):
+            v21: Void = gc_leave_roots_frame(2)
+            a_22: *GcStruct node = getfield(pair3_20, .a)
+            b_23: *GcStruct node = getfield(pair3_20, .b)
             same_24: Bool = ptr_eq(a_22, b_23)
             v_25: Signed = getfield(b_23, .value)
             w_26: Signed = cast_bool_to_int(same_24)
             x_27: Signed = int_add(v_25, w_26)
-            v28: Void = gc_leave_roots_frame(2)
             goto return(x_27)
-        block5(i2_29: Signed, last2_30: *GcArray of Signed):
-            j_31: Signed = int_sub(i2_29, 1)
-            new_32: *GcStruct node = direct_call(&make, j_31, last2_30)
-            pair2_33: *GcStruct pair = gc_restore_root(0)
-            v34: Void = gc_writebarrier(pair2_33)
-            u3_35: Void = setfield(pair2_33, .b, new_32)
-            u4_36: Void = setfield(pair2_33, .a, new_32)
-            last2_37: *GcArray of Signed = gc_restore_root(1)
-            goto block3(j_31, pair2_33, last2_37)
-        return(result_38: Signed)
-        except(etype_39: *Struct object_vtable, evalue_40: *GcStruct object)
+        block5(i2_28: Signed, last2_29: *GcArray of Signed):
+            j_30: Signed = int_sub(i2_28, 1)
+            new_31: *GcStruct node = direct_call(&make, j_30, last2_29)
+            pair2_32: *GcStruct pair = gc_restore_root(0)
+            v33: Void = gc_writebarrier(pair2_32)
+            u3_34: Void = setfield(pair2_32, .b, new_31)
+            u4_35: Void = setfield(pair2_32, .a, new_31)
+            last2_36: *GcArray of Signed = gc_restore_root(1)
+            goto block3(j_30, pair2_32, last2_36)
+        return(result_37: Signed)
+        except(etype_38: *Struct object_vtable, evalue_39: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }
@@ -108,15 +107,15 @@ fn roots_are_placed_quickly() {
         func make = synth 'make' (): func(Signed, *GcArray of Signed) -> *GcStruct node
         graph f
         block0(n_0: Signed):
-            v32: Void = gc_enter_roots_frame(2)
-            v33: Void = gc_save_root(0, null *GcOpaque GCREF)
-            v34: Void = gc_save_root(1, null *GcOpaque GCREF)
             first_1: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
+            v31: Void = gc_enter_roots_frame(2)
             v26: Void = gc_save_root(0, first_1)
+            v32: Void = gc_save_root(1, null *GcOpaque GCREF)
             pair_2: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
             v27: Void = gc_save_root(1, pair_2)
             first_28: *GcStruct node = gc_restore_root(0)
             u2_3: Void = setfield(pair_2, .a, first_28)
+            v34: Void = gc_save_root(0, null *GcOpaque GCREF)
             goto block1(n_0)
         block1(i_4: Signed):
             c_7: Bool = int_gt(i_4, 0)
@@ -125,13 +124,13 @@ fn roots_are_placed_quickly() {
                 True: block3(i_4)
         block2():
             pair_29: *GcStruct pair = gc_restore_root(1)
+            v33: Void = gc_leave_roots_frame(2)
             a_9: *GcStruct node = getfield(pair_29, .a)
             b_10: *GcStruct node = getfield(pair_29, .b)
             same_11: Bool = ptr_eq(a_9, b_10)
             v_12: Signed = getfield(b_10, .value)
             w_13: Signed = cast_bool_to_int(same_11)
             x_14: Signed = int_add(v_12, w_13)
-            v31: Void = gc_leave_roots_frame(2)
             goto return(x_14)
         block3(i_35: Signed):
             j_18: Signed = int_sub(i_35, 1)
@@ -180,9 +179,9 @@ fn the_frame_is_only_where_it_is_needed() {
             v5: Void = gc_save_root(0, t_3)
             u_6: Void = direct_call(&grow, t_3)
             t_7: *GcStruct S = gc_restore_root(0)
-            w_8: Signed = getfield(t_7, .value)
-            v9: Void = gc_leave_roots_frame(1)
-            goto return(w_8)
+            v8: Void = gc_leave_roots_frame(1)
+            w_9: Signed = getfield(t_7, .value)
+            goto return(w_9)
         return(result_10: Signed)
         except(etype_11: *Struct object_vtable, evalue_12: *GcStruct object)
     "#]]
@@ -230,31 +229,243 @@ fn a_loop_that_does_not_use_a_root_leaves_it_in_its_slot() {
         func make = synth 'make' (): func(Signed) -> *GcStruct node
         graph f
         block0(n_0: Signed):
-            v1: Void = gc_enter_roots_frame(1)
-            v2: Void = gc_save_root(0, null *GcOpaque GCREF)
-            kept_3: *GcStruct node = direct_call(&make, n_0)
-            v4: Void = gc_save_root(0, kept_3)
+            kept_1: *GcStruct node = direct_call(&make, n_0)
+            v2: Void = gc_enter_roots_frame(1)
+            v3: Void = gc_save_root(0, kept_1)
             goto block1(n_0)
-        block1(i_5: Signed):
-            c_6: Bool = int_gt(i_5, 0)
-            switch c_6
+        block1(i_4: Signed):
+            c_5: Bool = int_gt(i_4, 0)
+            switch c_5
                 False: block2()
-                True: block3(i_5)
+                True: block3(i_4)
         block2():
-            last_7: *GcStruct node = direct_call(&make, 3)
-            kept3_8: *GcStruct node = gc_restore_root(0)
-            a_9: Signed = getfield(kept3_8, .value)
-            b_10: Signed = getfield(last_7, .value)
+            last_6: *GcStruct node = direct_call(&make, 3)
+            kept3_7: *GcStruct node = gc_restore_root(0)
+            v8: Void = gc_leave_roots_frame(1)
+            a_9: Signed = getfield(kept3_7, .value)
+            b_10: Signed = getfield(last_6, .value)
             x_11: Signed = int_add(a_9, b_10)
-            v12: Void = gc_leave_roots_frame(1)
             goto return(x_11)
-        block3(i2_13: Signed):
-            other_14: *GcStruct node = direct_call(&make, i2_13)
-            v_15: Signed = getfield(other_14, .value)
-            j_16: Signed = int_sub(v_15, 1)
-            goto block1(j_16)
-        return(result_17: Signed)
-        except(etype_18: *Struct object_vtable, evalue_19: *GcStruct object)
+        block3(i2_12: Signed):
+            other_13: *GcStruct node = direct_call(&make, i2_12)
+            v_14: Signed = getfield(other_13, .value)
+            j_15: Signed = int_sub(v_14, 1)
+            goto block1(j_15)
+        return(result_16: Signed)
+        except(etype_17: *Struct object_vtable, evalue_18: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
+}
+
+/// Functions that collect, for graphs in which slots come out of use.
+const CALLS: &str = "
+    struct node = GcStruct { value: Signed }
+    func make = external 'make' can_collect: func() -> *GcStruct node
+    func keep = external 'keep' can_collect: func(*GcStruct node) -> Void
+    func grow = external 'grow' can_collect: func() -> Signed
+    graph f";
+
+fn slots(blocks: &str) -> String {
+    let p = Pipeline::new(&format!("{CALLS}{blocks}\n    END"));
+    let optimized = text(&p.gc(&p.exceptions(&p.program)));
+    let quick = text(&p.quick_gc(&p.exceptions(&p.program)));
+    let body = |text: String| {
+        let lines = text.lines().filter(|l| {
+            l.starts_with("block") || l.contains("gc_") || l.contains("call") || l.contains("block")
+        });
+        lines.map(|l| format!("{l}\n")).collect::<String>()
+    };
+    format!("{}\nquick\n{}", body(optimized), body(quick))
+}
+
+#[test]
+fn a_slot_that_is_not_needed_any_more_is_cleared_before_the_next_collection() {
+    expect![[r#"
+        block0(a_0: *GcStruct node):
+            v1: Void = gc_enter_roots_frame(2)
+            v2: Void = gc_save_root(0, a_0)
+            v3: Void = gc_save_root(1, null *GcOpaque GCREF)
+            b_4: *GcStruct node = direct_call(&make)
+            v5: Void = gc_save_root(1, b_4)
+            u1_6: Void = direct_call(&keep, b_4)
+            a_7: *GcStruct node = gc_restore_root(0)
+            v8: Void = gc_save_root(0, null *GcOpaque GCREF)
+            u2_9: Void = direct_call(&keep, a_7)
+            u3_10: Signed = direct_call(&grow)
+            b_11: *GcStruct node = gc_restore_root(1)
+            v12: Void = gc_leave_roots_frame(2)
+            u4_13: Void = direct_call(&keep, b_11)
+            u5_14: Signed = direct_call(&grow)
+
+        quick
+        block0(a_0: *GcStruct node):
+            v14: Void = gc_enter_roots_frame(2)
+            v10: Void = gc_save_root(0, a_0)
+            v15: Void = gc_save_root(1, null *GcOpaque GCREF)
+            b_1: *GcStruct node = direct_call(&make)
+            v11: Void = gc_save_root(1, b_1)
+            u1_2: Void = direct_call(&keep, b_1)
+            a_12: *GcStruct node = gc_restore_root(0)
+            v16: Void = gc_save_root(0, null *GcOpaque GCREF)
+            u2_3: Void = direct_call(&keep, a_12)
+            u3_4: Signed = direct_call(&grow)
+            b_13: *GcStruct node = gc_restore_root(1)
+            v17: Void = gc_leave_roots_frame(2)
+            u4_5: Void = direct_call(&keep, b_13)
+            u5_6: Signed = direct_call(&grow)
+    "#]]
+    .assert_eq(&slots(
+        "
+    block0(a: *GcStruct node):
+        b: *GcStruct node = direct_call(&make)
+        u1: Void = direct_call(&keep, b)
+        u2: Void = direct_call(&keep, a)
+        u3: Signed = direct_call(&grow)
+        u4: Void = direct_call(&keep, b)
+        u5: Signed = direct_call(&grow)
+        goto return(u5)",
+    ));
+}
+
+#[test]
+fn a_slot_that_only_one_way_uses_is_cleared_on_that_way() {
+    expect![[r#"
+        block0(a_0: *GcStruct node):
+            v1: Void = gc_enter_roots_frame(2)
+            v2: Void = gc_save_root(0, a_0)
+            v3: Void = gc_save_root(1, null *GcOpaque GCREF)
+            n_4: Signed = direct_call(&grow)
+            goto block1(n_4)
+        block1(i_5: Signed):
+                False: block2(i_5)
+                True: block3(i_5)
+        block2(i2_7: Signed):
+            b_8: *GcStruct node = direct_call(&make)
+            a2_9: *GcStruct node = gc_restore_root(0)
+            v10: Void = gc_save_root(1, b_8)
+            u1_11: Void = direct_call(&keep, a2_9)
+            b_12: *GcStruct node = gc_restore_root(1)
+            v15: Void = gc_save_root(1, null *GcOpaque GCREF)
+            goto block3(k_14)
+        block3(i3_16: Signed):
+            m_17: Signed = direct_call(&grow)
+            a3_20: *GcStruct node = gc_restore_root(0)
+                False: block4(a3_20)
+                True: block1(j_18)
+        block4(a4_21: *GcStruct node):
+            v22: Void = gc_leave_roots_frame(2)
+            u3_23: Void = direct_call(&keep, a4_21)
+
+        quick
+        block0(a_0: *GcStruct node):
+            v26: Void = gc_enter_roots_frame(2)
+            v21: Void = gc_save_root(0, a_0)
+            v27: Void = gc_save_root(1, null *GcOpaque GCREF)
+            n_1: Signed = direct_call(&grow)
+            goto block1(n_1)
+        block1(i_2: Signed):
+                False: block2(i_2)
+                True: block3(i_2)
+        block2(i_30: Signed):
+            b_7: *GcStruct node = direct_call(&make)
+            v22: Void = gc_save_root(1, b_7)
+            a_23: *GcStruct node = gc_restore_root(0)
+            u1_8: Void = direct_call(&keep, a_23)
+            b_24: *GcStruct node = gc_restore_root(1)
+            v29: Void = gc_save_root(1, null *GcOpaque GCREF)
+            goto block3(k_10)
+        block3(i3_11: Signed):
+            m_13: Signed = direct_call(&grow)
+                False: block4()
+                True: block1(j_14)
+        block4():
+            a_25: *GcStruct node = gc_restore_root(0)
+            v28: Void = gc_leave_roots_frame(2)
+            u3_17: Void = direct_call(&keep, a_25)
+    "#]]
+    .assert_eq(&slots(
+        "
+    block0(a: *GcStruct node):
+        n: Signed = direct_call(&grow)
+        goto block1(n, a)
+    block1(i: Signed, a1: *GcStruct node):
+        c: Bool = int_gt(i, 10)
+        switch c
+            False: block2(i, a1)
+            True: block3(i, a1)
+    block2(i2: Signed, a2: *GcStruct node):
+        b: *GcStruct node = direct_call(&make)
+        u1: Void = direct_call(&keep, a2)
+        v: Signed = getfield(b, .value)
+        k: Signed = int_add(i2, v)
+        goto block3(k, a2)
+    block3(i3: Signed, a3: *GcStruct node):
+        m: Signed = direct_call(&grow)
+        j: Signed = int_sub(i3, m)
+        d: Bool = int_gt(j, 0)
+        switch d
+            False: block4(a3)
+            True: block1(j, a3)
+    block4(a4: *GcStruct node):
+        u3: Void = direct_call(&keep, a4)
+        goto return(1)",
+    ));
+}
+
+#[test]
+fn a_slot_that_a_loop_does_not_use_is_cleared_before_it() {
+    expect![[r#"
+        block0(a_0: *GcStruct node, b_1: *GcStruct node):
+            v2: Void = gc_enter_roots_frame(2)
+            v3: Void = gc_save_root(0, a_0)
+            v4: Void = gc_save_root(1, b_1)
+            n_5: Signed = direct_call(&grow)
+            b_6: *GcStruct node = gc_restore_root(1)
+            v9: Void = gc_save_root(1, null *GcOpaque GCREF)
+            goto block1(k_8)
+        block1(i_10: Signed):
+            m_11: Signed = direct_call(&grow)
+            a1_14: *GcStruct node = gc_restore_root(0)
+                False: block2(a1_14)
+                True: block1(j_12)
+        block2(a2_15: *GcStruct node):
+            v16: Void = gc_leave_roots_frame(2)
+            u2_17: Void = direct_call(&keep, a2_15)
+
+        quick
+        block0(a_0: *GcStruct node, b_1: *GcStruct node):
+            v19: Void = gc_enter_roots_frame(2)
+            v15: Void = gc_save_root(0, a_0)
+            v16: Void = gc_save_root(1, b_1)
+            n_2: Signed = direct_call(&grow)
+            b_17: *GcStruct node = gc_restore_root(1)
+            v21: Void = gc_save_root(1, null *GcOpaque GCREF)
+            goto block1(k_4)
+        block1(i_5: Signed):
+            m_7: Signed = direct_call(&grow)
+                False: block2()
+                True: block1(j_8)
+        block2():
+            a_18: *GcStruct node = gc_restore_root(0)
+            v20: Void = gc_leave_roots_frame(2)
+            u2_11: Void = direct_call(&keep, a_18)
+    "#]]
+    .assert_eq(&slots(
+        "
+    block0(a: *GcStruct node, b: *GcStruct node):
+        n: Signed = direct_call(&grow)
+        v: Signed = getfield(b, .value)
+        k: Signed = int_add(n, v)
+        goto block1(k, a)
+    block1(i: Signed, a1: *GcStruct node):
+        m: Signed = direct_call(&grow)
+        j: Signed = int_sub(i, m)
+        c: Bool = int_gt(j, 0)
+        switch c
+            False: block2(a1)
+            True: block1(j, a1)
+    block2(a2: *GcStruct node):
+        u2: Void = direct_call(&keep, a2)
+        goto return(1)",
+    ));
 }

@@ -1,6 +1,7 @@
 //! Passes are tested as text in, text out, and by running graphs before and after.
 
 mod exceptions;
+mod frames;
 mod gc;
 mod optimizations;
 mod random;
@@ -107,6 +108,7 @@ impl Pipeline {
         self.map(from, |_, g| {
             let g = gc_transform(g, self);
             self.check_roots(&g);
+            frames::check(&g, self);
             g
         })
     }
@@ -119,6 +121,7 @@ impl Pipeline {
             remove_identical_vars_ssa(&mut g);
             let mut g = gc_transform_quickly(g, self);
             self.check_roots(&g);
+            frames::check(&g, self);
             ssa_to_ssi(&mut g);
             g
         };

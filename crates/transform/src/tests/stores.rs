@@ -87,28 +87,25 @@ fn an_object_has_one_slot_whatever_it_is_cast_to() {
         func grow = external 'grow' can_collect: func() -> Void
         graph f
         block0(b_0: *GcStruct base):
-            v1: Void = gc_enter_roots_frame(1)
-            s_2: *GcStruct sub = cast_pointer(b_0)
-            v_3: Signed = getfield(s_2, .other)
+            s_1: *GcStruct sub = cast_pointer(b_0)
+            v_2: Signed = getfield(s_1, .other)
+            v3: Void = gc_enter_roots_frame(1)
             v4: Void = gc_save_root(0, b_0)
             u_5: Void = direct_call(&grow)
-            c_6: Bool = int_gt(v_3, 0)
+            c_6: Bool = int_gt(v_2, 0)
             b_7: *GcStruct base = gc_restore_root(0)
+            v8: Void = gc_leave_roots_frame(1)
             switch c_6
                 False: block1(b_7)
-                True: block2(v_3)
-        block1(b_8: *GcStruct base):
-            s_9: *GcStruct sub = cast_pointer(b_8)
-            w_10: Signed = getfield(s_9, .other)
-            x_11: Signed = getfield(b_8, .value)
-            y_12: Signed = int_add(w_10, x_11)
-            v13: Void = gc_leave_roots_frame(1)
-            goto return(y_12)
-        block2(v_14: Signed):
-            v15: Void = gc_leave_roots_frame(1)
-            goto return(v_14)
-        return(result_16: Signed)
-        except(etype_17: *Struct object_vtable, evalue_18: *GcStruct object)
+                True: return(v_2)
+        block1(b_9: *GcStruct base):
+            s_10: *GcStruct sub = cast_pointer(b_9)
+            w_11: Signed = getfield(s_10, .other)
+            x_12: Signed = getfield(b_9, .value)
+            y_13: Signed = int_add(w_11, x_12)
+            goto return(y_13)
+        return(result_14: Signed)
+        except(etype_15: *Struct object_vtable, evalue_16: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.program)));
 }

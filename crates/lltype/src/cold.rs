@@ -1,17 +1,22 @@
-//! Blocks that are rarely executed: their code is placed apart.
+//! Blocks that are rarely executed: their code is placed apart, and what can be done there
+//! is not done elsewhere.
 //!
 //! Residual code leaves a unit for what was rare when the unit was made.
 
-use taipan_graph::{ExitSwitch, entry_map};
-use taipan_lltype::{LLGraph, LLOp, PlainOp};
+use taipan_graph::{BlockId, ExitSwitch, LinkId, entry_map};
+
+use crate::{LLGraph, LLOp, PlainOp};
 
 /// Whether each block deals with an exception, an overflow or a full nursery, or
 /// leaves a unit, or only leads to such blocks or comes from them.
-pub(super) fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
-    let order = graph.reachable();
-    let entries = entry_map(graph);
+pub fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
+    cold_blocks_of(graph, &graph.reachable(), &entry_map(graph))
+}
+
+/// The same for who knows the reachable blocks, in their order, and the links into each.
+pub fn cold_blocks_of(graph: &LLGraph, order: &[BlockId], entries: &[Vec<LinkId>]) -> Vec<bool> {
     let mut cold = vec![false; graph.blocks.len()];
-    for b in &order {
+    for b in order {
         let block = graph.block(*b);
         if let (ExitSwitch::LastException, [_, rare]) = (&block.exitswitch, &block.exits[..]) {
             // Unless other ways lead there too.
