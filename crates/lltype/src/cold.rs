@@ -16,40 +16,57 @@ pub fn cold_blocks(graph: &LLGraph) -> Vec<bool> {
 /// The same for who knows the reachable blocks, in their order, and the links into each.
 pub fn cold_blocks_of(graph: &LLGraph, order: &[BlockId], entries: &[Vec<LinkId>]) -> Vec<bool> {
     let mut cold = vec![false; graph.blocks.len()];
+    let mut pending = Vec::new();
+    // By block, the links to it and from it that are not known to be rare.
+    let mut links = vec![(0, 0); graph.blocks.len()];
     for b in order {
         let block = graph.block(*b);
-        if let (ExitSwitch::LastException, [_, rare]) = (&block.exitswitch, &block.exits[..]) {
-            // Unless other ways lead there too.
-            cold[rare.target.index()] |= entries[rare.target.index()].len() == 1;
+        let into = &entries[b.index()];
+        links[b.index()] = (into.len(), block.exits.len());
+        // Unless other ways lead there too.
+        let rare = match into[..] {
+            [link] => link.exit == 1 && ends_rarely(graph, link.source),
+            _ => false,
+        };
+        if rare || block.operations.iter().any(|op| is_rare(op.op)) {
+            pending.push(*b);
         }
-        cold[b.index()] |= block.operations.iter().any(|op| {
-            matches!(
-                op.op,
-                LLOp::Plain(
-                    PlainOp::DebugStartTraceback
-                        | PlainOp::DebugRecordTraceback
-                        | PlainOp::DebugCatchException
-                        | PlainOp::ExcType
-                        | PlainOp::JitExit
-                )
-            )
-        });
     }
-    let fixed = [graph.startblock, graph.returnblock, graph.exceptblock];
-    fixed.iter().for_each(|b| cold[b.index()] = false);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for b in order.iter().filter(|b| !fixed.contains(b)) {
-            let exits = &graph.block(*b).exits;
-            let mut into = entries[b.index()].iter();
-            let is_cold = exits.iter().all(|l| cold[l.target.index()])
-                || into.all(|l| cold[l.source.index()]);
-            if is_cold && !cold[b.index()] {
-                cold[b.index()] = true;
-                changed = true;
+    while let Some(b) = pending.pop() {
+        let fixed = b == graph.startblock || b == graph.returnblock || b == graph.exceptblock;
+        if fixed || std::mem::replace(&mut cold[b.index()], true) {
+            continue;
+        }
+        for link in &graph.block(b).exits {
+            let (into, _) = &mut links[link.target.index()];
+            *into -= 1;
+            if *into == 0 {
+                pending.push(link.target);
+            }
+        }
+        for link in &entries[b.index()] {
+            let (_, out) = &mut links[link.source.index()];
+            *out -= 1;
+            if *out == 0 {
+                pending.push(link.source);
             }
         }
     }
     cold
+}
+
+/// Whether the second of a block's exits is a rare one.
+fn ends_rarely(graph: &LLGraph, b: BlockId) -> bool {
+    let block = graph.block(b);
+    matches!(block.exitswitch, ExitSwitch::LastException) && block.exits.len() == 2
+}
+
+fn is_rare(op: LLOp) -> bool {
+    use PlainOp::*;
+    matches!(
+        op,
+        LLOp::Plain(
+            DebugStartTraceback | DebugRecordTraceback | DebugCatchException | ExcType | JitExit
+        )
+    )
 }
