@@ -1,13 +1,14 @@
 //! What a program does not need any more is found dead by the next collection, on every engine:
-//! no slot of a frame of roots keeps it, none of a caller's, and none of compiled loops.
+//! no slot of a frame of roots keeps it, none of a caller's, none of compiled loops, and no
+//! container that it was taken out of.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const FOUND: &str = "0 found alive\n";
 
-fn program() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/roots/program.py")
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/roots/{name}.py"))
 }
 
 fn check(what: &str, o: &Output) {
@@ -19,26 +20,30 @@ fn check(what: &str, o: &Output) {
     );
 }
 
-fn run(options: &[&str], variable: Option<(&str, &str)>) {
+fn run(name: &str, options: &[&str], variable: Option<(&str, &str)>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
     command
         .args(["run", "--no-cache"])
         .args(options)
-        .arg(program());
+        .arg(program(name));
     command.envs(variable);
-    let what = format!("{options:?} {variable:?}");
+    let what = format!("{name} {options:?} {variable:?}");
     check(&what, &command.output().expect("taipan runs"));
 }
 
 #[test]
 fn in_the_low_level_interpreter() {
-    run(&["--engine", "llinterp"], None);
+    run("program", &["--engine", "llinterp"], None);
+    run("containers", &["--engine", "llinterp"], None);
 }
 
 #[test]
 fn in_memory() {
-    run(&[], None);
-    run(&[], Some(("TAIPAN_GC_STRESS", "1")));
+    // Stacklets and threads need machine code.
+    for name in ["program", "containers", "suspended"] {
+        run(name, &[], None);
+        run(name, &[], Some(("TAIPAN_GC_STRESS", "1")));
+    }
 }
 
 #[test]
@@ -46,7 +51,9 @@ fn in_an_executable() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("program");
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
-    command.args(["build", "--no-cache"]).arg(program());
+    command
+        .args(["build", "--no-cache"])
+        .arg(program("program"));
     let built = command.arg("-o").arg(&out).output().expect("taipan runs");
     assert!(built.status.success(), "{built:?}");
     for variable in [
@@ -63,7 +70,7 @@ fn in_an_executable() {
 fn in_loops_that_are_compiled() {
     for threshold in ["1", "3", "100"] {
         let options = ["--jit", "--jit-threshold", threshold];
-        run(&options, None);
-        run(&options, Some(("TAIPAN_GC_STRESS", "1")));
+        run("program", &options, None);
+        run("program", &options, Some(("TAIPAN_GC_STRESS", "1")));
     }
 }

@@ -27,13 +27,14 @@
 //! writes, before the first of them, and left on each way as soon as none can follow: there
 //! nothing needs to be cleared.
 //!
-//! In between a slot is cleared as late as possible, just before such an operation, and only
-//! if it may hold something: what is used again at once or not before the frame is left is
-//! never cleared. Where ways meet of which only some have something in the slot, it is
-//! cleared at the end of those: before a loop that does not use the slot, in the one case of
-//! a loop over bytecodes that uses it, where the nursery was full. So no more is cleared than
-//! was saved. It stays, however, if nothing before the loop is left or over asks for it; and
-//! what is rarely executed asks for nothing, it clears by itself.
+//! In between, a slot is cleared as late as possible, just before such an operation, and only
+//! if it may hold something: what is written again at once, or not before the frame is left,
+//! is never cleared. Where ways meet of which only some have something in the slot, it is
+//! cleared at the end of those, if the loop there has such an operation before the slot is
+//! written: before a loop that does not use the slot, in the one case of a loop over bytecodes
+//! that uses it, where the nursery was full. So a slot is cleared no more often than it is
+//! written. Blocks that are rarely executed do not count in this: they clear for themselves
+//! what they find.
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, Dominators, LinkId, Operation, entry_map, find_loops_of};
@@ -295,11 +296,12 @@ struct Frame {
     size: u32,
 }
 
-/// Which slots may be cleared for what comes, where blocks begin.
+/// By block, the slots that must hold nothing at some collection to come, unless they are
+/// written before.
 struct Asked {
-    /// For anything.
+    /// At any.
     ever: Vec<Set>,
-    /// For what is not rare, before the innermost loop is left.
+    /// At one that is not rare, before the innermost loop is left.
     soon: Vec<Set>,
 }
 
@@ -490,7 +492,8 @@ impl Frame {
 }
 
 impl Event {
-    /// What slots may hold afterwards, of which those that must not have been cleared.
+    /// Makes of the slots that may hold something before it those that may afterwards, where
+    /// what must not be found is cleared.
     fn holds(&self, holding: &mut Set) {
         match self {
             Event::Save(s) => _ = holding.insert(*s),
