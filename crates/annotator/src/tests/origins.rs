@@ -257,3 +257,29 @@ fn joining_what_is_wrong_is_not_told() {
               = help: nothing in the program defines it"#]],
     );
 }
+
+/// Where the operands come out of a builtin function.
+#[test]
+fn the_library_points_at_the_call_that_leads_there() {
+    check(
+        "
+        from rpython.rlib.rbigint import rbigint
+        def number(text):
+            return rbigint.fromrarith_int(text[0])
+        def f():
+            number('12')
+        ",
+        expect![[r#"
+            error[TP0303]: `~` of a str is not RPython
+               --> /main.py:3:12
+                |
+              3 |     return rbigint.fromrarith_int(text[0])
+                |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this leads to it
+                |
+            note: it happens here, in _from_rarith()
+               --> <taipan>/rpython/rlib/rbigint.py:703:13
+                |
+            703 |         n = ~n
+                |             ^^"#]],
+    );
+}

@@ -246,3 +246,7 @@ def WIFSTOPPED(status):
 
 def WCOREDUMP(status):
     return status & 0x80 != 0
+
+
+def WIFCONTINUED(status):
+    return status == 0xffff
