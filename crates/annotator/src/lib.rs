@@ -15,6 +15,7 @@ mod diagnostics;
 mod eval;
 mod facts;
 mod helper;
+mod hierarchy;
 mod keys;
 mod model;
 mod names;

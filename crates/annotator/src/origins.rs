@@ -107,7 +107,7 @@ pub(crate) fn user_of_data(solver: &mut Solver, data: &NodeKey) -> Place {
     match data {
         NodeKey::Prebuilt(o) => user_of(solver, *o, FAR),
         NodeKey::Attr(class, name) => {
-            let readers = readers_of_attribute(solver, *class, name.clone());
+            let readers = readers_of_data(solver, *class, name);
             readers.into_iter().min()
         }
         _ => None,
@@ -140,7 +140,7 @@ fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
                 }
             }
             NodeKey::Attr(class, name) => {
-                places.extend(readers_of_attribute(solver, class, name));
+                places.extend(readers_of_data(solver, class, &name));
             }
             _ => {}
         }
@@ -155,11 +155,28 @@ fn attributes_with(solver: &Solver, instance: ObjId, object: ObjId) -> Vec<(ObjI
     let Some(ObjData::Instance(data)) = data.as_deref() else {
         return Vec::new();
     };
-    let class = solver.facts.class(data.class).ok().flatten();
-    let chain = class.map_or(Vec::new(), |c| c.chain.clone());
+    let chain = solver.facts.chain(data.class).unwrap_or_default();
     let held = data.attrs.iter().filter(|(_, v)| *v == Const::Obj(object));
     held.flat_map(|(name, _)| chain.iter().map(|c| (*c, Arc::from(&**name))))
         .collect()
+}
+
+/// The places in functions that read or write what a class has of an attribute: on its
+/// instances, or on those of the nearest base class where that is done.
+fn readers_of_data(
+    solver: &mut Solver,
+    class: ObjId,
+    name: &Arc<str>,
+) -> Vec<(ObjId, Option<u32>)> {
+    let chain = solver.facts.chain(class).unwrap_or_default();
+    let used = |c: &ObjId| {
+        let used = solver.store.value(&SlotKey::AttrUsed(*c, name.clone()));
+        !used.is_bottom()
+    };
+    match chain.into_iter().find(used) {
+        Some(home) => readers_of_attribute(solver, home, name.clone()),
+        None => Vec::new(),
+    }
 }
 
 /// The places in functions that read or write an attribute on instances of a class.

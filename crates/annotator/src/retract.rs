@@ -179,7 +179,7 @@ impl<'s> Retraction<'s> {
         let mut joiner = FactJoiner::new(&self.solver.facts);
         for (t, event) in &self.solver.store.nodes[n as usize].events {
             for (slot, was) in event {
-                let stays = !self.solver.store.slots[*slot as usize].key.is_judged()
+                let stays = !self.solver.is_judged(n, *slot)
                     || (self.solver).still_there(*slot, was, writes, &mut joiner)
                     || self.passed_on(&sets, *slot, was, &mut joiner);
                 if !stays {

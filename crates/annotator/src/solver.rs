@@ -522,9 +522,20 @@ impl Solver {
         let mut joiner = FactJoiner::new(&self.facts);
         let events = &self.store.nodes[n as usize].events;
         events.iter().flat_map(|e| &e.1).any(|(slot, was)| {
-            self.store.slots[*slot as usize].key.is_judged()
-                && !self.still_there(*slot, was, writes, &mut joiner)
+            self.is_judged(n, *slot) && !self.still_there(*slot, was, writes, &mut joiner)
         })
+    }
+
+    /// Whether what a node contributes to a slot is part of the outcome by itself. What a class
+    /// has of an attribute goes to the nearest base class on which it is used, and from there
+    /// further up: what went there directly, as long as that was the nearest one, is there.
+    pub(crate) fn is_judged(&self, n: NodeIx, slot: SlotIx) -> bool {
+        let key = &self.store.slots[slot as usize].key;
+        let passed_up = match (&self.store.nodes[n as usize].key, key) {
+            (NodeKey::Attr(from, _), SlotKey::Attr(to, _) | SlotKey::AttrSet(to, _)) => from != to,
+            _ => false,
+        };
+        key.is_judged() && !passed_up
     }
 
     pub(crate) fn still_there(
@@ -558,11 +569,15 @@ impl Solver {
                 _ => return false,
             };
         let (class, name) = class;
-        let Ok(Some(info)) = self.facts.class(*class) else {
+        if !matches!(self.facts.class(*class), Ok(Some(_))) {
+            return false;
+        }
+        let Some(used) = self.store.used.get(name) else {
             return false;
         };
-        info.chain.iter().skip(1).any(|base| {
-            let slot = self.store.find_slot_ix(&above(*base, name));
+        let bases = self.facts.hierarchy(|h| used.above(*class, h));
+        bases.into_iter().any(|base| {
+            let slot = self.store.find_slot_ix(&above(base, name));
             let at = slot.and_then(|s| writes.binary_search_by_key(&s, |w| w.0).ok());
             at.is_some_and(|i| holds(&writes[i].1, was, joiner))
         })

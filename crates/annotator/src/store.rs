@@ -19,6 +19,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use taipan_graph::{Const, ObjId};
 
+use crate::hierarchy::ClassSet;
 use crate::val::{Atom, EdgeKind, Joiner, Val};
 use crate::{Desc, SiteId};
 
@@ -44,11 +45,19 @@ pub(crate) enum SlotKey {
     Ret(SpecIx),
     /// A class is in use.
     ClassUsed(ObjId),
-    /// Subclasses in use of a class, itself included. Each class contributes itself; what the
-    /// slot holds only tells one set from another: see [`Slot::members`].
+    /// Somebody asks for the subclasses of a class.
+    SubClassesUsed(ObjId),
+    /// Those in use, itself included. What the slot holds only tells one set from another: see
+    /// [`Slot::members`].
     SubClasses(ObjId),
+    /// Classes in use whose `_immutable_fields_` have that entry, which is one `name[*]`; again
+    /// see [`Slot::members`].
+    ImmutableItems(Arc<str>),
     /// Prebuilt instances of this very class are in use.
     HasInstances(ObjId),
+    /// Classes above this one that an attribute is used on and that have come to know since
+    /// then that this one has something of it; again see [`Slot::members`].
+    Homes(ObjId, Arc<str>),
     /// Somebody asks for an attribute of prebuilt instances of this very class.
     FieldUsed(ObjId, Arc<str>),
     /// Its value in all of them.
@@ -114,9 +123,12 @@ pub(crate) enum NodeKey {
     Root(u32),
     /// A function.
     Spec(SpecIx),
-    /// A class: tells its bases that it is in use.
+    /// A class: tells its base that it is in use.
     Class(ObjId),
-    /// An attribute on instances of a class: its sources, and those of base classes.
+    /// The subclasses in use of a class.
+    SubClasses(ObjId),
+    /// What a class has of an attribute: as it is on its instances, if it is used on these, or
+    /// for instances of a base class.
     Attr(ObjId, Arc<str>),
     /// Content of a prebuilt list, dict or instance.
     Prebuilt(ObjId),
@@ -190,7 +202,10 @@ impl Slot {
     /// Whether its members are in the log alone: hierarchies are deep and wide, and a copy
     /// of the set for each class that comes would be large.
     pub(crate) fn is_log(&self) -> bool {
-        matches!(self.key, SlotKey::SubClasses(_))
+        matches!(
+            self.key,
+            SlotKey::SubClasses(_) | SlotKey::ImmutableItems(_) | SlotKey::Homes(..)
+        )
     }
 
     /// The classes that had been contributed before a stamp, sorted.
@@ -285,6 +300,12 @@ pub(crate) struct Store {
     node_ix: Numbers,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
     by_function: FxHashMap<ObjId, Vec<SpecIx>>,
+    /// Classes that somebody has asked for the subclasses of, or will.
+    pub(crate) families: ClassSet,
+    /// The same of attributes that are used on instances of a class.
+    pub(crate) used: FxHashMap<Arc<str>, ClassSet>,
+    /// Classes whose prebuilt instances have an attribute, some of them.
+    pub(crate) fields: FxHashMap<Arc<str>, ClassSet>,
     /// Who reads slots that many read.
     reads: FxHashSet<(SlotIx, NodeIx)>,
 }
@@ -360,7 +381,8 @@ impl Store {
         let node = match &key {
             SlotKey::Called(s) => Some(NodeKey::Spec(*s)),
             SlotKey::ClassUsed(c) => Some(NodeKey::Class(*c)),
-            SlotKey::AttrUsed(c, n) => Some(NodeKey::Attr(*c, n.clone())),
+            SlotKey::SubClassesUsed(c) => Some(NodeKey::SubClasses(*c)),
+            SlotKey::AttrUsed(c, n) | SlotKey::Homes(c, n) => Some(NodeKey::Attr(*c, n.clone())),
             SlotKey::Seen(o) => Some(NodeKey::Prebuilt(*o)),
             SlotKey::Edge(k, a, b) => Some(NodeKey::Edge(*k, *a, *b)),
             SlotKey::Custom(s) => Some(NodeKey::Custom(*s)),
@@ -368,6 +390,18 @@ impl Store {
             SlotKey::SetCalled(s, n) => Some(NodeKey::Dispatch(*s, *n)),
             _ => None,
         };
+        match &key {
+            SlotKey::SubClassesUsed(c) => {
+                self.families.insert(*c);
+            }
+            SlotKey::AttrUsed(c, n) => {
+                self.used.entry(n.clone()).or_default().insert(*c);
+            }
+            SlotKey::FieldUsed(c, n) => {
+                self.fields.entry(n.clone()).or_default().insert(*c);
+            }
+            _ => {}
+        }
         self.slot_ix.insert(i, |i| &self.slots[i as usize].key);
         if let Some(n) = node {
             let n = self.node(n);

@@ -265,6 +265,7 @@ impl Warm {
             let reshaped = facts.set_objects(changes.objects);
             moved = reshaped.hierarchy;
             changed.extend(&reshaped.classes);
+            changed.extend(&reshaped.holders);
             self.solver.changed.classes.extend(reshaped.classes);
         }
         let mut nodes = self.nodes_of(&edited);

@@ -1,6 +1,7 @@
 //! Attributes: of instances, of classes and frozen constants, methods of builtin
 //! kinds.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use taipan_base::did_you_mean;
@@ -38,29 +39,22 @@ impl Cx<'_> {
     /// one. Where only some can be assigned it is an attribute like any other, which
     /// then mixes a property and the value.
     fn property(&mut self, class: ObjId, name: &str, accessor: &str) -> Known<bool> {
-        let Some(info) = self.facts.class(class)? else {
-            return Ok(false);
-        };
         let mut there = Vec::new();
-        for c in &info.chain {
-            let Some(i) = self.facts.class(*c)? else {
-                continue;
+        let other = self.facts.definers(class, name, |_, value| {
+            let object = match value {
+                Const::Obj(o) => self.facts.object(*o)?,
+                _ => None,
             };
-            let Some(value) = i.dict.get(name) else {
-                continue;
-            };
-            let Const::Obj(o) = value else {
-                return Ok(false);
-            };
-            match self.facts.object(*o)?.as_deref() {
+            Ok(match object.as_deref() {
                 Some(ObjData::Property { fget, fset, .. }) => {
                     let f = if accessor == "__getter__" { fget } else { fset };
                     there.push(*f != Const::None);
+                    ControlFlow::Continue(())
                 }
-                _ => return Ok(false),
-            }
-        }
-        if there.is_empty() {
+                _ => ControlFlow::Break(()),
+            })
+        })?;
+        if other.is_some() || there.is_empty() {
             return Ok(false);
         }
         let all = there.iter().all(|t| *t);
@@ -278,7 +272,7 @@ impl Cx<'_> {
             return self.undefined(class, name);
         }
         if v.has_site() {
-            if self.is_immutable_list(class, name)? {
+            if self.facts.has_immutable_items(class, name)? {
                 return Ok(self.immutable_lists(&v));
             }
             self.check_subclasses(class, name)?;
@@ -290,10 +284,8 @@ impl Cx<'_> {
     fn undefined(&mut self, class: ObjId, name: &str) -> Known<Val> {
         let facts = self.facts;
         let mut candidates: Vec<&str> = Vec::new();
-        if let Some(info) = facts.class(class)? {
-            for c in &info.chain {
-                candidates.extend(facts.names.of_class(*c));
-            }
+        for c in facts.chain(class)? {
+            candidates.extend(facts.names.of_class(c));
         }
         let meant = did_you_mean(name, candidates);
         let builtin = facts.class(class)?.is_some_and(|info| info.exception)
@@ -309,32 +301,13 @@ impl Cx<'_> {
         Ok(self.problem_help("TP0301", message, help))
     }
 
-    /// Whether `_immutable_fields_` says that the items of a list attribute never
-    /// change.
-    fn is_immutable_list(&mut self, class: ObjId, name: &str) -> Known<bool> {
-        let Some(info) = self.facts.class(class)? else {
-            return Ok(false);
-        };
-        for c in &info.chain {
-            if let Some(i) = self.facts.class(*c)?
-                && i.immutable_fields.iter().any(|f| {
-                    f.strip_suffix("[*]")
-                        .is_some_and(|f| f.strip_suffix('?').unwrap_or(f) == name)
-                })
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// An attribute that `_immutable_fields_` of a subclass lists belongs there and
     /// not into its base.
     fn check_subclasses(&mut self, class: ObjId, name: &str) -> Known<()> {
-        let element = format!("{name}[*]");
-        for sub in self.subclasses(class) {
-            if let Some(info) = self.facts.class(sub)?
-                && info.immutable_fields.iter().any(|f| **f == *element)
+        let entry: Arc<str> = format!("{name}[*]").into();
+        for sub in self.members(SlotKey::ImmutableItems(entry)) {
+            if self.facts.is_subclass(sub, class)?
+                && let Some(info) = self.facts.class(sub)?
             {
                 let base = self
                     .facts
@@ -373,16 +346,17 @@ impl Cx<'_> {
 
     /// Whether `_attrs_` or `__slots__` of a class or base list an attribute.
     fn is_declared(&mut self, class: ObjId, name: &str) -> Known<bool> {
-        let Some(info) = self.facts.class(class)? else {
-            return Ok(false);
-        };
-        for c in &info.chain {
-            if let Some(i) = self.facts.class(*c)?
-                && let Some(names) = &i.enforced
+        let mut next = Some(class);
+        while let Some(c) = next {
+            let Some(info) = self.facts.class(c)?.filter(|info| info.restricted) else {
+                break;
+            };
+            if let Some(names) = &info.enforced
                 && names.iter().any(|n| **n == *name)
             {
                 return Ok(true);
             }
+            next = info.base;
         }
         Ok(false)
     }
@@ -518,7 +492,7 @@ impl Cx<'_> {
         self.signal(SlotKey::AttrUsed(class, name.clone()));
         self.signal(SlotKey::AttrSet(class, name.clone()));
         self.write(SlotKey::Attr(class, name.clone()), value.clone());
-        if value.has_site() && self.is_immutable_list(class, name)? {
+        if value.has_site() && self.facts.has_immutable_items(class, name)? {
             self.immutable_lists(value);
         }
         Ok(())

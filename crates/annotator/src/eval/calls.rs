@@ -210,7 +210,7 @@ impl Cx<'_> {
     fn may_widen(&mut self, v: &Val) -> Known<bool> {
         Ok(match v.atoms.first() {
             Some(Atom::Instance(Some(c))) => {
-                self.facts.class(*c)?.is_some_and(|c| c.chain.len() > 1)
+                self.facts.class(*c)?.is_some_and(|c| c.base.is_some())
             }
             Some(
                 Atom::Float

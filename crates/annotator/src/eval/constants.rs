@@ -328,7 +328,7 @@ impl Cx<'_> {
         let Some(info) = self.facts.class(im_class)? else {
             return Ok(Val::default());
         };
-        for part in &info.mro {
+        for part in info.mro() {
             let part = self.facts.object(*part)?;
             let name = match part.as_deref() {
                 Some(ObjData::Class(c)) => c.dict.iter().find(|(_, v)| v == im_func),

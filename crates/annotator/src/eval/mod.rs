@@ -308,6 +308,7 @@ pub(crate) fn evaluate_lazily(
             state = outcome?;
         }
         NodeKey::Class(class) => cx.class_node(class)?,
+        NodeKey::SubClasses(class) => cx.subclasses_node(class)?,
         NodeKey::Attr(class, name) => {
             let before = match before {
                 Some(Progress::Attr(p)) => Some(p),

@@ -129,7 +129,7 @@ impl Cx<'_> {
         })
     }
 
-    /// A class in use tells its bases, and its finalizer is called.
+    /// A class in use tells its base, and whoever asks for such classes. Its finalizer is called.
     pub(super) fn class_node(&mut self, class: ObjId) -> Known<()> {
         if self.read(SlotKey::ClassUsed(class)).is_bottom() {
             return Ok(());
@@ -137,9 +137,29 @@ impl Cx<'_> {
         let Some(info) = self.facts.class(class)? else {
             return Ok(());
         };
-        for base in &info.chain {
-            self.signal(SlotKey::ClassUsed(*base));
-            self.write(SlotKey::SubClasses(*base), Val::pbc(Desc::Class(class)));
+        if let Some(base) = info.base {
+            self.signal(SlotKey::ClassUsed(base));
+        }
+        let me = || Val::pbc(Desc::Class(class));
+        let asked = (self.facts).hierarchy(|h| self.store.families.above(class, h));
+        let itself = self.store.families.contains(class).then_some(class);
+        for above in asked.into_iter().chain(itself) {
+            if !self.read(SlotKey::SubClassesUsed(above)).is_bottom() {
+                self.write(SlotKey::SubClasses(above), me());
+            }
+        }
+        for name in info.dict.keys() {
+            if let Some((name, used)) = self.store.used.get_key_value(&**name)
+                && !used.is_empty()
+            {
+                let name = name.clone();
+                if let Some(home) = self.used_above(class, &name)? {
+                    self.tell_home(class, &name, home);
+                }
+            }
+        }
+        for field in info.immutable_fields.iter().filter(|f| f.ends_with("[*]")) {
+            self.write(SlotKey::ImmutableItems((&**field).into()), me());
         }
         if let Some(f) = info.finalizer() {
             let me = Val::instance(class);
@@ -157,14 +177,56 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// Somebody asks for the subclasses of a class. Those that come into use later tell that
+    /// themselves.
+    pub(super) fn subclasses_node(&mut self, class: ObjId) -> Known<()> {
+        if self.read(SlotKey::SubClassesUsed(class)).is_bottom() {
+            return Ok(());
+        }
+        self.facts.class(class)?;
+        let mut used = Vec::new();
+        for c in self.facts.hierarchy(|h| h.below(class)) {
+            if self.is_class_used(c)? {
+                used.push(Desc::Class(c));
+            }
+        }
+        if !used.is_empty() {
+            used.sort();
+            self.write(SlotKey::SubClasses(class), Atom::Pbc(used.into()).into());
+        }
+        Ok(())
+    }
+
+    /// Whether a class is in use as of now. Who asks is to be told by the class if it will be.
+    pub(super) fn is_class_used(&mut self, class: ObjId) -> Known<bool> {
+        let key = SlotKey::ClassUsed(class);
+        if !self.holds_something(&key) {
+            return Ok(false);
+        }
+        self.read(key);
+        self.facts.class(class)?;
+        Ok(true)
+    }
+
+    /// Whether a slot holds something as of now; the node is not told when it will.
+    pub(super) fn holds_something(&self, key: &SlotKey) -> bool {
+        let slot = self.store.find_slot(key);
+        slot.is_some_and(|s| !s.as_of(self.t).is_bottom())
+    }
+
     /// The subclasses in use of a class, itself included.
     pub(super) fn subclasses(&mut self, class: ObjId) -> Vec<ObjId> {
-        let key = SlotKey::SubClasses(class);
-        if self.read(key.clone()).is_bottom() {
+        self.signal(SlotKey::SubClassesUsed(class));
+        self.members(SlotKey::SubClasses(class))
+    }
+
+    /// The classes that have been contributed to a slot, sorted.
+    pub(super) fn members(&mut self, key: SlotKey) -> Vec<ObjId> {
+        let slot = self.store.slot(key);
+        if self.read_slot(slot).is_bottom() {
             return Vec::new();
         }
-        let slot = self.store.find_slot(&key);
-        slot.map_or_else(Vec::new, |s| s.members(self.t))
+        self.store.slots[slot as usize].members(self.t)
     }
 
     /// The content of a prebuilt object.
@@ -238,10 +300,17 @@ impl Cx<'_> {
         self.signal(SlotKey::HasInstances(class));
         self.for_all(&instance.attrs, |cx, (name, v)| {
             let name: Arc<str> = name.as_ref().into();
-            if !(cx.read(SlotKey::FieldUsed(class, name.clone()))).is_bottom() {
-                let v = cx.const_val(v)?;
-                cx.write(SlotKey::Field(class, name), v);
+            let used = SlotKey::FieldUsed(class, name.clone());
+            if cx.read(used.clone()).is_bottom() {
+                // Where the attribute was used before there were instances, nobody has asked.
+                let Some(home) = cx.used_above(class, &name)? else {
+                    return Ok(());
+                };
+                cx.tell_home(class, &name, home);
+                cx.signal(used);
             }
+            let v = cx.const_val(v)?;
+            cx.write(SlotKey::Field(class, name), v);
             Ok(())
         })?;
         Ok(())

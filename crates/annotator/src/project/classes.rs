@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use taipan_graph::{Const, FunctionGraph, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 
@@ -12,6 +12,7 @@ use super::index::Dirty;
 use crate::Desc;
 use crate::eval::FunctionState;
 use crate::facts::Facts;
+use crate::hierarchy::{ClassSet, Hierarchy};
 use crate::result::{Attribute, ClassAttributes, ClassDef};
 use crate::solver::FactJoiner;
 use crate::store::{NodeIx, SlotKey, Store};
@@ -163,7 +164,7 @@ pub(super) struct Classes {
     /// Attributes that are used on instances of a class, and the classes on whose
     /// instances one is used.
     attrs: FxHashMap<ObjId, BTreeSet<Arc<str>>>,
-    with_attr: FxHashMap<Arc<str>, FxHashSet<ObjId>>,
+    with_attr: FxHashMap<Arc<str>, ClassSet>,
     readers: FxHashMap<ObjId, FxHashMap<NodeIx, u32>>,
     generic: FxHashMap<ObjId, u32>,
 }
@@ -213,18 +214,13 @@ impl Classes {
             with.insert(class);
         } else {
             attrs.remove(name);
-            with.remove(&class);
+            with.remove(class);
         }
         dirty.attributes.insert(class);
-        // Subclasses have it from this class, or no longer.
-        for c in with.iter() {
-            if *c != class
-                && let Ok(Some(info)) = facts.class(*c)
-                && info.chain.contains(&class)
-            {
-                dirty.attributes.insert(*c);
-            }
-        }
+        // Subclasses have it from this class, or no longer: the nearest ones. Others have it from
+        // classes between.
+        let below = facts.hierarchy(|h| with.topmost_below(class, h, |_| true));
+        dirty.attributes.extend(below);
     }
 
     pub(super) fn add_uses(&mut self, uses: &ClassUses, node: NodeIx, dirty: &mut Dirty) {
@@ -322,13 +318,11 @@ impl Projector<'_> {
 
     /// Whether a base class declares the attribute.
     fn declared_above(&self, class: ObjId, name: &Arc<str>) -> bool {
-        let Ok(Some(info)) = self.solver.facts.class(class) else {
-            return false;
-        };
         let Some(with) = self.view.classes.with_attr.get(name) else {
             return false;
         };
-        info.chain.iter().skip(1).any(|base| with.contains(base))
+        let above = |h: &Hierarchy| with.nearest_above(class, h, |_| true);
+        self.solver.facts.hierarchy(above).is_some()
     }
 
     fn class_attrs(&self, base: ObjId) -> BTreeMap<Arc<str>, Vec<crate::SomeValue>> {

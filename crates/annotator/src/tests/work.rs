@@ -18,7 +18,11 @@ fn evaluations(db: &TestDb) -> u32 {
 /// How often slots were read and written in these.
 fn steps(text: &str) -> u64 {
     let db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
-    solved(&db).read(|warm| warm.solver.steps)
+    let steps = solved(&db).read(|warm| warm.solver.steps);
+    // A program with a mistake would be solved in no time.
+    let result = result_of(&db, "");
+    assert!(result.starts_with("SomeInteger"), "{result}");
+    steps
 }
 
 fn solved(db: &TestDb) -> Solution {
@@ -129,6 +133,75 @@ def make(n):
 
 def f():
     return make(len([0])).evaluate(3)
+"
+        )
+    });
+}
+
+/// Classes each of which derives from the one before, with what is in each.
+fn class_chain(size: usize, body: impl Fn(usize) -> String) -> String {
+    let mut text = format!("class C0(object):\n{}\n", body(0));
+    for i in 1..size {
+        let _ = write!(text, "class C{i}(C{}):\n{}\n", i - 1, body(i));
+    }
+    text
+}
+
+#[test]
+fn a_chain_of_subclasses_with_attributes_of_their_own() {
+    is_near_linear(100, |size| {
+        let classes = class_chain(size, |i| {
+            let above = match i {
+                0 => "n".to_owned(),
+                _ => format!("C{}.run(self, n)", i - 1),
+            };
+            let half = i / 2;
+            format!(
+                "    def run(self, n):
+        self.a{i} = n
+        return {above} + self.a{half}
+"
+            )
+        });
+        classes + &format!("\ndef f():\n    return C{}().run(3)\n", size - 1)
+    });
+}
+
+#[test]
+fn a_chain_of_subclasses_that_are_all_in_use() {
+    is_near_linear(60, |size| {
+        let mut text = class_chain(size, |i| {
+            let above = match i {
+                0 => "1".to_owned(),
+                _ => format!("C{}.run(self, n - 1)", i - 1),
+            };
+            format!(
+                "    def __init__(self, n):
+        self.common = n
+        self.a{i} = n
+
+    def run(self, n):
+        if n < 0:
+            return self.a{i} + self.common
+        return {above} + self.own
+"
+            )
+        });
+        let (mut objects, mut made) = (String::new(), String::new());
+        for i in 0..size {
+            let _ = write!(text, "p{i} = C{i}({i})\np{i}.own = {i}\n");
+            let _ = write!(objects, "p{i}, ");
+            let _ = writeln!(made, "    total += C{i}(total).common");
+        }
+        text + &format!(
+            "objects = [{objects}]
+
+def f():
+    total = 0
+    for o in objects:
+        total += o.run(total)
+{made}
+    return total
 "
         )
     });
