@@ -39,7 +39,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         "image" | "image_diagnostics" | "entry_point" | "target_module" | "known_attributes" => {
             Program::from_id(id).target(db).to_string()
         }
-        "object" => {
+        "object" | "names_above" => {
             let key = Object::from_id(id);
             let obj = key.obj(db);
             object_name(db, key.program(db), obj).unwrap_or_else(|| format!("{obj:?}"))

@@ -20,6 +20,7 @@ mod import_time;
 mod left_out;
 mod memo;
 mod mixins;
+mod names;
 mod queries;
 pub mod reads;
 mod space;

@@ -16,6 +16,7 @@ use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
 use crate::memo::{self, MemoRun};
+use crate::names::Names;
 use crate::reads::{Query, note};
 use crate::thaw::{MemoAnswer, made_later};
 use crate::{ObjData, Tests};
@@ -149,6 +150,12 @@ pub fn class_attr(db: &dyn Db, key: Name) -> &Option<(ObjId, Const)> {
 pub fn desc_attr(db: &dyn Db, key: Name) -> &Option<Const> {
     note(Query::DescAttr, key.as_id());
     tracked::desc_attr(db, key)
+}
+
+/// Which names a class and its bases have, in RPython's eyes.
+fn names_above(db: &dyn Db, key: Object) -> Names {
+    note(Query::NamesAbove, key.as_id());
+    tracked::names_above(db, key)
 }
 
 /// The module of that name, or why an import inside a function body failed. None if

@@ -36,6 +36,8 @@ pub enum Query {
     ImageClassAttr,
     /// `desc_attr`
     DescAttr,
+    /// `names_above`
+    NamesAbove,
     /// `module_named`
     ModuleNamed,
     /// `flow_graph`
@@ -72,6 +74,8 @@ pub enum Query {
     ClassName,
     /// `class_base`
     ClassBase,
+    /// `vtable_levels`
+    VtableLevels,
     /// `class_attr`
     ClassAttr,
     /// `bound_methods`

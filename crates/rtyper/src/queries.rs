@@ -23,6 +23,7 @@ use crate::exceptions::{builtin_exception, forced_attributes};
 use crate::kept::kept;
 use crate::reprs::BoundMethods;
 use crate::rtyper::helper_arg_type;
+use crate::statics::VtableLevels;
 use crate::{RTyper, Typed, TyperError, Universe};
 
 /// What a low-level function is made from.
@@ -232,6 +233,12 @@ pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
 pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
     reads::note(Query::ClassBase, key.as_id());
     tracked::class_base(db, key)
+}
+
+/// What the vtables of a class and its bases declare.
+pub(crate) fn vtable_levels(db: &dyn Db, key: ClassKey) -> Typed<Arc<VtableLevels>> {
+    reads::note(Query::VtableLevels, key.as_id());
+    tracked::vtable_levels(db, key)
 }
 
 /// The attributes that a class declares. Those of builtin exceptions are there in

@@ -21,6 +21,7 @@ use crate::queries::{self, ClassAttr};
 use crate::reprs::{
     AdtMethRepr, BuiltinMethodRepr, ErasedRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, PtrRepr,
 };
+use crate::statics::VtableLevels;
 use crate::{Repr, Typed, TyperError, containers, exceptions, reprs};
 
 /// The code of a type that would be a part of itself.
@@ -279,6 +280,11 @@ impl<'a> RTyper<'a> {
     /// The base class; none directly below `object`.
     pub fn class_base(&self, class: ObjId) -> Option<ObjId> {
         queries::class_base(self.db, self.class_key(class))
+    }
+
+    /// What the vtables of a class and its bases declare.
+    pub(crate) fn vtable_levels(&self, class: ObjId) -> Typed<Arc<VtableLevels>> {
+        queries::vtable_levels(self.db, self.class_key(class))
     }
 
     /// Whether the first class is the second one or derives from it.

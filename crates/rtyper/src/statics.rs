@@ -297,21 +297,71 @@ fn field_value(
     }
 }
 
+/// The vtables of a class and its bases, one inside the other, from the class upwards: most
+/// declare nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct VtableLevels {
+    /// So many that declare nothing.
+    empty: usize,
+    /// The class above these that declares something, and what is above that. None where there
+    /// is no class.
+    above: Option<(ObjId, Option<Arc<VtableLevels>>)>,
+}
+
+pub(crate) fn vtable_levels(rt: &RTyper<'_>, class: ObjId) -> Typed<VtableLevels> {
+    let base = match rt.class_base(class) {
+        Some(base) => Some(rt.vtable_levels(base)?),
+        None => None,
+    };
+    let body = rt.body_of(&StructId::Vtable(class))?;
+    Ok(match base {
+        _ if body.fields.len() > 1 => VtableLevels {
+            empty: 0,
+            above: Some((class, base)),
+        },
+        Some(base) => VtableLevels {
+            empty: base.empty + 1,
+            above: base.above.clone(),
+        },
+        None => VtableLevels {
+            empty: 1,
+            above: None,
+        },
+    })
+}
+
 fn vtable(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<StaticData> {
+    let mut value = vtable_root(rt, class)?;
+    if let Some(class) = class {
+        let mut levels = vec![rt.vtable_levels(class)?];
+        while let Some((_, Some(above))) = &levels[levels.len() - 1].above {
+            levels.push(above.clone());
+        }
+        for part in levels.iter().rev() {
+            if let Some((level, _)) = part.above {
+                value = vtable_level(rt, value, level, class)?;
+            }
+            for _ in 0..part.empty {
+                value = StaticValue::Struct(vec![value]);
+            }
+        }
+    }
     Ok(StaticData {
         ty: rt.vtable_type(class),
-        value: vtable_level(rt, class, class)?,
+        value,
         readonly: true,
     })
 }
 
-/// The part of a vtable that one class of the hierarchy declares, and above.
-fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> Typed<StaticValue> {
-    let (Some(level), Some(cls)) = (level, class) else {
-        return vtable_root(rt, class);
-    };
+/// The part of a vtable that one class of the hierarchy declares, around that of its base.
+fn vtable_level(
+    rt: &RTyper<'_>,
+    base: StaticValue,
+    level: ObjId,
+    class: ObjId,
+) -> Typed<StaticValue> {
     let body = rt.body_of(&StructId::Vtable(level))?;
-    let mut values = vec![vtable_level(rt, rt.class_base(level), class)?];
+    let mut values = vec![base];
     // The attributes are looked at only where there are several groups of one.
     let groups = |name: &str| {
         let second = group_field(1, name);
@@ -321,12 +371,12 @@ fn vtable_level(rt: &RTyper<'_>, level: Option<ObjId>, class: Option<ObjId>) -> 
     for f in body.fields.iter().skip(1) {
         let Some((group, name)) = group_of_field(&f.name) else {
             values.push(field_value(rt, f, "cls_", &|name| {
-                rt.read_class_attribute(cls, name)
+                rt.read_class_attribute(class, name)
             })?);
             continue;
         };
         // A class has something in the fields of its own groups only.
-        let value = rt.read_class_attribute(cls, name);
+        let value = rt.read_class_attribute(class, name);
         let here = match groups(name).flatten() {
             Some(groups) => may_be(&groups[group], value.as_ref()),
             None => true,

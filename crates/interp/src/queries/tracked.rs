@@ -8,6 +8,7 @@ use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 
 use super::{ModuleName, Name, Object, find, image};
+use crate::names::Names;
 use crate::reads::{Query, scope};
 use crate::{ClassData, ObjData};
 
@@ -48,6 +49,9 @@ pub(super) fn class_attr(db: &dyn Db, key: Name) -> Option<(ObjId, Const)> {
     })
 }
 
+/// So many classes are looked at one by one.
+const NEAR: usize = 32;
+
 /// A class attribute in RPython's eyes.
 #[salsa::tracked]
 pub(super) fn desc_attr(db: &dyn Db, key: Name) -> Option<Const> {
@@ -55,7 +59,14 @@ pub(super) fn desc_attr(db: &dyn Db, key: Name) -> Option<Const> {
         let program = key.program(db);
         let name: &str = key.name(db);
         let mut at = Some(key.obj(db));
-        while let Some(class) = at {
+        for level in 1.. {
+            let class = at?;
+            // In a deep hierarchy most names are far above, or nowhere.
+            if level % NEAR == 0
+                && !super::names_above(db, Object::new(db, program, class)).may_have(name)
+            {
+                return None;
+            }
             let data = find(db, program, class)?;
             let ObjData::Class(class) = &*data else {
                 return None;
@@ -67,13 +78,51 @@ pub(super) fn desc_attr(db: &dyn Db, key: Name) -> Option<Const> {
             if let Some(c) = class.mixed_in(name) {
                 return Some(c.clone());
             }
-            let is_regular = |b: &&ObjId| match find(db, program, **b).as_deref() {
-                Some(ObjData::Class(base)) => !base.is_mixin(),
-                _ => false,
-            };
-            at = class.bases.iter().find(is_regular).copied();
+            at = regular_base(db, program, class);
         }
         None
+    })
+}
+
+/// The first base class that is no mixin.
+fn regular_base(db: &dyn Db, program: Program, class: &ClassData) -> Option<ObjId> {
+    let is_regular = |b: &&ObjId| match find(db, program, **b).as_deref() {
+        Some(ObjData::Class(base)) => !base.is_mixin(),
+        _ => false,
+    };
+    class.bases.iter().find(is_regular).copied()
+}
+
+/// Which names a class and its bases have.
+#[salsa::tracked(returns(clone))]
+pub(super) fn names_above(db: &dyn Db, key: Object) -> Names {
+    scope(db, Query::NamesAbove, key.as_id(), || {
+        let program = key.program(db);
+        let mut near = Vec::new();
+        let mut at = Some(key.obj(db));
+        while let Some(class) = at
+            && near.len() < NEAR
+        {
+            let Some(data) = find(db, program, class) else {
+                break;
+            };
+            let ObjData::Class(class) = &*data else {
+                break;
+            };
+            at = regular_base(db, program, class);
+            near.push(data);
+        }
+        let far = at.filter(|_| near.len() == NEAR);
+        let mut names = far.map_or_else(Names::default, |c| {
+            super::names_above(db, Object::new(db, program, c))
+        });
+        for data in &near {
+            if let ObjData::Class(class) = &**data {
+                let own = class.dict.iter().chain(&class.mixed_in);
+                own.for_each(|(name, _)| names.insert(name));
+            }
+        }
+        names
     })
 }
 

@@ -1,5 +1,7 @@
 //! Making classes: metaclasses, method resolution order, layouts.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::builtin::Args;
 use super::dict::Dict;
 use super::heap::{Class, Kind, Ref};
@@ -260,45 +262,56 @@ impl Interp<'_> {
     }
 
     fn depth_first(&self, class: Ref, out: &mut Vec<Ref>) {
-        if !out.contains(&class) {
-            out.push(class);
-            for b in &self.heap.the_class(class).bases {
-                self.depth_first(*b, out);
+        let mut seen: FxHashSet<Ref> = out.iter().copied().collect();
+        let mut todo = vec![class];
+        while let Some(c) = todo.pop() {
+            if seen.insert(c) {
+                out.push(c);
+                todo.extend(self.heap.the_class(c).bases.iter().rev());
             }
         }
     }
 
     fn c3(&mut self, class: Ref, bases: &[Ref]) -> R<Vec<Ref>> {
-        let mut lists: Vec<Vec<Ref>> = bases
-            .iter()
-            .map(|b| self.heap.the_class(*b).mro.clone())
+        if let [base] = bases {
+            let above = &self.heap.the_class(*base).mro;
+            return Ok(std::iter::once(class)
+                .chain(above.iter().copied())
+                .collect());
+        }
+        let mut lists: Vec<&[Ref]> = (bases.iter())
+            .map(|b| &self.heap.the_class(*b).mro[..])
             .collect();
-        lists.push(bases.to_vec());
+        lists.push(bases);
+        // How often a class stands in a list behind the first one.
+        let mut behind: FxHashMap<Ref, u32> = FxHashMap::default();
+        for c in lists.iter().flat_map(|l| l.iter().skip(1)) {
+            *behind.entry(*c).or_default() += 1;
+        }
         let mut mro = vec![class];
         loop {
             lists.retain(|l| !l.is_empty());
             if lists.is_empty() {
                 return Ok(mro);
             }
-            let next = lists
-                .iter()
-                .map(|l| l[0])
-                .find(|c| !lists.iter().any(|l| l[1..].contains(c)));
-            let Some(next) = next else {
-                let names: Vec<&str> = bases.iter().map(|b| self.heap.class_name(*b)).collect();
-                let message = format!(
-                    "Error when calling the metaclass bases\n    Cannot create a consistent method resolution\norder (MRO) for bases {}",
-                    names.join(", ")
-                );
-                return self.type_error(message);
+            let mut firsts = lists.iter().map(|l| l[0]);
+            let Some(next) = firsts.find(|c| behind.get(c).is_none_or(|n| *n == 0)) else {
+                break;
             };
             mro.push(next);
-            for l in &mut lists {
-                if l[0] == next {
-                    l.remove(0);
+            for l in lists.iter_mut().filter(|l| l[0] == next) {
+                *l = &l[1..];
+                if let Some(n) = l.first().and_then(|c| behind.get_mut(c)) {
+                    *n -= 1;
                 }
             }
         }
+        let names: Vec<&str> = bases.iter().map(|b| self.heap.class_name(*b)).collect();
+        let message = format!(
+            "Error when calling the metaclass bases\n    Cannot create a consistent method resolution\norder (MRO) for bases {}",
+            names.join(", ")
+        );
+        self.type_error(message)
     }
 
     /// Whether a value is an instance of a class, without hooks.

@@ -104,6 +104,14 @@ pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
 }
 
 #[salsa::tracked(returns(clone))]
+pub(super) fn vtable_levels(db: &dyn Db, key: ClassKey) -> Typed<Arc<VtableLevels>> {
+    scope(db, Query::VtableLevels, key.as_id(), || {
+        let rt = RTyper::new(db, key.universe(db));
+        crate::statics::vtable_levels(&rt, key.obj(db)).map(Arc::new)
+    })
+}
+
+#[salsa::tracked(returns(clone))]
 pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
     scope(db, Query::ClassAttr, key.as_id(), || {
         let class = key.class(db);

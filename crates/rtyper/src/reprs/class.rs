@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_annotator::{Desc, SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
@@ -45,7 +46,13 @@ pub(crate) fn vtable_value(rt: &RTyper<'_>, owner: ObjId, s: &SomeValue) -> Opti
     });
     let first = origins.next()?;
     // The nearest base class that has it, the class itself before all.
-    let distance = |origin: ObjId| rt.bases(owner).position(|c| c == origin);
+    let distances = |(i, c)| (c, i);
+    let distances: FxHashMap<ObjId, usize> = match descs.len() {
+        // One that nothing overrides is the nearest.
+        1 => FxHashMap::default(),
+        _ => rt.bases(owner).enumerate().map(distances).collect(),
+    };
+    let distance = |origin: ObjId| distances.get(&origin).copied();
     let nearest = std::iter::once(first)
         .chain(origins)
         .filter_map(distance)
