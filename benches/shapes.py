@@ -72,6 +72,19 @@ def methods(size):
     ]
 
 
+def method_sites(size):
+    """A method that a fifth as many classes define, called in so many functions."""
+    lines = ["class Base(object):", "    def run(self, n):", "        return n"]
+    for i in range(size // 5):
+        lines += ["class C%d(Base):" % i, "    def run(self, n):", "        return n + %d" % i]
+    lines += ["objects = [%s]" % ", ".join("C%d()" % i for i in range(size // 5))]
+    for i in range(size):
+        lines += ["def f%d(o, n):" % i, "    return o.run(n + %d)" % i]
+    lines += ["def entry_point(argv):", "    n = len(argv)", "    o = objects[n]", "    total = 0"]
+    lines += ["    total += f%d(o, n)" % i for i in range(size)]
+    return lines + ["    print total", "    return 0"]
+
+
 def table(size):
     """A list of so many functions, one of which is called."""
     lines = []
@@ -119,6 +132,24 @@ def subclass_chain(size):
             "        return C%d.run(self, n) + self.a%d" % (i - 1, i // 2),
         ]
     return lines + ["def entry_point(argv):", "    print C%d().run(len(argv))" % (size - 1), "    return 0"]
+
+
+def subclass_mix(size):
+    """Classes each of which derives from the one before, overrides its method, is made and sets an
+    attribute of its own; and prebuilt instances of the last one."""
+    lines = ["class C0(object):", "    def __init__(self, n):", "        self.common = n", "    def run(self, n):", "        return n"]
+    for i in range(1, size):
+        lines += [
+            "class C%d(C%d):" % (i, i - 1),
+            "    def __init__(self, n):",
+            "        self.common = n",
+            "        self.a%d = n" % i,
+            "    def run(self, n):",
+            "        return self.a%d + self.common" % i,
+        ]
+    lines += ["objects = [C%d(i) for i in range(10)]" % (size - 1), "def entry_point(argv):", "    n = len(argv)", "    total = 0"]
+    lines += ["    total += C%d(n).common" % i for i in range(size)]
+    return lines + ["    for o in objects:", "        total += o.run(n)", "    print total", "    return 0"]
 
 
 def object_cycle(size):
@@ -221,6 +252,9 @@ def seconds(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+# Shapes of many parts that are small each.
+TIMES = {table: 5, operations: 10}
+
 SHAPES = (
     calls,
     call_chain,
@@ -228,8 +262,10 @@ SHAPES = (
     object_chain,
     object_cycle,
     methods,
+    method_sites,
     visitor,
     subclass_chain,
+    subclass_mix,
     mixins,
     attributes,
     table,
@@ -242,7 +278,7 @@ SHAPES = (
 def write(folder, shape, size):
     path = os.path.join(folder, "%s%d.py" % (shape.__name__, size))
     with open(path, "w") as f:
-        text = shape(size) + ["def target(driver, args):", "    return entry_point, None"]
+        text = shape(size * TIMES.get(shape, 1)) + ["def target(driver, args):", "    return entry_point, None"]
         f.write("\n".join(text) + "\n")
     return path
 
@@ -266,7 +302,10 @@ def main():
                 ratio = "" if before is None else " (%.1f)" % (runs[1] / before)
                 row.append(" %.2f s%s |" % (runs[1], ratio))
                 before = runs[1]
-            print("| %s |" % shape.__name__.replace("_", " ") + "".join(row), flush=True)
+            name = shape.__name__.replace("_", " ")
+            if shape in TIMES:
+                name += ", times %d" % TIMES[shape]
+            print("| %s |" % name + "".join(row), flush=True)
 
 
 if __name__ == "__main__":
