@@ -1,7 +1,11 @@
 //! Annotations as consumers see them (RPython: `rpython/annotator/model.py`).
 
+use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{FuncSym, LLType};
 
@@ -90,7 +94,7 @@ pub enum SomeKind {
     /// `SomePBC`: functions, classes, bound methods, frozen instances. Sorted.
     Pbc {
         /// The possible values.
-        descs: Arc<[Desc]>,
+        descs: Descs,
         /// May be None.
         can_be_none: bool,
     },
@@ -198,6 +202,76 @@ pub enum Desc {
         /// The instance.
         frozen: ObjId,
     },
+}
+
+/// Members of a PBC, sorted. Copies share them, and they are hashed once: calls of one set stand
+/// in many functions, and sets of thousands of methods are keys of tables.
+#[derive(Clone)]
+pub struct Descs(Arc<DescsData>);
+
+struct DescsData {
+    hash: u64,
+    members: Box<[Desc]>,
+}
+
+impl Descs {
+    /// Whether there are members of several kinds: they are sorted by kind.
+    pub fn is_mixed(&self) -> bool {
+        match (self.first(), self.last()) {
+            (Some(a), Some(b)) => std::mem::discriminant(a) != std::mem::discriminant(b),
+            _ => false,
+        }
+    }
+}
+
+impl From<Vec<Desc>> for Descs {
+    fn from(members: Vec<Desc>) -> Descs {
+        Descs(Arc::new(DescsData {
+            hash: FxBuildHasher.hash_one(&members),
+            members: members.into(),
+        }))
+    }
+}
+
+impl From<Desc> for Descs {
+    fn from(only: Desc) -> Descs {
+        vec![only].into()
+    }
+}
+
+impl FromIterator<Desc> for Descs {
+    fn from_iter<I: IntoIterator<Item = Desc>>(members: I) -> Descs {
+        members.into_iter().collect::<Vec<Desc>>().into()
+    }
+}
+
+impl Deref for Descs {
+    type Target = [Desc];
+
+    fn deref(&self) -> &[Desc] {
+        &self.0.members
+    }
+}
+
+impl PartialEq for Descs {
+    fn eq(&self, other: &Descs) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.0.hash == other.0.hash && self.0.members == other.0.members
+    }
+}
+
+impl Eq for Descs {}
+
+impl Hash for Descs {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl fmt::Debug for Descs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.members.fmt(f)
+    }
 }
 
 /// What is known of all lists of one canonical site (`ListDef`).

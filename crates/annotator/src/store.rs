@@ -21,7 +21,7 @@ use taipan_graph::{Const, ObjId};
 
 use crate::hierarchy::ClassSet;
 use crate::val::{Atom, EdgeKind, Joiner, Val};
-use crate::{Desc, SiteId};
+use crate::{Desc, Descs, SiteId};
 
 /// Index of a slot.
 pub(crate) type SlotIx = u32;
@@ -295,7 +295,7 @@ pub(crate) struct Store {
     pub(crate) slots: Vec<Slot>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) specs: Vec<SpecKey>,
-    pub(crate) sets: IndexSet<Arc<[Desc]>, FxBuildHasher>,
+    pub(crate) sets: IndexSet<Descs, FxBuildHasher>,
     slot_ix: Numbers,
     node_ix: Numbers,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
@@ -359,7 +359,7 @@ impl Store {
     }
 
     /// The number of a set of methods.
-    pub(crate) fn set(&mut self, descs: &Arc<[Desc]>) -> SetIx {
+    pub(crate) fn set(&mut self, descs: &Descs) -> SetIx {
         match self.sets.get_index_of(descs) {
             Some(i) => i as SetIx,
             None => self.sets.insert_full(descs.clone()).0 as SetIx,

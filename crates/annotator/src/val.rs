@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{FuncSym, LLType};
 
-use crate::{Desc, InteriorStep, SiteId};
+use crate::{Desc, Descs, InteriorStep, SiteId};
 
 /// What is known of a value. The default is the bottom: nothing gets here.
 ///
@@ -105,7 +105,7 @@ pub(crate) enum Atom {
     /// An instance of one of these exception classes; sorted.
     Exception(Arc<[ObjId]>),
     /// Sorted.
-    Pbc(Arc<[Desc]>),
+    Pbc(Descs),
     Iterator {
         variant: &'static str,
         of: Val,
@@ -499,7 +499,7 @@ impl Val {
     }
 
     pub(crate) fn pbc(desc: Desc) -> Val {
-        Atom::Pbc(Arc::from([desc])).into()
+        Atom::Pbc(desc.into()).into()
     }
 
     pub(crate) fn tuple(items: Vec<Val>) -> Val {
@@ -934,7 +934,7 @@ pub(crate) fn join_evenly(mut vals: Vec<Val>, j: &mut dyn Joiner) -> Val {
 }
 
 /// The members of both sets.
-fn join_pbcs(x: &Arc<[Desc]>, y: &Arc<[Desc]>, j: &mut dyn Joiner) -> Atom {
+fn join_pbcs(x: &Descs, y: &Descs, j: &mut dyn Joiner) -> Atom {
     // Large sets mostly meet members of their own.
     for (all, part) in [(x, y), (y, x)] {
         if part.len() <= all.len() && part.iter().all(|d| all.binary_search(d).is_ok()) {

@@ -650,3 +650,62 @@ def first(n):
         ",
     );
 }
+
+/// What is asked of a class is far above it, or nowhere.
+#[test]
+fn a_hierarchy_of_a_hundred_levels() {
+    let mut source = "
+class C0(object):
+    size = 7
+    def level(self): return 0
+    def set(self, n): self.first = n
+"
+    .to_owned();
+    for i in 1..100 {
+        source += &format!("class C{i}(C{}):\n    c{i} = {i}\n", i - 1);
+        source += &format!("    def set{i}(self, n): self.a{i} = n\n");
+        if i % 30 == 0 {
+            source += &format!("    def level(self): return {i}\n");
+        }
+        if i == 50 {
+            source += "    size = 50\n";
+        }
+    }
+    source += "
+def make(n):
+    if n == 0: return C0()
+    if n == 1: return C49()
+    if n == 2: return C50()
+    return C99()
+prebuilt = [C0(), C49(), C50(), C99()]
+def size(n):
+    x = make(n)
+    x.size += 1
+    return x.size + 100 * prebuilt[n].size
+def level(n): return make(n).level() + 100 * prebuilt[n].level()
+def below_fifty(n): return 1 if isinstance(make(n), C50) else 0
+def own(n):
+    x = C99()
+    x.set(n)
+    x.set1(n + 1)
+    x.set99(n + 2)
+    return x.first + 10 * x.a1 + 100 * x.a99 + 1000 * x.c2
+";
+    check(
+        &source,
+        "
+        size(0) == 708
+        size(1) == 708
+        size(2) == 5051
+        size(3) == 5051
+        level(0) == 0
+        level(1) == 3030
+        level(2) == 3030
+        level(3) == 9090
+        below_fifty(1) == 0
+        below_fifty(2) == 1
+        below_fifty(3) == 1
+        own(1) == 2321
+        ",
+    );
+}

@@ -6,7 +6,7 @@
 //! finished graph: found again by an operation that stayed, which instruction it comes from
 //! and which kind it is. What is not found for certain is not tried.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
     BlockId, Const, Dialect, FunctionGraph, HighLevel, HlOp, Operand, Operation, VarId,
 };
@@ -91,19 +91,23 @@ pub(crate) fn removed_by(
             }
         }
     }
-    let old: FxHashMap<BlockId, Vec<VarId>> = (before.iter())
-        .map(|(b, ..)| (*b, results(graph, *b)))
-        .collect();
+    let mut old: FxHashMap<BlockId, Vec<VarId>> = FxHashMap::default();
+    for (b, ..) in &before {
+        old.entry(*b).or_insert_with(|| results(graph, *b));
+    }
     pass(graph);
-    before.retain(|(b, _, op)| !results(graph, *b).contains(&op.result));
+    let kept = |b: &BlockId| (*b, results(graph, *b).into_iter().collect());
+    let kept: FxHashMap<BlockId, FxHashSet<VarId>> = old.keys().map(kept).collect();
+    before.retain(|(b, _, op)| !kept[b].contains(&op.result));
     if before.is_empty() {
         return Leftovers(Vec::new());
     }
-    let live = Live::of(graph);
+    let mut live = Live::of(graph);
+    let mut stayed: FxHashMap<BlockId, Stayed> = FxHashMap::default();
     let mut lost: Vec<Lost> = Vec::new();
     let mut dead: FxHashMap<VarId, usize> = FxHashMap::default();
     for (b, i, op) in before {
-        let find = |a: &Operand<HighLevel>| match a {
+        let mut find = |a: &Operand<HighLevel>| match a {
             Operand::Const(c) => Some(Found::Const(c.clone())),
             Operand::Var(v) => (dead.get(v).map(|d| Found::Dead(*d)))
                 .or_else(|| live.place(graph, b, *v).map(Found::Place)),
@@ -112,13 +116,12 @@ pub(crate) fn removed_by(
             true => &[],
             false => &op.args[..],
         };
-        let Some(args) = looked_at.iter().map(find).collect() else {
+        let Some(args) = looked_at.iter().map(&mut find).collect() else {
             continue;
         };
         // The last operation before it that stayed, or else the first behind it.
-        let (earlier, later) = old[&b].split_at(i);
-        let mut near = earlier.iter().rev().chain(later);
-        let after = near.find_map(|v| live.result(*v));
+        let stayed = (stayed.entry(b)).or_insert_with(|| Stayed::of(&old[&b], &live));
+        let after = stayed.before[i].or(stayed.first);
         if after.is_none() && b != graph.startblock {
             continue;
         }
@@ -133,6 +136,28 @@ pub(crate) fn removed_by(
     Leftovers(lost)
 }
 
+/// The operations of a block that stayed.
+struct Stayed {
+    /// For each that the block had, the last one before it.
+    before: Vec<Option<Place>>,
+    first: Option<Place>,
+}
+
+impl Stayed {
+    fn of(results: &[VarId], live: &Live) -> Stayed {
+        let mut last = None;
+        let before = |v: &VarId| {
+            let before = last;
+            last = live.result(*v).or(last);
+            before
+        };
+        Stayed {
+            before: results.iter().map(before).collect(),
+            first: results.iter().find_map(|v| live.result(*v)),
+        }
+    }
+}
+
 fn results(graph: &FunctionGraph, b: BlockId) -> Vec<VarId> {
     let operations = &graph.block(b).operations;
     operations.iter().map(|o| o.result).collect()
@@ -142,6 +167,8 @@ fn results(graph: &FunctionGraph, b: BlockId) -> Vec<VarId> {
 struct Live {
     /// By result: kind and instruction. Only where no other is of the same.
     results: FxHashMap<VarId, (HlOp, u32)>,
+    /// By block and operand, the first that works on it.
+    args: FxHashMap<BlockId, FxHashMap<VarId, Place>>,
 }
 
 impl Live {
@@ -156,6 +183,7 @@ impl Live {
         let unique = |(key, v): ((HlOp, u32), Option<VarId>)| Some((v?, key));
         Live {
             results: all.into_iter().filter_map(unique).collect(),
+            args: FxHashMap::default(),
         }
     }
 
@@ -165,16 +193,29 @@ impl Live {
     }
 
     /// What a variable of a block is, elsewhere it may be known to be less.
-    fn place(&self, graph: &FunctionGraph, b: BlockId, v: VarId) -> Option<Place> {
+    fn place(&mut self, graph: &FunctionGraph, b: BlockId, v: VarId) -> Option<Place> {
         let param = || graph.args().iter().position(|a| *a == v).map(Place::Param);
-        let arg = || {
-            graph.block(b).operations.iter().find_map(|op| {
-                let (kind, at) = self.results.get(&op.result)?;
-                let n = op.args.iter().position(|a| a.as_var() == Some(v))?;
-                Some(Place::Arg(*kind, *at, n))
-            })
+        let Live { results, args } = self;
+        let mut arg = || {
+            let args = args.entry(b).or_insert_with(|| {
+                let mut places = FxHashMap::default();
+                for op in &graph.block(b).operations {
+                    let Some((kind, at)) = results.get(&op.result) else {
+                        continue;
+                    };
+                    for (n, a) in op.args.iter().enumerate() {
+                        if let Some(v) = a.as_var() {
+                            (places.entry(v)).or_insert(Place::Arg(*kind, *at, n));
+                        }
+                    }
+                }
+                places
+            });
+            args.get(&v).copied()
         };
-        self.result(v).or_else(param).or_else(arg)
+        let result = results.get(&v);
+        let result = result.map(|(op, at)| Place::Result(*op, *at));
+        result.or_else(param).or_else(&mut arg)
     }
 }
 

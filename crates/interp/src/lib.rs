@@ -32,6 +32,7 @@ pub use complex::Complex;
 pub use data::*;
 pub use engine::*;
 pub use import_time::Image;
+pub use names::Names;
 pub use queries::*;
 pub use space::lowmem::number_class;
 pub use space::modules::lltype::is_of_kind;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// A set of names that may take others for its own.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Names(Arc<Bits>);
+pub struct Names(Arc<Bits>);
 
 /// Two bits for every name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ impl Names {
     }
 
     /// False if it has not got it.
-    pub(crate) fn may_have(&self, name: &str) -> bool {
+    pub fn may_have(&self, name: &str) -> bool {
         bits(name).iter().all(|bit| self.0.get(*bit))
     }
 }

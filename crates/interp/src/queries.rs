@@ -152,8 +152,8 @@ pub fn desc_attr(db: &dyn Db, key: Name) -> &Option<Const> {
     tracked::desc_attr(db, key)
 }
 
-/// Which names a class and its bases have, in RPython's eyes.
-fn names_above(db: &dyn Db, key: Object) -> Names {
+/// Which names a class and its bases have, in RPython's eyes; perhaps some more.
+pub fn names_above(db: &dyn Db, key: Object) -> Names {
     note(Query::NamesAbove, key.as_id());
     tracked::names_above(db, key)
 }

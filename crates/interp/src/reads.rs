@@ -76,6 +76,8 @@ pub enum Query {
     ClassBase,
     /// `vtable_levels`
     VtableLevels,
+    /// `default_fields`
+    DefaultFields,
     /// `class_attr`
     ClassAttr,
     /// `bound_methods`

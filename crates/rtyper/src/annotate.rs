@@ -51,7 +51,7 @@ pub(crate) fn immutablevalue(rt: &RTyper<'_>, c: &Const) -> Typed<SomeValue> {
 
 fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
     let pbc = |d: Desc| SomeKind::Pbc {
-        descs: Arc::from([d]),
+        descs: d.into(),
         can_be_none: false,
     };
     let builtin = |module: &str, name: &str| SomeKind::Builtin(format!("{module}.{name}").into());
@@ -124,7 +124,7 @@ fn instance_kind(rt: &RTyper<'_>, obj: ObjId, i: &InstanceData) -> Typed<SomeKin
     }
     if i.frozen {
         return Ok(SomeKind::Pbc {
-            descs: Arc::from([Desc::Frozen(obj)]),
+            descs: Desc::Frozen(obj).into(),
             can_be_none: false,
         });
     }
@@ -162,7 +162,7 @@ fn bound_method(rt: &RTyper<'_>, im_self: &Const, func: ObjId, class: ObjId) -> 
         _ => method_desc(rt, func, class)?,
     };
     Ok(SomeKind::Pbc {
-        descs: Arc::from([desc]),
+        descs: desc.into(),
         can_be_none: false,
     })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use salsa::plumbing::AsId;
 use taipan_annotator::reads::{self, Query};
 use taipan_annotator::{
-    Attribute, Class, ClassAttributes, Desc, HelperKey, Roots, SomeKind, SomeValue, Spec, Target,
+    Attribute, Class, ClassAttributes, Descs, HelperKey, Roots, SomeKind, SomeValue, Spec, Target,
 };
 use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::ObjId;
@@ -97,7 +97,7 @@ pub struct MethodSet {
     pub universe: Universe,
     /// The methods.
     #[returns(ref)]
-    pub descs: Arc<[Desc]>,
+    pub descs: Descs,
 }
 
 /// What calls of one set of functions may reach.
@@ -110,6 +110,9 @@ pub struct CallTargets {
     #[returns(ref)]
     pub targets: Arc<[Target]>,
 }
+
+/// An attribute of instances: its name, the class that declares it, and what it holds.
+pub(crate) type DefaultField = (Arc<str>, ObjId, SomeValue);
 
 /// Where an attribute of instances lives, and what it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -239,6 +242,12 @@ pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
 pub(crate) fn vtable_levels(db: &dyn Db, key: ClassKey) -> Typed<Arc<VtableLevels>> {
     reads::note(Query::VtableLevels, key.as_id());
     tracked::vtable_levels(db, key)
+}
+
+/// The attributes of instances of a class that a class attribute may be the default of, by name.
+pub(crate) fn default_fields(db: &dyn Db, key: ClassKey) -> Arc<[DefaultField]> {
+    reads::note(Query::DefaultFields, key.as_id());
+    tracked::default_fields(db, key)
 }
 
 /// The attributes that a class declares. Those of builtin exceptions are there in

@@ -11,13 +11,13 @@ use taipan_annotator::{
 };
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ModuleName, Name, ObjData, Object, module_named, named_id};
+use taipan_interp::{ModuleName, Name, Names, ObjData, Object, module_named, named_id};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLType, StructBody, StructId, StructType,
     TypeKind, VoidConst, forward_body,
 };
 
-use crate::queries::{self, ClassAttr};
+use crate::queries::{self, ClassAttr, DefaultField};
 use crate::reprs::{
     AdtMethRepr, BuiltinMethodRepr, ErasedRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, PtrRepr,
 };
@@ -282,6 +282,16 @@ impl<'a> RTyper<'a> {
         queries::class_base(self.db, self.class_key(class))
     }
 
+    /// The attributes of instances of a class that a class attribute may be the default of.
+    pub(crate) fn default_fields(&self, class: ObjId) -> Arc<[DefaultField]> {
+        queries::default_fields(self.db, self.class_key(class))
+    }
+
+    /// Which names a class and its bases have; perhaps some more.
+    pub(crate) fn names_above(&self, class: ObjId) -> Names {
+        taipan_interp::names_above(self.db, Object::new(self.db, self.program(), class))
+    }
+
     /// What the vtables of a class and its bases declare.
     pub(crate) fn vtable_levels(&self, class: ObjId) -> Typed<Arc<VtableLevels>> {
         queries::vtable_levels(self.db, self.class_key(class))
@@ -344,27 +354,10 @@ impl<'a> RTyper<'a> {
         queries::class_attributes(self.db, self.class_key(class))
     }
 
-    /// Attributes that live in instances of a class: name, declaring class and
-    /// annotation, sorted by name.
-    pub(crate) fn instance_fields(&self, class: ObjId) -> Vec<(Arc<str>, ObjId, SomeValue)> {
-        let mut all = Vec::new();
-        let mut at = Some(class);
-        while let Some(c) = at {
-            let attrs = self.class_attributes(c);
-            for (name, a) in attrs.attrs.iter().filter(|(_, a)| !a.readonly) {
-                all.push((name.clone(), c, a.value.clone()));
-            }
-            at = self.class_base(c);
-        }
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        all
-    }
-
     /// Whether a class is an exception class.
     pub(crate) fn is_exception(&self, class: ObjId) -> bool {
-        ["Exception", "BaseException"]
-            .iter()
-            .any(|n| self.is_subclass(class, self.builtin_class(n)))
+        let above = ["Exception", "BaseException"].map(|n| self.builtin_class(n));
+        self.bases(class).any(|c| above.contains(&c))
             || exceptions::builtin_exception(class).is_some()
     }
 

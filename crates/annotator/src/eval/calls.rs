@@ -649,6 +649,7 @@ impl Cx<'_> {
                 let args = args.prepend(ArgSource::Instance, me.clone());
                 let desc = Desc::Class(class);
                 let result = self.call_function(&desc, f, "", args)?;
+                self.unreturned = result.is_bottom();
                 self.check_init_result(&info.name, &result);
                 return Ok(me);
             }

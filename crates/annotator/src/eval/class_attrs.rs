@@ -251,7 +251,7 @@ impl Cx<'_> {
         if !descs.iter().any(|d| matches!(d, Desc::Function(_))) {
             return Ok(Some(v));
         }
-        let bound = descs
+        let mut bound: Vec<Desc> = descs
             .iter()
             .map(|d| match d {
                 Desc::Function(f) => Desc::Method {
@@ -263,7 +263,8 @@ impl Cx<'_> {
                 other => other.clone(),
             })
             .collect();
-        let atoms = smallvec::smallvec![Atom::Pbc(bound)];
+        bound.sort();
+        let atoms = smallvec::smallvec![Atom::Pbc(bound.into())];
         Ok(Some(Val::new(v.none, None, atoms)))
     }
 }

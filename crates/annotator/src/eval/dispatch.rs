@@ -3,8 +3,6 @@
 //! each member. So the work is proportional to call sites plus members, not to their
 //! product.
 
-use std::sync::Arc;
-
 use taipan_graph::{BlockId, ObjId};
 
 use super::args::Arguments;
@@ -14,7 +12,7 @@ use crate::facts::Known;
 use crate::special::Specialization;
 use crate::store::{SetIx, SlotIx, SlotKey, Stamp, Store};
 use crate::val::Val;
-use crate::{ArgSource, Desc};
+use crate::{ArgSource, Desc, Descs};
 
 /// How far the calls of a set have come. The next evaluation looks at those members alone
 /// that return something else, as long as they are called with the same.
@@ -59,7 +57,7 @@ impl DispatchProgress {
 impl Cx<'_> {
     /// Calls several functions, or several methods, at once. None if they have to be looked at
     /// one by one.
-    pub(super) fn call_set(&mut self, descs: &Arc<[Desc]>, args: &Arguments) -> Option<Val> {
+    pub(super) fn call_set(&mut self, descs: &Descs, args: &Arguments) -> Option<Val> {
         // They are sorted by kind.
         let of_one_kind = matches!(
             (descs.first(), descs.last()),

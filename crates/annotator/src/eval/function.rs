@@ -202,6 +202,7 @@ impl Cx<'_> {
         self.place.at = Some(op.at);
         self.record = OpRecord::default();
         self.harmless = false;
+        self.unreturned = false;
         let ready = !args.iter().any(|a| a.val().is_bottom());
         let known = self.problems.len();
         let unknown = self.facts.recovering && ready && self.works_on_error(op.op, &mut args);
@@ -234,16 +235,17 @@ impl Cx<'_> {
         if record != OpRecord::default() {
             pass.outcome.ops.push((i as u32, record));
         }
-        if result.val.is_bottom() {
-            if self.lazy && ready && !wrong && !self.harmless {
-                let waits = match asked {
-                    true => !self.gives_up,
-                    false => self.asks_first(pass.before.0),
-                };
-                if waits {
-                    return Ok(Next::Again);
-                }
+        let unfinished = result.val.is_bottom() || self.unreturned;
+        if unfinished && self.lazy && ready && !wrong && !self.harmless {
+            let waits = match asked {
+                true => !self.gives_up,
+                false => self.asks_first(pass.before.0),
+            };
+            if waits {
+                return Ok(Next::Again);
             }
+        }
+        if result.val.is_bottom() {
             if raises_here {
                 return Ok(Next::Raising);
             }

@@ -280,6 +280,7 @@ pub(crate) fn evaluate_lazily(
         gives_up: solving.as_ref().is_some_and(|s| s.gives_up),
         premature: false,
         impatient: false,
+        unreturned: false,
         literals: 0,
         fetches: false,
         read: Vec::new(),
@@ -407,6 +408,9 @@ pub(crate) struct Cx<'a> {
     premature: bool,
     /// It has waited for that.
     impatient: bool,
+    /// The current operation has an outcome, but what it calls has not returned: it may wait for
+    /// that, since it would be done again then.
+    unreturned: bool,
     /// Which operands of the current operation are constants of the graph, by bit.
     literals: u64,
     /// The operation that the evaluation has come to lacks facts.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::Projector;
 use crate::store::{NodeIx, SlotIx, SlotKey};
 use crate::val::{Atom, Ints, Step, Val, WeakClass};
-use crate::{Desc, DictDef, ListDef, SiteId, SomeKind, SomeValue};
+use crate::{DictDef, ListDef, SiteId, SomeKind, SomeValue};
 
 /// Who mentions a site.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -181,7 +181,7 @@ impl Sites {
                 can_be_none,
             },
             Atom::Exception(classes) => SomeKind::Exception(classes.clone()),
-            Atom::Pbc(descs) if mixed(descs) => SomeKind::Conflict,
+            Atom::Pbc(descs) if descs.is_mixed() => SomeKind::Conflict,
             Atom::Pbc(descs) => SomeKind::Pbc {
                 descs: descs.clone(),
                 can_be_none,
@@ -284,20 +284,6 @@ fn int_kind(i: Ints) -> SomeKind {
     }
 }
 
-/// Whether a PBC set has members of several kinds.
-fn mixed(descs: &[Desc]) -> bool {
-    let kind = |d: &Desc| match d {
-        Desc::Function(_) => 0,
-        Desc::Class(_) => 1,
-        Desc::Method { .. } => 2,
-        Desc::Frozen(_) => 3,
-        Desc::FrozenMethod { .. } => 4,
-    };
-    descs
-        .split_first()
-        .is_some_and(|(f, rest)| rest.iter().any(|d| kind(d) != kind(f)))
-}
-
 /// Whether no annotation stands for a value.
 pub(crate) fn is_conflict(v: &Val) -> bool {
     // Errors come last.
@@ -311,7 +297,7 @@ pub(crate) fn is_conflict(v: &Val) -> bool {
     match atom {
         Atom::Int(i) => !i.is_bool() && i.kind().is_none(),
         Atom::Instance(None) | Atom::WeakRef(WeakClass::Conflict) => true,
-        Atom::Pbc(descs) => mixed(descs),
+        Atom::Pbc(descs) => descs.is_mixed(),
         Atom::Tuple(items) => items.iter().any(is_conflict),
         _ => false,
     }

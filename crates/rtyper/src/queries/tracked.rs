@@ -112,6 +112,14 @@ pub(super) fn vtable_levels(db: &dyn Db, key: ClassKey) -> Typed<Arc<VtableLevel
 }
 
 #[salsa::tracked(returns(clone))]
+pub(super) fn default_fields(db: &dyn Db, key: ClassKey) -> Arc<[DefaultField]> {
+    scope(db, Query::DefaultFields, key.as_id(), || {
+        let rt = RTyper::new(db, key.universe(db));
+        crate::reprs::default_fields(&rt, key.obj(db))
+    })
+}
+
+#[salsa::tracked(returns(clone))]
 pub(super) fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
     scope(db, Query::ClassAttr, key.as_id(), || {
         let class = key.class(db);

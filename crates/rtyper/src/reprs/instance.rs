@@ -4,15 +4,18 @@
 //! object: typeptr        C(B): super: B, inst_NAME...
 //! ```
 
+use std::sync::Arc;
+
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
+use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym,
 };
 
 use crate::containers::fn_operand;
 use crate::hop::{cfield, cflavor_gc, ctype};
-use crate::queries::ClassAttr;
+use crate::queries::{ClassAttr, DefaultField};
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Instances of a class and its subclasses, or None. Knows the class by its id only.
@@ -136,12 +139,12 @@ impl InstanceRepr {
             PlainOp::Setfield,
             [root, cfield("typeptr"), Operand::Const(vtable)],
         );
-        for (name, owner, s) in rt.instance_fields(class) {
-            let r = rt.getrepr(&s)?;
+        for (name, owner, s) in rt.default_fields(class).iter() {
+            let r = rt.getrepr(s)?;
             if r.is_void() {
                 continue;
             }
-            let Some(default) = rt.read_class_attribute(class, &name) else {
+            let Some(default) = rt.read_class_attribute(class, name) else {
                 continue;
             };
             let value = r.convert_const(rt, &default)?;
@@ -149,12 +152,39 @@ impl InstanceRepr {
             if matches!(value, LLConst::Null(t) if t.is_gc_ptr()) {
                 continue;
             }
-            let at = cast_pointer(llops, v.clone(), rt.instance_type(Some(owner)).ptr());
+            let at = cast_pointer(llops, v.clone(), rt.instance_type(Some(*owner)).ptr());
             let field = cfield(&format!("inst_{name}"));
             llops.genop_void(PlainOp::Setfield, [at, field, Operand::Const(value)]);
         }
         Ok(v)
     }
+}
+
+/// The attributes of instances that a class attribute may be the default of: of a base class's
+/// attributes those that may have one there, or have one in this class.
+pub(crate) fn default_fields(rt: &RTyper<'_>, class: ObjId) -> Arc<[DefaultField]> {
+    let base = rt.class_base(class);
+    let mut fields = base.map_or_else(Vec::new, |b| rt.default_fields(b).to_vec());
+    let names = rt.names_above(class);
+    let attrs = rt.class_attributes(class);
+    for (name, a) in attrs.attrs.iter().filter(|(_, a)| !a.readonly) {
+        if names.may_have(name) {
+            fields.push((name.clone(), class, a.value.clone()));
+        }
+    }
+    if let Some(base) = base
+        && let Ok(object) = rt.object(class)
+        && let ObjData::Class(data) = &*object
+    {
+        for (name, _) in data.dict.iter().chain(&data.mixed_in) {
+            if let Some(a) = rt.class_attr(base, name).filter(|a| !a.readonly) {
+                fields.push(((&**name).into(), a.owner, a.value));
+            }
+        }
+    }
+    fields.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    fields.dedup_by(|a, b| (&a.0, a.1) == (&b.0, b.1));
+    fields.into()
 }
 
 /// Casts between layouts of related classes; nothing to do where the type is right.

@@ -42,7 +42,7 @@ pub(crate) use class::{
 };
 pub(crate) use erased::{erased_constant, erased_conversion, rtype_erase};
 pub(crate) use float::{comparison, const_as_float};
-pub(crate) use instance::{cast_pointer, class_of_instance};
+pub(crate) use instance::{cast_pointer, class_of_instance, default_fields};
 pub(crate) use int::{const_as_int, gen_cast, is_nonneg};
 pub(crate) use pbc::{
     attr_family, family_of_struct, frozen_attribute, frozen_struct, pbc_repr, points_to_frozen,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{CallFamily, Desc, Family, SomeKind, SomeValue, Target};
+use taipan_annotator::{CallFamily, Desc, Descs, Family, SomeKind, SomeValue, Target};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
@@ -18,14 +18,11 @@ use crate::rtyper::void_const;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// The Repr of a PBC.
-pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>, can_be_none: bool) -> Typed<Repr> {
+pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Descs, can_be_none: bool) -> Typed<Repr> {
     let first = descs
         .first()
         .ok_or_else(|| TyperError::internal("a PBC of nothing"))?;
-    let same_kind = descs
-        .iter()
-        .all(|d| std::mem::discriminant(d) == std::mem::discriminant(first));
-    if !same_kind {
+    if descs.is_mixed() {
         return Err(TyperError::with_code(
             "TP0412",
             "functions, classes, methods and prebuilt instances cannot come together in one variable",
@@ -43,7 +40,7 @@ pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>, can_be_none: bool) 
         Desc::Method { .. } => methods_repr(rt, descs),
         Desc::Frozen(_) => frozen_repr(rt, descs, can_be_none),
         Desc::FrozenMethod { func, .. } => {
-            let selves: Arc<[Desc]> = descs
+            let selves: Descs = descs
                 .iter()
                 .filter_map(|d| match d {
                     Desc::FrozenMethod { func: f, frozen } if f == func => {
@@ -349,7 +346,7 @@ pub struct MethodsPbcRepr {
     pub function: Repr,
 }
 
-fn methods_repr(rt: &RTyper<'_>, descs: &Arc<[Desc]>) -> Typed<Repr> {
+fn methods_repr(rt: &RTyper<'_>, descs: &Descs) -> Typed<Repr> {
     let set = queries::MethodSet::new(rt.db, rt.universe, descs.clone());
     let methods = queries::bound_methods(rt.db, set)?;
     Ok(Repr::Methods(Arc::new(MethodsPbcRepr {
