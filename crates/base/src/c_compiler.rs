@@ -145,9 +145,16 @@ mod tests {
         let say = |value: &str| {
             format!("#include <stdio.h>\nint main(void) {{ printf(\"%d\", {value}); return 0; }}\n")
         };
-        assert_eq!(ask(&say("6 * 7"), &[]), Ok("42".to_owned()));
-        assert_eq!(ask(&say("N"), &["-DN=5".to_owned()]), Ok("5".to_owned()));
-        let messages = ask(&say("no_such_thing"), &[]).unwrap_err();
+        assert_eq!(ask(&say("6 * 7"), &[], &[]), Ok("42".to_owned()));
+        assert_eq!(
+            ask(&say("N"), &["-DN=5".to_owned()], &[]),
+            Ok("5".to_owned())
+        );
+        let header = ("sub/n.h".to_owned(), "#define N 7\n".to_owned());
+        let outside = ("../n.h".to_owned(), "#define N 8\n".to_owned());
+        let source = format!("#include <sub/n.h>\n{}", say("N"));
+        assert_eq!(ask(&source, &[], &[header, outside]), Ok("7".to_owned()));
+        let messages = ask(&say("no_such_thing"), &[], &[]).unwrap_err();
         assert!(messages.contains("no_such_thing"), "{messages}");
     }
 }

@@ -647,7 +647,7 @@ impl Interp<'_> {
             }
             "__dict__" if !self.heap.the_class(r).old_style => {
                 let message = "attribute '__dict__' of 'type' objects is not writable";
-                return self.raise(ty::ATTRIBUTE_ERROR, message.to_owned());
+                return self.raise(ty::ATTRIBUTE_ERROR, message);
             }
             "__dict__" => {
                 let dict = v
