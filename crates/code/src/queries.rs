@@ -249,6 +249,24 @@ pub fn code_spans(db: &dyn Db, id: CodeId) -> Arc<CodeSpans> {
     }
 }
 
+/// The line that a code begins in, from 1: `co_firstlineno`. Stays equal when lines of its body
+/// or of what is below change.
+#[salsa::tracked(returns(copy))]
+pub fn first_line(db: &dyn Db, id: CodeId) -> usize {
+    line_at(db, id, code_spans(db, id).whole.start)
+}
+
+/// The line, from 1, in which a place of a code's text is.
+pub fn line_at(db: &dyn Db, id: CodeId, offset: u32) -> usize {
+    let text = match id.origin(db) {
+        Origin::File(f) | Origin::Test(f) => f.text(db),
+        Origin::Text(t) => t.text(db),
+    };
+    let end = (offset as usize).min(text.len());
+    let before = text.as_bytes()[..end].iter();
+    before.filter(|b| **b == b'\n').count() + 1
+}
+
 /// What the functions of a file import when they run, with the function's code, in
 /// source order. Stays equal when other things in their bodies change, so that
 /// import time may read it.

@@ -28,7 +28,7 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" | "assigned_in" => {
             File::from_id(id).path(db).to_string()
         }
-        "code" | "code_spans" | "code_signature" | "code_variables" => {
+        "code" | "code_spans" | "code_signature" | "code_variables" | "first_line" => {
             let code = CodeId::from_id(id);
             let file = code.file(db).map_or("<text>", |f| f.path(db).as_str());
             match code.nth(db) {
@@ -62,7 +62,10 @@ pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         | "annotation_diagnostics"
         | "dead_operation_warnings"
         | "program_effects"
-        | "jit_program_effects" => Roots::from_id(id).program(db).target(db).to_string(),
+        | "jit_program_effects"
+        | "low_level_facts"
+        | "jit_drivers"
+        | "late_writes" => Roots::from_id(id).program(db).target(db).to_string(),
         "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),
         "annotate_helper" | "helper_sym_of" => helper(HelperKey::from_id(id)),
         "struct_body" => {
@@ -106,6 +109,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "looks_inside"
             | "timeshifted"
             | "own_touches"
+            | "object_flow_of"
             | "machine_code"
     )
 }

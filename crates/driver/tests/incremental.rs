@@ -609,13 +609,17 @@ fn wall_inspected() {
     let files: [(&str, &str); 1] = [(
         "/main.py",
         "\
+import sys
+
 def scale(n, factor):
     'Multiplies.'
     return n * factor
 
 def describe(f):
+    assert sys._getframe(0).f_globals['scale'] is f
     code = f.func_code
-    return code.co_name, code.co_argcount, code.co_varnames, code.co_flags, f.__doc__
+    line = code.co_firstlineno
+    return code.co_name, code.co_argcount, code.co_varnames, code.co_flags, f.__doc__, line
 
 WHAT = describe(scale)
 
@@ -642,6 +646,27 @@ def entry_point(argv):
         solve /main.py
     "#]]
     .assert_eq(&bench.edit("/main.py", &body));
+    // Nobody looked at the lines of what is below.
+    let longer = body.replace(
+        "    return n *",
+        "    if n == 7:\n        return 1\n    return n *",
+    );
+    expect![[r#"
+        code /main.py:scale
+        exceptions main.entry_point
+        flow_graph main.scale
+        gc main.entry_point
+        machine_code main.entry_point
+        module_codes /main.py
+        optimized main.entry_point
+        optimized main.scale
+        parse /main.py
+        rtyped_graph main.scale
+        simplified main.scale
+        solve /main.py
+    "#]]
+    .assert_eq(&bench.edit("/main.py", &longer));
+    bench.edit("/main.py", &body);
     let variable = body.replace("    return n *", "    more = n\n    return more *");
     expect![[r#"
         code /main.py:scale

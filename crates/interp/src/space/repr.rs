@@ -384,21 +384,12 @@ impl Interp<'_> {
 
     /// 1-based line of an instruction, or of the start of a body.
     pub(crate) fn line_of(&self, id: CodeId, pc: Option<u32>) -> usize {
+        let Some(pc) = pc else {
+            return taipan_code::first_line(self.db, id);
+        };
         let spans = taipan_code::code_spans(self.db, id);
-        let offset = match pc {
-            Some(pc) => spans.instrs.get(pc as usize).map_or(0, |r| r.start),
-            None => spans.whole.start,
-        };
-        let text = match id.origin(self.db) {
-            Origin::File(f) | Origin::Test(f) => f.text(self.db),
-            Origin::Text(t) => t.text(self.db),
-        };
-        let end = (offset as usize).min(text.len());
-        text.as_bytes()[..end]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
-            + 1
+        let offset = spans.instrs.get(pc as usize).map_or(0, |r| r.start);
+        taipan_code::line_at(self.db, id, offset)
     }
 }
 

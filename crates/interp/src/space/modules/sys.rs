@@ -53,11 +53,9 @@ fn frame_object(it: &mut Interp, at: usize, back: Value) -> Value {
         None => it.namespace(vec![]),
     };
     let code_object = it.code_object(code);
-    let line = Value::from(it.line_of(code, None));
     it.heap.set_attr(frame, "f_globals", Value::Ref(globals));
     it.heap.set_attr(frame, "f_locals", Value::Ref(locals));
     it.heap.set_attr(frame, "f_code", code_object);
-    it.heap.set_attr(frame, "f_lineno", line);
     it.heap.set_attr(frame, "f_back", back);
     Value::Ref(frame)
 }
