@@ -32,8 +32,8 @@ use crate::session::{
 };
 use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
 use crate::timeshift::counts_json;
-use crate::typing::typing_diagnostics;
 use crate::value::{to_json, to_lowlevel};
+use crate::whole::typing_diagnostics;
 use crate::{Database, Failure, Literal, LoadOptions, Timings, guarded, native};
 
 /// What executes a program.

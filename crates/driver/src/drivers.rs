@@ -18,10 +18,10 @@ use taipan_rtyper::func_sym_of;
 
 use crate::hints::jit_attributes;
 use crate::lowlevel_errors;
-use crate::reach::rtyped_functions;
 use crate::stages::{
     GraphStage, LLFunction, StageProgram, jit_effects, jit_graph, root_syms, rtyped,
 };
+use crate::whole::marked_functions;
 
 /// Whether code is made that enters compiled code. Without one it is not.
 #[salsa::input(singleton, debug)]
@@ -119,19 +119,24 @@ fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
     lowlevel_errors::span_of(db, f.roots(db), &CodePlace { func, at: m.at })
 }
 
+/// Whether a program has the class: without it there are no drivers.
+pub(crate) fn may_have_drivers(db: &dyn Db, roots: Roots) -> bool {
+    let jit = ModuleName::new(db, roots.program(db), "rpython.rlib.jit");
+    module_named(db, jit).is_some()
+}
+
 /// All drivers that have a merge point in a program, by their names and then by those of
 /// their functions.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
-    // Without the class there are none, and most programs need not be looked through.
-    let jit = ModuleName::new(db, roots.program(db), "rpython.rlib.jit");
-    if module_named(db, jit).is_none() {
+    // Most programs need not be looked through.
+    if !may_have_drivers(db, roots) {
         return Ok(Arc::default());
     }
     if let Err(e) = root_syms(db, roots) {
         return Err(crate::compile::typer_diagnostic(e));
     }
-    let functions = rtyped_functions(db, roots);
+    let functions = marked_functions(db, roots);
     let mut found: Vec<(ObjId, DriverInfo)> = Vec::new();
     // Drivers whose loops close in functions that have not the merge point as well.
     let mut elsewhere: BTreeSet<ObjId> = BTreeSet::new();

@@ -218,6 +218,8 @@ const STAGES: &[&[&str]] = &[
     &["annotation_diagnostics", "dead_operation_warnings"],
     &["struct_body"],
     &["rtyped_graph"],
+    &["object_flow_of"],
+    &["low_level_facts"],
     &["simplified"],
     &["simplified_summary"],
     &["simplified_mentions"],

@@ -14,8 +14,7 @@ use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
 
 use crate::drivers::jit_drivers;
-use crate::reach::rtyped_functions;
-use crate::stages::{GraphStage, StageProgram, root_syms};
+use crate::whole::low_level_facts;
 
 /// A class of a program.
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
@@ -32,12 +31,7 @@ fn late_writes(db: &dyn Db, roots: Roots) -> Arc<[LateWrite]> {
     if jit_drivers(db, roots).map_or(true, |d| d.is_empty()) {
         return Arc::default();
     }
-    let Ok(entries) = root_syms(db, roots) else {
-        return Arc::default();
-    };
-    let functions = rtyped_functions(db, roots);
-    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-    taipan_jit::late_writes(&program, &entries, &functions).into()
+    low_level_facts(db, roots).late.clone()
 }
 
 /// The fields of a class that are written late.

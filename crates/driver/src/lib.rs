@@ -43,10 +43,10 @@ mod timeshift;
 mod timeshift_native;
 mod timing;
 mod traces;
-mod typing;
 mod unreached;
 mod value;
 pub mod watch;
+mod whole;
 
 pub use bundle::{Built, build_with_jit, run_bundle};
 pub use cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};

@@ -2,8 +2,6 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic};
@@ -14,8 +12,7 @@ use taipan_rtyper::{StaticKey, func_key, static_data};
 use crate::Database;
 use crate::parallel::{par_map, par_steps};
 use crate::stages::{
-    GraphStage, LLFunction, StageProgram, optimized_mentions, root_syms, rtyped,
-    simplified_mentions,
+    GraphStage, LLFunction, StageProgram, optimized_mentions, rtyped, simplified_mentions,
 };
 
 /// What a program consists of at a stage.
@@ -50,36 +47,6 @@ pub(crate) fn reachable(
     })
 }
 
-/// Looks again at functions and data that may have changed, as the RTyper makes them, and
-/// goes on to what they refer to that is not known yet.
-pub(crate) fn reachable_from(
-    db: &Database,
-    roots: Roots,
-    functions: Vec<FuncSym>,
-    statics: Vec<StaticSym>,
-    known_function: impl Fn(&FuncSym) -> bool,
-    known_data: impl Fn(&StaticSym) -> bool,
-) -> Reachable {
-    let first = References {
-        functions,
-        statics,
-        diagnostic: None,
-    };
-    walk(db, roots, first, |functions, statics| {
-        let mut found = par_steps(db, functions, |db, sym| {
-            function_references(db, roots, GraphStage::Rtyped, sym)
-        });
-        found.extend(par_map(db, statics, |db, sym| {
-            data_references(db, roots, sym)
-        }));
-        for f in &mut found {
-            f.functions.retain(|f| !known_function(f));
-            f.statics.retain(|s| !known_data(s));
-        }
-        found
-    })
-}
-
 /// The same on this thread alone, for queries.
 pub(crate) fn reachable_here(
     db: &dyn Db,
@@ -93,17 +60,6 @@ pub(crate) fn reachable_here(
         let statics = statics.iter().map(|sym| data_references(db, roots, sym));
         functions.chain(statics).collect()
     })
-}
-
-/// The functions that the entries of a program refer to, directly or not, as the RTyper makes
-/// them: walked over once for all who look at each of them. None where there are no entries.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn rtyped_functions(db: &dyn Db, roots: Roots) -> Arc<[FuncSym]> {
-    let Ok(entries) = root_syms(db, roots) else {
-        return Arc::default();
-    };
-    let all = reachable_here(db, roots, GraphStage::Rtyped, &entries);
-    all.functions.into()
 }
 
 /// Those of some functions that reach one that is wanted, by calls or through prebuilt data,
@@ -195,10 +151,11 @@ fn walk(
 
 /// What one function or one piece of data refers to.
 #[derive(Default)]
-struct References {
-    functions: Vec<FuncSym>,
-    statics: Vec<StaticSym>,
-    diagnostic: Option<Diagnostic>,
+pub(crate) struct References {
+    pub(crate) functions: Vec<FuncSym>,
+    pub(crate) statics: Vec<StaticSym>,
+    /// Why it cannot be typed.
+    pub(crate) diagnostic: Option<Diagnostic>,
 }
 
 impl References {
@@ -217,7 +174,13 @@ impl References {
     }
 }
 
-fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncSym) -> References {
+/// What a function refers to.
+pub(crate) fn function_references(
+    db: &dyn Db,
+    roots: Roots,
+    stage: GraphStage,
+    sym: &FuncSym,
+) -> References {
     let mut out = References::default();
     // May be known without the graph.
     let key = LLFunction::new(db, roots, sym.clone());
@@ -243,7 +206,8 @@ fn function_references(db: &dyn Db, roots: Roots, stage: GraphStage, sym: &FuncS
     out
 }
 
-fn data_references(db: &dyn Db, roots: Roots, sym: &StaticSym) -> References {
+/// What prebuilt data refers to.
+pub(crate) fn data_references(db: &dyn Db, roots: Roots, sym: &StaticSym) -> References {
     let mut out = References::default();
     match static_data(db, StaticKey::new(db, roots, sym.clone())) {
         Ok(data) => static_references(&data.value, &mut |r| out.add(r)),

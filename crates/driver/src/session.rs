@@ -9,8 +9,8 @@ use taipan_code::{CodeKind, Instr};
 use crate::ahead;
 use crate::answers::{Question, remember_check};
 use crate::late_writes::late_write_warnings;
-use crate::typing::typing_diagnostics;
 use crate::unreached::{UnreachedFunction, own_files, unreached};
+use crate::whole::typing_diagnostics;
 use crate::{Database, InternalError, Timings};
 
 /// Why an operation did not succeed.

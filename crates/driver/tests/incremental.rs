@@ -683,3 +683,92 @@ def entry_point(argv):
     "#]]
     .assert_eq(&bench.edit("/main.py", &variable));
 }
+
+/// An interpreter with a driver, and nodes with a field that is called immutable.
+const LATE: &str = "\
+from rpython.rlib.jit import JitDriver
+
+class Node(object):
+    _immutable_fields_ = ['value']
+    def __init__(self, value):
+        self.value = value
+
+def finish(node, n):
+    return n + 1
+
+def other(n):
+    return n + 2
+
+driver = JitDriver(greens=['node'], reds=['n'])
+
+def run(node, n):
+    while n > 0:
+        driver.jit_merge_point(node=node, n=n)
+        n -= node.value
+    return n
+
+def entry_point(argv):
+    node = Node(len(argv))
+    print run(node, 100)
+    print finish(node, 3) + other(4)
+    return 0
+
+def target(driver, args):
+    return entry_point, None
+";
+
+/// What is written late is found out for what has changed alone: no query looks at the whole
+/// program, and no other function is looked at.
+#[test]
+fn wall_late_writes() {
+    let mut bench = Workbench::with(&[("/main.py", LATE)]);
+    let none: [&str; 0] = [];
+    assert_eq!(bench.mistakes(), none);
+    bench.db.take_log();
+    let mut edit = |from: &str, to: &str| {
+        let text = LATE.replace(from, to);
+        assert_ne!(text, LATE);
+        bench.system.write("/main.py", &text);
+        sync(&mut bench.db, &[Utf8PathBuf::from("/main.py")]);
+        let mistakes = bench.mistakes().join("\n");
+        let ran = bench.db.take_log();
+        // The driver's own functions are looked at where there is another body for them.
+        let asked = [
+            "rtyped_graph",
+            "object_flow_of",
+            "low_level_facts",
+            "jit_drivers",
+            "late_writes",
+        ];
+        let mut lines: Vec<String> = (ran.into_iter())
+            .filter(|(_, _, event)| *event == QueryEvent::Executed)
+            .filter(|(query, ..)| asked.contains(&query.as_str()))
+            .map(|(query, key, _)| format!("{query} {key}\n"))
+            .collect();
+        lines.sort();
+        format!("{}{mistakes}", lines.concat())
+    };
+    // Another number: what it does with objects is the same.
+    expect![[r#"
+        low_level_facts /main.py
+        object_flow_of main.other
+        rtyped_graph main.other
+    "#]]
+    .assert_eq(&edit("n + 2", "n + 3"));
+    expect![[r#"
+        late_writes /main.py
+        low_level_facts /main.py
+        object_flow_of main.finish
+        object_flow_of main.other
+        rtyped_graph main.finish
+        rtyped_graph main.other
+        class main.Node says that its field value never changes, but here it may"#]]
+    .assert_eq(&edit("return n + 1", "node.value = n\n    return n + 1"));
+    expect![[r#"
+        late_writes /main.py
+        low_level_facts /main.py
+        object_flow_of main.finish
+        rtyped_graph main.finish
+    "#]]
+    .assert_eq(&edit("return n + 1", "n *= 2\n    return n + 1"));
+}

@@ -68,6 +68,8 @@ pub enum Query {
     FuncSymOf,
     /// `static_data`
     StaticData,
+    /// `object_flow_of`
+    ObjectFlow,
     /// `struct_body`
     StructBody,
     /// `class_name`

@@ -69,7 +69,7 @@ pub use drivers::{
 pub use explain::{HintError, Step};
 pub use generate::Generator;
 pub use known::{KnownNames, NameColor, known_names};
-pub use late_writes::{LateWrite, late_writes};
+pub use late_writes::{LateWrite, LateWrites, ObjectFlow};
 pub use notes::{Note, type_name};
 pub use online::{looks_inside, timeshift_function};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments};

@@ -1,32 +1,14 @@
-//! What a function does with objects: which of them are new, and whether they have been put
-//! somewhere.
+//! What becomes of the objects of a function, given what the functions do that it calls.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{BlockId, ObjId, Operation};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VoidConst};
-
-use super::{operations, written_field};
-use crate::drivers::marker_kind;
-use crate::hints::{Hint, hint_of};
-use crate::program::JitProgram;
-use crate::purity::{call_targets, operand_ty};
-
-/// Where an object comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Site {
-    /// An argument of the function.
-    Argument(usize),
-    /// It was made here, by an allocation or by a function that makes it.
-    New,
-}
+use super::object_flow::{Call, FlowBlock, ObjectFlow, Site, Step, Value};
+use taipan_lltype::FuncSym;
 
 /// The objects that a value may be: sites of the function by number, in order.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct Origin {
-    sites: Vec<usize>,
+    sites: Vec<u32>,
     /// Others as well.
     unknown: bool,
 }
@@ -53,7 +35,7 @@ impl Origin {
 
 /// What has become of the objects of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Debug)]
-enum Status {
+pub(super) enum Status {
     /// Only the function has it, and what it is passed to while they run.
     #[default]
     Own,
@@ -84,7 +66,8 @@ impl State {
 
     fn becomes(&mut self, origin: &Origin, status: Status) {
         for s in &origin.sites {
-            self.status[*s] = self.status[*s].max(status);
+            let mine = &mut self.status[*s as usize];
+            *mine = (*mine).max(status);
         }
     }
 
@@ -99,159 +82,212 @@ impl State {
     }
 }
 
+/// What a function does, as far as its callers are concerned. Values are joined: there are finitely
+/// many above each.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Summary {
+    /// What becomes of its arguments.
+    arguments: Vec<Status>,
+    /// It returns an object that it makes; whether it has put it somewhere.
+    new: Option<bool>,
+    /// The arguments that it may return, in order.
+    returned: Vec<u32>,
+    /// It may return any object.
+    unknown: bool,
+    /// An interpreter runs in it.
+    runs: bool,
+}
+
+impl Summary {
+    /// Both.
+    pub(super) fn joined(&self, other: &Summary) -> Summary {
+        let mut returned = self.returned.clone();
+        returned.extend(&other.returned);
+        returned.sort_unstable();
+        returned.dedup();
+        Summary {
+            arguments: self.pairwise(other, Status::max),
+            new: self.new.max(other.new),
+            returned,
+            unknown: self.unknown || other.unknown,
+            runs: self.runs || other.runs,
+        }
+    }
+
+    /// What both say.
+    pub(super) fn met(&self, other: &Summary) -> Summary {
+        let both = self.returned.iter().filter(|a| other.returned.contains(a));
+        Summary {
+            arguments: self.pairwise(other, Status::min),
+            new: self.new.min(other.new),
+            returned: both.copied().collect(),
+            unknown: self.unknown && other.unknown,
+            runs: self.runs && other.runs,
+        }
+    }
+
+    /// By argument; what is not there is the least. At its end that is left out.
+    fn pairwise(&self, other: &Summary, one: fn(Status, Status) -> Status) -> Vec<Status> {
+        let most = self.arguments.len().max(other.arguments.len());
+        let at = |of: &Summary, i: usize| of.arguments.get(i).copied().unwrap_or_default();
+        let all = (0..most).map(|i| one(at(self, i), at(other, i)));
+        trimmed(all.collect())
+    }
+}
+
+fn trimmed(mut arguments: Vec<Status>) -> Vec<Status> {
+    let used = arguments.iter().rposition(|s| *s != Status::Own);
+    arguments.truncate(used.map_or(0, |i| i + 1));
+    arguments
+}
+
+/// What is known of a function that is called.
+pub(super) enum Callee {
+    /// Nothing.
+    Opaque,
+    /// That.
+    Does(Arc<Summary>),
+}
+
 /// An object that is written to or passed on, there and then.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Used {
     /// It may be one that compiled code knows.
     pub(super) known: bool,
     /// It may be one that was put somewhere.
     pub(super) shared: bool,
     /// It may be one of these arguments of the function.
-    pub(super) arguments: Vec<usize>,
+    pub(super) arguments: Box<[u32]>,
     /// An interpreter may have run since the function was entered.
     pub(super) ran: bool,
 }
 
-/// What a function returns.
-#[derive(Clone, Default, Debug)]
-struct Returned {
-    /// An object that it makes; whether it has put it somewhere.
-    new: Option<bool>,
-    arguments: Vec<usize>,
-    unknown: bool,
-}
-
-/// What a function does with objects.
-#[derive(Default, Debug)]
+/// What is known where a function writes and calls.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Facts {
-    /// What becomes of its arguments.
-    arguments: Vec<Status>,
-    returned: Returned,
-    pub(super) writes: Vec<(ObjId, Arc<str>, u32, Used)>,
-    pub(super) calls: Vec<CallFacts>,
+    /// By number.
+    pub(super) writes: Vec<Used>,
+    /// Whether an interpreter may have run since the function was entered, by number. Those at
+    /// the end before which none has are left out.
+    pub(super) ran: Vec<bool>,
 }
 
-#[derive(Debug)]
-pub(super) struct CallFacts {
-    pub(super) targets: Vec<FuncSym>,
-    pub(super) at: u32,
-    /// An interpreter may have run since the function was entered.
-    pub(super) ran: bool,
-    pub(super) arguments: Vec<Used>,
+/// What a function does.
+pub(super) fn summary(flow: &ObjectFlow, callee: &dyn Fn(&FuncSym) -> Callee) -> Summary {
+    let mut reader = Reader::new(flow, callee);
+    reader.flow();
+    reader.summary()
 }
 
-/// The functions that were looked at.
-pub(super) struct Analysis<'p> {
-    program: &'p dyn JitProgram,
-    /// Functions that come by a marker of a driver, in what they call at the latest.
-    running: FxHashSet<FuncSym>,
-    /// None of those that are in progress.
-    known: FxHashMap<FuncSym, Option<Rc<Facts>>>,
-    depth: usize,
-}
-
-/// Calls are followed that deep; of what is below nothing is known.
-const DEEPEST: usize = 200;
-
-impl<'p> Analysis<'p> {
-    /// For programs with these functions that come by a marker of a driver.
-    pub(super) fn new(program: &'p dyn JitProgram, running: FxHashSet<FuncSym>) -> Self {
-        Analysis {
-            program,
-            running,
-            known: FxHashMap::default(),
-            depth: 0,
-        }
+/// What is known where it writes and calls.
+pub(super) fn facts(flow: &ObjectFlow, callee: &dyn Fn(&FuncSym) -> Callee) -> Facts {
+    let mut facts = Facts {
+        writes: vec![Used::default(); flow.writes.len()],
+        ran: Vec::new(),
+    };
+    if flow.writes.is_empty() && flow.calls.is_empty() {
+        return facts;
     }
-
-    /// What a function does; none where nothing is known of it.
-    pub(super) fn facts(&mut self, f: &FuncSym) -> Option<Rc<Facts>> {
-        if let Some(known) = self.known.get(f) {
-            return known.clone();
+    let mut reader = Reader::new(flow, callee);
+    reader.flow();
+    reader.look(&mut |reader, state, step| match step {
+        Step::Write(w) => {
+            let origin = reader.origin(flow.writes[*w as usize].object);
+            facts.writes[*w as usize] = reader.used(&origin, state);
         }
-        let graph = self.program.graph(f).filter(|_| self.depth < DEEPEST)?;
-        self.known.insert(f.clone(), None);
-        self.depth += 1;
-        let facts = Rc::new(FunctionReader::read(self, &graph));
-        self.depth -= 1;
-        self.known.insert(f.clone(), Some(facts.clone()));
-        Some(facts)
-    }
+        Step::Call(c) if state.ran => {
+            let c = *c as usize;
+            facts.ran.resize(facts.ran.len().max(c + 1), false);
+            facts.ran[c] = true;
+        }
+        _ => {}
+    });
+    facts
+}
+
+/// What is known of an argument at the calls of a function that may reach another one: the number
+/// of the call, and the argument. Calls that pass fewer are left out.
+pub(super) fn passed(
+    flow: &ObjectFlow,
+    callee: &dyn Fn(&FuncSym) -> Callee,
+    reached: &FuncSym,
+    argument: usize,
+) -> Vec<(usize, Used)> {
+    let mut out = Vec::new();
+    let mut reader = Reader::new(flow, callee);
+    reader.flow();
+    reader.look(&mut |reader, state, step| {
+        if let Step::Call(c) = step {
+            let call = &flow.calls[*c as usize];
+            let reaches = (call.targets.iter()).any(|t| t.iter().any(|f| f == reached));
+            if let (true, Some(value)) = (reaches, call.arguments.get(argument)) {
+                let used = reader.used(&reader.origin(*value), state);
+                out.push((*c as usize, used));
+            }
+        }
+    });
+    out
 }
 
 /// A function that is read.
-struct FunctionReader<'a, 'p> {
-    analysis: &'a mut Analysis<'p>,
-    graph: &'a LLGraph,
-    sites: Vec<Site>,
-    /// The sites of operations that make objects.
-    made: FxHashMap<u32, usize>,
+struct Reader<'a> {
+    flow: &'a ObjectFlow,
+    callee: &'a dyn Fn(&FuncSym) -> Callee,
     /// By variable.
     origins: Vec<Origin>,
-    facts: Facts,
+    /// What is known at the beginning of each block that control gets to.
+    states: Vec<Option<State>>,
+    /// What becomes of its arguments.
+    arguments: Vec<Status>,
 }
 
-impl FunctionReader<'_, '_> {
-    fn read(analysis: &mut Analysis<'_>, graph: &LLGraph) -> Facts {
-        let mut reader = FunctionReader {
-            analysis,
-            graph,
-            sites: Vec::new(),
-            made: FxHashMap::default(),
-            origins: vec![Origin::default(); graph.vars.len()],
-            facts: Facts::default(),
-        };
-        for (i, v) in graph.args().iter().enumerate() {
-            if graph.ty(*v).is_gc_ptr() {
-                let site = reader.new_site(Site::Argument(i));
-                reader.origins[v.index()].sites.push(site);
-            }
+impl<'a> Reader<'a> {
+    fn new(flow: &'a ObjectFlow, callee: &'a dyn Fn(&FuncSym) -> Callee) -> Self {
+        let mut origins = vec![Origin::default(); flow.vars];
+        for (var, site) in &flow.given {
+            origins[*var as usize].sites.push(*site);
         }
-        for op in operations(graph) {
-            if graph.ty(op.result).is_gc_ptr() && makes_objects(op) {
-                let site = reader.new_site(Site::New);
-                reader.made.insert(op.result.0, site);
-            }
+        Reader {
+            flow,
+            callee,
+            origins,
+            states: vec![None; flow.blocks.len()],
+            arguments: vec![Status::Own; flow.arguments],
         }
-        reader.facts.arguments = vec![Status::Own; graph.args().len()];
-        reader.flow();
-        reader.facts
     }
 
-    fn new_site(&mut self, site: Site) -> usize {
-        self.sites.push(site);
-        self.sites.len() - 1
-    }
-
-    /// Passes on what is known from block to block until nothing changes, then notes what
-    /// the operations do.
+    /// Passes on what is known from block to block until nothing changes.
     fn flow(&mut self) {
-        let graph = self.graph;
-        let order = graph.reachable();
-        let mut states: Vec<Option<State>> = vec![None; graph.blocks.len()];
-        let start = State {
-            status: vec![Status::Own; self.sites.len()],
-            ran: false,
+        let flow = self.flow;
+        let Some(start) = self.states.first_mut() else {
+            return;
         };
-        states[graph.startblock.index()] = Some(start);
+        *start = Some(State {
+            status: vec![Status::Own; flow.sites.len()],
+            ran: false,
+        });
         let mut changed = true;
         while changed {
             changed = false;
-            for b in &order {
-                let Some(mut state) = states[b.index()].clone() else {
+            for (b, block) in flow.blocks.iter().enumerate() {
+                let Some(mut state) = self.states[b].clone() else {
                     continue;
                 };
-                self.block(*b, &mut state, false);
-                for link in &graph.block(*b).exits {
-                    if let Some(v) = link.last_exc_value {
-                        self.origins[v.index()] = Origin::unknown();
+                for step in &block.steps {
+                    self.step(block, step, &mut state);
+                }
+                for (s, status) in state.status.iter().enumerate() {
+                    if let Site::Argument(i) = flow.sites[s] {
+                        let known = &mut self.arguments[i as usize];
+                        *known = (*known).max(*status);
                     }
-                    let inputs = &graph.block(link.target).inputargs;
-                    for (arg, input) in link.args.iter().zip(inputs) {
-                        let origin = self.origin(arg);
-                        changed |= self.origins[input.index()].add(&origin);
+                }
+                for exit in &block.exits {
+                    for (value, input) in &exit.passed {
+                        let origin = self.origin(*value);
+                        changed |= self.origins[*input as usize].add(&origin);
                     }
-                    match &mut states[link.target.index()] {
+                    match &mut self.states[exit.target as usize] {
                         Some(known) => changed |= known.add(&state),
                         new => {
                             *new = Some(state.clone());
@@ -261,38 +297,59 @@ impl FunctionReader<'_, '_> {
                 }
             }
         }
-        for b in &order {
-            if let Some(mut state) = states[b.index()].clone() {
-                self.block(*b, &mut state, true);
+    }
+
+    /// Looks at all steps once more, with what is known before each.
+    fn look(&mut self, see: &mut dyn FnMut(&Self, &State, &Step)) {
+        let flow = self.flow;
+        for (b, block) in flow.blocks.iter().enumerate() {
+            let Some(mut state) = self.states[b].clone() else {
+                continue;
+            };
+            for step in &block.steps {
+                see(self, &state, step);
+                self.step(block, step, &mut state);
             }
-        }
-        if let Some(state) = &states[graph.returnblock.index()] {
-            self.returns(state);
         }
     }
 
-    fn returns(&mut self, state: &State) {
-        let origin = self.origins[self.graph.returnvar().index()].clone();
-        let returned = &mut self.facts.returned;
-        returned.unknown = origin.unknown;
+    fn summary(&self) -> Summary {
+        let mut out = Summary {
+            arguments: trimmed(self.arguments.clone()),
+            runs: self.flow.marked || self.flow.callees().any(|f| self.runs(f)),
+            ..Summary::default()
+        };
+        let Some((block, value)) = self.flow.returned else {
+            return out;
+        };
+        let Some(state) = &self.states[block as usize] else {
+            return out;
+        };
+        let origin = self.origin(value);
+        out.unknown = origin.unknown;
         for s in origin.sites {
-            match (self.sites[s], state.status[s]) {
-                (Site::Argument(i), _) => returned.arguments.push(i),
-                (Site::New, Status::Known) => returned.unknown = true,
+            match (self.flow.sites[s as usize], state.status[s as usize]) {
+                (Site::Argument(i), _) => out.returned.push(i),
                 (Site::New, status) => {
-                    let shared = status == Status::Shared || returned.new == Some(true);
-                    returned.new = Some(shared);
+                    out.unknown |= status == Status::Known;
+                    out.new = out.new.max(Some(status > Status::Own));
                 }
             }
         }
+        out.returned.sort_unstable();
+        out
     }
 
-    /// The objects that an operand may be.
-    fn origin(&self, o: &LLOperand) -> Origin {
-        match o {
-            LLOperand::Var(v) => self.origins[v.index()].clone(),
-            LLOperand::Const(LLConst::Null(_)) => Origin::default(),
-            LLOperand::Const(_) => Origin::unknown(),
+    fn runs(&self, f: &FuncSym) -> bool {
+        matches!((self.callee)(f), Callee::Does(summary) if summary.runs)
+    }
+
+    /// The objects that a value may be.
+    fn origin(&self, value: Value) -> Origin {
+        match value {
+            Value::Var(v) => self.origins[v as usize].clone(),
+            Value::Nothing => Origin::default(),
+            Value::Unknown => Origin::unknown(),
         }
     }
 
@@ -302,204 +359,94 @@ impl FunctionReader<'_, '_> {
             ran: state.ran,
             ..Used::default()
         };
+        let mut arguments = Vec::new();
         for s in &origin.sites {
-            let status = state.status[*s];
+            let status = state.status[*s as usize];
             used.known |= status == Status::Known;
             used.shared |= status == Status::Shared;
-            if let Site::Argument(i) = self.sites[*s] {
-                used.arguments.push(i);
+            if let Site::Argument(i) = self.flow.sites[*s as usize] {
+                arguments.push(i);
             }
         }
+        used.arguments = arguments.into();
         used
     }
 
-    fn block(&mut self, b: BlockId, state: &mut State, note: bool) {
-        let graph = self.graph;
-        for op in &graph.block(b).operations {
-            if !self.concerns(op) {
-                continue;
+    fn step(&mut self, block: &FlowBlock, step: &Step, state: &mut State) {
+        match step {
+            Step::Make(var, site) => {
+                let made = self.makes(block, *site, state, Status::Own);
+                self.origins[*var as usize].add(&made);
             }
-            let result = self.operation(b, op, state, note);
-            if graph.ty(op.result).is_gc_ptr() {
-                self.origins[op.result.index()].add(&result);
-            }
-        }
-        for (s, status) in state.status.iter().enumerate() {
-            if let Site::Argument(i) = self.sites[s] {
-                let known = &mut self.facts.arguments[i];
-                *known = (*known).max(*status);
-            }
-        }
-    }
-
-    /// Whether objects are among what an operation works on or makes.
-    fn concerns(&self, op: &Operation<LowLevel>) -> bool {
-        let is_object = |o: &LLOperand| operand_ty(self.graph, o).is_gc_ptr();
-        self.graph.ty(op.result).is_gc_ptr()
-            || op.args.iter().any(is_object)
-            || matches!(
-                op.op,
-                LLOp::Plain(PlainOp::DirectCall | PlainOp::IndirectCall | PlainOp::JitMarker)
-            )
-    }
-
-    /// What the result of an operation may be.
-    fn operation(
-        &mut self,
-        b: BlockId,
-        op: &Operation<LowLevel>,
-        state: &mut State,
-        note: bool,
-    ) -> Origin {
-        use PlainOp::*;
-        let LLOp::Plain(p) = op.op else {
-            return Origin::unknown();
-        };
-        match p {
-            Malloc | MallocVarsize => self.makes(b, op, state, Status::Own),
-            DirectCall | IndirectCall => self.call(b, op, state, note),
-            SameAs | CastPointer | CastOpaquePtr => self.origin(&op.args[0]),
-            Hint => {
-                let origin = self.origin(&op.args[0]);
-                if hint_of(op) == Some(self::Hint::Promote) {
-                    state.becomes(&origin, Status::Known);
+            Step::Promote(value) => state.becomes(&self.origin(*value), Status::Known),
+            Step::Share(values) => {
+                for value in values {
+                    state.becomes(&self.origin(*value), Status::Shared);
                 }
-                origin
             }
-            Setfield | BareSetfield => {
-                if let (true, Some((class, field))) =
-                    (note, written_field(self.analysis.program, self.graph, op))
-                {
-                    let object = self.origin(&op.args[0]);
-                    let used = self.used(&object, state);
-                    self.facts.writes.push((class, field, op.at, used));
-                }
-                self.shares_others(op, state);
-                Origin::unknown()
-            }
-            Setarrayitem | BareSetarrayitem | Setinteriorfield | BareSetinteriorfield => {
-                self.shares_others(op, state);
-                Origin::unknown()
-            }
-            Getfield | Getarrayitem | Getinteriorfield | Getarraysize | Getinteriorarraysize
-            | PtrEq | PtrNe | PtrNonzero | PtrIszero | DebugAssert | Keepalive => Origin::unknown(),
-            _ => {
-                for o in &op.args {
-                    state.becomes(&self.origin(o), Status::Shared);
-                }
-                let runs = matches!(p, JitConditionalCall | JitConditionalCallValue);
-                if runs || marker_kind(op).is_some() {
-                    state.run();
-                }
-                Origin::unknown()
-            }
+            Step::Run => state.run(),
+            Step::Write(_) => {}
+            Step::Call(c) => self.call(block, &self.flow.calls[*c as usize], state),
         }
     }
 
-    /// All operands after the first are put where that one points.
-    fn shares_others(&self, op: &Operation<LowLevel>, state: &mut State) {
-        for o in &op.args[1..] {
-            state.becomes(&self.origin(o), Status::Shared);
-        }
-    }
-
-    /// The operation makes an object.
-    fn makes(
-        &self,
-        b: BlockId,
-        op: &Operation<LowLevel>,
-        state: &mut State,
-        status: Status,
-    ) -> Origin {
-        let Some(site) = self.made.get(&op.result.0).copied() else {
-            return Origin::unknown();
-        };
+    /// An object of a site is made.
+    fn makes(&self, block: &FlowBlock, site: u32, state: &mut State, status: Status) -> Origin {
         // What became of the one before is forgotten if that is out of reach.
-        let inputs = self.graph.block(b).inputargs.iter();
-        let mut inputs = inputs.map(|v| &self.origins[v.index()]);
-        let before = match inputs.any(|o| o.sites.contains(&site)) {
-            true => state.status[site],
-            false => Status::Own,
-        };
-        state.status[site] = before.max(status);
+        let mut inputs = block.inputs.iter().map(|v| &self.origins[*v as usize]);
+        let mine = &mut state.status[site as usize];
+        if !inputs.any(|o| o.sites.contains(&site)) {
+            *mine = Status::Own;
+        }
+        *mine = (*mine).max(status);
         Origin {
             sites: vec![site],
             unknown: false,
         }
     }
 
-    fn call(
-        &mut self,
-        b: BlockId,
-        op: &Operation<LowLevel>,
-        state: &mut State,
-        note: bool,
-    ) -> Origin {
-        let targets = call_targets(op);
-        let mut args = &op.args[1..];
-        if let Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(_)))) = args.last() {
-            args = &args[..args.len() - 1];
-        }
-        let origins: Vec<Origin> = args.iter().map(|o| self.origin(o)).collect();
-        let before = state.clone();
-        let mut returned = Returned::default();
-        let mut becomes = vec![Status::Own; args.len()];
-        let mut runs = targets.is_none();
-        for f in targets.iter().flatten() {
-            runs |= self.analysis.running.contains(f);
-            let facts = self.analysis.facts(f);
-            for (i, status) in becomes.iter_mut().enumerate() {
-                let callee = facts.as_ref().and_then(|facts| facts.arguments.get(i));
-                *status = (*status).max(callee.copied().unwrap_or(Status::Shared));
+    fn call(&mut self, block: &FlowBlock, call: &Call, state: &mut State) {
+        let mut returned = Summary::default();
+        let mut becomes = vec![Status::Own; call.arguments.len()];
+        let targets = call.targets.iter().flat_map(|t| t.iter());
+        let callees = targets.map(self.callee);
+        let none = call.targets.is_none().then_some(Callee::Opaque);
+        for callee in callees.chain(none) {
+            let Callee::Does(theirs) = callee else {
+                becomes
+                    .iter_mut()
+                    .for_each(|s| *s = (*s).max(Status::Shared));
+                returned.unknown = true;
+                continue;
+            };
+            for (status, theirs) in becomes.iter_mut().zip(&theirs.arguments) {
+                *status = (*status).max(*theirs);
             }
-            match facts {
-                Some(facts) => {
-                    let theirs = &facts.returned;
-                    returned.unknown |= theirs.unknown;
-                    returned.new = returned.new.max(theirs.new);
-                    returned.arguments.extend(&theirs.arguments);
-                }
-                None => returned.unknown = true,
-            }
+            returned.runs |= theirs.runs;
+            returned.unknown |= theirs.unknown;
+            returned.new = returned.new.max(theirs.new);
+            returned.returned.extend(&theirs.returned);
         }
-        if targets.is_none() {
-            returned.unknown = true;
-            becomes.fill(Status::Shared);
+        for (value, status) in call.arguments.iter().zip(becomes) {
+            state.becomes(&self.origin(*value), status);
         }
-        for (origin, status) in origins.iter().zip(becomes) {
-            state.becomes(origin, status);
-        }
-        if runs {
+        if returned.runs || call.targets.is_none() {
             state.run();
         }
-        if let (true, Some(targets)) = (note, targets) {
-            self.facts.calls.push(CallFacts {
-                targets,
-                at: op.at,
-                ran: before.ran,
-                arguments: origins.iter().map(|o| self.used(o, &before)).collect(),
-            });
-        }
+        let Some((var, site)) = call.result else {
+            return;
+        };
         let mut result = match returned.new {
-            Some(true) => self.makes(b, op, state, Status::Shared),
-            Some(false) => self.makes(b, op, state, Status::Own),
+            Some(true) => self.makes(block, site, state, Status::Shared),
+            Some(false) => self.makes(block, site, state, Status::Own),
             None => Origin::default(),
         };
         result.unknown |= returned.unknown;
-        for i in returned.arguments {
-            if let Some(origin) = origins.get(i) {
-                result.add(origin);
+        for i in returned.returned {
+            if let Some(value) = call.arguments.get(i as usize) {
+                result.add(&self.origin(*value));
             }
         }
-        result
+        self.origins[var as usize].add(&result);
     }
-}
-
-/// Whether an operation may make an object.
-fn makes_objects(op: &Operation<LowLevel>) -> bool {
-    use PlainOp::*;
-    matches!(
-        op.op,
-        LLOp::Plain(Malloc | MallocVarsize | DirectCall | IndirectCall)
-    )
 }
