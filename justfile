@@ -52,6 +52,10 @@ bench-lsp SIZE:
 bench-edits *SIZES:
     cargo bench -p taipan-benches --bench edits -- {{SIZES}}
 
+# Speed: what more cores would bring for programs (target files, or numbers of generated functions)
+bench-cores *PROGRAMS:
+    cargo bench -p taipan-benches --bench cores -- {{PROGRAMS}}
+
 # Speed: what edits of real programs cost in an editor and in watch mode (a checkout of PySOM)
 bench-latency PYSOM:
     cargo build --release -p taipan

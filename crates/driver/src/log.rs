@@ -9,6 +9,7 @@ use taipan_base::{QueryClock, Step};
 
 use crate::observer::{Observed, Steps};
 use crate::spans::{RawSpan, Spans};
+use crate::waves::{Wave, Waves};
 
 /// What happened to a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,6 +61,7 @@ pub struct QueryLog {
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
     notes: Arc<Mutex<Vec<Note>>>,
     spans: Spans,
+    waves: Waves,
     observed: Observed,
 }
 
@@ -103,6 +105,20 @@ impl QueryLog {
         self.spans.take()
     }
 
+    /// Turns on the recording of what is done on all threads.
+    pub fn record_waves_from_now(&self) {
+        self.waves.record_from_now();
+    }
+
+    /// Takes what was done on all threads, in order.
+    pub fn take_waves(&self) -> Vec<Wave> {
+        self.waves.take()
+    }
+
+    pub(crate) fn waves(&self) -> &Waves {
+        &self.waves
+    }
+
     /// Who looks on.
     pub(crate) fn observed(&self) -> &Observed {
         &self.observed
@@ -126,6 +142,7 @@ impl QueryLog {
             }
         }
         self.observed.began(name);
+        self.waves.began(name);
         let _ending = Ending(self, name, self.spans.begin_phase(name));
         work()
     }

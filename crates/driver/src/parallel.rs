@@ -1,5 +1,7 @@
 //! Fan-out over functions: the only place where queries are asked on several threads.
 
+use std::time::Instant;
+
 use rayon::prelude::*;
 
 use crate::Database;
@@ -40,16 +42,38 @@ pub(crate) fn par_map<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&Database, &T) -> R + Sync,
 ) -> Vec<R> {
-    if items.len() < 2 || rayon::current_num_threads() < 2 {
+    let waves = db.log().waves();
+    if !waves.are_recorded() {
+        return fan_out(db, items, work);
+    }
+    let measured = fan_out(db, items, |db, item| {
+        let start = Instant::now();
+        let result = work(db, item);
+        (result, start.elapsed())
+    });
+    waves.record(measured)
+}
+
+fn fan_out<T: Sync, R: Send>(
+    db: &Database,
+    items: &[T],
+    work: impl Fn(&Database, &T) -> R + Sync,
+) -> Vec<R> {
+    let threads = rayon::current_num_threads();
+    if items.len() < 2 || threads < 2 {
         return items.iter().map(|i| work(db, i)).collect();
     }
-    // Few large pieces: a clone per piece costs less than a thread that waits.
-    let size = items.len().div_ceil(rayon::current_num_threads() * 8);
     items
-        .par_chunks(size)
+        .par_chunks(piece_size(items.len(), threads))
         .map_with(db.clone(), |db, piece| {
             piece.iter().map(|i| work(db, i)).collect::<Vec<_>>()
         })
         .flatten_iter()
         .collect()
+}
+
+/// How many items are done in a row by one thread. Few large pieces: a clone per piece costs less
+/// than a thread that waits.
+pub fn piece_size(items: usize, threads: usize) -> usize {
+    items.div_ceil(threads * 8)
 }
