@@ -1,5 +1,7 @@
 """What the system knows of a file system: `os.statvfs()` and `os.fstatvfs()`."""
 from rpython.rlib._rposix_c import _INT, _P, _c, _checked
+from rpython.rlib._rposix_paths import _as_bytes0
+from rpython.rlib.objectmodel import specialize
 from rpython.rtyper.lltypesystem import lltype, rffi
 
 # The C library's struct: eleven words, of which the ninth is the number of the file
@@ -36,10 +38,11 @@ class StatvfsResult(object):
         return fields[i]
 
 
+@specialize.argtype(0)
 def statvfs(path):
     buffer = lltype.malloc(_BUFFER, _WORDS, flavor='raw', zero=True)
     try:
-        with rffi.scoped_str2charp(path) as name:
+        with rffi.scoped_str2charp(_as_bytes0(path)) as name:
             _checked(_statvfs(name, buffer), 'statvfs')
         return StatvfsResult(buffer)
     finally:
