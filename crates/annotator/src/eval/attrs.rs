@@ -260,11 +260,16 @@ impl Cx<'_> {
         {
             return self.forbidden(class, name);
         }
-        let bound = self.read(SlotKey::Bound(class, name.clone()));
-        if !bound.is_bottom() {
-            return Ok(bound);
+        let mut v = self.read(SlotKey::Bound(class, name.clone()));
+        if v.is_bottom() {
+            v = self.read(SlotKey::Attr(class, name.clone()));
+            // Methods are on their way. What the attribute alone says of them may be too little
+            // to tell which are overridden: of a value that has become another one, taking back
+            // leaves what both have in common.
+            if has_methods(&v) {
+                return Ok(Val::default());
+            }
         }
-        let v = self.read(SlotKey::Attr(class, name.clone()));
         if v.is_bottom() && self.is_declared(class, name)? {
             self.harmless = true;
         }
@@ -277,7 +282,7 @@ impl Cx<'_> {
             }
             self.check_subclasses(class, name)?;
         }
-        self.lookup_filter(class, &v)
+        Ok(v)
     }
 
     /// Nothing in the program could define this attribute.
@@ -497,6 +502,20 @@ impl Cx<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether there are methods in it that are not bound to a class of instances.
+pub(super) fn has_methods(v: &Val) -> bool {
+    let unbound = |d: &Desc| {
+        matches!(
+            d,
+            Desc::Method {
+                self_class: None,
+                ..
+            }
+        )
+    };
+    (v.atoms.iter()).any(|a| matches!(a, Atom::Pbc(descs) if descs.iter().any(unbound)))
 }
 
 /// Whether methods of frozen instances are different functions.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 
+use super::attrs::has_methods;
 use super::{Cx, Problem};
 use crate::Desc;
 use crate::facts::Known;
@@ -88,11 +89,7 @@ impl Cx<'_> {
         // that a method that is overridden is never bound on the way.
         let all = self.read(here.clone());
         let all = self.join(&all, &p.sources);
-        if let [Atom::Pbc(descs)] = &all.atoms[..]
-            && descs.len() > 1
-            && descs.iter().any(|d| matches!(d, Desc::Method { .. }))
-            && all != p.bound
-        {
+        if has_methods(&all) && all != p.bound {
             let bound = self.lookup_filter(class, &all)?;
             self.write(SlotKey::Bound(class, name.clone()), bound);
             p.bound = all;
