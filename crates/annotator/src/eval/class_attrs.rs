@@ -35,7 +35,7 @@ pub(crate) struct AttrProgress {
 }
 
 impl Cx<'_> {
-    /// What a class has of an attribute. Returns nothing if nobody asks for it.
+    /// What a class that is in use has of an attribute. Returns nothing if nobody asks for it.
     pub(super) fn attr_node(
         &mut self,
         class: ObjId,
@@ -47,6 +47,11 @@ impl Cx<'_> {
             .is_bottom();
         let homes = self.read(SlotKey::Homes(class, name.clone()));
         if !used && homes.is_bottom() || self.facts.class(class)?.is_none() {
+            return Ok(None);
+        }
+        // There are no such instances. An edit may have left an attribute used on them that is
+        // used on those of a base class in fact.
+        if self.read(SlotKey::ClassUsed(class)).is_bottom() {
             return Ok(None);
         }
         let home = self.used_above(class, name)?;
@@ -106,9 +111,6 @@ impl Cx<'_> {
 
     /// What a class on whose instances the attribute is not used has for its home.
     fn held_attr(&mut self, class: ObjId, name: &Arc<str>, home: ObjId) -> Known<()> {
-        if self.read(SlotKey::ClassUsed(class)).is_bottom() {
-            return Ok(());
-        }
         if let Some(v) = self.class_source(class, name)? {
             self.write(SlotKey::Attr(home, name.clone()), v);
         }
@@ -117,10 +119,8 @@ impl Cx<'_> {
 
     /// What prebuilt instances of this very class have, for a class on which it is used.
     fn fields(&mut self, class: ObjId, name: &Arc<str>, home: ObjId) -> Known<()> {
-        for key in [SlotKey::ClassUsed(class), SlotKey::HasInstances(class)] {
-            if self.read(key).is_bottom() {
-                return Ok(());
-            }
+        if self.read(SlotKey::HasInstances(class)).is_bottom() {
+            return Ok(());
         }
         self.signal(SlotKey::FieldUsed(class, name.clone()));
         let v = self.read(SlotKey::Field(class, name.clone()));

@@ -606,23 +606,19 @@ fn plain_function(
     flow(graph, params)
 }
 
-/// Function 0 makes an instance of classes 2 and 3 and works with the former; the methods
-/// are functions 1 and 2. Class 0 has one, class 3 overrides it; each derives from the one
-/// before.
-fn methods(body: impl FnOnce(&mut Builder, VarId) -> VarId) -> (World, Solver) {
+/// A program whose root is function 0. Class 0 has a method, function 1, which class 3
+/// overrides with function 2; each class derives from the one before.
+fn methods(functions: Vec<(usize, Arc<FlowResult>)>) -> (World, Solver) {
     let mut world = World::new(0);
     for (i, method) in [(0usize, Some(1)), (1, None), (2, None), (3, Some(2))] {
         let method = method.map(|f| ("m".into(), Const::Obj(func_id(f))));
         let base = i.checked_sub(1).map(class_id);
         world.set_class(i, base, method.into_iter().collect());
     }
-    for i in [1, 2] {
-        let method = plain_function(1, |_, args| args[0]);
-        world.graphs.insert(func_id(i), method);
+    let method = |f| (f, plain_function(1, |_, args| args[0]));
+    for (f, function) in functions.into_iter().chain([1, 2].map(method)) {
+        world.graphs.insert(func_id(f), function);
     }
-    world
-        .graphs
-        .insert(func_id(0), plain_function(0, with_instances(body)));
     let root = Root::Call {
         func: func_id(0),
         args: vec![],
@@ -633,15 +629,18 @@ fn methods(body: impl FnOnce(&mut Builder, VarId) -> VarId) -> (World, Solver) {
     (world, warm)
 }
 
-fn with_instances(
-    body: impl FnOnce(&mut Builder, VarId) -> VarId,
-) -> impl FnOnce(&mut Builder, Vec<VarId>) -> VarId {
-    |b, _| {
-        let class = |i| Operand::Const(Const::Obj(class_id(i)));
-        b.push(HlOp::SimpleCall, vec![class(3)], Kind::Instance);
-        let x = b.push(HlOp::SimpleCall, vec![class(2)], Kind::Instance);
+fn new_instance(b: &mut Builder, class: usize) -> VarId {
+    let class = Operand::Const(Const::Obj(class_id(class)));
+    b.push(HlOp::SimpleCall, vec![class], Kind::Instance)
+}
+
+/// Makes instances of classes 2 and 3 and works with the former.
+fn with_instances(body: impl FnOnce(&mut Builder, VarId) -> VarId) -> Arc<FlowResult> {
+    plain_function(0, |b, _| {
+        new_instance(b, 3);
+        let x = new_instance(b, 2);
         body(b, x)
-    }
+    })
 }
 
 fn get_m(b: &mut Builder, x: VarId) -> VarId {
@@ -654,36 +653,53 @@ fn call_m(b: &mut Builder, x: VarId) -> VarId {
     b.push(HlOp::SimpleCall, vec![Operand::Var(m)], Kind::Any)
 }
 
+/// Whether a function is called.
+fn is_called(solver: &Solver, f: usize) -> bool {
+    let spec = SpecKey {
+        func: func_id(f),
+        key: "".into(),
+    };
+    outcome(solver).contains_key(&format!("called {spec:?}"))
+}
+
 #[test]
 fn a_class_in_between_overrides_a_method() {
-    let (mut world, mut warm) = methods(call_m);
-    let called = |s: &Solver, f| outcome(s).contains_key(&called_name(f));
-    assert!(called(&warm, 1) && called(&warm, 2));
+    let (mut world, mut warm) = methods(vec![(0, with_instances(call_m))]);
+    assert!(is_called(&warm, 1) && is_called(&warm, 2));
     set_objects(&mut world, &mut warm, |world| {
         let method = ("m".into(), Const::Obj(func_id(2)));
         world.set_class(1, Some(class_id(0)), vec![method]);
     });
     world.assert_exact(&mut warm, "after the edit");
-    assert!(!called(&warm, 1) && called(&warm, 2));
-}
-
-fn called_name(f: usize) -> String {
-    let spec = SpecKey {
-        func: func_id(f),
-        key: "".into(),
-    };
-    format!("called {spec:?}")
+    assert!(!is_called(&warm, 1) && is_called(&warm, 2));
 }
 
 #[test]
-fn a_method_is_replaced_in_an_instance() {
-    let (mut world, mut warm) = methods(get_m);
+fn an_instance_has_a_value_in_the_place_of_a_method() {
+    let (mut world, mut warm) = methods(vec![(0, with_instances(get_m))]);
     let assigned = with_instances(|b, x| {
         let name = Operand::Const(Const::str("m"));
         let args = vec![Operand::Var(x), name, Operand::Const(Const::Int(5))];
         b.push(HlOp::SetAttr, args, Kind::Any);
         get_m(b, x)
     });
-    set_function(&mut world, &mut warm, 0, plain_function(0, assigned));
+    set_function(&mut world, &mut warm, 0, assigned);
     world.assert_exact(&mut warm, "after the edit");
+}
+
+#[test]
+fn instances_of_a_base_class_take_the_place_of_others() {
+    let call = |class| {
+        plain_function(0, |b, _| {
+            let callee = Operand::Const(Const::Obj(func_id(3)));
+            let x = Operand::Var(new_instance(b, class));
+            b.push(HlOp::SimpleCall, vec![callee, x], Kind::Any)
+        })
+    };
+    let callee = plain_function(1, |b, args| call_m(b, args[0]));
+    let (mut world, mut warm) = methods(vec![(0, call(3)), (3, callee)]);
+    assert!(!is_called(&warm, 1) && is_called(&warm, 2));
+    set_function(&mut world, &mut warm, 0, call(2));
+    world.assert_exact(&mut warm, "after the edit");
+    assert!(is_called(&warm, 1) && !is_called(&warm, 2));
 }
