@@ -88,23 +88,48 @@ impl FunctionProgress {
     fn catch_up(&mut self, store: &Store) -> bool {
         let since = self.since;
         let changed = |slot: &SlotIx| store.slots[*slot as usize].changed_since(since);
-        let mut any = false;
-        for i in 0..self.flow.outcomes.len() {
-            if self.flow.outcomes[i].read.iter().any(changed) {
-                self.flow.repeat(BlockId(i as u32));
-                any = true;
-            }
-        }
+        let outcomes = self.flow.outcomes.iter().enumerate();
+        let mut again: Vec<BlockId> = outcomes
+            .filter(|(_, o)| o.read.iter().any(changed))
+            .map(|(i, _)| BlockId(i as u32))
+            .collect();
         let start = self.start.read.iter().any(changed);
-        let waits = |p: &mut Pass| any || start || p.outcome.read.iter().any(changed);
+        let any = start || !again.is_empty();
+        let waits = |p: &mut Pass| any || p.outcome.read.iter().any(changed);
         if let Some(pass) = self.pass.take_if(waits) {
-            self.flow.repeat(pass.block);
+            again.push(pass.block);
             (self.told.writes, self.told.met) = (0, 0);
             (self.asked, self.patient) = (false, false);
-            (self.lost, any) = (true, true);
+            self.lost = true;
         }
-        self.flow.continued |= any || start;
+        for block in &again {
+            self.flow.repeat(*block);
+        }
+        if start {
+            again.push(self.flow.graph.startblock);
+        }
+        self.flow.continued |= !again.is_empty();
+        self.keep_back(again);
         start
+    }
+
+    /// These blocks are passed over again. What they and those behind them came to, and has not
+    /// been contributed since facts were missing, is out of date: an evaluation from the start
+    /// may not get that far. It is contributed when the evaluation is complete.
+    fn keep_back(&mut self, again: Vec<BlockId>) {
+        if again.is_empty() || self.told.since.is_empty() {
+            return;
+        }
+        let graph = &self.flow.graph;
+        let mut behind = vec![false; graph.blocks.len()];
+        let mut next = again;
+        while let Some(b) = next.pop() {
+            if !std::mem::replace(&mut behind[b.index()], true) {
+                next.extend(graph.block(b).exits.iter().map(|exit| exit.target));
+            }
+        }
+        self.told.since.retain(|b| !behind[b.index()]);
+        self.lost = true;
     }
 
     fn next_pass(&mut self) -> Option<Pass> {
