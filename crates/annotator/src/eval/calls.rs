@@ -226,9 +226,7 @@ impl Cx<'_> {
 
     /// Whether the node has not called it before.
     fn is_new_call(&self, spec: SpecIx) -> bool {
-        let slot = self.store.find_slot_ix(&SlotKey::Called(spec));
-        let node = &self.store.nodes[self.node as usize];
-        slot.is_none_or(|slot| node.before(self.t, slot).is_bottom())
+        !self.has_contributed(&SlotKey::Called(spec))
     }
 
     /// The specialisation that arguments lead to; may make the arguments more general

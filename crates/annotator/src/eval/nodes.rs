@@ -214,6 +214,13 @@ impl Cx<'_> {
         slot.is_some_and(|s| !s.as_of(self.t).is_bottom())
     }
 
+    /// Whether the node has contributed to a slot before.
+    pub(super) fn has_contributed(&self, key: &SlotKey) -> bool {
+        let slot = self.store.find_slot_ix(key);
+        let node = &self.store.nodes[self.node as usize];
+        slot.is_some_and(|slot| !node.before(self.t, slot).is_bottom())
+    }
+
     /// The subclasses in use of a class, itself included.
     pub(super) fn subclasses(&mut self, class: ObjId) -> Vec<ObjId> {
         self.signal(SlotKey::SubClassesUsed(class));
@@ -301,8 +308,10 @@ impl Cx<'_> {
         self.for_all(&instance.attrs, |cx, (name, v)| {
             let name: Arc<str> = name.as_ref().into();
             let used = SlotKey::FieldUsed(class, name.clone());
-            if cx.read(used.clone()).is_bottom() {
-                // Where the attribute was used before there were instances, nobody has asked.
+            // Where the attribute was used before there were instances, nobody has asked. What the
+            // instance itself said of that counts for nothing: it says where to bring the field
+            // as well, which may be another place by now.
+            if cx.read(used.clone()).is_bottom() || cx.has_contributed(&used) {
                 let Some(home) = cx.used_above(class, &name)? else {
                     return Ok(());
                 };

@@ -562,7 +562,7 @@ fn set_objects(world: &mut World, warm: &mut Solver, edit: impl FnOnce(&mut Worl
 fn edits_give_what_a_solve_from_scratch_gives() {
     let programs = if cfg!(debug_assertions) { 12 } else { 200 };
     // What was wrong once.
-    for program in (0..programs).chain([933, 1005]) {
+    for program in (0..programs).chain([933, 1005, 1248]) {
         let mut world = World::new(program);
         let mut warm = Solver::new(Facts::default(), roots());
         world.solve(&mut warm);
@@ -703,4 +703,44 @@ fn instances_of_a_base_class_take_the_place_of_others() {
     set_function(&mut world, &mut warm, 0, call(2));
     world.assert_exact(&mut warm, "after the edit");
     assert!(is_called(&warm, 1) && !is_called(&warm, 2));
+}
+
+#[test]
+fn a_class_with_prebuilt_instances_moves() {
+    // Classes 1 and 2 stand side by side; class 3 is below the former, and then the latter.
+    let mut world = World::new(0);
+    for i in 1..4 {
+        world.set_class(i, Some(class_id(i / 3)), vec![]);
+    }
+    let instance = ObjData::Instance(InstanceData {
+        class: class_id(3),
+        attrs: vec![("z".into(), Const::str("a"))],
+        frozen: false,
+        payload: None,
+        refused: None,
+        value: None,
+    });
+    world.objects.insert(instance_id(0), instance);
+    let function = plain_function(0, |b, _| {
+        for class in [1, 2] {
+            let x = Operand::Var(new_instance(b, class));
+            let name = Operand::Const(Const::str("z"));
+            let args = vec![x, name, Operand::Const(Const::Int(5))];
+            b.push(HlOp::SetAttr, args, Kind::Any);
+        }
+        let prebuilt = Operand::Const(Const::Obj(instance_id(0)));
+        b.push(HlOp::NewList, vec![prebuilt], Kind::List)
+    });
+    world.graphs.insert(func_id(0), function);
+    let root = Root::Call {
+        func: func_id(0),
+        args: vec![],
+        classes: vec![],
+    };
+    let mut warm = Solver::new(Facts::default(), vec![root]);
+    world.assert_exact(&mut warm, "before the edit");
+    set_objects(&mut world, &mut warm, |world| {
+        world.set_class(3, Some(class_id(2)), vec![]);
+    });
+    world.assert_exact(&mut warm, "after the edit");
 }
