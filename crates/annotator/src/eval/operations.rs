@@ -63,17 +63,26 @@ impl Cx<'_> {
 
     fn any_operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
         if let Some(name) = special_method(op)
-            && let Some(object) = args.first()
-            && object
-                .val()
-                .atoms
-                .iter()
-                .any(|a| matches!(a, Atom::Instance(Some(_)) | Atom::Exception(_)))
+            && let Some(object) = args.first().map(Operand::val)
+            && object.atoms.iter().any(is_instance)
         {
             let name: Arc<str> = name.into();
-            return self
-                .special_call(object.val(), &name, &args[1..])
-                .map(Local::from);
+            if object.atoms.iter().all(is_instance) {
+                return self
+                    .special_call(object, &name, &args[1..])
+                    .map(Local::from);
+            }
+            // A conflict, which is told where the value comes from. What it is besides an
+            // instance goes its way as before that came.
+            let (mut instances, mut others) = (object.clone(), object.non_none());
+            instances.atoms.retain(|a| is_instance(a));
+            others.atoms.retain(|a| !is_instance(a));
+            let special = self.special_call(&instances, &name, &args[1..])?;
+            let mut rest = args.to_vec();
+            rest[0].local.val = others;
+            let mut result = self.any_operation(op, &rest, vars)?;
+            result.val = self.join(&result.val, &special);
+            return Ok(result);
         }
         if op == HlOp::SimpleCall && self.is_virtual_ref(args[0].val())? {
             let name: Arc<str> = "__call__".into();
@@ -204,4 +213,9 @@ fn call_sources(args: &[Operand], first: usize) -> Vec<(ArgSource, Val)> {
         .enumerate()
         .map(|(i, a)| (ArgSource::Operand((i + first) as u32), a.val().clone()))
         .collect()
+}
+
+/// Whether a special method serves an operation on it.
+fn is_instance(a: &Atom) -> bool {
+    matches!(a, Atom::Instance(Some(_)) | Atom::Exception(_))
 }

@@ -744,3 +744,30 @@ fn a_class_with_prebuilt_instances_moves() {
     });
     world.assert_exact(&mut warm, "after the edit");
 }
+
+#[test]
+fn a_list_meets_an_instance() {
+    let function = |instance: bool| {
+        with_instances(move |b, x| {
+            let (x, zero) = (Operand::Var(x), Operand::Const(Const::Int(0)));
+            let name = |name| Operand::Const(Const::str(name));
+            let list = b.push(HlOp::NewList, vec![zero.clone()], Kind::List);
+            let mut values = vec![list];
+            if instance {
+                values.push(new_instance(b, 1));
+            }
+            for v in values {
+                let args = vec![x.clone(), name("z"), Operand::Var(v)];
+                b.push(HlOp::SetAttr, args, Kind::Any);
+            }
+            let v = Operand::Var(b.push(HlOp::GetAttr, vec![x, name("z")], Kind::Any));
+            let item = b.push(HlOp::GetItem, vec![v.clone(), zero], Kind::Any);
+            let append = b.push(HlOp::GetAttr, vec![v, name("append")], Kind::Any);
+            let args = vec![Operand::Var(append), Operand::Var(item)];
+            b.push(HlOp::SimpleCall, args, Kind::Any)
+        })
+    };
+    let (mut world, mut warm) = methods(vec![(0, function(false))]);
+    set_function(&mut world, &mut warm, 0, function(true));
+    world.assert_exact(&mut warm, "after the edit");
+}
