@@ -254,6 +254,8 @@ impl Cx<'_> {
                     }
                 }
                 Ok(PassEnd::Waits) => {
+                    // The pass is to take the place of the one before.
+                    p.told.since.retain(|b| *b != pass.block);
                     p.pass = Some(pass);
                     self.tell(&mut p);
                     p.asked = true;

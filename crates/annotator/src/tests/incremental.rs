@@ -562,7 +562,7 @@ fn set_objects(world: &mut World, warm: &mut Solver, edit: impl FnOnce(&mut Worl
 fn edits_give_what_a_solve_from_scratch_gives() {
     let programs = if cfg!(debug_assertions) { 12 } else { 200 };
     // What was wrong once.
-    for program in (0..programs).chain([933, 1005, 1248]) {
+    for program in (0..programs).chain([933, 1005, 1248, 22991]) {
         let mut world = World::new(program);
         let mut warm = Solver::new(Facts::default(), roots());
         world.solve(&mut warm);
