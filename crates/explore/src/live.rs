@@ -27,7 +27,7 @@ type Made = Result<Vec<Diagnostic>, Failure>;
 
 /// What the owner of the watch is asked for.
 enum Message {
-    Watch(WatchEvent<Made>),
+    Watch(Box<WatchEvent<Made>>),
     Lease(Sender<Database>),
 }
 
@@ -99,7 +99,7 @@ impl Live {
             ..WatchOptions::default()
         };
         let report = messages.clone();
-        let report = move |e| drop(report.send(Message::Watch(e)));
+        let report = move |e| drop(report.send(Message::Watch(Box::new(e))));
         let watch = Watch::start(db, watch_options, Job::new(work), report)?;
         let for_owner = shared.clone();
         std::thread::Builder::new()
@@ -239,21 +239,23 @@ fn own(
     while let Ok(message) = inbox.recv() {
         match message {
             Message::Lease(reply) => drop(reply.send(watch.db().clone())),
-            Message::Watch(WatchEvent::Changed(batch)) => {
-                if watch.changed(&batch) {
-                    let mut shared = lock(shared);
-                    shared.busy = true;
-                    shared.tell();
-                }
-            }
-            Message::Watch(WatchEvent::Finished(round)) => {
-                if let Some(answer) = watch.finished(round) {
-                    if let Some(tell) = timings {
-                        tell(&answer.round.timings.table());
+            Message::Watch(event) => match *event {
+                WatchEvent::Changed(batch) => {
+                    if watch.changed(&batch) {
+                        let mut shared = lock(shared);
+                        shared.busy = true;
+                        shared.tell();
                     }
-                    finished(watch.db(), answer, &mut explainer, shared);
                 }
-            }
+                WatchEvent::Finished(round) => {
+                    if let Some(answer) = watch.finished(round) {
+                        if let Some(tell) = timings {
+                            tell(&answer.round.timings.table());
+                        }
+                        finished(watch.db(), answer, &mut explainer, shared);
+                    }
+                }
+            },
         }
     }
 }
