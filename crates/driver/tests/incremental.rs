@@ -133,7 +133,7 @@ fn nothing_changed() {
 /// Tools name what they write by what is there already.
 const NUMBERED: &str = "\
 import os
-NUMBER = len(os.listdir('/tmp'))
+NUMBER = len(os.listdir('/tmp')) if os.path.isdir('/tmp') else -1
 os.mkdir('/tmp/session-%d' % NUMBER)
 NAMES = os.listdir('/tmp')
 

@@ -58,6 +58,7 @@ impl Interp<'_> {
             Some(Entry::File(_)) => return What::File,
             Some(Entry::Folder) => return What::Folder,
             Some(Entry::Gone) => return What::Nothing,
+            None if path == TEMPORARY => return What::Folder,
             None => {}
         }
         if self.is_below_gone(path) {
