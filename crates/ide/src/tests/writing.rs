@@ -228,7 +228,7 @@ fn completion_of_imports() {
         from tools.shapes import SIZE,  area SIZE
         from tools.shapes import (SIZE,
                 a area SIZE
-        from os import ge WCOREDUMP WEXITSTATUS WIFEXITED WIFSIGNALED WIFSTOPPED WSTOPSIG WTERMSIG getenv
+        from os import ge WCOREDUMP WEXITSTATUS WIFCONTINUED WIFEXITED WIFSIGNALED WIFSTOPPED WSTOPSIG WTERMSIG
         from rpython.rlib import  buffer cache clibffi compilerinfo debug entrypoint jit jit_hooks
         from rpython.rlib.rstring import  assert_str0 check_str0 count endswith find is_none_or_str newlist_hint not_rpython
         from . import  main tools
