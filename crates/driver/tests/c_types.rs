@@ -155,6 +155,11 @@ from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import signedtype
 from rpython.rlib.unroll import unrolling_iterable
 from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.tool import rfficache
+assert rfficache.sizeof_c_types(['char', 'short', 'void *']) == [1, 2, 8]
+assert rfficache.signof_c_type('long') and not rfficache.signof_c_type('size_t')
+SHORT = rfficache.platform.inttype('taipan_short', 'short', True)
+assert rffi.sizeof(SHORT) == 2 and rfficache.platform.inttype('taipan_short', '?', True) == SHORT
 assert lltype.Signed._type is int and lltype.Char._type is str and lltype.Bool._type is bool
 TYPES = unrolling_iterable([lltype.Signed, rffi.UCHAR, rffi.SHORT, rffi.ULONG, rffi.INT])
 def signs(n):

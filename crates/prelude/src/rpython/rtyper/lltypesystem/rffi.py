@@ -135,8 +135,7 @@ TYPES += ['intmax_t', 'uintmax_t']
 NUMBER_TYPES = []
 for _c_name in TYPES:
     _name = _c_name.replace('unsigned ', 'u').replace(' ', '').upper()
-    # Where they are numbers.
-    _type = {'VOID*': SIGNED, 'WCHAR_T': INT}.get(_name) or globals()[_name]
+    _type = SIGNED if _name == 'VOID*' else globals()[_name]
     NUMBER_TYPES.append(_type)
     globals().setdefault(_name + 'P', CArrayPtr(_type))
 NUMBER_TYPES += [INT_real, UINT_real]
