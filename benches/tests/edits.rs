@@ -74,6 +74,14 @@ impl Workbench {
         if !out.is_empty() {
             return out;
         }
+        // Before anything else asks for graphs: what is kept linked knows by itself what has changed.
+        if native {
+            let object = compile_native(&self.db, &options, &self.target, &mut Timings::default());
+            let _ = match object {
+                Ok(bytes) => writeln!(out, "{bytes:?}"),
+                Err(e) => writeln!(out, "{e:?}"),
+            };
+        }
         let stages: &[Stage] = if native {
             &[Stage::Annotations, Stage::Rtyped, Stage::Gc]
         } else {
@@ -94,13 +102,6 @@ impl Workbench {
                     let _ = writeln!(out, "{e:?}");
                 }
             }
-        }
-        if native {
-            let object = compile_native(&self.db, &options, &self.target, &mut Timings::default());
-            let _ = match object {
-                Ok(bytes) => writeln!(out, "{bytes:?}"),
-                Err(e) => writeln!(out, "{e:?}"),
-            };
         }
         out
     }

@@ -1,7 +1,11 @@
 //! Places in source text. Spans live in queries of their own, never in the values
 //! that later stages compare.
 
-use crate::File;
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
+use crate::{Db, File};
 
 /// A range of bytes in a file's text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -26,6 +30,12 @@ pub struct Span {
     pub file: File,
     /// The range in it.
     pub range: TextRange,
+}
+
+/// The lines of a file.
+#[salsa::tracked(returns(clone))]
+pub fn line_index(db: &dyn Db, file: File) -> Arc<LineIndex> {
+    Arc::new(LineIndex::new(file.text(db)))
 }
 
 /// Line starts of a text, for byte offsets to lines and columns.

@@ -24,7 +24,7 @@ pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     }
     for s in &image.symbols {
         o.add_symbol(Symbol {
-            name: s.name.clone().into_bytes(),
+            name: s.name.as_bytes().to_vec(),
             value: s.place.offset,
             size: s.size,
             kind: match s.place.section {

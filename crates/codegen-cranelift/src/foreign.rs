@@ -150,7 +150,8 @@ pub fn load_library(library: &[u8]) -> Result<(), CodegenError> {
     open(&PathBuf::from(format!("/proc/self/fd/{fd}")))
 }
 
-fn open(file: &Path) -> Result<(), CodegenError> {
+/// Makes the functions of a shared object known in this process.
+pub(crate) fn open(file: &Path) -> Result<(), CodegenError> {
     let name = CString::new(file.as_os_str().as_bytes())
         .map_err(|_| CodegenError::new("C library", "a file name with a zero byte"))?;
     // SAFETY: the name ends in a zero byte. What initialises a library is its own affair.
@@ -167,7 +168,7 @@ fn open(file: &Path) -> Result<(), CodegenError> {
 }
 
 /// The shared object with the functions of these libraries.
-fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
+pub(crate) fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
     let mut h = rustc_hash::FxHasher::default();
     for f in functions {
         (f.kind(), f.ty()).hash(&mut h);

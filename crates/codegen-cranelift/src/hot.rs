@@ -24,14 +24,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 use taipan_codegen::{
-    CodegenError, CompiledFunction, DataObject, ListedFunction, ListedStruct, Listing, Reloc,
-    RelocKind, SymbolRef, abi,
+    CodegenError, CompiledFunction, DataObject, ListedFunction, ListedStruct, Listing, Positions,
+    Reloc, RelocKind, SymbolRef, abi,
 };
 use taipan_lltype::{FuncSym, StaticSym, StructId};
 
 use crate::Region;
-use crate::place::{STUB, external_address, relocate, stub, write};
-use crate::region::no_library;
+use crate::place::{STUB, external_address, jump_by, relocate, stub, write};
 
 /// Why a program has to be started anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +67,7 @@ struct Function {
     slot: usize,
     /// The records of its places in the source.
     locations: Vec<usize>,
-    positions: Vec<(String, u32)>,
+    positions: Arc<Positions>,
 }
 
 /// What is free.
@@ -209,7 +208,7 @@ impl HotProgram {
                 ),
             };
             let at = take(&mut room.code, listed.code.code.len(), 16)?;
-            let size = listed.positions.len() * abi::LOCATION_SIZE;
+            let size = listed.positions.locations.len() * abi::LOCATION_SIZE;
             let locations = take(&mut room.more, size, 8)?;
             new_code.push(NewCode {
                 f,
@@ -260,7 +259,8 @@ impl HotProgram {
         self.places = places.clone();
         for new in new_code {
             let step = abi::LOCATION_SIZE;
-            let locations = (0..new.listed.positions.len()).map(|i| new.locations + i * step);
+            let locations =
+                (0..new.listed.positions.locations.len()).map(|i| new.locations + i * step);
             let function = Function {
                 code: new.listed.code.clone(),
                 entry: new.entry,
@@ -268,8 +268,9 @@ impl HotProgram {
                 locations: locations.collect(),
                 positions: new.listed.positions.clone(),
             };
-            for (location, (file, line)) in function.locations.iter().zip(&function.positions) {
-                let (file, name) = (self.text(file)?, self.text(new.f.name())?);
+            let positions = &function.positions;
+            let (file, name) = (self.text(&positions.file)?, self.text(&positions.function)?);
+            for (location, line) in function.locations.iter().zip(&positions.locations) {
                 write(*location, &(file as u64).to_le_bytes());
                 write(location + 8, &(name as u64).to_le_bytes());
                 write(location + 16, &u64::from(*line).to_le_bytes());
@@ -350,12 +351,20 @@ impl HotProgram {
     /// The code is the same, but lines before it have come or gone.
     fn move_positions(&mut self, f: &FuncSym, listed: &ListedFunction) {
         if let Some(function) = self.functions.get_mut(f) {
-            for (at, (_, line)) in function.locations.iter().zip(&listed.positions) {
+            for (at, line) in function.locations.iter().zip(&listed.positions.locations) {
                 publish(at + 16, u64::from(*line));
             }
             function.positions = listed.positions.clone();
         }
     }
+}
+
+/// Addresses in a library are known to the process that runs alone, which code that comes later
+/// could not be told of.
+fn no_library(f: &FuncSym) -> CodegenError {
+    let message = "a program whose code is replaced while it runs cannot call functions of C \
+                   libraries that it brings";
+    CodegenError::new(f.name(), message)
 }
 
 /// What prebuilt data hold, for people.
@@ -401,16 +410,6 @@ impl From<CodegenError> for Refused {
 
 fn same_code(a: &Arc<CompiledFunction>, b: &Arc<CompiledFunction>) -> bool {
     Arc::ptr_eq(a, b) || a == b
-}
-
-/// The code of an entry.
-fn jump_by(entry: usize, slot: usize) -> [u8; STUB] {
-    let mut code = [0xcc; STUB];
-    code[..2].copy_from_slice(&[0xff, 0x25]);
-    // Both are in one region, within reach.
-    let distance = (slot as i64 - (entry as i64 + 6)) as i32;
-    code[2..6].copy_from_slice(&distance.to_le_bytes());
-    code
 }
 
 /// Stores a word that a running process reads, after everything written before.

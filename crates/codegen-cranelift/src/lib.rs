@@ -38,5 +38,5 @@ pub use link::link_executable;
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};
-pub use region::Region;
+pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::run_program;

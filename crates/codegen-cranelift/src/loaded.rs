@@ -12,7 +12,7 @@ use taipan_lltype::FuncSym;
 use taipan_runtime::{crash, threads};
 
 use crate::foreign;
-use crate::place::{PAGE, Placement};
+use crate::place::{PAGE, Placement, external_address};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
 pub struct LoadedImage {
@@ -53,8 +53,11 @@ impl LoadedImage {
             size,
             placement,
         };
-        // SAFETY: the mapping is as large as the placement said.
-        unsafe { placement.fill(&loaded.image)? };
+        let names = loaded.image.externals.iter();
+        let addresses = names.map(|name| external_address(name).map(Some));
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        // SAFETY: the mapping is as large as the placement said, and no external is late.
+        unsafe { placement.fill(&loaded.image, &addresses, 0) };
         let code_size = (placement.code_end - base).next_multiple_of(PAGE);
         // SAFETY: the pages belong to this mapping.
         let result = unsafe {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::LazyLock;
 
-use taipan_codegen::{CodegenError, Image, ImageReloc, Place, RelocKind, SectionId, Target};
+use taipan_codegen::{CodegenError, Image, Place, RelocKind, SectionId, Target};
 
 /// Size of a page of memory.
 pub(crate) const PAGE: usize = 4096;
@@ -77,36 +77,62 @@ impl Placement {
         self.sections[p.section as usize] + p.offset as usize
     }
 
-    /// Writes the image.
+    /// Writes the image. `addresses` has those of its externals; where it has none, the places
+    /// that the address belongs in are returned, with the number of the external and what is added
+    /// to its address. Words at `late` are taken for stubs to lead by.
     ///
     /// # Safety
-    /// Everything up to `code_end` and `data_end` is this process's to write, within a
-    /// distance of 32 bits.
-    pub(crate) unsafe fn fill(&self, image: &Image) -> Result<(), CodegenError> {
-        for (i, name) in image.externals.iter().enumerate() {
-            write(self.stubs + i * STUB, &stub(external_address(name)?));
+    /// Everything up to `code_end` and `data_end`, and a word for each late external, is this process's
+    /// to write, within a distance of 32 bits.
+    pub(crate) unsafe fn fill(
+        &self,
+        image: &Image,
+        addresses: &[Option<usize>],
+        late: usize,
+    ) -> Vec<(usize, usize, i64)> {
+        let mut open = Vec::new();
+        for (i, address) in addresses.iter().enumerate() {
+            let at = self.stubs + i * STUB;
+            match address {
+                Some(address) => write(at, &stub(*address)),
+                None => {
+                    let word = late + open.len() * 8;
+                    write(at, &jump_by(at, word));
+                    open.push((word, i, 0));
+                }
+            }
         }
         for id in SectionId::ALL {
             let section = image.section(id);
             let start = self.sections[id as usize];
             write(start, &section.bytes);
             for r in &section.relocs {
-                self.relocate(image, start, r)?;
+                let at = start + r.offset as usize;
+                let to = match (r.target, r.kind) {
+                    (Target::Place(p), _) => self.address(p),
+                    (Target::External(i), RelocKind::PcRel32) => self.stubs + i * STUB,
+                    (Target::External(i), RelocKind::Abs64) => match addresses[i] {
+                        Some(address) => address,
+                        None => {
+                            open.push((at, i, r.addend));
+                            continue;
+                        }
+                    },
+                };
+                relocate(at, r.kind, to, r.addend);
             }
         }
-        Ok(())
+        open
     }
+}
 
-    fn relocate(&self, image: &Image, section: usize, r: &ImageReloc) -> Result<(), CodegenError> {
-        let at = section + r.offset as usize;
-        let to = match (r.target, r.kind) {
-            (Target::Place(p), _) => self.address(p),
-            (Target::External(i), RelocKind::PcRel32) => self.stubs + i * STUB,
-            (Target::External(i), RelocKind::Abs64) => external_address(&image.externals[i])?,
-        };
-        relocate(at, r.kind, to, r.addend);
-        Ok(())
-    }
+/// The code of a jump by way of a word within reach.
+pub(crate) fn jump_by(at: usize, word: usize) -> [u8; STUB] {
+    let mut code = [0xcc; STUB];
+    code[..2].copy_from_slice(&[0xff, 0x25]);
+    let distance = (word as i64 - (at as i64 + 6)) as i32;
+    code[2..6].copy_from_slice(&distance.to_le_bytes());
+    code
 }
 
 /// Writes the address of something at a place.

@@ -16,12 +16,17 @@
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::ptr;
+use std::sync::Arc;
 
-use taipan_codegen::{CodegenError, Image, SymbolRef};
-use taipan_lltype::FuncSym;
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use taipan_codegen::{CodegenError, Image, RelocKind, SymbolRef};
+use taipan_lltype::foreign_symbol;
 
-use crate::place::Placement;
+use crate::foreign;
+use crate::place::{Placement, external_address, relocate};
 use crate::run::run_table;
 
 /// Address space is free, and everything is within a distance of 32 bits.
@@ -92,21 +97,39 @@ impl Region {
         self.data().end..self.data().end + MORE_DATA
     }
 
-    /// Writes an image that was built with an entry point; answers the address of its
-    /// program table. No process that has entered may still run.
-    pub fn load(&self, image: &Image) -> Result<usize, CodegenError> {
+    /// Writes an image that was built with an entry point. No process that has entered may still
+    /// run.
+    pub fn load(&self, image: &Image) -> Result<LoadedProgram, CodegenError> {
         let table = (image.place(&SymbolRef::ProgramTable))
             .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
-        if let Some(f) = image.foreign.first() {
-            return Err(no_library(f));
-        }
         let placement = Placement::new(image, self.code().start, |_| self.data().start);
-        if placement.code_end > self.code().end || placement.data_end > self.data().end {
+        let late = placement.data_end.next_multiple_of(8);
+        let end = late + image.foreign.len() * 8;
+        if placement.code_end > self.code().end || end > self.data().end {
             return Err(CodegenError::new("image", "too large"));
         }
+        let foreign: FxHashSet<String> = image.foreign.iter().map(foreign_symbol).collect();
+        let names = image.externals.iter();
+        let addresses = names.map(|name| match foreign.contains(&**name) {
+            true => Ok(None),
+            false => external_address(name).map(Some),
+        });
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         // SAFETY: within the mapping.
-        unsafe { placement.fill(image)? };
-        Ok(placement.address(table))
+        let open = unsafe { placement.fill(image, &addresses, late) };
+        let library = match image.foreign.is_empty() {
+            true => None,
+            false => Some(LateLibrary {
+                file: foreign::shared_object(&image.foreign)
+                    .map_err(|e| CodegenError::new("C library", e.to_string()))?,
+                names: image.externals.clone(),
+                places: open,
+            }),
+        };
+        Ok(LoadedProgram {
+            table: placement.address(table),
+            library,
+        })
     }
 
     /// Makes this process one that runs what the region holds. It can no longer write
@@ -149,10 +172,40 @@ impl Region {
     }
 }
 
-/// A library would be loaded into this process, not into those that have parted from it.
-pub(crate) fn no_library(f: &FuncSym) -> CodegenError {
-    let message = "a watched program cannot call functions of C libraries that it brings";
-    CodegenError::new(f.name(), message)
+/// A program that a region holds.
+#[derive(Clone, Debug)]
+pub struct LoadedProgram {
+    /// The address of its program table.
+    pub table: usize,
+    /// The C libraries that it brings.
+    pub library: Option<LateLibrary>,
+}
+
+/// C libraries that a program brings, compiled: only the process that runs the program loads them, and
+/// only there their addresses are known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LateLibrary {
+    /// The shared object.
+    file: PathBuf,
+    /// Names of functions.
+    names: Vec<Arc<str>>,
+    /// Where addresses belong: of which name, and what is added.
+    places: Vec<(usize, usize, i64)>,
+}
+
+impl LateLibrary {
+    /// Loads the libraries into this process, and writes their addresses into its copy of the data.
+    ///
+    /// # Safety
+    /// This process has entered the region that holds the program.
+    pub unsafe fn load(&self) -> Result<(), CodegenError> {
+        foreign::open(&self.file)?;
+        for (at, name, addend) in &self.places {
+            let address = external_address(&self.names[*name])?;
+            relocate(*at, RelocKind::Abs64, address, *addend);
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Region {

@@ -14,7 +14,7 @@ use taipan_lltype::{
 
 use crate::table::program_table;
 use crate::{
-    CodeSource, CodegenError, CompiledFunction, DataObject, SymbolRef, mangle_static,
+    CodeSource, CodegenError, CompiledFunction, DataObject, Positions, SymbolRef, mangle_static,
     static_object, type_info_object,
 };
 
@@ -23,8 +23,8 @@ use crate::{
 pub struct ListedFunction {
     /// Its code.
     pub code: Arc<CompiledFunction>,
-    /// File and line of each of its [`CompiledFunction::locations`].
-    pub positions: Vec<(String, u32)>,
+    /// What tracebacks say of it.
+    pub positions: Arc<Positions>,
 }
 
 /// A struct whose fields the program knows.
@@ -76,9 +76,9 @@ impl Lister {
                         continue;
                     }
                     let code = source.compiled(f)?;
-                    let positions = (code.locations.iter())
-                        .map(|at| source.position(f, *at).unwrap_or_else(|| ("?".into(), 0)))
-                        .collect();
+                    let positions = source.positions(f, &code);
+                    let positions =
+                        positions.unwrap_or_else(|| Arc::new(Positions::unknown(f, &code)));
                     types.extend(self.types_of(program, f).iter().copied());
                     let listed = ListedFunction {
                         code: code.clone(),

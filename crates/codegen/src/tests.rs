@@ -11,8 +11,9 @@ use taipan_lltype::{
 };
 
 use crate::{
-    CodeSource, CodegenError, CompiledFunction, DataObject, EntryShape, Glue, Reloc, RelocKind,
-    SymbolRef, build_image, mangle_function, mangle_static, static_object, type_info_object,
+    CodeSource, CodegenError, CompiledFunction, DataObject, EntryShape, Glue, Positions, Reloc,
+    RelocKind, SymbolRef, build_image, mangle_function, mangle_static, static_object,
+    type_info_object,
 };
 
 fn fields(fields: &[(&str, LLType)]) -> StructBody {
@@ -222,8 +223,13 @@ impl CodeSource for Chain {
         Err(CodegenError::new("glue", "none here"))
     }
 
-    fn position(&mut self, _: &FuncSym, at: u32) -> Option<(String, u32)> {
-        Some(("m.py".into(), at + 10))
+    fn positions(&mut self, f: &FuncSym, code: &Arc<CompiledFunction>) -> Option<Arc<Positions>> {
+        Some(Arc::new(Positions {
+            file: "m.py".into(),
+            function: f.name().into(),
+            locations: code.locations.iter().map(|at| at + 10).collect(),
+            lines: Vec::new(),
+        }))
     }
 }
 
@@ -259,33 +265,33 @@ fn images_hold_what_is_referred_to_once() {
         str Data 8 40
         section 0: 44 bytes
           4 PcRel32 Place(Place { section: Data, offset: 8 })
-          8 PcRel32 Place(Place { section: Rodata, offset: 128 })
+          8 PcRel32 Place(Place { section: Rodata, offset: 88 })
           20 PcRel32 Place(Place { section: Data, offset: 8 })
-          24 PcRel32 Place(Place { section: Rodata, offset: 96 })
+          24 PcRel32 Place(Place { section: Rodata, offset: 144 })
           32 PcRel32 External(0)
           36 PcRel32 Place(Place { section: Data, offset: 8 })
-          40 PcRel32 Place(Place { section: Rodata, offset: 64 })
+          40 PcRel32 Place(Place { section: Rodata, offset: 200 })
         section 1: 336 bytes
           64 Abs64 Place(Place { section: Rodata, offset: 48 })
           72 Abs64 Place(Place { section: Rodata, offset: 53 })
-          96 Abs64 Place(Place { section: Rodata, offset: 48 })
-          104 Abs64 Place(Place { section: Rodata, offset: 88 })
-          128 Abs64 Place(Place { section: Rodata, offset: 48 })
-          136 Abs64 Place(Place { section: Rodata, offset: 120 })
-          152 Abs64 Place(Place { section: Rodata, offset: 48 })
-          160 Abs64 Place(Place { section: Rodata, offset: 120 })
+          88 Abs64 Place(Place { section: Rodata, offset: 48 })
+          96 Abs64 Place(Place { section: Rodata, offset: 53 })
+          120 Abs64 Place(Place { section: Rodata, offset: 48 })
+          128 Abs64 Place(Place { section: Rodata, offset: 112 })
+          144 Abs64 Place(Place { section: Rodata, offset: 48 })
+          152 Abs64 Place(Place { section: Rodata, offset: 112 })
           176 Abs64 Place(Place { section: Rodata, offset: 48 })
-          184 Abs64 Place(Place { section: Rodata, offset: 88 })
+          184 Abs64 Place(Place { section: Rodata, offset: 168 })
           200 Abs64 Place(Place { section: Rodata, offset: 48 })
-          208 Abs64 Place(Place { section: Rodata, offset: 53 })
+          208 Abs64 Place(Place { section: Rodata, offset: 168 })
           240 Abs64 Place(Place { section: Text, offset: 0 })
-          248 Abs64 Place(Place { section: Rodata, offset: 152 })
+          248 Abs64 Place(Place { section: Rodata, offset: 64 })
           256 Abs64 Place(Place { section: Text, offset: 12 })
           272 Abs64 Place(Place { section: Text, offset: 16 })
-          280 Abs64 Place(Place { section: Rodata, offset: 176 })
+          280 Abs64 Place(Place { section: Rodata, offset: 120 })
           288 Abs64 Place(Place { section: Text, offset: 28 })
           304 Abs64 Place(Place { section: Text, offset: 32 })
-          312 Abs64 Place(Place { section: Rodata, offset: 200 })
+          312 Abs64 Place(Place { section: Rodata, offset: 176 })
           320 Abs64 Place(Place { section: Text, offset: 44 })
         section 2: 40 bytes
           8 Abs64 Place(Place { section: Rodata, offset: 0 })

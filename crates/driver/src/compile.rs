@@ -21,16 +21,16 @@ use crate::ahead;
 use crate::answers::{Question, remember};
 use crate::drivers::{jit_drivers, jit_is_on};
 use crate::link::link_with_cache;
+use crate::linked::compile_entries;
 use crate::lowlevel_errors;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
 use crate::native_jit::{jit_image, with_native_jit};
-use crate::parallel::par_steps;
 use crate::reach::reachable;
 use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
-use crate::stages::{GraphStage, LLFunction, StageProgram, root_syms};
+use crate::stages::{GraphStage, StageProgram, root_syms};
 use crate::timeshift::counts_json;
 use crate::value::{to_json, to_lowlevel};
 use crate::whole::typing_diagnostics;
@@ -472,7 +472,7 @@ pub(crate) fn list_for_process(
     guarded(|| {
         let program = load(db, target, options)?;
         let (roots, root) = typed_program(db, program, timings)?;
-        compile_entries(db, roots, std::slice::from_ref(&root), timings);
+        compile_entries(db, roots, &[], timings);
         timings.phase("link", || {
             native::listing(db, roots, &root, lister).map_err(|e| codegen_failure(&e))
         })
@@ -563,42 +563,10 @@ fn native_image(
     timings: &mut Timings,
 ) -> Result<Image, Failure> {
     let entries = std::slice::from_ref(root);
-    compile_entries(db, roots, entries, timings);
+    compile_entries(db, roots, &[], timings);
     timings.phase("link", || {
         native::image(db, roots, entries, usage).map_err(|e| codegen_failure(&e))
     })
-}
-
-/// Makes the machine code of everything that typed functions reach; answers the
-/// functions that it consists of.
-pub(crate) fn compile_entries(
-    db: &Database,
-    roots: Roots,
-    entries: &[FuncSym],
-    timings: &mut Timings,
-) -> Vec<FuncSym> {
-    let functions = timings.phase("optimize", || {
-        let simplified = reachable(db, roots, GraphStage::Simplified, entries).functions;
-        // Each pass is counted by itself.
-        db.log().observed().expect(0);
-        par_steps(db, &simplified, |db, f| {
-            crate::stages::optimized_summary(db, LLFunction::new(db, roots, f.clone()));
-        });
-        db.log().observed().expect(0);
-        // Fewer than before: what was inlined everywhere is gone.
-        reachable(db, roots, GraphStage::Optimized, entries).functions
-    });
-    timings.phase("codegen", || {
-        if let Some(f) = functions.first() {
-            // The whole-program query first, so that no two threads wait for it.
-            crate::stages::function_effects(db, LLFunction::new(db, roots, f.clone()));
-        }
-        par_steps(db, &functions, |db, f| {
-            // Errors come back when the program is put together.
-            let _ = native::machine_code(db, LLFunction::new(db, roots, f.clone()));
-        });
-    });
-    functions
 }
 
 fn interpret_program(

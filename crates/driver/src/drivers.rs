@@ -8,7 +8,7 @@ use std::sync::Arc;
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Span};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ModuleName, ObjData, Object, module_named};
+use taipan_interp::{ModuleName, ObjData, Object, module_named, noted};
 use taipan_jit::{
     DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
     OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
@@ -44,16 +44,17 @@ struct DriverKey {
     object: ObjId,
 }
 
-/// Where markers of drivers stand in a function.
-#[salsa::tracked(returns(clone))]
-fn marked(db: &dyn Db, f: LLFunction) -> Arc<[Marker]> {
-    // A portal has what its function has; helpers have none.
-    if !matches!(f.sym(db).kind(), FuncKind::User { .. }) {
-        return Arc::default();
-    }
-    match rtyped(db, f.roots(db), f.sym(db)) {
-        Some(Ok(graph)) => taipan_jit::markers(&graph).into(),
-        _ => Arc::default(),
+noted! {
+    /// Where markers of drivers stand in a function.
+    fn marked(db, f: LLFunction) -> Arc<[Marker]> as Marked {
+        // A portal has what its function has; helpers have none.
+        if !matches!(f.sym(db).kind(), FuncKind::User { .. }) {
+            return Arc::default();
+        }
+        match rtyped(db, f.roots(db), f.sym(db)) {
+            Some(Ok(graph)) => taipan_jit::markers(&graph).into(),
+            _ => Arc::default(),
+        }
     }
 }
 
@@ -63,9 +64,14 @@ pub(crate) fn has_merge_point(db: &dyn Db, f: LLFunction) -> bool {
     all.iter().any(|m| m.kind == MarkerKind::MergePoint)
 }
 
-/// A function from its merge point on.
-#[salsa::tracked(returns(clone))]
-fn split(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> {
+noted! {
+    /// A function from its merge point on.
+    fn split(db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> as Split {
+        split_at_merge_point(db, f)
+    }
+}
+
+fn split_at_merge_point(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> {
     let all = marked(db, f);
     let mut points = all.iter().filter(|m| m.kind == MarkerKind::MergePoint);
     let wrong = |m: Option<&Marker>, text: String| {
@@ -125,10 +131,15 @@ pub(crate) fn may_have_drivers(db: &dyn Db, roots: Roots) -> bool {
     module_named(db, jit).is_some()
 }
 
-/// All drivers that have a merge point in a program, by their names and then by those of
-/// their functions.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn jit_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
+noted! {
+    /// All drivers that have a merge point in a program, by their names and then by those of
+    /// their functions.
+    pub(crate) fn jit_drivers(db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> as JitDrivers {
+        find_drivers(db, roots)
+    }
+}
+
+fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
     // Most programs need not be looked through.
     if !may_have_drivers(db, roots) {
         return Ok(Arc::default());
@@ -288,18 +299,19 @@ fn copies(db: &dyn Db, roots: Roots, func: ObjId) -> Vec<Spec> {
     all.iter().copied().filter(|s| s.func(db) == func).collect()
 }
 
-/// The driver with a merge point that an object is.
-#[salsa::tracked(returns(clone))]
-fn driver(db: &dyn Db, key: DriverKey) -> Option<DriverInfo> {
-    let roots = key.roots(db);
-    let all = jit_drivers(db, roots).ok()?;
-    let is_it = |d: &&DriverInfo| {
-        let markers = marked(db, LLFunction::new(db, roots, d.function.clone()));
-        markers
-            .iter()
-            .any(|m| m.kind == MarkerKind::MergePoint && m.driver == key.object(db))
-    };
-    all.iter().find(is_it).cloned()
+noted! {
+    /// The driver with a merge point that an object is.
+    fn driver(db, key: DriverKey) -> Option<DriverInfo> as Driver {
+        let roots = key.roots(db);
+        let all = jit_drivers(db, roots).ok()?;
+        let is_it = |d: &&DriverInfo| {
+            let markers = marked(db, LLFunction::new(db, roots, d.function.clone()));
+            markers
+                .iter()
+                .any(|m| m.kind == MarkerKind::MergePoint && m.driver == key.object(db))
+        };
+        all.iter().find(is_it).cloned()
+    }
 }
 
 /// A function as the RTyper made it, with questions for compiled code in the place of its
@@ -328,20 +340,21 @@ pub(crate) fn entered(
     Some(Ok(entered_graph(db, key).unwrap_or(graph)))
 }
 
-#[salsa::tracked(returns(clone))]
-fn entered_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let roots = f.roots(db);
-    if let Some(portal) = taipan_jit::runner_of(f.sym(db)) {
-        let drivers = jit_drivers(db, roots).ok()?;
-        let info = drivers.iter().find(|d| d.portal == *portal);
-        return Some(Arc::new(taipan_jit::runner(portal, info)));
+noted! {
+    fn entered_graph(db, f: LLFunction) -> Option<Arc<LLGraph>> as EnteredGraph {
+        let roots = f.roots(db);
+        if let Some(portal) = taipan_jit::runner_of(f.sym(db)) {
+            let drivers = jit_drivers(db, roots).ok()?;
+            let info = drivers.iter().find(|d| d.portal == *portal);
+            return Some(Arc::new(taipan_jit::runner(portal, info)));
+        }
+        let graph = rtyped(db, roots, f.sym(db))?.ok()?;
+        let driver = |object| driver(db, DriverKey::new(db, roots, object));
+        let mut graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
+        let program = StageProgram::new(db, roots, GraphStage::Entered);
+        taipan_jit::force_quasi_immutable(&mut graph, &program);
+        Some(Arc::new(graph))
     }
-    let graph = rtyped(db, roots, f.sym(db))?.ok()?;
-    let driver = |object| driver(db, DriverKey::new(db, roots, object));
-    let mut graph = taipan_jit::enter_compiled_code(f.sym(db), &graph, &driver);
-    let program = StageProgram::new(db, roots, GraphStage::Entered);
-    taipan_jit::force_quasi_immutable(&mut graph, &program);
-    Some(Arc::new(graph))
 }
 
 impl JitProgram for StageProgram<'_> {

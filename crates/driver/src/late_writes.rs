@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 use taipan_annotator::{Roots, Spec};
 use taipan_base::{Db, Diagnostic, SHIPPED, Severity, Span};
 use taipan_graph::ObjId;
+use taipan_interp::noted;
 use taipan_jit::LateWrite;
 use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
@@ -25,24 +26,26 @@ struct ClassKey {
     class: ObjId,
 }
 
-/// All late writes of a program with drivers. Read through [`late_fields`], or to be told.
-#[salsa::tracked(returns(clone))]
-fn late_writes(db: &dyn Db, roots: Roots) -> Arc<[LateWrite]> {
-    if jit_drivers(db, roots).map_or(true, |d| d.is_empty()) {
-        return Arc::default();
+noted! {
+    /// All late writes of a program with drivers. Read through [`late_fields`], or to be told.
+    fn late_writes(db, roots: Roots) -> Arc<[LateWrite]> as LateWrites {
+        if jit_drivers(db, roots).map_or(true, |d| d.is_empty()) {
+            return Arc::default();
+        }
+        low_level_facts(db, roots).late.clone()
     }
-    low_level_facts(db, roots).late.clone()
 }
 
-/// The fields of a class that are written late.
-#[salsa::tracked(returns(clone))]
-fn late_fields(db: &dyn Db, class: ClassKey) -> Arc<[Arc<str>]> {
-    let all = late_writes(db, class.roots(db));
-    let own = all.iter().filter(|w| w.class == class.class(db));
-    let mut fields: Vec<Arc<str>> = own.map(|w| w.field.clone()).collect();
-    fields.sort();
-    fields.dedup();
-    fields.into()
+noted! {
+    /// The fields of a class that are written late.
+    fn late_fields(db, class: ClassKey) -> Arc<[Arc<str>]> as LateFields {
+        let all = late_writes(db, class.roots(db));
+        let own = all.iter().filter(|w| w.class == class.class(db));
+        let mut fields: Vec<Arc<str>> = own.map(|w| w.field.clone()).collect();
+        fields.sort();
+        fields.dedup();
+        fields.into()
+    }
 }
 
 /// The fields of a class as compilers of drivers believe them to be: those that are written

@@ -23,6 +23,7 @@ pub mod inspect;
 mod keys;
 mod late_writes;
 mod link;
+mod linked;
 mod literal;
 mod log;
 mod lowlevel_errors;

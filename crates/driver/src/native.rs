@@ -6,16 +6,17 @@ use std::thread::LocalKey;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{ArtifactStore, Db, File, LineIndex};
+use taipan_base::{ArtifactStore, Db, File, line_index};
 use taipan_code::code_spans;
 use taipan_codegen::{
-    CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, SymbolRef,
-    build_image,
+    CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, Positions, SymbolRef,
 };
 use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
-use taipan_interp::{ObjData, Object};
+use taipan_interp::{ObjData, Object, noted};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
+use crate::Database;
+use crate::linked::{Known, KnownPositions, linked_image};
 use crate::stages::{GraphStage, LLFunction, StageProgram, gc, optimized_key, search_of};
 use crate::traces::{Recorder, Search, keep, search, start};
 
@@ -66,13 +67,15 @@ fn with_compiler_in<T>(
     })
 }
 
-/// The machine code of a function; calls in it go to symbols, so it stays the same
-/// when a callee changes.
-#[salsa::tracked(returns(clone))]
-pub fn machine_code(
-    db: &dyn Db,
-    f: LLFunction,
-) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
+noted! {
+    /// The machine code of a function; calls in it go to symbols, so it stays the same
+    /// when a callee changes.
+    pub fn machine_code(db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> as MachineCode {
+        emit(db, f)
+    }
+}
+
+fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
     let _timed = taipan_base::timed(db);
     let sym = f.sym(db);
     let kept = search_of(db, f, kept_code);
@@ -100,7 +103,7 @@ pub fn machine_code(
         db,
         f.roots(db),
         MACHINE_CODE,
-        kept,
+        &kept,
         recorder.asked(),
         &*code,
     );
@@ -109,14 +112,15 @@ pub fn machine_code(
 
 const MACHINE_CODE: &str = "machine_code";
 
-/// What is kept of [`machine_code`]. It says all that was asked since the optimised
-/// graph, so the graphs between the two need not be made.
-#[salsa::tracked]
-fn kept_code(db: &dyn Db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
-    let _timed = taipan_base::timed(db);
-    let start = optimized_key(db, f)
-        .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));
-    search(db, f.roots(db), MACHINE_CODE, start)
+noted! {
+    /// What is kept of [`machine_code`]. It says all that was asked since the optimised
+    /// graph, so the graphs between the two need not be made.
+    fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> as KeptCode {
+        let _timed = taipan_base::timed(db);
+        let start = optimized_key(db, f)
+            .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));
+        search(db, f.roots(db), MACHINE_CODE, start)
+    }
 }
 
 /// Cranelift's form of a function, or its machine code, as text.
@@ -167,7 +171,7 @@ pub(crate) enum ImageUse {
 /// The image of everything that a program needs which is entered by these functions:
 /// by one, unless they are to be called.
 pub(crate) fn image(
-    db: &dyn Db,
+    db: &Database,
     roots: Roots,
     entries: &[FuncSym],
     usage: ImageUse,
@@ -177,14 +181,13 @@ pub(crate) fn image(
 
 /// As [`image`], with more that is to be in it.
 pub(crate) fn image_with(
-    db: &dyn Db,
+    db: &Database,
     roots: Roots,
     entries: &[FuncSym],
     usage: ImageUse,
     more: Vec<SymbolRef>,
 ) -> Result<Image, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let mut source = QuerySource::new(db, roots);
     let (mut symbols, entry) = match usage {
         ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
         ImageUse::Run => (Vec::new(), entries.first()),
@@ -194,7 +197,7 @@ pub(crate) fn image_with(
         }
     };
     symbols.extend(more);
-    build_image(&program, &mut source, &symbols, entry)
+    linked_image(db, roots, &symbols, entry)
 }
 
 /// As [`image`] for a run, not placed yet.
@@ -212,8 +215,8 @@ pub(crate) fn listing(
 pub(crate) struct QuerySource<'db> {
     db: &'db dyn Db,
     roots: Roots,
-    /// Making one takes as long as reading the file.
-    lines: FxHashMap<File, LineIndex>,
+    /// One for each file.
+    paths: FxHashMap<File, Arc<str>>,
 }
 
 impl<'db> QuerySource<'db> {
@@ -222,8 +225,62 @@ impl<'db> QuerySource<'db> {
         QuerySource {
             db,
             roots,
-            lines: FxHashMap::default(),
+            paths: FxHashMap::default(),
         }
+    }
+
+    /// What tracebacks say of a function: what is known of it already, or what is worked out now.
+    pub(crate) fn positions_from(
+        &mut self,
+        f: &FuncSym,
+        code: &Arc<CompiledFunction>,
+        known: &mut KnownPositions,
+    ) -> Option<Arc<Positions>> {
+        let db = self.db;
+        let portal = taipan_jit::runner_of(f).unwrap_or(f);
+        let written_as = taipan_jit::portal_of(portal).unwrap_or(portal);
+        let nothing = || {
+            let all = Positions::unknown(written_as, code);
+            Some(Arc::new(all))
+        };
+        let FuncKind::User { func, spec, .. } = written_as.kind() else {
+            return nothing();
+        };
+        let spec = Spec::new(db, self.roots, *func, spec.clone());
+        let object = Object::new(db, self.roots.program(db), spec.func(db));
+        let Some(ObjData::Function(data)) = taipan_interp::object(db, object).as_deref() else {
+            return nothing();
+        };
+        let Some(file) = data.code.file(db) else {
+            return nothing();
+        };
+        let (spans, lines) = (code_spans(db, data.code), line_index(db, file));
+        if let Some(k) = known.get(f)
+            && Arc::ptr_eq(&k.code, code)
+            && Arc::ptr_eq(&k.spans, &spans)
+            && Arc::ptr_eq(&k.lines, &lines)
+        {
+            return Some(k.positions.clone());
+        }
+        let path = || file.path(db).as_str().into();
+        let line = |at: u32| match spans.instrs.get(at as usize) {
+            Some(range) => lines.line_column(file.text(db), range.start).0,
+            None => 0,
+        };
+        let positions = Arc::new(Positions {
+            file: self.paths.entry(file).or_insert_with(path).clone(),
+            function: written_as.name().into(),
+            locations: code.locations.iter().map(|at| line(*at)).collect(),
+            lines: code.lines.iter().map(|(_, at)| line(*at)).collect(),
+        });
+        let made = Known {
+            code: code.clone(),
+            spans,
+            lines,
+            positions: positions.clone(),
+        };
+        known.insert(f.clone(), made);
+        Some(positions)
     }
 }
 
@@ -237,31 +294,7 @@ impl CodeSource for QuerySource<'_> {
         with_compiler(|c| c.compile_glue(glue)).map(Arc::new)
     }
 
-    fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
-        let portal = taipan_jit::runner_of(f).unwrap_or(f);
-        taipan_jit::portal_of(portal).unwrap_or(portal)
-    }
-
-    fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
-        let db = self.db;
-        let FuncKind::User { func, spec, .. } = f.kind() else {
-            return None;
-        };
-        let spec = Spec::new(db, self.roots, *func, spec.clone());
-        let object = Object::new(db, self.roots.program(db), spec.func(db));
-        let data = taipan_interp::object(db, object);
-        let Some(ObjData::Function(data)) = data.as_deref() else {
-            return None;
-        };
-        let file = data.code.file(db)?;
-        let spans = code_spans(db, data.code);
-        let range = spans.instrs.get(at as usize)?;
-        let text = file.text(db);
-        let index = self
-            .lines
-            .entry(file)
-            .or_insert_with(|| LineIndex::new(text));
-        let (line, _) = index.line_column(text, range.start);
-        Some((file.path(db).to_string(), line))
+    fn positions(&mut self, f: &FuncSym, code: &Arc<CompiledFunction>) -> Option<Arc<Positions>> {
+        self.positions_from(f, code, &mut KnownPositions::default())
     }
 }

@@ -8,8 +8,9 @@ use taipan_jit_native::{CallEffects, JitTables, NativeJit, Options, Tabled, root
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use taipan_transform::Effects;
 
-use crate::compile::{JitOptions, JitReport, codegen_failure, compile_entries};
+use crate::compile::{JitOptions, JitReport, codegen_failure};
 use crate::drivers::jit_drivers;
+use crate::linked::compile_entries;
 use crate::native::{ImageUse, image_with};
 use crate::stages::{GraphStage, LLFunction, StageProgram, function_effects};
 use crate::timeshift::counts_json;
@@ -52,12 +53,12 @@ pub(crate) fn jit_image(
         JitTables::new(&hinted, &effects, drivers.to_vec())
     });
     let symbols = roots(&references, &hinted);
-    let mut entries = vec![root.clone()];
-    entries.extend(symbols.iter().filter_map(|s| match s {
+    // What compiled loops call may be called nowhere else.
+    let more = symbols.iter().filter_map(|s| match s {
         SymbolRef::Func(f) if !matches!(f.kind(), FuncKind::External { .. }) => Some(f.clone()),
         _ => None,
-    }));
-    compile_entries(db, all, &entries, timings);
+    });
+    compile_entries(db, all, &more.collect::<Vec<_>>(), timings);
     let image = timings.phase("link", || {
         image_with(db, all, std::slice::from_ref(root), usage, symbols.clone())
             .map_err(|e| codegen_failure(&e))

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{Reference, graph_references};
+use taipan_interp::noted;
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
 };
@@ -27,6 +28,7 @@ use crate::late_writes::believed_body;
 use crate::traces::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
+use crate::whole::effects_of_program;
 
 /// What is wanted of code. Without one, the fastest.
 #[salsa::input(singleton, debug)]
@@ -322,176 +324,185 @@ fn restore_or_make(
 pub(crate) fn search_of<T>(
     db: &dyn Db,
     f: LLFunction,
-    query: impl Fn(&dyn Db, LLFunction) -> &Search<T>,
-) -> &Search<T> {
+    query: impl Fn(&dyn Db, LLFunction) -> Search<T>,
+) -> Search<T> {
     match db.artifacts() {
         Some(_) => query(db, f),
-        None => &Search::Off,
+        None => Search::Off,
     }
 }
 
-/// The hash of what the graph of a function is before any pass.
-#[salsa::tracked(returns(copy))]
-fn entered_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
-    content_key(&*entered(db, f.roots(db), f.sym(db))?.ok()?)
+noted! {
+    /// The hash of what the graph of a function is before any pass.
+    fn entered_key(db, f: LLFunction) -> Option<Key> as EnteredKey {
+        content_key(&*entered(db, f.roots(db), f.sym(db))?.ok()?)
+    }
 }
 
-/// What is kept of [`simplified`].
-#[salsa::tracked]
-fn kept_simplified(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
-    let _timed = taipan_base::timed(db);
-    let start =
-        entered_key(db, f).and_then(|input| start(db, f.roots(db), SIMPLIFIED, f.sym(db), input));
-    search(db, f.roots(db), SIMPLIFIED, start)
+noted! {
+    /// What is kept of [`simplified`].
+    fn kept_simplified(db, f: LLFunction) -> Search<Arc<KeptGraph>> as KeptSimplified {
+        let _timed = taipan_base::timed(db);
+        let start =
+            entered_key(db, f).and_then(|input| start(db, f.roots(db), SIMPLIFIED, f.sym(db), input));
+        search(db, f.roots(db), SIMPLIFIED, start)
+    }
 }
 
 const SIMPLIFIED: &str = "simplified";
 
-/// A function simplified by itself: what callers inline. None where there is no graph.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn simplified(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let _timed = taipan_base::timed(db);
-    let kept = search_of(db, f, kept_simplified);
-    restore_or_make(db, f, SIMPLIFIED, kept, |r| {
-        let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
-        Some(taipan_transform::simplify_graph(&graph, r))
-    })
-}
-
-/// The hash of a simplified function.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn simplified_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
-    match search_of(db, f, kept_simplified) {
-        Search::Found(kept) => Some(kept.key),
-        _ => content_key(&*simplified(db, f)?),
+noted! {
+    /// A function simplified by itself: what callers inline. None where there is no graph.
+    pub(crate) fn simplified(db, f: LLFunction) -> Option<Arc<LLGraph>> as Simplified {
+        let _timed = taipan_base::timed(db);
+        let kept = search_of(db, f, kept_simplified);
+        restore_or_make(db, f, SIMPLIFIED, &kept, |r| {
+            let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
+            Some(taipan_transform::simplify_graph(&graph, r))
+        })
     }
 }
 
-/// Summary of a simplified function.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn simplified_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summary>> {
-    match search_of(db, f, kept_simplified) {
-        Search::Found(kept) => Some(kept.summary.clone()),
-        _ => Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?))),
+noted! {
+    /// The hash of a simplified function.
+    pub(crate) fn simplified_key(db, f: LLFunction) -> Option<Key> as SimplifiedKey {
+        match search_of(db, f, kept_simplified) {
+            Search::Found(kept) => Some(kept.key),
+            _ => content_key(&*simplified(db, f)?),
+        }
     }
 }
 
-/// What a simplified function mentions.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn simplified_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
-    match search_of(db, f, kept_simplified) {
-        Search::Found(kept) => Some(kept.mentioned.clone()),
-        _ => Some(Arc::new(Mentioned::of(&*simplified(db, f)?))),
+noted! {
+    /// Summary of a simplified function.
+    pub(crate) fn simplified_summary(db, f: LLFunction) -> Option<Arc<Summary>> as SimplifiedSummary {
+        match search_of(db, f, kept_simplified) {
+            Search::Found(kept) => Some(kept.summary.clone()),
+            _ => Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?))),
+        }
     }
 }
 
-/// What is kept of [`optimized`].
-#[salsa::tracked]
-fn kept_optimized(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
-    let _timed = taipan_base::timed(db);
-    let start =
-        simplified_key(db, f).and_then(|input| start(db, f.roots(db), OPTIMIZED, f.sym(db), input));
-    search(db, f.roots(db), OPTIMIZED, start)
+noted! {
+    /// What a simplified function mentions.
+    pub(crate) fn simplified_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> as SimplifiedMentions {
+        match search_of(db, f, kept_simplified) {
+            Search::Found(kept) => Some(kept.mentioned.clone()),
+            _ => Some(Arc::new(Mentioned::of(&*simplified(db, f)?))),
+        }
+    }
+}
+
+noted! {
+    /// What is kept of [`optimized`].
+    fn kept_optimized(db, f: LLFunction) -> Search<Arc<KeptGraph>> as KeptOptimized {
+        let _timed = taipan_base::timed(db);
+        let start =
+            simplified_key(db, f).and_then(|input| start(db, f.roots(db), OPTIMIZED, f.sym(db), input));
+        search(db, f.roots(db), OPTIMIZED, start)
+    }
 }
 
 const OPTIMIZED: &str = "optimized";
 
-/// A function with its callees inlined, optimised.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn optimized(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    let _timed = taipan_base::timed(db);
-    let kept = search_of(db, f, kept_optimized);
-    restore_or_make(db, f, OPTIMIZED, kept, |r| {
-        let graph = simplified(db, f)?;
-        Some(taipan_transform::optimize(f.sym(db), &graph, r))
-    })
-}
-
-/// The hash of an optimised function.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn optimized_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
-    match search_of(db, f, kept_optimized) {
-        Search::Found(kept) => Some(kept.key),
-        _ => content_key(&*optimized(db, f)?),
+noted! {
+    /// A function with its callees inlined, optimised.
+    pub(crate) fn optimized(db, f: LLFunction) -> Option<Arc<LLGraph>> as Optimized {
+        let _timed = taipan_base::timed(db);
+        let kept = search_of(db, f, kept_optimized);
+        restore_or_make(db, f, OPTIMIZED, &kept, |r| {
+            let graph = simplified(db, f)?;
+            Some(taipan_transform::optimize(f.sym(db), &graph, r))
+        })
     }
 }
 
-/// Summary of an optimised function.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn optimized_summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summary>> {
-    match search_of(db, f, kept_optimized) {
-        Search::Found(kept) => Some(kept.summary.clone()),
-        _ => Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?))),
+noted! {
+    /// The hash of an optimised function.
+    pub(crate) fn optimized_key(db, f: LLFunction) -> Option<Key> as OptimizedKey {
+        match search_of(db, f, kept_optimized) {
+            Search::Found(kept) => Some(kept.key),
+            _ => content_key(&*optimized(db, f)?),
+        }
     }
 }
 
-/// What an optimised function mentions.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn optimized_mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
-    match search_of(db, f, kept_optimized) {
-        Search::Found(kept) => Some(kept.mentioned.clone()),
-        _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
+noted! {
+    /// Summary of an optimised function.
+    pub(crate) fn optimized_summary(db, f: LLFunction) -> Option<Arc<Summary>> as OptimizedSummary {
+        match search_of(db, f, kept_optimized) {
+            Search::Found(kept) => Some(kept.summary.clone()),
+            _ => Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?))),
+        }
     }
 }
 
-/// Whether the collector may call a finalizer by itself.
-#[salsa::tracked(returns(copy))]
-fn light_finalizer(db: &dyn Db, f: LLFunction) -> bool {
-    let roots = f.roots(db);
-    taipan_transform::is_light_finalizer(f.sym(db), &mut |f| {
-        optimized(db, LLFunction::new(db, roots, f.clone()))
-    })
+noted! {
+    /// What an optimised function mentions.
+    pub(crate) fn optimized_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> as OptimizedMentions {
+        match search_of(db, f, kept_optimized) {
+            Search::Found(kept) => Some(kept.mentioned.clone()),
+            _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
+        }
+    }
+}
+
+noted! {
+    /// Whether the collector may call a finalizer by itself.
+    fn light_finalizer(db, f: LLFunction) -> bool as LightFinalizer {
+        let roots = f.roots(db);
+        taipan_transform::is_light_finalizer(f.sym(db), &mut |f| {
+            optimized(db, LLFunction::new(db, roots, f.clone()))
+        })
+    }
 }
 
 /// What calling a function may do, by function.
-type AllEffects = Arc<FxHashMap<FuncSym, Effects>>;
+pub(crate) type AllEffects = Arc<FxHashMap<FuncSym, Effects>>;
 
 /// Effects of all functions of a program. Read through [`function_effects`].
 #[salsa::tracked(returns(clone), no_eq)]
 fn program_effects(db: &dyn Db, roots: Roots) -> AllEffects {
     let _timed = taipan_base::timed(db);
-    all_effects(db, roots, GraphStage::Optimized)
+    effects_of_program(db, roots)
 }
 
 /// The same of simplified functions. Read through [`jit_effects`].
 #[salsa::tracked(returns(clone), no_eq)]
 fn jit_program_effects(db: &dyn Db, roots: Roots) -> AllEffects {
-    all_effects(db, roots, GraphStage::Simplified)
-}
-
-/// Effects of all functions of a program at one of two stages.
-fn all_effects(db: &dyn Db, roots: Roots, stage: GraphStage) -> AllEffects {
     let Ok(entries) = root_syms(db, roots) else {
         return Arc::default();
     };
+    let stage = GraphStage::Simplified;
     let functions = crate::reach::reachable_here(db, roots, stage, &entries).functions;
-    let replaceable = code_is_replaceable(db);
-    let summaries: Vec<_> = functions
-        .into_iter()
-        .filter_map(|f| {
-            let key = LLFunction::new(db, roots, f.clone());
-            let mut summary = match stage {
-                GraphStage::Simplified => simplified_summary(db, key),
-                _ => optimized_summary(db, key),
-            }?;
-            // Helpers are what they are, but for what they call.
-            if replaceable && !matches!(f.kind(), FuncKind::Helper { .. }) {
-                summary = Arc::new(Summary {
-                    raises: true,
-                    collects: true,
-                    ..(*summary).clone()
-                });
-            }
-            Some((f, summary))
-        })
-        .collect();
-    Arc::new(taipan_transform::effects(&summaries))
+    let summaries = functions.into_iter().filter_map(|f| {
+        let summary = simplified_summary(db, LLFunction::new(db, roots, f.clone()))?;
+        let summary = as_called(db, &f, &summary);
+        Some((f, summary))
+    });
+    Arc::new(taipan_transform::effects(&summaries.collect::<Vec<_>>()))
 }
 
-/// What calling a function may do.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn function_effects(db: &dyn Db, f: LLFunction) -> Effects {
-    effects_in(&program_effects(db, f.roots(db)), f.sym(db))
+/// What callers have to expect of a function with that summary, without what only concerns the
+/// inliner.
+pub(crate) fn as_called(db: &dyn Db, f: &FuncSym, summary: &Summary) -> Arc<Summary> {
+    // Helpers are what they are, but for what they call.
+    let is_replaceable = code_is_replaceable(db) && !matches!(f.kind(), FuncKind::Helper { .. });
+    Arc::new(Summary {
+        size: 0,
+        cost: 0,
+        has_loop: false,
+        raises: summary.raises || is_replaceable,
+        collects: summary.collects || is_replaceable,
+        ..summary.clone()
+    })
+}
+
+noted! {
+    /// What calling a function may do.
+    pub(crate) fn function_effects(db, f: LLFunction) -> Effects as FunctionEffects {
+        effects_in(&program_effects(db, f.roots(db)), f.sym(db))
+    }
 }
 
 /// What calling a function may do, as far as simplified graphs tell: of functions that are
@@ -637,25 +648,27 @@ impl Traced {
     }
 }
 
-/// A function after the exception transform.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn exceptions(db: &dyn Db, f: LLFunction) -> Option<Traced> {
-    let _timed = taipan_base::timed(db);
-    let graph = optimized(db, f)?;
-    let recorder = Recorder::new(db, f.roots(db), &[]);
-    let own = recorder.effects(f.sym(db));
-    let graph = taipan_transform::exception_transform(&graph, own, &recorder);
-    Some(Traced::new(db, graph, recorder))
+noted! {
+    /// A function after the exception transform.
+    pub(crate) fn exceptions(db, f: LLFunction) -> Option<Traced> as Exceptions {
+        let _timed = taipan_base::timed(db);
+        let graph = optimized(db, f)?;
+        let recorder = Recorder::new(db, f.roots(db), &[]);
+        let own = recorder.effects(f.sym(db));
+        let graph = taipan_transform::exception_transform(&graph, own, &recorder);
+        Some(Traced::new(db, graph, recorder))
+    }
 }
 
-/// A function after the GC transform.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
-    let _timed = taipan_base::timed(db);
-    let before = exceptions(db, f)?;
-    let recorder = Recorder::new(db, f.roots(db), &before.asked);
-    let graph = taipan_transform::gc_transform(&before.graph, &recorder);
-    Some(Traced::new(db, graph, recorder))
+noted! {
+    /// A function after the GC transform.
+    pub(crate) fn gc(db, f: LLFunction) -> Option<Traced> as Gc {
+        let _timed = taipan_base::timed(db);
+        let before = exceptions(db, f)?;
+        let recorder = Recorder::new(db, f.roots(db), &before.asked);
+        let graph = taipan_transform::gc_transform(&before.graph, &recorder);
+        Some(Traced::new(db, graph, recorder))
+    }
 }
 
 /// The function that a program starts with: the entry wrapper, or the function that

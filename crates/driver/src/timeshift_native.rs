@@ -10,7 +10,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic};
-use taipan_codegen::{CodeSource, CodegenError, CompiledFunction, Glue, SymbolRef, build_image};
+use taipan_codegen::{
+    CodeSource, CodegenError, CompiledFunction, Glue, Positions, SymbolRef, build_image,
+};
 use taipan_codegen_cranelift::{LoadedImage, call_function, call_roots};
 use taipan_jit::Generator;
 use taipan_jit::engine::{OnePortal, References};
@@ -152,12 +154,8 @@ impl CodeSource for Source<'_, '_> {
         self.others.glue(glue)
     }
 
-    fn written_as<'f>(&self, f: &'f FuncSym) -> &'f FuncSym {
-        self.others.written_as(f)
-    }
-
-    fn position(&mut self, f: &FuncSym, at: u32) -> Option<(String, u32)> {
-        self.others.position(f, at)
+    fn positions(&mut self, f: &FuncSym, code: &Arc<CompiledFunction>) -> Option<Arc<Positions>> {
+        self.others.positions(f, code)
     }
 }
 

@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db};
+use taipan_interp::noted;
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
@@ -63,19 +64,22 @@ pub(crate) fn content_key<T: Serialize + ?Sized>(value: &T) -> Option<Key> {
     Some(Key::of(&to_bytes(value)?))
 }
 
-#[salsa::tracked(returns(copy))]
-fn struct_body_key(db: &dyn Db, key: LayoutKey) -> Option<Key> {
-    content_key(&*struct_body(db, key).ok()?)
+noted! {
+    fn struct_body_key(db, key: LayoutKey) -> Option<Key> as StructBodyKey {
+        content_key(&*struct_body(db, key).ok()?)
+    }
 }
 
-#[salsa::tracked(returns(copy))]
-fn static_data_key(db: &dyn Db, key: StaticKey) -> Option<Key> {
-    content_key(&*static_data(db, key).ok()?)
+noted! {
+    fn static_data_key(db, key: StaticKey) -> Option<Key> as StaticDataKey {
+        content_key(&*static_data(db, key).ok()?)
+    }
 }
 
-#[salsa::tracked(returns(copy))]
-fn summary_key(db: &dyn Db, f: LLFunction) -> Option<Key> {
-    content_key(&simplified_summary(db, f))
+noted! {
+    fn summary_key(db, f: LLFunction) -> Option<Key> as SummaryKey {
+        content_key(&simplified_summary(db, f))
+    }
 }
 
 /// The hash of the answer to a question; none where there is no proper answer.

@@ -83,14 +83,12 @@ fn one_body() {
             annotation main.helper               because flow_graph main.helper changed
             rtyped_graph main.helper             because annotation main.helper changed
             simplified main.helper               because rtyped_graph main.helper changed
-            simplified_mentions main.helper      because simplified main.helper changed (same result)
             simplified_summary main.helper       because simplified main.helper changed (same result)
             optimized main.entry_point           because simplified main.helper changed
-            optimized_summary main.entry_point   because optimized main.entry_point changed (same result)
-            optimized main.helper                because simplified main.helper changed
-            optimized_summary main.helper        because optimized main.helper changed (same result)
             optimized_mentions main.entry_point  because optimized main.entry_point changed (same result)
+            optimized_summary main.entry_point   because optimized main.entry_point changed (same result)
             exceptions main.entry_point          because optimized main.entry_point changed
+            program_effects /main.py             because optimized main.entry_point changed
             gc main.entry_point                  because exceptions main.entry_point changed
             machine_code main.entry_point        because gc main.entry_point changed
         "#]],
@@ -117,26 +115,25 @@ fn a_result_of_another_type() {
         "n * 2 + 1",
         "n * 2.5",
         &expect![[r#"
-            parse /main.py                        because /main.py was edited
-            module_codes /main.py                 because parse /main.py changed
-            solve /main.py                        because module_codes /main.py changed
-            code /main.py:helper                  because module_codes /main.py changed
-            flow_graph main.helper                because code /main.py:helper changed
-            annotation_diagnostics /main.py       because flow_graph main.helper changed
-            annotation main.entry_point           because flow_graph main.helper changed
-            rtyped_graph main.entry_point         because annotation main.entry_point changed
-            annotation main.helper                because flow_graph main.helper changed
-            rtyped_graph main.helper              because annotation main.helper changed
-            simplified main.entry_point           because rtyped_graph main.entry_point changed
-            simplified_mentions main.entry_point  because simplified main.entry_point changed
-            optimized main.entry_point            because simplified_mentions main.entry_point changed
-            optimized_summary main.entry_point    because optimized main.entry_point changed
-            optimized_mentions main.entry_point   because optimized main.entry_point changed
-            program_effects /main.py              because optimized_mentions main.entry_point changed
-            exceptions main.entry_point           because optimized_mentions main.entry_point changed
-            gc main.entry_point                   because exceptions main.entry_point changed
-            machine_code main.entry_point         because gc main.entry_point changed
-            42 ran for the first time
+            parse /main.py                       because /main.py was edited
+            module_codes /main.py                because parse /main.py changed
+            solve /main.py                       because module_codes /main.py changed
+            code /main.py:helper                 because module_codes /main.py changed
+            flow_graph main.helper               because code /main.py:helper changed
+            annotation_diagnostics /main.py      because flow_graph main.helper changed
+            annotation main.entry_point          because flow_graph main.helper changed
+            rtyped_graph main.entry_point        because annotation main.entry_point changed
+            annotation main.helper               because flow_graph main.helper changed
+            rtyped_graph main.helper             because annotation main.helper changed
+            simplified main.entry_point          because rtyped_graph main.entry_point changed
+            optimized main.entry_point           because simplified main.entry_point changed
+            optimized_mentions main.entry_point  because optimized main.entry_point changed
+            optimized_summary main.entry_point   because optimized main.entry_point changed
+            exceptions main.entry_point          because optimized_mentions main.entry_point changed
+            program_effects /main.py             because optimized_summary main.entry_point changed
+            gc main.entry_point                  because exceptions main.entry_point changed
+            machine_code main.entry_point        because gc main.entry_point changed
+            30 ran for the first time
         "#]],
     );
 }

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, File, LineIndex, TextRange};
+use taipan_base::{Db, File, TextRange};
 use taipan_code::scope::{Place, ScopeId, ScopeNode, Scopes};
 use taipan_code::{CodeId, module_codes};
 use taipan_syntax::walk::{self, Spine};
@@ -128,12 +128,6 @@ impl Role {
     pub fn writes(self) -> bool {
         self.binds() || matches!(self, Role::Attribute(_, true))
     }
-}
-
-/// The lines of a file.
-#[salsa::tracked(returns(clone))]
-pub fn line_index(db: &dyn Db, file: File) -> Arc<LineIndex> {
-    Arc::new(LineIndex::new(file.text(db)))
 }
 
 impl FileIndex {

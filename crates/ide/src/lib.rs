@@ -47,7 +47,7 @@ pub use fixes::{Fix, fixes};
 pub use hierarchy::{Call, Item, call_items, callees, callers, subtypes, supertypes, type_items};
 pub use hints::{Hint, HintKind, inlay_hints};
 pub use hover::{Hover, hover};
-pub use index::{FileIndex, Role, Token, file_index, line_index};
+pub use index::{FileIndex, Role, Token, file_index};
 pub use lenses::{Lens, LensKind, lenses};
 pub use links::links;
 pub use navigation::{

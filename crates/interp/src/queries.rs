@@ -17,7 +17,7 @@ use taipan_graph::{Const, ObjId};
 use crate::import_time::{Image, no_entry_point};
 use crate::memo::{self, MemoRun};
 use crate::names::Names;
-use crate::reads::{Query, note};
+use crate::reads::{Query, note, scope};
 use crate::thaw::{MemoAnswer, made_later};
 use crate::{ObjData, Tests};
 
@@ -168,8 +168,12 @@ pub fn module_named(db: &dyn Db, key: ModuleName) -> &Option<Result<ObjId, Box<D
 /// An object of the image or one that the flow space made.
 fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
     note(Query::Object, Object::new(db, program, id).as_id());
-    let found = image(db, program).objects.get(&id).cloned();
-    found.or_else(|| made_later(db, id))
+    if let Some(found) = image(db, program).objects.get(&id) {
+        return Some(found.clone());
+    }
+    // It hangs on the call that made it.
+    let key = Object::new(db, program, id).as_id();
+    scope(db, Query::Object, key, || made_later(db, id))
 }
 
 /// The target module.
@@ -224,10 +228,9 @@ pub struct MemoCall {
 
 /// What a function answers when it is called after import time, on a copy of the
 /// image (RPython: `specialize:memo`).
-#[salsa::tracked]
-pub fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
-    let answer = memo_answer(db, key).as_ref();
-    answer.map(|a| a.value.clone()).map_err(Clone::clone)
+pub fn memo_call(db: &dyn Db, key: MemoCall) -> &Result<Const, Box<Diagnostic>> {
+    note(Query::MemoCall, key.as_id());
+    tracked::memo_call(db, key)
 }
 
 /// The objects that such a call made, by itself or by memo calls that it ran, with their

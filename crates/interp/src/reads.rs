@@ -9,8 +9,11 @@
 //! changed; and only what hangs on these is asked for again.
 //!
 //! A query on that way calls [`note`] where it is asked for and runs its body in
-//! [`scope`]. One that does not hides what it reads: results behind it would be taken
-//! for up to date although they are not.
+//! [`scope`]; [`noted`](crate::noted) declares one that does. A query that does not hides what it
+//! reads: results behind it would be taken for up to date although they are not.
+//!
+//! Whoever keeps something outside salsa's tables that is made from queries makes it in a scope
+//! of its own, as if it were one, and finds it among the [`dependants`] of what changed.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -18,9 +21,12 @@ use std::sync::{Arc, PoisonError};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use salsa::plumbing::AsId;
+#[doc(hidden)]
+pub use salsa::plumbing::AsId;
 use smallvec::SmallVec;
-use taipan_base::{Db, Program};
+#[doc(hidden)]
+pub use taipan_base::Db;
+use taipan_base::Program;
 use taipan_graph::ObjId;
 
 use crate::{Image, ModuleName, Name, Object};
@@ -40,6 +46,8 @@ pub enum Query {
     NamesAbove,
     /// `module_named`
     ModuleNamed,
+    /// `memo_call`, or what it made
+    MemoCall,
     /// `flow_graph`
     FlowGraph,
     /// `annotation`
@@ -94,6 +102,74 @@ pub enum Query {
     ClassRanges,
     /// `destructor`
     Destructor,
+    /// `low_level_facts`; whether they are others is found by comparing them.
+    LowLevelFacts,
+    /// `marked_functions`
+    MarkedFunctions,
+    /// `late_writes`
+    LateWrites,
+    /// `late_fields`
+    LateFields,
+    /// `jit_drivers`
+    JitDrivers,
+    /// `driver`
+    Driver,
+    /// `marked`
+    Marked,
+    /// `split`
+    Split,
+    /// `entered_graph`
+    EnteredGraph,
+    /// `entered_key`
+    EnteredKey,
+    /// `kept_simplified`
+    KeptSimplified,
+    /// `simplified`
+    Simplified,
+    /// `simplified_key`
+    SimplifiedKey,
+    /// `simplified_summary`
+    SimplifiedSummary,
+    /// `simplified_mentions`
+    SimplifiedMentions,
+    /// `kept_optimized`
+    KeptOptimized,
+    /// `optimized`
+    Optimized,
+    /// `optimized_key`
+    OptimizedKey,
+    /// `optimized_summary`
+    OptimizedSummary,
+    /// `optimized_mentions`
+    OptimizedMentions,
+    /// `light_finalizer`
+    LightFinalizer,
+    /// `function_effects`; which of them are others is found when all are worked out.
+    FunctionEffects,
+    /// `exceptions`
+    Exceptions,
+    /// `gc`
+    Gc,
+    /// `kept_code`
+    KeptCode,
+    /// `machine_code`
+    MachineCode,
+    /// `struct_body_key`
+    StructBodyKey,
+    /// `static_data_key`
+    StaticDataKey,
+    /// `summary_key`
+    SummaryKey,
+    /// A function in what is kept of a whole program as the RTyper makes it.
+    TypedNode,
+    /// The same of a program as it is optimised.
+    OptimizedNode,
+    /// The machine code of a function in a program that is linked.
+    CodePiece,
+    /// Prebuilt data in a program that is linked.
+    DataPiece,
+    /// Type information in a program that is linked.
+    TypePiece,
 }
 
 /// A query with its key.
@@ -232,6 +308,41 @@ pub fn scope<R>(db: &dyn Db, query: Query, key: salsa::Id, body: impl FnOnce() -
     result
 }
 
+/// Declares a query of a function or the like that notes who asks for it, and runs in a scope:
+///
+/// ```ignore
+/// noted! {
+///     /// What it returns.
+///     pub(crate) fn simplified(db, f: LLFunction) -> Option<Arc<LLGraph>> as Simplified {
+///         ...
+///     }
+/// }
+/// ```
+///
+/// The result is cloned for each reader. `#[salsa::tracked]` is not written; in logs the query has
+/// its own name.
+#[macro_export]
+macro_rules! noted {
+    (
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident($db:ident, $key:ident: $Key:ty) -> $Result:ty as $query:ident
+        $body:block
+    ) => {
+        $(#[$meta])*
+        $vis fn $name($db: &dyn $crate::reads::Db, $key: $Key) -> $Result {
+            use $crate::reads::{AsId, Db, Query, note, scope};
+
+            #[salsa::tracked(returns(clone))]
+            fn $name($db: &dyn Db, $key: $Key) -> $Result {
+                scope($db, Query::$query, $key.as_id(), || $body)
+            }
+
+            note(Query::$query, $key.as_id());
+            $name($db, $key)
+        }
+    };
+}
+
 /// Runs something whose reads are nobody's: what asks for it depends on its answer alone.
 pub fn apart<R>(body: impl FnOnce() -> R) -> R {
     let outer = RUNNING.take();
@@ -300,6 +411,14 @@ pub fn image_changes(db: &dyn Db, program: Program, old: &Image, new: &Image) ->
     changes.steps.sort_unstable();
     changes.steps.dedup();
     changes
+}
+
+/// Whether anything has read a step the last time that it ran.
+pub fn has_readers(db: &dyn Db, step: Step) -> bool {
+    with_table(db, |table| {
+        let known = table.steps.get_index_of(&step);
+        known.is_some_and(|i| table.readers[i].iter().next().is_some())
+    })
 }
 
 /// The keys of all runs of a query that read one of these steps, directly or through

@@ -16,6 +16,7 @@ use taipan_base::Db;
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::Image;
+use crate::memo_changes::note_call;
 use crate::queries::memo_answer;
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
@@ -123,7 +124,11 @@ pub(crate) fn keep_for_later(
 /// did.
 pub(crate) fn made_later(db: &dyn Db, id: ObjId) -> Option<Arc<ObjData>> {
     let maker = with_makers(db, |makers| makers.get(&id).map(|(call, _)| *call));
-    let answer = maker.and_then(|call| memo_answer(db, call).as_ref().ok());
+    let answer = maker.and_then(|call| {
+        let answer = memo_answer(db, call);
+        note_call(db, call, answer);
+        answer.as_ref().ok()
+    });
     let made = answer.and_then(|a| a.made.get(&id).cloned());
     made.or_else(|| synthetic(db, id))
 }

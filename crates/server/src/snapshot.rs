@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use lsp_types::{Location, Range, TextDocumentPositionParams, Url};
-use taipan_base::{Db, File, LineIndex, SHIPPED, Span, TextRange};
+use taipan_base::{Db, File, LineIndex, SHIPPED, Span, TextRange, line_index};
 use taipan_driver::Database;
-use taipan_ide::{FilePosition, Workspace, line_index};
+use taipan_ide::{FilePosition, Workspace};
 
 use crate::capabilities::Client;
 use crate::convert::{Lines, path_of, url_of};

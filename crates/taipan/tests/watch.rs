@@ -190,6 +190,42 @@ def entry_point(argv):
     w.prints("again hello\n");
 }
 
+/// The library is loaded by the process that runs the program: calls, and addresses in data.
+#[test]
+fn run_calls_a_library_that_the_program_brings() {
+    let text = "\
+import os
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+
+source = 'int times(int n) { return n * 3; } int twice(int n) { return n * 2; }'
+eci = ExternalCompilationInfo(
+    separate_module_sources=[source],
+    post_include_bits=['int times(int n); int twice(int n);'])
+times = rffi.llexternal('times', [rffi.INT], rffi.INT, compilation_info=eci, _nowrapper=True)
+twice = rffi.llexternal('twice', [rffi.INT], rffi.INT, compilation_info=eci, _nowrapper=True)
+table = [twice, times]
+
+def call(f, n):
+    return rffi.cast(lltype.Signed, f(rffi.cast(rffi.INT, n)))
+
+def entry_point(argv):
+    n = len(argv)
+    os.write(1, 'called %d %d\\n' % (call(table[n % 2], n), call(table[(n + 1) % 2], n)))
+    return 0
+";
+    let dir = project(&[("main.py", text)]);
+    let mut w = Watched::start(&dir, &["run", "main.py", "a", "b", "c"]);
+    w.prints("called 8 12\n");
+    w.save("main.py", &text.replace("called ", "again "));
+    w.prints("again 8 12\n");
+    // Another library.
+    w.save("main.py", &text.replace("n * 3", "n * 5"));
+    w.prints("called 8 20\n");
+    let mut w = Watched::start(&dir, &["run", "--hot", "main.py"]);
+    w.tells("cannot call functions of C libraries that it brings");
+}
+
 #[test]
 fn hot_replaces_bodies() {
     let dir = project(&[("main.py", TURNS)]);

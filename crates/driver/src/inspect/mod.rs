@@ -40,8 +40,8 @@ pub fn make(
         return Ok(found);
     }
     guarded(|| {
-        let (roots, root) = typed_program(db, program, timings)?;
-        crate::compile::compile_entries(db, roots, std::slice::from_ref(&root), timings);
+        let (roots, _) = typed_program(db, program, timings)?;
+        crate::linked::compile_entries(db, roots, &[], timings);
         Ok::<_, Failure>(())
     })??;
     Ok(found)

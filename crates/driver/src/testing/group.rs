@@ -16,7 +16,8 @@ use taipan_lltype::FuncSym;
 use taipan_rtyper::func_sym_of;
 
 use super::collect::TestRunner;
-use crate::compile::{compile_entries, typed_entries};
+use crate::compile::typed_entries;
+use crate::linked::compile_entries;
 use crate::{Database, Failure, Timings, ahead, guarded};
 
 /// Tests that are one program.
@@ -160,8 +161,8 @@ fn try_apart(
 fn attempt(db: &Database, roots: Roots, timings: &mut Timings) -> Result<(), Vec<Diagnostic>> {
     let done = guarded(|| {
         timings.phase("flow", || ahead::flow_graphs(db, roots));
-        let entries = typed_entries(db, roots, timings)?;
-        compile_entries(db, roots, &entries, timings);
+        typed_entries(db, roots, timings)?;
+        compile_entries(db, roots, &[], timings);
         Ok(())
     });
     match done.map_err(Failure::from).and_then(|r| r) {

@@ -15,7 +15,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use taipan_codegen_cranelift::Region;
+use taipan_codegen_cranelift::{LoadedProgram, Region};
+use taipan_lltype::{from_bytes, to_bytes};
 
 use crate::bundle::run_payload;
 use crate::{JitOptions, Splits};
@@ -102,10 +103,13 @@ impl Launcher {
         &mut self.region
     }
 
-    /// Starts the program whose table is at that address; answers its number.
-    pub fn start(&mut self, table: usize) -> io::Result<u64> {
+    /// Starts the program that the region holds. Returns its number.
+    pub fn start(&mut self, program: &LoadedProgram) -> io::Result<u64> {
         self.runs += 1;
-        send(&self.socket, [START, self.runs, table as u64])?;
+        send(&self.socket, [START, self.runs, program.table as u64])?;
+        let library = to_bytes(&program.library).unwrap_or_default();
+        send(&self.socket, [library.len() as u64, 0, 0])?;
+        (&self.socket).write_all(&library)?;
         Ok(self.runs)
     }
 
@@ -203,8 +207,8 @@ struct Serving {
 
 /// What is started.
 enum Start {
-    /// What the region holds, with the table at that address.
-    Loaded(usize),
+    /// What the region holds.
+    Loaded(LoadedProgram),
     /// A program that is loaded by its own process.
     WithJit(Vec<u8>, JitOptions),
 }
@@ -272,7 +276,16 @@ impl Serving {
 
     fn obey(&mut self, message: Message) -> io::Result<()> {
         match message {
-            [START, run, table] => self.start(run, Start::Loaded(table as usize))?,
+            [START, run, table] => {
+                let [len, ..] = receive(&self.socket)?;
+                let mut library = vec![0; len as usize];
+                self.socket.read_exact(&mut library)?;
+                let loaded = LoadedProgram {
+                    table: table as usize,
+                    library: from_bytes(&library).flatten(),
+                };
+                self.start(run, Start::Loaded(loaded))?;
+            }
             [START_WITH_JIT, run, len] => {
                 let [eager, is_given, threshold] = receive(&self.socket)?;
                 let mut program = vec![0; len as usize];
@@ -370,8 +383,10 @@ impl Serving {
         unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
         let result = entered.and_then(|()| match what {
             // SAFETY: by contract, and this process has just entered.
-            Start::Loaded(table) => unsafe {
-                (self.region.run(table, &self.argv)).map_err(|e| e.to_string())
+            Start::Loaded(program) => unsafe {
+                let loaded = program.library.map_or(Ok(()), |l| l.load());
+                let run = || self.region.run(program.table, &self.argv);
+                loaded.and_then(|()| run()).map_err(|e| e.to_string())
             },
             Start::WithJit(program, options) => run_payload(program, &self.argv, &options)
                 .unwrap_or_else(|| Err("the program got lost on the way here".to_owned())),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use taipan_codegen::{Image, Lister, Listing};
-use taipan_codegen_cranelift::{HotProgram, Obstacle};
+use taipan_codegen_cranelift::{HotProgram, LoadedProgram, Obstacle};
 
 use super::process::{End, Ended, Launcher};
 use crate::bundle::bundle;
@@ -126,7 +126,7 @@ pub struct Runner {
 /// What the region holds.
 struct Loaded {
     prepared: Prepared,
-    table: usize,
+    program: LoadedProgram,
     parts: Option<HotProgram>,
 }
 
@@ -233,39 +233,51 @@ impl Runner {
             self.running = Some(started.map_err(|e| lost(&e))?);
             self.loaded = Some(Loaded {
                 prepared,
-                table: 0,
+                program: nowhere(),
                 parts: None,
             });
             return Ok(Step::Started);
         }
-        let table = match &self.loaded {
+        let program = match &self.loaded {
             // The program changes its own copy of the data only.
-            Some(loaded) if same(&loaded.prepared, &prepared) => loaded.table,
+            Some(loaded) if same(&loaded.prepared, &prepared) => loaded.program.clone(),
             _ => self.load(prepared)?,
         };
-        self.running = Some(self.launcher.start(table).map_err(|e| lost(&e))?);
+        self.running = Some(self.launcher.start(&program).map_err(|e| lost(&e))?);
         Ok(Step::Started)
     }
 
-    fn load(&mut self, prepared: Prepared) -> Result<usize, Failure> {
+    fn load(&mut self, prepared: Prepared) -> Result<LoadedProgram, Failure> {
         // What is there now is about to be overwritten.
         self.loaded = None;
         let region = self.launcher.region();
         let loaded = match &prepared {
-            Prepared::Whole(image) => (region.load(image)).map(|table| (table, None)),
-            Prepared::Parts(listing) => {
-                HotProgram::load(region, listing).map(|p| (p.table(), Some(p)))
-            }
+            Prepared::Whole(image) => (region.load(image)).map(|program| (program, None)),
+            Prepared::Parts(listing) => HotProgram::load(region, listing).map(|parts| {
+                let program = LoadedProgram {
+                    table: parts.table(),
+                    library: None,
+                };
+                (program, Some(parts))
+            }),
             // It is loaded by its own process.
-            Prepared::WithJit(_) => Ok((0, None)),
+            Prepared::WithJit(_) => Ok((nowhere(), None)),
         };
-        let (table, parts) = loaded.map_err(|e| codegen_failure(&e))?;
+        let (program, parts) = loaded.map_err(|e| codegen_failure(&e))?;
         self.loaded = Some(Loaded {
             prepared,
-            table,
+            program: program.clone(),
             parts,
         });
-        Ok(table)
+        Ok(program)
+    }
+}
+
+/// A program that the region does not hold.
+fn nowhere() -> LoadedProgram {
+    LoadedProgram {
+        table: 0,
+        library: None,
     }
 }
 

@@ -7,7 +7,8 @@ use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 
-use super::{ModuleName, Name, Object, find, image};
+use super::{MemoCall, ModuleName, Name, Object, find, image, memo_answer};
+use crate::memo_changes::note_call;
 use crate::names::Names;
 use crate::reads::{Query, scope};
 use crate::{ClassData, ObjData};
@@ -16,6 +17,15 @@ use crate::{ClassData, ObjData};
 #[salsa::tracked]
 pub(super) fn object(db: &dyn Db, key: Object) -> Option<Arc<ObjData>> {
     find(db, key.program(db), key.obj(db))
+}
+
+/// What a call after import time came to.
+#[salsa::tracked]
+pub(super) fn memo_call(db: &dyn Db, key: MemoCall) -> Result<Const, Box<Diagnostic>> {
+    let answer = memo_answer(db, key);
+    note_call(db, key, answer);
+    let answer = answer.as_ref();
+    answer.map(|a| a.value.clone()).map_err(Clone::clone)
 }
 
 /// A global of a module.
