@@ -167,9 +167,14 @@ pub(crate) fn open(file: &Path) -> Result<(), CodegenError> {
     ))
 }
 
+/// Options that make a shared object. In it a function of the program is that one, even if the C
+/// library has another of its name: as it is in an executable.
+const SHARED: &[&str] = &["-shared", "-fPIC", "-O2", "-Wl,-Bsymbolic"];
+
 /// The shared object with the functions of these libraries.
 pub(crate) fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
     let mut h = rustc_hash::FxHasher::default();
+    SHARED.hash(&mut h);
     for f in functions {
         (f.kind(), f.ty()).hash(&mut h);
         for file in library_of(f).iter().flat_map(|l| &l.files) {
@@ -185,10 +190,7 @@ pub(crate) fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
     let (compile, link) = write_sources(functions, work.path())?;
     let made = work.path().join("library.so");
     run_compiler(|c| {
-        c.args(["-shared", "-fPIC", "-O2", "-o"])
-            .arg(&made)
-            .args(compile)
-            .args(link);
+        c.args(SHARED).arg("-o").arg(&made).args(compile).args(link);
     })?;
     std::fs::rename(&made, &file)?;
     Ok(file)

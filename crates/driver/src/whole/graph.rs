@@ -150,7 +150,7 @@ pub(super) struct Graph<L: Level> {
     entries: Vec<FuncSym>,
     nodes: Vec<Option<Node<L::Fact>>>,
     free: Vec<NodeIx>,
-    functions: FxHashMap<FuncKey, NodeIx>,
+    functions: FxHashMap<LLFunction, NodeIx>,
     data: FxHashMap<StaticKey, NodeIx>,
     /// Nodes that are stale.
     stale: FxHashSet<NodeIx>,
@@ -200,7 +200,7 @@ pub(super) fn with_graph<L: Level, R>(
     // Where it is cancelled, it is known what is stale. A panic drops it.
     let done = salsa::Cancelled::catch(AssertUnwindSafe(|| {
         let run = |db: &dyn Db| {
-            graph.notice(db, roots, changes, more, entries);
+            graph.notice(db, changes, more, entries);
             graph.update(db, roots, ask);
             work(db, &mut graph)
         };
@@ -307,7 +307,6 @@ impl<L: Level> Graph<L> {
     fn notice(
         &mut self,
         db: &dyn Db,
-        roots: Roots,
         changes: BasisChanges,
         more: Option<Vec<Step>>,
         entries: Vec<FuncSym>,
@@ -316,7 +315,7 @@ impl<L: Level> Graph<L> {
         match steps.zip(more) {
             Some((mut steps, more)) => {
                 steps.extend(more);
-                self.mark(db, roots, &steps);
+                self.mark(db, &steps);
             }
             None => self.forget(),
         }
@@ -339,16 +338,13 @@ impl<L: Level> Graph<L> {
     }
 
     /// Marks what hangs on something as stale.
-    fn mark(&mut self, db: &dyn Db, roots: Roots, steps: &[Step]) {
+    fn mark(&mut self, db: &dyn Db, steps: &[Step]) {
         if steps.is_empty() {
             return;
         }
         let functions = dependants(db, steps, L::FUNCTION).into_iter();
-        let functions = functions
-            .map(LLFunction::from_id)
-            .filter(|f| f.roots(db) == roots);
-        let keys = functions.filter_map(|f| func_key(db, roots, f.sym(db)));
-        (self.stale).extend(keys.filter_map(|key| self.functions.get(&key)));
+        let functions = functions.map(LLFunction::from_id);
+        (self.stale).extend(functions.filter_map(|f| self.functions.get(&f)));
         let data = dependants(db, steps, Query::StaticData).into_iter();
         let data = data.map(StaticKey::from_id);
         (self.stale).extend(data.filter_map(|key| self.data.get(&key)));
@@ -426,14 +422,16 @@ impl<L: Level> Graph<L> {
         differs
     }
 
-    /// The node of a function; none if it has no graph.
+    /// The node of a function; none if it has no graph. One whose type has changed is another
+    /// function, and the one that it was goes when a walk does not come by.
     fn function(&mut self, db: &dyn Db, roots: Roots, f: FuncSym) -> Option<NodeIx> {
         let key = func_key(db, roots, &f)?;
-        if let Some(n) = self.functions.get(&key) {
+        let f = LLFunction::new(db, roots, f);
+        if let Some(n) = self.functions.get(&f) {
             return Some(*n);
         }
-        let n = self.add(What::Function(LLFunction::new(db, roots, f), key));
-        self.functions.insert(key, n);
+        let n = self.add(What::Function(f, key));
+        self.functions.insert(f, n);
         Some(n)
     }
 
@@ -549,7 +547,7 @@ impl<L: Level> Graph<L> {
             return;
         };
         match &node.what {
-            What::Function(_, key) => self.functions.remove(key),
+            What::Function(f, _) => self.functions.remove(f),
             What::Data(key) => self.data.remove(key),
         };
         self.level.gone(db, n, &node.what);
