@@ -1,10 +1,11 @@
 //! All code and data of a program, placed in sections.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taipan_lltype::{FuncSym, Program, StaticSym};
+use taipan_lltype::{FuncSym, Program};
 
 use crate::linker::{Linker, Piece, Positions};
 use crate::{CodegenError, CompiledFunction, Glue, RelocKind, SymbolRef};
@@ -98,11 +99,49 @@ pub struct Image {
     pub(crate) program_table: Option<Place>,
     pub(crate) places: Option<Place>,
     #[serde(skip)]
-    pub(crate) functions: FxHashMap<FuncSym, Place>,
-    #[serde(skip)]
-    pub(crate) statics: FxHashMap<StaticSym, Place>,
-    #[serde(skip)]
-    pub(crate) others: FxHashMap<SymbolRef, Place>,
+    pub(crate) placed: Placed,
+}
+
+/// Where the pieces of an image lie.
+#[derive(Default)]
+pub(crate) struct Placed {
+    list: Vec<(SymbolRef, Place)>,
+    /// Made when somebody looks for a piece: a watched program is run without.
+    index: OnceLock<FxHashMap<SymbolRef, Place>>,
+}
+
+impl Placed {
+    pub(crate) fn new(list: Vec<(SymbolRef, Place)>) -> Placed {
+        let index = OnceLock::new();
+        Placed { list, index }
+    }
+
+    fn get(&self, symbol: &SymbolRef) -> Option<Place> {
+        let index = || self.list.iter().cloned().collect();
+        self.index.get_or_init(index).get(symbol).copied()
+    }
+}
+
+impl Clone for Placed {
+    fn clone(&self) -> Placed {
+        Placed::new(self.list.clone())
+    }
+}
+
+impl PartialEq for Placed {
+    fn eq(&self, other: &Placed) -> bool {
+        self.list == other.list
+    }
+}
+
+impl Eq for Placed {}
+
+impl fmt::Debug for Placed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(self.list.iter().map(|(s, p)| (s, p)))
+            .finish()
+    }
 }
 
 impl Image {
@@ -116,9 +155,12 @@ impl Image {
         self.sections == other.sections && self.externals == other.externals
     }
 
-    /// The functions that have graphs, in no order.
-    pub fn functions(&self) -> impl ExactSizeIterator<Item = (&FuncSym, Place)> {
-        self.functions.iter().map(|(f, p)| (f, *p))
+    /// The functions that have graphs, in the order of their places.
+    pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, Place)> {
+        self.placed.list.iter().filter_map(|(s, p)| match s {
+            SymbolRef::Func(f) => Some((f, *p)),
+            _ => None,
+        })
     }
 
     /// Where these lie, as far as the image has them: what [`Image::with_places`] takes.
@@ -131,30 +173,16 @@ impl Image {
 
     /// An image that was read, with where these symbols lie in it.
     pub fn with_places(mut self, places: Vec<(SymbolRef, Place)>) -> Image {
-        for (symbol, place) in places {
-            match symbol {
-                SymbolRef::Func(f) => {
-                    self.functions.insert(f, place);
-                }
-                SymbolRef::Static(s) => {
-                    self.statics.insert(s, place);
-                }
-                other => {
-                    self.others.insert(other, place);
-                }
-            }
-        }
+        self.placed = Placed::new(places);
         self
     }
 
     /// Where a symbol lies; none if the image has no such one.
     pub fn place(&self, symbol: &SymbolRef) -> Option<Place> {
         match symbol {
-            SymbolRef::Func(f) => self.functions.get(f).copied(),
-            SymbolRef::Static(s) => self.statics.get(s).copied(),
             SymbolRef::ProgramTable => self.program_table,
             SymbolRef::Places => self.places,
-            other => self.others.get(other).copied(),
+            other => self.placed.get(other),
         }
     }
 }

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use taipan_lltype::{FuncSym, Program, StaticSym, foreign_symbol, round_up};
 
 use crate::abi::{self, LOCATION_SIZE};
+use crate::image::Placed;
 use crate::table::{address, program_table};
 use crate::{
     CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, MAIN_SYMBOL, Place, Reloc,
@@ -364,6 +365,13 @@ struct Layout<'a> {
     checked: bool,
 }
 
+fn section_of(object: &DataObject) -> SectionId {
+    match object.readonly {
+        true => SectionId::Rodata,
+        false => SectionId::Data,
+    }
+}
+
 const NOWHERE: Place = Place {
     section: SectionId::Rodata,
     offset: 0,
@@ -384,6 +392,7 @@ impl<'a> Layout<'a> {
             rows: Vec::new(),
             checked: false,
         };
+        layout.reserve();
         for n in order {
             let node = &linker.nodes[*n as usize];
             let missing = || CodegenError::new("image", format!("{:?} is missing", node.symbol));
@@ -393,10 +402,7 @@ impl<'a> Layout<'a> {
                     (place, code.code.len())
                 }
                 Piece::Data(object) => {
-                    let section = match object.readonly {
-                        true => SectionId::Rodata,
-                        false => SectionId::Data,
-                    };
+                    let section = section_of(object);
                     let base = layout.append(section, &object.bytes, object.align);
                     let offset = base.offset + object.start;
                     (Place { section, offset }, object.bytes.len())
@@ -413,6 +419,7 @@ impl<'a> Layout<'a> {
                 });
             }
         }
+        let mut placed = Vec::with_capacity(order.len());
         for n in order {
             let node = &linker.nodes[*n as usize];
             if let (Some(Piece::Within(_, offset)), [To::Node(root)]) = (&node.piece, &*node.to) {
@@ -424,18 +431,11 @@ impl<'a> Layout<'a> {
             }
             let place = layout.places[*n as usize];
             match &node.symbol {
-                SymbolRef::Func(f) => {
-                    layout.image.functions.insert(f.clone(), place);
-                }
-                SymbolRef::Static(s) => {
-                    layout.image.statics.insert(s.clone(), place);
-                }
                 SymbolRef::ProgramTable => layout.image.program_table = Some(place),
-                other => {
-                    layout.image.others.insert(other.clone(), place);
-                }
+                other => placed.push((other.clone(), place)),
             }
         }
+        layout.image.placed = Placed::new(placed);
         // What is referred to from outside alone.
         for to in &linker.roots {
             if let To::External(i) = to {
@@ -443,6 +443,29 @@ impl<'a> Layout<'a> {
             }
         }
         Ok(layout)
+    }
+
+    /// Makes room for about what there is, at once.
+    fn reserve(&mut self) {
+        let (mut sizes, mut relocs) = ([0; 3], [0; 3]);
+        for n in self.order {
+            let (section, size, open) = match &self.linker.nodes[*n as usize].piece {
+                // Calls within the code are resolved here.
+                Some(Piece::Code(code)) => (SectionId::Text, code.code.len() + 16, 2),
+                Some(Piece::Data(object)) => {
+                    let section = section_of(object);
+                    (section, object.bytes.len() + 8, object.relocs.len())
+                }
+                Some(Piece::Within(..)) | None => continue,
+            };
+            sizes[section as usize] += size;
+            relocs[section as usize] += open;
+        }
+        for (i, section) in self.image.sections.iter_mut().enumerate() {
+            section.bytes.reserve(sizes[i]);
+            section.relocs.reserve(relocs[i]);
+        }
+        self.image.symbols.reserve(self.order.len());
     }
 
     /// Resolves relocations.

@@ -597,6 +597,30 @@ fn memo_calls_inside_memo_calls() {
     }
 }
 
+/// A mistake that is known stands elsewhere when something in front of it comes or goes, although
+/// no code is another.
+#[test]
+fn mistakes_move_with_their_code() {
+    let text = "def entry_point(argv):\n    n = len(argv)\n    print n != None\n    return 0\n";
+    let mut bench = Workbench::with(&[("/main.py", text)]);
+    let place = |bench: &Workbench| {
+        let target = Utf8Path::new("/main.py");
+        let program = load(&bench.db, target, &LoadOptions::default()).expect("it loads");
+        let all = taipan_driver::check(&bench.db, program, &mut Timings::default());
+        let span = all.first().and_then(|d| d.primary);
+        span.map(|span| span.range.start as usize)
+    };
+    assert_eq!(place(&bench), text.find("n != None"));
+    for spaces in ["print   n", "print  (n", "print n"] {
+        let moved = text
+            .replace("print n", spaces)
+            .replace("(n != None", "(n != None)");
+        bench.system.write("/main.py", &moved);
+        sync(&mut bench.db, &["/main.py".into()]);
+        assert_eq!(place(&bench), moved.find("n != None"), "{moved}");
+    }
+}
+
 const ENTRY: &str = "\
 from rpython.annotator import model
 from rpython.rtyper.extregistry import ExtRegistryEntry

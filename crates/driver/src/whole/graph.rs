@@ -55,6 +55,11 @@ pub(super) trait Level: Default + Send + 'static {
     /// A node is gone, or will be asked for again if it is come by again.
     fn gone(&mut self, db: &dyn Db, n: NodeIx, what: &What);
 
+    /// Nodes that are asked for in any case, since they depend on what is not noted: on where code stands.
+    fn placed(&self) -> Vec<NodeIx> {
+        Vec::new()
+    }
+
     /// Which functions there are, or their order, may be other than before.
     fn walked(&mut self) {}
 
@@ -319,6 +324,7 @@ impl<L: Level> Graph<L> {
             }
             None => self.forget(),
         }
+        self.mark_nodes(self.level.placed());
         // What referred to objects that are gone has changed as well: only a walk tells whether
         // they are asked for.
         let is_gone = |key: &StaticKey| object_of(key.sym(db)).is_some_and(|o| gone.contains(&o));
@@ -344,13 +350,18 @@ impl<L: Level> Graph<L> {
         }
         let functions = dependants(db, steps, L::FUNCTION).into_iter();
         let functions = functions.map(LLFunction::from_id);
-        (self.stale).extend(functions.filter_map(|f| self.functions.get(&f)));
+        let functions = functions.filter_map(|f| self.functions.get(&f).copied());
         let data = dependants(db, steps, Query::StaticData).into_iter();
         let data = data.map(StaticKey::from_id);
-        (self.stale).extend(data.filter_map(|key| self.data.get(&key)));
-        for n in &self.stale {
-            if let Some(node) = &mut self.nodes[*n as usize] {
+        let data = data.filter_map(|key| self.data.get(&key).copied());
+        self.mark_nodes(functions.chain(data).collect());
+    }
+
+    fn mark_nodes(&mut self, nodes: Vec<NodeIx>) {
+        for n in nodes {
+            if let Some(node) = &mut self.nodes[n as usize] {
                 node.stale = true;
+                self.stale.insert(n);
             }
         }
     }

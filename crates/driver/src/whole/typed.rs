@@ -150,6 +150,12 @@ impl Level for Typed {
         }
     }
 
+    fn placed(&self) -> Vec<NodeIx> {
+        let mut broken: Vec<NodeIx> = self.broken.iter().copied().collect();
+        broken.sort_unstable();
+        broken
+    }
+
     fn gone(&mut self, db: &dyn Db, n: NodeIx, what: &What) {
         (self.gone).extend(what.function().map(|f| f.sym(db).clone()));
         self.untold.remove(&n);
