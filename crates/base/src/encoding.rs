@@ -1,5 +1,7 @@
 //! The encoding that a source file declares (PEP 263).
 
+use taipan_language::Codec;
+
 /// Whether a comment on the first two lines declares latin-1, of which each byte is the
 /// character of the same number. Only the start of a file needs to be given.
 ///
@@ -12,17 +14,10 @@ pub fn declares_latin1(text: &[u8]) -> bool {
         .take(2)
         .filter_map(declared)
         .any(|name| {
-            let name = String::from_utf8_lossy(name)
-                .to_ascii_lowercase()
-                .replace('_', "-");
-            [
-                "latin-1",
-                "latin1",
-                "iso-8859-1",
-                "iso8859-1",
-                "iso-latin-1",
-            ]
-            .contains(&&*name)
+            let name = String::from_utf8_lossy(name);
+            // How some editors call it, and no codec.
+            let is_editors = name.eq_ignore_ascii_case("iso-latin-1");
+            is_editors || Codec::named(&name) == Some(Codec::Latin1)
         })
 }
 

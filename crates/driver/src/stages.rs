@@ -14,6 +14,7 @@ use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
 use taipan_codegen::{Reference, graph_references};
 use taipan_interp::noted;
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
 };
@@ -160,12 +161,12 @@ impl Program for StageProgram<'_> {
         light_finalizer(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.rtyped.exception_vtable(name)
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        self.rtyped.exception_vtable(exception)
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.rtyped.exception_instance(name)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        self.rtyped.exception_instance(exception)
     }
 }
 

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db};
 use taipan_interp::noted;
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
@@ -54,9 +55,9 @@ pub(crate) enum Question {
     /// [`Program::static_data`]
     StaticData(StaticSym),
     /// [`Program::exception_vtable`]
-    ExceptionVtable(Box<str>),
+    ExceptionVtable(Exc),
     /// [`Program::exception_instance`]
-    ExceptionInstance(Box<str>),
+    ExceptionInstance(Exc),
 }
 
 /// The hash of a value's content.
@@ -97,8 +98,8 @@ fn answer(db: &dyn Db, roots: Roots, question: &Question) -> Option<Key> {
         }
         Question::StructBody(id) => struct_body_key(db, LayoutKey::new(db, roots, id)),
         Question::StaticData(s) => static_data_key(db, StaticKey::new(db, roots, s)),
-        Question::ExceptionVtable(name) => content_key(&program().exception_vtable(name)),
-        Question::ExceptionInstance(name) => content_key(&program().exception_instance(name)),
+        Question::ExceptionVtable(e) => content_key(&program().exception_vtable(*e)),
+        Question::ExceptionInstance(e) => content_key(&program().exception_instance(*e)),
     }
 }
 
@@ -280,14 +281,14 @@ impl Program for Recorder<'_> {
         self.inner.program().struct_body(s)
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.note(Question::ExceptionVtable(name.into()));
-        self.inner.program().exception_vtable(name)
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        self.note(Question::ExceptionVtable(exception));
+        self.inner.program().exception_vtable(exception)
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.note(Question::ExceptionInstance(name.into()));
-        self.inner.program().exception_instance(name)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        self.note(Question::ExceptionInstance(exception));
+        self.inner.program().exception_instance(exception)
     }
 }
 

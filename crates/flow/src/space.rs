@@ -15,10 +15,11 @@ use taipan_graph::{
 };
 use taipan_interp::constants::{Computed, ConstantSpace};
 use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
+use taipan_language::Exc;
 
 use crate::build::CLOSURE;
 use crate::fold::{fold, fold_call};
-use crate::special::{BUILTINS, Special, builtin_canraise, canraise, special};
+use crate::special::{BUILTINS, Special, builtin_canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::World;
 use crate::{ERROR_VALUE, FAILED_IMPORT, FlowError, Lacks};
@@ -133,13 +134,13 @@ impl FlowSpace<'_> {
         {
             return Ok(v);
         }
-        let raises: &[&str] = match operands.first() {
+        let raises: &[Exc] = match operands.first() {
             Some(Operand::Const(callee)) if matches!(op, HlOp::SimpleCall | HlOp::CallArgs) => {
                 (self.world.builtin_name(callee))
                     .and_then(|name| builtin_canraise(&name))
-                    .unwrap_or(canraise(op))
+                    .unwrap_or(op.raises())
             }
-            _ => canraise(op),
+            _ => op.raises(),
         };
         let result = self.record(op, operands)?;
         if self.protected && !raises.is_empty() {
@@ -283,7 +284,7 @@ impl FlowSpace<'_> {
         }
     }
 
-    fn guess_exception(&mut self, classes: &[&str]) -> Result<(), Raised> {
+    fn guess_exception(&mut self, classes: &[Exc]) -> Result<(), Raised> {
         if let Some(Event::Exception(outcome)) = self.log.get(self.replayed) {
             self.replayed += 1;
             return match outcome {
@@ -294,7 +295,7 @@ impl FlowSpace<'_> {
                 )),
             };
         }
-        let classes = classes.iter().map(|c| named_id(c)).collect();
+        let classes = classes.iter().map(|c| named_id(c.qualified())).collect();
         Err(Unwind::Stop(Stop::ForkException(classes)))
     }
 
@@ -592,7 +593,7 @@ impl ObjectSpace for FlowSpace<'_> {
             return not_rpython("this iterator");
         };
         let item = self.record(HlOp::Next, vec![it])?;
-        match self.guess_exception(canraise(HlOp::Next)) {
+        match self.guess_exception(HlOp::Next.raises()) {
             Ok(()) => Ok(Next::Item(Value::Var(item))),
             Err(Unwind::Raise(raised))
                 if raised.0.as_const()

@@ -2,6 +2,7 @@
 //! (RPython: `SPECIAL_CASES`, `func2op`).
 
 use taipan_graph::HlOp;
+use taipan_language::Exc;
 
 /// What a call of a builtin function becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,44 +114,13 @@ fn arity(op: HlOp) -> usize {
     }
 }
 
-/// Exceptions that an operation may raise implicitly, in the order of the links
-/// (RPython: `canraise`). Calls are looked at by their callee.
-pub(crate) fn canraise(op: HlOp) -> &'static [&'static str] {
-    const VALUE: &str = "exceptions.ValueError";
-    const ZERO: &str = "exceptions.ZeroDivisionError";
-    const OVERFLOW: &str = "exceptions.OverflowError";
-    use HlOp::*;
-    match op {
-        GetItem | SetItem | DelItem => &[
-            "exceptions.IndexError",
-            "exceptions.KeyError",
-            "exceptions.Exception",
-        ],
-        Contains | SimpleCall | CallArgs => &["exceptions.Exception"],
-        Div | Mod | FloorDiv => &[ZERO],
-        TrueDiv | DivMod | InplaceTrueDiv | InplaceFloorDiv | InplaceDiv | InplaceMod => {
-            &[ZERO, OVERFLOW]
-        }
-        Pow | InplacePow => &[ZERO, VALUE, OVERFLOW],
-        LShift | RShift | InplaceRShift => &[VALUE],
-        InplaceLShift => &[VALUE, OVERFLOW],
-        InplaceAdd | InplaceSub | InplaceMul => &[OVERFLOW],
-        Next => &["exceptions.StopIteration", "exceptions.RuntimeError"],
-        _ => &[],
+/// Exceptions that a call of a builtin function or class may raise implicitly: those of
+/// `__builtin__` and `exceptions` are known not to raise anything else. None where it is not known.
+pub(crate) fn builtin_canraise(name: &str) -> Option<&'static [Exc]> {
+    let (module, function) = name.split_once('.')?;
+    match module {
+        "__builtin__" => Some(taipan_language::python_builtin_raises(function)),
+        "exceptions" => Some(&[]),
+        _ => None,
     }
-}
-
-/// The same for a call of a builtin function or class: those of `__builtin__` and
-/// `exceptions` are known not to raise anything else.
-pub(crate) fn builtin_canraise(name: &str) -> Option<&'static [&'static str]> {
-    if !name.starts_with("__builtin__.") && !name.starts_with("exceptions.") {
-        return None;
-    }
-    Some(match name {
-        "__builtin__.int" | "__builtin__.float" | "__builtin__.chr" | "__builtin__.unichr" => {
-            &["exceptions.ValueError"]
-        }
-        "__builtin__.unicode" => &["exceptions.UnicodeDecodeError"],
-        _ => &[],
-    })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
+use taipan_language::Exc;
 
 use crate::{Dialect, Graph, Wide};
 
@@ -202,7 +203,7 @@ impl fmt::Display for Const {
 }
 
 macro_rules! hl_ops {
-    ($($variant:ident = $name:literal, $raises:literal, $pure:literal;)*) => {
+    ($($variant:ident = $name:literal, [$($raises:ident),*], $pure:literal;)*) => {
         /// High-level operations, named as in RPython.
         #[derive(
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
@@ -223,11 +224,11 @@ macro_rules! hl_ops {
                 match name { $($name => Some(HlOp::$variant),)* _ => None }
             }
 
-            /// Exceptions that the operation may raise for some types of operands,
-            /// beyond those of what it calls (names of builtin exception classes,
-            /// separated by blanks; `*` where it calls anything).
-            pub fn raises(self) -> &'static str {
-                match self { $(HlOp::$variant => $raises,)* }
+            /// Exceptions that the operation may raise implicitly for some types of operands,
+            /// in the order of the links of the flow graph (RPython: `canraise`). What a call
+            /// may raise follows from what is called.
+            pub fn raises(self) -> &'static [Exc] {
+                match self { $(HlOp::$variant => &[$(Exc::$raises),*],)* }
             }
 
             /// Whether it has no side effect, so that it may be folded on constants
@@ -240,92 +241,92 @@ macro_rules! hl_ops {
 }
 
 hl_ops! {
-    Is = "is_", "", true;
-    Type = "type", "", true;
-    IsSubtype = "issubtype", "", true;
-    IsInstance = "isinstance", "", true;
-    Id = "id", "", true;
-    Repr = "repr", "", true;
-    Str = "str", "", true;
-    Unicode = "unicode", "UnicodeDecodeError", true;
-    Len = "len", "", true;
-    Hash = "hash", "", true;
-    GetAttr = "getattr", "", true;
-    SetAttr = "setattr", "", false;
-    DelAttr = "delattr", "", false;
-    GetItem = "getitem", "IndexError KeyError", true;
-    SetItem = "setitem", "IndexError KeyError", false;
-    DelItem = "delitem", "IndexError KeyError", false;
-    GetSlice = "getslice", "", true;
-    SetSlice = "setslice", "", false;
-    DelSlice = "delslice", "", false;
-    Pos = "pos", "", true;
-    Neg = "neg", "", true;
-    Bool = "bool", "", true;
-    Abs = "abs", "", true;
-    Hex = "hex", "", true;
-    Oct = "oct", "", true;
-    Ord = "ord", "", true;
-    Chr = "chr", "ValueError", true;
-    Int = "int", "ValueError OverflowError", true;
-    Float = "float", "ValueError", true;
-    Long = "long", "", true;
-    Invert = "invert", "", true;
-    Add = "add", "", true;
-    Sub = "sub", "", true;
-    Mul = "mul", "", true;
-    TrueDiv = "truediv", "ZeroDivisionError", true;
-    FloorDiv = "floordiv", "ZeroDivisionError", true;
-    Div = "div", "ZeroDivisionError", true;
-    Mod = "mod", "ZeroDivisionError", true;
-    DivMod = "divmod", "ZeroDivisionError", true;
-    Pow = "pow", "ValueError ZeroDivisionError", true;
-    LShift = "lshift", "ValueError", true;
-    RShift = "rshift", "ValueError", true;
-    And = "and_", "", true;
-    Or = "or_", "", true;
-    Xor = "xor", "", true;
-    InplaceAdd = "inplace_add", "", false;
-    InplaceSub = "inplace_sub", "", false;
-    InplaceMul = "inplace_mul", "", false;
-    InplaceTrueDiv = "inplace_truediv", "ZeroDivisionError", false;
-    InplaceFloorDiv = "inplace_floordiv", "ZeroDivisionError", false;
-    InplaceDiv = "inplace_div", "ZeroDivisionError", false;
-    InplaceMod = "inplace_mod", "ZeroDivisionError", false;
-    InplacePow = "inplace_pow", "ValueError ZeroDivisionError", false;
-    InplaceLShift = "inplace_lshift", "ValueError", false;
-    InplaceRShift = "inplace_rshift", "ValueError", false;
-    InplaceAnd = "inplace_and", "", false;
-    InplaceOr = "inplace_or", "", false;
-    InplaceXor = "inplace_xor", "", false;
-    Lt = "lt", "", true;
-    Le = "le", "", true;
-    Eq = "eq", "", true;
-    Ne = "ne", "", true;
-    Gt = "gt", "", true;
-    Ge = "ge", "", true;
-    Cmp = "cmp", "", true;
-    Contains = "contains", "", true;
-    NegOvf = "neg_ovf", "OverflowError", true;
-    AbsOvf = "abs_ovf", "OverflowError", true;
-    AddOvf = "add_ovf", "OverflowError", true;
-    SubOvf = "sub_ovf", "OverflowError", true;
-    MulOvf = "mul_ovf", "OverflowError", true;
-    FloorDivOvf = "floordiv_ovf", "ZeroDivisionError OverflowError", true;
-    DivOvf = "div_ovf", "ZeroDivisionError OverflowError", true;
-    ModOvf = "mod_ovf", "ZeroDivisionError OverflowError", true;
-    LShiftOvf = "lshift_ovf", "ValueError OverflowError", true;
-    NewList = "newlist", "", false;
-    NewDict = "newdict", "", false;
-    NewTuple = "newtuple", "", true;
-    NewSlice = "newslice", "", true;
-    Iter = "iter", "", false;
-    Next = "next", "StopIteration *", false;
-    SimpleCall = "simple_call", "*", false;
-    CallArgs = "call_args", "*", false;
-    Hint = "hint", "", false;
-    SameAs = "same_as", "", true;
-    Yield = "yield_", "", false;
+    Is = "is_", [], true;
+    Type = "type", [], true;
+    IsSubtype = "issubtype", [], true;
+    IsInstance = "isinstance", [], true;
+    Id = "id", [], true;
+    Repr = "repr", [], true;
+    Str = "str", [], true;
+    Unicode = "unicode", [], true;
+    Len = "len", [], true;
+    Hash = "hash", [], true;
+    GetAttr = "getattr", [], true;
+    SetAttr = "setattr", [], false;
+    DelAttr = "delattr", [], false;
+    GetItem = "getitem", [IndexError, KeyError, Exception], true;
+    SetItem = "setitem", [IndexError, KeyError, Exception], false;
+    DelItem = "delitem", [IndexError, KeyError, Exception], false;
+    GetSlice = "getslice", [], true;
+    SetSlice = "setslice", [], false;
+    DelSlice = "delslice", [], false;
+    Pos = "pos", [], true;
+    Neg = "neg", [], true;
+    Bool = "bool", [], true;
+    Abs = "abs", [], true;
+    Hex = "hex", [], true;
+    Oct = "oct", [], true;
+    Ord = "ord", [], true;
+    Chr = "chr", [], true;
+    Int = "int", [], true;
+    Float = "float", [], true;
+    Long = "long", [], true;
+    Invert = "invert", [], true;
+    Add = "add", [], true;
+    Sub = "sub", [], true;
+    Mul = "mul", [], true;
+    TrueDiv = "truediv", [ZeroDivisionError, OverflowError], true;
+    FloorDiv = "floordiv", [ZeroDivisionError], true;
+    Div = "div", [ZeroDivisionError], true;
+    Mod = "mod", [ZeroDivisionError], true;
+    DivMod = "divmod", [ZeroDivisionError, OverflowError], true;
+    Pow = "pow", [ZeroDivisionError, ValueError, OverflowError], true;
+    LShift = "lshift", [ValueError], true;
+    RShift = "rshift", [ValueError], true;
+    And = "and_", [], true;
+    Or = "or_", [], true;
+    Xor = "xor", [], true;
+    InplaceAdd = "inplace_add", [OverflowError], false;
+    InplaceSub = "inplace_sub", [OverflowError], false;
+    InplaceMul = "inplace_mul", [OverflowError], false;
+    InplaceTrueDiv = "inplace_truediv", [ZeroDivisionError, OverflowError], false;
+    InplaceFloorDiv = "inplace_floordiv", [ZeroDivisionError, OverflowError], false;
+    InplaceDiv = "inplace_div", [ZeroDivisionError, OverflowError], false;
+    InplaceMod = "inplace_mod", [ZeroDivisionError, OverflowError], false;
+    InplacePow = "inplace_pow", [ZeroDivisionError, ValueError, OverflowError], false;
+    InplaceLShift = "inplace_lshift", [ValueError, OverflowError], false;
+    InplaceRShift = "inplace_rshift", [ValueError], false;
+    InplaceAnd = "inplace_and", [], false;
+    InplaceOr = "inplace_or", [], false;
+    InplaceXor = "inplace_xor", [], false;
+    Lt = "lt", [], true;
+    Le = "le", [], true;
+    Eq = "eq", [], true;
+    Ne = "ne", [], true;
+    Gt = "gt", [], true;
+    Ge = "ge", [], true;
+    Cmp = "cmp", [], true;
+    Contains = "contains", [Exception], true;
+    NegOvf = "neg_ovf", [OverflowError], true;
+    AbsOvf = "abs_ovf", [OverflowError], true;
+    AddOvf = "add_ovf", [OverflowError], true;
+    SubOvf = "sub_ovf", [OverflowError], true;
+    MulOvf = "mul_ovf", [OverflowError], true;
+    FloorDivOvf = "floordiv_ovf", [ZeroDivisionError, OverflowError], true;
+    DivOvf = "div_ovf", [ZeroDivisionError, OverflowError], true;
+    ModOvf = "mod_ovf", [ZeroDivisionError, OverflowError], true;
+    LShiftOvf = "lshift_ovf", [ValueError, OverflowError], true;
+    NewList = "newlist", [], false;
+    NewDict = "newdict", [], false;
+    NewTuple = "newtuple", [], true;
+    NewSlice = "newslice", [], true;
+    Iter = "iter", [], false;
+    Next = "next", [StopIteration, RuntimeError], false;
+    SimpleCall = "simple_call", [Exception], false;
+    CallArgs = "call_args", [Exception], false;
+    Hint = "hint", [], false;
+    SameAs = "same_as", [], true;
+    Yield = "yield_", [], false;
 }
 
 impl HlOp {

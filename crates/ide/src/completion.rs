@@ -16,6 +16,7 @@ use taipan_base::{File, SHIPPED, Span};
 use taipan_driver::Database;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, image};
+use taipan_language::{BuilderMethod, DictMethod, Exc, ListMethod, TextMethod};
 use taipan_syntax::Expr;
 
 use crate::hover::{Hover, doc_text, hover};
@@ -317,6 +318,8 @@ fn variables(r: &Resolver<'_>, file: File, index: &FileIndex, offset: u32) -> Ve
     }
     let word = |kind| move |name: &&str| Completion::new(name, kind, None);
     out.extend(BUILTINS.iter().map(word(CompletionKind::Builtin)));
+    let exceptions = Exc::ALL.iter().filter(|e| e.base() != Some(Exc::Warning));
+    out.extend(exceptions.map(|e| Completion::new(e.name(), CompletionKind::Builtin, None)));
     out.extend(KEYWORDS.iter().map(word(CompletionKind::Keyword)));
     out
 }
@@ -328,7 +331,7 @@ const KEYWORDS: &[&str] = &[
     "print", "raise", "return", "try", "while", "with",
 ];
 
-/// Builtin functions and constants that RPython programs use.
+/// Builtin functions, types and constants that RPython programs use.
 const BUILTINS: &[&str] = &[
     "None",
     "True",
@@ -364,21 +367,6 @@ const BUILTINS: &[&str] = &[
     "unicode",
     "xrange",
     "zip",
-    "AssertionError",
-    "AttributeError",
-    "Exception",
-    "IOError",
-    "IndexError",
-    "KeyError",
-    "MemoryError",
-    "NotImplementedError",
-    "OSError",
-    "OverflowError",
-    "RuntimeError",
-    "StopIteration",
-    "TypeError",
-    "ValueError",
-    "ZeroDivisionError",
 ];
 
 /// A kind of values that has methods of its own.
@@ -404,57 +392,25 @@ impl BuiltinKind {
         })
     }
 
-    fn methods(self) -> &'static [&'static str] {
-        match self {
-            BuiltinKind::List => &[
-                "append", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort",
-            ],
-            BuiltinKind::Dict => &[
-                "clear",
-                "copy",
-                "get",
-                "items",
-                "iteritems",
-                "iterkeys",
-                "itervalues",
-                "keys",
-                "pop",
-                "popitem",
-                "setdefault",
-                "update",
-                "values",
-            ],
-            BuiltinKind::Str => &[
-                "count",
-                "decode",
-                "encode",
-                "endswith",
-                "find",
-                "isalnum",
-                "isalpha",
-                "isdigit",
-                "join",
-                "lower",
-                "lstrip",
-                "replace",
-                "rfind",
-                "rsplit",
-                "rstrip",
-                "split",
-                "splitlines",
-                "startswith",
-                "strip",
-                "upper",
-            ],
-            BuiltinKind::Builder => &[
-                "append",
-                "append_charpsize",
-                "append_multiple_char",
-                "append_slice",
-                "build",
-                "getlength",
-            ],
-        }
+    /// The methods that RPython has, sorted by name.
+    fn methods(self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = match self {
+            BuiltinKind::List => {
+                let all = ListMethod::ALL.iter().filter(|m| !m.is_refused());
+                all.map(|m| m.name()).collect()
+            }
+            BuiltinKind::Dict => {
+                let all = DictMethod::ALL.iter().filter(|m| m.is_written());
+                all.map(|m| m.name()).collect()
+            }
+            BuiltinKind::Str => {
+                let all = TextMethod::ALL.iter().filter(|m| !m.is_refused());
+                all.map(|m| m.name()).collect()
+            }
+            BuiltinKind::Builder => BuilderMethod::NAMES.to_vec(),
+        };
+        names.sort_unstable();
+        names
     }
 }
 

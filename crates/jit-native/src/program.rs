@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
 };
@@ -40,12 +41,12 @@ impl Program for Running<'_> {
         self.program.struct_body(s)
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.program.exception_vtable(name)
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        self.program.exception_vtable(exception)
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.program.exception_instance(name)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        self.program.exception_instance(exception)
     }
 
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {

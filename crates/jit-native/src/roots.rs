@@ -3,17 +3,18 @@
 use rustc_hash::FxHashSet;
 use taipan_codegen::SymbolRef;
 use taipan_jit::engine::References;
+use taipan_language::Exc;
 use taipan_lltype::{FuncKind, FuncSym, LLConst, Program};
 
 /// The exception that residual code raises once the compiler has given up.
-pub(crate) const GIVEN_UP: &str = "RuntimeError";
+pub(crate) const GIVEN_UP: Exc = Exc::RuntimeError;
 
 /// What an image must contain besides the program itself.
 pub fn roots(references: &References, program: &dyn Program) -> Vec<SymbolRef> {
     let mut out = vec![
         SymbolRef::Static(program.exception_vtable(GIVEN_UP)),
         SymbolRef::Static(program.exception_instance(GIVEN_UP)),
-        SymbolRef::Static(program.exception_vtable("OverflowError")),
+        SymbolRef::Static(program.exception_vtable(Exc::OverflowError)),
     ];
     let external = |f: &FuncSym| matches!(f.kind(), FuncKind::External { .. });
     for f in references.functions().filter(|f| !external(f)) {

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_jit::engine::{References, function_of};
 use taipan_jit::{DriverInfo, FunctionHints, JitProgram, OwnTouches, TouchTable, TsGraph};
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
     TypeKind,
@@ -15,7 +16,7 @@ use taipan_transform::Effects;
 use crate::program::CallEffects;
 
 /// The exceptions that compiled code raises by itself.
-const EXCEPTIONS: [&str; 2] = ["OverflowError", "RuntimeError"];
+const EXCEPTIONS: [Exc; 2] = [Exc::OverflowError, Exc::RuntimeError];
 
 /// What is known of a function that compiled code may call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -58,12 +59,8 @@ impl JitTables {
         types.extend(&references.types);
         types.extend(references.consts.iter().map(|c| c.ty()));
         types.extend(functions.iter().map(|(f, _)| f.ptr_type()));
-        let exceptions = EXCEPTIONS.map(|name| {
-            (
-                program.exception_vtable(name),
-                program.exception_instance(name),
-            )
-        });
+        let exceptions =
+            EXCEPTIONS.map(|e| (program.exception_vtable(e), program.exception_instance(e)));
         let tables = JitTables {
             drivers,
             graphs,
@@ -132,8 +129,8 @@ impl Tabled {
         }
     }
 
-    fn exception(&self, name: &str) -> &(StaticSym, StaticSym) {
-        let at = EXCEPTIONS.iter().position(|e| *e == name).unwrap_or(1);
+    fn exception(&self, exception: Exc) -> &(StaticSym, StaticSym) {
+        let at = EXCEPTIONS.iter().position(|e| *e == exception).unwrap_or(1);
         &self.exceptions[at]
     }
 }
@@ -165,12 +162,12 @@ impl Program for Tabled {
         self.bodies.get(s).cloned().unwrap_or_default()
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.exception(name).0.clone()
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        self.exception(exception).0.clone()
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.exception(name).1.clone()
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        self.exception(exception).1.clone()
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
+use taipan_language::Exc;
 use taipan_llinterp::{CallHook, Fault, HostCall, LLError, LLInterpreter};
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, LLValue, Memory, Program,
@@ -84,12 +85,12 @@ impl Program for WithJit<'_> {
         self.program.struct_body(s)
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        self.program.exception_vtable(name)
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        self.program.exception_vtable(exception)
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        self.program.exception_instance(name)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        self.program.exception_instance(exception)
     }
 
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {

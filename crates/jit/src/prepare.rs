@@ -6,6 +6,7 @@
 //! The interpreter's stack checks go as well; residual code has its own.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup};
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, Program,
     StaticSym, is_index_check,
@@ -81,7 +82,7 @@ fn assert_pointers(operations: &mut [Operation<LowLevel>]) {
 /// block2: exc_set(AssertionError), return
 /// ```
 pub(crate) fn remove_assertions(g: &mut LLGraph, program: &dyn Program) {
-    let failed = program.exception_instance("AssertionError");
+    let failed = program.exception_instance(Exc::AssertionError);
     let fails: Vec<bool> = (0..g.blocks.len())
         .map(|i| raises_only(g, BlockId(i as u32), &failed))
         .collect();

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, VarId};
+use taipan_language::Exc;
 use taipan_lltype::{
     CodePlace, FuncKind, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp,
     TypeKind,
@@ -534,7 +535,7 @@ impl<'p> Specializer<'p> {
                         self.follow(world, &mut state, graph, ok);
                     }
                     Val::Red(_) => {
-                        let class = self.program.exception_vtable("OverflowError");
+                        let class = self.program.exception_vtable(Exc::OverflowError);
                         let class = LLConst::data(class, OBJECT_VTABLE.ptr());
                         let (at_ok, at_raised) = self.residual.overflow(state.at, &class);
                         if self.splits_lazily(&state) {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::Operation;
+use taipan_language::Exc;
 use taipan_lltype::{
     Addr, CodePlace, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue,
     LowLevel, Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf,
@@ -131,7 +132,7 @@ pub struct LLInterpreter<'p> {
     pub(crate) exc: (Addr, Addr),
     /// Finalizers are being called: a collection meanwhile calls no more of them.
     pub(crate) finalizing: bool,
-    exceptions: FxHashMap<&'static str, (Addr, Addr)>,
+    exceptions: FxHashMap<Exc, (Addr, Addr)>,
     thread_locals: FxHashMap<u64, u64>,
     ticks: u64,
 }
@@ -298,12 +299,12 @@ impl<'p> LLInterpreter<'p> {
         Ok(callee)
     }
 
-    fn exception(&mut self, name: &'static str) -> Stop {
+    fn exception(&mut self, exception: Exc) -> Stop {
         let heap = &mut self.heap;
-        let (etype, evalue) = *self.exceptions.entry(name).or_insert_with(|| {
+        let (etype, evalue) = *self.exceptions.entry(exception).or_insert_with(|| {
             let program = heap.program();
-            let vtable = program.exception_vtable(name);
-            let instance = program.exception_instance(name);
+            let vtable = program.exception_vtable(exception);
+            let instance = program.exception_instance(exception);
             (heap.static_addr(&vtable), heap.static_addr(&instance))
         });
         Stop::Raise(etype, evalue)
@@ -481,7 +482,7 @@ impl<'p> LLInterpreter<'p> {
                 }
                 Inst::Ovf { op, a, b, dst } => match eval_ovf(op, get!(a) as i64, get!(b) as i64) {
                     Some(v) => set!(dst, v as u64),
-                    None => check!(Err(self.exception("OverflowError"))),
+                    None => check!(Err(self.exception(Exc::OverflowError))),
                 },
                 Inst::Between { a, b, c, dst } => {
                     let [a, b, c] = [get!(a) as i64, get!(b) as i64, get!(c) as i64];
@@ -577,7 +578,9 @@ impl<'p> LLInterpreter<'p> {
                     }
                     match self.heap.malloc(ty, length, zero) {
                         Ok(a) => set!(dst, a),
-                        Err(HeapError::OutOfMemory) => check!(Err(self.exception("MemoryError"))),
+                        Err(HeapError::OutOfMemory) => {
+                            check!(Err(self.exception(Exc::MemoryError)))
+                        }
                         Err(e) => check!(Err(e)),
                     }
                 }
@@ -719,7 +722,7 @@ impl<'p> LLInterpreter<'p> {
         match &*callee {
             Callee::Graph(target) => {
                 if self.frames.len() >= self.max_depth {
-                    return Err(self.exception("RuntimeError"));
+                    return Err(self.exception(Exc::RuntimeError));
                 }
                 self.burn()?;
                 let new_base = self.regs.len();

@@ -10,6 +10,7 @@ use crate::{
     FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, PlainOp, StaticSym, StructBody,
     StructId, StructType, VoidConst,
 };
+use taipan_language::Exc;
 
 /// Resolves the names in low-level graphs. The driver implements it over queries;
 /// tests over tables.
@@ -29,12 +30,12 @@ pub trait Program {
         s.known_body().unwrap_or_else(|| self.struct_body(&s.id))
     }
 
-    /// The vtable of a builtin exception class by name (`OverflowError`), for
+    /// The vtable of a builtin exception class, for
     /// operations and transforms that raise by themselves.
-    fn exception_vtable(&self, name: &str) -> StaticSym;
+    fn exception_vtable(&self, exception: Exc) -> StaticSym;
 
-    /// A prebuilt instance of a builtin exception class by name.
-    fn exception_instance(&self, name: &str) -> StaticSym;
+    /// A prebuilt instance of a builtin exception class.
+    fn exception_instance(&self, exception: Exc) -> StaticSym;
 
     /// What runs when an object of this GC container type dies (RPython: the
     /// destructor attached to the runtime type information, from `__del__`). It takes
@@ -102,11 +103,11 @@ impl Program for NoProgram {
         Arc::default()
     }
 
-    fn exception_vtable(&self, _: &str) -> StaticSym {
+    fn exception_vtable(&self, _: Exc) -> StaticSym {
         StaticSym::ObjectVtable
     }
 
-    fn exception_instance(&self, _: &str) -> StaticSym {
+    fn exception_instance(&self, _: Exc) -> StaticSym {
         StaticSym::ObjectVtable
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     Field, FuncSym, LLConst, LLGraph, LLType, LowLevel, OBJECT, OBJECT_VTABLE, Program, STR,
     StaticData, StaticSym, StaticValue, StructBody, StructId, StructType, TypeKind,
 };
+use taipan_language::Exc;
 
 /// Exception classes of every [`TableProgram`]: name, index of the base, and end of the
 /// subclass range, which starts at the index. Object ids are the indexes plus
@@ -164,11 +165,11 @@ impl Program for TableProgram {
         Arc::new(body)
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        StaticSym::Vtable(class_id(name))
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        StaticSym::Vtable(class_id(exception.name()))
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        StaticSym::Object(class_id(name), *OBJECT)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        StaticSym::Object(class_id(exception.name()), *OBJECT)
     }
 }

@@ -10,11 +10,13 @@ use taipan_annotator::{
 };
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncKind, FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, PlainOp,
     VoidConst,
 };
 
+use crate::exceptions::exception_id;
 use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::{ClassesPbcRepr, ErasedRepr, FunctionsPbcRepr, InstanceRepr, rtype_erase};
 use crate::{Hop, RType, RTyper, Repr, Typed, TyperError, containers, queries, synth};
@@ -359,7 +361,7 @@ fn instantiate_one(hop: &Hop<'_>, class: ObjId, init: Option<Target>, args: &[Ar
 fn environment_error_init(hop: &Hop<'_>, r: &InstanceRepr, v: &LLOperand) -> Typed<()> {
     let rt = hop.rt;
     let Some(class) = r.class else { return Ok(()) };
-    if !rt.is_subclass(class, rt.builtin_class("EnvironmentError")) {
+    if !rt.is_subclass(class, exception_id(Exc::EnvironmentError)) {
         return Ok(());
     }
     let names: &[&str] = match hop.nb_args() {

@@ -10,78 +10,34 @@ use taipan_annotator::{Roots, SomeKind, SomeValue};
 use taipan_base::Db;
 use taipan_graph::{IntKind, ObjId};
 use taipan_interp::named_id;
+use taipan_language::Exc;
 
 use crate::Universe;
 use crate::queries::{ClassKey, class_base, class_name};
 
-/// A builtin exception class.
-#[derive(Debug)]
-pub(crate) struct BuiltinException {
-    pub(crate) name: &'static str,
-    pub(crate) base: Option<&'static str>,
+/// The builtin exception classes of RPython, at the top of which is `Exception`.
+fn exceptions() -> impl Iterator<Item = Exc> {
+    let all = Exc::ALL.iter().copied();
+    all.filter(|e| *e != Exc::BaseException)
 }
 
-macro_rules! exceptions {
-    ($($name:literal: $base:expr;)*) => {
-        /// Bases before derived classes. `Exception` is at the top, as in RPython.
-        static EXCEPTIONS: &[BuiltinException] =
-            &[$(BuiltinException { name: $name, base: $base },)*];
-    };
-}
-
-exceptions! {
-    "Exception": None;
-    "StandardError": Some("Exception");
-    "StopIteration": Some("Exception");
-    "Warning": Some("Exception");
-    "SystemExit": Some("Exception");
-    "KeyboardInterrupt": Some("Exception");
-    "GeneratorExit": Some("Exception");
-    "ArithmeticError": Some("StandardError");
-    "FloatingPointError": Some("ArithmeticError");
-    "OverflowError": Some("ArithmeticError");
-    "ZeroDivisionError": Some("ArithmeticError");
-    "AssertionError": Some("StandardError");
-    "AttributeError": Some("StandardError");
-    "EOFError": Some("StandardError");
-    "EnvironmentError": Some("StandardError");
-    "IOError": Some("EnvironmentError");
-    "OSError": Some("EnvironmentError");
-    "ImportError": Some("StandardError");
-    "LookupError": Some("StandardError");
-    "IndexError": Some("LookupError");
-    "KeyError": Some("LookupError");
-    "MemoryError": Some("StandardError");
-    "NameError": Some("StandardError");
-    "UnboundLocalError": Some("NameError");
-    "ReferenceError": Some("StandardError");
-    "RuntimeError": Some("StandardError");
-    "NotImplementedError": Some("RuntimeError");
-    "SyntaxError": Some("StandardError");
-    "SystemError": Some("StandardError");
-    "TypeError": Some("StandardError");
-    "ValueError": Some("StandardError");
-    "UnicodeError": Some("ValueError");
-    "UnicodeDecodeError": Some("UnicodeError");
-    "UnicodeEncodeError": Some("UnicodeError");
+/// The id of a builtin exception class.
+pub(crate) fn exception_id(e: Exc) -> ObjId {
+    named_id(e.qualified())
 }
 
 /// The builtin exception class of that id.
-pub(crate) fn builtin_exception(class: ObjId) -> Option<&'static BuiltinException> {
+pub(crate) fn builtin_exception(class: ObjId) -> Option<Exc> {
     use std::sync::LazyLock;
-    static TABLE: LazyLock<FxHashMap<ObjId, usize>> = LazyLock::new(|| {
-        let entries = EXCEPTIONS.iter().enumerate();
-        entries
-            .map(|(i, e)| (named_id(&format!("exceptions.{}", e.name)), i))
-            .collect()
-    });
-    TABLE.get(&class).map(|i| &EXCEPTIONS[*i])
+    static TABLE: LazyLock<FxHashMap<ObjId, Exc>> =
+        LazyLock::new(|| exceptions().map(|e| (exception_id(e), e)).collect());
+    TABLE.get(&class).copied()
 }
 
 /// Attributes that instances of a builtin exception class have without ever being
 /// assigned.
 pub(crate) fn forced_attributes(class: ObjId) -> Vec<(&'static str, SomeValue)> {
-    if builtin_exception(class).is_none_or(|e| e.name != "EnvironmentError") {
+    if builtin_exception(class) != Some(Exc::EnvironmentError) {
         return vec![];
     }
     let value = |kind| SomeValue { kind, const_: None };
@@ -119,8 +75,8 @@ fn number_classes(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
 fn ranges(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
     let universe = Universe::User(roots);
     let mut classes: Vec<ObjId> = taipan_annotator::classes_of(db, roots).to_vec();
-    for e in EXCEPTIONS {
-        let id = named_id(&format!("exceptions.{}", e.name));
+    for e in exceptions() {
+        let id = exception_id(e);
         if !classes.contains(&id) {
             classes.push(id);
         }

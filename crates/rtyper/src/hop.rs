@@ -2,8 +2,10 @@
 
 use taipan_annotator::{CallInfo, SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
+use taipan_language::Exc;
 use taipan_lltype::{LLConst, LLOp, LLOperand, LLType, VoidConst};
 
+use crate::exceptions::exception_id;
 use crate::llops::Raising;
 use crate::{LLOps, RTyper, Repr, Typed, TyperError};
 
@@ -191,9 +193,20 @@ impl<'a> Hop<'a> {
         self.args_r.swap(0, 1);
     }
 
+    /// Before the operation that raises these, if there are any, and nothing else.
+    pub fn raises_implicitly(&self, exceptions: &[Exc]) -> Typed<()> {
+        if exceptions.is_empty() {
+            return self.exception_cannot_occur();
+        }
+        for e in exceptions {
+            self.has_implicit_exception(*e)?;
+        }
+        self.exception_is_here()
+    }
+
     /// Whether the graph catches this builtin exception here, so that the operation
     /// has to check for it. To be asked before [`Hop::exception_is_here`].
-    pub fn has_implicit_exception(&self, name: &str) -> Typed<bool> {
+    pub fn has_implicit_exception(&self, exception: Exc) -> Typed<bool> {
         if self.llops.raising() != Raising::Unknown {
             return Err(TyperError::internal(
                 "already generated the operation that raises",
@@ -202,7 +215,7 @@ impl<'a> Hop<'a> {
         if self.exceptionlinks.is_empty() {
             return Ok(false);
         }
-        let exc = self.rt.builtin_class(name);
+        let exc = exception_id(exception);
         let mut result = false;
         let mut checked = self.llops.implicit_checked().borrow_mut();
         let checked = checked.get_or_insert_with(Vec::new);

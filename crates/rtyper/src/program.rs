@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use taipan_annotator::{Class, Roots};
 use taipan_base::{Db, Diagnostic};
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
     TypeKind, VOID,
 };
 
+use crate::exceptions::exception_id;
 use crate::queries::{
     LayoutKey, StaticKey, destructor, func_key, rtyped_graph, static_data, struct_body,
 };
@@ -43,12 +45,6 @@ impl<'db> RtypedProgram<'db> {
         if !errors.contains(d) {
             errors.push(d.clone());
         }
-    }
-
-    fn class(&self, name: &str) -> (RTyper<'db>, taipan_graph::ObjId) {
-        let rt = RTyper::new(self.db, Universe::User(self.roots));
-        let class = rt.builtin_class(name);
-        (rt, class)
     }
 }
 
@@ -103,12 +99,12 @@ impl Program for RtypedProgram<'_> {
         }
     }
 
-    fn exception_vtable(&self, name: &str) -> StaticSym {
-        StaticSym::Vtable(self.class(name).1)
+    fn exception_vtable(&self, exception: Exc) -> StaticSym {
+        StaticSym::Vtable(exception_id(exception))
     }
 
-    fn exception_instance(&self, name: &str) -> StaticSym {
-        let (rt, class) = self.class(name);
-        crate::statics::standard_instance_sym(&rt, class)
+    fn exception_instance(&self, exception: Exc) -> StaticSym {
+        let rt = RTyper::new(self.db, Universe::User(self.roots));
+        crate::statics::standard_instance_sym(&rt, exception_id(exception))
     }
 }

@@ -11,12 +11,14 @@ use taipan_annotator::{
 };
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ModuleName, Name, Names, ObjData, Object, module_named, named_id};
+use taipan_interp::{ModuleName, Name, Names, ObjData, Object, module_named};
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLType, StructBody, StructId, StructType,
     TypeKind, VoidConst, forward_body,
 };
 
+use crate::exceptions::exception_id;
 use crate::queries::{self, ClassAttr, DefaultField};
 use crate::reprs::{
     AdtMethRepr, BuiltinMethodRepr, ErasedRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, PtrRepr,
@@ -262,11 +264,6 @@ impl<'a> RTyper<'a> {
 
     // ---- classes ----
 
-    /// The id of a builtin class, by its name without module (`IndexError`).
-    pub fn builtin_class(&self, name: &str) -> ObjId {
-        named_id(&format!("exceptions.{name}"))
-    }
-
     /// The key of a class in this universe. Helpers know builtin exceptions only.
     pub(crate) fn class_key(&self, class: ObjId) -> queries::ClassKey {
         queries::ClassKey::new(self.db, self.universe, class)
@@ -356,7 +353,7 @@ impl<'a> RTyper<'a> {
 
     /// Whether a class is an exception class.
     pub(crate) fn is_exception(&self, class: ObjId) -> bool {
-        let above = ["Exception", "BaseException"].map(|n| self.builtin_class(n));
+        let above = [Exc::Exception, Exc::BaseException].map(exception_id);
         self.bases(class).any(|c| above.contains(&c))
             || exceptions::builtin_exception(class).is_some()
     }

@@ -24,11 +24,13 @@ use taipan_graph::{
     Operand, Operation, VarId,
 };
 use taipan_interp::{ObjData, Object};
+use taipan_language::Exc;
 use taipan_lltype::{
     HelperArg, LLConst, LLGraph, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym,
     VOID, VoidConst,
 };
 
+use crate::exceptions::exception_id;
 use crate::hop::{ArgValue, InteriorValue, cvoid};
 use crate::llops::{Raising, Vars};
 use crate::reprs::InstanceRepr;
@@ -324,7 +326,7 @@ impl<'a> Specializer<'a> {
 
     /// Which operation of a block makes an AssertionError, if one does.
     fn makes_assertion_error(&self, b: BlockId) -> Option<usize> {
-        let class = Operand::Const(Const::Obj(self.rt.builtin_class("AssertionError")));
+        let class = Operand::Const(Const::Obj(exception_id(Exc::AssertionError)));
         let operations = &self.graph.block(b).operations;
         let makes = |op: &Operation<HighLevel>| {
             op.op == HlOp::SimpleCall && op.args.first() == Some(&class)
@@ -679,7 +681,7 @@ impl<'a> Specializer<'a> {
 
     /// A link for control that never comes: raises AssertionError.
     fn unreachable_link(&self) -> Link<LowLevel> {
-        let class = self.rt.builtin_class("AssertionError");
+        let class = exception_id(Exc::AssertionError);
         let args = vec![
             Operand::Const(LLConst::data(StaticSym::Vtable(class), exception_type())),
             Operand::Const(crate::statics::standard_instance(self.rt, class)),

@@ -6,11 +6,13 @@ use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::Db;
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operand};
 use taipan_interp::ObjData;
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, FuncKind, FuncSym, FuncType, GCREF, HelperArg, LLConst, LLGraph, LLOperand, LLType,
     NumFamily, NumOp, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym, TypeKind, VoidConst,
 };
 
+use crate::exceptions::exception_id;
 use crate::hop::cfield;
 use crate::llops::Vars;
 use crate::reprs::{InstanceRepr, attr_family, points_to_frozen};
@@ -214,8 +216,8 @@ fn of_arguments(
     Ok(g)
 }
 
-fn raise(rt: &RTyper<'_>, g: &LLGraph, name: &str) -> Link<taipan_lltype::LowLevel> {
-    let class = rt.builtin_class(name);
+fn raise(rt: &RTyper<'_>, g: &LLGraph, exception: Exc) -> Link<taipan_lltype::LowLevel> {
+    let class = exception_id(exception);
     let vtable = LLConst::data(StaticSym::Vtable(class), exception_type());
     let value = crate::statics::standard_instance(rt, class);
     Link::new(
@@ -226,7 +228,7 @@ fn raise(rt: &RTyper<'_>, g: &LLGraph, name: &str) -> Link<taipan_lltype::LowLev
 
 fn never_called(rt: &RTyper<'_>, sym: &FuncSym) -> LLGraph {
     let mut g = new_graph(sym);
-    let link = raise(rt, &g, "AssertionError");
+    let link = raise(rt, &g, Exc::AssertionError);
     let start = g.startblock;
     g.block_mut(start).exits = vec![link];
     g
@@ -350,7 +352,7 @@ fn memo(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<LLGraph> {
         ];
         block = next;
     }
-    let link = raise(rt, &g, "AssertionError");
+    let link = raise(rt, &g, Exc::AssertionError);
     g.block_mut(block).exits = vec![link];
     Ok(g)
 }

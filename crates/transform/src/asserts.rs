@@ -9,13 +9,14 @@
 //! The condition is taken to hold: what only led to the failure goes.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, cleanup};
+use taipan_language::Exc;
 use taipan_lltype::{LLGraph, Program};
 
 use crate::calls::vtable;
 
 /// Removes the failing ways of assertions.
 pub(crate) fn remove_asserts(g: &mut LLGraph, program: &dyn Program) {
-    let class = program.exception_vtable("AssertionError");
+    let class = program.exception_vtable(Exc::AssertionError);
     let mut failing = vec![false; g.blocks.len()];
     let mut changed = false;
     // Successors first: a block that only leads to a failure fails too.

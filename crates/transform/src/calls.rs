@@ -1,6 +1,7 @@
 //! What operations call, and what that may do.
 
 use taipan_graph::Operation;
+use taipan_language::Exc;
 use taipan_lltype::{
     FuncKind, FuncSym, GC, LLConst, LLOp, LLOperand, LowLevel, PlainOp, Program, RAISE, StaticSym,
     StructId, TypeKind, VoidConst,
@@ -162,5 +163,5 @@ pub(crate) fn is_subclass(class: &StaticSym, of: &StaticSym, program: &dyn Progr
 
 /// Whether an exception link with this case catches everything.
 pub(crate) fn catches_all(case: &LLConst, program: &dyn Program) -> bool {
-    vtable(case).is_some_and(|v| is_subclass(&program.exception_vtable("Exception"), v, program))
+    vtable(case).is_some_and(|v| is_subclass(&program.exception_vtable(Exc::Exception), v, program))
 }

@@ -26,6 +26,7 @@
 use taipan_graph::{
     BlockId, Dominators, ExitCase, ExitSwitch, Link, eliminate_empty_blocks, find_loops, ssa_to_ssi,
 };
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, StaticSym, VOID,
 };
@@ -230,8 +231,8 @@ impl Transformer<'_> {
     /// The two exits of a block that ends in an overflow check.
     fn overflow(&mut self, b: BlockId, rest: Link<LowLevel>, handlers: &[Link<LowLevel>], at: u32) {
         let program = self.s.program();
-        let class = program.exception_vtable("OverflowError");
-        let instance = program.exception_instance("OverflowError");
+        let class = program.exception_vtable(Exc::OverflowError);
+        let instance = program.exception_instance(Exc::OverflowError);
         let caught = handlers.iter().find(|h| match &h.case {
             ExitCase::Exception(c) => vtable(c).is_some_and(|v| is_subclass(&class, v, program)),
             _ => false,
@@ -330,10 +331,10 @@ impl Transformer<'_> {
         let program = self.s.program();
         let static_ = |s: StaticSym, ty| constant(LLConst::data(s, ty));
         let etype = static_(
-            program.exception_vtable("RuntimeError"),
+            program.exception_vtable(Exc::RuntimeError),
             OBJECT_VTABLE.ptr(),
         );
-        let evalue = static_(program.exception_instance("RuntimeError"), OBJECT.ptr());
+        let evalue = static_(program.exception_instance(Exc::RuntimeError), OBJECT.ptr());
         let out = self.raise(etype, evalue, 0);
         let (no, yes) = (Link::new(rest, Vec::new()), Link::new(out, Vec::new()));
         branch(&mut self.g, start, used_up, no, yes);

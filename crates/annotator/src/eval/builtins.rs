@@ -7,173 +7,19 @@ use taipan_flow::FAILED_IMPORT;
 use taipan_graph::{Const, IntKind};
 use taipan_interp::ObjData;
 use taipan_interp::constants::{float_of, has_attribute, int_of};
+use taipan_language::KnownFunction;
 use taipan_prelude::{Kind, function};
 
 use super::args::Arguments;
 use super::{Cx, constants};
 use crate::Desc;
 use crate::facts::Known;
-use crate::store::SlotKey;
-use crate::val::{Atom, Ints, ListFlags, Step, Val, WeakClass};
-
-/// The integer type of that name.
-pub(crate) fn int_type(name: &str) -> Option<IntKind> {
-    let (signed, bits) = match name {
-        "r_int" | "r_longlong" | "r_int64" => (true, 64),
-        "r_uint" | "r_ulonglong" | "r_uint64" => (false, 64),
-        "r_longlonglong" => (true, 128),
-        "r_ulonglonglong" => (false, 128),
-        "r_int32" => (true, 32),
-        "r_uint32" => (false, 32),
-        "r_int16" | "r_short" => (true, 16),
-        "r_uint16" | "r_ushort" => (false, 16),
-        "r_int8" | "r_signedchar" => (true, 8),
-        "r_uint8" | "r_uchar" => (false, 8),
-        _ => return None,
-    };
-    Some(IntKind { signed, bits })
-}
+use crate::val::{Atom, Step, Val, WeakClass};
 
 /// Functions and classes of the `rpython` package that annotator and RTyper know by
 /// name; their Python bodies serve import time only.
 pub fn is_known_builtin(module: &str, name: &str) -> bool {
-    let known: &[&str] = match module {
-        "rpython.rlib.rarithmetic" => {
-            if int_type(name).is_some() {
-                return true;
-            }
-            &[
-                "intmask",
-                "longlongmask",
-                "longlonglongmask",
-                "r_singlefloat",
-                "widen",
-                "ovfcheck",
-                "int_between",
-                "int_force_ge_zero",
-                "is_valid_int",
-                "uint_mul_high",
-            ]
-        }
-        "collections" => &["OrderedDict"],
-        "gc" => &["collect"],
-        "rpython.rlib.objectmodel" => &[
-            "instantiate",
-            "r_dict",
-            "r_ordereddict",
-            "we_are_translated",
-            "we_are_translated_to_c",
-            "running_on_llinterp",
-            "keepalive_until_here",
-            "free_non_gc_object",
-            "compute_hash",
-            "compute_identity_hash",
-            "compute_unique_id",
-            "current_object_addr_as_int",
-            "newlist_hint",
-            "resizelist_hint",
-            "list_get_physical_size",
-            "likely",
-            "unlikely",
-            "is_annotation_constant",
-            "prepare_dict_update",
-            "reversed_dict",
-            "iterkeys_with_hash",
-            "iteritems_with_hash",
-            "contains_with_hash",
-            "setitem_with_hash",
-            "getitem_with_hash",
-            "delitem_with_hash",
-            "delitem_if_value_is",
-            "move_to_end",
-            "revdb_flag_io_disabled",
-            "revdb_enabled",
-        ],
-        "rpython.rlib.debug" => &[
-            "ll_assert",
-            "ll_assert_not_none",
-            "debug_print",
-            "debug_start",
-            "debug_stop",
-            "have_debug_prints",
-            "have_debug_prints_for",
-            "debug_offset",
-            "debug_flush",
-            "debug_forked",
-            "check_annotation",
-            "check_not_access_directly",
-            "make_sure_not_resized",
-            "mark_dict_non_null",
-            "check_nonneg",
-            "check_regular_int",
-            "check_list_of_chars",
-            "attach_gdb",
-        ],
-        "rpython.rlib.jit" => &[
-            "hint",
-            "promote",
-            "promote_string",
-            "promote_unicode",
-            "we_are_jitted",
-            "isconstant",
-            "isvirtual",
-            "current_trace_length",
-            "jit_debug",
-            "assert_green",
-            "record_exact_class",
-            "record_exact_value",
-            "record_known_result",
-            "enter_portal_frame",
-            "leave_portal_frame",
-            "force_virtualizable",
-            "loop_unrolling_heuristic",
-            "set_param",
-            "set_param_to_default",
-        ],
-        "rpython.rlib.nonconst" => &["NonConstant"],
-        "rpython.rlib.rstring" => &[
-            "StringBuilder",
-            "UnicodeBuilder",
-            "assert_str0",
-            "check_str0",
-            "is_none_or_str",
-        ],
-        "rpython.rlib.longlong2float" => &["float2longlong", "longlong2float"],
-        "rpython.rtyper.lltypesystem.llmemory" => &[
-            "cast_adr_to_int",
-            "cast_int_to_adr",
-            "raw_malloc",
-            "raw_free",
-            "raw_memcopy",
-            "raw_memmove",
-            "raw_memclear",
-            "raw_memset",
-            "raw_malloc_usage",
-            "weakref_create",
-            "weakref_deref",
-        ],
-        "rpython.rtyper.lltypesystem.rffi" => &["make", "CArray", "CArrayPtr"],
-        "rpython.rlib.rgc" => &[
-            "collect",
-            "can_move",
-            "ll_for_resizable_list",
-            "resizable_list_supporting_raw_ptr",
-        ],
-        "rpython.rtyper.annlowlevel" => &[
-            "llstr",
-            "hlstr",
-            "llunicode",
-            "hlunicode",
-            "cast_instance_to_base_ptr",
-            "cast_base_ptr_to_instance",
-            "cast_instance_to_gcref",
-            "cast_gcref_to_instance",
-            "checked_cast_gcref_to_instance",
-            "llhelper",
-        ],
-        _ => return function(&format!("{module}.{name}")).is_some(),
-    };
-    known.contains(&name) || function(&format!("{module}.{name}")).is_some()
+    KnownFunction::named(module, name).is_some() || function(&format!("{module}.{name}")).is_some()
 }
 
 /// Attributes of all functions and all classes.
@@ -189,25 +35,20 @@ const EVERYWHERE: [&str; 6] = [
 impl Cx<'_> {
     /// Calls a builtin. Bottom where an argument is not there yet.
     pub(super) fn call_builtin(&mut self, name: &str, args: Arguments) -> Known<Val> {
-        let name = name
-            .strip_prefix("rpython.rtyper.lltypesystem.")
-            .unwrap_or(name);
         if args.positional.iter().any(|(_, v)| v.is_bottom()) {
             return Ok(Val::default());
         }
+        if let Some(f) = KnownFunction::qualified(name) {
+            return self.call_known(f, &args);
+        }
+        let name = name
+            .strip_prefix("rpython.rtyper.lltypesystem.")
+            .unwrap_or(name);
         if let Some(v) = self.call_low_level(name, &args) {
             return Ok(v);
         }
         if let Some(short) = name.strip_prefix("__builtin__.") {
             return self.call_python_builtin(short, args);
-        }
-        if let Some(short) = name.strip_prefix("rpython.rlib.")
-            && let Some(v) = self.call_rlib(short, &args)?
-        {
-            return Ok(v);
-        }
-        if let Some(short) = name.strip_prefix("rpython.rtyper.annlowlevel.") {
-            return self.call_annlowlevel(short, &args);
         }
         if let Some(f) = function(name) {
             return Ok(self.call_helper_backed(f, &args));
@@ -216,7 +57,6 @@ impl Cx<'_> {
             "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
                 return Ok(self.make_weakref(&args.vals()));
             }
-            "gc.collect" => return Ok(Val::none()),
             FAILED_IMPORT => {
                 let vals = args.vals();
                 let mut texts = vals.iter().filter_map(Val::const_str);
@@ -224,7 +64,6 @@ impl Cx<'_> {
                 return Ok(self.problem_help("TP0227", message, texts.next()));
             }
             "_taipan.show" | "_taipan.text" => return Ok(Val::str_(false)),
-            "collections.OrderedDict" => return Ok(self.new_dict().1),
             "math.frexp" => {
                 return Ok(Val::tuple(vec![Atom::Float.into(), Val::signed()]));
             }
@@ -279,8 +118,8 @@ impl Cx<'_> {
                 );
             }
         }
-        for name in f.raises.split_whitespace() {
-            let class = taipan_interp::named_id(&format!("exceptions.{name}"));
+        for e in f.raises {
+            let class = super::exceptions::builtin_class(*e);
             if self.use_class(class).is_err() {
                 self.missing = true;
             }
@@ -478,7 +317,7 @@ impl Cx<'_> {
         })
     }
 
-    fn wrap_iterator(&mut self, variant: &'static str, of: &Val) -> Val {
+    pub(super) fn wrap_iterator(&mut self, variant: &'static str, of: &Val) -> Val {
         Atom::Iterator {
             variant,
             of: of.non_none().not_const(),
@@ -577,213 +416,8 @@ impl Cx<'_> {
         })
     }
 
-    /// Functions of rlib; the name without `rpython.rlib.`. None: no such function.
-    fn call_rlib(&mut self, name: &str, args: &Arguments) -> Known<Option<Val>> {
-        let (module, func) = name.split_once('.').unwrap_or(("", name));
-        let vals = args.vals();
-        let first = vals.first().cloned().unwrap_or_default();
-        Ok(Some(match (module, func) {
-            ("rarithmetic", "intmask" | "ovfcheck_float_to_int") => Val::signed(),
-            ("rarithmetic", "longlongmask") => Atom::Int(Ints::r_int()).into(),
-            ("rarithmetic", "longlonglongmask") => Val::int(
-                IntKind {
-                    signed: true,
-                    bits: 128,
-                },
-                false,
-            ),
-            ("rarithmetic", "ovfcheck") => first,
-            ("rarithmetic", "widen") => match first.ints() {
-                Some(i) => {
-                    let k = i.kind_or_widest();
-                    if k.bits < 64 || i.is_bool() {
-                        Val::int(IntKind::SIGNED, i.nonneg())
-                    } else {
-                        first.not_const()
-                    }
-                }
-                None => first,
-            },
-            ("rarithmetic", "int_between") => Val::bool_(),
-            ("rarithmetic", "is_valid_int") => Val::const_bool(
-                first
-                    .ints()
-                    .is_some_and(|i| i.is_bool() || i.kind().is_none_or(|k| k == IntKind::SIGNED)),
-            ),
-            ("rarithmetic", "int_force_ge_zero") => Val::nonneg(),
-            ("rarithmetic", "uint_mul_high") => Val::int(IntKind::UNSIGNED, true),
-            ("rarithmetic", "r_singlefloat") => Atom::SingleFloat.into(),
-            ("rarithmetic", t) if int_type(t).is_some() => match int_type(t) {
-                Some(k) => {
-                    let v = Val::int_like(k, !k.signed, Ints::r_int());
-                    match &first.const_ {
-                        Some(Const::Int(i)) if k != IntKind::SIGNED => {
-                            v.with_const(Some(Const::RInt(k, k.wrap(i128::from(*i)).into())))
-                        }
-                        _ => v,
-                    }
-                }
-                None => return Ok(None),
-            },
-            ("objectmodel", "instantiate") => self.instantiate_pbc(&first)?,
-            ("objectmodel", "r_dict" | "r_ordereddict") => {
-                let (site, dict) = self.new_dict();
-                if let [eq, hash, ..] = &vals[..] {
-                    let pair = Val::tuple(vec![eq.clone(), hash.clone()]).not_const();
-                    self.write(SlotKey::Custom(site), pair);
-                }
-                dict
-            }
-            ("objectmodel", "we_are_translated" | "we_are_translated_to_c") => {
-                Val::const_bool(true)
-            }
-            ("objectmodel", "running_on_llinterp" | "revdb_flag_io_disabled" | "revdb_enabled") => {
-                Val::const_bool(false)
-            }
-            ("objectmodel", "is_annotation_constant") => Val::const_bool(first.const_.is_some()),
-            (
-                "objectmodel",
-                "keepalive_until_here"
-                | "free_non_gc_object"
-                | "resizelist_hint"
-                | "prepare_dict_update",
-            ) => {
-                if func == "resizelist_hint"
-                    && let Some(Atom::List(site)) = first.single()
-                {
-                    self.resize(*site);
-                }
-                Val::none()
-            }
-            (
-                "objectmodel",
-                "compute_hash"
-                | "compute_identity_hash"
-                | "compute_unique_id"
-                | "current_object_addr_as_int",
-            ) => Val::signed(),
-            ("objectmodel", "newlist_hint") => {
-                let list = self.new_list(&[], Step::List);
-                // Room for items changes none of them.
-                if let Some(Atom::List(site)) = list.single() {
-                    let resized = true;
-                    self.list_flags(
-                        *site,
-                        ListFlags {
-                            resized,
-                            ..ListFlags::default()
-                        },
-                    );
-                }
-                list
-            }
-            ("objectmodel", "list_get_physical_size") => Val::nonneg(),
-            ("objectmodel", "likely" | "unlikely") => Val::bool_(),
-            ("objectmodel", "reversed_dict") => match first.single() {
-                Some(Atom::Dict(_)) => self.wrap_iterator("reversed", &first),
-                _ => Val::default(),
-            },
-            (
-                "objectmodel",
-                "iterkeys_with_hash"
-                | "iteritems_with_hash"
-                | "contains_with_hash"
-                | "setitem_with_hash"
-                | "getitem_with_hash"
-                | "delitem_with_hash"
-                | "delitem_if_value_is"
-                | "move_to_end",
-            ) => {
-                let mut rest = args.positional[1..].to_vec();
-                // `last=` of move_to_end() is the only parameter that callers name.
-                rest.extend(args.keywords.iter().map(|(_, s, v)| (s.clone(), v.clone())));
-                self.call_method(&first, func, Arguments::positional(rest))?
-            }
-            ("debug", "ll_assert_not_none") => first.non_none(),
-            ("debug", "make_sure_not_resized") => {
-                for a in &first.atoms {
-                    if let Atom::List(site) = a {
-                        self.never_resized(*site);
-                    }
-                }
-                first
-            }
-            ("debug", "check_annotation" | "check_not_access_directly" | "mark_dict_non_null") => {
-                first
-            }
-            ("debug", "check_nonneg") => {
-                if first.ints().is_some_and(|i| !i.nonneg()) {
-                    self.problem("TP0309", "check_nonneg(): the integer may be negative")
-                } else {
-                    Val::none()
-                }
-            }
-            ("debug", "check_regular_int" | "check_list_of_chars") => Val::none(),
-            ("debug", "have_debug_prints" | "have_debug_prints_for") => Val::bool_(),
-            ("debug", "debug_offset") => Val::signed(),
-            ("debug", "debug_start" | "debug_stop") => Val::signed(),
-            (
-                "debug",
-                "ll_assert" | "debug_print" | "debug_flush" | "debug_forked" | "attach_gdb",
-            ) => Val::none(),
-            ("jit", "hint" | "promote" | "promote_string" | "promote_unicode") => {
-                self.check_hints(&args.keywords);
-                first.not_const()
-            }
-            ("jit", "we_are_jitted" | "isvirtual" | "isconstant" | "loop_unrolling_heuristic") => {
-                Val::bool_()
-            }
-            ("jit", "current_trace_length") => Val::signed(),
-            ("jit", "record_exact_value") => {
-                let known = vals.get(1).cloned().unwrap_or_default();
-                self.join(&first, &known)
-            }
-            (
-                "jit",
-                "jit_debug"
-                | "assert_green"
-                | "record_exact_class"
-                | "record_known_result"
-                | "enter_portal_frame"
-                | "leave_portal_frame"
-                | "force_virtualizable"
-                | "set_param"
-                | "set_param_to_default",
-            ) => Val::none(),
-            ("nonconst", "NonConstant") => first.not_const(),
-            ("rstring", "StringBuilder") => Atom::Builder { unicode: false }.into(),
-            ("rstring", "UnicodeBuilder") => Atom::Builder { unicode: true }.into(),
-            ("rstring", "assert_str0" | "check_str0") => match first.single() {
-                Some(Atom::Str { char_, .. }) => Atom::Str {
-                    char_: *char_,
-                    no_nul: true,
-                }
-                .into(),
-                _ => first,
-            },
-            ("rstring", "is_none_or_str") => Val::bool_(),
-            ("longlong2float", "float2longlong") => Val::signed(),
-            ("longlong2float", "longlong2float") => Atom::Float.into(),
-            ("rgc", "collect") => Val::none(),
-            ("rgc", "can_move") => Val::bool_(),
-            ("rgc", "ll_for_resizable_list" | "resizable_list_supporting_raw_ptr") => {
-                if let Some(Atom::List(site)) = first.single() {
-                    self.resize(*site);
-                }
-                match func {
-                    "ll_for_resizable_list" => {
-                        let list = taipan_lltype::LLType::gc_list(*taipan_lltype::CHAR);
-                        Atom::Ptr(list.ptr()).into()
-                    }
-                    _ => first,
-                }
-            }
-            _ => return Ok(None),
-        }))
-    }
-
     /// `instantiate(cls)`: an instance without `__init__`.
-    fn instantiate_pbc(&mut self, cls: &Val) -> Known<Val> {
+    pub(super) fn instantiate_pbc(&mut self, cls: &Val) -> Known<Val> {
         let Some(Atom::Pbc(descs)) = cls.single() else {
             return Ok(self.problem("TP0303", "instantiate() needs a class"));
         };

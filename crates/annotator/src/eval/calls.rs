@@ -516,7 +516,7 @@ impl Cx<'_> {
                         "str" => Val::str_(false),
                         "unicode" => Val::unicode(false),
                         "NoneType" => Val::none(),
-                        name => match super::builtins::int_type(name) {
+                        name => match super::known::int_type_named(name) {
                             Some(k) => Val::int(k, false),
                             None => return Ok(None),
                         },
@@ -620,7 +620,7 @@ impl Cx<'_> {
     fn declared_kind(&mut self, class: Option<&Const>) -> Known<IntKind> {
         Ok(match class {
             Some(Const::Obj(o)) => match self.facts.object(*o)?.as_deref() {
-                Some(ObjData::Class(c)) => super::builtins::int_type(&c.name),
+                Some(ObjData::Class(c)) => super::known::int_type_named(&c.name),
                 _ => None,
             },
             _ => None,

@@ -334,7 +334,8 @@ impl Cx<'_> {
             ("bool", _) => Val::bool_(),
             ("int", [name, _]) => {
                 let name = name.as_str().unwrap_or("");
-                let kind = super::builtins::int_type(name).unwrap_or(taipan_graph::IntKind::SIGNED);
+                let kind =
+                    super::known::int_type_named(name).unwrap_or(taipan_graph::IntKind::SIGNED);
                 Val::int(kind, flag(1))
             }
             ("float", _) => Atom::Float.into(),

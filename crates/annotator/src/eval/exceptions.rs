@@ -3,6 +3,7 @@
 
 use taipan_graph::{HlOp, ObjId};
 use taipan_interp::named_id;
+use taipan_language::{DictMethod, Exc, ListMethod, TextMethod};
 
 use super::Cx;
 use super::operations::Operand;
@@ -16,18 +17,18 @@ pub(super) enum Raises {
     /// Any exception.
     Any,
     /// Instances of exactly these builtin classes.
-    Only(Vec<&'static str>),
+    Only(Vec<Exc>),
 }
 
-/// The builtin exception class of that name.
-pub(crate) fn builtin_class(name: &str) -> ObjId {
-    named_id(&format!("exceptions.{name}"))
+/// The id of a builtin exception class.
+pub(crate) fn builtin_class(e: Exc) -> ObjId {
+    named_id(e.qualified())
 }
 
 impl Cx<'_> {
     /// What an operation may raise on these operands.
     pub(super) fn raises(&mut self, op: HlOp, args: &[Operand]) -> Raises {
-        let mut sum: Vec<&'static str> = Vec::new();
+        let mut sum: Vec<Exc> = Vec::new();
         let first = args.first().map(|a| a.val().clone()).unwrap_or_default();
         for a in &first.atoms {
             match self.atom_raises(op, a, args) {
@@ -46,7 +47,7 @@ impl Cx<'_> {
 
     fn atom_raises(&mut self, op: HlOp, a: &Atom, args: &[Operand]) -> Raises {
         use HlOp::*;
-        let custom = |cx: &mut Self, site, only: &[&'static str]| {
+        let custom = |cx: &mut Self, site, only: &[Exc]| {
             if cx.read(SlotKey::Custom(site)).is_bottom() {
                 Raises::Only(only.to_vec())
             } else {
@@ -84,7 +85,7 @@ impl Cx<'_> {
                 | Iter | Next,
                 _,
             ) if instance => Raises::Any,
-            (GetItem | DelItem, Atom::Dict(site)) => custom(self, *site, &["KeyError"]),
+            (GetItem | DelItem, Atom::Dict(site)) => custom(self, *site, &[Exc::KeyError]),
             (SetItem | Contains, Atom::Dict(site)) => custom(self, *site, &[]),
             (
                 GetItem | SetItem | DelItem,
@@ -98,12 +99,12 @@ impl Cx<'_> {
                     .get(1)
                     .and_then(|i| i.val().single())
                     .is_some_and(|i| matches!(i, Atom::Slice(_)));
-                Raises::Only(if slice { vec![] } else { vec!["IndexError"] })
+                Raises::Only(if slice { vec![] } else { vec![Exc::IndexError] })
             }
             (Next, Atom::Iterator { of, .. }) => {
-                let mut names = vec!["StopIteration"];
+                let mut names = vec![Exc::StopIteration];
                 if of.atoms.iter().any(|o| matches!(o, Atom::Dict(_))) {
-                    names.push("RuntimeError");
+                    names.push(Exc::RuntimeError);
                 }
                 Raises::Only(names)
             }
@@ -113,42 +114,36 @@ impl Cx<'_> {
                     .any(|x| matches!(x.val().single(), Some(Atom::Float)));
                 Raises::Only(arithmetic_raises(op, float))
             }
-            (Int | Float, Atom::Str { .. } | Atom::Uni { .. }) => Raises::Only(vec!["ValueError"]),
-            (Chr, _) => Raises::Only(vec!["ValueError"]),
+            (Int | Float, Atom::Str { .. } | Atom::Uni { .. }) => {
+                Raises::Only(vec![Exc::ValueError])
+            }
+            (Chr, _) => Raises::Only(vec![Exc::ValueError]),
             _ => Raises::Only(vec![]),
         }
     }
 
     fn method_raises(&mut self, of: &Atom, name: &str) -> Raises {
+        let only = |names: &[Exc]| Raises::Only(names.to_vec());
         match of {
-            Atom::List(_) => Raises::Only(match name {
-                "pop" => vec!["IndexError"],
-                "remove" | "index" => vec!["ValueError"],
-                _ => vec![],
-            }),
+            Atom::List(_) => only(ListMethod::named(name).map_or(&[], ListMethod::raises)),
             Atom::Dict(site) => {
                 if !self.read(SlotKey::Custom(*site)).is_bottom() {
                     return Raises::Any;
                 }
-                Raises::Only(match name {
-                    "pop" | "popitem" | "getitem_with_hash" | "delitem_with_hash"
-                    | "move_to_end" => vec!["KeyError"],
-                    _ => vec![],
-                })
+                only(DictMethod::named(name).map_or(&[], DictMethod::raises))
             }
-            Atom::Uni { .. } if name == "encode" => Raises::Only(vec!["UnicodeEncodeError"]),
-            Atom::Str { .. } if name == "decode" => Raises::Only(vec!["UnicodeDecodeError"]),
-            Atom::Str { .. } | Atom::Uni { .. } if matches!(name, "split" | "rsplit" | "join") => {
-                Raises::Any
-            }
+            Atom::Str { .. } | Atom::Uni { .. } => match TextMethod::named(name) {
+                Some(method) => method.raises().map_or(Raises::Any, only),
+                None => only(&[]),
+            },
             Atom::Iterator { of, .. } => {
-                let mut names = vec!["StopIteration"];
+                let mut names = vec![Exc::StopIteration];
                 if of.atoms.iter().any(|o| matches!(o, Atom::Dict(_))) {
-                    names.push("RuntimeError");
+                    names.push(Exc::RuntimeError);
                 }
                 Raises::Only(names)
             }
-            _ => Raises::Only(vec![]),
+            _ => only(&[]),
         }
     }
 
@@ -156,10 +151,10 @@ impl Cx<'_> {
     pub(super) fn exception_val(&mut self, raises: &Raises) -> Known<Val> {
         let mut classes: Vec<ObjId> = Vec::new();
         match raises {
-            Raises::Any => return self.instance(builtin_class("Exception")),
+            Raises::Any => return self.instance(builtin_class(Exc::Exception)),
             Raises::Only(names) => {
                 for n in names {
-                    let class = builtin_class(n);
+                    let class = builtin_class(*n);
                     self.use_class(class)?;
                     classes.push(class);
                 }
@@ -225,35 +220,37 @@ impl Cx<'_> {
     }
 }
 
-/// Exceptions of arithmetic.
-fn arithmetic_raises(op: HlOp, float: bool) -> Vec<&'static str> {
-    use HlOp::*;
-    match op.not_inplace() {
-        Div | TrueDiv | FloorDiv | Mod | DivMod if !float => vec!["ZeroDivisionError"],
-        Div | TrueDiv if float => vec![],
-        FloorDiv | Mod | DivMod => vec!["ZeroDivisionError"],
-        Pow => vec!["ZeroDivisionError", "ValueError", "OverflowError"],
-        LShift | RShift => vec!["ValueError"],
-        NegOvf | AbsOvf | AddOvf | SubOvf | MulOvf => vec!["OverflowError"],
-        LShiftOvf => vec!["OverflowError", "ValueError"],
-        DivOvf | FloorDivOvf | ModOvf => vec!["ZeroDivisionError", "OverflowError"],
-        Chr => vec!["ValueError"],
-        Int | Long if float => vec!["OverflowError", "ValueError"],
-        _ => vec![],
-    }
+/// Exceptions of arithmetic: those of the operation that can happen with these operands.
+fn arithmetic_raises(op: HlOp, float: bool) -> Vec<Exc> {
+    use Exc::*;
+    let all: &[Exc] = match op.not_inplace() {
+        HlOp::Div | HlOp::TrueDiv if float => &[],
+        HlOp::Div | HlOp::TrueDiv | HlOp::FloorDiv | HlOp::Mod | HlOp::DivMod => {
+            &[ZeroDivisionError]
+        }
+        HlOp::Int | HlOp::Long if float => &[OverflowError, ValueError],
+        // Wraps around.
+        HlOp::LShift => &[ValueError],
+        HlOp::Add | HlOp::Sub | HlOp::Mul | HlOp::GetItem | HlOp::SetItem | HlOp::DelItem => &[],
+        HlOp::Contains | HlOp::SimpleCall | HlOp::CallArgs | HlOp::Next => &[],
+        op => op.raises(),
+    };
+    all.to_vec()
 }
 
 /// Exceptions of builtin functions; None: any.
-fn builtin_raises(name: &str) -> Option<Vec<&'static str>> {
+fn builtin_raises(name: &str) -> Option<Vec<Exc>> {
     if let Some(f) = taipan_prelude::function(name) {
-        return Some(f.raises.split_whitespace().collect());
+        return Some(f.raises.to_vec());
+    }
+    if let Some(function) = name.strip_prefix("__builtin__.") {
+        // Others call what the program brings: `str()`, `len()`, ...
+        let raises = taipan_language::python_builtin_raises(function);
+        return (!raises.is_empty()).then(|| raises.to_vec());
     }
     Some(match name {
-        "__builtin__.int" | "__builtin__.float" | "__builtin__.chr" | "__builtin__.unichr" => {
-            vec!["ValueError"]
-        }
         "rpython.rlib.rarithmetic.ovfcheck_float_to_int"
-        | "rpython.rlib.rarithmetic.ovfcheck_float_to_longlong" => vec!["OverflowError"],
+        | "rpython.rlib.rarithmetic.ovfcheck_float_to_longlong" => vec![Exc::OverflowError],
         "math.frexp" | "math.modf" => vec![],
         _ => return None,
     })

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, named_id, number_class};
+use taipan_language::KnownFunction;
 use taipan_lltype::{
     ArrayType, EXTERNALS, FuncSym, LLType, NoProgram, StructType, TypeKind, adtmeths, layout,
 };
@@ -101,7 +102,7 @@ fn inline_field(s: &StructType, name: &str) -> Option<LLType> {
 }
 
 /// The constant type that a value is.
-fn type_of(v: &Val) -> Option<LLType> {
+pub(super) fn type_of(v: &Val) -> Option<LLType> {
     match v.single() {
         Some(Atom::LLType(t)) => Some(*t),
         _ => None,
@@ -122,7 +123,7 @@ fn simple_size(t: LLType) -> Option<i64> {
 fn number_type(v: &Val) -> Option<LLType> {
     type_of(v).or_else(|| match v.single() {
         Some(Atom::Builtin(name)) => {
-            let kind = super::builtins::int_type(name.rsplit('.').next()?)?;
+            let kind = super::known::int_type(KnownFunction::qualified(name)?)?;
             Some(LLType::new(TypeKind::Int(kind)))
         }
         _ => None,
@@ -313,19 +314,15 @@ impl Cx<'_> {
                 Some(t) => ll_type_val(t.ptr()),
                 None => self.problem("TP0303", "Ptr() needs a constant type"),
             },
-            ("lltype", "GcArray" | "Array") | ("rffi", "CArray" | "CArrayPtr") => match ty(0) {
+            ("lltype", "GcArray" | "Array") => match ty(0) {
                 Some(of) if vals.len() == 1 => {
-                    let array = LLType::new(TypeKind::Array(ArrayType {
+                    ll_type_val(LLType::new(TypeKind::Array(ArrayType {
                         gc: func == "GcArray",
                         of,
-                        nolength: module == "rffi",
+                        nolength: false,
                         immutable: false,
                         adtmeths: None,
-                    }));
-                    ll_type_val(match func {
-                        "CArrayPtr" => array.ptr(),
-                        _ => array,
-                    })
+                    })))
                 }
                 _ => self.problem("TP0303", format!("{func}() needs one constant type")),
             },
@@ -354,23 +351,12 @@ impl Cx<'_> {
                 None => self.problem("TP0303", format!("{func}() needs a constant type")),
             },
             ("lltype", "cast_ptr_to_int" | "identityhash")
-            | ("llmemory", "cast_adr_to_int" | "raw_malloc_usage" | "offsetof" | "itemoffsetof")
+            | ("llmemory", "offsetof" | "itemoffsetof")
             | ("rffi", "offsetof") => Val::signed(),
-            ("llmemory", "weakref_create") => Atom::Ptr(*taipan_lltype::GCREF).into(),
-            ("llmemory", "weakref_deref") => match ty(0) {
-                Some(t) => lltype_to_annotation(t),
-                None => self.problem("TP0303", format!("{func}() needs a constant type")),
-            },
-            ("llmemory", "cast_ptr_to_adr" | "raw_malloc" | "cast_int_to_adr") => {
-                Atom::Address.into()
-            }
+            ("llmemory", "cast_ptr_to_adr") => Atom::Address.into(),
             (
                 "lltype",
                 "free" | "render_immortal" | "keepalive_until_here" | "runtime_type_info",
-            )
-            | (
-                "llmemory",
-                "raw_free" | "raw_memcopy" | "raw_memmove" | "raw_memclear" | "raw_memset",
             ) => Val::none(),
             ("lltype", "direct_arrayitems") => match v(0).and_then(Val::single) {
                 Some(Atom::Ptr(t)) => match t.pointee().map(LLType::kind) {
@@ -396,7 +382,7 @@ impl Cx<'_> {
                     _ => self.problem("TP0303", "direct_fieldptr() needs a pointer and a name"),
                 }
             }
-            ("lltype", "scoped_alloc") | ("rffi", "make") => match ty(0) {
+            ("lltype", "scoped_alloc") => match ty(0) {
                 Some(t) => Atom::Ptr(t.ptr()).into(),
                 None => self.problem("TP0303", format!("{func}() needs a constant type")),
             },
@@ -411,7 +397,7 @@ impl Cx<'_> {
     }
 
     /// A pointer to a function, which is called with what the pointer's type says.
-    fn llhelper(&mut self, t: LLType, f: &Val) -> Known<Val> {
+    pub(super) fn llhelper(&mut self, t: LLType, f: &Val) -> Known<Val> {
         if let Some(Atom::Pbc(_)) = f.single()
             && let Some(ft) = t.pointee().and_then(LLType::as_func)
         {
@@ -421,33 +407,6 @@ impl Cx<'_> {
             self.call(&f.clone(), args)?;
         }
         Ok(lltype_to_annotation(t))
-    }
-
-    /// Functions between high-level values and what stands for them.
-    pub(super) fn call_annlowlevel(&mut self, func: &str, args: &Arguments) -> Known<Val> {
-        use taipan_lltype::{OBJECT, STR, UNICODE};
-        Ok(match func {
-            "llstr" => Atom::Ptr(STR.ptr()).into(),
-            "llunicode" => Atom::Ptr(UNICODE.ptr()).into(),
-            "hlstr" => Val::str_(false),
-            "hlunicode" => Val::unicode(false),
-            "cast_instance_to_base_ptr" => Atom::Ptr(OBJECT.ptr()).into(),
-            "cast_instance_to_gcref" => Atom::Ptr(*taipan_lltype::GCREF).into(),
-            "llhelper" => {
-                let vals = args.vals();
-                match (vals.first().and_then(type_of), vals.get(1)) {
-                    (Some(t), Some(f)) => self.llhelper(t, f)?,
-                    _ => self.problem("TP0303", "llhelper() needs a constant type"),
-                }
-            }
-            // cast_base_ptr_to_instance(Class, pointer) and the like
-            _ => match args.vals().first().and_then(Val::single) {
-                Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {
-                    self.instance(c)?.or_none()
-                }
-                _ => self.problem("TP0303", format!("{func}() needs a constant class")),
-            },
-        })
     }
 }
 

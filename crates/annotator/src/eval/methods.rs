@@ -2,6 +2,7 @@
 //! functions of `unaryop.py`).
 
 use taipan_graph::Const;
+use taipan_language::{BuilderMethod, Codec, DictMethod, ListMethod, TextMethod};
 
 use super::Cx;
 use super::args::Arguments;
@@ -10,69 +11,6 @@ use crate::SiteId;
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, EdgeKind, ListFlags, Step, Val};
-
-const LIST: &[&str] = &[
-    "append", "extend", "reverse", "insert", "remove", "pop", "index", "sort", "count",
-];
-const DICT: &[&str] = &[
-    "get",
-    "setdefault",
-    "copy",
-    "update",
-    "_prepare_dict_update",
-    "keys",
-    "values",
-    "items",
-    "iterkeys",
-    "itervalues",
-    "iteritems",
-    "iterkeys_with_hash",
-    "iteritems_with_hash",
-    "clear",
-    "popitem",
-    "pop",
-    "has_key",
-    "contains_with_hash",
-    "setitem_with_hash",
-    "getitem_with_hash",
-    "delitem_with_hash",
-    "delitem_if_value_is",
-    "move_to_end",
-];
-const STR: &[&str] = &[
-    "startswith",
-    "endswith",
-    "find",
-    "rfind",
-    "count",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "join",
-    "split",
-    "rsplit",
-    "replace",
-    "upper",
-    "lower",
-    "isdigit",
-    "isalpha",
-    "isalnum",
-    "isspace",
-    "islower",
-    "isupper",
-    "splitlines",
-    "decode",
-    "encode",
-    "format",
-];
-const BUILDER: &[&str] = &[
-    "append",
-    "append_slice",
-    "append_multiple_char",
-    "append_charpsize",
-    "getlength",
-    "build",
-];
 
 /// Whether values of a kind have that method.
 pub(super) fn has_method(atom: &Atom, name: &str) -> bool {
@@ -85,11 +23,11 @@ pub(super) fn has_method(atom: &Atom, name: &str) -> bool {
 /// The methods of a builtin kind.
 pub(super) fn methods(atom: &Atom) -> &'static [&'static str] {
     match atom {
-        Atom::List(_) => LIST,
-        Atom::Dict(_) => DICT,
-        Atom::Str { .. } | Atom::Uni { .. } => STR,
+        Atom::List(_) => ListMethod::NAMES,
+        Atom::Dict(_) => DictMethod::NAMES,
+        Atom::Str { .. } | Atom::Uni { .. } => TextMethod::NAMES,
         Atom::Iterator { .. } => &["next"],
-        Atom::Builder { .. } => BUILDER,
+        Atom::Builder { .. } => BuilderMethod::NAMES,
         _ => &[],
     }
 }
@@ -102,25 +40,30 @@ impl Cx<'_> {
             return Ok(result);
         }
         for a in &of.atoms {
-            let r = match a {
-                Atom::List(site) => self.list_method(*site, name, &vals),
-                Atom::Dict(site) => self.dict_method(*site, name, &vals),
-                Atom::Str { .. } | Atom::Uni { .. } => self.str_method(of, a, name, &vals)?,
-                Atom::Iterator { variant, of } => self.next_item(variant, of),
-                Atom::Builder { unicode } => match name {
-                    "getlength" => Val::nonneg(),
-                    "build" if *unicode => Val::unicode(false),
-                    "build" => Val::str_(false),
-                    _ => Val::none(),
-                },
-                // What `lltype.scoped_alloc` answers is the pointer itself.
-                Atom::Ptr(_) if name == "__enter__" => of.clone(),
-                Atom::Ptr(_) if name == "__exit__" => Val::none(),
-                other => {
-                    let what = self.facts.describe_atom(other);
-                    self.problem("TP0301", format!("{what} has no method {name}"))
+            let known = match a {
+                Atom::List(site) => {
+                    ListMethod::named(name).map(|m| self.list_method(*site, m, &vals))
                 }
+                Atom::Dict(site) => {
+                    DictMethod::named(name).map(|m| self.dict_method(*site, m, &vals))
+                }
+                Atom::Str { .. } | Atom::Uni { .. } => match TextMethod::named(name) {
+                    Some(method) => Some(self.text_method(of, a, method, &vals)?),
+                    None => None,
+                },
+                Atom::Iterator { variant, of } => Some(self.next_item(variant, of)),
+                Atom::Builder { unicode } => {
+                    BuilderMethod::named(name).map(|m| builder_method(m, *unicode))
+                }
+                // What `lltype.scoped_alloc` returns is the pointer itself.
+                Atom::Ptr(_) if name == "__enter__" => Some(of.clone()),
+                Atom::Ptr(_) if name == "__exit__" => Some(Val::none()),
+                _ => None,
             };
+            let r = known.unwrap_or_else(|| {
+                let what = self.facts.describe_atom(a);
+                self.problem("TP0301", format!("{what} has no method {name}"))
+            });
             result = self.join(&result, &r);
         }
         Ok(result)
@@ -133,39 +76,38 @@ impl Cx<'_> {
         )
     }
 
-    fn list_method(&mut self, site: SiteId, name: &str, args: &[Val]) -> Val {
-        match (name, args) {
-            ("append", [v]) | ("insert", [_, v]) | ("remove", [v]) => {
+    fn list_method(&mut self, site: SiteId, method: ListMethod, args: &[Val]) -> Val {
+        use ListMethod::*;
+        match (method, args) {
+            (Append, [v]) | (Insert, [_, v]) | (Remove, [v]) => {
                 self.resize(site);
                 self.write(SlotKey::Item(site), v.clone());
                 Val::none()
             }
-            ("extend", [other]) => {
+            (Extend, [other]) => {
                 self.extend(site, other);
                 Val::none()
             }
-            ("reverse", []) => {
+            (Reverse, []) => {
                 self.mutate(site);
                 Val::none()
             }
-            ("pop", [] | [_]) => {
+            (Pop, [] | [_]) => {
                 self.resize(site);
                 self.read(SlotKey::Item(site))
             }
-            ("index", [v]) => {
+            (Index | Count, [v]) => {
                 self.write(SlotKey::Item(site), v.clone());
                 Val::nonneg()
             }
-            ("count", [v]) => {
-                self.write(SlotKey::Item(site), v.clone());
-                Val::nonneg()
-            }
-            ("sort", _) => self.problem_help(
+            (Sort, _) => self.problem_help(
                 "TP0301",
                 "list.sort() is not RPython",
                 of_method("list", "sort"),
             ),
-            _ => self.wrong_count("list", name, args.len()),
+            (Append | Insert | Remove | Extend | Reverse | Pop | Index | Count, _) => {
+                self.wrong_count("list", method.name(), args.len())
+            }
         }
     }
 
@@ -193,32 +135,33 @@ impl Cx<'_> {
         }
     }
 
-    fn dict_method(&mut self, site: SiteId, name: &str, args: &[Val]) -> Val {
+    fn dict_method(&mut self, site: SiteId, method: DictMethod, args: &[Val]) -> Val {
+        use DictMethod::*;
         let (key, value) = (SlotKey::Key(site), SlotKey::Value(site));
         let me = || -> Val { Atom::Dict(site).into() };
         let iterator = |variant| -> Val { Atom::Iterator { variant, of: me() }.into() };
-        match (name, args) {
-            ("get" | "setdefault", [k]) => {
+        match (method, args) {
+            (Get | SetDefault, [k]) => {
                 self.write(key, k.clone());
                 self.write(value.clone(), Val::none());
                 self.read(value)
             }
-            ("get" | "setdefault", [k, default]) => {
+            (Get | SetDefault, [k, default]) => {
                 self.write(key, k.clone());
                 self.write(value.clone(), default.clone());
                 self.read(value)
             }
-            ("pop", [k]) => {
+            (Pop, [k]) => {
                 self.write(key, k.clone());
                 self.read(value)
             }
-            ("pop", [k, default]) => {
+            (Pop, [k, default]) => {
                 self.write(key, k.clone());
                 self.write(value.clone(), default.clone());
                 self.read(value)
             }
-            ("copy", []) => me(),
-            ("update", [other]) => {
+            (Copy, []) => me(),
+            (Update, [other]) => {
                 for a in &other.atoms {
                     match a {
                         Atom::Dict(o) => {
@@ -236,26 +179,26 @@ impl Cx<'_> {
                     Val::none()
                 }
             }
-            ("_prepare_dict_update", [_]) | ("clear", []) => Val::none(),
-            ("keys", []) => {
+            (PrepareUpdate, [_]) | (Clear, []) => Val::none(),
+            (Keys, []) => {
                 let k = self.read(key);
                 self.new_list(&[k], Step::List)
             }
-            ("values", []) => {
+            (Values, []) => {
                 let v = self.read(value);
                 self.new_list(&[v], Step::List)
             }
-            ("items", []) => {
+            (Items, []) => {
                 let item = self.any_item(&Atom::Dict(site), "items");
                 self.new_list(&[item], Step::List)
             }
-            ("popitem", []) => self.any_item(&Atom::Dict(site), "items"),
-            ("iterkeys", []) => iterator("keys"),
-            ("itervalues", []) => iterator("values"),
-            ("iteritems", []) => iterator("items"),
-            ("iterkeys_with_hash", []) => iterator("keys_with_hash"),
-            ("iteritems_with_hash", []) => iterator("items_with_hash"),
-            ("has_key", [k]) | ("contains_with_hash", [k, _]) => {
+            (PopItem, []) => self.any_item(&Atom::Dict(site), "items"),
+            (IterKeys, []) => iterator("keys"),
+            (IterValues, []) => iterator("values"),
+            (IterItems, []) => iterator("items"),
+            (IterKeysWithHash, []) => iterator("keys_with_hash"),
+            (IterItemsWithHash, []) => iterator("items_with_hash"),
+            (HasKey, [k]) | (ContainsWithHash, [k, _]) => {
                 self.write(key, k.clone());
                 if self.dict_is_empty(site) {
                     Val::const_bool(false)
@@ -263,29 +206,43 @@ impl Cx<'_> {
                     Val::bool_()
                 }
             }
-            ("setitem_with_hash", [k, _, v]) => {
+            (SetItemWithHash, [k, _, v]) => {
                 self.write(key, k.clone());
                 self.write(value, v.clone());
                 Val::none()
             }
-            ("delitem_if_value_is", [k, v]) => {
+            (DelItemIfValueIs, [k, v]) => {
                 self.write(key, k.clone());
                 self.write(value, v.clone());
                 Val::none()
             }
-            ("getitem_with_hash", [k, _]) => {
+            (GetItemWithHash, [k, _]) => {
                 self.write(key, k.clone());
                 self.read(value)
             }
-            ("delitem_with_hash", [k, _]) | ("move_to_end", [k] | [k, _]) => {
+            (DelItemWithHash, [k, _]) | (MoveToEnd, [k] | [k, _]) => {
                 self.write(key, k.clone());
                 Val::none()
             }
-            _ => self.wrong_count("dict", name, args.len()),
+            (
+                Get | SetDefault | Pop | Copy | Update | PrepareUpdate | Clear | Keys | Values
+                | Items | PopItem | IterKeys | IterValues | IterItems | IterKeysWithHash
+                | IterItemsWithHash | HasKey | ContainsWithHash | SetItemWithHash
+                | DelItemIfValueIs | GetItemWithHash | DelItemWithHash | MoveToEnd,
+                _,
+            ) => self.wrong_count("dict", method.name(), args.len()),
         }
     }
 
-    fn str_method(&mut self, of: &Val, atom: &Atom, name: &str, args: &[Val]) -> Known<Val> {
+    fn text_method(
+        &mut self,
+        of: &Val,
+        atom: &Atom,
+        method: TextMethod,
+        args: &[Val],
+    ) -> Known<Val> {
+        use TextMethod::*;
+        let name = method.name();
         let (unicode, is_char, no_nul) = match atom {
             Atom::Uni { char_, no_nul } => (true, *char_, *no_nul),
             Atom::Str { char_, no_nul } => (false, *char_, *no_nul),
@@ -308,17 +265,16 @@ impl Cx<'_> {
                 )
             })
         };
-        Ok(match (name, args.len()) {
-            ("startswith" | "endswith", 1) if matches!(arg(0).single(), Some(Atom::Tuple(_))) => {
-                self.problem_help(
+        Ok(match (method, args.len()) {
+            (StartsWith | EndsWith, 1) if matches!(arg(0).single(), Some(Atom::Tuple(_))) => self
+                .problem_help(
                     "TP0303",
                     format!("{what}.{name}() of a tuple is not RPython"),
                     Some("ask for each of them, with `or` between"),
-                )
-            }
-            ("startswith" | "endswith", 1) => match (&of.const_, &arg(0).const_) {
+                ),
+            (StartsWith | EndsWith, 1) => match (&of.const_, &arg(0).const_) {
                 (Some(Const::Str(s)), Some(Const::Str(t))) => {
-                    Val::const_bool(if name == "startswith" {
+                    Val::const_bool(if method == StartsWith {
                         s.starts_with(t)
                     } else {
                         s.ends_with(t)
@@ -326,21 +282,21 @@ impl Cx<'_> {
                 }
                 _ => Val::bool_(),
             },
-            ("find" | "rfind", 1..=3) => {
+            (Find | RFind, 1..=3) => {
                 self.check_slice(&arg(1), &arg(2), name);
                 Val::signed()
             }
-            ("count", 1..=3) => {
+            (Count, 1..=3) => {
                 self.check_slice(&arg(1), &arg(2), name);
                 Val::nonneg()
             }
-            ("strip" | "lstrip" | "rstrip", 0) if unicode => self.problem_help(
+            (Strip | LStrip | RStrip, 0) if unicode => self.problem_help(
                 "TP0301",
                 format!("unicode.{name}() without an argument is not RPython"),
                 Some("say which character to strip"),
             ),
-            ("strip" | "lstrip" | "rstrip", 0 | 1) => text(no_nul),
-            ("join", 1) => {
+            (Strip | LStrip | RStrip, 0 | 1) => text(no_nul),
+            (Join, 1) => {
                 let mut item = Val::default();
                 for a in &arg(0).atoms {
                     match a {
@@ -383,7 +339,7 @@ impl Cx<'_> {
                     text(no_nul && nul_free(&item))
                 }
             }
-            ("split", 1 | 2) => {
+            (Split, 1 | 2) => {
                 let by_nul = args.len() == 1
                     && match &arg(0).const_ {
                         Some(Const::Str(s)) => **s == [0],
@@ -392,9 +348,9 @@ impl Cx<'_> {
                     };
                 self.new_list(&[text(no_nul || by_nul)], Step::List)
             }
-            ("rsplit", 1 | 2) => self.new_list(&[text(no_nul)], Step::List),
-            ("replace", 2) => text(no_nul && nul_free(&arg(1))),
-            ("splitlines", 0 | 1) if !unicode => {
+            (RSplit, 1 | 2) => self.new_list(&[text(no_nul)], Step::List),
+            (Replace, 2) => text(no_nul && nul_free(&arg(1))),
+            (SplitLines, 0 | 1) if !unicode => {
                 let list = self.new_list(&[text(false)], Step::List);
                 if let Some(Atom::List(site)) = list.single() {
                     // Resizable, but that alone does not count as a change.
@@ -406,13 +362,18 @@ impl Cx<'_> {
                 }
                 list
             }
-            ("upper" | "lower", 0) if is_char && !unicode => Val::char_(no_nul),
-            ("upper" | "lower", 0) if !unicode => text(false),
-            ("isdigit" | "isalpha" | "isalnum", 0) => Val::bool_(),
-            ("isspace" | "islower" | "isupper", 0) if is_char => Val::bool_(),
-            ("encode", 1) if unicode => self.coding(&arg(0), false, no_nul),
-            ("decode", 1) if !unicode => self.coding(&arg(0), true, no_nul),
-            _ => self.problem_help(
+            (Upper | Lower, 0) if is_char && !unicode => Val::char_(no_nul),
+            (Upper | Lower, 0) if !unicode => text(false),
+            (IsDigit | IsAlpha | IsAlnum, 0) => Val::bool_(),
+            (IsSpace | IsLower | IsUpper, 0) if is_char => Val::bool_(),
+            (Encode, 1) if unicode => self.coding(&arg(0), false, no_nul),
+            (Decode, 1) if !unicode => self.coding(&arg(0), true, no_nul),
+            (
+                StartsWith | EndsWith | Find | RFind | Count | Strip | LStrip | RStrip | Join
+                | Split | RSplit | Replace | SplitLines | Upper | Lower | IsDigit | IsAlpha
+                | IsAlnum | IsSpace | IsLower | IsUpper | Encode | Decode | Format,
+                _,
+            ) => self.problem_help(
                 "TP0301",
                 format!(
                     "{what}.{name}() with {} is not RPython",
@@ -425,13 +386,25 @@ impl Cx<'_> {
 
     fn coding(&mut self, encoding: &Val, decode: bool, no_nul: bool) -> Val {
         match encoding.const_str() {
-            Some("ascii" | "latin-1" | "utf-8" | "utf8") if decode => Val::unicode(no_nul),
-            Some("ascii" | "latin-1" | "utf-8" | "utf8") => Val::str_(no_nul),
+            Some(name) if Codec::named(name).is_some() => match decode {
+                true => Val::unicode(no_nul),
+                false => Val::str_(no_nul),
+            },
             Some(other) => {
                 let message = format!("encoding {other} is not supported");
                 self.problem("TP0303", message)
             }
             None => self.problem("TP0303", "the encoding must be a constant"),
         }
+    }
+}
+
+fn builder_method(method: BuilderMethod, unicode: bool) -> Val {
+    use BuilderMethod::*;
+    match method {
+        GetLength => Val::nonneg(),
+        Build if unicode => Val::unicode(false),
+        Build => Val::str_(false),
+        Append | AppendSlice | AppendMultipleChar | AppendCharpSize => Val::none(),
     }
 }

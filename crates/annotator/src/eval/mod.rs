@@ -16,6 +16,7 @@ mod exceptions;
 mod flow;
 mod function;
 mod jit;
+mod known;
 mod lowlevel;
 mod methods;
 mod nodes;

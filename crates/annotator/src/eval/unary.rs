@@ -436,7 +436,7 @@ impl Cx<'_> {
                     Some("int") => Some(kind == IntKind::SIGNED && !i.is_r_int()),
                     Some("base_int") => Some(kind != IntKind::SIGNED || i.is_r_int()),
                     Some(name) => Some(
-                        super::builtins::int_type(name) == Some(kind)
+                        super::known::int_type_named(name) == Some(kind)
                             && (kind != IntKind::SIGNED || i.may_be_r_int()),
                     ),
                     None => Some(false),
@@ -474,7 +474,7 @@ impl Cx<'_> {
 
 /// The integers of a class of rarithmetic.
 pub(super) fn rarithmetic_type(c: &ClassData) -> Option<Ints> {
-    let kind = super::builtins::int_type(&c.name)?;
+    let kind = super::known::int_type_named(&c.name)?;
     let known = &*c.module == "rpython.rlib.rarithmetic";
     known.then(|| Ints::of(kind, false).made_like(Ints::r_int()))
 }

@@ -81,15 +81,14 @@ fn completion() {
     completions(
         &program("items.$0pop()"),
         expect![[r#"
-        Method append 
-        Method count 
-        Method extend 
-        Method index 
-        Method insert 
-        Method pop 
-        Method remove 
-        Method reverse 
-        Method sort "#]],
+            Method append 
+            Method count 
+            Method extend 
+            Method index 
+            Method insert 
+            Method pop 
+            Method remove 
+            Method reverse "#]],
     );
 }
 
@@ -230,7 +229,7 @@ fn completion_of_imports() {
                 a area SIZE
         from os import ge WCOREDUMP WEXITSTATUS WIFCONTINUED WIFEXITED WIFSIGNALED WIFSTOPPED WSTOPSIG WTERMSIG
         from rpython.rlib import  buffer cache clibffi compilerinfo debug entrypoint jit jit_hooks
-        from rpython.rlib.rstring import  assert_str0 check_str0 count endswith find is_none_or_str newlist_hint not_rpython
+        from rpython.rlib.rstring import  assert_str0 check_str0 count endswith find newlist_hint not_rpython replace
         from . import  main tools
         from nothing import  
         from tools import shapes as  arguments argv pair table entry_point make Box Node

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use taipan_language::Codec;
+
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -66,12 +68,9 @@ impl Interp<'_> {
 
     /// `bytes.decode(encoding, errors)`
     pub(crate) fn decode(&mut self, s: &[u8], encoding: &str, errors: &str) -> R<Vec<u32>> {
-        let name = encoding.to_ascii_lowercase().replace(['-', ' '], "_");
-        match &*name {
-            "latin_1" | "latin1" | "iso_8859_1" | "iso8859_1" => {
-                Ok(s.iter().map(|c| u32::from(*c)).collect())
-            }
-            "ascii" | "us_ascii" => {
+        match Codec::named(encoding) {
+            Some(Codec::Latin1) => Ok(s.iter().map(|c| u32::from(*c)).collect()),
+            Some(Codec::Ascii) => {
                 let mut out = Vec::with_capacity(s.len());
                 for (i, c) in s.iter().enumerate() {
                     match (c, errors) {
@@ -85,7 +84,7 @@ impl Interp<'_> {
                 }
                 Ok(out)
             }
-            "utf_8" | "utf8" => {
+            Some(Codec::Utf8) => {
                 let mut out = Vec::with_capacity(s.len());
                 let mut rest = s;
                 loop {
@@ -110,8 +109,10 @@ impl Interp<'_> {
                     }
                 }
             }
-            "unicode_escape" | "string_escape" => Ok(s.iter().map(|c| u32::from(*c)).collect()),
-            _ => self.raise(ty::LOOKUP_ERROR, format!("unknown encoding: {encoding}")),
+            None => match &*encoding.to_ascii_lowercase().replace(['-', ' '], "_") {
+                "unicode_escape" | "string_escape" => Ok(s.iter().map(|c| u32::from(*c)).collect()),
+                _ => self.raise(ty::LOOKUP_ERROR, format!("unknown encoding: {encoding}")),
+            },
         }
     }
 
@@ -125,12 +126,11 @@ impl Interp<'_> {
 
     /// `unicode.encode(encoding, errors)`
     pub(crate) fn encode(&mut self, u: &[u32], encoding: &str, errors: &str) -> R<Vec<u8>> {
-        let name = encoding.to_ascii_lowercase().replace(['-', ' '], "_");
-        let limit = match &*name {
-            "ascii" | "us_ascii" => 128,
-            "latin_1" | "latin1" | "iso_8859_1" | "iso8859_1" => 256,
-            "utf_8" | "utf8" => return Ok(super::number::text_of(u).into_bytes()),
-            _ => {
+        let limit = match Codec::named(encoding) {
+            Some(Codec::Ascii) => 128,
+            Some(Codec::Latin1) => 256,
+            Some(Codec::Utf8) => return Ok(super::number::text_of(u).into_bytes()),
+            None => {
                 return self.raise(ty::LOOKUP_ERROR, format!("unknown encoding: {encoding}"));
             }
         };

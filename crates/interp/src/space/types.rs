@@ -1,19 +1,26 @@
 //! The table of builtin classes, at fixed places of the heap.
 
+use taipan_language::Exc;
+
 use super::builtin::{self, Builtin};
 use super::heap::{Class, Heap, Kind, Ref};
 use super::value::Value;
+
+/// Name, module, base and layout class of a builtin class.
+type BuiltinType = (&'static str, &'static str, Option<Ref>, Option<Ref>);
 
 macro_rules! builtin_types {
     ($($const:ident = $name:literal, $module:literal, $base:expr, $layout:expr;)*) => {
         /// References to the builtin classes.
         pub(crate) mod ty {
             use super::super::heap::Ref;
+            pub(crate) use super::exceptions::*;
+
             builtin_types!(@consts 0u32; $($const,)*);
         }
 
-        /// Name, module, base and layout class of every builtin class, in heap order.
-        const TYPES: &[(&str, &str, Option<Ref>, Option<Ref>)] = {
+        /// Every builtin class but exceptions, in heap order.
+        const TYPES: &[BuiltinType] = {
             use ty::*;
             &[$(($name, $module, $base, $layout),)*]
         };
@@ -75,91 +82,72 @@ builtin_types! {
     LLPTR = "_ptr", "rpython.rtyper.lltypesystem.lltype", Some(OBJECT), None;
     LLCONTAINER = "_container", "rpython.rtyper.lltypesystem.lltype", Some(OBJECT), None;
     TRACEBACK = "traceback", "__builtin__", Some(OBJECT), None;
-    BASE_EXCEPTION = "BaseException", "exceptions", Some(OBJECT), Some(BASE_EXCEPTION);
-    SYSTEM_EXIT = "SystemExit", "exceptions", Some(BASE_EXCEPTION), Some(BASE_EXCEPTION);
-    KEYBOARD_INTERRUPT = "KeyboardInterrupt", "exceptions", Some(BASE_EXCEPTION), Some(BASE_EXCEPTION);
-    GENERATOR_EXIT = "GeneratorExit", "exceptions", Some(BASE_EXCEPTION), Some(BASE_EXCEPTION);
-    EXCEPTION = "Exception", "exceptions", Some(BASE_EXCEPTION), Some(BASE_EXCEPTION);
-    STOP_ITERATION = "StopIteration", "exceptions", Some(EXCEPTION), Some(BASE_EXCEPTION);
-    STANDARD_ERROR = "StandardError", "exceptions", Some(EXCEPTION), Some(BASE_EXCEPTION);
-    ARITHMETIC_ERROR = "ArithmeticError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    FLOATING_POINT_ERROR = "FloatingPointError", "exceptions", Some(ARITHMETIC_ERROR), Some(BASE_EXCEPTION);
-    OVERFLOW_ERROR = "OverflowError", "exceptions", Some(ARITHMETIC_ERROR), Some(BASE_EXCEPTION);
-    ZERO_DIVISION_ERROR = "ZeroDivisionError", "exceptions", Some(ARITHMETIC_ERROR), Some(BASE_EXCEPTION);
-    ASSERTION_ERROR = "AssertionError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    ATTRIBUTE_ERROR = "AttributeError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    BUFFER_ERROR = "BufferError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    EOF_ERROR = "EOFError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    IMPORT_ERROR = "ImportError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    LOOKUP_ERROR = "LookupError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    INDEX_ERROR = "IndexError", "exceptions", Some(LOOKUP_ERROR), Some(BASE_EXCEPTION);
-    KEY_ERROR = "KeyError", "exceptions", Some(LOOKUP_ERROR), Some(BASE_EXCEPTION);
-    MEMORY_ERROR = "MemoryError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    NAME_ERROR = "NameError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    UNBOUND_LOCAL_ERROR = "UnboundLocalError", "exceptions", Some(NAME_ERROR), Some(BASE_EXCEPTION);
-    REFERENCE_ERROR = "ReferenceError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    RUNTIME_ERROR = "RuntimeError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    NOT_IMPLEMENTED_ERROR = "NotImplementedError", "exceptions", Some(RUNTIME_ERROR), Some(BASE_EXCEPTION);
-    SYNTAX_ERROR = "SyntaxError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    INDENTATION_ERROR = "IndentationError", "exceptions", Some(SYNTAX_ERROR), Some(BASE_EXCEPTION);
-    TAB_ERROR = "TabError", "exceptions", Some(INDENTATION_ERROR), Some(BASE_EXCEPTION);
-    SYSTEM_ERROR = "SystemError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    TYPE_ERROR = "TypeError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    VALUE_ERROR = "ValueError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    UNICODE_ERROR = "UnicodeError", "exceptions", Some(VALUE_ERROR), Some(BASE_EXCEPTION);
-    UNICODE_DECODE_ERROR = "UnicodeDecodeError", "exceptions", Some(UNICODE_ERROR), Some(BASE_EXCEPTION);
-    UNICODE_ENCODE_ERROR = "UnicodeEncodeError", "exceptions", Some(UNICODE_ERROR), Some(BASE_EXCEPTION);
-    UNICODE_TRANSLATE_ERROR = "UnicodeTranslateError", "exceptions", Some(UNICODE_ERROR), Some(BASE_EXCEPTION);
-    ENVIRONMENT_ERROR = "EnvironmentError", "exceptions", Some(STANDARD_ERROR), Some(BASE_EXCEPTION);
-    IO_ERROR = "IOError", "exceptions", Some(ENVIRONMENT_ERROR), Some(BASE_EXCEPTION);
-    OS_ERROR = "OSError", "exceptions", Some(ENVIRONMENT_ERROR), Some(BASE_EXCEPTION);
-    WARNING = "Warning", "exceptions", Some(EXCEPTION), Some(BASE_EXCEPTION);
-    USER_WARNING = "UserWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    DEPRECATION_WARNING = "DeprecationWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    PENDING_DEPRECATION_WARNING = "PendingDeprecationWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    SYNTAX_WARNING = "SyntaxWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    RUNTIME_WARNING = "RuntimeWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    FUTURE_WARNING = "FutureWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    IMPORT_WARNING = "ImportWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    UNICODE_WARNING = "UnicodeWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
-    BYTES_WARNING = "BytesWarning", "exceptions", Some(WARNING), Some(BASE_EXCEPTION);
+}
+
+/// References to the exception classes.
+mod exceptions {
+    use taipan_language::{Exc, for_each_exception};
+
+    use super::super::heap::Ref;
+    use super::TYPES;
+
+    macro_rules! constants {
+        ($($constant:ident $name:ident $base:ident;)*) => {$(
+            #[allow(dead_code, reason = "the table is whole, whoever uses which")]
+            pub(crate) const $constant: Ref = of(Exc::$name);
+        )*};
+    }
+    for_each_exception!(constants);
+
+    /// They come after the other classes.
+    pub(super) const fn of(e: Exc) -> Ref {
+        Ref(TYPES.len() as u32 + e as u32)
+    }
 }
 
 /// `NotImplemented`, at a fixed place after the classes.
-pub(crate) const NOT_IMPLEMENTED: Ref = Ref(TYPES.len() as u32);
+pub(crate) const NOT_IMPLEMENTED: Ref = Ref((TYPES.len() + Exc::ALL.len()) as u32);
 /// `Ellipsis`
-pub(crate) const ELLIPSIS: Ref = Ref(TYPES.len() as u32 + 1);
+pub(crate) const ELLIPSIS: Ref = Ref(NOT_IMPLEMENTED.0 + 1);
+
+/// Every builtin class, in heap order.
+fn types() -> impl Iterator<Item = BuiltinType> {
+    let exceptions = Exc::ALL.iter().map(|e| {
+        let base = e.base().map_or(ty::OBJECT, exceptions::of);
+        (e.name(), "exceptions", Some(base), Some(ty::BASE_EXCEPTION))
+    });
+    TYPES.iter().copied().chain(exceptions)
+}
 
 /// All builtin classes.
 pub(crate) fn all_types() -> impl Iterator<Item = (Ref, &'static str, &'static str)> {
-    TYPES
-        .iter()
+    types()
         .enumerate()
-        .map(|(i, (name, module, ..))| (Ref(i as u32), *name, *module))
+        .map(|(i, (name, module, ..))| (Ref(i as u32), name, module))
 }
 
 /// Fills a heap with the builtin classes and their methods.
 pub(crate) fn bootstrap(heap: &mut Heap) {
-    for (i, (name, _, base, layout)) in TYPES.iter().enumerate() {
+    for (i, (name, _, base, layout)) in types().enumerate() {
         let me = Ref(i as u32);
         let mut mro = vec![me];
         if let Some(b) = base {
-            mro.extend(heap.the_class(*b).mro.iter().copied());
-            heap.the_class_mut(*b).subclasses.push(me);
+            mro.extend(heap.the_class(b).mro.iter().copied());
+            heap.the_class_mut(b).subclasses.push(me);
         }
         let class = Class {
-            name: (*name).into(),
+            name: name.into(),
             bases: base.iter().copied().collect(),
             mro,
             builtin: true,
-            layout: *layout,
+            layout,
             ..Class::default()
         };
         heap.alloc(ty::TYPE, Kind::Class(Box::new(class)));
     }
     heap.alloc(ty::NOTIMPLEMENTED_TYPE, Kind::Singleton("NotImplemented"));
     heap.alloc(ty::ELLIPSIS_TYPE, Kind::Singleton("Ellipsis"));
-    for (i, (_, module, ..)) in TYPES.iter().enumerate() {
+    for (i, (_, module, ..)) in types().enumerate() {
         heap.set_attr(Ref(i as u32), "__module__", Value::str(module));
     }
     for (class, methods) in builtin::METHODS {

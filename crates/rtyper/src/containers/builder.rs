@@ -2,6 +2,7 @@
 
 use taipan_graph::Const;
 use taipan_interp::ObjData;
+use taipan_language::BuilderMethod;
 use taipan_lltype::{
     BOOL, Field, LLConst, LLType, PlainOp, SIGNED, StaticSym, StaticValue, StructBody, VOID,
 };
@@ -72,7 +73,7 @@ pub(super) fn prebuilt(rt: &RTyper<'_>, builder: &ObjData, ty: LLType) -> Typed<
 }
 
 /// `StringBuilder(size)`
-pub(super) fn rtype_new(hop: &Hop<'_>, unicode: bool) -> RType {
+pub(crate) fn rtype_new(hop: &Hop<'_>, unicode: bool) -> RType {
     let size = match hop.nb_args() {
         0 => csigned(100),
         _ => hop.inputarg(&Repr::signed(), 0)?,
@@ -117,6 +118,13 @@ impl ReprMethods for BuilderRepr {
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        use BuilderMethod::*;
+        let Some(method) = BuilderMethod::named(name) else {
+            return Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            ));
+        };
         let me = Repr::Builder(*self);
         let string = text(self.unicode);
         let char = if self.unicode {
@@ -128,40 +136,36 @@ impl ReprMethods for BuilderRepr {
         hop.exception_cannot_occur()?;
         let call =
             |helper: &str, args: Vec<_>, t| Ok(Some(hop.llops.gendirectcall_to(helper, args, t)));
-        match name {
-            "append" if hop.args_r.get(1).is_some_and(is_char) => {
+        match method {
+            Append if hop.args_r.get(1).is_some_and(is_char) => {
                 let args = hop.inputargs([&me, &char])?;
                 call("rbuilder.ll_append_char", args.into(), *VOID)
             }
-            "append" => {
+            Append => {
                 let args = hop.inputargs([&me, &string])?;
                 call("rbuilder.ll_append", args.into(), *VOID)
             }
-            "append_slice" => {
+            AppendSlice => {
                 let args = hop.inputargs([&me, &string, &signed, &signed])?;
                 call("rbuilder.ll_append_slice", args.into(), *VOID)
             }
-            "append_multiple_char" => {
+            AppendMultipleChar => {
                 let args = hop.inputargs([&me, &char, &signed])?;
                 call("rbuilder.ll_append_multiple_char", args.into(), *VOID)
             }
-            "append_charpsize" => {
+            AppendCharpSize => {
                 let r_chars = hop.args_r[1].clone();
                 let args = hop.inputargs([&me, &r_chars, &signed])?;
                 call("rbuilder.ll_append_charpsize", args.into(), *VOID)
             }
-            "getlength" => {
+            GetLength => {
                 let args = hop.inputargs([&me])?;
                 call("rbuilder.ll_getlength", args.into(), *SIGNED)
             }
-            "build" => {
+            Build => {
                 let args = hop.inputargs([&me])?;
                 call("rbuilder.ll_build", args.into(), string.lowleveltype())
             }
-            _ => Err(TyperError::missing(
-                format_args!("`.{name}()`"),
-                self.describe(),
-            )),
         }
     }
 }

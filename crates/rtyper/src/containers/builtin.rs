@@ -8,7 +8,7 @@ use taipan_lltype::{SIGNED, VOID};
 use taipan_prelude::{Default, Function, Kind};
 
 use super::list::{ListKind, ListRepr, rtype_range};
-use crate::hop::{csigned, ctype, cvoid};
+use crate::hop::{csigned, ctype};
 use crate::{Hop, RType, Repr, Typed, TyperError};
 
 /// A call of a builtin function about containers and strings, by its qualified name;
@@ -17,38 +17,15 @@ pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
     if let Some(f) = taipan_prelude::function(name) {
         return Some(call_function(hop, f));
     }
-    if let (Some(method), Some(Repr::Dict(d))) = (
-        name.strip_prefix("rpython.rlib.objectmodel."),
-        hop.args_r.first(),
-    ) && (method.ends_with("_with_hash")
-        || matches!(method, "move_to_end" | "delitem_if_value_is"))
-    {
-        return Some(Repr::Dict(d.clone()).methods().rtype_method(method, hop));
-    }
     Some(match name {
         "__builtin__.zip" => rtype_zip(hop),
         "__builtin__.range" | "__builtin__.xrange" => rtype_range(hop),
-        "__builtin__.enumerate"
-        | "__builtin__.reversed"
-        | "rpython.rlib.objectmodel.reversed_dict" => super::iter::newiter(hop),
+        "__builtin__.enumerate" | "__builtin__.reversed" => super::iter::newiter(hop),
         "__builtin__.dict" => super::dict::rtype_newdict(hop),
         "__builtin__.tuple" if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
             hop.inputarg(&hop.r_result, 0).map(Some)
         }
         "__builtin__.list" if hop.nb_args() == 0 => super::list::rtype_newlist(hop),
-        "rpython.rlib.objectmodel.newlist_hint" => newlist_hint(hop),
-        "rpython.rlib.objectmodel.resizelist_hint" => resizelist_hint(hop),
-        "rpython.rlib.rgc.ll_for_resizable_list"
-        | "rpython.rlib.rgc.resizable_list_supporting_raw_ptr" => char_list(hop),
-        "rpython.rlib.objectmodel.list_get_physical_size" => list_get_physical_size(hop),
-        "rpython.rlib.objectmodel.prepare_dict_update" => {
-            hop.exception_cannot_occur().map(|()| Some(cvoid()))
-        }
-        "rpython.rlib.objectmodel.r_dict"
-        | "rpython.rlib.objectmodel.r_ordereddict"
-        | "collections.OrderedDict" => super::dict::rtype_newdict(hop),
-        "rpython.rlib.rstring.StringBuilder" => super::builder::rtype_new(hop, false),
-        "rpython.rlib.rstring.UnicodeBuilder" => super::builder::rtype_new(hop, true),
         "_taipan.show" => super::show::rtype_show(hop, false),
         "_taipan.text" => super::show::rtype_show(hop, true),
         "math.frexp" => math_pair(hop, "frexp_mantissa", "frexp_exponent"),
@@ -94,14 +71,7 @@ fn call_function(hop: &Hop<'_>, f: &Function) -> RType {
             f.name
         )));
     }
-    if f.raises.is_empty() {
-        hop.exception_cannot_occur()?;
-    } else {
-        for name in f.raises.split(' ') {
-            hop.has_implicit_exception(name)?;
-        }
-        hop.exception_is_here()?;
-    }
+    hop.raises_implicitly(f.raises)?;
     let r = repr_of(f.result);
     let v = hop.llops.gendirectcall_to(f.helper, args, r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
@@ -153,7 +123,7 @@ fn rtype_zip(hop: &Hop<'_>) -> RType {
     Ok(Some(hop.llops.gendirectcall_to("rlist.ll_zip", args, t)))
 }
 
-fn newlist_hint(hop: &Hop<'_>) -> RType {
+pub(crate) fn newlist_hint(hop: &Hop<'_>) -> RType {
     let size = match hop.nb_args() {
         0 => csigned(0),
         _ => hop.inputarg(&Repr::signed(), 0)?,
@@ -171,7 +141,7 @@ fn newlist_hint(hop: &Hop<'_>) -> RType {
     )))
 }
 
-fn resizelist_hint(hop: &Hop<'_>) -> RType {
+pub(crate) fn resizelist_hint(hop: &Hop<'_>) -> RType {
     let r = hop.args_r[0].clone();
     resizable(hop, &r)?;
     let args = hop.inputargs([&r, &Repr::signed()])?;
@@ -184,7 +154,7 @@ fn resizelist_hint(hop: &Hop<'_>) -> RType {
 }
 
 /// A resizable list of characters as itself, or as a pointer to what it is.
-fn char_list(hop: &Hop<'_>) -> RType {
+pub(crate) fn char_list(hop: &Hop<'_>) -> RType {
     let r = hop.args_r[0].clone();
     resizable(hop, &r)?;
     let list = super::list_of(&r)?;
@@ -199,7 +169,7 @@ fn char_list(hop: &Hop<'_>) -> RType {
 }
 
 /// For how many items a list has room.
-fn list_get_physical_size(hop: &Hop<'_>) -> RType {
+pub(crate) fn list_get_physical_size(hop: &Hop<'_>) -> RType {
     let r = hop.args_r[0].clone();
     if super::list_of(&r)?.kind != ListKind::Resizable {
         return r.methods().rtype_len(hop);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp};
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, LLConst, LLOperand, LLType, PlainOp, SIGNED, STR, StaticSym, StaticValue,
 };
@@ -145,7 +146,7 @@ fn concat(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
 }
 
 fn getitem(hop: &Hop<'_>) -> RType {
-    let checked = hop.has_implicit_exception("IndexError")?;
+    let checked = hop.has_implicit_exception(Exc::IndexError)?;
     let args = hop.inputargs([&Repr::ByteArray, &Repr::signed()])?;
     let helper = if checked {
         hop.exception_is_here()?;
@@ -161,7 +162,7 @@ fn getitem(hop: &Hop<'_>) -> RType {
 }
 
 fn setitem(hop: &Hop<'_>) -> RType {
-    let checked = hop.has_implicit_exception("IndexError")?;
+    let checked = hop.has_implicit_exception(Exc::IndexError)?;
     let args = hop.inputargs([&Repr::ByteArray, &Repr::signed(), &Repr::signed()])?;
     let helper = if checked {
         hop.exception_is_here()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use taipan_annotator::{Site, SiteId};
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
+use taipan_language::{DictMethod, Exc};
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, SIGNED, StructBody, TypeKind, VOID,
 };
@@ -157,15 +158,16 @@ impl DictRepr {
     }
 
     /// Functions of `objectmodel` on dicts.
-    fn special(&self, name: &str, hop: &Hop<'_>) -> RType {
+    fn special(&self, method: DictMethod, hop: &Hop<'_>) -> RType {
+        use DictMethod::*;
         let (dict, signed) = (self.repr(), Repr::signed());
         let mut args = vec![hop.inputarg(&dict, 0)?, hop.inputarg(&self.key, 1)?];
-        let (rest, result): (&[&Repr], LLType) = match name {
-            "contains_with_hash" => (&[&signed], *BOOL),
-            "getitem_with_hash" => (&[&signed], self.value.lowleveltype()),
-            "setitem_with_hash" => (&[&signed, &self.value], *VOID),
-            "delitem_if_value_is" => (&[&self.value], *VOID),
-            "move_to_end" => (&[&Repr::Bool], *VOID),
+        let (rest, result): (&[&Repr], LLType) = match method {
+            ContainsWithHash => (&[&signed], *BOOL),
+            GetItemWithHash => (&[&signed], self.value.lowleveltype()),
+            SetItemWithHash => (&[&signed, &self.value], *VOID),
+            DelItemIfValueIs => (&[&self.value], *VOID),
+            MoveToEnd => (&[&Repr::Bool], *VOID),
             _ => (&[&signed], *VOID),
         };
         for (i, r) in rest.iter().enumerate() {
@@ -175,14 +177,15 @@ impl DictRepr {
                 crate::hop::cbool(true)
             });
         }
-        match name {
-            "getitem_with_hash" | "delitem_with_hash" => self.maybe_key_error(hop)?,
+        match method {
+            GetItemWithHash | DelItemWithHash => self.maybe_key_error(hop)?,
             // Any handler may stand around it, as in RPython.
-            "move_to_end" => hop.exception_is_here()?,
+            MoveToEnd => hop.exception_is_here()?,
             _ => self.no_key_error(hop)?,
         }
-        let v = self.call(hop, &format!("rdict.ll_dict_{name}"), args, result)?;
-        if name == "getitem_with_hash" {
+        let helper = format!("rdict.ll_dict_{}", method.name());
+        let v = self.call(hop, &helper, args, result)?;
+        if method == GetItemWithHash {
             return hop.convert_result(v, &self.value).map(Some);
         }
         Ok(Some(v))
@@ -206,7 +209,7 @@ impl DictRepr {
     fn maybe_key_error(&self, hop: &Hop<'_>) -> Typed<()> {
         // The functions of an `r_dict` may raise anything.
         if self.custom.is_none() {
-            hop.has_implicit_exception("KeyError")?;
+            hop.has_implicit_exception(Exc::KeyError)?;
         }
         hop.exception_is_here()
     }
@@ -259,25 +262,26 @@ impl ReprMethods for DictRepr {
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        use DictMethod::*;
+        let Some(method) = DictMethod::named(name) else {
+            return Err(TyperError::missing(
+                format_args!("`.{name}()`"),
+                self.describe(),
+            ));
+        };
         let dict = self.repr();
         let value = self.value.lowleveltype();
-        match name {
-            "keys" => self.listing(hop, "rdict.ll_dict_keys", false),
-            "values" => self.listing(hop, "rdict.ll_dict_values", false),
-            "items" => self.listing(hop, "rdict.ll_dict_items", true),
-            "iterkeys"
-            | "itervalues"
-            | "iteritems"
-            | "iterkeys_with_hash"
-            | "iteritems_with_hash" => super::iter::newiter(hop),
-            "has_key" => contains(hop, self),
-            "contains_with_hash"
-            | "getitem_with_hash"
-            | "setitem_with_hash"
-            | "delitem_with_hash"
-            | "delitem_if_value_is"
-            | "move_to_end" => self.special(name, hop),
-            "get" => {
+        match method {
+            Keys => self.listing(hop, "rdict.ll_dict_keys", false),
+            Values => self.listing(hop, "rdict.ll_dict_values", false),
+            Items => self.listing(hop, "rdict.ll_dict_items", true),
+            IterKeys | IterValues | IterItems | IterKeysWithHash | IterItemsWithHash => {
+                super::iter::newiter(hop)
+            }
+            HasKey => contains(hop, self),
+            ContainsWithHash | GetItemWithHash | SetItemWithHash | DelItemWithHash
+            | DelItemIfValueIs | MoveToEnd => self.special(method, hop),
+            Get => {
                 let [v, k] = [hop.inputarg(&dict, 0)?, hop.inputarg(&self.key, 1)?];
                 let default = if hop.nb_args() > 2 {
                     hop.inputarg(&self.value, 2)?
@@ -288,25 +292,25 @@ impl ReprMethods for DictRepr {
                 let v = self.call(hop, "rdict.ll_dict_get", [v, k, default], value)?;
                 hop.convert_result(v, &self.value).map(Some)
             }
-            "setdefault" => {
+            SetDefault => {
                 let args = hop.inputargs([&dict, &self.key, &self.value])?;
                 hop.exception_cannot_occur()?;
                 let v = self.call(hop, "rdict.ll_dict_setdefault", args, value)?;
                 hop.convert_result(v, &self.value).map(Some)
             }
-            "pop" if hop.nb_args() == 2 => {
+            Pop if hop.nb_args() == 2 => {
                 let args = hop.inputargs([&dict, &self.key])?;
                 self.maybe_key_error(hop)?;
                 let v = self.call(hop, "rdict.ll_dict_pop", args, value)?;
                 hop.convert_result(v, &self.value).map(Some)
             }
-            "pop" => {
+            Pop => {
                 let args = hop.inputargs([&dict, &self.key, &self.value])?;
                 hop.exception_cannot_occur()?;
                 let v = self.call(hop, "rdict.ll_dict_pop_default", args, value)?;
                 hop.convert_result(v, &self.value).map(Some)
             }
-            "popitem" => {
+            PopItem => {
                 let v = hop.inputarg(&dict, 0)?;
                 let t = hop.r_result.lowleveltype();
                 let container = t
@@ -321,13 +325,13 @@ impl ReprMethods for DictRepr {
                     t,
                 )))
             }
-            "update" => {
+            Update => {
                 let args = hop.inputargs([&dict, &dict])?;
                 hop.exception_cannot_occur()?;
                 self.call(hop, "rdict.ll_dict_update", args, *VOID)
                     .map(Some)
             }
-            "clear" => {
+            Clear => {
                 let v = hop.inputarg(&dict, 0)?;
                 hop.exception_cannot_occur()?;
                 Ok(Some(hop.llops.gendirectcall_to(
@@ -336,17 +340,18 @@ impl ReprMethods for DictRepr {
                     *VOID,
                 )))
             }
-            "copy" => {
+            Copy => {
                 let v = hop.inputarg(&dict, 0)?;
                 hop.exception_cannot_occur()?;
                 let t = self.lowleveltype();
                 let v = hop.llops.gendirectcall_to("rdict.ll_dict_copy", [v], t);
                 hop.convert_result(v, &dict).map(Some)
             }
-            _ => Err(TyperError::missing(
-                format_args!("`.{name}()`"),
-                self.describe(),
-            )),
+            // Room for items changes none of them.
+            PrepareUpdate => {
+                hop.exception_cannot_occur()?;
+                Ok(Some(crate::hop::cvoid()))
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
+use taipan_language::Exc;
 use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
 
 use super::list::{ListKind, range_step};
@@ -157,7 +158,7 @@ pub fn iterator_repr(rt: &RTyper<'_>, container: &SomeValue, variant: &str) -> T
 }
 
 /// A new iterator, of the Repr of the result, over argument 0.
-pub(super) fn newiter(hop: &Hop<'_>) -> RType {
+pub(crate) fn newiter(hop: &Hop<'_>) -> RType {
     let Repr::Iter(it) = &hop.r_result else {
         return Err(TyperError::internal("iter() gives something else"));
     };
@@ -254,9 +255,9 @@ impl ReprMethods for IterRepr {
 
     fn rtype_next(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Iter(Arc::new(self.clone())), 0)?;
-        hop.has_implicit_exception("StopIteration")?;
+        hop.has_implicit_exception(Exc::StopIteration)?;
         if self.over_dict() {
-            hop.has_implicit_exception("RuntimeError")?;
+            hop.has_implicit_exception(Exc::RuntimeError)?;
         }
         let chain = self.chain(hop, v);
         hop.exception_is_here()?;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use taipan_annotator::{ListDef, Site, SiteId};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
+use taipan_language::{Exc, ListMethod};
 use taipan_lltype::{
     BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, NumOp, PlainOp, SIGNED,
     StructBody, UNSIGNED, VOID, VoidConst,
@@ -283,20 +284,23 @@ impl ReprMethods for ListRepr {
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
+        use ListMethod::*;
+        let missing = || TyperError::missing(format_args!("`.{name}()`"), self.describe());
+        let method = ListMethod::named(name).ok_or_else(missing)?;
         self.require_list(&format!("`.{name}()`"))?;
-        match name {
-            "append" | "insert" | "pop" | "remove" | "extend" => {
+        match method {
+            Append | Insert | Pop | Remove | Extend => {
                 self.require_resizable(&format!("`.{name}()`"))?
             }
-            _ => {}
+            Index | Count | Reverse | Sort => {}
         }
-        match name {
-            "append" => self.append(hop),
-            "insert" => self.insert(hop),
-            "extend" => self.extend(hop),
-            "pop" => self.pop(hop),
-            "remove" | "index" | "count" => self.find(name, hop),
-            "reverse" => {
+        match method {
+            Append => self.append(hop),
+            Insert => self.insert(hop),
+            Extend => self.extend(hop),
+            Pop => self.pop(hop),
+            Remove | Index | Count => self.find(method, hop),
+            Reverse => {
                 let v = hop.inputarg(&self.repr(), 0)?;
                 hop.exception_cannot_occur()?;
                 Ok(Some(hop.llops.gendirectcall_to(
@@ -305,10 +309,7 @@ impl ReprMethods for ListRepr {
                     *VOID,
                 )))
             }
-            _ => Err(TyperError::missing(
-                format_args!("`.{name}()`"),
-                self.describe(),
-            )),
+            Sort => Err(missing()),
         }
     }
 
@@ -460,7 +461,7 @@ impl ListRepr {
     }
 
     fn pop(&self, hop: &Hop<'_>) -> RType {
-        let check = hop.has_implicit_exception("IndexError")?;
+        let check = hop.has_implicit_exception(Exc::IndexError)?;
         let v = hop.inputarg(&self.repr(), 0)?;
         let index = match hop.nb_args() {
             2 => Some(hop.inputarg(&Repr::signed(), 1)?),
@@ -490,17 +491,15 @@ impl ListRepr {
     }
 
     /// `remove`, `index`, `count`
-    fn find(&self, name: &str, hop: &Hop<'_>) -> RType {
+    fn find(&self, method: ListMethod, hop: &Hop<'_>) -> RType {
         let [l, item] = hop.inputargs([&self.repr(), &self.item])?;
         let eq = eq_operand(hop.rt, &self.item)?;
-        if name == "count" {
-            hop.exception_cannot_occur()?;
-        } else {
-            hop.has_implicit_exception("ValueError")?;
-            hop.exception_is_here()?;
-        }
-        let result = if name == "remove" { *VOID } else { *SIGNED };
-        let helper = format!("rlist.ll_list{name}");
+        hop.raises_implicitly(method.raises())?;
+        let result = match method {
+            ListMethod::Remove => *VOID,
+            _ => *SIGNED,
+        };
+        let helper = format!("rlist.ll_list{}", method.name());
         Ok(Some(hop.llops.gendirectcall_to(
             &helper,
             [l, item, eq],
@@ -594,7 +593,7 @@ fn suffix(hop: &Hop<'_>) -> &'static str {
 }
 
 fn getitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
-    let check = hop.has_implicit_exception("IndexError")?;
+    let check = hop.has_implicit_exception(Exc::IndexError)?;
     let args = indexed(hop, l, check)?;
     hop.exception_is_here()?;
     let base = if is_range(l) {
@@ -609,7 +608,7 @@ fn getitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
 
 fn setitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
     l.require_list("assigning to an item")?;
-    let check = hop.has_implicit_exception("IndexError")?;
+    let check = hop.has_implicit_exception(Exc::IndexError)?;
     let mut args = indexed(hop, l, check)?;
     args.push(hop.inputarg(&l.item, 2)?);
     hop.exception_is_here()?;
@@ -619,7 +618,7 @@ fn setitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
 
 fn delitem(hop: &Hop<'_>, l: &ListRepr) -> RType {
     l.require_resizable("deleting an item")?;
-    let check = hop.has_implicit_exception("IndexError")?;
+    let check = hop.has_implicit_exception(Exc::IndexError)?;
     let args = indexed(hop, l, check)?;
     hop.exception_is_here()?;
     let helper = format!("rlist.ll_delitem{}", suffix(hop));
@@ -753,7 +752,7 @@ pub(super) fn rtype_range(hop: &Hop<'_>) -> RType {
         return Err(TyperError::new("range() with step zero"));
     }
     if variable {
-        hop.has_implicit_exception("ValueError")?;
+        hop.has_implicit_exception(Exc::ValueError)?;
         hop.exception_is_here()?;
     } else {
         hop.exception_cannot_occur()?;

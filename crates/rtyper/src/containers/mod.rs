@@ -31,11 +31,14 @@ use crate::hop::cvoid;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 pub use builder::BuilderRepr;
+pub(crate) use builder::rtype_new as new_builder;
 pub use builtin::rtype_builtin;
+pub(crate) use builtin::{char_list, list_get_physical_size, newlist_hint, resizelist_hint};
 pub use bytearray::ByteArrayRepr;
 pub(crate) use bytearray::of_length as bytearray_of_length;
 pub(crate) use custom::{KEY_FUNCTION, build_key_function};
 pub use dict::{DictRepr, dict_repr, rtype_newdict};
+pub(crate) use iter::newiter;
 pub use iter::{IterRepr, iterator_repr};
 pub(crate) use list::assert_inside;
 pub use list::{ListRepr, list_repr, rtype_newlist};

@@ -2,6 +2,7 @@
 //! are shared: they are specialised by the type of string.
 
 use taipan_graph::{Const, HlOp, Operand};
+use taipan_language::{Codec, Exc, TextMethod};
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, PlainOp, SIGNED,
     STR, StaticSym, UNICHAR, UNICODE,
@@ -171,7 +172,7 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
 
     fn rtype_float(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Str, 0)?;
-        hop.has_implicit_exception("ValueError")?;
+        hop.has_implicit_exception(Exc::ValueError)?;
         hop.exception_is_here()?;
         let v = hop
             .llops
@@ -276,14 +277,15 @@ impl<const U: bool> ReprMethods for CharacterRepr<U> {
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {
-        if let Some(helper) = char_test(name, U) {
+        let method = TextMethod::named(name);
+        if let Some(helper) = method.and_then(|m| char_test(m, U)) {
             let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
             hop.exception_cannot_occur()?;
             return Ok(Some(hop.llops.gendirectcall_to(helper, [v], *BOOL)));
         }
-        let case = match name {
-            "upper" => "rstr.ll_upper_char",
-            "lower" => "rstr.ll_lower_char",
+        let case = match method {
+            Some(TextMethod::Upper) => "rstr.ll_upper_char",
+            Some(TextMethod::Lower) => "rstr.ll_lower_char",
             _ => return text_method(name, hop, U),
         };
         let v = hop.inputarg(&Repr::Char, 0)?;
@@ -385,16 +387,19 @@ pub(super) fn length(llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
     llops.genop(PlainOp::Getinteriorarraysize, [v, cfield("chars")], *SIGNED)
 }
 
-fn char_test(name: &str, unicode: bool) -> Option<&'static str> {
-    Some(match name {
-        "isspace" if unicode => "rstr.ll_unichar_isspace",
-        "isspace" => "rstr.ll_char_isspace",
-        "isdigit" => "rstr.ll_char_isdigit",
-        "isalpha" => "rstr.ll_char_isalpha",
-        "isalnum" => "rstr.ll_char_isalnum",
-        "isupper" => "rstr.ll_char_isupper",
-        "islower" => "rstr.ll_char_islower",
-        _ => return None,
+/// The helper that tests a character.
+fn char_test(method: TextMethod, unicode: bool) -> Option<&'static str> {
+    use TextMethod::*;
+    Some(match method {
+        IsSpace if unicode => "rstr.ll_unichar_isspace",
+        IsSpace => "rstr.ll_char_isspace",
+        IsDigit => "rstr.ll_char_isdigit",
+        IsAlpha => "rstr.ll_char_isalpha",
+        IsAlnum => "rstr.ll_char_isalnum",
+        IsUpper => "rstr.ll_char_isupper",
+        IsLower => "rstr.ll_char_islower",
+        StartsWith | EndsWith | Find | RFind | Count | Strip | LStrip | RStrip | Join | Split
+        | RSplit | Replace | Upper | Lower | SplitLines | Decode | Encode | Format => return None,
     })
 }
 
@@ -405,7 +410,7 @@ fn rtype_int(hop: &Hop<'_>, unicode: bool) -> RType {
         1 => csigned(10),
         _ => hop.inputarg(&Repr::signed(), 1)?,
     };
-    hop.has_implicit_exception("ValueError")?;
+    hop.has_implicit_exception(Exc::ValueError)?;
     hop.exception_is_here()?;
     let v = hop
         .llops
@@ -416,34 +421,37 @@ fn rtype_int(hop: &Hop<'_>, unicode: bool) -> RType {
 // ---- methods ----
 
 fn text_method(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
+    use TextMethod::*;
+    let missing = || {
+        let what = hop.args_r[0].methods().describe();
+        TyperError::missing(format_args!("`.{name}()`"), what)
+    };
     let t = container(unicode).ptr();
-    match name {
-        "find" | "rfind" | "count" => search(name, hop, unicode),
-        "startswith" | "endswith" => affix(name, hop, unicode),
-        "strip" => strip(hop, unicode, true, true),
-        "lstrip" => strip(hop, unicode, true, false),
-        "rstrip" => strip(hop, unicode, false, true),
-        "split" | "rsplit" => split(name, hop, unicode),
-        "join" => join(hop, unicode),
-        "replace" => replace(hop, unicode),
-        "upper" | "lower" => {
+    match TextMethod::named(name).ok_or_else(missing)? {
+        Find | RFind | Count => search(name, hop, unicode),
+        StartsWith | EndsWith => affix(name, hop, unicode),
+        Strip => strip(hop, unicode, true, true),
+        LStrip => strip(hop, unicode, true, false),
+        RStrip => strip(hop, unicode, false, true),
+        Split | RSplit => split(name, hop, unicode),
+        Join => join(hop, unicode),
+        Replace => replace(hop, unicode),
+        Upper | Lower => {
             let v = hop.inputarg(&Repr::Str, 0)?;
             hop.exception_cannot_occur()?;
             let helper = format!("rstr.ll_{name}");
             Ok(Some(hop.llops.gendirectcall_to(&helper, [v], t)))
         }
-        "isdigit" | "isalpha" | "isalnum" => {
+        IsDigit | IsAlpha | IsAlnum => {
             let v = hop.inputarg(&text(unicode), 0)?;
             hop.exception_cannot_occur()?;
             let helper = format!("rstr.ll_{name}");
             Ok(Some(hop.llops.gendirectcall_to(&helper, [v], *BOOL)))
         }
-        "encode" | "decode" => recode(hop, unicode),
-        "splitlines" => splitlines(hop),
-        _ => Err(TyperError::missing(
-            format_args!("`.{name}()`"),
-            hop.args_r[0].methods().describe(),
-        )),
+        Encode | Decode => recode(hop, unicode),
+        SplitLines => splitlines(hop),
+        // Of characters alone, or not at all: the annotator says so.
+        IsSpace | IsLower | IsUpper | Format => Err(missing()),
     }
 }
 
@@ -636,29 +644,28 @@ fn replace(hop: &Hop<'_>, unicode: bool) -> RType {
 /// `s.decode('ascii')`, `u.encode('latin-1')`, ...
 fn recode(hop: &Hop<'_>, unicode: bool) -> RType {
     let codec = match hop.const_arg(1) {
-        None if hop.nb_args() == 1 => "ascii",
+        None if hop.nb_args() == 1 => Codec::Ascii.name(),
         c => c
             .and_then(Const::as_str)
             .ok_or_else(|| TyperError::new("the name of the encoding must be a constant"))?,
     };
-    let codec = match codec.to_ascii_lowercase().replace('_', "-").as_str() {
-        "ascii" | "us-ascii" => "ascii",
-        "latin-1" | "latin1" | "iso-8859-1" => "latin1",
-        "utf-8" | "utf8" => "utf8",
-        other => {
-            return Err(TyperError::new(format!(
-                "encoding {other} is not one of ascii, latin-1, utf-8"
-            )));
-        }
-    };
+    let codec = Codec::named(codec).ok_or_else(|| {
+        TyperError::new(format!(
+            "encoding {codec} is not one of ascii, latin-1, utf-8"
+        ))
+    })?;
     let v = hop.inputarg(&text(unicode), 0)?;
-    let (helper, error, to) = match (unicode, codec) {
-        (true, "ascii") => ("rstr.ll_unicode2str", "UnicodeEncodeError", *STR),
-        (true, "latin1") => ("rstr.ll_encode_latin1", "UnicodeEncodeError", *STR),
-        (true, _) => ("rstr.ll_encode_utf8", "UnicodeEncodeError", *STR),
-        (false, "ascii") => ("rstr.ll_str2unicode", "UnicodeDecodeError", *UNICODE),
-        (false, "latin1") => ("rstr.ll_decode_latin1", "UnicodeDecodeError", *UNICODE),
-        (false, _) => ("rstr.ll_decode_utf8", "UnicodeDecodeError", *UNICODE),
+    let helper = match (unicode, codec) {
+        (true, Codec::Ascii) => "rstr.ll_unicode2str",
+        (true, Codec::Latin1) => "rstr.ll_encode_latin1",
+        (true, Codec::Utf8) => "rstr.ll_encode_utf8",
+        (false, Codec::Ascii) => "rstr.ll_str2unicode",
+        (false, Codec::Latin1) => "rstr.ll_decode_latin1",
+        (false, Codec::Utf8) => "rstr.ll_decode_utf8",
+    };
+    let (error, to) = match unicode {
+        true => (Exc::UnicodeEncodeError, *STR),
+        false => (Exc::UnicodeDecodeError, *UNICODE),
     };
     hop.has_implicit_exception(error)?;
     hop.exception_is_here()?;
@@ -763,7 +770,7 @@ fn getitem(hop: &Hop<'_>, unicode: bool) -> RType {
         hop.exception_cannot_occur()?;
         return c.map(Some);
     }
-    let checked = hop.has_implicit_exception("IndexError")?;
+    let checked = hop.has_implicit_exception(Exc::IndexError)?;
     let nonneg = crate::reprs::is_nonneg(&hop.args_s[1]);
     let args = hop.inputargs([&text(unicode), &Repr::signed()])?;
     let char = if unicode { Repr::UniChar } else { Repr::Char };

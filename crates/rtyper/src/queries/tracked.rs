@@ -70,7 +70,7 @@ pub(super) fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
 pub(super) fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
     scope(db, Query::ClassName, key.as_id(), || {
         if let Some(e) = builtin_exception(key.obj(db)) {
-            return format!("exceptions.{}", e.name).into();
+            return e.qualified().into();
         }
         let program = key.universe(db).program(db);
         match taipan_interp::object(db, Object::new(db, program, key.obj(db))).as_deref() {
@@ -91,7 +91,7 @@ pub(super) fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
             }
         }
         if let Some(e) = builtin_exception(obj) {
-            return e.base.map(|b| named_id(&format!("exceptions.{b}")));
+            return e.rpython_base().map(crate::exceptions::exception_id);
         }
         let program = key.universe(db).program(db);
         let data = taipan_interp::object(db, Object::new(db, program, obj));

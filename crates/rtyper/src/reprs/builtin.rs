@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
 use taipan_graph::Const;
+use taipan_language::KnownFunction;
 use taipan_lltype::{LLConst, LLOperand, LLType, VOID};
 
 use crate::hop::{ArgValue, cvoid};
@@ -173,14 +174,14 @@ fn short_name(name: &str) -> &str {
 
 /// Types a call of a builtin function. The arguments of the call are those of `hop`.
 fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
+    if let Some(f) = KnownFunction::qualified(name) {
+        return super::rlib::rtype(f, hop);
+    }
     let short = short_name(name);
     if let Some(result) = containers::rtype_builtin(name, hop) {
         return result;
     }
     if let Some(result) = super::lowlevel::rtype(short, hop) {
-        return result;
-    }
-    if let Some(result) = super::rlib::rtype(short, hop) {
         return result;
     }
     if let Some(f) = short.strip_prefix("__builtin__.")
@@ -196,7 +197,6 @@ fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
         "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
             super::weakref::rtype_weakref_create(hop)
         }
-        "gc.collect" => super::rlib::gc_collect(hop),
         _ => match hop.result_const() {
             // Whatever it does, the annotator knows what comes out.
             Some(c) => {

@@ -1,6 +1,7 @@
 //! Floating-point numbers (RPython: `rfloat.py`).
 
 use taipan_graph::{Const, HlOp};
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, FLOAT, FuncSym, LLConst, LLType, NumFamily, NumOp, PlainOp, SIGNED, SINGLEFLOAT,
 };
@@ -164,7 +165,7 @@ pub fn float_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 
 fn typed(hop: &Hop<'_>, op: NumOp, result: LLType) -> RType {
     let args = hop.inputargs([&Repr::Float, &Repr::Float])?;
-    if op == NumOp::TrueDiv && hop.has_implicit_exception("ZeroDivisionError")? {
+    if op == NumOp::TrueDiv && hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         hop.exception_is_here()?;
         return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }

@@ -3,6 +3,7 @@
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_graph::{Const, HlOp, IntKind, Operand};
 use taipan_interp::ObjData;
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncSym, LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, PlainOp,
     SIGNED, TypeKind, UNICHAR,
@@ -73,7 +74,7 @@ impl IntegerRepr {
 
     fn unary_ovf(&self, hop: &Hop<'_>, helper: &str) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
-        hop.has_implicit_exception("OverflowError")?;
+        hop.has_implicit_exception(Exc::OverflowError)?;
         hop.exception_is_here()?;
         let t = self.lowleveltype();
         Ok(Some(hop.llops.gendirectcall_to(helper, [v], t)))
@@ -81,7 +82,7 @@ impl IntegerRepr {
 
     fn checked_char(&self, hop: &Hop<'_>, check: &str, op: PlainOp, result: LLType) -> RType {
         let v = hop.inputarg(&Repr::signed(), 0)?;
-        if hop.has_implicit_exception("ValueError")? {
+        if hop.has_implicit_exception(Exc::ValueError)? {
             hop.exception_is_here()?;
             hop.gendirectcall(check, [v.clone()])?;
         } else {
@@ -365,7 +366,7 @@ fn checked(hop: &Hop<'_>, op: PlainOp) -> RType {
         .with_help("compute with plain ints"));
     }
     let args = hop.inputargs([&r, &r])?;
-    hop.has_implicit_exception("OverflowError")?;
+    hop.has_implicit_exception(Exc::OverflowError)?;
     hop.exception_is_here()?;
     let v = hop.genop(op, args, r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
@@ -412,11 +413,11 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
             )
             .with_help("compute with plain ints"));
         }
-        hop.has_implicit_exception("OverflowError")?;
+        hop.has_implicit_exception(Exc::OverflowError)?;
         name.push_str("_ovf");
         implicit = true;
     }
-    if zer && hop.has_implicit_exception("ZeroDivisionError")? {
+    if zer && hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         name.push_str("_zer");
         implicit = true;
     }
@@ -455,7 +456,7 @@ fn divmod(hop: &Hop<'_>) -> RType {
         Repr::Int(r) => r.family()?,
         _ => NumFamily::Int,
     };
-    let zer = if hop.has_implicit_exception("ZeroDivisionError")? {
+    let zer = if hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         "_zer"
     } else {
         ""
@@ -476,7 +477,7 @@ fn divmod(hop: &Hop<'_>) -> RType {
 
 fn truediv(hop: &Hop<'_>) -> RType {
     let args = hop.inputargs([&Repr::Float, &Repr::Float])?;
-    if hop.has_implicit_exception("ZeroDivisionError")? {
+    if hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         hop.exception_is_here()?;
         return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }

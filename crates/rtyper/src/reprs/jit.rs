@@ -6,6 +6,7 @@
 
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
+use taipan_language::KnownFunction;
 use taipan_lltype::{BOOL, LLConst, LLOp, LLOperand, NumFamily, NumOp, PlainOp, SIGNED, VoidConst};
 
 use crate::hop::{ArgValue, cfield, cvoid};
@@ -13,27 +14,26 @@ use crate::reprs::FrozenMethodRepr;
 use crate::{Hop, RType, Repr, Typed, TyperError};
 
 /// Types a call of a function of `rpython.rlib.jit`.
-pub(super) fn rtype(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "hint" => hint(hop, &true_keywords(hop)),
-        "promote" | "promote_string" | "promote_unicode" => hint(hop, &[function]),
-        "we_are_jitted" => value(hop, PlainOp::WeAreJitted, 0),
-        "isconstant" => value(hop, PlainOp::JitIsConstant, 1),
-        "isvirtual" => value(hop, PlainOp::JitIsVirtual, 1),
-        "loop_unrolling_heuristic" => loop_unrolling_heuristic(hop),
-        "current_trace_length" => value(hop, PlainOp::JitTraceLength, 0),
-        "assert_green" => effect(hop, PlainOp::JitAssertGreen, 1),
-        "record_exact_class" => record_exact_class(hop),
-        "record_exact_value" => record_exact_value(hop),
-        "set_param" => set_param(hop, true),
-        "set_param_to_default" => set_param(hop, false),
-        "jit_debug"
-        | "record_known_result"
-        | "enter_portal_frame"
-        | "leave_portal_frame"
-        | "force_virtualizable" => nothing(hop),
-        _ => return None,
-    })
+pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
+    use KnownFunction::*;
+    match f {
+        Hint => hint(hop, &true_keywords(hop)),
+        Promote | PromoteString | PromoteUnicode => hint(hop, &[f.name()]),
+        WeAreJitted => value(hop, PlainOp::WeAreJitted, 0),
+        Isconstant => value(hop, PlainOp::JitIsConstant, 1),
+        Isvirtual => value(hop, PlainOp::JitIsVirtual, 1),
+        LoopUnrollingHeuristic => loop_unrolling_heuristic(hop),
+        CurrentTraceLength => value(hop, PlainOp::JitTraceLength, 0),
+        AssertGreen => effect(hop, PlainOp::JitAssertGreen, 1),
+        RecordExactClass => record_exact_class(hop),
+        RecordExactValue => record_exact_value(hop),
+        SetParam => set_param(hop, true),
+        SetParamToDefault => set_param(hop, false),
+        JitDebug | RecordKnownResult | EnterPortalFrame | LeavePortalFrame | ForceVirtualizable => {
+            nothing(hop)
+        }
+        other => Err(TyperError::internal(format!("{} is no hint", other.name()))),
+    }
 }
 
 /// The first arguments, as they are.

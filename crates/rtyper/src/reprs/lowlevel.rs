@@ -2,6 +2,7 @@
 //! the functions of the runtime (RPython: the second half of `rbuiltin.py`).
 
 use taipan_graph::{Const, Operand};
+use taipan_language::{Exc, KnownFunction};
 use taipan_lltype::{
     ADDRESS, GCREF, LLConst, LLOp, LLType, MARKERS, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
     TypeKind, VoidConst, external, layout,
@@ -28,7 +29,6 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
     Some(match name {
         "lltype.malloc" => malloc(hop, false),
         "lltype.scoped_alloc" => malloc(hop, true),
-        "rffi.make" => make(hop),
         "rffi.cast" => rffi_cast(hop),
         "lltype.length_of_simple_gcarray_from_opaque" => gcarray_length(hop),
         "lltype.free" => free(hop),
@@ -37,8 +37,6 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         | "lltype.Ptr"
         | "lltype.Array"
         | "lltype.GcArray"
-        | "rffi.CArray"
-        | "rffi.CArrayPtr"
         | "lltype.render_immortal" => nothing(hop),
         "lltype.cast_primitive"
         | "lltype.cast_pointer"
@@ -54,22 +52,35 @@ pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
         }
         "lltype.direct_ptradd" => direct_ptradd(hop),
         "llmemory.cast_ptr_to_adr" => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
-        "llmemory.cast_adr_to_int" => address_as_int(hop),
-        "llmemory.cast_int_to_adr" => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
-        "llmemory.weakref_create" => on_pointer(hop, PlainOp::WeakrefCreate, *GCREF),
-        "llmemory.weakref_deref" => weakref_deref(hop),
-        "llmemory.raw_malloc" => raw_malloc(hop),
-        "llmemory.raw_free" => raw(hop, PlainOp::RawFree),
-        "llmemory.raw_memcopy" => raw(hop, PlainOp::RawMemcopy),
-        "llmemory.raw_memmove" => raw(hop, PlainOp::RawMemmove),
-        "llmemory.raw_memset" => raw(hop, PlainOp::RawMemset),
-        "llmemory.raw_memclear" => raw(hop, PlainOp::RawMemclear),
-        "llmemory.raw_malloc_usage" => cast_to_type(hop, 0),
         "rffi.sizeof" | "llmemory.sizeof" => type_arg(hop, 0).and_then(|t| sizeof(hop, t)),
         "llmemory.offsetof" | "rffi.offsetof" => offsetof(hop),
         "llmemory.itemoffsetof" => itemoffsetof(hop),
         _ => return None,
     })
+}
+
+/// Types a call of a known function of `llmemory` or `rffi`.
+pub(super) fn rtype_known(f: KnownFunction, hop: &Hop<'_>) -> RType {
+    use KnownFunction::*;
+    match f {
+        Make => make(hop),
+        CArray | CArrayPtr => nothing(hop),
+        CastAdrToInt => address_as_int(hop),
+        CastIntToAdr => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
+        WeakrefCreate => on_pointer(hop, PlainOp::WeakrefCreate, *GCREF),
+        WeakrefDeref => weakref_deref(hop),
+        RawMalloc => raw_malloc(hop),
+        RawFree => raw(hop, PlainOp::RawFree),
+        RawMemcopy => raw(hop, PlainOp::RawMemcopy),
+        RawMemmove => raw(hop, PlainOp::RawMemmove),
+        RawMemset => raw(hop, PlainOp::RawMemset),
+        RawMemclear => raw(hop, PlainOp::RawMemclear),
+        RawMallocUsage => cast_to_type(hop, 0),
+        other => Err(TyperError::internal(format!(
+            "{} is not of the low level",
+            other.name()
+        ))),
+    }
 }
 
 fn nothing(hop: &Hop<'_>) -> RType {
@@ -198,7 +209,7 @@ fn make(hop: &Hop<'_>) -> RType {
         zero: false,
     }));
     let r = PtrRepr { ty: ty.ptr() };
-    hop.has_implicit_exception("MemoryError")?;
+    hop.has_implicit_exception(Exc::MemoryError)?;
     hop.exception_is_here()?;
     let v = hop.genop(PlainOp::Malloc, [crate::hop::ctype(ty), flavor], r.ty);
     let first = hop.nb_args() - hop.keywords.len();
@@ -247,7 +258,7 @@ fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
     } else {
         PlainOp::Malloc
     };
-    let caught = hop.has_implicit_exception("MemoryError")?;
+    let caught = hop.has_implicit_exception(Exc::MemoryError)?;
     hop.exception_is_here()?;
     if let (true, Some(n)) = (caught, args.get(2)) {
         hop.gendirectcall("rlist.ll_check_count", [n.clone()])?;

@@ -2,127 +2,129 @@
 //! (RPython: the `ExtRegistryEntry`s of rlib).
 
 use taipan_graph::Const;
-use taipan_lltype::{BOOL, FLOAT, GCREF, PlainOp, SIGNED, UNSIGNED};
+use taipan_language::KnownFunction;
+use taipan_lltype::{BOOL, FLOAT, GCREF, LLType, PlainOp, SIGNED, UNSIGNED};
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::InstanceRepr;
 use crate::reprs::lowlevel::keyword_const;
-use crate::{Hop, RType, Repr, TyperError};
+use crate::{Hop, RType, Repr, TyperError, containers};
 
-/// Types a call of a function, by its module and name.
-pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
-    let (module, function) = name.split_once('.')?;
-    match module {
-        "rarithmetic" => rarithmetic(function, hop),
-        "objectmodel" => objectmodel(function, hop),
-        "debug" => debug(function, hop),
-        "jit" => super::jit::rtype(function, hop),
-        "rgc" => rgc(function, hop),
-        "longlong2float" => longlong2float(function, hop),
-        "annlowlevel" => annlowlevel(function, hop),
-        "nonconst" | "rstring" => match function {
-            "NonConstant" | "assert_str0" | "check_str0" => Some(first_argument(hop)),
-            _ => None,
+/// Types a call of a known function.
+pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
+    use KnownFunction::*;
+    let root = || Repr::Instance(InstanceRepr::root());
+    match f {
+        RInt | RLonglong | RInt64 | RUint | RUlonglong | RUint64 | RLonglonglong
+        | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16 | RInt8 | RUint8 | RSinglefloat => {
+            construct(hop)
+        }
+        Intmask | Longlongmask => converted(hop, &Repr::signed()),
+        Longlonglongmask | Widen => cast(hop),
+        Ovfcheck => converted(hop, &hop.r_result.clone()),
+        IntBetween => int_between(hop),
+        IntForceGeZero => int_force_ge_zero(hop),
+        IsValidInt => returns(hop, cbool(true)),
+        UintMulHigh => uint_mul_high(hop),
+
+        WeAreTranslated | WeAreTranslatedToC => returns(hop, cbool(true)),
+        RunningOnLlinterp | RevdbEnabled | RevdbFlagIoDisabled => returns(hop, cbool(false)),
+        // The annotator knows.
+        IsAnnotationConstant => returns(hop, cbool(false)),
+        KeepaliveUntilHere => keepalive(hop),
+        FreeNonGcObject | PrepareDictUpdate => returns(hop, cvoid()),
+        ComputeHash => match hop.args_r.first() {
+            Some(r) => r.clone().methods().rtype_hash(hop),
+            None => Err(TyperError::new("compute_hash() takes an argument")),
         },
-        _ => None,
+        ComputeIdentityHash => identity(hop, PlainOp::GcIdentityhash),
+        ComputeUniqueId | CurrentObjectAddrAsInt => identity(hop, PlainOp::GcId),
+        Instantiate => instantiate(hop),
+        Likely => branch_hint(hop, PlainOp::Likely),
+        Unlikely => branch_hint(hop, PlainOp::Unlikely),
+        RDict | ROrdereddict | OrderedDict => containers::rtype_newdict(hop),
+        NewlistHint => containers::newlist_hint(hop),
+        ResizelistHint => containers::resizelist_hint(hop),
+        ListGetPhysicalSize => containers::list_get_physical_size(hop),
+        ReversedDict => containers::newiter(hop),
+        IterkeysWithHash | IteritemsWithHash | ContainsWithHash | SetitemWithHash
+        | GetitemWithHash | DelitemWithHash | DelitemIfValueIs | MoveToEnd => {
+            match hop.args_r.first().cloned() {
+                Some(d @ Repr::Dict(_)) => d.methods().rtype_method(f.name(), hop),
+                _ => Err(TyperError::new(format!("{}() needs a dict", f.name()))),
+            }
+        }
+
+        // Assertions stay; output for debugging goes.
+        LlAssert => ll_assert(hop),
+        LlAssertNotNone
+        | MakeSureNotResized
+        | CheckAnnotation
+        | CheckNotAccessDirectly
+        | MarkDictNonNull => first_argument(hop),
+        HaveDebugPrints | HaveDebugPrintsFor => returns(hop, cbool(false)),
+        DebugOffset => returns(hop, csigned(-1)),
+        DebugStart | DebugStop => returns(hop, csigned(0)),
+        DebugPrint | DebugFlush | DebugForked | AttachGdb | CheckNonneg | CheckRegularInt
+        | CheckListOfChars => returns(hop, cvoid()),
+
+        Hint
+        | Promote
+        | PromoteString
+        | PromoteUnicode
+        | WeAreJitted
+        | Isconstant
+        | Isvirtual
+        | CurrentTraceLength
+        | JitDebug
+        | AssertGreen
+        | RecordExactClass
+        | RecordExactValue
+        | RecordKnownResult
+        | EnterPortalFrame
+        | LeavePortalFrame
+        | ForceVirtualizable
+        | LoopUnrollingHeuristic
+        | SetParam
+        | SetParamToDefault => super::jit::rtype(f, hop),
+        NonConstant | AssertStr0 | CheckStr0 => first_argument(hop),
+
+        StringBuilder => containers::new_builder(hop, false),
+        UnicodeBuilder => containers::new_builder(hop, true),
+        Float2longlong => float_bytes(hop, PlainOp::ConvertFloatBytesToLonglong, *SIGNED),
+        Longlong2float => float_bytes(hop, PlainOp::ConvertLonglongBytesToFloat, *FLOAT),
+
+        GcCollect | RgcCollect => gc_collect(hop),
+        CanMove => {
+            let v = crate::calls::low_arg(hop, 0)?;
+            hop.exception_cannot_occur()?;
+            Ok(Some(hop.genop(PlainOp::GcCanMove, [v], *BOOL)))
+        }
+        LlForResizableList | ResizableListSupportingRawPtr => containers::char_list(hop),
+
+        CastAdrToInt | CastIntToAdr | RawMalloc | RawFree | RawMemcopy | RawMemmove
+        | RawMemclear | RawMemset | RawMallocUsage | WeakrefCreate | WeakrefDeref | Make
+        | CArray | CArrayPtr => super::lowlevel::rtype_known(f, hop),
+
+        // High-level values as what stands for them at the low level, and back.
+        Llstr | Hlstr => same_pointer(hop, 0, &Repr::Str),
+        Llunicode | Hlunicode => same_pointer(hop, 0, &Repr::Unicode),
+        CastInstanceToBasePtr => same_pointer(hop, 0, &root()),
+        CastInstanceToGcref => same_pointer(hop, 0, &root())
+            .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
+        CastGcrefToInstance => gcref_to_instance(hop),
+        CheckedCastGcrefToInstance => checked_gcref_to_instance(hop),
+        Llhelper => llhelper(hop),
+        CastBasePtrToInstance => same_pointer(hop, 1, &root())
+            .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
     }
 }
 
-fn rarithmetic(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "intmask" | "longlongmask" => converted(hop, &Repr::signed()),
-        "ovfcheck" => converted(hop, &hop.r_result.clone()),
-        "int_between" => int_between(hop),
-        "int_force_ge_zero" => int_force_ge_zero(hop),
-        "is_valid_int" => returns(hop, cbool(true)),
-        "widen" | "longlonglongmask" => cast(hop),
-        "uint_mul_high" => uint_mul_high(hop),
-        _ if function.starts_with("r_") => construct(hop),
-        _ => return None,
-    })
-}
-
-fn objectmodel(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "we_are_translated" | "we_are_translated_to_c" => returns(hop, cbool(true)),
-        "running_on_llinterp" | "revdb_enabled" | "revdb_flag_io_disabled" => {
-            returns(hop, cbool(false))
-        }
-        "keepalive_until_here" => keepalive(hop),
-        "compute_hash" => hop.args_r.first()?.clone().methods().rtype_hash(hop),
-        "compute_identity_hash" => identity(hop, PlainOp::GcIdentityhash),
-        "compute_unique_id" | "current_object_addr_as_int" => identity(hop, PlainOp::GcId),
-        "instantiate" => instantiate(hop),
-        "likely" => branch_hint(hop, PlainOp::Likely),
-        "unlikely" => branch_hint(hop, PlainOp::Unlikely),
-        _ => return None,
-    })
-}
-
-/// Assertions stay; output for debugging goes.
-fn debug(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "ll_assert" => ll_assert(hop),
-        "ll_assert_not_none"
-        | "make_sure_not_resized"
-        | "check_annotation"
-        | "check_not_access_directly"
-        | "mark_dict_non_null" => first_argument(hop),
-        "have_debug_prints" | "have_debug_prints_for" => returns(hop, cbool(false)),
-        "debug_offset" => returns(hop, csigned(-1)),
-        "debug_start" | "debug_stop" => returns(hop, csigned(0)),
-        "debug_print"
-        | "debug_flush"
-        | "debug_forked"
-        | "attach_gdb"
-        | "check_nonneg"
-        | "check_regular_int"
-        | "check_list_of_chars" => returns(hop, cvoid()),
-        _ => return None,
-    })
-}
-
-fn rgc(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    Some(match function {
-        "collect" => gc_collect(hop),
-        "can_move" => match crate::calls::low_arg(hop, 0) {
-            Ok(v) => hop
-                .exception_cannot_occur()
-                .map(|()| Some(hop.genop(PlainOp::GcCanMove, [v], *BOOL))),
-            Err(e) => Err(e),
-        },
-        _ => return None,
-    })
-}
-
-fn longlong2float(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    let (op, result) = match function {
-        "float2longlong" => (PlainOp::ConvertFloatBytesToLonglong, *SIGNED),
-        "longlong2float" => (PlainOp::ConvertLonglongBytesToFloat, *FLOAT),
-        _ => return None,
-    };
-    Some(crate::calls::low_arg(hop, 0).and_then(|v| {
-        hop.exception_cannot_occur()?;
-        Ok(Some(hop.genop(op, [v], result)))
-    }))
-}
-
-/// High-level values as what stands for them at the low level, and back.
-fn annlowlevel(function: &str, hop: &Hop<'_>) -> Option<RType> {
-    let root = || Repr::Instance(InstanceRepr::root());
-    Some(match function {
-        "llstr" | "hlstr" => same_pointer(hop, 0, &Repr::Str),
-        "llunicode" | "hlunicode" => same_pointer(hop, 0, &Repr::Unicode),
-        "cast_instance_to_base_ptr" => same_pointer(hop, 0, &root()),
-        "cast_instance_to_gcref" => same_pointer(hop, 0, &root())
-            .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
-        "cast_gcref_to_instance" => gcref_to_instance(hop),
-        "checked_cast_gcref_to_instance" => checked_gcref_to_instance(hop),
-        "llhelper" => llhelper(hop),
-        "cast_base_ptr_to_instance" => same_pointer(hop, 1, &root())
-            .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
-        _ => return None,
-    })
+/// The bytes of a number as those of another one.
+fn float_bytes(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
+    let v = crate::calls::low_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.genop(op, [v], result)))
 }
 
 /// `cast_gcref_to_instance(Class, gcref)`

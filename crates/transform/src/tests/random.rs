@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId, ssa_to_ssi};
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, Field, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
     OBJECT, OBJECT_VTABLE, PlainOp, Program, SIGNED, StructBody, TableProgram, VOID, VoidConst,
@@ -166,7 +167,7 @@ impl Maker<'_> {
             _ => {
                 let args = [self.int(), int(5)];
                 let c = self.op(LLOp::from_name("int_eq").unwrap(), args, *BOOL);
-                let class = ["IndexError", "ValueError", "KeyError"][self.r.below(3)];
+                let class = [Exc::IndexError, Exc::ValueError, Exc::KeyError][self.r.below(3)];
                 let (t, v) = self.exception(class);
                 let next = self.g.new_block(vec![]);
                 let (no, yes) = (
@@ -179,9 +180,9 @@ impl Maker<'_> {
         }
     }
 
-    fn exception(&self, name: &str) -> (LLOperand, LLOperand) {
-        let class = self.program.exception_vtable(name);
-        let value = self.program.exception_instance(name);
+    fn exception(&self, exception: Exc) -> (LLOperand, LLOperand) {
+        let class = self.program.exception_vtable(exception);
+        let value = self.program.exception_instance(exception);
         (
             constant(LLConst::data(class, OBJECT_VTABLE.ptr())),
             constant(LLConst::data(value, OBJECT.ptr())),
@@ -276,25 +277,25 @@ impl Maker<'_> {
         let merged = self.g.new_var("", *SIGNED);
         let join = self.g.new_block(vec![merged]);
         let mut exits = vec![self.link(join, vec![v.into()])];
-        let classes: &[&str] = match self.r.below(4) {
-            0 => &["IndexError"],
-            1 => &["LookupError", "OverflowError"],
-            2 => &["KeyError", "Exception"],
+        let classes: &[Exc] = match self.r.below(4) {
+            0 => &[Exc::IndexError],
+            1 => &[Exc::LookupError, Exc::OverflowError],
+            2 => &[Exc::KeyError, Exc::Exception],
             _ => &[],
         };
         for class in classes {
-            let (t, _) = self.exception(class);
+            let (t, _) = self.exception(*class);
             let Some(case) = t.as_const().cloned() else {
                 continue;
             };
             let value = self.int();
             let mut link = match *class {
-                "Exception" => self.link(self.g.exceptblock, vec![]),
+                Exc::Exception => self.link(self.g.exceptblock, vec![]),
                 _ => self.link(join, vec![value]),
             };
             let t = self.g.new_var("", OBJECT_VTABLE.ptr());
             let v = self.g.new_var("", OBJECT.ptr());
-            if *class == "Exception" {
+            if *class == Exc::Exception {
                 link.args = vec![t.into(), v.into()];
             }
             (link.last_exception, link.last_exc_value) = (Some(t), Some(v));

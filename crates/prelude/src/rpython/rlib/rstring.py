@@ -508,6 +508,3 @@ def assert_str0(fname):
 
 def check_str0(fname):
     assert '\x00' not in fname, "NUL byte in fname"
-
-def is_none_or_str(s):
-    return s is None or isinstance(s, str)

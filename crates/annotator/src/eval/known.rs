@@ -1,0 +1,240 @@
+//! Functions of the `rpython` package whose meaning the compiler knows (RPython: the
+//! `ExtRegistryEntry`s of rlib and lltypesystem).
+
+use taipan_graph::{Const, IntKind};
+use taipan_language::KnownFunction;
+use taipan_lltype::{ArrayType, CHAR, GCREF, LLType, OBJECT, STR, TypeKind, UNICODE};
+
+use super::Cx;
+use super::args::Arguments;
+use super::lowlevel::{ll_type_val, lltype_to_annotation, type_of};
+use crate::Desc;
+use crate::facts::Known;
+use crate::store::SlotKey;
+use crate::val::{Atom, Ints, ListFlags, Step, Val};
+
+/// The integer type that a function of `rarithmetic` is.
+pub(crate) fn int_type(f: KnownFunction) -> Option<IntKind> {
+    let (signed, bits) = f.integer()?;
+    Some(IntKind { signed, bits })
+}
+
+/// The integer type that `rarithmetic` has under a name.
+pub(crate) fn int_type_named(name: &str) -> Option<IntKind> {
+    int_type(KnownFunction::named("rpython.rlib.rarithmetic", name)?)
+}
+
+impl Cx<'_> {
+    /// Calls a known function with values that are there.
+    pub(super) fn call_known(&mut self, f: KnownFunction, args: &Arguments) -> Known<Val> {
+        use KnownFunction::*;
+        let vals = args.vals();
+        let first = vals.first().cloned().unwrap_or_default();
+        let ty = |i: usize| vals.get(i).and_then(type_of);
+        Ok(match f {
+            RInt | RLonglong | RInt64 | RUint | RUlonglong | RUint64 | RLonglonglong
+            | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16 | RInt8 | RUint8 => {
+                let k = int_type(f).unwrap_or(IntKind::SIGNED);
+                let v = Val::int_like(k, !k.signed, Ints::r_int());
+                match &first.const_ {
+                    Some(Const::Int(i)) if k != IntKind::SIGNED => {
+                        v.with_const(Some(Const::RInt(k, k.wrap(i128::from(*i)).into())))
+                    }
+                    _ => v,
+                }
+            }
+            RSinglefloat => Atom::SingleFloat.into(),
+            Intmask => Val::signed(),
+            Longlongmask => Atom::Int(Ints::r_int()).into(),
+            Longlonglongmask => {
+                let (signed, bits) = (true, 128);
+                Val::int(IntKind { signed, bits }, false)
+            }
+            Ovfcheck => first,
+            Widen => match first.ints() {
+                Some(i) => {
+                    let k = i.kind_or_widest();
+                    if k.bits < 64 || i.is_bool() {
+                        Val::int(IntKind::SIGNED, i.nonneg())
+                    } else {
+                        first.not_const()
+                    }
+                }
+                None => first,
+            },
+            IntBetween => Val::bool_(),
+            IsValidInt => Val::const_bool(
+                first
+                    .ints()
+                    .is_some_and(|i| i.is_bool() || i.kind().is_none_or(|k| k == IntKind::SIGNED)),
+            ),
+            IntForceGeZero => Val::nonneg(),
+            UintMulHigh => Val::int(IntKind::UNSIGNED, true),
+
+            OrderedDict => self.new_dict().1,
+            Instantiate => self.instantiate_pbc(&first)?,
+            RDict | ROrdereddict => {
+                let (site, dict) = self.new_dict();
+                if let [eq, hash, ..] = &vals[..] {
+                    let pair = Val::tuple(vec![eq.clone(), hash.clone()]).not_const();
+                    self.write(SlotKey::Custom(site), pair);
+                }
+                dict
+            }
+            WeAreTranslated | WeAreTranslatedToC => Val::const_bool(true),
+            RunningOnLlinterp | RevdbFlagIoDisabled | RevdbEnabled => Val::const_bool(false),
+            IsAnnotationConstant => Val::const_bool(first.const_.is_some()),
+            KeepaliveUntilHere | FreeNonGcObject | PrepareDictUpdate => Val::none(),
+            ResizelistHint => {
+                if let Some(Atom::List(site)) = first.single() {
+                    self.resize(*site);
+                }
+                Val::none()
+            }
+            ComputeHash | ComputeIdentityHash | ComputeUniqueId | CurrentObjectAddrAsInt => {
+                Val::signed()
+            }
+            NewlistHint => {
+                let list = self.new_list(&[], Step::List);
+                // Room for items changes none of them.
+                if let Some(Atom::List(site)) = list.single() {
+                    let resized = true;
+                    self.list_flags(
+                        *site,
+                        ListFlags {
+                            resized,
+                            ..ListFlags::default()
+                        },
+                    );
+                }
+                list
+            }
+            ListGetPhysicalSize => Val::nonneg(),
+            Likely | Unlikely => Val::bool_(),
+            ReversedDict => match first.single() {
+                Some(Atom::Dict(_)) => self.wrap_iterator("reversed", &first),
+                _ => Val::default(),
+            },
+            IterkeysWithHash | IteritemsWithHash | ContainsWithHash | SetitemWithHash
+            | GetitemWithHash | DelitemWithHash | DelitemIfValueIs | MoveToEnd => {
+                let mut rest = args.positional[1..].to_vec();
+                // `last=` of move_to_end() is the only parameter that callers name.
+                rest.extend(args.keywords.iter().map(|(_, s, v)| (s.clone(), v.clone())));
+                self.call_method(&first, f.name(), Arguments::positional(rest))?
+            }
+
+            LlAssertNotNone => first.non_none(),
+            MakeSureNotResized => {
+                for a in &first.atoms {
+                    if let Atom::List(site) = a {
+                        self.never_resized(*site);
+                    }
+                }
+                first
+            }
+            CheckAnnotation | CheckNotAccessDirectly | MarkDictNonNull => first,
+            CheckNonneg => {
+                if first.ints().is_some_and(|i| !i.nonneg()) {
+                    self.problem("TP0309", "check_nonneg(): the integer may be negative")
+                } else {
+                    Val::none()
+                }
+            }
+            CheckRegularInt | CheckListOfChars => Val::none(),
+            HaveDebugPrints | HaveDebugPrintsFor => Val::bool_(),
+            DebugOffset | DebugStart | DebugStop => Val::signed(),
+            LlAssert | DebugPrint | DebugFlush | DebugForked | AttachGdb => Val::none(),
+
+            Hint | Promote | PromoteString | PromoteUnicode => {
+                self.check_hints(&args.keywords);
+                first.not_const()
+            }
+            WeAreJitted | Isvirtual | Isconstant | LoopUnrollingHeuristic => Val::bool_(),
+            CurrentTraceLength => Val::signed(),
+            RecordExactValue => {
+                let known = vals.get(1).cloned().unwrap_or_default();
+                self.join(&first, &known)
+            }
+            JitDebug | AssertGreen | RecordExactClass | RecordKnownResult | EnterPortalFrame
+            | LeavePortalFrame | ForceVirtualizable | SetParam | SetParamToDefault => Val::none(),
+            NonConstant => first.not_const(),
+
+            StringBuilder => Atom::Builder { unicode: false }.into(),
+            UnicodeBuilder => Atom::Builder { unicode: true }.into(),
+            AssertStr0 | CheckStr0 => match first.single() {
+                Some(Atom::Str { char_, .. }) => Atom::Str {
+                    char_: *char_,
+                    no_nul: true,
+                }
+                .into(),
+                _ => first,
+            },
+            Float2longlong => Val::signed(),
+            Longlong2float => Atom::Float.into(),
+
+            GcCollect | RgcCollect => Val::none(),
+            CanMove => Val::bool_(),
+            LlForResizableList | ResizableListSupportingRawPtr => {
+                if let Some(Atom::List(site)) = first.single() {
+                    self.resize(*site);
+                }
+                match f {
+                    LlForResizableList => Atom::Ptr(LLType::gc_list(*CHAR).ptr()).into(),
+                    _ => first,
+                }
+            }
+
+            CastAdrToInt | RawMallocUsage => Val::signed(),
+            CastIntToAdr | RawMalloc => Atom::Address.into(),
+            RawFree | RawMemcopy | RawMemmove | RawMemclear | RawMemset => Val::none(),
+            WeakrefCreate => Atom::Ptr(*GCREF).into(),
+            WeakrefDeref => match ty(0) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.needs_type(f),
+            },
+            Make => match ty(0) {
+                Some(t) => Atom::Ptr(t.ptr()).into(),
+                None => self.needs_type(f),
+            },
+            CArray | CArrayPtr => match ty(0) {
+                Some(of) if vals.len() == 1 => {
+                    let array = LLType::new(TypeKind::Array(ArrayType {
+                        gc: false,
+                        of,
+                        nolength: true,
+                        immutable: false,
+                        adtmeths: None,
+                    }));
+                    ll_type_val(match f {
+                        CArrayPtr => array.ptr(),
+                        _ => array,
+                    })
+                }
+                _ => self.problem("TP0303", format!("{}() needs one constant type", f.name())),
+            },
+
+            Llstr => Atom::Ptr(STR.ptr()).into(),
+            Llunicode => Atom::Ptr(UNICODE.ptr()).into(),
+            Hlstr => Val::str_(false),
+            Hlunicode => Val::unicode(false),
+            CastInstanceToBasePtr => Atom::Ptr(OBJECT.ptr()).into(),
+            CastInstanceToGcref => Atom::Ptr(*GCREF).into(),
+            Llhelper => match (ty(0), vals.get(1)) {
+                (Some(t), Some(function)) => self.llhelper(t, function)?,
+                _ => self.needs_type(f),
+            },
+            CastBasePtrToInstance | CastGcrefToInstance | CheckedCastGcrefToInstance => {
+                match first.single() {
+                    Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {
+                        self.instance(c)?.or_none()
+                    }
+                    _ => self.problem("TP0303", format!("{}() needs a constant class", f.name())),
+                }
+            }
+        })
+    }
+
+    fn needs_type(&mut self, f: KnownFunction) -> Val {
+        self.problem("TP0303", format!("{}() needs a constant type", f.name()))
+    }
+}
