@@ -134,6 +134,11 @@ impl Flow {
         }
     }
 
+    /// Whether there is no block to pass over.
+    pub(super) fn is_passed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
     /// The next pass.
     pub(super) fn next_pass(&mut self) -> Option<Pass> {
         let rank = self.pending.pop_first()?;

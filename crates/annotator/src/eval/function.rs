@@ -50,23 +50,32 @@ impl Cx<'_> {
     /// Evaluates a function. Returns what is known inside it, unless [`Cx::progress`] holds
     /// that.
     pub(super) fn function_node(&mut self, spec: SpecIx) -> Known<Option<FunctionState>> {
+        let mut again = false;
         if let Some(progress) = self.progress.take() {
             if self.take_up(spec, progress)? {
                 return Ok(None);
             }
-            self.writes.clear();
-            self.met.clear();
-            self.problems.clear();
-            self.read.clear();
+            again = true;
         }
-        let (values, graph) = match self.function_input(spec)? {
-            Input::Values(values, graph) => (values, graph),
-            Input::Nothing(state) => return Ok(state),
-        };
-        let key = self.store.specs[spec as usize].clone();
-        self.place.owner = format!("{:?} {}", key.func, key.key);
-        let shape = self.facts.shape(key.func, &graph);
-        self.begin(spec, Flow::new(graph, shape), values)?;
+        loop {
+            if again {
+                self.writes.clear();
+                self.met.clear();
+                self.problems.clear();
+                self.read.clear();
+            }
+            let (values, graph) = match self.function_input(spec)? {
+                Input::Values(values, graph) => (values, graph),
+                Input::Nothing(state) => return Ok(state),
+            };
+            let key = self.store.specs[spec as usize].clone();
+            self.place.owner = format!("{:?} {}", key.func, key.key);
+            let shape = self.facts.shape(key.func, &graph);
+            if self.begin(spec, Flow::new(graph, shape), values, again)? {
+                break;
+            }
+            again = true;
+        }
         let complete = self.progress.take_if(|_| !self.lazy);
         Ok(complete.map(|p| p.into_state()))
     }
@@ -213,7 +222,7 @@ impl Cx<'_> {
         } else {
             Local::default()
         };
-        if self.premature {
+        if self.premature && !self.missing {
             return Ok(Next::Again);
         }
         let wrong = std::mem::take(&mut self.tainted) || self.problems.len() > known;

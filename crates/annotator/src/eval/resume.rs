@@ -9,6 +9,11 @@
 //!
 //! An evaluation also waits, at an operation that is the first to ask for something: a function
 //! that was not called before, an attribute that nobody has used. It goes on when that is there.
+//! Where an operation calls what it will perhaps not call in the end, only its block is put
+//! aside, until nothing else is left to do: the rest may lead to what the function is called with
+//! in the end. Had it to wait, too, there might be nothing else to do very early, and what is
+//! called too early is taken back later with all that has followed from it, which is about
+//! everything then.
 //!
 //! All this is for solving alone. Taking back (`retract`) evaluates from the start, on values
 //! of the past.
@@ -26,16 +31,19 @@ use crate::val::{EdgeKind, Val};
 /// How far the evaluation of a function has come.
 pub(crate) struct FunctionProgress {
     flow: Flow,
-    /// The pass in which it waits. None if it is complete.
+    /// The pass in which it waits. None if it is complete, but for those put aside.
     pass: Option<Pass>,
+    /// Passes that wait until nothing else is left to do, since their operations call what they
+    /// will perhaps not call in the end. No block is among those twice, or to be passed over.
+    aside: Vec<Aside>,
+    /// It waits as a whole for such an operation: with passes in another order something came to
+    /// what does not contain what it was before.
+    in_order: bool,
     /// What the function is called with.
     start: Start,
     told: Told,
     /// The operation at which it waits has asked; otherwise it lacked facts.
     asked: bool,
-    /// It waits until nothing else is left to do, since the operation calls what it will perhaps
-    /// not call in the end.
-    patient: bool,
     /// All that it came to has been contributed before, but for what blocks in `told` add.
     partial: bool,
     /// What was contributed may not be all there any more.
@@ -55,6 +63,13 @@ struct Start {
     dead: Vec<Problem>,
 }
 
+/// A pass that is put aside.
+struct Aside {
+    pass: Pass,
+    /// So much of what it has written, and has met, is contributed.
+    told: (usize, usize),
+}
+
 /// What is contributed already.
 #[derive(Default)]
 struct Told {
@@ -69,9 +84,10 @@ struct Told {
 impl FunctionProgress {
     /// Whether it waits for something.
     pub(super) fn waits(&self) -> Option<Waits> {
-        self.pass.as_ref().map(|_| Waits {
+        let patient = self.pass.is_none();
+        (!patient || !self.aside.is_empty()).then_some(Waits {
             since: self.since,
-            patient: self.patient,
+            patient,
         })
     }
 
@@ -99,7 +115,12 @@ impl FunctionProgress {
         if let Some(pass) = self.pass.take_if(waits) {
             again.push(pass.block);
             (self.told.writes, self.told.met) = (0, 0);
-            (self.asked, self.patient) = (false, false);
+            self.asked = false;
+            self.lost = true;
+        }
+        let waits = |a: &mut Aside| any || a.pass.outcome.read.iter().any(changed);
+        for aside in self.aside.extract_if(.., waits) {
+            again.push(aside.pass.block);
             self.lost = true;
         }
         for block in &again {
@@ -133,10 +154,19 @@ impl FunctionProgress {
     }
 
     fn next_pass(&mut self) -> Option<Pass> {
-        self.pass.take().or_else(|| {
-            (self.told.writes, self.told.met) = (0, 0);
-            self.flow.next_pass()
-        })
+        if let Some(pass) = self.pass.take() {
+            return Some(pass);
+        }
+        (self.told.writes, self.told.met) = (0, 0);
+        let pass = self.flow.next_pass()?;
+        // From the start, blocks would be passed over in another order.
+        self.flow.continued |= !self.aside.is_empty();
+        let same = |a: &Aside| a.pass.block == pass.block;
+        if let Some(i) = self.aside.iter().position(same) {
+            self.aside.remove(i);
+            self.lost = true;
+        }
+        Some(pass)
     }
 
     fn passed(&mut self, pass: Pass, cx: &mut Cx<'_>) {
@@ -178,16 +208,24 @@ impl Cx<'_> {
         self.go_on(spec, p)
     }
 
-    /// Begins an evaluation, with what was contributed so far as the way in.
-    pub(super) fn begin(&mut self, spec: SpecIx, mut flow: Flow, values: Vec<Val>) -> Known<bool> {
+    /// Begins an evaluation, with what was contributed so far as the way in. False if it has to
+    /// begin again, with passes in order: see [`FunctionProgress`].
+    pub(super) fn begin(
+        &mut self,
+        spec: SpecIx,
+        mut flow: Flow,
+        values: Vec<Val>,
+        in_order: bool,
+    ) -> Known<bool> {
         flow.enter(values, self);
         let progress = FunctionProgress {
             flow,
             pass: None,
+            aside: Vec::new(),
+            in_order,
             start: self.take_start(spec)?,
             told: Told::default(),
             asked: false,
-            patient: false,
             partial: false,
             lost: false,
             since: self.t,
@@ -225,8 +263,11 @@ impl Cx<'_> {
     /// it has to begin again.
     fn go_on(&mut self, spec: SpecIx, mut p: Box<FunctionProgress>) -> Known<bool> {
         let mut asked = std::mem::take(&mut p.asked);
-        if std::mem::take(&mut p.patient) && asked && std::mem::take(&mut self.gives_up) {
-            (asked, self.impatient) = (false, true);
+        if self.gives_up && p.pass.is_none() && p.flow.is_passed() && !p.aside.is_empty() {
+            let Aside { pass, told } = p.aside.remove(0);
+            p.pass = Some(pass);
+            (p.told.writes, p.told.met) = told;
+            (self.gives_up, self.impatient) = (false, true);
         }
         while let Some(mut pass) = p.next_pass() {
             let outcome = &mut pass.outcome;
@@ -256,13 +297,17 @@ impl Cx<'_> {
                 Ok(PassEnd::Waits) => {
                     // The pass is to take the place of the one before.
                     p.told.since.retain(|b| *b != pass.block);
-                    p.pass = Some(pass);
-                    self.tell(&mut p);
-                    p.asked = true;
-                    p.patient = std::mem::take(&mut self.premature);
-                    self.whole = false;
-                    self.progress = Some(p);
-                    return Ok(true);
+                    if std::mem::take(&mut self.premature) {
+                        let told = (p.told.writes, p.told.met);
+                        p.aside.push(Aside { pass, told });
+                        if !p.in_order {
+                            continue;
+                        }
+                    } else {
+                        p.pass = Some(pass);
+                        p.asked = true;
+                    }
+                    return Ok(self.wait(p));
                 }
                 Err(missing) => {
                     // What the operation needs is fetched.
@@ -274,6 +319,10 @@ impl Cx<'_> {
                 }
             }
         }
+        if !p.aside.is_empty() {
+            self.write_result(spec, &p);
+            return Ok(self.wait(p));
+        }
         self.whole = !p.partial || std::mem::take(&mut p.lost);
         if self.whole {
             p.told.start = false;
@@ -281,8 +330,7 @@ impl Cx<'_> {
         }
         p.partial = true;
         self.tell(&mut p);
-        let result = p.flow.vars[p.flow.graph.returnvar().index()].val.clone();
-        self.write(SlotKey::Ret(spec), result);
+        self.write_result(spec, &p);
         let func = self.store.specs[spec as usize].func;
         let left_out = self.facts.flow(func)?.dead.clone();
         if !self.facts.recovering {
@@ -290,6 +338,19 @@ impl Cx<'_> {
         }
         self.progress = Some(p);
         Ok(true)
+    }
+
+    fn write_result(&mut self, spec: SpecIx, p: &FunctionProgress) {
+        let result = p.flow.vars[p.flow.graph.returnvar().index()].val.clone();
+        self.write(SlotKey::Ret(spec), result);
+    }
+
+    /// The evaluation stops here for now.
+    fn wait(&mut self, mut p: Box<FunctionProgress>) -> bool {
+        self.tell(&mut p);
+        self.whole = false;
+        self.progress = Some(p);
+        true
     }
 
     /// Contributes what an evaluation has come to since it did last.
@@ -306,16 +367,27 @@ impl Cx<'_> {
             self.writes.extend(outcome.writes.iter().cloned());
             self.met.extend(outcome.met.iter().copied());
         }
-        let Some(pass) = &mut p.pass else { return };
+        for Aside { pass, told } in &mut p.aside {
+            self.tell_of(pass, told);
+        }
+        if let Some(pass) = &mut p.pass {
+            let mut told = (p.told.writes, p.told.met);
+            self.tell_of(pass, &mut told);
+            (p.told.writes, p.told.met) = told;
+        }
+    }
+
+    /// Contributes what a pass that waits has come to since it did last.
+    fn tell_of(&mut self, pass: &mut Pass, told: &mut (usize, usize)) {
         let (writes, met) = pass.before;
         let outcome = &mut pass.outcome;
-        let new = outcome.writes[p.told.writes..].iter();
+        let new = outcome.writes[told.0..].iter();
         self.writes.extend(new.cloned());
-        let new = outcome.met[p.told.met..].iter();
+        let new = outcome.met[told.1..].iter();
         self.met.extend(new.copied());
         // The operation says the same once more.
         outcome.writes.truncate(writes);
         outcome.met.truncate(met);
-        (p.told.writes, p.told.met) = (writes, met);
+        *told = (writes, met);
     }
 }

@@ -311,3 +311,57 @@ fn a_class_that_moves_concerns_its_family_alone() {
         assert!(after * 4 < cold, "{after} evaluations, {cold} at first");
     }
 }
+
+/// A function whose failures are described by the one constant that it is called with, as far as
+/// its first caller goes; the second one is behind it. A long way leads on from the failures.
+fn described_failures(length: usize) -> String {
+    let mut text = "\
+class Text(object):
+    def __init__(self, text):
+        self.text = text
+
+    def read(self, n):
+        return step_0(n) + len(self.text)
+
+class Failure(Exception):
+    def __init__(self, text):
+        self.text = text
+
+def wrap(text):
+    return Text(text)
+wrap._annspecialcase_ = 'specialize:arg_or_var(0)'
+
+def get(n, name):
+    if n < 0:
+        raise Failure(wrap(name))
+    return n
+
+"
+    .to_owned();
+    for i in (0..length).rev() {
+        let next = match i + 1 {
+            n if n < length => format!("step_{n}(n)"),
+            _ => "n".to_owned(),
+        };
+        let _ = write!(text, "def step_{i}(n):\n    return {next} + {i}\n\n");
+    }
+    text.push_str(
+        "\
+def f():
+    try:
+        n = get(len([0]) - 1, 'one')
+    except Failure, e:
+        return e.text.read(2)
+    return get(n, 'two')
+",
+    );
+    text
+}
+
+#[test]
+fn what_an_operation_must_not_call_too_early_keeps_nothing_else_waiting() {
+    let db = TestDb::with_fixture(&format!("#- /main.py\n{}", described_failures(100)));
+    assert_eq!(result_of(&db, ""), "SomeInteger(nonneg)");
+    let evaluations = evaluations(&db);
+    assert!(evaluations < 300, "{evaluations} evaluations");
+}
