@@ -712,10 +712,11 @@ impl Cx<'_> {
                 })
                 .collect();
         }
+        let answers = self.for_all(&combinations, |cx, args| cx.facts.memo(func, args))?;
         let mut table = Vec::new();
         let mut result = Val::default();
-        for args in combinations {
-            match self.facts.memo(func, &args)? {
+        for (args, answer) in combinations.into_iter().zip(answers) {
+            match answer {
                 Ok(value) => {
                     let v = self.const_val(&value)?;
                     result = self.join(&result, &v);
