@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
+use crate::eval::Past;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeIx, NodeKey, Slot, SlotIx, SlotKey, Stamp, Store, Writes};
 use crate::val::Val;
@@ -93,7 +94,12 @@ struct Retraction<'s> {
     /// What is to be done, in the order of stamps.
     steps: BinaryHeap<Reverse<(Stamp, Step)>>,
     sweeps: FxHashMap<SlotIx, Sweep>,
+    /// The last evaluations of functions that are evaluated again and again.
+    pasts: FxHashMap<NodeIx, Option<Box<Past>>>,
 }
+
+/// A function with so many evaluations goes on from one of them to the next.
+const MANY_EVENTS: usize = 8;
 
 impl Solver {
     /// Takes back what no longer follows after the functions of these nodes changed, and
@@ -138,6 +144,7 @@ impl<'s> Retraction<'s> {
             solver,
             steps: BinaryHeap::new(),
             sweeps: FxHashMap::default(),
+            pasts: FxHashMap::default(),
         }
     }
 
@@ -244,9 +251,17 @@ impl<'s> Retraction<'s> {
         if events[at].1.is_empty() {
             return;
         }
+        let writes = match self.solver.store.nodes[n as usize].key {
+            NodeKey::Spec(spec) if events.len() >= MANY_EVENTS => {
+                let slots: Vec<SlotIx> = events[at].1.iter().map(|w| w.0).collect();
+                let before = self.pasts.entry(n).or_default();
+                self.solver.run_past((n, spec), t, &slots, before)
+            }
+            _ => self.solver.run(n, t).map(|r| r.0),
+        };
         // Where facts are missing nothing is known to follow: it is added again when
         // they are there.
-        let writes = self.solver.run(n, t).map(|r| r.0).unwrap_or_default();
+        let writes = writes.unwrap_or_default();
         self.solver.facts.record();
         let node = &mut self.solver.store.nodes[n as usize];
         let old = std::mem::take(&mut node.events[at].1);

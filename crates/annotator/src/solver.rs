@@ -11,15 +11,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
 use crate::SiteId;
-use crate::eval::{Evaluation, FunctionState, Progress, Solving, evaluate, evaluate_lazily};
-use crate::facts::{Facts, Known, Request};
+use crate::eval::{
+    Evaluation, FunctionState, Meetings, Past, Progress, Solving, evaluate, evaluate_lazily,
+    evaluate_past,
+};
+use crate::facts::{Facts, Known, Missing, Request};
 use crate::store::{Entry, NodeIx, NodeKey, SlotIx, SlotKey, SpecIx, Stamp, Store, Writes};
 use crate::val::{EdgeKind, Joiner, Val, join_evenly};
 
 /// A join that knows the classes and notes which sites meet.
 pub(crate) struct FactJoiner<'a> {
     facts: &'a Facts,
-    pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
+    pub(crate) met: Meetings,
     /// A class was not known: the join means nothing.
     pub(crate) missing: bool,
 }
@@ -315,11 +318,7 @@ impl Solver {
         t: Stamp,
         mut solving: Option<&mut Solving>,
     ) -> Known<(Writes, Option<FunctionState>)> {
-        let Evaluation {
-            writes,
-            mut met,
-            state,
-        } = evaluate_lazily(
+        let e = evaluate_lazily(
             &self.facts,
             &mut self.store,
             &self.roots,
@@ -327,8 +326,25 @@ impl Solver {
             t,
             solving.as_deref_mut(),
         )?;
-        let mut writes: Writes = writes.into_iter().map(|w| (w.slot, w.val)).collect();
-        // Joins what goes to the same slot; meetings of sites are contributions too.
+        if solving.is_none() {
+            self.steps += e.steps;
+        }
+        let writes = e.writes.into_iter().map(|w| (w.slot, w.val)).collect();
+        let all = self.put_together(n, t, writes, e.met);
+        if let (Err(_), Some(solving)) = (&all, solving) {
+            solving.progress = None;
+        }
+        Ok((all?, e.state))
+    }
+
+    /// Joins what goes to the same slot; meetings of sites are contributions too.
+    fn put_together(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        mut writes: Writes,
+        mut met: Meetings,
+    ) -> Known<Writes> {
         let mut out: Writes = Vec::new();
         loop {
             writes.sort_by_key(|w| w.0);
@@ -366,10 +382,7 @@ impl Solver {
                 }
             }
             if joiner.missing {
-                if let Some(solving) = solving {
-                    solving.progress = None;
-                }
-                return Err(crate::facts::Missing);
+                return Err(Missing);
             }
             met.append(&mut joiner.met);
             met.sort_unstable();
@@ -383,8 +396,60 @@ impl Solver {
                 }
             }
             if writes.is_empty() {
-                return Ok((out, state));
+                return Ok(out);
             }
+        }
+    }
+
+    /// What a function contributes to some slots as of a stamp. That is later than the stamp of the
+    /// evaluation before, from which this one goes on.
+    pub(crate) fn run_past(
+        &mut self,
+        (n, spec): (NodeIx, SpecIx),
+        t: Stamp,
+        slots: &[SlotIx],
+        before: &mut Option<Box<Past>>,
+    ) -> Known<Writes> {
+        self.facts.record();
+        let node = (n, spec);
+        let result = match evaluate_past(&self.facts, &mut self.store, node, t, before) {
+            Ok(e) => self.contributed(n, t, e, slots, before),
+            Err(missing) => Err(missing),
+        };
+        self.note_facts(n);
+        result
+    }
+
+    fn contributed(
+        &mut self,
+        n: NodeIx,
+        t: Stamp,
+        e: Evaluation,
+        slots: &[SlotIx],
+        before: &mut Option<Box<Past>>,
+    ) -> Known<Writes> {
+        self.steps += e.steps;
+        let Some(past) = before else {
+            let writes = e.writes.into_iter().map(|w| (w.slot, w.val)).collect();
+            return self.put_together(n, t, writes, e.met);
+        };
+        // Whether sites meet is known when all is.
+        let is_edge = |s: &SlotIx| matches!(self.store.slots[*s as usize].key, SlotKey::Edge(..));
+        if slots.iter().any(is_edge) {
+            let (writes, met) = past.contributions(&mut self.store);
+            return self.put_together(n, t, writes, met);
+        }
+        let mut joiner = FactJoiner::new(&self.facts);
+        let mut out: Writes = Vec::new();
+        for slot in slots {
+            let val = join_evenly(past.writes_to(*slot, &self.store), &mut joiner);
+            if !val.is_bottom() {
+                out.push((*slot, val));
+            }
+        }
+        match joiner.missing {
+            true => Err(Missing),
+            false => Ok(out),
         }
     }
 

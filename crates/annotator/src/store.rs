@@ -188,6 +188,12 @@ impl Slot {
         self.history.last().is_some_and(|h| h.0 >= t)
     }
 
+    /// The same, as of a later stamp.
+    pub(crate) fn changed_between(&self, since: Stamp, t: Stamp) -> bool {
+        let earlier = self.history.partition_point(|h| h.0 < t);
+        self.history[..earlier].last().is_some_and(|h| h.0 >= since)
+    }
+
     /// What it holds after one more contribution.
     pub(crate) fn joined_with(&self, val: &Val, joiner: &mut dyn Joiner) -> Val {
         if !self.is_log() {

@@ -8,16 +8,15 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, FunctionGraph, HlOp, VarId};
 
 use super::exceptions::Raises;
-use super::{Cx, FunctionState, Knows, Local, OpRecord, Problem, Write};
-use crate::SiteId;
+use super::{Cx, FunctionState, Knows, Local, Meetings, OpRecord, Problem, Write};
 use crate::store::SlotIx;
-use crate::val::{EdgeKind, Val};
+use crate::val::Val;
 
 /// What the last pass over a block came to.
 #[derive(Default)]
 pub(super) struct BlockOutcome {
     pub(super) writes: Vec<Write>,
-    pub(super) met: Vec<(EdgeKind, SiteId, SiteId)>,
+    pub(super) met: Meetings,
     pub(super) problems: Vec<Problem>,
     pub(super) ops: Vec<(u32, OpRecord)>,
     /// Exits that are taken.
@@ -37,8 +36,18 @@ pub(super) struct Pass {
     pub(super) before: (usize, usize),
 }
 
+/// Where a pass of the past has come to an operation that comes to nothing.
+pub(super) struct Stop {
+    pub(super) op: usize,
+    /// How much had been written, and had met, before the operation.
+    pub(super) writes: usize,
+    pub(super) met: usize,
+    /// The slots that the operation has read.
+    pub(super) read: Vec<SlotIx>,
+}
+
 impl Pass {
-    fn over(block: BlockId) -> Pass {
+    pub(super) fn over(block: BlockId) -> Pass {
         Pass {
             block,
             op: 0,
@@ -94,6 +103,9 @@ pub(super) struct Flow {
     /// What arguments of links were known to be because of the case, by block, exit and
     /// argument.
     narrowed: FxHashMap<(BlockId, u32, u32), Val>,
+    /// Where the last passes have come to. Nothing while the program is solved, and of blocks that
+    /// have been reached with something else since.
+    pub(super) stops: FxHashMap<BlockId, Stop>,
     /// It was complete, or waiting, when slots that it had read got other values.
     pub(super) continued: bool,
     /// Since then something came to what does not contain what it was before.
@@ -114,6 +126,7 @@ impl Flow {
             shape,
             pending: BTreeSet::new(),
             narrowed: FxHashMap::default(),
+            stops: FxHashMap::default(),
             continued: false,
             shrunk: false,
         }
@@ -128,6 +141,12 @@ impl Flow {
 
     fn reach(&mut self, block: BlockId) {
         self.reached[block.index()] = true;
+        self.stops.remove(&block);
+        self.go_on(block);
+    }
+
+    /// Has a block passed over from where the last pass has come to.
+    pub(super) fn go_on(&mut self, block: BlockId) {
         let rank = self.shape.rank[block.index()];
         if rank != usize::MAX {
             self.pending.insert(rank);
@@ -141,8 +160,26 @@ impl Flow {
 
     /// The next pass.
     pub(super) fn next_pass(&mut self) -> Option<Pass> {
+        self.next_block().map(Pass::over)
+    }
+
+    /// The next block that is to be passed over.
+    pub(super) fn next_block(&mut self) -> Option<BlockId> {
         let rank = self.pending.pop_first()?;
-        Some(Pass::over(self.shape.order[rank]))
+        Some(self.shape.order[rank])
+    }
+
+    /// The last pass over a block, before the operation that it has come to.
+    pub(super) fn pass_from(&mut self, block: BlockId, stop: Stop) -> Pass {
+        let mut pass = Pass::over(block);
+        let outcome = std::mem::take(&mut self.outcomes[block.index()]);
+        (pass.op, pass.outcome) = (stop.op, outcome);
+        let outcome = &mut pass.outcome;
+        outcome.writes.truncate(stop.writes);
+        outcome.met.truncate(stop.met);
+        outcome.ops.pop_if(|(i, _)| *i as usize == stop.op);
+        outcome.blocked = None;
+        pass
     }
 
     /// What the function is called with.

@@ -22,6 +22,8 @@ use crate::val::{Atom, Val};
 pub(super) enum PassEnd {
     /// There is no more to say of the block now.
     Done,
+    /// The operation that the pass has come to comes to nothing, and what follows it neither.
+    Stops,
     /// The operation that the pass has come to waits.
     Waits,
 }
@@ -144,7 +146,7 @@ impl Cx<'_> {
         while pass.op < block.operations.len() {
             pass.before = (self.writes.len(), self.met.len());
             let problems = self.problems.len();
-            if self.lazy {
+            if self.tracks {
                 pass.outcome.read.append(&mut self.read);
             }
             let next = self.flow_operation(flow, pass, block, asked);
@@ -168,7 +170,7 @@ impl Cx<'_> {
                     return Err(missing);
                 }
                 Ok(Next::Again) => return Ok(PassEnd::Waits),
-                Ok(Next::Nothing) => return Ok(PassEnd::Done),
+                Ok(Next::Nothing) => return Ok(PassEnd::Stops),
                 Ok(Next::Raising) => {
                     only_raises = true;
                     break;
@@ -423,7 +425,7 @@ impl Cx<'_> {
                 // The last one said of a variable counts, as in RPython.
                 if let Some((_, k)) = known.iter().rev().find(|(x, _)| *x == v) {
                     operand.local.val = self.improve(&operand.local.val, k);
-                    if self.lazy {
+                    if self.tracks {
                         flow.narrow((from, exit, i as u32), operand.val(), self);
                     }
                 }

@@ -21,6 +21,7 @@ mod lowlevel;
 mod methods;
 mod nodes;
 mod operations;
+mod past;
 mod remedies;
 mod resume;
 mod unary;
@@ -37,6 +38,7 @@ pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
+pub(crate) use past::Past;
 pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
@@ -71,16 +73,21 @@ pub(crate) enum Root {
     },
 }
 
+/// Sites that meet.
+pub(crate) type Meetings = Vec<(EdgeKind, SiteId, SiteId)>;
+
 /// What an evaluation yields.
 pub(crate) struct Evaluation {
     /// Contributions, in any order.
     pub(crate) writes: Vec<Write>,
     /// Sites that meet.
-    pub(crate) met: Vec<(EdgeKind, SiteId, SiteId)>,
+    pub(crate) met: Meetings,
     /// For a function: what is known inside it. For a root: what it calls, as the
     /// operation of block 0. For prebuilt objects and attributes: what is wrong with them,
     /// if anything is.
     pub(crate) state: Option<FunctionState>,
+    /// How often slots were read and written.
+    pub(crate) steps: u64,
 }
 
 /// A contribution to a slot.
@@ -263,32 +270,10 @@ pub(crate) fn evaluate_lazily(
     mut solving: Option<&mut Solving>,
 ) -> Known<Evaluation> {
     let key = store.nodes[node as usize].key.clone();
-    let mut cx = Cx {
-        facts,
-        store,
-        node,
-        t,
-        writes: Vec::new(),
-        met: Vec::new(),
-        missing: false,
-        problems: Vec::new(),
-        record: OpRecord::default(),
-        place: Place::default(),
-        short_calls: false,
-        harmless: false,
-        tainted: false,
-        lazy: solving.is_some(),
-        gives_up: solving.as_ref().is_some_and(|s| s.gives_up),
-        premature: false,
-        impatient: false,
-        unreturned: false,
-        literals: 0,
-        fetches: false,
-        read: Vec::new(),
-        progress: None,
-        whole: true,
-        steps: 0,
-    };
+    let mut cx = Cx::new(facts, store, node, t);
+    if let Some(s) = &solving {
+        (cx.lazy, cx.tracks, cx.gives_up) = (true, true, s.gives_up);
+    }
     let before = solving.as_mut().and_then(|s| s.progress.take());
     let mut state = None;
     match key {
@@ -357,6 +342,31 @@ pub(crate) fn evaluate_lazily(
         writes: cx.writes,
         met: cx.met,
         state,
+        steps: cx.steps,
+    })
+}
+
+/// Evaluates a function on values of the past, going on from an evaluation of a stamp before that.
+/// All that it contributes is in `before` then, or in the outcome if that is nothing.
+pub(crate) fn evaluate_past(
+    facts: &Facts,
+    store: &mut Store,
+    (node, spec): (NodeIx, SpecIx),
+    t: Stamp,
+    before: &mut Option<Box<Past>>,
+) -> Known<Evaluation> {
+    let mut cx = Cx::new(facts, store, node, t);
+    cx.tracks = true;
+    cx.past_function(spec, before)?;
+    if cx.missing {
+        *before = None;
+        return Err(Missing);
+    }
+    Ok(Evaluation {
+        writes: cx.writes,
+        met: cx.met,
+        state: None,
+        steps: cx.steps,
     })
 }
 
@@ -390,7 +400,7 @@ pub(crate) struct Cx<'a> {
     node: NodeIx,
     t: Stamp,
     writes: Vec<Write>,
-    met: Vec<(EdgeKind, SiteId, SiteId)>,
+    met: Meetings,
     missing: bool,
     problems: Vec<Problem>,
     record: OpRecord,
@@ -403,6 +413,8 @@ pub(crate) struct Cx<'a> {
     tainted: bool,
     /// The program is solved: a function may wait for what it asks for as the first.
     lazy: bool,
+    /// The evaluation is gone on from: what it reads is of interest.
+    tracks: bool,
     /// See [`Solving`].
     gives_up: bool,
     /// The current operation calls what it will perhaps not call in the end: that waits.
@@ -444,6 +456,38 @@ impl Joiner for Cx<'_> {
     }
 }
 
+impl<'a> Cx<'a> {
+    fn new(facts: &'a Facts, store: &'a mut Store, node: NodeIx, t: Stamp) -> Cx<'a> {
+        Cx {
+            facts,
+            store,
+            node,
+            t,
+            writes: Vec::new(),
+            met: Vec::new(),
+            missing: false,
+            problems: Vec::new(),
+            record: OpRecord::default(),
+            place: Place::default(),
+            short_calls: false,
+            harmless: false,
+            tainted: false,
+            lazy: false,
+            tracks: false,
+            gives_up: false,
+            premature: false,
+            impatient: false,
+            unreturned: false,
+            literals: 0,
+            fetches: false,
+            read: Vec::new(),
+            progress: None,
+            whole: true,
+            steps: 0,
+        }
+    }
+}
+
 impl Cx<'_> {
     /// The value of a slot. The node is evaluated again when that changes.
     pub(crate) fn read(&mut self, key: SlotKey) -> Val {
@@ -455,7 +499,7 @@ impl Cx<'_> {
     fn read_slot(&mut self, slot: SlotIx) -> Val {
         self.steps += 1;
         self.store.register(slot, self.node);
-        if self.lazy {
+        if self.tracks {
             self.read.push(slot);
         }
         self.store.slots[slot as usize].as_of(self.t).clone()

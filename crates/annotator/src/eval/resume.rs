@@ -15,18 +15,17 @@
 //! called too early is taken back later with all that has followed from it, which is about
 //! everything then.
 //!
-//! All this is for solving alone. Taking back (`retract`) evaluates from the start, on values
-//! of the past.
+//! All this is for solving alone. Taking back (`retract`) evaluates on values of the past, where
+//! nothing waits (`past`).
 
 use taipan_graph::BlockId;
 
 use super::flow::{BlockOutcome, Flow, Pass, grows};
 use super::function::{Input, PassEnd, flow_failed};
-use super::{Cx, FunctionState, Problem, Waits, Write};
-use crate::SiteId;
+use super::{Cx, FunctionState, Meetings, Problem, Waits, Write};
 use crate::facts::Known;
 use crate::store::{SlotIx, SlotKey, SpecIx, Stamp, Store};
-use crate::val::{EdgeKind, Val};
+use crate::val::Val;
 
 /// How far the evaluation of a function has come.
 pub(crate) struct FunctionProgress {
@@ -54,11 +53,11 @@ pub(crate) struct FunctionProgress {
 
 /// The way in, before the first block.
 #[derive(Default)]
-struct Start {
-    writes: Vec<Write>,
-    met: Vec<(EdgeKind, SiteId, SiteId)>,
+pub(super) struct Start {
+    pub(super) writes: Vec<Write>,
+    pub(super) met: Meetings,
     problems: Vec<Problem>,
-    read: Vec<SlotIx>,
+    pub(super) read: Vec<SlotIx>,
     /// What is wrong with operations that are left out of the graph.
     dead: Vec<Problem>,
 }
@@ -233,7 +232,7 @@ impl Cx<'_> {
         self.go_on(spec, Box::new(progress))
     }
 
-    fn take_start(&mut self, spec: SpecIx) -> Known<Start> {
+    pub(super) fn take_start(&mut self, spec: SpecIx) -> Known<Start> {
         let func = self.store.specs[spec as usize].func;
         let mut problems = match &self.facts.flow(func)?.graph {
             Err(_) => vec![flow_failed()],
@@ -284,7 +283,7 @@ impl Cx<'_> {
                 return Ok(false);
             }
             match end {
-                Ok(PassEnd::Done) => {
+                Ok(PassEnd::Done | PassEnd::Stops) => {
                     pass.outcome.read.append(&mut self.read);
                     pass.outcome.read.sort_unstable();
                     pass.outcome.read.dedup();

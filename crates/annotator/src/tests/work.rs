@@ -7,33 +7,33 @@ use taipan_interp::{Name, module_global, target_module};
 use taipan_testkit::TestDb;
 
 use super::basic::result_of;
-use crate::solution::{Solution, solve};
+use crate::solution::solve;
 use crate::{RootSet, Roots};
 
-/// How many evaluations it took so far to annotate `f` of `/main.py`.
-fn evaluations(db: &TestDb) -> u32 {
-    solved(db).read(|warm| warm.solver.clock)
+/// How many evaluations it took so far to annotate a program, through all its edits.
+fn evaluations(db: &TestDb, roots: Roots) -> u32 {
+    solve(db, roots).read(|warm| warm.solver.clock)
 }
 
 /// How often slots were read and written in these.
 fn steps(text: &str) -> u64 {
     let db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
-    let steps = solved(&db).read(|warm| warm.solver.steps);
+    let steps = solve(&db, roots_of(&db)).read(|warm| warm.solver.steps);
     // A program with a mistake would be solved in no time.
     let result = result_of(&db, "");
     assert!(result.starts_with("SomeInteger"), "{result}");
     steps
 }
 
-fn solved(db: &TestDb) -> Solution {
+/// `f` of `/main.py`, as a program of its own each time.
+fn roots_of(db: &TestDb) -> Roots {
     let program = db.program();
     let module = target_module(db, program).expect("a module");
     let Some(Const::Obj(func)) = module_global(db, Name::new(db, program, module, "f")) else {
         panic!("no f");
     };
     let args = [].into();
-    let roots = Roots::new(db, program, RootSet::Call { func: *func, args }, false);
-    solve(db, roots)
+    Roots::new(db, program, RootSet::Call { func: *func, args }, false)
 }
 
 /// Programs of twice the size take no more than 2.3 times the work.
@@ -45,15 +45,38 @@ fn is_near_linear(size: usize, program: impl Fn(usize) -> String) {
 
 #[test]
 fn many_calls_in_a_row() {
-    is_near_linear(150, |size| {
-        let mut text = String::new();
-        let mut sum = "0".to_owned();
-        for i in 0..size {
-            let _ = write!(text, "def f_{i}(n):\n    return n + {i}\n\n");
-            let _ = write!(sum, " + f_{i}(n)");
-        }
-        text + &format!("def f():\n    n = 5\n    return {sum}\n")
-    });
+    is_near_linear(150, |size| row_of_calls(size, "5"));
+}
+
+/// A function that calls so many others with a value.
+fn row_of_calls(length: usize, value: &str) -> String {
+    let mut text = String::new();
+    let mut sum = "0".to_owned();
+    for i in 0..length {
+        let _ = write!(text, "def f_{i}(n):\n    return n + {i}\n\n");
+        let _ = write!(sum, " + f_{i}(n)");
+    }
+    text + &format!("def g():\n    n = {value}\n    return {sum}\n\ndef f():\n    return g()\n")
+}
+
+/// How often slots are read and written after an edit of a function that calls so many others.
+fn steps_of_edit(calls: usize) -> u64 {
+    let text = row_of_calls(calls, "len([0])");
+    let mut db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
+    let roots = roots_of(&db);
+    let steps = |db: &TestDb| solve(db, roots).read(|warm| warm.solver.steps);
+    let before = steps(&db);
+    db.edit("/main.py", &row_of_calls(calls, "len([0]) - 1"));
+    assert_eq!(result_of(&db, ""), "SomeInteger");
+    let after = steps(&db) - before;
+    assert!(after > 0);
+    after
+}
+
+#[test]
+fn what_has_waited_often_is_not_evaluated_from_the_start_each_time() {
+    let (once, twice) = (steps_of_edit(100), steps_of_edit(200));
+    assert!(10 * twice < 23 * once, "{once} steps, then {twice}");
 }
 
 #[test]
@@ -253,7 +276,7 @@ class Second(Base):
 fn attributes_that_move_up_are_no_reason_to_go_back() {
     let db = TestDb::with_fixture(&format!("#- /main.py\n{}", row_of_readers(100)));
     assert_eq!(result_of(&db, ""), "SomeInteger(nonneg)");
-    let evaluations = evaluations(&db);
+    let evaluations = evaluations(&db, roots_of(&db));
     assert!(evaluations < 500, "{evaluations} evaluations");
 }
 
@@ -298,16 +321,16 @@ def ask_{i}(x):
 fn a_class_that_moves_concerns_its_family_alone() {
     let mut db = TestDb::with_fixture(&format!("#- /main.py\n{}", families(false)));
     assert_eq!(result_of(&db, ""), "SomeInteger(nonneg, const=7)");
-    let cold = evaluations(&db);
+    let cold = evaluations(&db, roots_of(&db));
     for (moved, result) in [
         (true, "SomeString(no_nul, const='left')"),
         (false, "SomeInteger(nonneg, const=7)"),
         (true, "SomeString(no_nul, const='left')"),
     ] {
-        let before = evaluations(&db);
+        let before = evaluations(&db, roots_of(&db));
         db.edit("/main.py", &families(moved));
         assert_eq!(result_of(&db, ""), result);
-        let after = evaluations(&db) - before;
+        let after = evaluations(&db, roots_of(&db)) - before;
         assert!(after * 4 < cold, "{after} evaluations, {cold} at first");
     }
 }
@@ -362,6 +385,6 @@ def f():
 fn what_an_operation_must_not_call_too_early_keeps_nothing_else_waiting() {
     let db = TestDb::with_fixture(&format!("#- /main.py\n{}", described_failures(100)));
     assert_eq!(result_of(&db, ""), "SomeInteger(nonneg)");
-    let evaluations = evaluations(&db);
+    let evaluations = evaluations(&db, roots_of(&db));
     assert!(evaluations < 300, "{evaluations} evaluations");
 }
