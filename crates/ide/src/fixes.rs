@@ -6,6 +6,7 @@
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_base::{Db, Diagnostic, File, Span, TextRange};
 use taipan_driver::{Database, Timings, check};
+use taipan_language::KnownFunction;
 use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
 
 use crate::index::{FileIndex, Role, file_index};
@@ -63,22 +64,20 @@ pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange)
     out
 }
 
-/// Names of `rpython.rlib` that programs forget to import.
+/// Other names of `rpython.rlib` that programs forget to import than known functions: decorators
+/// and classes.
 const LIBRARY: &[(&str, &str)] = &[
-    ("intmask", "rpython.rlib.rarithmetic"),
-    ("r_uint", "rpython.rlib.rarithmetic"),
-    ("ovfcheck", "rpython.rlib.rarithmetic"),
-    ("we_are_translated", "rpython.rlib.objectmodel"),
     ("specialize", "rpython.rlib.objectmodel"),
-    ("compute_hash", "rpython.rlib.objectmodel"),
-    ("compute_unique_id", "rpython.rlib.objectmodel"),
-    ("instantiate", "rpython.rlib.objectmodel"),
-    ("newlist_hint", "rpython.rlib.objectmodel"),
-    ("r_dict", "rpython.rlib.objectmodel"),
-    ("StringBuilder", "rpython.rlib.rstring"),
-    ("UnicodeBuilder", "rpython.rlib.rstring"),
     ("JitDriver", "rpython.rlib.jit"),
 ];
+
+/// The module of `rpython.rlib` that has a name.
+fn library_of(name: &str) -> Option<&'static str> {
+    let functions = KnownFunction::ALL.iter().map(|f| (f.name(), f.module()));
+    let all = functions.chain(LIBRARY.iter().copied());
+    let found = all.filter(|(n, module)| *n == name && module.starts_with("rpython.rlib."));
+    found.map(|(_, module)| module).next()
+}
 
 struct Fixer<'a> {
     r: &'a Resolver<'a>,
@@ -185,9 +184,8 @@ impl Fixer<'_> {
 
     /// An edit that imports a name, unless the module has it.
     fn import(&self, name: &str) -> Vec<(TextRange, String)> {
-        let (_, module) = match LIBRARY.iter().find(|(n, _)| *n == name) {
-            Some(found) => found,
-            None => return Vec::new(),
+        let Some(module) = library_of(name) else {
+            return Vec::new();
         };
         let known = self.index.bindings(name).next().is_some();
         if known {
