@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Crates from the bottom up: each may use those before it, and no others.
 const ORDER: &[&str] = &[
     "codes",
+    "language",
     "heap",
     "base",
     "picture",
@@ -35,7 +36,8 @@ const ORDER: &[&str] = &[
 /// What a crate must not use even though it stands below.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codes", &["salsa"]),
-    ("heap", &["codes", "salsa"]),
+    ("language", &["codes", "salsa"]),
+    ("heap", &["codes", "language", "salsa"]),
     ("picture", &["base", "salsa"]),
     ("graph", &["base", "salsa"]),
     ("lltype", &["base", "salsa"]),

@@ -168,11 +168,14 @@ fn listed(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
     names_in(rt, declared)
 }
 
-/// `_immutable_fields_` of all its base classes.
+/// `_immutable_fields_` of all its base classes. Most have none, which is known without a look at each
+/// of them: with deep hierarchies these looks would be the square of the classes.
 fn listed_above(rt: &RTyper<'_>, class: ObjId) -> Typed<Vec<Declared>> {
     let mut all = Vec::new();
     let mut above = rt.class_base(class);
-    while let Some(base) = above {
+    while let Some(base) = above
+        && rt.names_above(base).may_have("_immutable_fields_")
+    {
         all.extend(listed(rt, base)?);
         above = rt.class_base(base);
     }
