@@ -24,10 +24,23 @@ impl Members for std::sync::Arc<[ObjId]> {
     }
 }
 
+/// Number of a set. A set of ten thousand objects is hashed once when it comes and once when it
+/// goes, not once for each of them.
+type SetIx = u32;
+
+/// A set, and the nodes that have it.
+struct Entry<S> {
+    set: S,
+    users: FxHashSet<NodeIx>,
+}
+
 /// Sets with the nodes that have them, and what they connect.
 pub(super) struct Groups<S> {
-    users: FxHashMap<S, FxHashSet<NodeIx>>,
-    sets: FxHashMap<ObjId, FxHashSet<S>>,
+    numbers: FxHashMap<S, SetIx>,
+    entries: Vec<Option<Entry<S>>>,
+    free: Vec<SetIx>,
+    /// The sets that an object is in.
+    sets: FxHashMap<ObjId, FxHashSet<SetIx>>,
     /// The smallest member of everyone's component.
     heads: FxHashMap<ObjId, ObjId>,
     dirty: BTreeSet<ObjId>,
@@ -36,7 +49,9 @@ pub(super) struct Groups<S> {
 impl<S> Default for Groups<S> {
     fn default() -> Self {
         Groups {
-            users: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
             sets: FxHashMap::default(),
             heads: FxHashMap::default(),
             dirty: BTreeSet::new(),
@@ -55,29 +70,48 @@ pub(super) struct Component<S> {
 impl<S: Members> Groups<S> {
     /// A node has a set.
     pub(super) fn add(&mut self, set: &S, node: NodeIx) {
-        let users = self.users.entry(set.clone()).or_default();
-        if users.is_empty() {
-            for m in set.members() {
-                self.sets.entry(m).or_default().insert(set.clone());
-                self.dirty.insert(m);
-            }
+        if let Some(entry) = self.entry_mut(set) {
+            entry.users.insert(node);
+            return;
         }
-        users.insert(node);
+        let entry = Some(Entry {
+            set: set.clone(),
+            users: FxHashSet::from_iter([node]),
+        });
+        let n = match self.free.pop() {
+            Some(n) => {
+                self.entries[n as usize] = entry;
+                n
+            }
+            None => {
+                self.entries.push(entry);
+                self.entries.len() as SetIx - 1
+            }
+        };
+        self.numbers.insert(set.clone(), n);
+        for m in set.members() {
+            self.sets.entry(m).or_default().insert(n);
+            self.dirty.insert(m);
+        }
     }
 
-    /// A node has it no longer. Answers whether nobody else has.
+    /// A node has it no longer. Returns whether nobody else has.
     pub(super) fn remove(&mut self, set: &S, node: NodeIx) -> bool {
-        let Some(users) = self.users.get_mut(set) else {
+        let Some(entry) = self.entry_mut(set) else {
             return false;
         };
-        users.remove(&node);
-        if !users.is_empty() {
+        entry.users.remove(&node);
+        if !entry.users.is_empty() {
             return false;
         }
-        self.users.remove(set);
+        let Some(n) = self.numbers.remove(set) else {
+            return false;
+        };
+        self.entries[n as usize] = None;
+        self.free.push(n);
         for m in set.members() {
             if let Some(sets) = self.sets.get_mut(&m) {
-                sets.remove(set);
+                sets.remove(&n);
                 if sets.is_empty() {
                     self.sets.remove(&m);
                 }
@@ -85,6 +119,15 @@ impl<S: Members> Groups<S> {
             self.dirty.insert(m);
         }
         true
+    }
+
+    fn entry(&self, n: SetIx) -> Option<&Entry<S>> {
+        self.entries.get(n as usize)?.as_ref()
+    }
+
+    fn entry_mut(&mut self, set: &S) -> Option<&mut Entry<S>> {
+        let n = self.numbers.get(set)?;
+        self.entries.get_mut(*n as usize)?.as_mut()
     }
 
     /// Something else about a member's sets changed.
@@ -99,12 +142,14 @@ impl<S: Members> Groups<S> {
 
     /// The nodes that have a set.
     pub(super) fn users(&self, set: &S) -> impl Iterator<Item = NodeIx> + '_ {
-        self.users.get(set).into_iter().flatten().copied()
+        let entry = self.numbers.get(set).and_then(|n| self.entry(*n));
+        entry.into_iter().flat_map(|e| e.users.iter().copied())
     }
 
     /// The sets that an object is in.
     pub(super) fn sets_of(&self, member: ObjId) -> impl Iterator<Item = &S> + '_ {
-        self.sets.get(&member).into_iter().flatten()
+        let sets = self.sets.get(&member).into_iter().flatten();
+        sets.filter_map(|n| Some(&self.entry(*n)?.set))
     }
 
     /// Finds the components of everything that was touched, and the objects that are in
@@ -123,13 +168,15 @@ impl<S: Members> Groups<S> {
                 continue;
             }
             let mut members = vec![start];
-            let mut sets: FxHashSet<S> = FxHashSet::default();
+            let mut sets: FxHashSet<SetIx> = FxHashSet::default();
             let mut next = 0;
             while let Some(m) = members.get(next).copied() {
                 next += 1;
-                for set in self.sets.get(&m).into_iter().flatten() {
-                    if sets.insert(set.clone()) {
-                        members.extend(set.members().filter(|m| seen.insert(*m)));
+                for n in self.sets.get(&m).into_iter().flatten() {
+                    if sets.insert(*n)
+                        && let Some(entry) = self.entry(*n)
+                    {
+                        members.extend(entry.set.members().filter(|m| seen.insert(*m)));
                     }
                 }
             }
@@ -139,7 +186,9 @@ impl<S: Members> Groups<S> {
             }
             components.push(Component {
                 members,
-                sets: sets.into_iter().collect(),
+                sets: (sets.into_iter())
+                    .filter_map(|n| Some(self.entry(n)?.set.clone()))
+                    .collect(),
             });
         }
         (components, gone)
