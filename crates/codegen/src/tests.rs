@@ -11,9 +11,9 @@ use taipan_lltype::{
 };
 
 use crate::{
-    CodeSource, CodegenError, CompiledFunction, DataObject, EntryShape, Glue, Positions, Reloc,
-    RelocKind, SymbolRef, build_image, mangle_function, mangle_static, static_object,
-    type_info_object,
+    CodeSource, CodegenError, CompiledFunction, DataObject, EntryShape, Glue, Image, Linker, Piece,
+    Positions, Reloc, RelocKind, SymbolRef, build_image, mangle_function, mangle_static,
+    static_object, type_info_object,
 };
 
 fn fields(fields: &[(&str, LLType)]) -> StructBody {
@@ -299,4 +299,87 @@ fn images_hold_what_is_referred_to_once() {
     .assert_eq(&out);
     // The call within the section is resolved: from 4 to 16.
     assert_eq!(image.sections[0].bytes[..4], 12i32.to_le_bytes());
+}
+
+/// Code that refers to these, in their order.
+fn code_with(targets: &[SymbolRef]) -> Piece {
+    let reloc = |(i, target): (usize, &SymbolRef)| Reloc {
+        offset: 8 * i as u64,
+        kind: RelocKind::PcRel32,
+        target: target.clone(),
+        addend: -4,
+    };
+    Piece::Code(Arc::new(CompiledFunction {
+        code: vec![0x90; 8 * targets.len() + 1],
+        relocs: targets.iter().enumerate().map(reloc).collect(),
+        locations: Vec::new(),
+        lines: Vec::new(),
+    }))
+}
+
+/// What is asked for on the way to an image, and the image.
+fn linked(
+    linker: &mut Linker,
+    root: &SymbolRef,
+    pieces: &[(SymbolRef, Piece)],
+) -> (Vec<SymbolRef>, Image) {
+    let mut asked = Vec::new();
+    linker.begin(std::slice::from_ref(root), None);
+    loop {
+        let missing = linker.missing();
+        if missing.is_empty() {
+            break;
+        }
+        for symbol in missing {
+            let piece = pieces.iter().find(|(s, _)| *s == symbol);
+            linker.supply(symbol.clone(), piece.expect("a piece").1.clone());
+            asked.push(symbol);
+        }
+    }
+    let image = linker.image(&mut |_, _| None).expect("complete");
+    (asked, image)
+}
+
+#[test]
+fn linkers_ask_for_what_they_were_told_to_forget() {
+    let f: Vec<SymbolRef> = (0..5)
+        .map(|i| SymbolRef::Func(function(&format!("m.f{i}"), "", vec![])))
+        .collect();
+    let leaf = |s: &SymbolRef| (s.clone(), code_with(&[]));
+    let before = [
+        (f[0].clone(), code_with(&[f[1].clone(), f[2].clone()])),
+        (f[1].clone(), code_with(std::slice::from_ref(&f[3]))),
+        leaf(&f[2]),
+        leaf(&f[3]),
+    ];
+    let mut kept = Linker::default();
+    let (asked, first) = linked(&mut kept, &f[0], &before);
+    assert_eq!(asked.len(), 4);
+    // Nothing is another: nothing is asked for.
+    let (asked, again) = linked(&mut kept, &f[0], &before);
+    assert_eq!((asked, &again), (vec![], &first));
+    // One function calls another one, which is new; the one that it called is gone.
+    let after = [
+        before[0].clone(),
+        (f[1].clone(), code_with(&[f[4].clone(), f[2].clone()])),
+        leaf(&f[2]),
+        leaf(&f[4]),
+    ];
+    kept.forget([&f[1]]);
+    assert!(!kept.knows(&f[1]) && kept.knows(&f[2]));
+    let (asked, changed) = linked(&mut kept, &f[0], &after);
+    assert_eq!(asked, [f[1].clone(), f[4].clone()]);
+    let (_, fresh) = linked(&mut Linker::default(), &f[0], &after);
+    assert!(changed == fresh && changed != first);
+    // Back again, by what is still known of it.
+    kept.forget([&f[1]]);
+    let (asked, back) = linked(&mut kept, &f[0], &before);
+    assert_eq!(asked, [f[1].clone()]);
+    assert_eq!(back, first);
+    // A much smaller program: the others are forgotten, and numbers move.
+    let (_, small) = linked(&mut kept, &f[2], &before);
+    assert_eq!(small.functions().count(), 1);
+    let (asked, whole) = linked(&mut kept, &f[0], &before);
+    assert_eq!(asked.len(), 3);
+    assert_eq!(whole, first);
 }
