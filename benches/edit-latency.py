@@ -7,7 +7,7 @@ usage: benches/edit-latency.py [--rounds N] [--edit NAME] [--bc] HOW PROGRAM...
 HOW is `server` (from `didChange` to `publishDiagnostics`), `check` (`taipan watch check`, from the rename
 that saves the file to "no errors"), `run` or `hot` (`taipan watch run [--hot]`, from there to the first
 byte that the new program writes). PROGRAM is `quill` or a checkout of SOM-st/PySOM or of PyPy, which is
-copied (PyPy only to be checked). PySOM's interpreter is the one of syntax trees; that of bytecode with --bc.
+copied. PySOM's interpreter is the one of syntax trees; that of bytecode with --bc.
 
 Every edit gives the file a line more or less in front of a function that nothing calls. It is shown faded, so
 that the server has something to tell although nothing is wrong.
@@ -109,6 +109,7 @@ class Project:
             shutil.copytree(given, self.root, ignore=skip, symlinks=True)
             self.target, path = 'pypy/goal/targetpypystandalone.py', ['.']
             self.options = PYPY_OPTIONS
+            self.arguments = ['-c', 'print 6*7']
         lines = ['[tool.taipan]', f'targets = ["{self.target}"]', f'path = {json.dumps(path)}']
         if self.options:
             lines += ['step-limit = 1_000_000_000_000', f'target-options = {json.dumps(self.options)}']

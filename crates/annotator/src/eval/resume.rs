@@ -262,11 +262,14 @@ impl Cx<'_> {
     /// it has to begin again.
     fn go_on(&mut self, spec: SpecIx, mut p: Box<FunctionProgress>) -> Known<bool> {
         let mut asked = std::mem::take(&mut p.asked);
-        if self.gives_up && p.pass.is_none() && p.flow.is_passed() && !p.aside.is_empty() {
+        // In order, what comes behind it is not passed over before it.
+        let its_turn = p.in_order || self.gives_up && p.flow.is_passed();
+        if its_turn && p.pass.is_none() && !p.aside.is_empty() {
             let Aside { pass, told } = p.aside.remove(0);
             p.pass = Some(pass);
             (p.told.writes, p.told.met) = told;
-            (self.gives_up, self.impatient) = (false, true);
+            self.impatient = std::mem::take(&mut self.gives_up);
+            asked = !self.impatient;
         }
         while let Some(mut pass) = p.next_pass() {
             let outcome = &mut pass.outcome;
