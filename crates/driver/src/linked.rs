@@ -27,7 +27,7 @@ use crate::native::{QuerySource, machine_code, with_compiler};
 use crate::parallel::{par_map, par_steps};
 use crate::reach::reachable;
 use crate::stages::{GraphStage, LLFunction, StageProgram};
-use crate::whole::graph::{Basis, BasisChanges, Place, place};
+use crate::whole::graph::{Basis, BasisChanges, Place, place, work_in_place};
 use crate::whole::{Surroundings, changed_effects, optimized_functions};
 use crate::{Database, Timings};
 
@@ -141,14 +141,8 @@ fn with_linked<R>(db: &Database, roots: Roots, work: impl FnOnce(&mut Linked) ->
     linked.basis = now;
     linked.surroundings = Some(surroundings);
     linked.effects = version;
-    // Where it is cancelled, it is known what is missing. A panic drops it.
-    let done = salsa::Cancelled::catch(std::panic::AssertUnwindSafe(|| work(&mut linked)));
-    *slot = Some(linked);
-    drop(slot);
-    match done {
-        Ok(result) => result,
-        Err(cancelled) => std::panic::resume_unwind(Box::new(cancelled)),
-    }
+    // Where it is cancelled, it is known what is missing.
+    work_in_place(slot, linked, work)
 }
 
 impl Linked {

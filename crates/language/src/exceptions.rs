@@ -84,11 +84,6 @@ macro_rules! exceptions {
                 match self { $(Exc::$name => concat!("exceptions.", stringify!($name)),)* }
             }
 
-            /// The class of that name.
-            pub fn named(name: &str) -> Option<Exc> {
-                match name { $(stringify!($name) => Some(Exc::$name),)* _ => None }
-            }
-
             /// The class that it derives from; none at the top.
             pub const fn base(self) -> Option<Exc> {
                 match self { $(Exc::$name => exceptions!(@base $base),)* }
@@ -124,7 +119,6 @@ mod tests {
         for (i, e) in Exc::ALL.iter().enumerate() {
             let base = e.base().map(|b| Exc::ALL.iter().position(|x| *x == b));
             assert!(base.is_none_or(|b| b.is_some_and(|b| b < i)), "{e:?}");
-            assert_eq!(Exc::named(e.name()), Some(*e));
             let mut top = *e;
             while let Some(base) = top.rpython_base() {
                 top = base;

@@ -4,7 +4,7 @@
 //! Owns the names and what follows from a name alone: the base of an exception class, the spellings
 //! of a codec, the methods of a kind of values. Everything that has to treat all of them matches on
 //! an enum from here without a wildcard arm, so that the Rust compiler tells what a new entry
-//! lacks. Texts of programs become enum values in one place, `named()` of each enum.
+//! lacks. Texts of programs become enum values by `named()`.
 //!
 //! | declared here | treated by |
 //! | --- | --- |

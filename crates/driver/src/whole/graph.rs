@@ -11,7 +11,7 @@
 use std::any::Any;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::plumbing::{AsId, FromId};
@@ -202,26 +202,39 @@ pub(super) fn with_graph<L: Level, R>(
     let changes = before.unwrap_or_default().changes(db, roots);
     let mut graph = slot.take().unwrap_or_default();
     let more = notice(&mut graph.level);
-    // Where it is cancelled, it is known what is stale. A panic drops it.
-    let done = salsa::Cancelled::catch(AssertUnwindSafe(|| {
+    // Where it is cancelled, it is known what is stale.
+    let done = work_in_place(slot, graph, |graph| {
         let run = |db: &dyn Db| {
             graph.notice(db, changes, more, entries);
             graph.update(db, roots, ask);
-            work(db, &mut graph)
+            work(db, graph)
         };
         match in_query {
             true => aside(db, run),
             false => run(db),
         }
-    }));
-    *slot = Some(graph);
-    drop(slot);
-    // Neither import time nor annotation need be others where these are.
-    for call in noted_memo_calls(db, roots.program(db)) {
-        let _ = memo_call(db, call);
+    });
+    if in_query {
+        // Neither import time nor annotation need be others where these are.
+        for call in noted_memo_calls(db, roots.program(db)) {
+            let _ = memo_call(db, call);
+        }
     }
+    Ok(done)
+}
+
+/// Works with something that was taken out of its place, where it is put back also if the work is
+/// cancelled. A panic drops it.
+pub(crate) fn work_in_place<T, R>(
+    mut slot: MutexGuard<'_, Option<T>>,
+    mut state: T,
+    work: impl FnOnce(&mut T) -> R,
+) -> R {
+    let done = salsa::Cancelled::catch(AssertUnwindSafe(|| work(&mut state)));
+    *slot = Some(state);
+    drop(slot);
     match done {
-        Ok(result) => Ok(result),
+        Ok(result) => result,
         Err(cancelled) => resume_unwind(Box::new(cancelled)),
     }
 }
