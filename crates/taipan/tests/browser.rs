@@ -64,7 +64,7 @@ fn stages(browser: &Browser) {
     page.wait("document.querySelector('.pane[data-stage=\"pass:1\"] svg')");
     page.ask("document.querySelector('.pane [title=Close]').click()");
     page.wait("document.querySelectorAll('.pane').length === 3");
-    page.ask("location.reload()");
+    page.reload();
     page.wait(&format!(
         "document.body.dataset.shown === '1' && {stages}.join() === 'annotations,asm,pass:1'"
     ));

@@ -90,6 +90,13 @@ pub(crate) struct Page {
 
 impl Page {
     fn call(&mut self, method: &str, params: Value) -> Value {
+        let result = self.try_call(method, params);
+        result.unwrap_or_else(|e| panic!("{method}: {e}"))
+    }
+
+    /// Calls a method of the browser's. Fails with what the browser says, which between two
+    /// pages is that there is nobody to ask.
+    fn try_call(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.last += 1;
         let call = json!({"id": self.last, "method": method, "params": params});
         self.socket.send(Message::text(call.to_string())).unwrap();
@@ -102,15 +109,17 @@ impl Page {
                 self.errors.push(message["params"].to_string());
             }
             if message["id"] == self.last {
-                assert!(message["error"].is_null(), "{method}: {message}");
-                return message["result"].take();
+                return match &message["error"] {
+                    Value::Null => Ok(message["result"].take()),
+                    error => Err(error.to_string()),
+                };
             }
         }
     }
 
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let mut result = self.call("Runtime.evaluate", params);
+        let mut result = self.try_call("Runtime.evaluate", params)?;
         match &result["exceptionDetails"] {
             Value::Null => Ok(result["result"]["value"].take()),
             wrong => Err(wrong.to_string()),
@@ -140,6 +149,13 @@ impl Page {
             }
             std::thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    /// Loads the page again.
+    pub(crate) fn reload(&mut self) {
+        self.ask("window.left = true");
+        self.call("Page.reload", json!({}));
+        self.wait("!window.left");
     }
 
     /// The middle of an element, once it is there and in sight.
