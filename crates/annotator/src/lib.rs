@@ -35,9 +35,7 @@ mod tracked;
 mod val;
 mod warm;
 
-pub use eval::{
-    JIT_HOOKS, accessed_type, arity_problem, is_jit_marker, is_known_builtin, prebuilt_site,
-};
+pub use eval::{JIT_HOOKS, accessed_type, arity_problem, is_jit_marker, prebuilt_site};
 pub use keys::*;
 pub use model::*;
 pub use queries::*;

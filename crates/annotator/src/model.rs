@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 use taipan_graph::{Const, IntKind, ObjId};
+use taipan_interp::Builtin;
 use taipan_lltype::{FuncSym, LLType};
 
 /// Creation site of a list or dict: a stable hash of function, specialisation and
@@ -112,8 +113,8 @@ pub enum SomeKind {
     /// `SomeTypeOf`: the class of these variables' values; and any other class known
     /// only as `type(x)`.
     Type,
-    /// `SomeBuiltin`: a builtin function or type, by qualified name.
-    Builtin(Arc<str>),
+    /// `SomeBuiltin`: a builtin function or type.
+    Builtin(Builtin),
     /// `SomeBuiltinMethod`: method of a builtin kind (`list.append`).
     BuiltinMethod {
         /// Method name.

@@ -120,8 +120,8 @@ impl Printer<'_> {
                 "SomeException".to_owned()
             }
             SomeKind::Type => "SomeType".to_owned(),
-            SomeKind::Builtin(name) => {
-                flag(true, name);
+            SomeKind::Builtin(f) => {
+                flag(true, &f.name());
                 return with_flags("SomeBuiltin", &flags);
             }
             SomeKind::BuiltinMethod { name, of } => {

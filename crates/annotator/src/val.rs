@@ -14,6 +14,7 @@ use std::sync::{Arc, LazyLock};
 use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use taipan_graph::{Const, IntKind, ObjId};
+use taipan_interp::Builtin;
 use taipan_lltype::{FuncSym, LLType};
 
 use crate::{Desc, Descs, InteriorStep, SiteId};
@@ -112,7 +113,7 @@ pub(crate) enum Atom {
     },
     /// The class of some value.
     Type,
-    Builtin(Arc<str>),
+    Builtin(Builtin),
     BuiltinMethod {
         name: Arc<str>,
         of: Val,

@@ -27,6 +27,7 @@ use taipan_interp::{
     ClassData, Function, FunctionData, Name, ObjData, Object, class_attr, image, module_global,
     named_id, object, program_files,
 };
+use taipan_language::is_python_name;
 
 use crate::parallel::par_map;
 use crate::{Checked, Database};
@@ -85,20 +86,6 @@ struct Finding {
     message: String,
     help: Option<String>,
 }
-
-/// Builtin functions of Python that import time does not have.
-const LACKING: &[&str] = &[
-    "WindowsError",
-    "__package__",
-    "apply",
-    "copyright",
-    "credits",
-    "exit",
-    "help",
-    "input",
-    "license",
-    "quit",
-];
 
 /// The functions of a program's own modules that its target does not reach, with what is wrong
 /// with them, in the order of files. Means something for a program without errors only.
@@ -297,7 +284,7 @@ impl Look<'_> {
             let certain = match (e.code, self.code.instrs.get(at as usize)?) {
                 ("TP0222", Instr::LoadGlobal(n) | Instr::LoadName(n)) => {
                     let name = &self.code.names[*n as usize];
-                    !LACKING.contains(&&**name) && self.lacks(self.f.globals, name)
+                    !is_python_name(name) && self.lacks(self.f.globals, name)
                 }
                 ("TP0223", Instr::LoadAttr(n)) => {
                     let name = &self.code.names[*n as usize];

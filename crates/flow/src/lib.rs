@@ -20,7 +20,6 @@ mod generator;
 mod result;
 mod simplify;
 mod space;
-mod special;
 #[cfg(test)]
 mod tests;
 mod text;

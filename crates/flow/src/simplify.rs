@@ -6,7 +6,8 @@ use taipan_graph::{
     Substitution, VarId, constfold_exitswitch, eliminate_empty_blocks, entry_map, join_blocks,
     remove_identical_vars_ssa, ssa_to_ssi, transform_dead_op_vars_with,
 };
-use taipan_interp::named_id;
+use taipan_interp::{Builtin, named_id};
+use taipan_language::KnownFunction;
 
 use crate::FlowError;
 use crate::comprehension::detect_list_comprehension;
@@ -54,10 +55,8 @@ fn transform_dead_ops(world: World<'_>, graph: &mut FunctionGraph) {
         use taipan_graph::Dialect;
         HighLevel::is_removable(op.op)
             || op.op == HlOp::SimpleCall
-                && op.args[0]
-                    .as_const()
-                    .and_then(|c| world.builtin_name(c))
-                    .is_some_and(|name| name == "__builtin__.hasattr")
+                && op.args[0].as_const().and_then(|c| world.builtin(c))
+                    == Some(Builtin::Known(KnownFunction::Hasattr))
     });
 }
 

@@ -14,12 +14,11 @@ use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
 };
 use taipan_interp::constants::{Computed, ConstantSpace};
-use taipan_interp::{Answer, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
-use taipan_language::Exc;
+use taipan_interp::{Answer, Builtin, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
+use taipan_language::{Exc, FlowFunction, KnownFunction};
 
 use crate::build::CLOSURE;
 use crate::fold::{fold, fold_call};
-use crate::special::{BUILTINS, Special, builtin_canraise, special};
 use crate::value::{Operand, Value};
 use crate::world::World;
 use crate::{ERROR_VALUE, FAILED_IMPORT, FlowError, Lacks};
@@ -136,9 +135,7 @@ impl FlowSpace<'_> {
         }
         let raises: &[Exc] = match operands.first() {
             Some(Operand::Const(callee)) if matches!(op, HlOp::SimpleCall | HlOp::CallArgs) => {
-                (self.world.builtin_name(callee))
-                    .and_then(|name| builtin_canraise(&name))
-                    .unwrap_or(op.raises())
+                self.world.call_raises(callee).unwrap_or(op.raises())
             }
             _ => op.raises(),
         };
@@ -306,9 +303,8 @@ impl FlowSpace<'_> {
     }
 
     fn simple_call(&mut self, callee: Value, args: &[Value]) -> Answer<Self> {
-        if let Some(c) = callee.as_const()
-            && let Some(s) = self.special(c)
-            && let Some(answer) = self.special_call(s, args)
+        if let Some(f) = callee.as_const().and_then(|c| self.world.builtin(c))
+            && let Some(answer) = self.builtin_call(&f, args)
         {
             return answer;
         }
@@ -317,27 +313,43 @@ impl FlowSpace<'_> {
         self.eval(HlOp::SimpleCall, &all)
     }
 
-    fn special(&self, callee: &Const) -> Option<Special> {
-        let Const::Obj(id) = callee else { return None };
-        match self.world.object(*id)? {
-            ObjData::Function(f) if &*f.name == "we_are_translated" => {
-                special(&format!("{}.{}", f.module, f.name))
+    /// A call of a builtin function that is no call in the graph (RPython: `SPECIAL_CASES`,
+    /// `func2op`); none if it is one.
+    fn builtin_call(&mut self, f: &Builtin, args: &[Value]) -> Option<Answer<Self>> {
+        match f {
+            Builtin::Operation(op) if op.operands().contains(&args.len()) => {
+                Some(self.eval(*op, args))
             }
-            ObjData::Class(c) => special(&format!("{}.{}", c.module, c.name)),
-            _ => special(&self.world.builtin_name(callee)?),
-        }
-    }
-
-    fn special_call(&mut self, s: Special, args: &[Value]) -> Option<Answer<Self>> {
-        Some(match s {
-            Special::Op(op, arity) if arity == args.len() => self.eval(op, args),
-            Special::Op(HlOp::Str, _) if args.is_empty() => Ok(Value::Const(Const::str(""))),
-            Special::Op(HlOp::Bool, _) if args.is_empty() => Ok(self.bool(false)),
-            Special::Pow if matches!(args.len(), 2 | 3) => self.eval(HlOp::Pow, args),
-            Special::Replaced(module, name) => self.call_shipped(module, name, args),
-            Special::WeAreTranslated => Ok(Value::Const(Const::Bool(true))),
-            Special::Print => self.print_function(args, None),
-            Special::RUint => {
+            Builtin::Operation(HlOp::Str) if args.is_empty() => {
+                Some(Ok(Value::Const(Const::str(""))))
+            }
+            Builtin::Operation(HlOp::Bool) if args.is_empty() => Some(Ok(self.bool(false))),
+            Builtin::Shipped(f) => Some(self.call_shipped(f.module, f.function, args)),
+            Builtin::Flow(f) => match f {
+                FlowFunction::Buffer => self.buffer(args),
+                FlowFunction::Coerce => self.folded_call("coerce", args).transpose(),
+                FlowFunction::Import => Some(match args.first().and_then(Value::as_const) {
+                    Some(Const::Str(name)) => {
+                        let name = String::from_utf8_lossy(name).into_owned();
+                        self.imported(&name)
+                    }
+                    _ => not_rpython("an import of a name that is not constant"),
+                }),
+                FlowFunction::Locals => Some(error(
+                    "TP0220",
+                    "a function that calls locals() is not RPython",
+                )),
+                FlowFunction::Print => Some(self.print_function(args, None)),
+            },
+            Builtin::Known(KnownFunction::WeAreTranslated) => {
+                Some(Ok(Value::Const(Const::Bool(true))))
+            }
+            Builtin::Known(KnownFunction::Bin) => Some(match self.folded_call("bin", args) {
+                Ok(None) => self.call_shipped("rpython.flowspace.builtins", "rpython_bin", args),
+                Ok(Some(v)) => Ok(v),
+                Err(e) => Err(e),
+            }),
+            Builtin::Known(KnownFunction::RUint) => {
                 let v = match self.folded_call("int", args) {
                     Ok(Some(Value::Const(Const::Int(i)))) => i128::from(i),
                     // What does not fit so many bits is not in the last 64 either.
@@ -345,29 +357,22 @@ impl FlowSpace<'_> {
                     _ => return None,
                 };
                 let v = IntKind::UNSIGNED.wrap(v);
-                Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into())))
+                Some(Ok(Value::Const(Const::RInt(IntKind::UNSIGNED, v.into()))))
             }
-            Special::Buffer => self.buffer(args)?,
-            Special::Constant(name) => match self.folded_call(name, args) {
-                Ok(None) => return None,
-                Ok(Some(v)) => Ok(v),
-                Err(e) => Err(e),
-            },
-            Special::Bin => match self.folded_call("bin", args) {
-                Ok(None) => self.call_shipped(BUILTINS, "rpython_bin", args),
-                Ok(Some(v)) => Ok(v),
-                Err(e) => Err(e),
-            },
-            Special::Import => match args.first().and_then(Value::as_const) {
-                Some(Const::Str(name)) => {
-                    let name = String::from_utf8_lossy(name).into_owned();
-                    self.imported(&name)
-                }
-                _ => not_rpython("an import of a name that is not constant"),
-            },
-            Special::Forbidden(reason) => error("TP0220", reason),
-            Special::Op(..) | Special::Pow => return None,
-        })
+            _ => None,
+        }
+    }
+
+    /// Whether calls of a builtin function are the flow space's, and take no keywords.
+    fn is_own(f: &Builtin) -> bool {
+        use KnownFunction::{Bin, RUint, WeAreTranslated};
+        matches!(
+            f,
+            Builtin::Operation(_)
+                | Builtin::Shipped(_)
+                | Builtin::Flow(_)
+                | Builtin::Known(WeAreTranslated | Bin | RUint)
+        )
     }
 
     /// `buffer(s[, offset[, size]])` of constants. Buffers exist while compiling only: the
@@ -754,8 +759,8 @@ impl ObjectSpace for FlowSpace<'_> {
         let mut keywords: Vec<(&str, &Value)> =
             desc.keywords.iter().map(|k| &**k).zip(values).collect();
         keywords.sort_by_key(|(name, _)| *name);
-        let special = callee.as_const().and_then(|c| self.special(c));
-        if special == Some(Special::Print) {
+        let builtin = callee.as_const().and_then(|c| self.world.builtin(c));
+        if builtin == Some(Builtin::Flow(FlowFunction::Print)) {
             return match &keywords[..] {
                 _ if !star.is_empty() => not_rpython("print() with *args"),
                 [] => self.print_function(positional, None),
@@ -777,7 +782,7 @@ impl ObjectSpace for FlowSpace<'_> {
         if keywords.is_empty() && star.is_none() {
             return self.simple_call(callee.clone(), positional);
         }
-        if special.is_some() {
+        if builtin.is_some_and(|f| FlowSpace::is_own(&f)) {
             return not_rpython("keyword arguments for this builtin function");
         }
         let shape = CallShape {

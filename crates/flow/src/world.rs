@@ -7,9 +7,10 @@ use taipan_base::{Db, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::constants::{Computed, ConstantSpace, Raised, class_has};
 use taipan_interp::{
-    ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
+    Builtin, ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
     module_global, module_named, named_id, object,
 };
+use taipan_language::{Exc, KnownFunction};
 
 use crate::FlowError;
 
@@ -85,18 +86,28 @@ impl<'db> World<'db> {
         class_attr(self.db, Name::new(self.db, self.program, class, name)).clone()
     }
 
-    /// Qualified name of a builtin function or class: `__builtin__.len`,
-    /// `exceptions.IndexError`, `operator.add`. None for whatever is written in Python
-    /// and for bound methods.
-    pub(crate) fn builtin_name(self, c: &Const) -> Option<String> {
+    /// What a function or class is that has no flow graph.
+    pub(crate) fn builtin(self, c: &Const) -> Option<Builtin> {
         let Const::Obj(id) = c else { return None };
-        match self.object(*id)? {
-            ObjData::Builtin {
-                name,
-                im_self: None,
-            } => Some(name.to_string()),
-            ObjData::Class(c) if c.builtin => Some(format!("{}.{}", c.module, c.name)),
-            _ => None,
+        Builtin::of(self.object(*id)?)
+    }
+
+    /// What a call of a constant may raise implicitly; none if that is not known. The functions and
+    /// classes of `__builtin__` and `exceptions` are taken not to raise anything but what is known
+    /// of them (RPython: `builtins_exceptions`).
+    pub(crate) fn call_raises(self, callee: &Const) -> Option<&'static [Exc]> {
+        match self.builtin(callee) {
+            Some(Builtin::Known(f)) if f.module() == "__builtin__" => {
+                Some(f.raises().unwrap_or(&[]))
+            }
+            Some(Builtin::Operation(_) | Builtin::Flow(_)) => Some(&[]),
+            Some(Builtin::Other(name)) if name.starts_with("__builtin__.") => Some(&[]),
+            Some(_) => None,
+            None => {
+                let Const::Obj(id) = callee else { return None };
+                let class = self.class(*id)?;
+                (class.builtin && &*class.module == "exceptions").then_some(&[])
+            }
         }
     }
 
@@ -200,12 +211,7 @@ impl<'db> World<'db> {
 
     /// Whether it is the function `ovfcheck`.
     pub(crate) fn is_ovfcheck(self, c: &Const) -> bool {
-        const MODULE: &str = "rpython.rlib.rarithmetic";
-        let Const::Obj(id) = c else { return false };
-        match self.function(*id) {
-            Some(f) => &*f.name == "ovfcheck" && &*f.module == MODULE,
-            None => self.builtin_name(c).as_deref() == Some("rpython.rlib.rarithmetic.ovfcheck"),
-        }
+        self.builtin(c) == Some(Builtin::Known(KnownFunction::Ovfcheck))
     }
 
     /// Whether code paths with different ones of these are kept apart

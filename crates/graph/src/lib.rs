@@ -28,5 +28,6 @@ pub use hl::*;
 pub use model::*;
 pub use rewrite::*;
 pub use simplify::*;
+pub use taipan_language::HlOp;
 pub use verify::*;
 pub use wide::*;

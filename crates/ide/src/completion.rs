@@ -16,7 +16,7 @@ use taipan_base::{File, SHIPPED, Span};
 use taipan_driver::Database;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, image};
-use taipan_language::{BuilderMethod, DictMethod, Exc, ListMethod, TextMethod};
+use taipan_language::{BuilderMethod, DictMethod, Exc, ListMethod, TextMethod, rpython_names};
 use taipan_syntax::Expr;
 
 use crate::hover::{Hover, doc_text, hover};
@@ -317,7 +317,7 @@ fn variables(r: &Resolver<'_>, file: File, index: &FileIndex, offset: u32) -> Ve
         module_members(home, module, &mut out);
     }
     let word = |kind| move |name: &&str| Completion::new(name, kind, None);
-    out.extend(BUILTINS.iter().map(word(CompletionKind::Builtin)));
+    out.extend(rpython_names().iter().map(word(CompletionKind::Builtin)));
     let exceptions = Exc::ALL.iter().filter(|e| e.base() != Some(Exc::Warning));
     out.extend(exceptions.map(|e| Completion::new(e.name(), CompletionKind::Builtin, None)));
     out.extend(KEYWORDS.iter().map(word(CompletionKind::Keyword)));
@@ -329,44 +329,6 @@ const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except",
     "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass",
     "print", "raise", "return", "try", "while", "with",
-];
-
-/// Builtin functions, types and constants that RPython programs use.
-const BUILTINS: &[&str] = &[
-    "None",
-    "True",
-    "False",
-    "abs",
-    "bool",
-    "bytearray",
-    "chr",
-    "dict",
-    "enumerate",
-    "float",
-    "getattr",
-    "hasattr",
-    "hash",
-    "hex",
-    "int",
-    "isinstance",
-    "len",
-    "list",
-    "max",
-    "min",
-    "object",
-    "oct",
-    "ord",
-    "pow",
-    "range",
-    "reversed",
-    "str",
-    "sum",
-    "tuple",
-    "type",
-    "unichr",
-    "unicode",
-    "xrange",
-    "zip",
 ];
 
 /// A kind of values that has methods of its own.

@@ -64,11 +64,15 @@ pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange)
     out
 }
 
-/// Other names of `rpython.rlib` that programs forget to import than known functions: decorators
-/// and classes.
+/// Other names of `rpython.rlib` that programs forget to import than known functions: decorators,
+/// classes, and second names of integer types.
 const LIBRARY: &[(&str, &str)] = &[
     ("specialize", "rpython.rlib.objectmodel"),
     ("JitDriver", "rpython.rlib.jit"),
+    ("r_int64", "rpython.rlib.rarithmetic"),
+    ("r_longlong", "rpython.rlib.rarithmetic"),
+    ("r_uint64", "rpython.rlib.rarithmetic"),
+    ("r_ulonglong", "rpython.rlib.rarithmetic"),
 ];
 
 /// The module of `rpython.rlib` that has a name.

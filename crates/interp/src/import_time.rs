@@ -463,7 +463,7 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
     }
     let replacing = names
         .into_iter()
-        .flat_map(taipan_prelude::redirected_modules);
+        .flat_map(taipan_language::ShippedFunction::modules);
     needs.replacing.extend(replacing);
     needs
 }

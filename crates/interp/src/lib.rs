@@ -11,6 +11,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+mod builtin;
 mod complex;
 pub mod constants;
 mod data;
@@ -29,6 +30,7 @@ mod synthetic;
 mod testing;
 mod thaw;
 
+pub use builtin::Builtin;
 pub use complex::Complex;
 pub use data::*;
 pub use engine::*;

@@ -4,8 +4,11 @@ use expect_test::{Expect, expect};
 use taipan_base::{Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
-    Name, ObjData, Object, class_attr, entry_point, image, image_diagnostics, module_global,
-    named_function, named_id, object, target_module,
+    Builtin, Name, ObjData, Object, class_attr, entry_point, image, image_diagnostics,
+    module_global, named_function, named_id, object, target_module,
+};
+use taipan_language::{
+    FlowFunction, HelperFunction, HlOp, KnownFunction, ShippedFunction, is_python_name,
 };
 use taipan_testkit::TestDb;
 
@@ -663,4 +666,63 @@ fn a_policy_beside_absent_parts() {
     let program = db.program();
     let entry = entry_point(&db, program).clone().unwrap();
     assert_eq!(Const::Obj(entry), global(&db, program, "run"));
+}
+
+/// Every function of the language's tables is found under its name, and is that entry.
+#[test]
+fn functions_of_the_language() {
+    let mut all: Vec<(String, Builtin)> = Vec::new();
+    for f in KnownFunction::ALL {
+        // What is no attribute of a module: methods, and a class that has another name there.
+        let is_global = !matches!(f.module(), "object" | "BaseException" | "_weakref");
+        if is_global {
+            all.push((format!("{}.{}", f.module(), f.name()), Builtin::Known(*f)));
+        }
+    }
+    let shipped = ShippedFunction::all().iter();
+    all.extend(shipped.map(|f| (f.name.to_owned(), Builtin::Shipped(f))));
+    let helpers = HelperFunction::all().iter();
+    all.extend(helpers.map(|f| (f.name.to_owned(), Builtin::Helper(f))));
+    for f in FlowFunction::ALL {
+        all.push((format!("__builtin__.{}", f.name()), Builtin::Flow(*f)));
+    }
+    for name in HlOp::PYTHON_FUNCTIONS {
+        let op = HlOp::of_function("__builtin__", name).expect("an operation");
+        all.push((format!("__builtin__.{name}"), Builtin::Operation(op)));
+    }
+
+    let mut text = String::new();
+    for (i, (name, _)) in all.iter().enumerate() {
+        let (module, function) = name.rsplit_once('.').expect("a qualified name");
+        let get = format!("getattr(module, {function:?})");
+        text += &format!("import {module}\nmodule = {module}\nf{i} = {get}\n");
+    }
+    let db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
+    let program = Program::new(&db, "/main.py".into(), vec![], 10_000_000);
+    let problems: Vec<_> = image_diagnostics(&db, program)
+        .iter()
+        .map(|d| describe(&db, d))
+        .collect();
+    assert!(problems.is_empty(), "{problems:?}");
+    let wrong: Vec<String> = (all.iter().enumerate())
+        .filter_map(|(i, (name, expected))| {
+            let c = global(&db, program, &format!("f{i}"));
+            let found = Builtin::of(&data(&db, program, &c));
+            (found.as_ref() != Some(expected)).then(|| format!("{name} is {found:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every name of `__builtin__` at import time stands in a table of the language.
+#[test]
+fn names_of_python() {
+    let db = TestDb::with_fixture("#- /main.py\nimport __builtin__\nnames = dir(__builtin__)\n");
+    let program = Program::new(&db, "/main.py".into(), vec![], 1_000_000);
+    let ObjData::List(names) = data(&db, program, &global(&db, program, "names")) else {
+        panic!("no list");
+    };
+    let names = names.iter().filter_map(Const::as_str);
+    let unknown: Vec<&str> = names.filter(|n| !is_python_name(n)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }

@@ -1,12 +1,11 @@
-//! Builtin functions.
+//! The functions and classes for whose calls the compiler has code of its own.
 
 use crate::Exc;
 
 macro_rules! known_functions {
     ($($module:literal { $($variant:ident = $name:literal,)* })*) => {
-        /// A function or class of the `rpython` package, or of one or two modules of Python, whose
-        /// meaning in translated programs the compiler knows; a Python body of it serves import time
-        /// only.
+        /// A function or class whose meaning in translated programs annotator and RTyper have code for;
+        /// a Python body of it serves import time only.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum KnownFunction {
             $($(#[doc = concat!("`", $module, ".", $name, "`")] $variant,)*)*
@@ -41,11 +40,51 @@ macro_rules! known_functions {
 }
 
 known_functions! {
+    "BaseException" {
+        BaseExceptionInit = "__init__",
+    }
+    "__builtin__" {
+        Bin = "bin",
+        Bytearray = "bytearray",
+        Callable = "callable",
+        Chr = "chr",
+        Dict = "dict",
+        Enumerate = "enumerate",
+        Float = "float",
+        Hasattr = "hasattr",
+        Int = "int",
+        List = "list",
+        Long = "long",
+        Max = "max",
+        Min = "min",
+        Range = "range",
+        Reversed = "reversed",
+        Slice = "slice",
+        Tuple = "tuple",
+        Unichr = "unichr",
+        Unicode = "unicode",
+        Xrange = "xrange",
+        Zip = "zip",
+    }
+    "_taipan" {
+        Show = "show",
+        Text = "text",
+    }
+    "_weakref" {
+        Weakref = "weakref",
+    }
     "collections" {
         OrderedDict = "OrderedDict",
     }
     "gc" {
         GcCollect = "collect",
+    }
+    "math" {
+        Frexp = "frexp",
+        Modf = "modf",
+    }
+    "object" {
+        ObjectInit = "__init__",
     }
     "rpython.rlib.debug" {
         LlAssert = "ll_assert",
@@ -129,11 +168,7 @@ known_functions! {
     }
     "rpython.rlib.rarithmetic" {
         RInt = "r_int",
-        RLonglong = "r_longlong",
-        RInt64 = "r_int64",
         RUint = "r_uint",
-        RUlonglong = "r_ulonglong",
-        RUint64 = "r_uint64",
         RLonglonglong = "r_longlonglong",
         RUlonglonglong = "r_ulonglonglong",
         RInt32 = "r_int32",
@@ -178,6 +213,11 @@ known_functions! {
         Llhelper = "llhelper",
     }
     "rpython.rtyper.lltypesystem.llmemory" {
+        CastPtrToAdr = "cast_ptr_to_adr",
+        CastAdrToPtr = "cast_adr_to_ptr",
+        Sizeof = "sizeof",
+        Offsetof = "offsetof",
+        Itemoffsetof = "itemoffsetof",
         CastAdrToInt = "cast_adr_to_int",
         CastIntToAdr = "cast_int_to_adr",
         RawMalloc = "raw_malloc",
@@ -190,18 +230,53 @@ known_functions! {
         WeakrefCreate = "weakref_create",
         WeakrefDeref = "weakref_deref",
     }
+    "rpython.rtyper.lltypesystem.lltype" {
+        Malloc = "malloc",
+        Free = "free",
+        ScopedAlloc = "scoped_alloc",
+        RenderImmortal = "render_immortal",
+        Nullptr = "nullptr",
+        TypeOf = "typeOf",
+        Ptr = "Ptr",
+        Array = "Array",
+        GcArray = "GcArray",
+        CastPointer = "cast_pointer",
+        CastOpaquePtr = "cast_opaque_ptr",
+        CastPtrToInt = "cast_ptr_to_int",
+        CastIntToPtr = "cast_int_to_ptr",
+        CastPrimitive = "cast_primitive",
+        Identityhash = "identityhash",
+        DirectFieldptr = "direct_fieldptr",
+        DirectArrayitems = "direct_arrayitems",
+        DirectPtradd = "direct_ptradd",
+        LengthOfSimpleGcarrayFromOpaque = "length_of_simple_gcarray_from_opaque",
+    }
     "rpython.rtyper.lltypesystem.rffi" {
+        Cast = "cast",
         Make = "make",
         CArray = "CArray",
         CArrayPtr = "CArrayPtr",
     }
+    "sys" {
+        Getdefaultencoding = "getdefaultencoding",
+    }
+    "taipan_lowlevel" {
+        HasField = "has_field",
+        IsArray = "is_array",
+        IsPointer = "is_pointer",
+    }
 }
 
 impl KnownFunction {
-    /// The function of that name with its module: `rpython.rlib.rarithmetic.intmask`.
-    pub fn qualified(name: &str) -> Option<KnownFunction> {
-        let (module, name) = name.rsplit_once('.')?;
-        KnownFunction::named(module, name)
+    /// What it may raise by itself; none where that depends on what it calls, or is not known.
+    pub const fn raises(self) -> Option<&'static [Exc]> {
+        use KnownFunction::*;
+        match self {
+            Chr | Float | Int | Unichr => Some(&[Exc::ValueError]),
+            Unicode => Some(&[Exc::UnicodeDecodeError]),
+            Frexp | Modf => Some(&[]),
+            _ => None,
+        }
     }
 
     /// Whether the integers of the type that it is have a sign, and how many bits; none if it is no
@@ -209,8 +284,8 @@ impl KnownFunction {
     pub const fn integer(self) -> Option<(bool, u8)> {
         use KnownFunction::*;
         match self {
-            RInt | RLonglong | RInt64 => Some((true, 64)),
-            RUint | RUlonglong | RUint64 => Some((false, 64)),
+            RInt => Some((true, 64)),
+            RUint => Some((false, 64)),
             RLonglonglong => Some((true, 128)),
             RUlonglonglong => Some((false, 128)),
             RInt32 => Some((true, 32)),
@@ -224,16 +299,6 @@ impl KnownFunction {
     }
 }
 
-/// What a function or class of `__builtin__` may raise implicitly when it is called by name; those that
-/// are not listed raise nothing.
-pub fn python_builtin_raises(name: &str) -> &'static [Exc] {
-    match name {
-        "int" | "float" | "chr" | "unichr" => &[Exc::ValueError],
-        "unicode" => &[Exc::UnicodeDecodeError],
-        _ => &[],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,12 +306,11 @@ mod tests {
     #[test]
     fn names_lead_back() {
         for f in KnownFunction::ALL {
-            let name = format!("{}.{}", f.module(), f.name());
-            assert_eq!(KnownFunction::qualified(&name), Some(*f));
+            assert_eq!(KnownFunction::named(f.module(), f.name()), Some(*f));
             assert_eq!(
                 f.name().starts_with("r_") && f.module().ends_with("rarithmetic"),
                 f.integer().is_some() || *f == KnownFunction::RSinglefloat,
-                "{name}"
+                "{f:?}"
             );
         }
     }

@@ -15,7 +15,7 @@
 use crate::{BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLType, SIGNED, STR, UNSIGNED, VOID};
 
 /// Types of arguments and results of external functions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ExtType {
     /// Void, as result.
     Void,
@@ -49,7 +49,7 @@ impl ExtType {
 }
 
 /// A function of the runtime or of the C library.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct External {
     /// Its symbol.
     pub name: &'static str,
@@ -244,19 +244,25 @@ pub fn find_external(name: &str) -> Option<&'static External> {
     EXTERNALS.iter().find(|e| e.name == name)
 }
 
+impl External {
+    /// Its symbol.
+    pub fn symbol(&self) -> FuncSym {
+        let kind = FuncKind::External {
+            name: self.name.into(),
+            can_collect: blocks(self.name),
+            can_raise: false,
+            releases_gil: false,
+            library: None,
+        };
+        let ty = FuncType {
+            args: self.args.iter().map(|a| a.ty()).collect(),
+            result: self.result.ty(),
+        };
+        FuncSym::new(kind, ty)
+    }
+}
+
 /// The symbol of that name.
 pub fn external(name: &str) -> Option<FuncSym> {
-    let e = find_external(name)?;
-    let kind = FuncKind::External {
-        name: e.name.into(),
-        can_collect: blocks(e.name),
-        can_raise: false,
-        releases_gil: false,
-        library: None,
-    };
-    let ty = FuncType {
-        args: e.args.iter().map(|a| a.ty()).collect(),
-        result: e.result.ty(),
-    };
-    Some(FuncSym::new(kind, ty))
+    find_external(name).map(External::symbol)
 }

@@ -36,12 +36,7 @@
 //! type). Callees are specialised per low-level types and Void values like the helper
 //! itself.
 
-mod functions;
-mod redirects;
 pub mod unicode;
-
-pub use functions::{Default, FUNCTIONS, Function, Kind, function};
-pub use redirects::{REDIRECTS, Redirect, redirect, redirected_modules};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
@@ -49,4 +44,69 @@ include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 pub fn shipped(path: &str) -> Option<&'static str> {
     let i = SHIPPED.binary_search_by_key(&path, |(p, _)| p).ok()?;
     Some(SHIPPED[i].1)
+}
+
+/// What the table of the language says of shipped sources holds.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taipan_language::{HelperFunction, KnownFunction, ShippedFunction};
+
+    /// The text of a shipped module.
+    #[track_caller]
+    fn source_of(module: &str) -> &'static str {
+        let path = format!("{}.py", module.replace('.', "/"));
+        shipped(&path).unwrap_or_else(|| panic!("no module {path}"))
+    }
+
+    #[test]
+    fn known_functions_are_in_shipped_modules() {
+        for f in KnownFunction::ALL {
+            if !f.module().starts_with("rpython.") {
+                continue;
+            }
+            let (source, name) = (source_of(f.module()), f.name());
+            let is_there = source.lines().any(|line| {
+                [
+                    format!("def {name}("),
+                    format!("class {name}("),
+                    format!("{name} = "),
+                ]
+                .iter()
+                .any(|start| line.starts_with(start.as_str()))
+                    || line.contains("import") && line.contains(name)
+            });
+            // Written in Rust: those that come by `from _lltype import *`, and on several lines.
+            let is_imported = source.contains("import *") || source.contains(&format!(" {name},"));
+            assert!(is_there || is_imported, "{} has no {name}", f.module());
+        }
+    }
+
+    #[test]
+    fn helpers_take_what_is_declared() {
+        for f in HelperFunction::all() {
+            let (module, name) = f.helper.split_once('.').expect("module.function");
+            let source = source_of(&format!("taipan_prelude.{module}"));
+            let line = format!("\ndef {name}(");
+            let rest = source.split_once(&line);
+            let (_, rest) = rest.unwrap_or_else(|| panic!("no helper {}", f.helper));
+            let (params, _) = rest.split_once(')').expect("closed");
+            let count = params.split(',').filter(|p| !p.trim().is_empty()).count();
+            assert_eq!(count, f.args.len(), "{}", f.name);
+        }
+    }
+
+    #[test]
+    fn functions_that_stand_for_builtin_ones_are_there() {
+        for f in ShippedFunction::all() {
+            // A function, or the outcome of one that makes functions.
+            let lines = [
+                format!("\ndef {}(", f.function),
+                format!("\n{} = _of_", f.function),
+            ];
+            let source = source_of(f.module);
+            let is_there = lines.iter().any(|line| source.contains(line));
+            assert!(is_there, "{} has no {}", f.module, f.function);
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{Desc, SomeKind, SomeValue, is_known_builtin, prebuilt_site};
+use taipan_annotator::{Desc, SomeKind, SomeValue, prebuilt_site};
 use taipan_graph::{Const, IntKind, ObjId};
-use taipan_interp::{InstanceData, ObjData};
+use taipan_interp::{Builtin, InstanceData, ObjData};
 
 use crate::{RTyper, Typed, TyperError};
 
@@ -54,15 +54,12 @@ fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
         descs: d.into(),
         can_be_none: false,
     };
-    let builtin = |module: &str, name: &str| SomeKind::Builtin(format!("{module}.{name}").into());
-    Ok(match &*rt.object(obj)? {
-        ObjData::Class(c)
-            if c.builtin && &*c.module != "exceptions" || is_known_builtin(&c.module, &c.name) =>
-        {
-            builtin(&c.module, &c.name)
-        }
+    let data = rt.object(obj)?;
+    if let Some(f) = Builtin::of(&data) {
+        return Ok(SomeKind::Builtin(f));
+    }
+    Ok(match &*data {
         ObjData::Class(_) => pbc(Desc::Class(obj)),
-        ObjData::Function(f) if is_known_builtin(&f.module, &f.name) => builtin(&f.module, &f.name),
         ObjData::Function(_) => pbc(Desc::Function(obj)),
         ObjData::Instance(i) => return instance_kind(rt, obj, i),
         ObjData::List(_) => list(obj),
@@ -94,7 +91,6 @@ fn object_kind(rt: &RTyper<'_>, obj: ObjId) -> Typed<SomeKind> {
                 _ => None,
             },
         },
-        ObjData::Builtin { name, .. } => SomeKind::Builtin((**name).into()),
         ObjData::LLType(t) => SomeKind::LLType(*t),
         ObjData::LLPtr { ty, .. } => match ty.pointee() {
             Some(_) => SomeKind::Ptr(*ty),

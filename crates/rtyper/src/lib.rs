@@ -48,4 +48,6 @@ pub use specialize::{instruction_span, specialize};
 pub use synth::entry_sym;
 
 #[cfg(test)]
+mod helper_tests;
+#[cfg(test)]
 mod tests;

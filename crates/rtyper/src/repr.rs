@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use taipan_graph::{Const, IntKind};
+use taipan_interp::Builtin;
 use taipan_lltype::{FuncSym, LLConst, LLType};
 
 use crate::containers::{
@@ -79,7 +80,7 @@ pub enum Repr {
     /// Methods bound to frozen instances: represented as these.
     FrozenMethod(Arc<FrozenMethodRepr>),
     /// A builtin function, by qualified name.
-    Builtin(Arc<str>),
+    Builtin(Builtin),
     /// A method of a builtin kind: represented as its self.
     BuiltinMethod(Arc<BuiltinMethodRepr>),
     /// Weak references to instances of a class.

@@ -186,7 +186,7 @@ impl<'a> RTyper<'a> {
             SomeKind::Type => Repr::Type,
             SomeKind::None => Repr::None,
             SomeKind::Pbc { descs, can_be_none } => reprs::pbc_repr(self, descs, *can_be_none)?,
-            SomeKind::Builtin(name) => Repr::Builtin(name.clone()),
+            SomeKind::Builtin(f) => Repr::Builtin(f.clone()),
             SomeKind::BuiltinMethod { name, of } => Repr::BuiltinMethod(Arc::new(
                 BuiltinMethodRepr::new(name.clone(), (**of).clone(), self.getrepr(of)?),
             )),

@@ -3,24 +3,17 @@
 
 use std::sync::Arc;
 
-use taipan_flow::FAILED_IMPORT;
-use taipan_graph::{Const, IntKind};
-use taipan_interp::ObjData;
+use taipan_graph::{Const, HlOp, IntKind};
 use taipan_interp::constants::{float_of, has_attribute, int_of};
-use taipan_language::KnownFunction;
-use taipan_prelude::{Kind, function};
+use taipan_interp::{Builtin, ObjData};
+use taipan_language::{HelperFunction, Kind, KnownFunction};
 
 use super::args::Arguments;
-use super::{Cx, constants};
+use super::operations::{Operand, is_instance, special_method};
+use super::{Cx, constants, lowlevel};
 use crate::Desc;
 use crate::facts::Known;
 use crate::val::{Atom, Step, Val, WeakClass};
-
-/// Functions and classes of the `rpython` package that annotator and RTyper know by
-/// name; their Python bodies serve import time only.
-pub fn is_known_builtin(module: &str, name: &str) -> bool {
-    KnownFunction::named(module, name).is_some() || function(&format!("{module}.{name}")).is_some()
-}
 
 /// Attributes of all functions and all classes.
 const EVERYWHERE: [&str; 6] = [
@@ -34,58 +27,70 @@ const EVERYWHERE: [&str; 6] = [
 
 impl Cx<'_> {
     /// Calls a builtin. Bottom where an argument is not there yet.
-    pub(super) fn call_builtin(&mut self, name: &str, args: Arguments) -> Known<Val> {
+    pub(super) fn call_builtin(&mut self, f: &Builtin, args: Arguments) -> Known<Val> {
         if args.positional.iter().any(|(_, v)| v.is_bottom()) {
             return Ok(Val::default());
         }
-        if let Some(f) = KnownFunction::qualified(name) {
-            return self.call_known(f, &args);
-        }
-        let name = name
-            .strip_prefix("rpython.rtyper.lltypesystem.")
-            .unwrap_or(name);
-        if let Some(v) = self.call_low_level(name, &args) {
-            return Ok(v);
-        }
-        if let Some(short) = name.strip_prefix("__builtin__.") {
-            return self.call_python_builtin(short, args);
-        }
-        if let Some(f) = function(name) {
-            return Ok(self.call_helper_backed(f, &args));
-        }
-        match name {
-            "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
-                return Ok(self.make_weakref(&args.vals()));
+        let help = match f {
+            Builtin::Known(known) => return self.call_known(*known, &args),
+            Builtin::Operation(op) => return self.call_operation(*op, &args.vals()),
+            Builtin::Helper(helper) => return Ok(self.call_helper(helper, &args)),
+            Builtin::LowLevel(_) | Builtin::Marker(_) => {
+                return Ok(match args.vals().first().and_then(lowlevel::type_of) {
+                    Some(t) => lowlevel::lltype_to_annotation(t),
+                    None => {
+                        let message = format!("{} needs a result type first", f.name());
+                        self.problem("TP0303", message)
+                    }
+                });
             }
-            FAILED_IMPORT => {
+            Builtin::Runtime(f) => return Ok(lowlevel::lltype_to_annotation(f.result.ty())),
+            Builtin::FailedImport => {
                 let vals = args.vals();
                 let mut texts = vals.iter().filter_map(Val::const_str);
                 let message = texts.next().unwrap_or_default();
                 return Ok(self.problem_help("TP0227", message, texts.next()));
             }
-            "_taipan.show" | "_taipan.text" => return Ok(Val::str_(false)),
-            "math.frexp" => {
-                return Ok(Val::tuple(vec![Atom::Float.into(), Val::signed()]));
-            }
-            "math.modf" => {
-                return Ok(Val::tuple(vec![Atom::Float.into(), Atom::Float.into()]));
-            }
-            "sys.getdefaultencoding" => return Ok(Val::str_(true)),
-            // Mostly called for the sake of abstract base classes.
-            _ if name.ends_with(".__init__") => return Ok(Val::none()),
+            Builtin::Flow(f) => return Ok(self.no_such_call(f.name(), args.positional.len())),
+            Builtin::Shipped(f) => format!(
+                "call it by its name, or call `{}` of {}",
+                f.function, f.module
+            ),
+            Builtin::Other(name) => match name.strip_prefix("__builtin__.") {
+                Some(name) => return Ok(self.no_such_call(name, args.positional.len())),
+                None => {
+                    "it is there while the program loads only; look for a replacement in rpython.rlib"
+                        .to_owned()
+                }
+            },
+        };
+        let message = format!("{} cannot be called in translated code", f.name());
+        Ok(self.problem_help("TP0302", message, Some(&help)))
+    }
+
+    /// Calls a function that is an operation, and was not known while the flow graph was built.
+    fn call_operation(&mut self, op: HlOp, vals: &[Val]) -> Known<Val> {
+        match (op, vals) {
+            (HlOp::Bool, []) => return Ok(Val::const_bool(false)),
+            (HlOp::Str, []) => return self.const_val(&Const::str("")),
             _ => {}
         }
-        Ok(self.problem_help(
-            "TP0302",
-            format!("{name} cannot be called in translated code"),
-            Some(
-                "it is there while the program loads only; look for a replacement in rpython.rlib",
-            ),
-        ))
+        let instance = |v: &Val| v.atoms.iter().any(is_instance);
+        if !op.operands().contains(&vals.len())
+            || special_method(op).is_some() && vals.first().is_some_and(instance)
+        {
+            return Ok(self.no_such_call(op.name(), vals.len()));
+        }
+        let operand = |v: &Val| Operand {
+            local: v.clone().into(),
+            var: None,
+        };
+        let operands: Vec<Operand> = vals.iter().map(operand).collect();
+        Ok(self.operation(op, &operands, &[])?.val)
     }
 
     /// A builtin that a prelude helper stands for.
-    fn call_helper_backed(&mut self, f: &taipan_prelude::Function, args: &Arguments) -> Val {
+    fn call_helper(&mut self, f: &HelperFunction, args: &Arguments) -> Val {
         let given = args.positional.len();
         let least = f.args.len() - f.defaults.len();
         if given < least || given > f.args.len() || !args.keywords.is_empty() {
@@ -163,44 +168,17 @@ impl Cx<'_> {
     }
 
     /// Functions and types of `__builtin__`.
-    fn call_python_builtin(&mut self, name: &str, args: Arguments) -> Known<Val> {
-        use taipan_graph::HlOp;
+    pub(super) fn call_python(&mut self, f: KnownFunction, args: &Arguments) -> Known<Val> {
+        use KnownFunction::*;
         let vals = args.vals();
         let first = vals.first().cloned().unwrap_or_default();
-        if let Some(op) = HlOp::from_name(name).filter(|o| {
-            matches!(
-                o,
-                HlOp::Len
-                    | HlOp::Abs
-                    | HlOp::Ord
-                    | HlOp::Chr
-                    | HlOp::Hex
-                    | HlOp::Oct
-                    | HlOp::Str
-                    | HlOp::Repr
-                    | HlOp::Hash
-                    | HlOp::Id
-                    | HlOp::Iter
-                    | HlOp::Next
-                    | HlOp::Long
-            )
-        }) && vals.len() == 1
-        {
-            return self.unary(op, &first);
-        }
-        Ok(match (name, vals.len()) {
-            ("range" | "xrange", _) => self.range(&vals),
-            ("enumerate", 1 | 2) => self.wrap_iterator("enumerate", &first),
-            ("reversed", 1) => self.wrap_iterator("reversed", &first),
-            ("bool", 1) => {
-                let operand = super::operations::Operand {
-                    local: first.into(),
-                    var: None,
-                };
-                self.bool_op(&operand)?.val
-            }
-            ("bool", 0) => Val::const_bool(false),
-            ("int", 1) => {
+        Ok(match (f, vals.len()) {
+            (Range | Xrange, _) => self.range(&vals),
+            (Enumerate, 1 | 2) => self.wrap_iterator("enumerate", &first),
+            (Reversed, 1) => self.wrap_iterator("reversed", &first),
+            (Chr, 1) => self.unary(HlOp::Chr, &first)?,
+            (Long, 1) => self.unary(HlOp::Long, &first)?,
+            (Int, 1) => {
                 if let Some(i) = first.ints()
                     && !i.is_bool()
                     && i.kind().is_some_and(|k| !k.signed)
@@ -218,7 +196,7 @@ impl Cx<'_> {
                     _ => self.unary(HlOp::Int, &first)?,
                 }
             }
-            ("int", 2) => {
+            (Int, 2) => {
                 let texts = matches!(first.non_none().single(), Some(Atom::Str { .. }));
                 if !texts || vals[1].ints().is_none() {
                     return Ok(self.problem(
@@ -228,24 +206,23 @@ impl Cx<'_> {
                 }
                 Val::signed()
             }
-            ("float", 1) => match first.const_.as_ref().and_then(float_of) {
+            (Float, 1) => match first.const_.as_ref().and_then(float_of) {
                 Some(f) => self.const_val(&Const::float(f))?,
                 None => self.unary(HlOp::Float, &first)?,
             },
-            ("unichr", 1) => match first.const_i64().and_then(|i| u32::try_from(i).ok()) {
+            (Unichr, 1) => match first.const_i64().and_then(|i| u32::try_from(i).ok()) {
                 Some(c) => self.const_val(&Const::Unicode(Arc::from([c])))?,
                 None => Val::unichar(false),
             },
-            ("unicode", 1) => match constants::unicode_of(&first) {
+            (Unicode, 1) => match constants::unicode_of(&first) {
                 Some(text) => self.const_val(&Const::Unicode(text))?,
                 None => Val::unicode(false),
             },
-            ("unicode", 2) => Val::unicode(false),
-            ("str", 0) => self.const_val(&Const::str(""))?,
-            ("float", 0) => self.const_val(&Const::float(0.0))?,
-            ("bytearray", 0 | 1) => Atom::ByteArray.into(),
-            ("tuple", 0) => Val::tuple(Vec::new()),
-            ("tuple", 1) => match first.single() {
+            (Unicode, 2) => Val::unicode(false),
+            (Float, 0) => self.const_val(&Const::float(0.0))?,
+            (Bytearray, 0 | 1) => Atom::ByteArray.into(),
+            (Tuple, 0) => Val::tuple(Vec::new()),
+            (Tuple, 1) => match first.single() {
                 Some(Atom::Tuple(_)) => first,
                 _ => self.problem_help(
                     "TP0303",
@@ -253,8 +230,8 @@ impl Cx<'_> {
                     Some("the length of a tuple is a part of its type: write its items out, or use a list"),
                 ),
             },
-            ("list", 0) => self.new_list(&[], Step::List),
-            ("list", 1) => match first.single() {
+            (List, 0) => self.new_list(&[], Step::List),
+            (List, 1) => match first.single() {
                 Some(Atom::List(site)) => {
                     let site = *site;
                     self.offspring(&[site])
@@ -267,8 +244,8 @@ impl Cx<'_> {
                     self.new_list(&items, Step::List)
                 }
             },
-            ("dict", 0) => self.new_dict().1,
-            ("zip", 2) => {
+            (Dict, 0) => self.new_dict().1,
+            (Zip, 2) => {
                 let mut items = Vec::new();
                 for v in &vals {
                     let mut sum = Val::default();
@@ -281,8 +258,8 @@ impl Cx<'_> {
                 let pair = Val::tuple(items);
                 self.new_list(&[pair], Step::List)
             }
-            ("min", 2) => self.join_all(vals.iter()).not_const(),
-            ("max", 2) => {
+            (Min, 2) => self.join_all(vals.iter()).not_const(),
+            (Max, 2) => {
                 let sum = self.join_all(vals.iter()).not_const();
                 match sum.single() {
                     Some(Atom::Int(i))
@@ -294,26 +271,13 @@ impl Cx<'_> {
                     _ => sum,
                 }
             }
-            ("pow", 2) => self.binary(HlOp::Pow, &vals[0], &vals[1])?,
-            ("pow", 3) => Val::signed(),
-            ("divmod", 2) => self.binary(HlOp::DivMod, &vals[0], &vals[1])?,
-            ("cmp", 2) => Val::signed(),
-            ("isinstance", 2) => {
-                let operand = super::operations::Operand {
-                    local: first.into(),
-                    var: None,
-                };
-                self.isinstance(&operand, &vals[1])?.val
-            }
-            ("hasattr", 2) => self.hasattr(&vals[0], &vals[1])?,
-            ("getattr", 2) => self.getattr_op(&vals[0], &vals[1])?,
-            ("setattr", 3) => self.setattr_op(&vals[0], &vals[1], &vals[2])?,
-            ("callable", 1) => Val::bool_(),
-            ("bin", 1) if first.ints().is_some() => Val::str_(false),
-            ("slice", 1) => Atom::Slice(Arc::new([Val::none(), first, Val::none()])).into(),
-            ("slice", 2) => Atom::Slice(Arc::new([first, vals[1].clone(), Val::none()])).into(),
-            ("slice", 3) => Atom::Slice(Arc::new([first, vals[1].clone(), vals[2].clone()])).into(),
-            _ => self.no_such_call(name, vals.len()),
+            (Hasattr, 2) => self.hasattr(&vals[0], &vals[1])?,
+            (Callable, 1) => Val::bool_(),
+            (Bin, 1) if first.ints().is_some() => Val::str_(false),
+            (Slice, 1) => Atom::Slice(Arc::new([Val::none(), first, Val::none()])).into(),
+            (Slice, 2) => Atom::Slice(Arc::new([first, vals[1].clone(), Val::none()])).into(),
+            (Slice, 3) => Atom::Slice(Arc::new([first, vals[1].clone(), vals[2].clone()])).into(),
+            _ => self.no_such_call(f.name(), vals.len()),
         })
     }
 

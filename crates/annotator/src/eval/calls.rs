@@ -38,7 +38,7 @@ impl Cx<'_> {
                 self.short_calls = outer;
                 Ok(self.join_all(&results?))
             }
-            Atom::Builtin(name) => self.call_builtin(name, args),
+            Atom::Builtin(f) => self.call_builtin(f, args),
             Atom::BuiltinMethod { name, of } => self.call_method(of, name, args),
             Atom::WeakRef(WeakClass::Of(c)) => Ok(self.instance(*c)?.or_none()),
             Atom::WeakRef(WeakClass::Gone) => Ok(Val::none()),

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use num_traits::ToPrimitive;
 use taipan_flow::{ERROR_VALUE, FAILED_IMPORT};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{InstanceData, LLTarget, ObjData, named_id, stable_id};
+use taipan_interp::{Builtin, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
 use super::Cx;
-use super::builtins::is_known_builtin;
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val, WeakClass};
@@ -87,33 +86,27 @@ impl Cx<'_> {
                 return Ok(Val::error());
             }
             if id == named_id(FAILED_IMPORT) {
-                return Ok(Atom::Builtin(FAILED_IMPORT.into()).into());
+                return Ok(Atom::Builtin(Builtin::FailedImport).into());
             }
             return Ok(self.problem(
                 "TP0314",
                 "this object is not there any more when the program runs",
             ));
         };
+        // `register_external` names another function for translated code.
+        if let ObjData::Function(f) = &*data
+            && let Some(llimpl) = f.get("_llimpl_")
+        {
+            return self.const_val(llimpl);
+        }
         let v = match &*data {
-            ObjData::Function(f) => {
-                // `register_external` names another function for translated code.
-                if let Some(llimpl) = f.get("_llimpl_") {
-                    return self.const_val(llimpl);
-                }
-                if is_known_builtin(&f.module, &f.name) {
-                    Val::from(Atom::Builtin(format!("{}.{}", f.module, f.name).into()))
-                        .with_const(here)
-                } else {
-                    Val::pbc(Desc::Function(id)).with_const(here)
-                }
-            }
-            ObjData::Class(c) => {
-                if c.builtin && &*c.module != "exceptions" || is_known_builtin(&c.module, &c.name) {
-                    Val::from(Atom::Builtin(format!("{}.{}", c.module, c.name).into()))
-                        .with_const(here)
-                } else {
-                    Val::pbc(Desc::Class(id)).with_const(here)
-                }
+            ObjData::Function(_) | ObjData::Class(_) | ObjData::Builtin { im_self: None, .. } => {
+                let v = match (Builtin::of(&data), &*data) {
+                    (Some(f), _) => Atom::Builtin(f).into(),
+                    (None, ObjData::Class(_)) => Val::pbc(Desc::Class(id)),
+                    (None, _) => Val::pbc(Desc::Function(id)),
+                };
+                v.with_const(here)
             }
             ObjData::Instance(i) => self.prebuilt_instance(id, i)?,
             ObjData::List(_) => {
@@ -133,17 +126,14 @@ impl Cx<'_> {
                 Some(s) => self.bound_method(id, s, im_func, *im_class)?,
             },
             ObjData::StaticMethod(f) => self.const_val(f)?,
-            ObjData::Builtin { name, im_self } => match im_self {
-                None => Val::from(Atom::Builtin((&**name).into())).with_const(here),
-                Some(s) => {
-                    let of = self.const_val(s)?;
-                    Atom::BuiltinMethod {
-                        name: name.rsplit('.').next().unwrap_or(name).into(),
-                        of,
-                    }
-                    .into()
-                }
-            },
+            ObjData::Builtin {
+                name,
+                im_self: Some(s),
+            } => {
+                let of = self.const_val(s)?;
+                let name = name.rsplit('.').next().unwrap_or(name).into();
+                Atom::BuiltinMethod { name, of }.into()
+            }
             ObjData::Slice(a, b, c) => {
                 let parts = [self.const_val(a)?, self.const_val(b)?, self.const_val(c)?];
                 Atom::Slice(parts.into()).into()

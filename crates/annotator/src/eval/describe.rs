@@ -33,10 +33,7 @@ impl Facts {
                 [] => "nothing".into(),
             },
             Atom::Tuple(items) => format!("a tuple of {}", items.len()),
-            Atom::Builtin(name) => {
-                let name = name.strip_prefix("__builtin__.").unwrap_or(name);
-                format!("the builtin function {name}()")
-            }
+            Atom::Builtin(f) => format!("the builtin function {}()", f.name()),
             Atom::BuiltinMethod { name, .. } => format!("method {name}"),
             Atom::Ptr(t) => format!("a low-level pointer ({t})"),
             Atom::Interior { to, .. } => format!("a low-level pointer ({to})"),

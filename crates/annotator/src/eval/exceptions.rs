@@ -2,7 +2,7 @@
 //! attributes), and what of them an exception link catches.
 
 use taipan_graph::{HlOp, ObjId};
-use taipan_interp::named_id;
+use taipan_interp::{Builtin, named_id};
 use taipan_language::{DictMethod, Exc, ListMethod, TextMethod};
 
 use super::Cx;
@@ -56,10 +56,15 @@ impl Cx<'_> {
         };
         let instance = matches!(a, Atom::Instance(_) | Atom::Exception(_));
         match (op, a) {
-            (SimpleCall | CallArgs, Atom::Builtin(name)) => match builtin_raises(name) {
-                Some(names) => Raises::Only(names),
-                None => Raises::Any,
-            },
+            (SimpleCall | CallArgs, Atom::Builtin(f)) => {
+                let raises = match f {
+                    Builtin::Helper(f) => Some(f.raises),
+                    Builtin::Known(f) => f.raises(),
+                    // Others may call what the program brings.
+                    _ => None,
+                };
+                raises.map_or(Raises::Any, |all| Raises::Only(all.to_vec()))
+            }
             (SimpleCall | CallArgs, Atom::BuiltinMethod { name, of }) => {
                 let mut sum = Vec::new();
                 for o in of.atoms.clone() {
@@ -235,22 +240,4 @@ fn arithmetic_raises(op: HlOp, float: bool) -> Vec<Exc> {
         op => op.raises(),
     };
     all.to_vec()
-}
-
-/// Exceptions of builtin functions; None: any.
-fn builtin_raises(name: &str) -> Option<Vec<Exc>> {
-    if let Some(f) = taipan_prelude::function(name) {
-        return Some(f.raises.to_vec());
-    }
-    if let Some(function) = name.strip_prefix("__builtin__.") {
-        // Others call what the program brings: `str()`, `len()`, ...
-        let raises = taipan_language::python_builtin_raises(function);
-        return (!raises.is_empty()).then(|| raises.to_vec());
-    }
-    Some(match name {
-        "rpython.rlib.rarithmetic.ovfcheck_float_to_int"
-        | "rpython.rlib.rarithmetic.ovfcheck_float_to_longlong" => vec![Exc::OverflowError],
-        "math.frexp" | "math.modf" => vec![],
-        _ => return None,
-    })
 }

@@ -1,13 +1,16 @@
-//! Functions of the `rpython` package whose meaning the compiler knows (RPython: the
-//! `ExtRegistryEntry`s of rlib and lltypesystem).
+//! Functions whose meaning the compiler knows (RPython: `builtin.py`, and the `ExtRegistryEntry`s of
+//! rlib and lltypesystem).
 
 use taipan_graph::{Const, IntKind};
 use taipan_language::KnownFunction;
-use taipan_lltype::{ArrayType, CHAR, GCREF, LLType, OBJECT, STR, TypeKind, UNICODE};
+use taipan_lltype::{CHAR, GCREF, LLType, OBJECT, STR, UNICODE};
 
 use super::Cx;
 use super::args::Arguments;
-use super::lowlevel::{ll_type_val, lltype_to_annotation, type_of};
+use super::lowlevel::{
+    annotation_to_lltype, has_field, is_array, is_pointer, ll_type_val, lltype_to_annotation,
+    number_type, simple_size, type_of,
+};
 use crate::Desc;
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -32,8 +35,8 @@ impl Cx<'_> {
         let first = vals.first().cloned().unwrap_or_default();
         let ty = |i: usize| vals.get(i).and_then(type_of);
         Ok(match f {
-            RInt | RLonglong | RInt64 | RUint | RUlonglong | RUint64 | RLonglonglong
-            | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16 | RInt8 | RUint8 => {
+            RInt | RUint | RLonglonglong | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16
+            | RInt8 | RUint8 => {
                 let k = int_type(f).unwrap_or(IntKind::SIGNED);
                 let v = Val::int_like(k, !k.signed, Ints::r_int());
                 match &first.const_ {
@@ -70,6 +73,17 @@ impl Cx<'_> {
             ),
             IntForceGeZero => Val::nonneg(),
             UintMulHigh => Val::int(IntKind::UNSIGNED, true),
+
+            Bin | Bytearray | Callable | Chr | Dict | Enumerate | Float | Hasattr | Int | List
+            | Long | Max | Min | Range | Reversed | Slice | Tuple | Unichr | Unicode | Xrange
+            | Zip => self.call_python(f, args)?,
+            Getdefaultencoding => self.const_val(&Const::str("ascii"))?,
+            Frexp => Val::tuple(vec![Atom::Float.into(), Val::signed()]),
+            Modf => Val::tuple(vec![Atom::Float.into(), Atom::Float.into()]),
+            Weakref => self.make_weakref(&vals),
+            // Mostly called for the sake of abstract base classes.
+            ObjectInit | BaseExceptionInit => Val::none(),
+            Show | Text => Val::str_(false),
 
             OrderedDict => self.new_dict().1,
             Instantiate => self.instantiate_pbc(&first)?,
@@ -192,26 +206,43 @@ impl Cx<'_> {
                 Some(t) => lltype_to_annotation(t),
                 None => self.needs_type(f),
             },
-            Make => match ty(0) {
+            Make | Malloc | ScopedAlloc | Nullptr => match ty(0) {
                 Some(t) => Atom::Ptr(t.ptr()).into(),
                 None => self.needs_type(f),
             },
-            CArray | CArrayPtr => match ty(0) {
-                Some(of) if vals.len() == 1 => {
-                    let array = LLType::new(TypeKind::Array(ArrayType {
-                        gc: false,
-                        of,
-                        nolength: true,
-                        immutable: false,
-                        adtmeths: None,
-                    }));
-                    ll_type_val(match f {
-                        CArrayPtr => array.ptr(),
-                        _ => array,
-                    })
-                }
-                _ => self.problem("TP0303", format!("{}() needs one constant type", f.name())),
+            Array | GcArray | CArray | CArrayPtr => self.array_type(f, &vals),
+            Ptr => match ty(0) {
+                Some(t) => ll_type_val(t.ptr()),
+                None => self.needs_type(f),
             },
+            TypeOf => match annotation_to_lltype(&first) {
+                Some(t) => ll_type_val(t),
+                None => self.problem("TP0303", "typeOf() of a value without low-level type"),
+            },
+            CastPointer | CastOpaquePtr | CastIntToPtr | CastAdrToPtr => {
+                match ty(0).or_else(|| ty(1)) {
+                    Some(t) => lltype_to_annotation(t),
+                    None => self.needs_type(f),
+                }
+            }
+            CastPrimitive | Cast => match number_type(&first) {
+                Some(t) => lltype_to_annotation(t),
+                None => self.needs_type(f),
+            },
+            CastPtrToInt | Identityhash | Offsetof | Itemoffsetof => Val::signed(),
+            CastPtrToAdr => Atom::Address.into(),
+            Free | RenderImmortal => Val::none(),
+            DirectArrayitems => self.direct_arrayitems(&first),
+            DirectFieldptr => self.direct_fieldptr(&vals),
+            DirectPtradd => first,
+            LengthOfSimpleGcarrayFromOpaque => Val::nonneg(),
+            Sizeof => match ty(0).and_then(simple_size) {
+                Some(size) => Val::const_int(size),
+                None => Val::signed(),
+            },
+            HasField => Val::const_bool(has_field(&vals)),
+            IsArray => Val::const_bool(is_array(&first)),
+            IsPointer => Val::const_bool(is_pointer(&first)),
 
             Llstr => Atom::Ptr(STR.ptr()).into(),
             Llunicode => Atom::Ptr(UNICODE.ptr()).into(),

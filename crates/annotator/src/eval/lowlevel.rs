@@ -1,4 +1,4 @@
-//! Low-level values: pointers, types, `lltype` and `llop` functions (RPython:
+//! Low-level values: pointers, types, functions of `lltype` (RPython:
 //! `llannotation.py` and the annotation half of `lltype.py`, `lloperation.py`).
 
 use std::hash::{Hash, Hasher};
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ObjData, named_id, number_class};
+use taipan_interp::{Builtin, ObjData, named_id, number_class};
 use taipan_language::KnownFunction;
 use taipan_lltype::{
-    ArrayType, EXTERNALS, FuncSym, LLType, NoProgram, StructType, TypeKind, adtmeths, layout,
+    ArrayType, FuncSym, LLType, NoProgram, StructType, TypeKind, adtmeths, layout,
 };
 
 use super::Cx;
@@ -109,8 +109,37 @@ pub(super) fn type_of(v: &Val) -> Option<LLType> {
     }
 }
 
+/// `has_field(ptr, 'name')` of the prelude.
+pub(super) fn has_field(args: &[Val]) -> bool {
+    let container = match args.first().and_then(Val::single) {
+        Some(Atom::Ptr(t)) => t.pointee().and_then(LLType::as_struct),
+        _ => None,
+    };
+    let name = args.get(1).and_then(Val::const_str).unwrap_or_default();
+    container.is_some_and(|s| inline_field(s, name).is_some())
+}
+
+/// `is_array(x)` of the prelude.
+pub(super) fn is_array(v: &Val) -> bool {
+    let t = match v.single() {
+        Some(Atom::Ptr(t)) => t.pointee(),
+        Some(Atom::LLType(t)) => Some(*t),
+        _ => None,
+    };
+    t.is_some_and(|t| t.as_array().is_some())
+}
+
+/// `is_pointer(x)` of the prelude.
+pub(super) fn is_pointer(v: &Val) -> bool {
+    match v.single() {
+        Some(Atom::Ptr(_)) => true,
+        Some(Atom::LLType(t)) => t.pointee().is_some(),
+        _ => false,
+    }
+}
+
 /// The size of numbers and pointers; none for a container, whose layout is the RTyper's.
-fn simple_size(t: LLType) -> Option<i64> {
+pub(super) fn simple_size(t: LLType) -> Option<i64> {
     use TypeKind::{Address, Bool, Char, Float, Int, Ptr, SingleFloat, UniChar};
     let simple = matches!(
         t.kind(),
@@ -120,10 +149,10 @@ fn simple_size(t: LLType) -> Option<i64> {
 }
 
 /// The number type that a builtin class constructs, as low-level type.
-fn number_type(v: &Val) -> Option<LLType> {
+pub(super) fn number_type(v: &Val) -> Option<LLType> {
     type_of(v).or_else(|| match v.single() {
-        Some(Atom::Builtin(name)) => {
-            let kind = super::known::int_type(KnownFunction::qualified(name)?)?;
+        Some(Atom::Builtin(Builtin::Known(f))) => {
+            let kind = super::known::int_type(*f)?;
             Some(LLType::new(TypeKind::Int(kind)))
         }
         _ => None,
@@ -272,128 +301,51 @@ impl Cx<'_> {
         self.call_desc(&Desc::Function(f), args)
     }
 
-    /// Functions of `lltype`, `llmemory`, `rffi`, `llop` and of the runtime, by name
-    /// below `rpython.rtyper.lltypesystem`. None: no such function.
-    pub(super) fn call_low_level(&mut self, name: &str, args: &Arguments) -> Option<Val> {
-        let (module, func) = name.rsplit_once('.')?;
-        let vals = args.vals();
-        let v = |i: usize| vals.get(i);
-        let ty = |i: usize| vals.get(i).and_then(type_of);
-        Some(match (module, func) {
-            ("lloperation.llop" | "llop" | "lloperation", _) => match ty(0) {
-                Some(t) => lltype_to_annotation(t),
-                None => self.problem("TP0303", format!("llop.{func} needs a result type first")),
-            },
-            ("taipan_lowlevel", "is_array") => match v(0).and_then(Val::single) {
-                Some(Atom::Ptr(t)) => {
-                    Val::const_bool(t.pointee().is_some_and(|t| t.as_array().is_some()))
-                }
-                Some(Atom::LLType(t)) => Val::const_bool(t.as_array().is_some()),
-                _ => Val::const_bool(false),
-            },
-            ("taipan_lowlevel", "has_field") => {
-                let to = v(0).and_then(Val::single).and_then(|a| match a {
-                    Atom::Ptr(t) => t.pointee(),
-                    _ => None,
-                });
-                let name = v(1).and_then(Val::const_str).unwrap_or_default();
-                Val::const_bool(to.is_some_and(|t| {
-                    t.as_struct()
-                        .is_some_and(|s| inline_field(s, name).is_some())
-                }))
+    /// `lltype.Array(OF)`, `lltype.GcArray(OF)`, `rffi.CArray(OF)`
+    pub(super) fn array_type(&mut self, f: KnownFunction, args: &[Val]) -> Val {
+        match args {
+            [of] if let Some(of) = type_of(of) => {
+                let array = LLType::new(TypeKind::Array(ArrayType {
+                    gc: f == KnownFunction::GcArray,
+                    of,
+                    nolength: matches!(f, KnownFunction::CArray | KnownFunction::CArrayPtr),
+                    immutable: false,
+                    adtmeths: None,
+                }));
+                ll_type_val(match f {
+                    KnownFunction::CArrayPtr => array.ptr(),
+                    _ => array,
+                })
             }
-            ("taipan_lowlevel", "is_pointer") => Val::const_bool(
-                matches!(v(0).and_then(Val::single), Some(Atom::Ptr(_)))
-                    || matches!(v(0).and_then(Val::single), Some(Atom::LLType(t)) if t.pointee().is_some()),
-            ),
-            ("taipan_lowlevel", _) => {
-                let external = EXTERNALS.iter().find(|e| e.name == func)?;
-                lltype_to_annotation(external.result.ty())
-            }
-            ("lltype", "Ptr") => match ty(0) {
-                Some(t) => ll_type_val(t.ptr()),
-                None => self.problem("TP0303", "Ptr() needs a constant type"),
+            _ => self.problem("TP0303", format!("{}() needs one constant type", f.name())),
+        }
+    }
+
+    /// `lltype.direct_arrayitems(ptr)`
+    pub(super) fn direct_arrayitems(&mut self, ptr: &Val) -> Val {
+        match ptr.single() {
+            Some(Atom::Ptr(t)) => match t.pointee().map(LLType::kind) {
+                Some(TypeKind::Array(a)) => item_pointer(a.of),
+                Some(TypeKind::FixedArray(of, _)) => item_pointer(*of),
+                _ => self.problem("TP0303", format!("a {t} has no items")),
             },
-            ("lltype", "GcArray" | "Array") => match ty(0) {
-                Some(of) if vals.len() == 1 => {
-                    ll_type_val(LLType::new(TypeKind::Array(ArrayType {
-                        gc: func == "GcArray",
-                        of,
-                        nolength: false,
-                        immutable: false,
-                        adtmeths: None,
-                    })))
-                }
-                _ => self.problem("TP0303", format!("{func}() needs one constant type")),
-            },
-            ("lltype", "malloc") => match ty(0) {
-                Some(t) => Atom::Ptr(t.ptr()).into(),
-                None => self.problem("TP0303", "malloc() needs a constant type"),
-            },
-            ("lltype", "nullptr") => match ty(0) {
-                Some(t) => Atom::Ptr(t.ptr()).into(),
-                None => self.problem("TP0303", "nullptr() needs a constant type"),
-            },
-            ("lltype", "typeOf") => match v(0).and_then(annotation_to_lltype) {
-                Some(t) => ll_type_val(t),
-                None => self.problem("TP0303", "typeOf() of a value without low-level type"),
-            },
-            (
-                "lltype",
-                "cast_pointer" | "cast_opaque_ptr" | "cast_int_to_ptr" | "cast_gcref_to_instance",
-            )
-            | ("llmemory", "cast_adr_to_ptr") => match ty(0).or_else(|| ty(1)) {
-                Some(t) => lltype_to_annotation(t),
-                None => self.problem("TP0303", format!("{func}() needs a constant type")),
-            },
-            ("lltype", "cast_primitive") | ("rffi", "cast") => match v(0).and_then(number_type) {
-                Some(t) => lltype_to_annotation(t),
-                None => self.problem("TP0303", format!("{func}() needs a constant type")),
-            },
-            ("lltype", "cast_ptr_to_int" | "identityhash")
-            | ("llmemory", "offsetof" | "itemoffsetof")
-            | ("rffi", "offsetof") => Val::signed(),
-            ("llmemory", "cast_ptr_to_adr") => Atom::Address.into(),
-            (
-                "lltype",
-                "free" | "render_immortal" | "keepalive_until_here" | "runtime_type_info",
-            ) => Val::none(),
-            ("lltype", "direct_arrayitems") => match v(0).and_then(Val::single) {
-                Some(Atom::Ptr(t)) => match t.pointee().map(LLType::kind) {
-                    Some(TypeKind::Array(a)) => item_pointer(a.of),
-                    Some(TypeKind::FixedArray(of, _)) => item_pointer(*of),
-                    _ => self.problem("TP0303", format!("a {t} has no items")),
-                },
-                _ => self.problem("TP0303", "direct_arrayitems() needs a pointer"),
-            },
-            ("lltype", "direct_fieldptr") => {
-                let name = v(1).and_then(Val::const_str).map(str::to_owned);
-                match (v(0).and_then(Val::single), name) {
-                    (Some(Atom::Ptr(t)), Some(name)) => {
-                        let field = t
-                            .pointee()
-                            .and_then(LLType::as_struct)
-                            .and_then(|s| inline_field(s, &name));
-                        match field {
-                            Some(of) => item_pointer(of),
-                            None => self.problem("TP0301", format!("a {t} has no field {name}")),
-                        }
-                    }
-                    _ => self.problem("TP0303", "direct_fieldptr() needs a pointer and a name"),
+            _ => self.problem("TP0303", "direct_arrayitems() needs a pointer"),
+        }
+    }
+
+    /// `lltype.direct_fieldptr(ptr, 'name')`
+    pub(super) fn direct_fieldptr(&mut self, args: &[Val]) -> Val {
+        let name = args.get(1).and_then(Val::const_str);
+        match (args.first().and_then(Val::single), name) {
+            (Some(Atom::Ptr(t)), Some(name)) => {
+                let container = t.pointee().and_then(LLType::as_struct);
+                match container.and_then(|s| inline_field(s, name)) {
+                    Some(of) => item_pointer(of),
+                    None => self.problem("TP0301", format!("a {t} has no field {name}")),
                 }
             }
-            ("lltype", "scoped_alloc") => match ty(0) {
-                Some(t) => Atom::Ptr(t.ptr()).into(),
-                None => self.problem("TP0303", format!("{func}() needs a constant type")),
-            },
-            ("lltype", "length_of_simple_gcarray_from_opaque") => Val::nonneg(),
-            ("lltype", "direct_ptradd") => v(0)?.clone(),
-            ("rffi" | "llmemory", "sizeof") => match ty(0).and_then(simple_size) {
-                Some(size) => Val::const_int(size),
-                None => Val::signed(),
-            },
-            _ => return None,
-        })
+            _ => self.problem("TP0303", "direct_fieldptr() needs a pointer and a name"),
+        }
     }
 
     /// A pointer to a function, which is called with what the pointer's type says.

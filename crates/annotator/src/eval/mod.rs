@@ -27,7 +27,6 @@ mod resume;
 mod unary;
 
 pub use args::arity_problem;
-pub use builtins::is_known_builtin;
 pub(crate) use calls::short_count;
 pub(crate) use class_attrs::AttrProgress;
 pub use constants::prebuilt_site;

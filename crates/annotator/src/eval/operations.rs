@@ -216,6 +216,6 @@ fn call_sources(args: &[Operand], first: usize) -> Vec<(ArgSource, Val)> {
 }
 
 /// Whether a special method serves an operation on it.
-fn is_instance(a: &Atom) -> bool {
+pub(super) fn is_instance(a: &Atom) -> bool {
     matches!(a, Atom::Instance(Some(_)) | Atom::Exception(_))
 }

@@ -2,6 +2,7 @@
 //! (`tests/remedies.rs` of the crate taipan).
 
 use taipan_graph::HlOp;
+use taipan_language::is_rpython_function;
 
 use super::Cx;
 use crate::val::{Atom, Val};
@@ -61,22 +62,13 @@ pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str>
     })
 }
 
-/// Whether RPython has the function with another number of arguments.
-fn is_partly_there(name: &str) -> bool {
-    const THERE: &str = "abs bin bool bytearray callable chr cmp dict divmod enumerate file float \
-        getattr hasattr hash hex id int isinstance issubclass iter len list long max \
-        min next oct open ord pow range repr reversed round setattr slice str tuple \
-        type unichr unicode xrange zip";
-    THERE.split(' ').any(|n| n == name)
-}
-
 impl Cx<'_> {
     /// A builtin function is called that RPython does not have, or not with so many
     /// arguments.
     pub(super) fn no_such_call(&mut self, name: &str, args: usize) -> Val {
         let remedy = of_function(name);
         let message = match args {
-            _ if !is_partly_there(name) => format!("{name}() is not RPython"),
+            _ if !is_rpython_function(name) => format!("{name}() is not RPython"),
             n => format!("{name}() with {} is not RPython", counted(n)),
         };
         self.problem_help("TP0302", message, remedy)

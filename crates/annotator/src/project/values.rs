@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use taipan_interp::Builtin;
 
 use super::Projector;
 use crate::store::{NodeIx, SlotIx, SlotKey};
@@ -191,7 +192,7 @@ impl Sites {
                 variant,
             },
             Atom::Type => SomeKind::Type,
-            Atom::Builtin(name) => SomeKind::Builtin(name.clone()),
+            Atom::Builtin(f) => SomeKind::Builtin(f.clone()),
             Atom::BuiltinMethod { name, of } => SomeKind::BuiltinMethod {
                 name: name.clone(),
                 of: Arc::new(self.some_value(of)),
@@ -205,7 +206,7 @@ impl Sites {
                 unicode: *unicode,
                 can_be_none,
             },
-            Atom::Property => SomeKind::Builtin("__builtin__.property".into()),
+            Atom::Property => SomeKind::Builtin(Builtin::Other("__builtin__.property".into())),
             Atom::WeakRef(WeakClass::Conflict) => SomeKind::Conflict,
             Atom::WeakRef(WeakClass::Gone) => SomeKind::WeakRef { class: None },
             Atom::WeakRef(WeakClass::Of(c)) => SomeKind::WeakRef { class: Some(*c) },

@@ -11,7 +11,7 @@ use taipan_graph::{
     BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, Operand, Operation,
     VarId,
 };
-use taipan_interp::{ClassData, FunctionData, InstanceData, ObjData, named_id, stable_id};
+use taipan_interp::{Builtin, ClassData, FunctionData, InstanceData, ObjData, named_id, stable_id};
 use taipan_testkit::TestDb;
 
 use crate::eval::Root;
@@ -493,7 +493,7 @@ fn outcome(solver: &Solver) -> BTreeMap<String, SomeValue> {
             SlotKey::SubClasses(c) => {
                 let members = slot.members(Stamp::MAX);
                 let value = SomeValue {
-                    kind: SomeKind::Builtin(format!("{members:?}").into()),
+                    kind: SomeKind::Builtin(Builtin::Other(format!("{members:?}").into())),
                     const_: None,
                 };
                 out.insert(format!("subclasses {c:?}"), value);
@@ -502,7 +502,7 @@ fn outcome(solver: &Solver) -> BTreeMap<String, SomeValue> {
             SlotKey::Flags(s) => {
                 let text = format!("{:?}", slot.current().flags());
                 let value = SomeValue {
-                    kind: SomeKind::Builtin(text.into()),
+                    kind: SomeKind::Builtin(Builtin::Other(text.into())),
                     const_: None,
                 };
                 out.insert(format!("flags {:?}", sites.find(*s)), value);

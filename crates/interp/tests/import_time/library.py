@@ -197,3 +197,8 @@ print found.x, found.double(4), sys.modules['found_here'] is found
 print imp.load_module('package', *imp.find_module('package', [place])).y, imp.new_module('m').__name__
 try: imp.find_module('unfound', [place])
 except ImportError, e: print e
+import math
+print '%.6f %.6f %.6f %.6f' % (math.erf(0.5), math.erfc(0.5), math.gamma(4.5), math.lgamma(4.5))
+for f in [lambda: math.gamma(0.0), lambda: math.gamma(-1.0), lambda: math.lgamma(-1.0)]:
+    try: print f()
+    except ValueError, e: print e

@@ -1,40 +1,17 @@
-//! Builtin functions about containers and strings, and those that prelude helpers
-//! stand for.
+//! Functions about containers, and those that prelude helpers stand for.
 
 use std::sync::Arc;
 
 use taipan_graph::Const;
+use taipan_language::{Default, HelperFunction, Kind};
 use taipan_lltype::{SIGNED, VOID};
-use taipan_prelude::{Default, Function, Kind};
 
-use super::list::{ListKind, ListRepr, rtype_range};
+use super::list::{ListKind, ListRepr};
 use crate::hop::{csigned, ctype};
 use crate::{Hop, RType, Repr, Typed, TyperError};
 
-/// A call of a builtin function about containers and strings, by its qualified name;
-/// arguments of the call from `hop.args[0]` on.
-pub fn rtype_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
-    if let Some(f) = taipan_prelude::function(name) {
-        return Some(call_function(hop, f));
-    }
-    Some(match name {
-        "__builtin__.zip" => rtype_zip(hop),
-        "__builtin__.range" | "__builtin__.xrange" => rtype_range(hop),
-        "__builtin__.enumerate" | "__builtin__.reversed" => super::iter::newiter(hop),
-        "__builtin__.dict" => super::dict::rtype_newdict(hop),
-        "__builtin__.tuple" if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
-            hop.inputarg(&hop.r_result, 0).map(Some)
-        }
-        "__builtin__.list" if hop.nb_args() == 0 => super::list::rtype_newlist(hop),
-        "_taipan.show" => super::show::rtype_show(hop, false),
-        "_taipan.text" => super::show::rtype_show(hop, true),
-        "math.frexp" => math_pair(hop, "frexp_mantissa", "frexp_exponent"),
-        "math.modf" => math_pair(hop, "modf_fraction", "modf_integer"),
-        _ => return None,
-    })
-}
-
-fn repr_of(kind: Kind) -> Repr {
+/// What a helper takes and returns for a kind of values.
+pub(crate) fn helper_repr(kind: Kind) -> Repr {
     match kind {
         Kind::None => Repr::None,
         Kind::Bool => Repr::Bool,
@@ -46,10 +23,11 @@ fn repr_of(kind: Kind) -> Repr {
     }
 }
 
-fn call_function(hop: &Hop<'_>, f: &Function) -> RType {
+/// A call of a prelude helper that stands for a function.
+pub(crate) fn call_helper(hop: &Hop<'_>, f: &HelperFunction) -> RType {
     let mut args = Vec::with_capacity(f.args.len());
     for (i, kind) in f.args.iter().enumerate() {
-        let r = repr_of(*kind);
+        let r = helper_repr(*kind);
         if i < hop.nb_args() {
             args.push(hop.inputarg(&r, i)?);
             continue;
@@ -72,13 +50,13 @@ fn call_function(hop: &Hop<'_>, f: &Function) -> RType {
         )));
     }
     hop.raises_implicitly(f.raises)?;
-    let r = repr_of(f.result);
+    let r = helper_repr(f.result);
     let v = hop.llops.gendirectcall_to(f.helper, args, r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
 }
 
 /// A function of `math` that answers two numbers.
-fn math_pair(hop: &Hop<'_>, first: &str, second: &str) -> RType {
+pub(crate) fn math_pair(hop: &Hop<'_>, first: &str, second: &str) -> RType {
     let x = hop.inputarg(&Repr::Float, 0)?;
     hop.exception_cannot_occur()?;
     let reprs = super::tuple_items(&hop.r_result)?;
@@ -103,7 +81,7 @@ fn resizable<'r>(hop: &'r Hop<'_>, r: &'r Repr) -> Typed<&'r ListRepr> {
 }
 
 /// `zip(l1, l2)`
-fn rtype_zip(hop: &Hop<'_>) -> RType {
+pub(crate) fn rtype_zip(hop: &Hop<'_>) -> RType {
     let result = super::list_of(&hop.r_result)?;
     let reprs = super::tuple_items(&result.item)?;
     let pair = result.item_type().pointee();

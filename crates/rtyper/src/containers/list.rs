@@ -733,7 +733,7 @@ pub fn rtype_newlist(hop: &Hop<'_>) -> RType {
 }
 
 /// `range(...)`, `xrange(...)`
-pub(super) fn rtype_range(hop: &Hop<'_>) -> RType {
+pub(crate) fn rtype_range(hop: &Hop<'_>) -> RType {
     let signed = Repr::signed();
     let (start, stop, step) = match hop.nb_args() {
         1 => (csigned(0), hop.inputarg(&signed, 0)?, csigned(1)),

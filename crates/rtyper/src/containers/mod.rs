@@ -32,8 +32,10 @@ use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 pub use builder::BuilderRepr;
 pub(crate) use builder::rtype_new as new_builder;
-pub use builtin::rtype_builtin;
-pub(crate) use builtin::{char_list, list_get_physical_size, newlist_hint, resizelist_hint};
+pub(crate) use builtin::{
+    call_helper, char_list, helper_repr, list_get_physical_size, math_pair, newlist_hint,
+    resizelist_hint, rtype_zip,
+};
 pub use bytearray::ByteArrayRepr;
 pub(crate) use bytearray::of_length as bytearray_of_length;
 pub(crate) use custom::{KEY_FUNCTION, build_key_function};
@@ -41,10 +43,11 @@ pub use dict::{DictRepr, dict_repr, rtype_newdict};
 pub(crate) use iter::newiter;
 pub use iter::{IterRepr, iterator_repr};
 pub(crate) use list::assert_inside;
+pub(crate) use list::rtype_range;
 pub use list::{ListRepr, list_repr, rtype_newlist};
 pub use recursive::RecursiveRepr;
 pub(crate) use recursive::inside_of_itself;
-pub(crate) use show::{gen_instance_show, gen_tuple_show};
+pub(crate) use show::{gen_instance_show, gen_tuple_show, rtype_show};
 pub use statics::{convert_const, static_data};
 pub use text::{CharacterRepr, TextRepr};
 pub use tuple::{

@@ -16,7 +16,7 @@ use crate::synth::synth;
 use crate::{Hop, LLOps, RType, Repr, helper_sym};
 
 /// `_taipan.show(v)`, or `_taipan.text(v)`, which leaves byte strings as they are.
-pub(super) fn rtype_show(hop: &Hop<'_>, as_text: bool) -> RType {
+pub(crate) fn rtype_show(hop: &Hop<'_>, as_text: bool) -> RType {
     hop.exception_cannot_occur()?;
     let r = &hop.args_r[0];
     if as_text && *r == Repr::Str {

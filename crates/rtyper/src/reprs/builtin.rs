@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
 use taipan_graph::Const;
+use taipan_interp::Builtin;
 use taipan_language::KnownFunction;
 use taipan_lltype::{LLConst, LLOperand, LLType, VOID};
 
+use crate::dispatch::dispatch;
 use crate::hop::{ArgValue, cvoid};
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
 
-/// A builtin function: Void, known by name.
+/// A builtin function: Void, known while compiling.
 #[derive(Debug)]
 pub struct BuiltinFunctionRepr;
 
@@ -35,32 +37,33 @@ impl ReprMethods for BuiltinFunctionRepr {
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
-        let name = match &hop.args_r[0] {
-            Repr::Builtin(name) => name.clone(),
-            _ => return Err(TyperError::internal("not a builtin function")),
-        };
+        let f = called(hop)?;
         let mut hop2 = hop.clone();
         hop2.r_s_pop(0);
-        rtype_builtin(&name, &hop2)
+        rtype_builtin(&f, &hop2)
     }
 
     fn rtype_call_args(&self, hop: &Hop<'_>) -> RType {
         let Some(Const::Shape(shape)) = hop.const_arg(1).cloned() else {
             return Err(TyperError::internal("a call without a shape"));
         };
-        let name = match &hop.args_r[0] {
-            Repr::Builtin(name) => name.clone(),
-            _ => return Err(TyperError::internal("not a builtin function")),
-        };
+        let f = called(hop)?;
         if shape.star {
-            return Err(TyperError::new(format!("*args in a call of {name}")));
+            return Err(TyperError::new(format!("*args in a call of {}", f.name())));
         }
         let mut hop2 = hop.clone();
         hop2.r_s_pop(0);
         hop2.r_s_pop(0);
         // Keyword arguments come last; the typers below look them up by name.
         hop2.keywords = shape.keywords.clone();
-        rtype_builtin(&name, &hop2)
+        rtype_builtin(&f, &hop2)
+    }
+}
+
+fn called(hop: &Hop<'_>) -> Typed<Builtin> {
+    match &hop.args_r[0] {
+        Repr::Builtin(f) => Ok(f.clone()),
+        _ => Err(TyperError::internal("not a builtin function")),
     }
 }
 
@@ -163,95 +166,75 @@ pub fn builtin_conversion(
     }
 }
 
-/// The last two parts of a qualified name: `rpython.rlib.rarithmetic.intmask` is
-/// `rarithmetic.intmask` wherever it is imported from.
-fn short_name(name: &str) -> &str {
-    match name.rmatch_indices('.').nth(1) {
-        Some((i, _)) => &name[i + 1..],
-        None => name,
-    }
-}
-
 /// Types a call of a builtin function. The arguments of the call are those of `hop`.
-fn rtype_builtin(name: &str, hop: &Hop<'_>) -> RType {
-    if let Some(f) = KnownFunction::qualified(name) {
-        return super::rlib::rtype(f, hop);
-    }
-    let short = short_name(name);
-    if let Some(result) = containers::rtype_builtin(name, hop) {
-        return result;
-    }
-    if let Some(result) = super::lowlevel::rtype(short, hop) {
-        return result;
-    }
-    if let Some(f) = short.strip_prefix("__builtin__.")
-        && let Some(result) = python_builtin(f, hop)
-    {
-        return result;
-    }
-    match short {
-        "object.__init__" | "Exception.__init__" | "BaseException.__init__" => {
+fn rtype_builtin(f: &Builtin, hop: &Hop<'_>) -> RType {
+    match f {
+        Builtin::Known(known) => super::rlib::rtype(*known, hop),
+        Builtin::Helper(helper) => containers::call_helper(hop, helper),
+        Builtin::Operation(op) => {
+            let mut hop = hop.clone();
+            hop.op = *op;
+            dispatch(&hop)
+        }
+        Builtin::LowLevel(op) => super::lowlevel::low_level_operation(*op, hop),
+        Builtin::Marker(_) => {
             hop.exception_cannot_occur()?;
             Ok(Some(cvoid()))
         }
-        "weakref.ref" | "_weakref.ref" | "_weakref.weakref" | "weakref.ReferenceType" => {
-            super::weakref::rtype_weakref_create(hop)
-        }
-        _ => match hop.result_const() {
-            // Whatever it does, the annotator knows what comes out.
-            Some(c) => {
-                hop.exception_cannot_occur()?;
-                c.map(Some)
-            }
-            None => Err(TyperError::with_code(
+        Builtin::Runtime(f) => super::lowlevel::call_external(hop, &f.symbol()),
+        Builtin::Flow(_) | Builtin::Shipped(_) | Builtin::FailedImport | Builtin::Other(_) => {
+            Err(TyperError::with_code(
                 "TP0415",
-                format!("the builtin function `{name}` is not RPython"),
-            )),
-        },
+                format!("the builtin function `{}` is not RPython", f.name()),
+            ))
+        }
     }
 }
 
-/// Functions of `__builtin__` that the Repr of their first argument types.
-fn python_builtin(name: &str, hop: &Hop<'_>) -> Option<RType> {
-    match name {
-        "min" | "max" => return Some(min_max(hop, name == "min")),
-        "hasattr" | "callable" => return Some(constant_result(hop, name)),
-        "bytearray" if hop.nb_args() == 0 => {
-            return Some(crate::containers::bytearray_of_length(hop));
+/// Functions of `__builtin__`.
+pub(super) fn rtype_python(f: KnownFunction, hop: &Hop<'_>) -> RType {
+    use KnownFunction::*;
+    match f {
+        Min | Max => return min_max(hop, f == Min),
+        Hasattr | Callable => return constant_result(hop, f.name()),
+        Bytearray if hop.nb_args() == 0 => return containers::bytearray_of_length(hop),
+        Zip => return containers::rtype_zip(hop),
+        Range | Xrange => return containers::rtype_range(hop),
+        Enumerate | Reversed => return containers::newiter(hop),
+        Dict => return containers::rtype_newdict(hop),
+        List if hop.nb_args() == 0 => return containers::rtype_newlist(hop),
+        Tuple if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
+            return hop.inputarg(&hop.r_result, 0).map(Some);
         }
         _ => {}
     }
-    let first = hop.args_r.first()?.clone();
-    let r = first.methods();
-    Some(match name {
-        "bool" => r.rtype_bool(hop),
-        "int" => r.rtype_int(hop),
-        "long" => r.rtype_long(hop),
-        "float" => r.rtype_float(hop),
-        "chr" => r.rtype_chr(hop),
-        "unichr" => r.rtype_unichr(hop),
-        "ord" => r.rtype_ord(hop),
-        "unicode" => r.rtype_unicode(hop),
-        "str" => r.rtype_str(hop),
-        "repr" => r.rtype_repr(hop),
-        "hex" => r.rtype_hex(hop),
-        "oct" => r.rtype_oct(hop),
-        "bin" => r.rtype_bin(hop),
-        "abs" => r.rtype_abs(hop),
-        "len" => r.rtype_len(hop),
-        "hash" => r.rtype_hash(hop),
-        "id" => r.rtype_id(hop),
-        "type" => r.rtype_type(hop),
-        "iter" => r.rtype_iter(hop),
-        "next" => r.rtype_next(hop),
-        "isinstance" => r.rtype_isinstance(hop),
-        "issubclass" => r.rtype_issubtype(hop),
-        "list" => r.rtype_bltn_list(hop),
-        "bytearray" => r.rtype_bytearray(hop),
-        "getattr" => r.rtype_getattr(hop),
-        "setattr" => r.rtype_setattr(hop),
-        _ => return None,
-    })
+    let first = hop.args_r.first().cloned();
+    if let Some(first) = first {
+        let r = first.methods();
+        match f {
+            Int => return r.rtype_int(hop),
+            Long => return r.rtype_long(hop),
+            Float => return r.rtype_float(hop),
+            Chr => return r.rtype_chr(hop),
+            Unichr => return r.rtype_unichr(hop),
+            Unicode => return r.rtype_unicode(hop),
+            Bin => return r.rtype_bin(hop),
+            List => return r.rtype_bltn_list(hop),
+            Bytearray => return r.rtype_bytearray(hop),
+            _ => {}
+        }
+    }
+    // Whatever it does, the annotator knows what comes out: `float()`, `slice(0, 2)`.
+    match hop.result_const() {
+        Some(c) => {
+            hop.exception_cannot_occur()?;
+            c.map(Some)
+        }
+        None => Err(TyperError::with_code(
+            "TP0415",
+            format!("this call of `{}()` is not RPython", f.name()),
+        )),
+    }
 }
 
 fn min_max(hop: &Hop<'_>, min: bool) -> RType {

@@ -4,67 +4,40 @@
 use taipan_graph::{Const, Operand};
 use taipan_language::{Exc, KnownFunction};
 use taipan_lltype::{
-    ADDRESS, GCREF, LLConst, LLOp, LLType, MARKERS, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
-    TypeKind, VoidConst, external, layout,
+    ADDRESS, GCREF, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
+    VoidConst, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::ptr::{PtrRepr, input_of_type, type_arg};
 use crate::{Hop, RType, Repr, TyperError};
 
-/// Types a call of a function, by its module and name.
-pub(super) fn rtype(name: &str, hop: &Hop<'_>) -> Option<RType> {
-    if let Some(op) = name.strip_prefix("llop.") {
-        if MARKERS.contains(&op) {
-            return Some(hop.exception_cannot_occur().map(|()| Some(cvoid())));
-        }
-        return Some(low_level_operation(op, hop));
-    }
-    if let Some(f) = name.strip_prefix("taipan_lowlevel.") {
-        return match external(f) {
-            Some(f) => Some(call_external(hop, &f)),
-            None => hop.result_const().map(|c| c.map(Some)),
-        };
-    }
-    Some(match name {
-        "lltype.malloc" => malloc(hop, false),
-        "lltype.scoped_alloc" => malloc(hop, true),
-        "rffi.cast" => rffi_cast(hop),
-        "lltype.length_of_simple_gcarray_from_opaque" => gcarray_length(hop),
-        "lltype.free" => free(hop),
-        "lltype.nullptr" => null(hop),
-        "lltype.typeOf"
-        | "lltype.Ptr"
-        | "lltype.Array"
-        | "lltype.GcArray"
-        | "lltype.render_immortal" => nothing(hop),
-        "lltype.cast_primitive"
-        | "lltype.cast_pointer"
-        | "lltype.cast_opaque_ptr"
-        | "lltype.cast_int_to_ptr" => cast_to_type(hop, 1),
-        "llmemory.cast_adr_to_ptr" => cast_to_type(hop, 0),
-        "lltype.cast_ptr_to_int" => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
-        "lltype.identityhash" => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
-        "lltype.direct_fieldptr" => direct_fieldptr(hop),
-        "lltype.direct_arrayitems" => {
-            let t = hop.r_result.lowleveltype();
-            on_pointer(hop, PlainOp::DirectArrayitems, t)
-        }
-        "lltype.direct_ptradd" => direct_ptradd(hop),
-        "llmemory.cast_ptr_to_adr" => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
-        "rffi.sizeof" | "llmemory.sizeof" => type_arg(hop, 0).and_then(|t| sizeof(hop, t)),
-        "llmemory.offsetof" | "rffi.offsetof" => offsetof(hop),
-        "llmemory.itemoffsetof" => itemoffsetof(hop),
-        _ => return None,
-    })
-}
-
-/// Types a call of a known function of `llmemory` or `rffi`.
+/// Types a call of a known function of `lltype`, `llmemory` or `rffi`.
 pub(super) fn rtype_known(f: KnownFunction, hop: &Hop<'_>) -> RType {
     use KnownFunction::*;
     match f {
+        Malloc => malloc(hop, false),
+        ScopedAlloc => malloc(hop, true),
+        Free => free(hop),
+        Nullptr => null(hop),
+        TypeOf | Ptr | Array | GcArray | RenderImmortal | CArray | CArrayPtr => nothing(hop),
+        CastPrimitive | CastPointer | CastOpaquePtr | CastIntToPtr => cast_to_type(hop, 1),
+        CastAdrToPtr => cast_to_type(hop, 0),
+        CastPtrToInt => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
+        CastPtrToAdr => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
+        Identityhash => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
+        DirectFieldptr => direct_fieldptr(hop),
+        DirectArrayitems => {
+            let t = hop.r_result.lowleveltype();
+            on_pointer(hop, PlainOp::DirectArrayitems, t)
+        }
+        DirectPtradd => direct_ptradd(hop),
+        LengthOfSimpleGcarrayFromOpaque => gcarray_length(hop),
+        Sizeof => type_arg(hop, 0).and_then(|t| sizeof(hop, t)),
+        Offsetof => offsetof(hop),
+        Itemoffsetof => itemoffsetof(hop),
+        Cast => rffi_cast(hop),
         Make => make(hop),
-        CArray | CArrayPtr => nothing(hop),
         CastAdrToInt => address_as_int(hop),
         CastIntToAdr => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
         WeakrefCreate => on_pointer(hop, PlainOp::WeakrefCreate, *GCREF),
@@ -318,9 +291,7 @@ fn direct_ptradd(hop: &Hop<'_>) -> RType {
 }
 
 /// `llop.NAME(RESULT, args...)`
-fn low_level_operation(name: &str, hop: &Hop<'_>) -> RType {
-    let op = LLOp::from_name(name)
-        .ok_or_else(|| TyperError::new(format!("no low-level operation '{name}'")))?;
+pub(super) fn low_level_operation(op: LLOp, hop: &Hop<'_>) -> RType {
     let result = type_arg(hop, 0)?;
     let mut args = Vec::with_capacity(hop.nb_args());
     for i in 1..hop.nb_args() {
@@ -335,7 +306,7 @@ fn low_level_operation(name: &str, hop: &Hop<'_>) -> RType {
     Ok(Some(if result.is_void() { cvoid() } else { v }))
 }
 
-fn call_external(hop: &Hop<'_>, f: &taipan_lltype::FuncSym) -> RType {
+pub(super) fn call_external(hop: &Hop<'_>, f: &taipan_lltype::FuncSym) -> RType {
     let params = f.ty().args.clone();
     if params.len() != hop.nb_args() {
         return Err(TyperError::new(format!(

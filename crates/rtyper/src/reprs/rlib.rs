@@ -15,10 +15,19 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
     use KnownFunction::*;
     let root = || Repr::Instance(InstanceRepr::root());
     match f {
-        RInt | RLonglong | RInt64 | RUint | RUlonglong | RUint64 | RLonglonglong
-        | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16 | RInt8 | RUint8 | RSinglefloat => {
-            construct(hop)
+        Bin | Bytearray | Callable | Chr | Dict | Enumerate | Float | Hasattr | Int | List
+        | Long | Max | Min | Range | Reversed | Slice | Tuple | Unichr | Unicode | Xrange | Zip => {
+            super::builtin::rtype_python(f, hop)
         }
+        Frexp => containers::math_pair(hop, "frexp_mantissa", "frexp_exponent"),
+        Modf => containers::math_pair(hop, "modf_fraction", "modf_integer"),
+        Weakref => super::weakref::rtype_weakref_create(hop),
+        ObjectInit | BaseExceptionInit => returns(hop, cvoid()),
+        Show => containers::rtype_show(hop, false),
+        Text => containers::rtype_show(hop, true),
+
+        RInt | RUint | RLonglonglong | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16
+        | RInt8 | RUint8 | RSinglefloat => construct(hop),
         Intmask | Longlongmask => converted(hop, &Repr::signed()),
         Longlonglongmask | Widen => cast(hop),
         Ovfcheck => converted(hop, &hop.r_result.clone()),
@@ -102,9 +111,48 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         }
         LlForResizableList | ResizableListSupportingRawPtr => containers::char_list(hop),
 
-        CastAdrToInt | CastIntToAdr | RawMalloc | RawFree | RawMemcopy | RawMemmove
-        | RawMemclear | RawMemset | RawMallocUsage | WeakrefCreate | WeakrefDeref | Make
-        | CArray | CArrayPtr => super::lowlevel::rtype_known(f, hop),
+        Malloc
+        | ScopedAlloc
+        | Free
+        | Nullptr
+        | TypeOf
+        | Ptr
+        | Array
+        | GcArray
+        | RenderImmortal
+        | CArray
+        | CArrayPtr
+        | CastPrimitive
+        | CastPointer
+        | CastOpaquePtr
+        | CastIntToPtr
+        | CastAdrToPtr
+        | CastPtrToInt
+        | CastPtrToAdr
+        | Identityhash
+        | DirectFieldptr
+        | DirectArrayitems
+        | DirectPtradd
+        | LengthOfSimpleGcarrayFromOpaque
+        | Sizeof
+        | Offsetof
+        | Itemoffsetof
+        | Cast
+        | Make
+        | CastAdrToInt
+        | CastIntToAdr
+        | RawMalloc
+        | RawFree
+        | RawMemcopy
+        | RawMemmove
+        | RawMemclear
+        | RawMemset
+        | RawMallocUsage
+        | WeakrefCreate
+        | WeakrefDeref => super::lowlevel::rtype_known(f, hop),
+        // The annotator knows.
+        HasField | IsArray | IsPointer => returns(hop, cbool(false)),
+        Getdefaultencoding => returns(hop, cvoid()),
 
         // High-level values as what stands for them at the low level, and back.
         Llstr | Hlstr => same_pointer(hop, 0, &Repr::Str),

@@ -292,6 +292,20 @@ impl Client {
         })
     }
 
+    /// Waits until something is known of a variable: the folder has been searched for targets then,
+    /// and the program annotated. Returns what is shown of it.
+    pub(crate) fn wait_program(&mut self, name: &str, text: &str, skip: usize) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let shown = self.at("textDocument/hover", name, text, skip);
+            if !shown.is_null() {
+                return shown;
+            }
+            assert!(Instant::now() < end, "nothing is known of {text:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for a message of the server.
     pub(crate) fn wait_heard(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + PATIENCE;

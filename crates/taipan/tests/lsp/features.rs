@@ -38,6 +38,7 @@ fn start() -> Client {
     c.open("main.py");
     c.open("helper.py");
     c.wait_codes("main.py", &[]);
+    c.wait_program("main.py", "thing = pick", 0);
     c
 }
 

@@ -46,13 +46,7 @@ fn start(params: Value) -> Client {
     let mut c = Client::start_with(FILES, params);
     c.open("main.py");
     c.open("nodes.py");
-    // Until the folder has been searched for targets.
-    while c
-        .at("textDocument/hover", "main.py", "make(len", 0)
-        .is_null()
-    {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    c.wait_program("main.py", "make(len", 0);
     c
 }
 

@@ -125,15 +125,7 @@ fn hover_over_the_wire() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
     c.wait_codes("main.py", &[]);
-    // Nothing is said until the folder has been searched for targets.
-    let mut found = Value::Null;
-    for _ in 0..100 {
-        found = c.at("textDocument/hover", "main.py", "x\n", 1);
-        if !found.is_null() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    let found = c.wait_program("main.py", "x\n", 1);
     expect![[r#"
         {
           "contents": {

@@ -44,6 +44,8 @@ unary! {
     ceil = f64::ceil;
     cos = f64::cos;
     cosh = f64::cosh;
+    erf = libm::erf;
+    erfc = libm::erfc;
     exp = f64::exp;
     expm1 = f64::exp_m1;
     fabs = f64::abs;
@@ -74,6 +76,22 @@ binary! {
     fmod = |x, y| x % y;
     hypot = f64::hypot;
     pow = f64::powf;
+}
+
+fn gamma(it: &mut Interp, args: Args<'_>) -> R {
+    let x = float(it, args, 0, "gamma")?;
+    if x == 0.0 {
+        return it.value_error("math domain error");
+    }
+    checked(it, libm::tgamma(x), &[x])
+}
+
+fn lgamma(it: &mut Interp, args: Args<'_>) -> R {
+    let x = float(it, args, 0, "lgamma")?;
+    if x <= 0.0 && x == x.floor() && x.is_finite() {
+        return it.value_error("math domain error");
+    }
+    checked(it, libm::lgamma(x), &[x])
 }
 
 fn logarithm(it: &mut Interp, v: &Value) -> R<f64> {
@@ -206,6 +224,8 @@ pub(crate) const MATH: &[Builtin] = &[
     Builtin::function("math.cos", cos),
     Builtin::function("math.cosh", cosh),
     Builtin::function("math.degrees", degrees),
+    Builtin::function("math.erf", erf),
+    Builtin::function("math.erfc", erfc),
     Builtin::function("math.exp", exp),
     Builtin::function("math.expm1", expm1),
     Builtin::function("math.fabs", fabs),
@@ -214,10 +234,12 @@ pub(crate) const MATH: &[Builtin] = &[
     Builtin::function("math.fmod", fmod),
     Builtin::function("math.frexp", frexp),
     Builtin::function("math.fsum", fsum),
+    Builtin::function("math.gamma", gamma),
     Builtin::function("math.hypot", hypot),
     Builtin::function("math.isinf", isinf),
     Builtin::function("math.isnan", isnan),
     Builtin::function("math.ldexp", ldexp),
+    Builtin::function("math.lgamma", lgamma),
     Builtin::function("math.log", log),
     Builtin::function("math.log10", log10),
     Builtin::function("math.log1p", log1p),

