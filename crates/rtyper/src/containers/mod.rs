@@ -32,9 +32,11 @@ use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 pub use builder::BuilderRepr;
 pub(crate) use builder::rtype_new as new_builder;
+#[cfg(test)]
+pub(crate) use builtin::helper_repr;
 pub(crate) use builtin::{
-    call_helper, char_list, helper_repr, list_get_physical_size, math_pair, newlist_hint,
-    resizelist_hint, rtype_zip,
+    call_helper, char_list, list_get_physical_size, math_pair, newlist_hint, resizelist_hint,
+    rtype_zip,
 };
 pub use bytearray::ByteArrayRepr;
 pub(crate) use bytearray::of_length as bytearray_of_length;
