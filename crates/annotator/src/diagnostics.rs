@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, Program, SHIPPED, Severity, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, Program, SHIPPED, Severity, Span};
 use taipan_flow::{
     Given, assigned_at, flow_diagnostics, item_span_at, made_text_at, reads_variable, span_at,
 };
@@ -18,7 +18,7 @@ use taipan_graph::{
 };
 use taipan_interp::{Function, ObjData};
 
-use crate::eval::{FLOW_FAILED, FunctionState, Problem, special_method};
+use crate::eval::{FunctionState, Problem, special_method};
 use crate::origins::{
     Origin, Place, caller, contributors, mixed_results, object_name, operands, user_of_data,
     works_on_conflict,
@@ -36,7 +36,7 @@ enum Fault {
     /// A mistake at an instruction of a function, or of a root.
     At {
         place: Place,
-        code: &'static str,
+        code: ErrorCode,
         message: String,
         help: Option<Box<str>>,
         /// How each operand came to the operation, from the place outwards.
@@ -54,18 +54,29 @@ enum Fault {
 }
 
 /// Values that do not go together.
-const CONFLICT: &str = "TP0300";
+const CONFLICT: ErrorCode = ErrorCode::UnionError;
 
 /// Mistakes that say something of the kinds of operands: where those come from helps.
-const OF_KINDS: [&str; 4] = ["TP0301", "TP0302", "TP0303", "TP0308"];
+const OF_KINDS: &[ErrorCode] = &[
+    ErrorCode::NoSuchAttribute,
+    ErrorCode::NotCallable,
+    ErrorCode::UnsupportedOperands,
+    ErrorCode::MixedSignedness,
+    ErrorCode::InvalidBuiltinArgument,
+    ErrorCode::MixedStrings,
+    ErrorCode::ConstantNeeded,
+    ErrorCode::InvalidLowLevelArgument,
+    ErrorCode::EndlessNesting,
+    ErrorCode::InvalidWeakref,
+];
 
 impl Fault {
     fn problem(func: Option<ObjId>, p: &Problem) -> Fault {
-        match func {
-            Some(f) if p.code == FLOW_FAILED => Fault::Flow(f),
-            _ => Fault::At {
+        match (func, p.code) {
+            (Some(f), None) => Fault::Flow(f),
+            (_, code) => Fault::At {
                 place: func.map(|f| (f, p.at)),
-                code: p.code,
+                code: code.unwrap_or(ErrorCode::Untranslatable),
                 message: p.message.clone(),
                 help: p.help.clone(),
                 origins: Vec::new(),
@@ -176,7 +187,7 @@ pub(crate) fn dead_operations(db: &dyn Db, roots: Roots, solution: &Solution) ->
             return None;
         }
         let message = format!("{}; it is left out, since its value is not used", p.message);
-        let mut d = Diagnostic::error("TP0317", Some(span), message);
+        let mut d = Diagnostic::error(ErrorCode::DeadOperation, Some(span), message);
         d.severity = Severity::Warning;
         d.help = p.help.map(Into::into);
         Some(d)
@@ -422,7 +433,7 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         });
     Some(Fault::At {
         place: Some((*func, None)),
-        code: "TP0316",
+        code: ErrorCode::EntryPointResult,
         message: format!("the entry point returns {got}, not an integer"),
         help: Some("return 0 at the end".into()),
         origins: Vec::new(),
@@ -451,7 +462,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
         {
             return Fault::At {
                 place: Some((func, Some(op.at))),
-                code: "TP0301",
+                code: ErrorCode::NoSuchAttribute,
                 message: format!(
                     "{} has no attribute `{name}`",
                     projector.solver.facts.describe(x)
@@ -465,7 +476,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
         let (message, help) = never(projector, &graph, state, op);
         Fault::At {
             place: Some((func, Some(op.at))),
-            code: "TP0311",
+            code: ErrorCode::NeverComes,
             message,
             help: help.map(Into::into),
             origins: Vec::new(),
@@ -569,16 +580,17 @@ impl Projector<'_> {
         }
         let func = self.solver.store.specs[spec as usize].func;
         let state = self.reached_state(spec)?;
-        let d = match state.problems.first() {
-            Some(p) if p.code == FLOW_FAILED => {
+        let first = state.problems.first();
+        let d = match first.map(|p| (p, p.code)) {
+            Some((_, None)) => {
                 let flow = self.solver.facts.flow(func).ok()?;
                 let e = flow.graph.as_ref().err()?;
                 let mut d = Diagnostic::error(e.code, None, &e.message);
                 d.help = e.help.clone();
                 d
             }
-            Some(p) => {
-                let mut d = Diagnostic::error(p.code, None, &p.message);
+            Some((p, Some(code))) => {
+                let mut d = Diagnostic::error(code, None, &p.message);
                 d.help = p.help.clone().map(Into::into);
                 d
             }

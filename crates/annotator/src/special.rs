@@ -37,6 +37,18 @@ impl Specialization {
         }
     }
 
+    /// The names of all ways.
+    pub(crate) const NAMES: [&str; 8] = [
+        "memo",
+        "arg",
+        "arg_or_var",
+        "argtype",
+        "arglistitemtype",
+        "call_location",
+        "ll",
+        "ll_and_arg",
+    ];
+
     fn parse(tag: &str) -> Specialization {
         let name = tag.strip_prefix("specialize:").unwrap_or(tag);
         let (name, params) = match name.split_once('(') {

@@ -1,5 +1,7 @@
 //! Diagnostics as data: rendered late, into text, JSON or SARIF.
 
+use taipan_codes::ErrorCode;
+
 use crate::Span;
 
 /// How bad it is.
@@ -23,8 +25,8 @@ pub struct Note {
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Diagnostic {
-    /// `TP0123`: the table is docs/diagnostics.md.
-    pub code: &'static str,
+    /// What kind of mistake it is.
+    pub code: ErrorCode,
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong, on one line.
@@ -41,7 +43,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error at a place.
-    pub fn error(code: &'static str, span: Option<Span>, message: impl Into<String>) -> Self {
+    pub fn error(code: ErrorCode, span: Option<Span>, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
             severity: Severity::Error,

@@ -26,7 +26,9 @@ pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
 pub use render::*;
+
 pub use similar::{did_you_mean, similar};
 pub use span::*;
+pub use taipan_codes::ErrorCode;
 pub use timed::{QueryClock, Step, Timed, step, timed};
 pub use watch::*;

@@ -49,17 +49,18 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
         Some((_, other)) => Excerpt::of_both(db, span, other),
         None => Excerpt::new(db, span),
     });
-    let mut first = (level.primary_title(message.as_str()).id(d.code)).elements(excerpt.map(|e| {
-        let other = e.other.clone();
-        let snippet = e.snippet(AnnotationKind::Primary, &d.label);
-        match (other, beside) {
-            (Some(other), Some((note, _))) => {
-                let annotation = AnnotationKind::Context.span(other);
-                snippet.annotation(annotation.label(note.message.as_str()))
+    let mut first =
+        (level.primary_title(message.as_str()).id(d.code.as_str())).elements(excerpt.map(|e| {
+            let other = e.other.clone();
+            let snippet = e.snippet(AnnotationKind::Primary, &d.label);
+            match (other, beside) {
+                (Some(other), Some((note, _))) => {
+                    let annotation = AnnotationKind::Context.span(other);
+                    snippet.annotation(annotation.label(note.message.as_str()))
+                }
+                _ => snippet,
             }
-            _ => snippet,
-        }
-    }));
+        }));
     let shown = |n: &&Note| beside.is_none() || n.span.is_none();
     for note in d.notes.iter().filter(shown) {
         match note.span {
@@ -231,7 +232,7 @@ pub fn render_json(db: &dyn Db, diagnostics: &[Diagnostic]) -> Value {
                     })
                     .collect();
                 json!({
-                    "code": d.code,
+                    "code": d.code.as_str(),
                     "severity": severity(d),
                     "file": place.map(|p| p.file),
                     "line": start.0,
@@ -279,7 +280,7 @@ pub fn render_sarif(db: &dyn Db, diagnostics: &[Diagnostic]) -> Value {
                 .filter_map(|n| Some(location(n.span?, Some(&n.message))))
                 .collect();
             json!({
-                "ruleId": d.code,
+                "ruleId": d.code.as_str(),
                 "level": severity(d),
                 "message": {"text": d.message},
                 "locations": d.primary.iter().map(|s| location(*s, None)).collect::<Vec<_>>(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, File, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Span, TextRange};
 use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
@@ -313,7 +313,7 @@ pub fn syntax_diagnostics(db: &dyn Db, file: File) -> Arc<Vec<Diagnostic>> {
             file,
             range: e.range,
         };
-        let mut d = Diagnostic::error("TP0001", Some(span), e.message.clone());
+        let mut d = Diagnostic::error(ErrorCode::InvalidSyntax, Some(span), e.message.clone());
         d.help = taipan_syntax::remedy(&e.message).map(str::to_owned);
         d
     };

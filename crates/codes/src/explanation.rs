@@ -1,10 +1,12 @@
 //! An explanation, and how it is written down.
 
+use crate::ErrorCode;
+
 /// What a code means.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explanation {
-    /// `TP0301`
-    pub code: &'static str,
+    /// Of what.
+    pub code: ErrorCode,
     /// What is wrong, in a few words.
     pub title: &'static str,
     /// All that there is to say, in order.
@@ -16,7 +18,7 @@ pub struct Explanation {
 pub enum Piece {
     /// A paragraph of Markdown.
     Text(&'static str),
-    /// Code.
+    /// ErrorCode.
     Example(Example),
 }
 
@@ -49,7 +51,7 @@ const FENCE: &str = "```";
 /// Reads a file: a title, paragraphs, and blocks of code whose first line is
 /// `LANGUAGE wrong` or `LANGUAGE right`, maybe with `taipan="ARGUMENTS"`. What does not look
 /// so is text: a test says that nothing of an explanation is lost or misplaced.
-pub(crate) fn parse(code: &'static str, text: &'static str) -> Explanation {
+pub(crate) fn parse(code: ErrorCode, text: &'static str) -> Explanation {
     let (title, mut rest) = text.split_once('\n').unwrap_or((text, ""));
     let mut pieces = Vec::new();
     while let Some((before, from)) = rest.split_once(FENCE) {

@@ -1,10 +1,10 @@
-//! What each code of a diagnostic means, with an example that has the mistake and one
-//! that has not.
+//! The diagnostics that the compiler has: what each code means, with an example that has the mistake and
+//! one that has not.
 //!
-//! Owns the texts: one Markdown file per code in `text/`, of which
-//! `taipan explain`, editors and the tables in docs/diagnostics.md are made. A test
-//! compares the files with the codes in the compiler's sources; another one, of the
-//! command line, runs the examples.
+//! Owns [`ErrorCode`], of which every diagnostic has one, and the texts: one Markdown file per code in
+//! `text/`, of which `taipan explain`, editors and the tables in docs/diagnostics.md are made. A
+//! code that is declared without its file does not compile; one that nothing uses, or whose
+//! examples do not show it, fails a test.
 //!
 //! **Architecture invariants.** Knows nothing of the compiler.
 
@@ -12,47 +12,173 @@ mod explanation;
 
 pub use explanation::{Example, Explanation, Piece};
 
-use explanation::parse;
+use std::fmt;
 use std::sync::LazyLock;
 
-/// The explanation of a code such as `TP0301`.
-pub fn explanation(code: &str) -> Option<&'static Explanation> {
-    let all = all();
-    let at = all.binary_search_by(|e| e.code.cmp(code)).ok()?;
-    Some(&all[at])
+use explanation::parse;
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($number:ident $name:ident;)*) => {
+        /// What is wrong, as `taipan explain` tells it.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum ErrorCode {
+            $(#[doc = concat!("`", stringify!($number), "`")] $name,)*
+        }
+
+        impl ErrorCode {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name,)*];
+
+            /// Its number, as it is printed: `TP0301`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(ErrorCode::$name => stringify!($number),)* }
+            }
+
+            /// Its name in this program.
+            #[cfg(test)]
+            const fn name(self) -> &'static str {
+                match self { $(ErrorCode::$name => stringify!($name),)* }
+            }
+
+            /// The code of that number.
+            pub fn named(number: &str) -> Option<ErrorCode> {
+                match number { $(stringify!($number) => Some(ErrorCode::$name),)* _ => None }
+            }
+
+            const fn text(self) -> &'static str {
+                match self {
+                    $(ErrorCode::$name => {
+                        include_str!(concat!("../text/", stringify!($number), ".md"))
+                    })*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    // Reading and parsing, and the configuration.
+    TP0001 InvalidSyntax;
+    TP0010 InvalidConfiguration;
+    TP0011 UnknownOption;
+
+    // Import time.
+    TP0201 ImportTimeException;
+    TP0202 ImportTimeEndless;
+    TP0203 ImportTimeMemory;
+    TP0204 UnreadableFile;
+    TP0210 NoEntryPoint;
+    TP0211 EntryPointNoFunction;
+    TP0212 UnknownAtImportTime;
+    TP0213 NoSuchFunction;
+
+    // Flow graphs.
+    TP0220 NotRPython;
+    TP0221 GlobalChanged;
+    TP0222 UndefinedName;
+    TP0223 ConstantRaises;
+    TP0224 MaybeUnassigned;
+    TP0225 Closure;
+    TP0226 InvalidExcept;
+    TP0227 FailedImport;
+    TP0228 Untranslatable;
+    TP0229 FunctionTooBig;
+    TP0230 InvalidOvfcheck;
+    TP0232 BrokenFunction;
+
+    // Annotation.
+    TP0300 UnionError;
+    TP0301 NoSuchAttribute;
+    TP0302 NotCallable;
+    TP0303 UnsupportedOperands;
+    TP0304 InvalidArguments;
+    TP0305 SpecializedByVariable;
+    TP0306 InvalidArgument;
+    TP0307 InvalidAttributeUse;
+    TP0308 MixedSignedness;
+    TP0309 MaybeNegative;
+    TP0311 NeverComes;
+    TP0312 InvalidClassLayout;
+    TP0313 FixedListResized;
+    TP0314 InvalidConstant;
+    TP0315 UnknownInputClass;
+    TP0316 EntryPointResult;
+    TP0317 DeadOperation;
+    TP0318 InvalidBuiltinArgument;
+    TP0319 MixedStrings;
+    TP0320 ConstantNeeded;
+    TP0321 SliceWithStep;
+    TP0322 InvalidLowLevelArgument;
+    TP0323 ReplacedOperation;
+    TP0324 EndlessNesting;
+    TP0325 InvalidWeakref;
+    TP0326 InvalidHint;
+    TP0327 InvalidSpecialization;
+    TP0328 FailedPolicy;
+    TP0329 InitReturns;
+
+    // RTyping.
+    TP0401 NotSupportedByRTyper;
+    TP0402 MissingRTypeOperation;
+    TP0404 NoConversion;
+    TP0405 SmallIntegerArithmetic;
+    TP0408 InvalidOverflowCheck;
+    TP0409 MixedComparison;
+    TP0410 InfiniteType;
+    TP0411 AttributeWithoutRepr;
+    TP0412 MixedConstants;
+    TP0413 IncompatibleFunctions;
+    TP0414 InteriorAsValue;
+    TP0415 BuiltinWithoutRepr;
+    TP0420 IncompleteFormat;
+    TP0422 FormatValueCount;
+    TP0423 UnknownFormatCharacter;
+    TP0424 FormatNeedsInteger;
+    TP0425 FixedListOperation;
+    TP0426 ListAsKey;
+    TP0427 NegativeInsert;
+    TP0428 VariableTupleIndex;
+    TP0429 InvalidRDictFunctions;
+
+    // Faults of the compiler, and running a program.
+    TP0499 StagesDisagree;
+    TP0501 NoCode;
+    TP0502 UnreadableResult;
+    TP0503 UnsafeForMachineCode;
+    TP0599 TestNotRun;
+
+    // The JIT generator.
+    TP0601 UnknownHint;
+    TP0602 SpecializerGaveUp;
+    TP0603 MisplacedMergePoint;
+    TP0604 ImmutableWritten;
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl ErrorCode {
+    /// What it means.
+    pub fn explanation(self) -> &'static Explanation {
+        &all()[self as usize]
+    }
 }
 
 /// All explanations, in the order of their codes.
 pub fn all() -> &'static [Explanation] {
     static ALL: LazyLock<Vec<Explanation>> =
-        LazyLock::new(|| TEXTS.iter().map(|(code, text)| parse(code, text)).collect());
+        LazyLock::new(|| ErrorCode::ALL.iter().map(|c| parse(*c, c.text())).collect());
     &ALL
-}
-
-macro_rules! texts {
-    ($($code:ident)*) => {
-        /// The files, in the order of their codes.
-        const TEXTS: &[(&str, &str)] = &[$((
-            stringify!($code),
-            include_str!(concat!("../text/", stringify!($code), ".md")),
-        ),)*];
-    };
-}
-
-texts! {
-    TP0001 TP0010 TP0011
-    TP0201 TP0202 TP0203 TP0204 TP0210 TP0211 TP0212 TP0213
-    TP0220 TP0221 TP0222 TP0223 TP0224 TP0225 TP0226 TP0227
-    TP0228 TP0229 TP0230 TP0232
-    TP0300 TP0301 TP0302 TP0303 TP0304 TP0305 TP0306 TP0307
-    TP0308 TP0309 TP0311 TP0312 TP0313 TP0314 TP0315 TP0316
-    TP0317
-    TP0401 TP0402 TP0404 TP0405 TP0408
-    TP0409 TP0410 TP0411 TP0412 TP0413 TP0414 TP0415 TP0420
-    TP0422 TP0423 TP0424 TP0425 TP0426 TP0427 TP0428
-    TP0429 TP0499
-    TP0501 TP0502 TP0503 TP0599
-    TP0601 TP0602 TP0603 TP0604
 }
 
 #[cfg(test)]

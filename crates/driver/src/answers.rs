@@ -22,7 +22,9 @@ use std::collections::HashSet;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use taipan_base::{Db, Diagnostic, File, FileContents, Note, Program, Severity, Span, TextRange};
+use taipan_base::{
+    Db, Diagnostic, ErrorCode, File, FileContents, Note, Program, Severity, Span, TextRange,
+};
 
 use crate::{Checked, Database, Extent, Failure, Key, KeyHasher, UnreachedFunction};
 
@@ -237,7 +239,7 @@ type StoredSpan = (Utf8PathBuf, u32, u32);
 /// A diagnostic by content.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct StoredDiagnostic {
-    code: String,
+    code: ErrorCode,
     is_error: bool,
     message: String,
     primary: Option<StoredSpan>,
@@ -257,7 +259,7 @@ impl StoredDiagnostics {
             (path, s.range.start, s.range.end)
         };
         let stored = all.iter().map(|d| StoredDiagnostic {
-            code: d.code.to_owned(),
+            code: d.code,
             is_error: d.severity == Severity::Error,
             message: d.message.clone(),
             primary: d.primary.map(span),
@@ -277,7 +279,7 @@ impl StoredDiagnostics {
             range: TextRange::new(start, end),
         };
         let restored = self.0.into_iter().map(|d| Diagnostic {
-            code: static_code(d.code),
+            code: d.code,
             severity: if d.is_error {
                 Severity::Error
             } else {
@@ -335,16 +337,4 @@ impl StoredCheck {
             unreached: (self.unreached).map(|all| all.into_iter().map(restored).collect()),
         }
     }
-}
-
-/// Codes are constants of the compiler: a restored one lives as long. There are few.
-fn static_code(code: String) -> &'static str {
-    static CODES: std::sync::Mutex<Vec<&'static str>> = std::sync::Mutex::new(Vec::new());
-    let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(known) = codes.iter().find(|c| **c == code) {
-        return known;
-    }
-    let new: &'static str = code.leak();
-    codes.push(new);
-    new
 }

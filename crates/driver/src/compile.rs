@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Diagnostic, Program, shown_path};
+use taipan_base::{Diagnostic, ErrorCode, Program, shown_path};
 use taipan_codegen::{CodegenError, Image, Lister, Listing};
 use taipan_codegen_cranelift::{LoadedImage, call_function, object_file, run_program};
 use taipan_graph::ObjId;
@@ -232,11 +232,21 @@ pub(crate) fn typer_diagnostic(e: TyperError) -> Diagnostic {
 }
 
 pub(crate) fn codegen_failure(e: &CodegenError) -> Failure {
-    Diagnostic::error("TP0501", None, format!("no code can be generated: {e}")).into()
+    Diagnostic::error(
+        ErrorCode::NoCode,
+        None,
+        format!("no code can be generated: {e}"),
+    )
+    .into()
 }
 
 fn bad_result(e: HeapError) -> Failure {
-    Diagnostic::error("TP0502", None, format!("bad result: {e}")).into()
+    Diagnostic::error(
+        ErrorCode::UnreadableResult,
+        None,
+        format!("bad result: {e}"),
+    )
+    .into()
 }
 
 /// Calls and jumps that one interpreted call may execute, some ten seconds: a batch goes

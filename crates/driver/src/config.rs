@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_base::{Db, Diagnostic, File, Severity, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -141,7 +141,7 @@ impl Reader {
                 other => {
                     let span = self.span(key.span());
                     let mut d = Diagnostic::error(
-                        "TP0011",
+                        ErrorCode::UnknownOption,
                         Some(span),
                         format!("`tool.taipan` has no option `{other}`"),
                     )
@@ -163,8 +163,11 @@ impl Reader {
 
     fn wrong(&mut self, range: std::ops::Range<usize>, message: String) {
         let span = self.span(range);
-        self.diagnostics
-            .push(Diagnostic::error("TP0010", Some(span), message));
+        self.diagnostics.push(Diagnostic::error(
+            ErrorCode::InvalidConfiguration,
+            Some(span),
+            message,
+        ));
     }
 
     fn text(&mut self, key: &str, value: &Value<'_>) -> Option<String> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
-use taipan_base::{Db, Diagnostic, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, Span};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, ObjData, Object, module_named, noted};
 use taipan_jit::{
@@ -76,7 +76,7 @@ fn split_at_merge_point(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagn
     let mut points = all.iter().filter(|m| m.kind == MarkerKind::MergePoint);
     let wrong = |m: Option<&Marker>, text: String| {
         let span = m.and_then(|m| span_of(db, f, m));
-        Diagnostic::error("TP0603", span, text)
+        Diagnostic::error(ErrorCode::MisplacedMergePoint, span, text)
     };
     let name = f.sym(db).name();
     let (point, second) = (points.next(), points.next());
@@ -175,8 +175,13 @@ fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnost
             greens: types[..portal.greens].to_vec(),
             reds: types[portal.greens..].to_vec(),
             enters_at_merge_point: all.iter().find(enters).is_none(),
-            hooks: hooks(db, roots, point.driver, &portal)
-                .map_err(|text| Diagnostic::error("TP0603", span_of(db, key, point), text))?,
+            hooks: hooks(db, roots, point.driver, &portal).map_err(|text| {
+                Diagnostic::error(
+                    ErrorCode::MisplacedMergePoint,
+                    span_of(db, key, point),
+                    text,
+                )
+            })?,
             is_recursive: matches!(
                 driver_attribute(db, roots, point.driver, "is_recursive"),
                 Some(Const::Bool(true))
@@ -188,7 +193,11 @@ fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnost
                 info.name,
                 other.function.name()
             );
-            return Err(Diagnostic::error("TP0603", span_of(db, key, point), text));
+            return Err(Diagnostic::error(
+                ErrorCode::MisplacedMergePoint,
+                span_of(db, key, point),
+                text,
+            ));
         }
         found.push((point.driver, info));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{Db, Diagnostic, SHIPPED, Severity, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, SHIPPED, Severity, Span};
 use taipan_graph::ObjId;
 use taipan_interp::noted;
 use taipan_jit::LateWrite;
@@ -91,7 +91,7 @@ fn warning(db: &dyn Db, roots: Roots, write: &LateWrite) -> Diagnostic {
         at = Some(here);
     }
     let mut d = Diagnostic::error(
-        "TP0604",
+        ErrorCode::ImmutableWritten,
         at,
         format!("class {class} says that its field {field} never changes, but here it may"),
     );

@@ -1,7 +1,7 @@
 //! What goes wrong in low-level code, told at the place of the source that it comes from.
 
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{Db, Diagnostic, SHIPPED, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, SHIPPED, Span};
 use taipan_jit::{Failure as GaveUp, HintError, portal_of};
 use taipan_llinterp::Fault;
 use taipan_lltype::{CodePlace, FuncKind, HeapError};
@@ -42,7 +42,7 @@ pub(crate) fn fault(db: &dyn Db, roots: Roots, f: &Fault) -> Diagnostic {
     let own = |s: &Span| !s.file.path(db).as_str().starts_with(SHIPPED);
     let first = spans.iter().position(own).unwrap_or(0);
     let mut calls = spans.into_iter().skip(first);
-    let mut d = Diagnostic::error("TP0503", calls.next(), message);
+    let mut d = Diagnostic::error(ErrorCode::UnsafeForMachineCode, calls.next(), message);
     for call in calls.take(MOST_CALLS) {
         d = d.with_note(Some(call), "called here");
     }
@@ -59,7 +59,8 @@ pub(crate) fn fault(db: &dyn Db, roots: Roots, f: &Fault) -> Diagnostic {
 /// A hint that cannot be fulfilled: at the hint, with the way to the value that it depends on.
 pub(crate) fn hint(db: &dyn Db, roots: Roots, e: &HintError) -> Diagnostic {
     let span = e.place.as_ref().and_then(|p| span_of(db, roots, p));
-    let mut d = Diagnostic::error("TP0601", span, e.message.clone()).with_label(e.label.clone());
+    let mut d = Diagnostic::error(ErrorCode::UnknownHint, span, e.message.clone())
+        .with_label(e.label.clone());
     for (text, place) in e.path.iter().filter_map(|step| step.note.as_ref()) {
         d = d.with_note(span_of(db, roots, place), text.clone());
     }
@@ -72,7 +73,7 @@ pub(crate) fn hint(db: &dyn Db, roots: Roots, e: &HintError) -> Diagnostic {
 /// Why the specialiser gave up, where it did.
 pub(crate) fn gave_up(db: &dyn Db, roots: Roots, why: &GaveUp) -> Diagnostic {
     let span = why.place.as_ref().and_then(|p| span_of(db, roots, p));
-    let d = Diagnostic::error("TP0602", span, why.why.clone());
+    let d = Diagnostic::error(ErrorCode::SpecializerGaveUp, span, why.why.clone());
     match why.remedy {
         Some(remedy) => d.with_help(remedy),
         None => d,

@@ -2,7 +2,9 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Db, Diagnostic, File, FileContents, Program, Severity, Span, TextRange};
+use taipan_base::{
+    Db, Diagnostic, ErrorCode, File, FileContents, Program, Severity, Span, TextRange,
+};
 
 use taipan_code::{CodeKind, Instr};
 
@@ -194,7 +196,12 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
 }
 
 /// Codes of what a function says whose names are missing, or have a syntax error.
-const MISSING: &[&str] = &["TP0222", "TP0223", "TP0227", taipan_flow::SYNTAX_ERROR];
+const MISSING: &[ErrorCode] = &[
+    ErrorCode::UndefinedName,
+    ErrorCode::ConstantRaises,
+    ErrorCode::FailedImport,
+    taipan_flow::SYNTAX_ERROR,
+];
 
 /// Whether a diagnostic may only follow from a statement of a module that did not run: a
 /// module would have set the name that it is about.
@@ -206,7 +213,7 @@ fn is_missing(db: &Database, program: Program, d: &Diagnostic) -> bool {
         .message
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .collect();
-    if d.code == "TP0223" || d.code == taipan_flow::SYNTAX_ERROR {
+    if d.code == ErrorCode::ConstantRaises || d.code == taipan_flow::SYNTAX_ERROR {
         return true;
     }
     taipan_interp::program_files(db, program)
@@ -228,7 +235,7 @@ fn is_missing(db: &Database, program: Program, d: &Diagnostic) -> bool {
 }
 
 /// The code of syntax errors.
-pub(crate) const SYNTAX: &str = "TP0001";
+pub(crate) const SYNTAX: ErrorCode = ErrorCode::InvalidSyntax;
 
 /// What is wrong up to the end of import time.
 pub(crate) fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {

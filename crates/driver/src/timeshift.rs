@@ -5,7 +5,7 @@ use std::rc::Rc;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 use taipan_annotator::{RootSet, Roots};
-use taipan_base::{Diagnostic, Program as ProgramInput};
+use taipan_base::{Diagnostic, ErrorCode, Program as ProgramInput};
 use taipan_jit::llgraph::{Jit, WithJit};
 use taipan_jit::{Generator, Policy, ResidualCounts, Splits};
 use taipan_llinterp::{LLError, LLInterpreter};
@@ -215,8 +215,15 @@ fn execute(
     ));
     interpreter.hook = Some(jit.clone());
     let result = match interpreter.eval(root, args) {
-        Ok(v) => Ok(to_json(&mut interpreter.heap, v, root.ty().result)
-            .map_err(|e| Failure::from(Diagnostic::error("TP0502", None, e.to_string())))?),
+        Ok(v) => Ok(
+            to_json(&mut interpreter.heap, v, root.ty().result).map_err(|e| {
+                Failure::from(Diagnostic::error(
+                    ErrorCode::UnreadableResult,
+                    None,
+                    e.to_string(),
+                ))
+            })?,
+        ),
         Err(LLError::Raised(e)) => Err(short_name(&e.name).to_owned()),
         Err(e) => {
             let (db, roots) = (hinted.db, hinted.roots());
@@ -225,7 +232,9 @@ fn execute(
                 (None, Some(f), _) | (None, None, LLError::Fault(f)) => {
                     lowlevel_errors::fault(db, roots, &f)
                 }
-                (None, None, e) => Diagnostic::error("TP0502", None, e.to_string()),
+                (None, None, e) => {
+                    Diagnostic::error(ErrorCode::UnreadableResult, None, e.to_string())
+                }
             }
             .into());
         }

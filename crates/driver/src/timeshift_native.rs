@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
-use taipan_base::{Db, Diagnostic};
+use taipan_base::{Db, Diagnostic, ErrorCode};
 use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Positions, SymbolRef, build_image,
 };
@@ -204,9 +204,9 @@ pub(crate) fn native(
                 root,
                 |memory| lowlevel_args(memory, root, &request.args),
                 |memory, result| match result {
-                    Ok(v) => to_json(memory, v, root.ty().result)
-                        .map(Ok)
-                        .map_err(|e| Diagnostic::error("TP0502", None, e.to_string())),
+                    Ok(v) => to_json(memory, v, root.ty().result).map(Ok).map_err(|e| {
+                        Diagnostic::error(ErrorCode::UnreadableResult, None, e.to_string())
+                    }),
                     Err(raised) => Ok(Err(short_name(&raised.class).to_owned())),
                 },
             )

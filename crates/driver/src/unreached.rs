@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::{Roots, arity_problem};
-use taipan_base::{Db, Diagnostic, File, Program, SHIPPED, Severity, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Severity, TextRange};
 use taipan_code::{Code, CodeId, CodeKind, Instr, code, code_spans, file_codes};
 use taipan_flow::{flow_graph, span_at};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
@@ -81,7 +81,7 @@ pub(crate) struct FileKey {
 /// Something that is wrong with a function that may be plain Python.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Finding {
-    code: &'static str,
+    code: ErrorCode,
     at: u32,
     message: String,
     help: Option<String>,
@@ -282,11 +282,11 @@ impl Look<'_> {
         let missing = result.errors.iter().filter_map(|e| {
             let at = e.at?;
             let certain = match (e.code, self.code.instrs.get(at as usize)?) {
-                ("TP0222", Instr::LoadGlobal(n) | Instr::LoadName(n)) => {
+                (ErrorCode::UndefinedName, Instr::LoadGlobal(n) | Instr::LoadName(n)) => {
                     let name = &self.code.names[*n as usize];
                     !is_python_name(name) && self.lacks(self.f.globals, name)
                 }
-                ("TP0223", Instr::LoadAttr(n)) => {
+                (ErrorCode::ConstantRaises, Instr::LoadAttr(n)) => {
                     let name = &self.code.names[*n as usize];
                     (self.loaded_before(at)).is_some_and(|module| self.lacks(module, name))
                 }
@@ -345,7 +345,7 @@ impl Look<'_> {
                 };
                 let problem = callee.and_then(|c| self.arity(c, positional, &keywords));
                 out.extend(problem.map(|(message, help)| Finding {
-                    code: "TP0304",
+                    code: ErrorCode::InvalidArguments,
                     at: op.at,
                     message,
                     help,

@@ -112,20 +112,20 @@ def main(n):
     ]
     .map(said);
     expect![[r#"
-        TP0304: the hints 'concrete' and 'variable' contradict each other
-            without a compiler: TP0304: the hints 'concrete' and 'variable' contradict each other
-        TP0304: the hints 'promote' and 'force_no_const' contradict each other
-            without a compiler: TP0304: the hints 'promote' and 'force_no_const' contradict each other
-        TP0304: hint 'fresh_virtualizable' needs 'access_directly' as well
-            without a compiler: TP0304: hint 'fresh_virtualizable' needs 'access_directly' as well
+        TP0326: the hints 'concrete' and 'variable' contradict each other
+            without a compiler: TP0326: the hints 'concrete' and 'variable' contradict each other
+        TP0326: the hints 'promote' and 'force_no_const' contradict each other
+            without a compiler: TP0326: the hints 'promote' and 'force_no_const' contradict each other
+        TP0326: hint 'fresh_virtualizable' needs 'access_directly' as well
+            without a compiler: TP0326: hint 'fresh_virtualizable' needs 'access_directly' as well
         TP0201: TypeError: f cannot be both elidable and unroll_safe
             without a compiler: TP0201: TypeError: f cannot be both elidable and unroll_safe
         TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
             without a compiler: TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
         TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
             without a compiler: TP0201: TypeError: f cannot be both dont_look_inside and unroll_safe
-        TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
-            without a compiler: TP0304: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
+        TP0326: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
+            without a compiler: TP0326: can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is
         TP0201: AssertionError: the virtualizable frame is no red variable
             without a compiler: TP0201: AssertionError: the virtualizable frame is no red variable
     "#]].assert_eq(&text.concat());

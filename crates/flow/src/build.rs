@@ -1,6 +1,6 @@
 //! From a function object to its graph (RPython: `build_flow`).
 
-use taipan_base::{Db, Program};
+use taipan_base::{Db, ErrorCode, Program};
 use taipan_code::{Code, CodeConst, CodeId, Origin, code};
 use taipan_graph::{Const, FunctionGraph, ObjId};
 use taipan_interp::constants::ConstantSpace;
@@ -63,7 +63,7 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
 
 /// The code of a function whose body cannot be compiled: what is wrong in it is told by
 /// the diagnostics of its file.
-pub const SYNTAX_ERROR: &str = "TP0232";
+pub const SYNTAX_ERROR: ErrorCode = ErrorCode::BrokenFunction;
 
 /// Rejects what is obviously not RPython.
 fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
@@ -75,7 +75,7 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     let tagged = !matches!(tag, None | Some(Const::Bool(false) | Const::None));
     if tagged || doc == Some(true) {
         let text = format!("{} is tagged as not RPython", f.name);
-        let error = FlowError::new("TP0228", text);
+        let error = FlowError::new(ErrorCode::Untranslatable, text);
         // A tag may say why.
         return Err(match tag.and_then(Const::as_str) {
             Some(why) => error.with_help(why),
@@ -84,7 +84,7 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
     }
     if f.get("_extregistry_").is_some() {
         let text = format!("{} is described by an ExtRegistryEntry", f.name);
-        return Err(FlowError::new("TP0228", text).with_help(
+        return Err(FlowError::new(ErrorCode::Untranslatable, text).with_help(
             "call it by its name: among several functions that a variable may hold, its entry is \
              not asked",
         ));
@@ -97,7 +97,7 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
 }
 
 /// Code of the error that an inner function uses variables of its outer one.
-pub(crate) const CLOSURE: &str = "TP0225";
+pub(crate) const CLOSURE: ErrorCode = ErrorCode::Closure;
 
 fn captured(f: &FunctionData, code: &Code) -> Option<FlowError> {
     let names: Vec<String> = (code.cells.iter())

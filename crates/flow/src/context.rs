@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use taipan_base::ErrorCode;
 use taipan_code::{Code, CodeConst, Instr, Pc};
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, VarId};
 use taipan_interp::{Complex, Frame, Step, named_id, step, unwind};
@@ -32,7 +33,7 @@ const STEP_LIMIT: u32 = 1_000_000;
 const IDLE_LIMIT: u32 = 10_000;
 
 /// The code of functions that are not flowed to their end.
-const TOO_BIG: &str = "TP0229";
+const TOO_BIG: ErrorCode = ErrorCode::FunctionTooBig;
 
 /// Builds the graph of a body. What it returns is in SSA form.
 pub(crate) struct FlowContext<'a> {
@@ -271,7 +272,7 @@ impl<'a> FlowContext<'a> {
                 }
                 Step::Yield | Step::Fork(_) => {
                     return Err(FlowError::new(
-                        "TP0220",
+                        ErrorCode::NotRPython,
                         "an instruction that cannot be flowed",
                     ));
                 }
@@ -375,7 +376,10 @@ impl<'a> FlowContext<'a> {
 
     fn returned(&self, v: &Value) -> Result<Operand, FlowError> {
         v.operand().ok_or_else(|| {
-            FlowError::new("TP0220", "returning an unrolling iterator is not RPython")
+            FlowError::new(
+                ErrorCode::NotRPython,
+                "returning an unrolling iterator is not RPython",
+            )
         })
     }
 
@@ -396,7 +400,7 @@ impl<'a> FlowContext<'a> {
         let import_error = Const::Obj(named_id("exceptions.ImportError"));
         match (class.operand(), value.operand()) {
             (Some(Operand::Const(c)), _) if c == import_error => {
-                Err(FlowError::new("TP0227", "this import fails"))
+                Err(FlowError::new(ErrorCode::FailedImport, "this import fails"))
             }
             (Some(class), Some(value)) => {
                 let target = self.space.graph.exceptblock;
@@ -405,7 +409,7 @@ impl<'a> FlowContext<'a> {
                 Ok(())
             }
             _ => Err(FlowError::new(
-                "TP0220",
+                ErrorCode::NotRPython,
                 "raising this value is not RPython",
             )),
         }

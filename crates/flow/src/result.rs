@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{FunctionGraph, ObjId};
 
 use crate::DeadOperation;
@@ -41,7 +42,12 @@ impl FlowResult {
         signature: Signature,
     ) -> Self {
         let graph = graph.map(Arc::new);
-        let missing = || FlowError::new("TP0228", "this is no function written in Python");
+        let missing = || {
+            FlowError::new(
+                ErrorCode::Untranslatable,
+                "this is no function written in Python",
+            )
+        };
         let (graph, recovered) = match (errors.first(), graph) {
             (None, Some(graph)) => (Ok(graph), None),
             (None, None) => (Err(missing()), None),
@@ -80,7 +86,7 @@ pub struct Signature {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowError {
     /// `TP02xx`
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong, on one line.
     pub message: String,
     /// The instruction it is about; none: the function as a whole.
@@ -102,7 +108,7 @@ pub enum Lacks {
 
 impl FlowError {
     /// An error at an instruction yet to be filled in by the space.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         FlowError {
             code,
             message: message.into(),

@@ -1,6 +1,7 @@
 //! Simplification of flow graphs right after they are built
 //! (RPython: `simplify_graph` of `rpython/translator/simplify.py`).
 
+use taipan_base::ErrorCode;
 use taipan_graph::{
     BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, ObjId,
     Substitution, VarId, constfold_exitswitch, eliminate_empty_blocks, entry_map, join_blocks,
@@ -192,8 +193,11 @@ fn transform_ovfcheck(world: World<'_>, graph: &mut FunctionGraph) -> Result<(),
 }
 
 fn ovf_error(at: u32, what: &str) -> FlowError {
-    let mut e = FlowError::new("TP0230", format!("ovfcheck() of {what} is not RPython"))
-        .with_help("ovfcheck() takes one arithmetic operation, as in ovfcheck(x + y)");
+    let mut e = FlowError::new(
+        ErrorCode::InvalidOvfcheck,
+        format!("ovfcheck() of {what} is not RPython"),
+    )
+    .with_help("ovfcheck() takes one arithmetic operation, as in ovfcheck(x + y)");
     e.at = Some(at);
     e
 }

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use taipan_base::ErrorCode;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
 use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
@@ -81,12 +82,12 @@ pub(crate) struct FlowSpace<'a> {
 
 type Raised = Unwind<Value, Stop>;
 
-fn error<T>(code: &'static str, message: impl Into<String>) -> Result<T, Raised> {
+fn error<T>(code: ErrorCode, message: impl Into<String>) -> Result<T, Raised> {
     Err(Unwind::Stop(Stop::Error(FlowError::new(code, message))))
 }
 
 fn not_rpython<T>(what: &str) -> Result<T, Raised> {
-    let mut e = FlowError::new("TP0220", format!("{what} is not RPython"));
+    let mut e = FlowError::new(ErrorCode::NotRPython, format!("{what} is not RPython"));
     e.help = remedy(what).map(str::to_owned);
     Err(Unwind::Stop(Stop::Error(e)))
 }
@@ -184,7 +185,7 @@ impl FlowSpace<'_> {
                         of_what.trim_matches(['<', '>'])
                     );
                     let lacks = Lacks::Attribute(*of, name.as_ref().into());
-                    let error = FlowError::new("TP0223", text).with_lacking(lacks);
+                    let error = FlowError::new(ErrorCode::ConstantRaises, text).with_lacking(lacks);
                     return Err(Unwind::Stop(Stop::Error(error)));
                 }
                 let args: Vec<_> = args.iter().map(|c| self.describe(c)).collect();
@@ -193,7 +194,7 @@ impl FlowSpace<'_> {
                 if !message.is_empty() {
                     text += &format!(": {message}");
                 }
-                error("TP0223", text)
+                error(ErrorCode::ConstantRaises, text)
             }
         }
     }
@@ -336,7 +337,7 @@ impl FlowSpace<'_> {
                     _ => not_rpython("an import of a name that is not constant"),
                 }),
                 FlowFunction::Locals => Some(error(
-                    "TP0220",
+                    ErrorCode::NotRPython,
                     "a function that calls locals() is not RPython",
                 )),
                 FlowFunction::Print => Some(self.print_function(args, None)),
@@ -407,7 +408,10 @@ impl FlowSpace<'_> {
         };
         match function {
             Some(f) => self.simple_call(Value::Const(f), args),
-            None => error("TP0227", format!("{name} of {module} is missing")),
+            None => error(
+                ErrorCode::FailedImport,
+                format!("{name} of {module} is missing"),
+            ),
         }
     }
 
@@ -454,7 +458,7 @@ impl FlowSpace<'_> {
             let alone = self.eval(HlOp::Is, &[second.clone(), none])?;
             if !self.guess_bool(&alone)? {
                 return error(
-                    "TP0220",
+                    ErrorCode::NotRPython,
                     "an instance that is raised cannot have a separate value",
                 );
             }
@@ -494,7 +498,7 @@ impl FlowSpace<'_> {
                             name.trim_matches(['<', '>'])
                                 .trim_start_matches("class exceptions.")
                         );
-                        let error = FlowError::new("TP0226", text).with_help(
+                        let error = FlowError::new(ErrorCode::InvalidExcept, text).with_help(
                             "it ends the program: test for it, or raise another exception",
                         );
                         return Err(Unwind::Stop(Stop::Error(error)));
@@ -507,7 +511,7 @@ impl FlowSpace<'_> {
             other => {
                 let text = self.describe(other);
                 error(
-                    "TP0226",
+                    ErrorCode::InvalidExcept,
                     format!("{text} in an except clause is no exception class"),
                 )
             }
@@ -521,7 +525,7 @@ impl FlowSpace<'_> {
             Some(Err(e)) => self.import_error(e),
             None => {
                 let text = format!("there is no module `{name}`");
-                self.import_error(FlowError::new("TP0227", text))
+                self.import_error(FlowError::new(ErrorCode::FailedImport, text))
             }
         }
     }
@@ -639,7 +643,7 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn dict_add(&mut self, _: &Value, _: Value, _: Value) -> Answer<Self, ()> {
-        let e = FlowError::new("TP0220", "a dict comprehension is not RPython")
+        let e = FlowError::new(ErrorCode::NotRPython, "a dict comprehension is not RPython")
             .with_help("fill a dict in a loop");
         Err(Unwind::Stop(Stop::Error(e)))
     }
@@ -662,13 +666,18 @@ impl ObjectSpace for FlowSpace<'_> {
 
     fn unbound_local(&mut self, name: &str) -> Raised {
         let message = format!("variable `{name}` may have no value here");
-        let error = FlowError::new("TP0224", message)
+        let error = FlowError::new(ErrorCode::MaybeUnassigned, message)
             .with_help("assign to it on every way that leads here");
         Unwind::Stop(Stop::Error(error))
     }
 
     fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
-        let undefined = || FlowError::new("TP0222", format!("name `{name}` is not defined"));
+        let undefined = || {
+            FlowError::new(
+                ErrorCode::UndefinedName,
+                format!("name `{name}` is not defined"),
+            )
+        };
         let Some(Const::Obj(globals)) = frame.globals.as_const() else {
             return Err(Unwind::Stop(Stop::Error(undefined())));
         };
@@ -686,7 +695,7 @@ impl ObjectSpace for FlowSpace<'_> {
     fn store_global(&mut self, _: &Frame<Value>, name: &str, _: Value) -> Answer<Self, ()> {
         Err(Unwind::Stop(Stop::Error(
             FlowError::new(
-                "TP0221",
+                ErrorCode::GlobalChanged,
                 format!("the global variable `{name}` is modified"),
             )
             .with_help(
@@ -696,7 +705,10 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn delete_global(&mut self, _: &Frame<Value>, name: &str) -> Answer<Self, ()> {
-        error("TP0221", format!("the global variable `{name}` is deleted"))
+        error(
+            ErrorCode::GlobalChanged,
+            format!("the global variable `{name}` is deleted"),
+        )
     }
 
     fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
@@ -721,7 +733,7 @@ impl ObjectSpace for FlowSpace<'_> {
             // Of a function that has inner ones which use its variables: that is told.
             Value::Cell(None) if self.leaks => captured(),
             _ => error(
-                "TP0224",
+                ErrorCode::MaybeUnassigned,
                 format!("variable `{name}` of the outer function has no value"),
             ),
         }
@@ -824,7 +836,10 @@ impl ObjectSpace for FlowSpace<'_> {
     fn raise(&mut self, operands: &[Value]) -> Raised {
         let none = Value::Const(Const::None);
         let Some(first) = operands.first() else {
-            return Unwind::Stop(Stop::Error(FlowError::new("TP0220", "nothing to raise")));
+            return Unwind::Stop(Stop::Error(FlowError::new(
+                ErrorCode::NotRPython,
+                "nothing to raise",
+            )));
         };
         match self.exc_from_raise(first, operands.get(1).unwrap_or(&none)) {
             Ok((class, value)) => Unwind::raised(class, value),
@@ -834,7 +849,10 @@ impl ObjectSpace for FlowSpace<'_> {
 
     fn exc_match(&mut self, etype: &Value, class: &Value) -> Answer<Self> {
         let Some(class) = class.as_const().cloned() else {
-            return error("TP0226", "an except clause needs a constant class");
+            return error(
+                ErrorCode::InvalidExcept,
+                "an except clause needs a constant class",
+            );
         };
         let matches = self.matches(etype, &class)?;
         Ok(Value::Const(Const::Bool(matches)))
@@ -880,7 +898,10 @@ impl ObjectSpace for FlowSpace<'_> {
                 &[module.clone(), Value::Const(Const::str(name))],
             );
         }
-        let mut error = FlowError::new("TP0227", format!("cannot import name `{name}`"));
+        let mut error = FlowError::new(
+            ErrorCode::FailedImport,
+            format!("cannot import name `{name}`"),
+        );
         if let Some(Const::Obj(id)) = module.as_const() {
             if let Some(c) = self.world.global(*id, name) {
                 return Ok(self.constant(c));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Program};
+use taipan_base::{Db, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::constants::{Computed, ConstantSpace, Raised, class_has};
 use taipan_interp::{
@@ -74,7 +74,7 @@ impl<'db> World<'db> {
         Some(match found {
             Ok(id) => Ok(*id),
             Err(d) => {
-                let mut e = FlowError::new("TP0227", d.message.clone());
+                let mut e = FlowError::new(ErrorCode::FailedImport, d.message.clone());
                 e.help = d.help.clone();
                 Err(e)
             }

@@ -4,7 +4,7 @@
 //! from the syntax tree there, and which of two operands it is from annotations.
 
 use taipan_annotator::{SomeKind, SomeValue};
-use taipan_base::{Db, Diagnostic, File, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Span, TextRange};
 use taipan_driver::{Database, Timings, check};
 use taipan_language::KnownFunction;
 use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
@@ -93,20 +93,20 @@ struct Fixer<'a> {
 }
 
 impl Fixer<'_> {
-    fn find(&mut self, code: &str) {
+    fn find(&mut self, code: ErrorCode) {
         match code {
-            "TP0220" => self.power(),
-            "TP0222" => self.import_name(),
-            "TP0301" => self.narrow(),
-            "TP0303" => {
+            ErrorCode::NotRPython => self.power(),
+            ErrorCode::UndefinedName => self.import_name(),
+            ErrorCode::NoSuchAttribute => self.narrow(),
+            ErrorCode::ReplacedOperation | ErrorCode::InvalidBuiltinArgument => {
                 self.replace_builtin();
-                self.decode();
-                self.not_none();
             }
-            "TP0307" => self.add_to_attrs(),
-            "TP0308" => self.signedness(),
-            "TP0309" => self.not_negative(),
-            "TP0316" => self.return_zero(),
+            ErrorCode::MixedStrings => self.decode(),
+            ErrorCode::InvalidWeakref => self.not_none(),
+            ErrorCode::InvalidAttributeUse => self.add_to_attrs(),
+            ErrorCode::MixedSignedness => self.signedness(),
+            ErrorCode::MaybeNegative => self.not_negative(),
+            ErrorCode::EntryPointResult => self.return_zero(),
             _ => {}
         }
     }

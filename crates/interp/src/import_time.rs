@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::{Db, Diagnostic, File, Program, SHIPPED, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
@@ -235,7 +235,7 @@ fn unreadable(db: &dyn Db, file: File) -> Option<Diagnostic> {
         FileState::Directory => format!("{path} is a directory"),
         FileState::Unreadable(why) => format!("{path} cannot be read: {why}"),
     };
-    Some(Diagnostic::error("TP0204", None, message))
+    Some(Diagnostic::error(ErrorCode::UnreadableFile, None, message))
 }
 
 fn load_target(it: &mut Interp, name: &str, file: File) -> R<Ref> {
@@ -281,14 +281,18 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>
         Some(v) => {
             let what = it.heap.type_name(&v);
             let message = format!("the entry point must be a function, not {what}");
-            Err(Box::new(Diagnostic::error("TP0211", None, message)))
+            Err(Box::new(Diagnostic::error(
+                ErrorCode::EntryPointNoFunction,
+                None,
+                message,
+            )))
         }
         None => Err(Box::new(no_entry_point())),
     }
 }
 
 pub(crate) fn no_entry_point() -> Diagnostic {
-    Diagnostic::error("TP0210", None, "the program has no entry point").with_help(
+    Diagnostic::error(ErrorCode::NoEntryPoint, None, "the program has no entry point").with_help(
         "define `target(driver, args)` that returns the entry point, or `entry_point(argv)`, or `main(argv)`",
     )
 }
@@ -601,18 +605,18 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
         Unwind::Stop(fatal) => {
             let (code, message, help) = match fatal {
                 Fatal::StepLimit => (
-                    "TP0202",
+                    ErrorCode::ImportTimeEndless,
                     "import time does not end: the step limit was reached",
                     "raise the limit with --step-limit if the program needs it",
                 ),
                 Fatal::HeapLimit => (
-                    "TP0203",
+                    ErrorCode::ImportTimeMemory,
                     "import time makes too many objects",
                     "make large tables smaller, or at run time",
                 ),
                 // Nobody sees these: import time knows all its objects, and the run is followed by one that knows more.
                 Fatal::Collection | Fatal::Untold => (
-                    "TP0201",
+                    ErrorCode::ImportTimeException,
                     "what gc.collect() finds is not known yet",
                     "import again",
                 ),
@@ -644,7 +648,7 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
         "" => class,
         text => format!("{class}: {text}"),
     };
-    let mut d = with_traceback(it, "TP0201", message, &frames);
+    let mut d = with_traceback(it, ErrorCode::ImportTimeException, message, &frames);
     if let Value::Ref(r) = v
         && let Kind::Exception(e) = it.heap.kind(*r)
     {
@@ -692,7 +696,7 @@ pub(crate) fn text_of_exception(it: &Interp, r: Ref) -> String {
 
 fn with_traceback(
     it: &Interp,
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     frames: &[TracebackEntry],
 ) -> Diagnostic {

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_base::{Db, Diagnostic, Program};
+use taipan_base::{Db, Diagnostic, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::MemoCall;
@@ -186,7 +186,7 @@ fn scope(db: &dyn Db, key: MemoCall) -> String {
 
 fn lost() -> Box<Diagnostic> {
     Box::new(Diagnostic::error(
-        "TP0212",
+        ErrorCode::UnknownAtImportTime,
         None,
         "the function or an argument is not in the image",
     ))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, File, FileContents, Program, did_you_mean};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean};
 use taipan_graph::{Const, ObjId};
 
 use crate::import_time::{Image, no_entry_point};
@@ -292,12 +292,17 @@ fn cycle(db: &dyn Db, key: MemoCall) -> Box<Diagnostic> {
     };
     let message =
         format!("{name} needs objects that another call makes, which needs those of this one");
-    Box::new(Diagnostic::error("TP0212", None, message))
+    Box::new(Diagnostic::error(
+        ErrorCode::UnknownAtImportTime,
+        None,
+        message,
+    ))
 }
 
 /// The function that a dotted name in the target module stands for: `f`, `C.method`.
 pub fn named_function(db: &dyn Db, program: Program, name: &str) -> Result<ObjId, Box<Diagnostic>> {
-    let problem = |message: String| Box::new(Diagnostic::error("TP0213", None, message));
+    let problem =
+        |message: String| Box::new(Diagnostic::error(ErrorCode::NoSuchFunction, None, message));
     let Some(mut at) = *target_module(db, program) else {
         let first = image_diagnostics(db, program).first().cloned();
         return Err(first.map_or_else(|| problem("there is no module".into()), Box::new));

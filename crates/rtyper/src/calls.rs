@@ -8,6 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use taipan_annotator::{
     ArgSource, CallInfo, DirectCall, Family, IndirectCall, Instantiate, MemoCall, Spec, Target,
 };
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_language::Exc;
@@ -212,7 +213,7 @@ pub(crate) fn target_syms(rt: &RTyper<'_>, targets: &[Target]) -> Typed<Arc<[Fun
                 _ => "a function".into(),
             };
             return Err(TyperError::with_code(
-                "TP0413",
+                ErrorCode::IncompatibleFunctions,
                 format!(
                     "several classes share the function {name}(), and what it is specialised by \
                      differs among them: one call cannot choose"

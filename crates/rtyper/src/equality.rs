@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use taipan_annotator::{Class, Site, SiteId, SomeKind, SomeValue};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId};
 use taipan_interp::ObjData;
 
@@ -38,7 +39,10 @@ pub(crate) fn check(rt: &RTyper<'_>, op: HlOp, args: &[SomeValue]) -> Typed<()> 
             let message = format!(
                 "RPython compares instances by identity: {name}.{method} is for Python alone"
             );
-            return Err(TyperError::with_code("TP0402", message));
+            return Err(TyperError::with_code(
+                ErrorCode::MissingRTypeOperation,
+                message,
+            ));
         }
     }
     Ok(())
@@ -62,7 +66,10 @@ pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
             let name = rt.class_name(class);
             let message =
                 format!("str() of an instance calls nothing: {name}.{method} is for Python alone");
-            Err(TyperError::with_code("TP0402", message))
+            Err(TyperError::with_code(
+                ErrorCode::MissingRTypeOperation,
+                message,
+            ))
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use taipan_base::{Diagnostic, Span};
+use taipan_base::{Diagnostic, ErrorCode, Span};
 
 /// Why an operation or a value cannot be given a low-level form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TyperError {
     /// `TP04xx`.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong, on one line.
     pub message: String,
     /// What to write instead.
@@ -20,7 +20,7 @@ pub struct TyperError {
 impl TyperError {
     /// The construct is not supported, or not RPython: `TP0401`.
     pub fn new(message: impl Into<String>) -> TyperError {
-        TyperError::with_code("TP0401", message)
+        TyperError::with_code(ErrorCode::NotSupportedByRTyper, message)
     }
 
     /// There is no such operation on values of this kind: `TP0402`. The operation as it is
@@ -31,16 +31,19 @@ impl TyperError {
 
     /// There is no such operation on values of this kind: `TP0402`.
     pub fn not_rpython(what: impl fmt::Display) -> TyperError {
-        TyperError::with_code("TP0402", format!("{what} is not RPython"))
+        TyperError::with_code(
+            ErrorCode::MissingRTypeOperation,
+            format!("{what} is not RPython"),
+        )
     }
 
     /// Two stages disagree; a bug of the compiler and not of the program: `TP0499`.
     pub fn internal(message: impl Into<String>) -> TyperError {
-        TyperError::with_code("TP0499", message)
+        TyperError::with_code(ErrorCode::StagesDisagree, message)
     }
 
     /// With a code of its own.
-    pub fn with_code(code: &'static str, message: impl Into<String>) -> TyperError {
+    pub fn with_code(code: ErrorCode, message: impl Into<String>) -> TyperError {
         TyperError {
             code,
             message: message.into(),

@@ -1,6 +1,7 @@
 //! One high-level operation while it is being typed (RPython: `HighLevelOp`).
 
 use taipan_annotator::{CallInfo, SomeKind, SomeValue};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_language::Exc;
 use taipan_lltype::{LLConst, LLOp, LLOperand, LLType, VoidConst};
@@ -76,7 +77,7 @@ impl<'a> Hop<'a> {
             ArgValue::Const(c) => self.inputconst(to, c),
             ArgValue::Interior(v) if let Repr::InteriorPtr(r) = to => Ok(r.make_box(self.llops, v)),
             ArgValue::Interior(_) => Err(TyperError::with_code(
-                "TP0414",
+                ErrorCode::InteriorAsValue,
                 "a part of a structure is used as a value of its own",
             )),
             ArgValue::Low(v) => match &self.args_s[i].const_ {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 use taipan_lltype::StructBody;
@@ -130,7 +131,10 @@ pub(crate) fn check(rt: &RTyper<'_>, class: ObjId) -> Typed<()> {
 }
 
 fn conflict<T>(message: String) -> Typed<T> {
-    Err(TyperError::with_code("TP0312", message))
+    Err(TyperError::with_code(
+        ErrorCode::InvalidClassLayout,
+        message,
+    ))
 }
 
 /// The fields that a class itself has and that neither it nor a base calls immutable.

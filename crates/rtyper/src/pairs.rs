@@ -5,6 +5,7 @@
 //! the tables here ask them in order, so that special pairs stand before general
 //! ones (`None` against anything).
 
+use taipan_base::ErrorCode;
 use taipan_graph::HlOp;
 use taipan_lltype::{BOOL, LLOperand, PlainOp};
 
@@ -66,7 +67,7 @@ pub(crate) fn convert_from_to(
         }
     }
     Err(TyperError::with_code(
-        "TP0404",
+        ErrorCode::NoConversion,
         format!(
             "{} cannot be used as {}",
             from.methods().describe(),

@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, IntKind};
 use taipan_interp::Builtin;
 use taipan_lltype::{FuncSym, LLConst, LLType};
@@ -136,7 +137,7 @@ pub trait ReprMethods: Debug {
         let _ = rt;
         let what = self.describe();
         Err(TyperError::with_code(
-            "TP0402",
+            ErrorCode::MissingRTypeOperation,
             format!("{what} cannot be the key of a dict: it has no hash"),
         ))
     }

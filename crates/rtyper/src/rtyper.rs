@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use taipan_annotator::{
     Class, ClassAttributes, HelperKey, Roots, SiteId, SomeKind, SomeValue, Target,
 };
-use taipan_base::{Db, Program};
+use taipan_base::{Db, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, Name, Names, ObjData, Object, module_named};
 use taipan_language::Exc;
@@ -27,7 +27,7 @@ use crate::statics::VtableLevels;
 use crate::{Repr, Typed, TyperError, containers, exceptions, reprs};
 
 /// The code of a type that would be a part of itself.
-pub(crate) const INFINITE: &str = "TP0410";
+pub(crate) const INFINITE: ErrorCode = ErrorCode::InfiniteType;
 
 /// Whose functions are typed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

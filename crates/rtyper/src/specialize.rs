@@ -17,7 +17,7 @@ use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{FunctionAnnotation, HelperKey, SomeKind, SomeValue, Spec};
-use taipan_base::{Db, Diagnostic, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, Span};
 use taipan_code::Origin;
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, ObjId,
@@ -74,7 +74,7 @@ pub(crate) fn helper_graph(db: &dyn Db, key: HelperKey) -> Result<LLGraph, Diagn
     if !annotation.reached[annotation.graph.startblock.index()] {
         let name = key.name(db);
         return Err(Diagnostic::error(
-            "TP0499",
+            ErrorCode::StagesDisagree,
             None,
             format!("there is no prelude helper {name}"),
         ));

@@ -131,7 +131,7 @@ pub(crate) fn convert(snapshot: &Snapshot, d: &Diagnostic) -> lsp_types::Diagnos
             Severity::Error => DiagnosticSeverity::ERROR,
             Severity::Warning => DiagnosticSeverity::WARNING,
         }),
-        code: Some(NumberOrString::String(d.code.to_owned())),
+        code: Some(NumberOrString::String(d.code.to_string())),
         source: Some("taipan".to_owned()),
         message,
         related_information: (!related.is_empty()).then_some(related),

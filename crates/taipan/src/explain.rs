@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use taipan_base::did_you_mean;
-use taipan_codes::{Explanation, Piece, all, explanation};
+use taipan_codes::{ErrorCode, Explanation, Piece, all};
 
 use crate::args::ExplainArgs;
 use crate::output::{put, tell};
@@ -14,10 +14,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> i32 {
         return put(&all().iter().map(line).collect::<String>());
     };
     let code = given.to_uppercase();
-    match explanation(&code) {
-        Some(e) => put(&text(e)),
+    match ErrorCode::named(&code) {
+        Some(code) => put(&text(code.explanation())),
         None => {
-            let help = did_you_mean(&code, all().iter().map(|e| e.code))
+            let help = did_you_mean(&code, ErrorCode::ALL.iter().map(|c| c.as_str()))
                 .unwrap_or_else(|| "`taipan explain` lists all codes".to_owned());
             tell(&format!("taipan: there is no code {given}; {help}\n"));
             2

@@ -88,7 +88,11 @@ fn examples_do_what_is_said_of_them() {
     let mut wrong = String::new();
     for e in all() {
         for x in e.examples() {
-            let expected = if x.is_wrong { vec![e.code] } else { vec![] };
+            let expected = if x.is_wrong {
+                vec![e.code.as_str()]
+            } else {
+                vec![]
+            };
             if x.command.is_some() || x.language != "python" {
                 let got = codes_alone(x);
                 if got != expected {

@@ -788,7 +788,7 @@ def entry_point(argv):
             main.py:28 TP0304 add() takes exactly 1 argument (2 given)
                 the first parameter of a method is the instance: `def add(self, amount)`
             main.py:29 TP0312 class Names derives from the builtin type `dict`, so RPython has no instances of it
-            main.py:31 TP0303 the second argument of `isinstance()` is an int, not a class
+            main.py:31 TP0318 the second argument of `isinstance()` is an int, not a class
         "#]],
     );
 }

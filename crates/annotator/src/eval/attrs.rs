@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use taipan_base::did_you_mean;
+use taipan_base::{ErrorCode, did_you_mean};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 
@@ -19,7 +19,10 @@ use crate::{ArgSource, Desc};
 impl Cx<'_> {
     pub(super) fn getattr_op(&mut self, x: &Val, name: &Val) -> Known<Val> {
         let Some(name) = name.const_str().map(Arc::<str>::from) else {
-            return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
+            return Ok(self.problem(
+                ErrorCode::ConstantNeeded,
+                "the name of an attribute must be a constant",
+            ));
         };
         if let Some(class) = x.atoms.iter().find_map(|a| match a {
             Atom::Instance(Some(c)) => Some(*c),
@@ -60,10 +63,16 @@ impl Cx<'_> {
         let all = there.iter().all(|t| *t);
         if accessor == "__getter__" {
             if !all {
-                self.problem("TP0307", format!("property {name} cannot be read"));
+                self.problem(
+                    ErrorCode::InvalidAttributeUse,
+                    format!("property {name} cannot be read"),
+                );
             }
         } else if there.iter().all(|t| !t) {
-            self.problem("TP0307", format!("property {name} cannot be assigned"));
+            self.problem(
+                ErrorCode::InvalidAttributeUse,
+                format!("property {name} cannot be assigned"),
+            );
         }
         Ok(all)
     }
@@ -84,7 +93,10 @@ impl Cx<'_> {
                 Some(c) => self.instance_getattr(c, name),
                 None => {
                     let what = self.facts.describe_atom(atom);
-                    Ok(self.problem("TP0301", format!("{what} has no attribute `{name}`")))
+                    Ok(self.problem(
+                        ErrorCode::NoSuchAttribute,
+                        format!("{what} has no attribute `{name}`"),
+                    ))
                 }
             };
         }
@@ -108,11 +120,14 @@ impl Cx<'_> {
                         return Ok(sum);
                     }
                     let what = self.facts.describe_atom(atom);
-                    return Ok(self.problem("TP0301", format!("{what} has no attribute `{name}`")));
+                    return Ok(self.problem(
+                        ErrorCode::NoSuchAttribute,
+                        format!("{what} has no attribute `{name}`"),
+                    ));
                 }
                 if is_several_functions(&sum) {
                     return Ok(self.problem_help(
-                        "TP0302",
+                        ErrorCode::NotCallable,
                         format!("method {name} is another function in one frozen instance than in another"),
                         Some("give both the same method, or store the functions as attributes"),
                     ));
@@ -140,7 +155,7 @@ impl Cx<'_> {
                 let what = self.facts.describe_atom(atom);
                 let meant = did_you_mean(name, methods(atom).iter().copied());
                 let message = format!("{what} has no attribute `{name}`");
-                Ok(self.problem_help("TP0301", message, meant.as_deref()))
+                Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, meant.as_deref()))
             }
         }
     }
@@ -303,7 +318,7 @@ impl Cx<'_> {
         };
         let what = facts.describe_atom(&Atom::Instance(Some(class)));
         let message = format!("{what} has no attribute `{name}`");
-        Ok(self.problem_help("TP0301", message, help))
+        Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
     }
 
     /// An attribute that `_immutable_fields_` of a subclass lists belongs there and
@@ -319,7 +334,7 @@ impl Cx<'_> {
                     .class(class)?
                     .map_or("object".into(), |i| i.name.clone());
                 self.problem_help(
-                    "TP0307",
+                    ErrorCode::InvalidAttributeUse,
                     format!(
                         "attribute {name} belongs to class {base} because it is used on one, but its \
                          subclass {} lists it in _immutable_fields_",
@@ -386,13 +401,13 @@ impl Cx<'_> {
         };
         if builtin {
             return Ok(self.problem_help(
-                "TP0307",
+                ErrorCode::InvalidAttributeUse,
                 format!("instances of {class} have no attribute `{name}`"),
                 Some("use a subclass that has it"),
             ));
         }
         Ok(self.problem(
-            "TP0307",
+            ErrorCode::InvalidAttributeUse,
             format!(
                 "class {class} restricts its attributes (_attrs_ or __slots__), and {name} is not among them"
             ),
@@ -457,7 +472,10 @@ impl Cx<'_> {
 
     pub(super) fn setattr_op(&mut self, x: &Val, name: &Val, value: &Val) -> Known<Val> {
         let Some(name) = name.const_str().map(Arc::<str>::from) else {
-            return Ok(self.problem("TP0307", "the name of an attribute must be a constant"));
+            return Ok(self.problem(
+                ErrorCode::ConstantNeeded,
+                "the name of an attribute must be a constant",
+            ));
         };
         for a in &x.atoms {
             match self.as_instance_class(a) {
@@ -479,7 +497,7 @@ impl Cx<'_> {
                     _ => {
                         let what = self.facts.describe_atom(a);
                         self.problem(
-                            "TP0307",
+                            ErrorCode::InvalidAttributeUse,
                             format!("cannot assign attribute {name} of {what}"),
                         );
                     }

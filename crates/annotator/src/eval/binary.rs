@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
@@ -147,7 +148,13 @@ impl Cx<'_> {
             _ => {
                 let (s, t) = (self.facts.describe_atom(a), self.facts.describe_atom(b));
                 let message = format!("{} of {s} and {t} is not RPython", plain.spelt());
-                self.problem_help("TP0303", message, of_operation(plain, a, b))
+                let code = match (a, b) {
+                    (Atom::Str { .. }, Atom::Uni { .. }) | (Atom::Uni { .. }, Atom::Str { .. }) => {
+                        ErrorCode::MixedStrings
+                    }
+                    _ => ErrorCode::UnsupportedOperands,
+                };
+                self.problem_help(code, message, of_operation(plain, a, b))
             }
         })
     }
@@ -173,7 +180,7 @@ impl Cx<'_> {
             | FloorDivOvf | ModOvf => {
                 if both.kind().is_none() {
                     return self.problem_help(
-                        "TP0308",
+                        ErrorCode::MixedSignedness,
                         "these integers may be of different signedness",
                         Some("convert one of them with r_uint() or intmask()"),
                     );
@@ -181,7 +188,7 @@ impl Cx<'_> {
                 Val::int_like(kind, nonneg, both)
             }
             Pow => self.problem_help(
-                "TP0303",
+                ErrorCode::ReplacedOperation,
                 "pow() of integers is not RPython: its result fits a machine word seldom",
                 Some("raise a float() to a power, or multiply with ovfcheck()"),
             ),
@@ -193,7 +200,7 @@ impl Cx<'_> {
             DivMod => Val::tuple(vec![Val::int(kind, nonneg), Val::int(kind, nonneg)]),
             Cmp => Val::signed(),
             _ => self.problem(
-                "TP0303",
+                ErrorCode::UnsupportedOperands,
                 format!("{} of integers is not RPython", op.spelt()),
             ),
         }
@@ -202,9 +209,10 @@ impl Cx<'_> {
     /// `string % values`
     fn format(&mut self, x: &Val, a: &Atom, items: &[Val]) -> Val {
         if x.const_.is_none() {
-            return self.problem(
-                "TP0303",
+            return self.problem_help(
+                ErrorCode::ConstantNeeded,
                 "string formatting needs a constant string on the left of %",
+                Some("write the text out in front of the `%`"),
             );
         }
         let (unicode, mut no_nul) = match a {
@@ -230,7 +238,7 @@ impl Cx<'_> {
 
     fn mixed_format(&mut self) -> Val {
         self.problem_help(
-            "TP0303",
+            ErrorCode::MixedStrings,
             "string formatting mixes byte strings and unicode strings",
             Some("decode or encode one of them first"),
         )
@@ -241,7 +249,10 @@ impl Cx<'_> {
             match a {
                 Atom::List(site) => {
                     if index.ints().is_none() {
-                        self.problem("TP0303", "a list index must be an integer");
+                        self.problem(
+                            ErrorCode::UnsupportedOperands,
+                            "a list index must be an integer",
+                        );
                     }
                     self.mutate(*site);
                     self.write(SlotKey::Item(*site), value.clone());
@@ -254,7 +265,10 @@ impl Cx<'_> {
                 Atom::BuiltinMethod { of, .. } if of.single() == Some(&Atom::Address) => {}
                 other => {
                     let what = self.facts.describe_atom(other);
-                    self.problem("TP0303", format!("cannot assign items of {what}"));
+                    self.problem(
+                        ErrorCode::UnsupportedOperands,
+                        format!("cannot assign items of {what}"),
+                    );
                 }
             }
         }
@@ -263,7 +277,7 @@ impl Cx<'_> {
 
     pub(super) fn stepped_slice(&mut self) -> Val {
         self.problem_help(
-            "TP0303",
+            ErrorCode::SliceWithStep,
             "a slice with a step is not RPython",
             Some("write a loop over `range(start, stop, step)`"),
         )
@@ -277,7 +291,7 @@ impl Cx<'_> {
                 && !(end == "stop" && v.const_i64() == Some(-1))
             {
                 self.problem_help(
-                    "TP0309",
+                    ErrorCode::MaybeNegative,
                     format!("{what}: the {end} may be negative"),
                     Some(match v.const_i64() {
                         // No assert makes a negative constant another one.
@@ -303,7 +317,10 @@ impl Cx<'_> {
                     };
                     match (end(start, 0), end(stop, n)) {
                         (Some(i), Some(j)) => Val::tuple(items[i.min(j)..j].to_vec()),
-                        _ => self.problem("TP0303", "slices of tuples need constant bounds"),
+                        _ => self.problem(
+                            ErrorCode::ConstantNeeded,
+                            "slices of tuples need constant bounds",
+                        ),
                     }
                 }
                 Atom::List(site) => {
@@ -324,7 +341,10 @@ impl Cx<'_> {
                 }
                 other => {
                     let what = self.facts.describe_atom(other);
-                    self.problem("TP0303", format!("cannot take a slice of {what}"))
+                    self.problem(
+                        ErrorCode::UnsupportedOperands,
+                        format!("cannot take a slice of {what}"),
+                    )
                 }
             };
             result = self.join(&result, &r);
@@ -336,7 +356,10 @@ impl Cx<'_> {
         for a in &x.atoms {
             let Atom::List(site) = a else {
                 let what = self.facts.describe_atom(a);
-                return self.problem("TP0303", format!("cannot assign a slice of {what}"));
+                return self.problem(
+                    ErrorCode::UnsupportedOperands,
+                    format!("cannot assign a slice of {what}"),
+                );
             };
             self.check_slice(start, stop, "slicing");
             match items.single() {
@@ -345,7 +368,12 @@ impl Cx<'_> {
                     self.agree(*site, other);
                     self.resize(*site);
                 }
-                _ => return self.problem("TP0303", "only a list can be assigned to a slice"),
+                _ => {
+                    return self.problem(
+                        ErrorCode::UnsupportedOperands,
+                        "only a list can be assigned to a slice",
+                    );
+                }
             }
         }
         Val::none()
@@ -355,7 +383,10 @@ impl Cx<'_> {
         for a in &x.atoms {
             let Atom::List(site) = a else {
                 let what = self.facts.describe_atom(a);
-                return self.problem("TP0303", format!("cannot delete a slice of {what}"));
+                return self.problem(
+                    ErrorCode::UnsupportedOperands,
+                    format!("cannot delete a slice of {what}"),
+                );
             };
             self.check_slice(start, stop, "slicing");
             self.resize(*site);
@@ -483,15 +514,18 @@ impl Cx<'_> {
                         }
                     }
                 } else {
-                    self.problem("TP0303", format!("{} of tuples is not RPython", op.spelt()));
+                    self.problem(
+                        ErrorCode::UnsupportedOperands,
+                        format!("{} of tuples is not RPython", op.spelt()),
+                    );
                 }
             }
             (Atom::Dict(_), Atom::Dict(_)) if op == HlOp::Ne => {
-                self.problem("TP0303", "!= of dicts is not RPython");
+                self.problem(ErrorCode::UnsupportedOperands, "!= of dicts is not RPython");
             }
             (Atom::Str { .. }, Atom::Uni { .. }) | (Atom::Uni { .. }, Atom::Str { .. }) => {
                 self.problem_help(
-                    "TP0303",
+                    ErrorCode::MixedStrings,
                     "comparing a byte string with a unicode string is not RPython",
                     Some("decode or encode one of them first"),
                 );
@@ -531,7 +565,7 @@ impl Cx<'_> {
                     }
                 }
                 Atom::Int(_) | Atom::Float => {
-                    self.problem("TP0303", "a number is not iterable");
+                    self.problem(ErrorCode::UnsupportedOperands, "a number is not iterable");
                 }
                 Atom::Tuple(items) => {
                     self.join_all(items.iter());

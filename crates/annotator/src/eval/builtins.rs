@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, IntKind};
 use taipan_interp::constants::{float_of, has_attribute, int_of};
 use taipan_interp::{Builtin, ObjData};
@@ -40,7 +41,7 @@ impl Cx<'_> {
                     Some(t) => lowlevel::lltype_to_annotation(t),
                     None => {
                         let message = format!("{} needs a result type first", f.name());
-                        self.problem("TP0303", message)
+                        self.problem(ErrorCode::InvalidLowLevelArgument, message)
                     }
                 });
             }
@@ -49,7 +50,7 @@ impl Cx<'_> {
                 let vals = args.vals();
                 let mut texts = vals.iter().filter_map(Val::const_str);
                 let message = texts.next().unwrap_or_default();
-                return Ok(self.problem_help("TP0227", message, texts.next()));
+                return Ok(self.problem_help(ErrorCode::FailedImport, message, texts.next()));
             }
             Builtin::Flow(f) => return Ok(self.no_such_call(f.name(), args.positional.len())),
             Builtin::Shipped(f) => format!(
@@ -65,7 +66,7 @@ impl Cx<'_> {
             },
         };
         let message = format!("{} cannot be called in translated code", f.name());
-        Ok(self.problem_help("TP0302", message, Some(&help)))
+        Ok(self.problem_help(ErrorCode::NotCallable, message, Some(&help)))
     }
 
     /// Calls a function that is an operation, and was not known while the flow graph was built.
@@ -95,7 +96,7 @@ impl Cx<'_> {
         let least = f.args.len() - f.defaults.len();
         if given < least || given > f.args.len() || !args.keywords.is_empty() {
             return self.problem(
-                "TP0304",
+                ErrorCode::InvalidArguments,
                 format!(
                     "{}() takes {} arguments ({given} given)",
                     f.name,
@@ -118,7 +119,7 @@ impl Cx<'_> {
             if !fits {
                 let got = self.facts.describe(v);
                 return self.problem(
-                    "TP0306",
+                    ErrorCode::InvalidBuiltinArgument,
                     format!("argument {} of {}() cannot be {got}", i + 1, f.name),
                 );
             }
@@ -156,11 +157,15 @@ impl Cx<'_> {
                 Some(Atom::Instance(Some(c))) => Atom::WeakRef(WeakClass::Of(*c)).into(),
                 _ => {
                     let got = self.facts.describe(v);
-                    self.problem("TP0303", format!("cannot take a weak reference to {got}"))
+                    self.problem_help(
+                        ErrorCode::InvalidWeakref,
+                        format!("cannot take a weak reference to {got}"),
+                        Some("refer to an instance of a class that holds it"),
+                    )
                 }
             },
             _ => self.problem_help(
-                "TP0303",
+                ErrorCode::InvalidWeakref,
                 "a weak reference needs an instance that is not None",
                 Some("put an `assert x is not None` in front"),
             ),
@@ -184,7 +189,7 @@ impl Cx<'_> {
                     && i.kind().is_some_and(|k| !k.signed)
                 {
                     return Ok(self.problem_help(
-                        "TP0303",
+                        ErrorCode::InvalidBuiltinArgument,
                         "int() of an unsigned integer",
                         Some("use intmask()"),
                     ));
@@ -200,7 +205,7 @@ impl Cx<'_> {
                 let texts = matches!(first.non_none().single(), Some(Atom::Str { .. }));
                 if !texts || vals[1].ints().is_none() {
                     return Ok(self.problem(
-                        "TP0303",
+                        ErrorCode::InvalidBuiltinArgument,
                         "int() with a base takes a byte string and an integer",
                     ));
                 }
@@ -225,7 +230,7 @@ impl Cx<'_> {
             (Tuple, 1) => match first.single() {
                 Some(Atom::Tuple(_)) => first,
                 _ => self.problem_help(
-                    "TP0303",
+                    ErrorCode::InvalidBuiltinArgument,
                     "`tuple()` of something else than a tuple is not RPython",
                     Some("the length of a tuple is a part of its type: write its items out, or use a list"),
                 ),
@@ -296,7 +301,12 @@ impl Cx<'_> {
             [stop] => (&zero, stop, &one),
             [start, stop] => (start, stop, &one),
             [start, stop, step] => (start, stop, step),
-            _ => return self.problem("TP0304", "range() takes 1 to 3 arguments"),
+            _ => {
+                return self.problem(
+                    ErrorCode::InvalidArguments,
+                    "range() takes 1 to 3 arguments",
+                );
+            }
         };
         for bound in args {
             let Some(wrong) = bound
@@ -312,11 +322,11 @@ impl Cx<'_> {
             );
             let help = matches!(wrong, Atom::Float | Atom::Str { .. });
             let help = help.then_some("make an integer of it with `int()`");
-            return self.problem_help("TP0303", message, help);
+            return self.problem_help(ErrorCode::InvalidBuiltinArgument, message, help);
         }
         let n = step.const_i64().unwrap_or(0);
         if step.const_.is_some() && n == 0 {
-            return self.problem("TP0303", "range() with step zero");
+            return self.problem(ErrorCode::InvalidBuiltinArgument, "range() with step zero");
         }
         let nonneg = |v: &Val| v.ints().is_some_and(|i| i.nonneg());
         let empty = n != 0
@@ -346,7 +356,12 @@ impl Cx<'_> {
                 .map(|c| *c as u8 as char)
                 .collect::<String>()
                 .into(),
-            _ => return Ok(self.problem("TP0307", "the name of an attribute must be a constant")),
+            _ => {
+                return Ok(self.problem(
+                    ErrorCode::ConstantNeeded,
+                    "the name of an attribute must be a constant",
+                ));
+            }
         };
         let Some(Atom::Pbc(descs)) = x.single() else {
             let known = x.const_.as_ref().and_then(|c| has_attribute(c, &name));
@@ -383,7 +398,10 @@ impl Cx<'_> {
     /// `instantiate(cls)`: an instance without `__init__`.
     pub(super) fn instantiate_pbc(&mut self, cls: &Val) -> Known<Val> {
         let Some(Atom::Pbc(descs)) = cls.single() else {
-            return Ok(self.problem("TP0303", "instantiate() needs a class"));
+            return Ok(self.problem(
+                ErrorCode::InvalidBuiltinArgument,
+                "instantiate() needs a class",
+            ));
         };
         let mut sum = Val::default();
         for d in descs.iter() {

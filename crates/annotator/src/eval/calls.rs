@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::{ErrorCode, did_you_mean};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::{InstanceData, ObjData, type_object};
 
@@ -46,7 +47,7 @@ impl Cx<'_> {
             Atom::LLFunc(f) => Ok(lltype_to_annotation(f.ty().result)),
             Atom::AdtMeth { ptr, name } => self.call_adt_method(*ptr, name, args),
             other => Ok(self.problem(
-                "TP0302",
+                ErrorCode::NotCallable,
                 format!("cannot call {}", self.facts.describe_atom(other)),
             )),
         }
@@ -75,12 +76,12 @@ impl Cx<'_> {
             }
             Desc::Class(c) => self.instantiate(*c, args),
             Desc::Method { name, .. } => Ok(self.problem(
-                "TP0302",
+                ErrorCode::NotCallable,
                 format!("method {name} is called without an instance"),
             )),
             Desc::Frozen(o) => {
                 let what = self.facts.describe_object(*o)?;
-                Ok(self.problem("TP0302", format!("cannot call {what}")))
+                Ok(self.problem(ErrorCode::NotCallable, format!("cannot call {what}")))
             }
         }
     }
@@ -98,7 +99,7 @@ impl Cx<'_> {
             let v = self.const_val(&Const::Obj(func))?;
             return match v.single() {
                 Some(Atom::Builtin(_) | Atom::BuiltinMethod { .. }) => self.call(&v, args),
-                _ => Ok(self.problem("TP0302", "cannot call this object")),
+                _ => Ok(self.problem(ErrorCode::NotCallable, "cannot call this object")),
             };
         };
         let mut defaults = Vec::new();
@@ -114,7 +115,13 @@ impl Cx<'_> {
         }
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
-            Err(e) => return Ok(self.problem_help("TP0304", e.message, e.help.as_deref())),
+            Err(e) => {
+                return Ok(self.problem_help(
+                    ErrorCode::InvalidArguments,
+                    e.message,
+                    e.help.as_deref(),
+                ));
+            }
         };
         let (mut inputs, mut extra) = (matched.named, matched.extra);
         if !self.enforce(&info, &mut inputs)? {
@@ -258,7 +265,7 @@ impl Cx<'_> {
                         Some(k) => parts.push(k),
                         None => {
                             self.problem_help(
-                                "TP0305",
+                                ErrorCode::SpecializedByVariable,
                                 format!(
                                     "argument {} of {}() must be a constant: it is specialised by its value",
                                     i + 1,
@@ -308,7 +315,14 @@ impl Cx<'_> {
                 }
             }
             Specialization::Unknown(tag) => {
-                self.problem("TP0305", format!("unknown specialisation {tag}"));
+                let name = tag.strip_prefix("specialize:").unwrap_or(tag);
+                let name = name.split('(').next().unwrap_or(name);
+                let help = did_you_mean(name, Specialization::NAMES);
+                self.problem_help(
+                    ErrorCode::InvalidSpecialization,
+                    format!("there is no way of specialising called `{tag}`"),
+                    help.as_deref(),
+                );
                 return Ok(None);
             }
         }
@@ -428,7 +442,7 @@ impl Cx<'_> {
                 let got = self.facts.describe(v);
                 let name = &info.data.name;
                 self.problem_help(
-                    "TP0306",
+                    ErrorCode::InvalidArgument,
                     format!(
                         "argument {} of {name}() is declared as a list or dict of its own, which {got} is not",
                         i + 1
@@ -448,7 +462,7 @@ impl Cx<'_> {
             if !declared.contains(&sum, self) {
                 let (want, got) = (self.facts.describe(&declared), self.facts.describe(v));
                 self.problem(
-                    "TP0306",
+                    ErrorCode::InvalidArgument,
                     format!(
                         "argument {} of {}() is declared as {want}, but got {got}",
                         i + 1,
@@ -656,7 +670,7 @@ impl Cx<'_> {
             _ if args.is_empty() => {}
             _ => {
                 self.problem_help(
-                    "TP0304",
+                    ErrorCode::InvalidArguments,
                     format!("class {} has no __init__ and takes no arguments", info.name),
                     None,
                 );
@@ -674,7 +688,7 @@ impl Cx<'_> {
         }
         let got = self.facts.describe(result);
         self.problem(
-            "TP0306",
+            ErrorCode::InitReturns,
             format!("__init__() of class {class} returns {got}; it has to return None"),
         );
     }
@@ -693,7 +707,7 @@ impl Cx<'_> {
             let Some(values) = self.all_values(v) else {
                 let got = self.facts.describe(v);
                 return Ok(self.problem(
-                    "TP0305",
+                    ErrorCode::SpecializedByVariable,
                     format!(
                         "argument {} of the memo function {}() must be a class or a frozen constant, not {got}",
                         i + 1,
@@ -724,7 +738,7 @@ impl Cx<'_> {
                 }
                 Err(message) => {
                     return Ok(self.problem(
-                        "TP0305",
+                        ErrorCode::FailedPolicy,
                         format!("the memo function {}() failed: {message}", info.data.name),
                     ));
                 }

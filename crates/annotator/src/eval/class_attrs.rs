@@ -10,6 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 
@@ -232,7 +233,7 @@ impl Cx<'_> {
                 Some(ObjData::StaticMethod(f)) => return self.const_val(f).map(Some),
                 Some(ObjData::ClassMethod(_)) => {
                     self.problem_help(
-                        "TP0314",
+                        ErrorCode::InvalidConstant,
                         format!("{name} is a class method, which is not RPython"),
                         Some("use a static method"),
                     );

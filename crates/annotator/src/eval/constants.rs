@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use num_traits::ToPrimitive;
+use taipan_base::ErrorCode;
 use taipan_flow::{ERROR_VALUE, FAILED_IMPORT};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Builtin, InstanceData, LLTarget, ObjData, named_id, stable_id};
@@ -38,7 +39,7 @@ impl Cx<'_> {
             Const::Long(l) => match l.to_i64() {
                 Some(i) => Val::const_int(i),
                 None => self.problem_help(
-                    "TP0314",
+                    ErrorCode::InvalidConstant,
                     format!("long constant {l} does not fit an int"),
                     Some("while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint"),
                 ),
@@ -69,7 +70,7 @@ impl Cx<'_> {
             Const::Obj(o) => return self.object_val(*o),
             Const::Complex(..) => {
                 self.problem_help(
-                    "TP0314",
+                    ErrorCode::InvalidConstant,
                     "a complex number is no RPython value",
                     Some("use two floats"),
                 )
@@ -89,7 +90,7 @@ impl Cx<'_> {
                 return Ok(Atom::Builtin(Builtin::FailedImport).into());
             }
             return Ok(self.problem(
-                "TP0314",
+                ErrorCode::InvalidConstant,
                 "this object is not there any more when the program runs",
             ));
         };
@@ -178,7 +179,7 @@ impl Cx<'_> {
             _ => "an unset variable of an outer function",
         };
         self.problem_help(
-            "TP0314",
+            ErrorCode::InvalidConstant,
             format!("{what} is no RPython value"),
             match data {
                 ObjData::Set { .. } => Some("use a dict whose values are None"),
@@ -192,7 +193,7 @@ impl Cx<'_> {
         let here = Some(Const::Obj(id));
         if let Some(why) = &data.refused {
             return Ok(self.problem_help(
-                "TP0314",
+                ErrorCode::InvalidConstant,
                 format!("this object is not ready for the program: {why}"),
                 Some("`_freeze_()` and `_cleanup_()` are called when the program has loaded, in whatever state its objects are then"),
             ));
@@ -235,7 +236,7 @@ impl Cx<'_> {
             && !self.is_virtual_ref_class(data.class)?
         {
             return Ok(self.problem_help(
-                "TP0314",
+                ErrorCode::InvalidConstant,
                 "a prebuilt instance with a __call__ method is not RPython",
                 Some("call a method with another name, or give the class a `_freeze_` method"),
             ));
@@ -244,7 +245,7 @@ impl Cx<'_> {
             && c.get("_extregistry_type_").is_some()
         {
             return Ok(self.problem(
-                "TP0314",
+                ErrorCode::InvalidConstant,
                 format!(
                     "a prebuilt instance of {}, which has an entry for its type: only entries for functions are known",
                     c.name
@@ -297,12 +298,15 @@ impl Cx<'_> {
         im_class: ObjId,
     ) -> Known<Val> {
         let (Const::Obj(obj), Const::Obj(func)) = (im_self, im_func) else {
-            return Ok(self.problem("TP0314", "this bound method is no RPython value"));
+            return Ok(self.problem(
+                ErrorCode::InvalidConstant,
+                "this bound method is no RPython value",
+            ));
         };
         let object = self.facts.object(*obj)?;
         let Some(ObjData::Instance(inst)) = object.as_deref() else {
             return Ok(self.problem_help(
-                "TP0314",
+                ErrorCode::InvalidConstant,
                 "a method bound to a class is no RPython value",
                 Some("use a static method"),
             ));
@@ -339,7 +343,7 @@ impl Cx<'_> {
             }
         }
         Ok(self.problem(
-            "TP0314",
+            ErrorCode::InvalidConstant,
             "this bound method is not an attribute of its class",
         ))
     }

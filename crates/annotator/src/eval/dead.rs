@@ -1,6 +1,7 @@
 //! Operations that are left out of a graph because nothing needs their results, and could not
 //! succeed.
 
+use taipan_base::ErrorCode;
 use taipan_flow::{DeadOperand, DeadOperation};
 use taipan_graph::{Const, HlOp};
 
@@ -56,7 +57,7 @@ impl Cx<'_> {
         let kinds: Vec<String> = args.iter().map(|a| self.facts.describe(a)).collect();
         let (name, kinds) = (op.op.spelt(), kinds.join(" and "));
         Problem {
-            code: "TP0303",
+            code: Some(ErrorCode::UnsupportedOperands),
             at: Some(op.at),
             message: format!("{name} of {kinds} is not RPython"),
             help: None,

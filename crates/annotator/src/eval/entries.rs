@@ -13,6 +13,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ObjData, named_id, type_object};
 use taipan_lltype::LLType;
@@ -97,7 +98,10 @@ impl Cx<'_> {
         known: &mut Vec<Val>,
     ) -> Known<Option<Val>> {
         let Some(helper) = self.described_function("result_annotation")? else {
-            self.problem("TP0305", format!("there is no module {MODULE}"));
+            self.problem(
+                ErrorCode::FailedPolicy,
+                format!("there is no module {MODULE}"),
+            );
             return Ok(None);
         };
         let mut answers: Vec<Const> = Vec::new();
@@ -110,7 +114,10 @@ impl Cx<'_> {
             let reply = match self.facts.memo(helper, &args)? {
                 Ok(reply) => reply,
                 Err(message) => {
-                    self.problem("TP0305", format!("compute_result_annotation(): {message}"));
+                    self.problem(
+                        ErrorCode::FailedPolicy,
+                        format!("compute_result_annotation(): {message}"),
+                    );
                     return Ok(None);
                 }
             };
@@ -165,7 +172,10 @@ impl Cx<'_> {
         {
             Ok(reply) => self.annotated(&reply, given).map(Some),
             Err(message) => {
-                self.problem("TP0305", format!("_annenforceargs_: {message}"));
+                self.problem(
+                    ErrorCode::FailedPolicy,
+                    format!("_annenforceargs_: {message}"),
+                );
                 Ok(None)
             }
         }
@@ -346,7 +356,7 @@ impl Cx<'_> {
             ("unicode", _) => nullable(Val::unicode(flag(1)), flag(0)),
             ("bytearray", _) => nullable(Atom::ByteArray.into(), flag(0)),
             (other, _) => self.problem(
-                "TP0305",
+                ErrorCode::FailedPolicy,
                 format!("an entry answers an annotation of kind {other}"),
             ),
         };

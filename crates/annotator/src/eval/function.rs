@@ -533,13 +533,10 @@ fn exception_type(link: &Link<HighLevel>, arg: &taipan_graph::Operand<HighLevel>
     })
 }
 
-/// Marks a function without flow graph among its problems; the diagnostic is that of
-/// the flow graph.
-pub(crate) const FLOW_FAILED: &str = "flow";
-
+/// The problem of a function without flow graph; the diagnostic is that of the flow graph.
 pub(super) fn flow_failed() -> Problem {
     Problem {
-        code: FLOW_FAILED,
+        code: None,
         at: None,
         message: String::new(),
         help: None,

@@ -1,6 +1,7 @@
 //! Hints to a just-in-time compiler. Nothing is generated for them, but a wrong one is an
 //! error all the same.
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{FunctionData, ObjData};
 
@@ -62,9 +63,15 @@ impl Cx<'_> {
         for (name, _, value) in keywords {
             if !HINTS.contains(&&**name) {
                 let known = HINTS.join(", ");
-                self.problem("TP0304", format!("hint() takes no '{name}', only {known}"));
+                self.problem(
+                    ErrorCode::InvalidHint,
+                    format!("hint() takes no '{name}', only {known}"),
+                );
             } else if !value.is_bottom() && !matches!(value.const_, Some(Const::Bool(_))) {
-                self.problem("TP0304", format!("hint '{name}' must be True or False"));
+                self.problem(
+                    ErrorCode::InvalidHint,
+                    format!("hint '{name}' must be True or False"),
+                );
             }
         }
         let set = |names: &[&str]| {
@@ -75,13 +82,13 @@ impl Cx<'_> {
         };
         if let (Some(known), Some(unknown)) = (set(&KNOWN), set(&UNKNOWN)) {
             self.problem(
-                "TP0304",
+                ErrorCode::InvalidHint,
                 format!("the hints '{known}' and '{unknown}' contradict each other"),
             );
         }
         if set(&["fresh_virtualizable"]).is_some() && set(&["access_directly"]).is_none() {
             self.problem(
-                "TP0304",
+                ErrorCode::InvalidHint,
                 "hint 'fresh_virtualizable' needs 'access_directly' as well",
             );
         }
@@ -101,7 +108,7 @@ impl Cx<'_> {
         let automatic = self.driver_attribute(*frozen, "autoreds")? == Some(Const::Bool(true));
         if automatic && marker == "can_enter_jit" {
             self.problem(
-                "TP0304",
+                ErrorCode::InvalidHint,
                 "can_enter_jit() of a driver with reds='auto': its merge point alone says where the loop is",
             );
         }
@@ -118,7 +125,7 @@ impl Cx<'_> {
         if given != expected {
             let expected = expected.join(", ");
             self.problem(
-                "TP0304",
+                ErrorCode::InvalidHint,
                 format!("{marker}() takes the variables of its driver: {expected}"),
             );
         }
@@ -136,7 +143,10 @@ impl Cx<'_> {
                 continue;
             };
             if self.facts.function(func)?.is_none() {
-                self.problem("TP0304", format!("{hook} is no plain function"));
+                self.problem(
+                    ErrorCode::InvalidHint,
+                    format!("{hook} is no plain function"),
+                );
                 continue;
             }
             let mut given = Vec::new();

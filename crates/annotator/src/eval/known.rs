@@ -1,6 +1,7 @@
 //! Functions whose meaning the compiler knows (RPython: `builtin.py`, and the `ExtRegistryEntry`s of
 //! rlib and lltypesystem).
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, IntKind};
 use taipan_language::KnownFunction;
 use taipan_lltype::{CHAR, GCREF, LLType, OBJECT, STR, UNICODE};
@@ -149,7 +150,10 @@ impl Cx<'_> {
             CheckAnnotation | CheckNotAccessDirectly | MarkDictNonNull => first,
             CheckNonneg => {
                 if first.ints().is_some_and(|i| !i.nonneg()) {
-                    self.problem("TP0309", "check_nonneg(): the integer may be negative")
+                    self.problem(
+                        ErrorCode::MaybeNegative,
+                        "check_nonneg(): the integer may be negative",
+                    )
                 } else {
                     Val::none()
                 }
@@ -217,7 +221,10 @@ impl Cx<'_> {
             },
             TypeOf => match annotation_to_lltype(&first) {
                 Some(t) => ll_type_val(t),
-                None => self.problem("TP0303", "typeOf() of a value without low-level type"),
+                None => self.problem(
+                    ErrorCode::InvalidLowLevelArgument,
+                    "typeOf() of a value without low-level type",
+                ),
             },
             CastPointer | CastOpaquePtr | CastIntToPtr | CastAdrToPtr => {
                 match ty(0).or_else(|| ty(1)) {
@@ -259,13 +266,19 @@ impl Cx<'_> {
                     Some(Atom::Pbc(descs)) if let [Desc::Class(c)] = descs[..] => {
                         self.instance(c)?.or_none()
                     }
-                    _ => self.problem("TP0303", format!("{}() needs a constant class", f.name())),
+                    _ => self.problem(
+                        ErrorCode::InvalidLowLevelArgument,
+                        format!("{}() needs a constant class", f.name()),
+                    ),
                 }
             }
         })
     }
 
     fn needs_type(&mut self, f: KnownFunction) -> Val {
-        self.problem("TP0303", format!("{}() needs a constant type", f.name()))
+        self.problem(
+            ErrorCode::InvalidLowLevelArgument,
+            format!("{}() needs a constant type", f.name()),
+        )
     }
 }

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Builtin, ObjData, named_id, number_class};
 use taipan_language::KnownFunction;
@@ -209,10 +210,13 @@ impl Cx<'_> {
             .into()),
             (Some(Adt::Value(c)), _) => self.const_val(&c),
             (Some(Adt::Method(_)), _) => Ok(self.problem(
-                "TP0302",
+                ErrorCode::NotCallable,
                 format!("method {name} of a {container} that is a part of an object"),
             )),
-            (None, _) => Ok(self.problem("TP0301", format!("{container} has no field {name}"))),
+            (None, _) => Ok(self.problem(
+                ErrorCode::NoSuchAttribute,
+                format!("{container} has no field {name}"),
+            )),
         }
     }
 
@@ -263,7 +267,10 @@ impl Cx<'_> {
             TypeKind::Array(a) => a.of,
             TypeKind::FixedArray(of, _) => *of,
             _ => {
-                return self.problem("TP0303", format!("{container} has no items"));
+                return self.problem(
+                    ErrorCode::InvalidLowLevelArgument,
+                    format!("{container} has no items"),
+                );
             }
         };
         part(atom, container, InteriorStep::Item, of)
@@ -273,14 +280,14 @@ impl Cx<'_> {
         match t.pointee().and_then(LLType::as_func) {
             Some(f) if f.args.len() == args.positional.len() => lltype_to_annotation(f.result),
             Some(f) => self.problem(
-                "TP0304",
+                ErrorCode::InvalidArguments,
                 format!(
                     "function pointer takes {} arguments ({} given)",
                     f.args.len(),
                     args.positional.len()
                 ),
             ),
-            None => self.problem("TP0302", format!("cannot call a {t}")),
+            None => self.problem(ErrorCode::NotCallable, format!("cannot call a {t}")),
         }
     }
 
@@ -295,7 +302,10 @@ impl Cx<'_> {
             None => None,
         };
         let Some(Adt::Method(f)) = method else {
-            return Ok(self.problem("TP0302", format!("{ptr} has no method {name}")));
+            return Ok(self.problem(
+                ErrorCode::NotCallable,
+                format!("{ptr} has no method {name}"),
+            ));
         };
         let args = args.prepend(ArgSource::Receiver, Atom::Ptr(ptr).into());
         self.call_desc(&Desc::Function(f), args)
@@ -317,7 +327,10 @@ impl Cx<'_> {
                     _ => array,
                 })
             }
-            _ => self.problem("TP0303", format!("{}() needs one constant type", f.name())),
+            _ => self.problem(
+                ErrorCode::InvalidLowLevelArgument,
+                format!("{}() needs one constant type", f.name()),
+            ),
         }
     }
 
@@ -327,9 +340,15 @@ impl Cx<'_> {
             Some(Atom::Ptr(t)) => match t.pointee().map(LLType::kind) {
                 Some(TypeKind::Array(a)) => item_pointer(a.of),
                 Some(TypeKind::FixedArray(of, _)) => item_pointer(*of),
-                _ => self.problem("TP0303", format!("a {t} has no items")),
+                _ => self.problem(
+                    ErrorCode::InvalidLowLevelArgument,
+                    format!("a {t} has no items"),
+                ),
             },
-            _ => self.problem("TP0303", "direct_arrayitems() needs a pointer"),
+            _ => self.problem(
+                ErrorCode::InvalidLowLevelArgument,
+                "direct_arrayitems() needs a pointer",
+            ),
         }
     }
 
@@ -341,10 +360,16 @@ impl Cx<'_> {
                 let container = t.pointee().and_then(LLType::as_struct);
                 match container.and_then(|s| inline_field(s, name)) {
                     Some(of) => item_pointer(of),
-                    None => self.problem("TP0301", format!("a {t} has no field {name}")),
+                    None => self.problem(
+                        ErrorCode::NoSuchAttribute,
+                        format!("a {t} has no field {name}"),
+                    ),
                 }
             }
-            _ => self.problem("TP0303", "direct_fieldptr() needs a pointer and a name"),
+            _ => self.problem(
+                ErrorCode::InvalidLowLevelArgument,
+                "direct_fieldptr() needs a pointer and a name",
+            ),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Methods of builtin kinds: `list.append`, `str.join`, ... (RPython: the `method_`
 //! functions of `unaryop.py`).
 
+use taipan_base::ErrorCode;
 use taipan_graph::Const;
 use taipan_language::{BuilderMethod, Codec, DictMethod, ListMethod, TextMethod};
 
@@ -62,7 +63,10 @@ impl Cx<'_> {
             };
             let r = known.unwrap_or_else(|| {
                 let what = self.facts.describe_atom(a);
-                self.problem("TP0301", format!("{what} has no method {name}"))
+                self.problem(
+                    ErrorCode::NoSuchAttribute,
+                    format!("{what} has no method {name}"),
+                )
             });
             result = self.join(&result, &r);
         }
@@ -71,7 +75,7 @@ impl Cx<'_> {
 
     fn wrong_count(&mut self, what: &str, name: &str, given: usize) -> Val {
         self.problem(
-            "TP0304",
+            ErrorCode::InvalidArguments,
             format!("{what}.{name}() does not take {given} arguments"),
         )
     }
@@ -101,7 +105,7 @@ impl Cx<'_> {
                 Val::nonneg()
             }
             (Sort, _) => self.problem_help(
-                "TP0301",
+                ErrorCode::NoSuchAttribute,
                 "list.sort() is not RPython",
                 of_method("list", "sort"),
             ),
@@ -123,7 +127,7 @@ impl Cx<'_> {
                 }
                 Atom::Instance(_) => {
                     self.problem(
-                        "TP0303",
+                        ErrorCode::InvalidBuiltinArgument,
                         "a list can only be extended by a builtin container",
                     );
                 }
@@ -169,7 +173,10 @@ impl Cx<'_> {
                             self.met.push((EdgeKind::Dict, a, b));
                         }
                         _ => {
-                            self.problem("TP0303", "a dict can only be updated by a dict");
+                            self.problem(
+                                ErrorCode::InvalidBuiltinArgument,
+                                "a dict can only be updated by a dict",
+                            );
                         }
                     }
                 }
@@ -268,7 +275,7 @@ impl Cx<'_> {
         Ok(match (method, args.len()) {
             (StartsWith | EndsWith, 1) if matches!(arg(0).single(), Some(Atom::Tuple(_))) => self
                 .problem_help(
-                    "TP0303",
+                    ErrorCode::InvalidBuiltinArgument,
                     format!("{what}.{name}() of a tuple is not RPython"),
                     Some("ask for each of them, with `or` between"),
                 ),
@@ -291,7 +298,7 @@ impl Cx<'_> {
                 Val::nonneg()
             }
             (Strip | LStrip | RStrip, 0) if unicode => self.problem_help(
-                "TP0301",
+                ErrorCode::NoSuchAttribute,
                 format!("unicode.{name}() without an argument is not RPython"),
                 Some("say which character to strip"),
             ),
@@ -307,7 +314,7 @@ impl Cx<'_> {
                         other => {
                             let got = self.facts.describe_atom(other);
                             return Ok(self.problem(
-                                "TP0303",
+                                ErrorCode::InvalidBuiltinArgument,
                                 format!("{what}.join() needs a list, not {got}"),
                             ));
                         }
@@ -322,7 +329,7 @@ impl Cx<'_> {
                 if let Some(other) = item.atoms.iter().find(|a| !text_like(a)) {
                     let got = self.facts.describe_atom(other);
                     self.problem_help(
-                        "TP0303",
+                        ErrorCode::InvalidBuiltinArgument,
                         format!("{what}.join() joins strings, and here an item is {got}"),
                         Some("make strings of the items: `[str(x) for x in items]`"),
                     )
@@ -374,7 +381,7 @@ impl Cx<'_> {
                 | IsAlnum | IsSpace | IsLower | IsUpper | Encode | Decode | Format,
                 _,
             ) => self.problem_help(
-                "TP0301",
+                ErrorCode::NoSuchAttribute,
                 format!(
                     "{what}.{name}() with {} is not RPython",
                     counted(args.len())
@@ -392,9 +399,9 @@ impl Cx<'_> {
             },
             Some(other) => {
                 let message = format!("encoding {other} is not supported");
-                self.problem("TP0303", message)
+                self.problem(ErrorCode::InvalidBuiltinArgument, message)
             }
-            None => self.problem("TP0303", "the encoding must be a constant"),
+            None => self.problem(ErrorCode::ConstantNeeded, "the encoding must be a constant"),
         }
     }
 }

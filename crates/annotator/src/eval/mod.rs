@@ -32,7 +32,7 @@ pub(crate) use class_attrs::AttrProgress;
 pub use constants::prebuilt_site;
 pub(crate) use dispatch::DispatchProgress;
 pub(crate) use flow::Shape;
-pub(crate) use function::{FLOW_FAILED, arg_count, missing_defaults};
+pub(crate) use function::{arg_count, missing_defaults};
 pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
@@ -42,6 +42,7 @@ pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{BlockId, HlOp, ObjId, VarId};
 use taipan_interp::stable_id;
 use taipan_lltype::HelperArg;
@@ -162,8 +163,8 @@ pub(crate) struct EntryRecord {
 /// Something that RPython forbids.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Problem {
-    /// `TP03xx`
-    pub(crate) code: &'static str,
+    /// What kind of mistake it is; none: the function has no flow graph.
+    pub(crate) code: Option<ErrorCode>,
     /// Instruction of the function's code; none: the function as a whole.
     pub(crate) at: Option<u32>,
     /// What is wrong.
@@ -557,18 +558,18 @@ impl Cx<'_> {
 
     /// Reports what is wrong at the current operation; the operation then has no
     /// outcome.
-    pub(crate) fn problem(&mut self, code: &'static str, message: impl Into<String>) -> Val {
+    pub(crate) fn problem(&mut self, code: ErrorCode, message: impl Into<String>) -> Val {
         self.problem_help(code, message, None)
     }
 
     pub(crate) fn problem_help(
         &mut self,
-        code: &'static str,
+        code: ErrorCode,
         message: impl Into<String>,
         help: Option<&str>,
     ) -> Val {
         let p = Problem {
-            code,
+            code: Some(code),
             at: self.place.at,
             message: message.into(),
             help: help.map(Into::into),
@@ -609,7 +610,7 @@ impl Cx<'_> {
         if let Some(info) = self.facts.class(class)?
             && let Some(p) = &info.problem
         {
-            self.problem("TP0312", &**p);
+            self.problem(ErrorCode::InvalidClassLayout, &**p);
         }
         Ok(Val::instance(class))
     }
@@ -657,7 +658,7 @@ impl Cx<'_> {
         );
         if self.read(SlotKey::Flags(site)).flags().must_not_resize {
             self.problem(
-                "TP0313",
+                ErrorCode::FixedListResized,
                 "this list is resized, but it was declared never to be (`make_sure_not_resized`)",
             );
         }

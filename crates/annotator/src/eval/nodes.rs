@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{BlockId, Const, ObjId};
 use taipan_interp::{InstanceData, ObjData};
 use taipan_lltype::{HelperArg, LLType, VoidConst};
@@ -120,7 +121,10 @@ impl Cx<'_> {
             InputType::Instance { class, can_be_none } => {
                 match classes.iter().find(|(n, _)| n == class) {
                     Some((_, c)) => nullable(self.instance(*c)?, *can_be_none),
-                    None => self.problem("TP0315", format!("there is no class {class}")),
+                    None => self.problem(
+                        ErrorCode::UnknownInputClass,
+                        format!("there is no class {class}"),
+                    ),
                 }
             }
             InputType::Const(c) => self.const_val(c)?,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{CallShape, Const, HlOp, VarId};
 
 use super::args::Arguments;
@@ -52,7 +53,7 @@ impl Cx<'_> {
         if result.val.depth() > DEEPEST {
             return Ok(self
                 .problem_help(
-                    "TP0303",
+                    ErrorCode::EndlessNesting,
                     "a value nested in a value of its own kind without end",
                     Some("a tuple has a fixed shape; use a class with an attribute for the inner one"),
                 )
@@ -100,7 +101,10 @@ impl Cx<'_> {
             HlOp::GetAttr => self.getattr_op(v(0), v(1))?.into(),
             HlOp::SetAttr => self.setattr_op(v(0), v(1), v(2))?.into(),
             HlOp::DelAttr => self
-                .problem("TP0307", "deleting an attribute is not RPython")
+                .problem(
+                    ErrorCode::InvalidAttributeUse,
+                    "deleting an attribute is not RPython",
+                )
                 .into(),
             HlOp::NewList => {
                 let items: Vec<Val> = args.iter().map(|a| a.val().clone()).collect();
@@ -136,7 +140,10 @@ impl Cx<'_> {
                 [a] => self.unary(op, a.val())?.into(),
                 [a, b] => self.binary(op, a.val(), b.val())?.into(),
                 _ => self
-                    .problem("TP0303", format!("{op} takes other operands"))
+                    .problem(
+                        ErrorCode::UnsupportedOperands,
+                        format!("{op} takes other operands"),
+                    )
                     .into(),
             },
         })
@@ -163,7 +170,7 @@ impl Cx<'_> {
     fn call_args(&mut self, args: &[Operand]) -> Known<Val> {
         let callee = args[0].val();
         let Some(Const::Shape(shape)) = &args[1].val().const_ else {
-            return Ok(self.problem("TP0304", "call without a shape"));
+            return Ok(self.problem(ErrorCode::InvalidArguments, "call without a shape"));
         };
         let shape: Arc<CallShape> = shape.clone();
         let operands: Vec<&Val> = args.iter().map(Operand::val).collect();
@@ -196,7 +203,7 @@ impl Cx<'_> {
                 _ => {
                     let got = self.facts.describe(&star);
                     return Ok(self.problem_help(
-                        "TP0304",
+                        ErrorCode::InvalidArguments,
                         format!("*args of a call must be a tuple, not {got}"),
                         Some("a list has no length known while compiling; pass a tuple"),
                     ));

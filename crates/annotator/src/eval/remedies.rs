@@ -1,6 +1,7 @@
 //! What to write instead of what RPython does not have. Each of these is applied in a test
 //! (`tests/remedies.rs` of the crate taipan).
 
+use taipan_base::ErrorCode;
 use taipan_graph::HlOp;
 use taipan_language::is_rpython_function;
 
@@ -71,7 +72,7 @@ impl Cx<'_> {
             _ if !is_rpython_function(name) => format!("{name}() is not RPython"),
             n => format!("{name}() with {} is not RPython", counted(n)),
         };
-        self.problem_help("TP0302", message, remedy)
+        self.problem_help(ErrorCode::NotCallable, message, remedy)
     }
 }
 

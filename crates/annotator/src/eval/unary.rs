@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_interp::{ClassData, ObjData, constants, is_of_kind};
 
@@ -53,12 +54,12 @@ impl Cx<'_> {
             },
             (Len, _) => self.len(v, atom),
             (Hash, _) => self.problem_help(
-                "TP0303",
+                ErrorCode::ReplacedOperation,
                 "hash() is not RPython",
                 Some("use rpython.rlib.objectmodel.compute_hash"),
             ),
             (Id, _) => self.problem_help(
-                "TP0303",
+                ErrorCode::ReplacedOperation,
                 "id() is not RPython",
                 Some("use rpython.rlib.objectmodel.compute_unique_id"),
             ),
@@ -66,7 +67,10 @@ impl Cx<'_> {
             (Next, Atom::Iterator { variant, of }) => self.next_item(variant, of),
             _ => {
                 let what = self.facts.describe_atom(atom);
-                self.problem("TP0303", format!("{} of {what} is not RPython", op.spelt()))
+                self.problem(
+                    ErrorCode::UnsupportedOperands,
+                    format!("{} of {what} is not RPython", op.spelt()),
+                )
             }
         })
     }
@@ -101,7 +105,10 @@ impl Cx<'_> {
             Atom::Ptr(_) | Atom::Interior { .. } => Val::nonneg(),
             other => {
                 let what = self.facts.describe_atom(other);
-                self.problem("TP0303", format!("{what} has no length"))
+                self.problem(
+                    ErrorCode::UnsupportedOperands,
+                    format!("{what} has no length"),
+                )
             }
         }
     }
@@ -123,7 +130,10 @@ impl Cx<'_> {
             | Atom::Uni { .. } => Atom::Iterator { variant: "", of }.into(),
             other => {
                 let what = self.facts.describe_atom(other);
-                self.problem("TP0303", format!("{what} is not iterable"))
+                self.problem(
+                    ErrorCode::UnsupportedOperands,
+                    format!("{what} is not iterable"),
+                )
             }
         }
     }
@@ -269,7 +279,9 @@ impl Cx<'_> {
     ) -> Known<Local> {
         if let Some(what) = self.no_class(class)? {
             let message = format!("the second argument of `isinstance()` is {what}, not a class");
-            return Ok(self.problem("TP0303", message).into());
+            return Ok(self
+                .problem(ErrorCode::InvalidBuiltinArgument, message)
+                .into());
         }
         let Some(c) = &class.const_ else {
             return Ok(Val::bool_().into());

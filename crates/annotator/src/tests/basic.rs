@@ -167,8 +167,8 @@ fn strings_and_tuples() {
             def f(s, n): return (s, n)[1] -> SomeInteger
             def f(s, n): return (s, n) + (1.5,) -> SomeTuple[SomeString, SomeInteger, SomeFloat(const=1.5)]
             def f(s, n): return s.frobnicate() -> 2: TP0301 a str has no attribute `frobnicate`
-            def f(s, n): return u'x' + s -> 2: TP0303 `+` of a unicode and a str is not RPython
-            def f(s, n): return s < u'x' -> 2: TP0303 comparing a byte string with a unicode string is not RPython
+            def f(s, n): return u'x' + s -> 2: TP0319 `+` of a unicode and a str is not RPython
+            def f(s, n): return s < u'x' -> 2: TP0319 comparing a byte string with a unicode string is not RPython
         "#]],
     );
 }
@@ -398,7 +398,7 @@ fn forbidden() {
                 return s[1:5:2]
             ",
             expect![[r#"
-                2: TP0303 a slice with a step is not RPython
+                2: TP0321 a slice with a step is not RPython
             "#]],
         ),
         (
@@ -520,7 +520,7 @@ fn forbidden() {
                 return int(len(s), 10)
             ",
             expect![[r#"
-                2: TP0303 int() with a base takes a byte string and an integer
+                2: TP0318 int() with a base takes a byte string and an integer
             "#]],
         ),
         (
@@ -670,7 +670,7 @@ fn growing_without_end() {
         ",
         "SomeInteger",
         expect![[r#"
-            4: TP0303 a value nested in a value of its own kind without end
+            4: TP0324 a value nested in a value of its own kind without end
         "#]],
     );
 }

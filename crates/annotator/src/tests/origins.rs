@@ -158,7 +158,7 @@ fn the_library_points_at_the_program() {
             number(u'12')
         ",
         expect![[r#"
-            error[TP0303]: comparing a byte string with a unicode string is not RPython
+            error[TP0319]: comparing a byte string with a unicode string is not RPython
                --> /main.py:3:12
                 |
               3 |     return rbigint.fromdecimalstr(text)

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use taipan_annotator::{RootSet, Roots, Spec};
-use taipan_base::{Diagnostic, Program};
+use taipan_base::{Diagnostic, ErrorCode, Program};
 use taipan_graph::ObjId;
 use taipan_lltype::FuncSym;
 use taipan_rtyper::func_sym_of;
@@ -174,7 +174,7 @@ fn attempt(db: &Database, roots: Roots, timings: &mut Timings) -> Result<(), Vec
 }
 
 fn fault(message: String) -> Diagnostic {
-    Diagnostic::error("TP0599", None, message)
+    Diagnostic::error(ErrorCode::TestNotRun, None, message)
 }
 
 /// The low-level function of a runner.

@@ -28,7 +28,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use taipan_base::{Db, File, LineIndex};
+use taipan_base::{Db, ErrorCode, File, LineIndex};
 use taipan_code::{CodeId, Origin};
 
 pub use report::{
@@ -47,7 +47,7 @@ use history::{History, Known};
 use process::Pool;
 
 /// Code of the error that a function cannot be compiled since its file is no Python.
-const NO_PYTHON: &str = "TP0232";
+const NO_PYTHON: ErrorCode = ErrorCode::BrokenFunction;
 
 /// Why a test that fails as machine code and passes as Python passes.
 const SHOWS_INSTANCES: &str =

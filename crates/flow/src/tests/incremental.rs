@@ -1,5 +1,6 @@
 //! What an edit makes run again.
 
+use taipan_base::ErrorCode;
 use taipan_testkit::TestDb;
 
 use super::function;
@@ -63,10 +64,10 @@ fn errors_move_with_the_text_without_a_new_graph() {
         };
         (d.code, d.primary.expect("a place").range.start)
     };
-    assert_eq!(place(&db), ("TP0222", 20));
+    assert_eq!(place(&db), (ErrorCode::UndefinedName, 20));
     db.take_log();
     db.edit("/main.py", &format!("\n\n{source}"));
-    assert_eq!(place(&db), ("TP0222", 22));
+    assert_eq!(place(&db), (ErrorCode::UndefinedName, 22));
     let log = db.take_log();
     assert_eq!(log.get("flow_graph"), None);
     assert_eq!(log.get("flow_diagnostics"), Some(&1));

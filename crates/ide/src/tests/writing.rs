@@ -347,7 +347,7 @@ fn fixes(text: &str, expected: Expect) {
         }
         let fixed = fixture(&text);
         let left = crate::workspace_diagnostics(&fixed.db, &fixed.workspace);
-        let codes: Vec<&str> = left.iter().map(|d| d.code).collect();
+        let codes: Vec<&str> = left.iter().map(|d| d.code.as_str()).collect();
         let changed: Vec<&str> = text
             .lines()
             .filter(|l| !f.file().text(&f.db).lines().any(|old| old == *l))
@@ -402,7 +402,7 @@ fn remedies() {
             return hash(argv[0])
         ",
         expect![[r#"
-            TP0303 Use `compute_hash`: ["from rpython.rlib.objectmodel import compute_hash", "    return compute_hash(argv[0])"] leaves []
+            TP0323 Use `compute_hash`: ["from rpython.rlib.objectmodel import compute_hash", "    return compute_hash(argv[0])"] leaves []
         "#]],
     );
     fixes(
@@ -413,7 +413,7 @@ fn remedies() {
             return 0
         ",
         expect![[r#"
-            TP0303 Decode the byte string: ["    if argv[0].decode('utf-8') == u'x':"] leaves []
+            TP0319 Decode the byte string: ["    if argv[0].decode('utf-8') == u'x':"] leaves []
         "#]],
     );
     fixes(

@@ -16,6 +16,7 @@
 use std::cmp::Reverse;
 
 use taipan_annotator::{Desc, SomeKind, SomeValue, Spec, Target};
+use taipan_base::ErrorCode;
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operand};
 use taipan_lltype::{
     BOOL, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE,
@@ -122,7 +123,7 @@ fn key_function(rt: &RTyper<'_>, s: &SomeValue, keys: &[LLType]) -> Typed<Option
 
 fn unknown() -> TyperError {
     TyperError::with_code(
-        "TP0429",
+        ErrorCode::InvalidRDictFunctions,
         "this r_dict compares or hashes by functions in one place and by methods in another",
     )
     .with_help("give it functions everywhere, or methods of one name")

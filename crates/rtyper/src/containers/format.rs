@@ -1,6 +1,7 @@
 //! `format % values` for constant formats: pieces are made one by one and joined
 //! (RPython: `do_stringformat`).
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, Operand};
 use taipan_lltype::{FLOAT, LLConst, LLOperand, LLType, PlainOp, STR, UNICODE};
 
@@ -34,8 +35,11 @@ pub(super) struct Spec {
 pub(super) fn parse(format: &[u32]) -> Typed<Vec<Piece>> {
     let byte = |i: usize| format.get(i).and_then(|c| u8::try_from(*c).ok());
     let bad = || {
-        TyperError::with_code("TP0420", "the format string ends in the middle of a `%`")
-            .with_help("write `%%` for a percent sign")
+        TyperError::with_code(
+            ErrorCode::IncompleteFormat,
+            "the format string ends in the middle of a `%`",
+        )
+        .with_help("write `%%` for a percent sign")
     };
     let mut pieces = Vec::new();
     let mut literal = Vec::new();
@@ -117,7 +121,7 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
     // As in RPython more of them do no harm.
     if wanted > values.len() {
         return Err(TyperError::with_code(
-            "TP0422",
+            ErrorCode::FormatValueCount,
             format!(
                 "the format string has {} but {} given",
                 match wanted {
@@ -222,7 +226,7 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
             if !matches!(r, Repr::Float | Repr::Int(_) | Repr::Bool) {
                 return Err(TyperError::with_code(
-                    "TP0424",
+                    ErrorCode::FormatNeedsInteger,
                     format!(
                         "`%{}` formats numbers, not {}",
                         char::from(spec.code),
@@ -245,7 +249,7 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
         }
         other => {
             return Err(TyperError::with_code(
-                "TP0423",
+                ErrorCode::UnknownFormatCharacter,
                 format!("`%{}` in a format string is not RPython", char::from(other)),
             )
             .with_help(match other {
@@ -294,7 +298,7 @@ fn integer(hop: &Hop<'_>, spec: Spec, base: Option<&str>) -> Typed<LLOperand> {
         Repr::Float => (hop.inputarg(&Repr::signed(), 0)?, false),
         other => {
             return Err(TyperError::with_code(
-                "TP0424",
+                ErrorCode::FormatNeedsInteger,
                 format!(
                     "`%{}` formats integers, not {}",
                     char::from(spec.code),

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{ListDef, Site, SiteId};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_language::{Exc, ListMethod};
 use taipan_lltype::{
@@ -200,7 +201,7 @@ impl ListRepr {
         match self.kind {
             ListKind::Resizable => Ok(()),
             _ => Err(TyperError::with_code(
-                "TP0425",
+                ErrorCode::FixedListOperation,
                 format!("{what} of a list of fixed length is not RPython"),
             )
             .with_help("make a copy first: `items[:]` can grow and shrink")),
@@ -237,7 +238,7 @@ impl ReprMethods for ListRepr {
 
     fn get_ll_hash_function(&self, _: &RTyper<'_>) -> Typed<FuncSym> {
         Err(TyperError::with_code(
-            "TP0426",
+            ErrorCode::ListAsKey,
             "a list cannot be the key of a dict: it has no hash",
         )
         .with_help(
@@ -417,7 +418,7 @@ impl ListRepr {
         }
         if !is_nonneg(&hop.args_s[1]) {
             return Err(TyperError::with_code(
-                "TP0427",
+                ErrorCode::NegativeInsert,
                 "the index of `.insert()` may be negative",
             )
             .with_help("store it in a variable and put an `assert x >= 0` in front"));

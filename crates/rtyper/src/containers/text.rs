@@ -1,6 +1,7 @@
 //! Byte strings, unicode strings and their characters (RPython: `rstr.py`). Helpers
 //! are shared: they are specialised by the type of string.
 
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, Operand};
 use taipan_language::{Codec, Exc, TextMethod};
 use taipan_lltype::{
@@ -210,7 +211,7 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
         let list = list_of(&hop.r_result)?;
         if list.item != if U { Repr::UniChar } else { Repr::Char } {
             return Err(TyperError::with_code(
-                "TP0404",
+                ErrorCode::NoConversion,
                 format!(
                     "`list()` of {} makes a list of characters, and longer ones come into it",
                     self.describe()

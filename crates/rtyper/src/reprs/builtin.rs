@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
+use taipan_base::ErrorCode;
 use taipan_graph::Const;
 use taipan_interp::Builtin;
 use taipan_language::KnownFunction;
@@ -184,7 +185,7 @@ fn rtype_builtin(f: &Builtin, hop: &Hop<'_>) -> RType {
         Builtin::Runtime(f) => super::lowlevel::call_external(hop, &f.symbol()),
         Builtin::Flow(_) | Builtin::Shipped(_) | Builtin::FailedImport | Builtin::Other(_) => {
             Err(TyperError::with_code(
-                "TP0415",
+                ErrorCode::BuiltinWithoutRepr,
                 format!("the builtin function `{}` is not RPython", f.name()),
             ))
         }
@@ -231,7 +232,7 @@ pub(super) fn rtype_python(f: KnownFunction, hop: &Hop<'_>) -> RType {
             c.map(Some)
         }
         None => Err(TyperError::with_code(
-            "TP0415",
+            ErrorCode::BuiltinWithoutRepr,
             format!("this call of `{}()` is not RPython", f.name()),
         )),
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Desc, SomeKind, SomeValue};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
 
@@ -177,7 +178,7 @@ fn getname(hop: &Hop<'_>) -> RType {
     match hop.const_name(1)? {
         "__name__" => read_name(hop),
         name => Err(TyperError::with_code(
-            "TP0411",
+            ErrorCode::AttributeWithoutRepr,
             format!("reading `{name}` of a class of which nothing is known is not RPython"),
         )),
     }
@@ -231,7 +232,7 @@ impl ClassesPbcRepr {
             at = rt.class_base(c);
         }
         Err(TyperError::with_code(
-            "TP0411",
+            ErrorCode::AttributeWithoutRepr,
             format!("these classes have no base class in common with an attribute `{name}`"),
         )
         .with_help("define it in a common base class"))

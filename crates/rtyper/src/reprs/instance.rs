@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{SomeKind, SomeValue};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
@@ -51,7 +52,7 @@ impl InstanceRepr {
         };
         found.ok_or_else(|| {
             TyperError::with_code(
-                "TP0411",
+                ErrorCode::AttributeWithoutRepr,
                 format!("{} has no attribute `{name}`", self.name(rt)),
             )
         })

@@ -1,6 +1,7 @@
 //! Integers of all kinds (RPython: `rint.py`).
 
 use taipan_annotator::{SomeKind, SomeValue};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, IntKind, Operand};
 use taipan_interp::ObjData;
 use taipan_language::Exc;
@@ -47,7 +48,7 @@ impl IntegerRepr {
             (true, 128) => Ok(NumFamily::Lllong),
             (false, 128) => Ok(NumFamily::Ulllong),
             _ => Err(TyperError::with_code(
-                "TP0405",
+                ErrorCode::SmallIntegerArithmetic,
                 format!(
                     "{} can be stored and converted, but not computed with",
                     self.describe()
@@ -191,7 +192,7 @@ impl ReprMethods for IntegerRepr {
     fn rtype_abs_ovf(&self, hop: &Hop<'_>) -> RType {
         if !self.kind.signed {
             return Err(TyperError::with_code(
-                "TP0408",
+                ErrorCode::InvalidOverflowCheck,
                 format!(
                     "`ovfcheck()` works on plain ints, not on {}",
                     self.describe()
@@ -357,7 +358,7 @@ fn checked(hop: &Hop<'_>, op: PlainOp) -> RType {
     let (r, family) = arithmetic_repr(hop)?;
     if family != NumFamily::Int {
         return Err(TyperError::with_code(
-            "TP0408",
+            ErrorCode::InvalidOverflowCheck,
             format!(
                 "`ovfcheck()` works on plain ints, not on {}",
                 r.methods().describe()
@@ -405,7 +406,7 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
     if ovf {
         if family != NumFamily::Int {
             return Err(TyperError::with_code(
-                "TP0408",
+                ErrorCode::InvalidOverflowCheck,
                 format!(
                     "`ovfcheck()` works on plain ints, not on {}",
                     r.methods().describe()
@@ -502,7 +503,7 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr, op: NumOp) -> RType {
             && (unsigned(r2) || is_nonneg(&hop.args_s[1])))
     {
         return Err(TyperError::with_code(
-            "TP0409",
+            ErrorCode::MixedComparison,
             "a signed and an unsigned number are compared",
         )
         .with_help("convert one of them with `r_uint()` or `intmask()`"));

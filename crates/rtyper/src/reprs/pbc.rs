@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{CallFamily, Desc, Descs, Family, SomeKind, SomeValue, Target};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
@@ -24,7 +25,7 @@ pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Descs, can_be_none: bool) -> Typ
         .ok_or_else(|| TyperError::internal("a PBC of nothing"))?;
     if descs.is_mixed() {
         return Err(TyperError::with_code(
-            "TP0412",
+            ErrorCode::MixedConstants,
             "functions, classes, methods and prebuilt instances cannot come together in one variable",
         ));
     }
@@ -51,7 +52,7 @@ pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Descs, can_be_none: bool) -> Typ
                 .collect();
             if selves.len() != descs.len() || can_be_none {
                 return Err(TyperError::with_code(
-                    "TP0412",
+                    ErrorCode::MixedConstants,
                     "different methods of prebuilt constants, or one and None, come together here",
                 )
                 .with_help("pass the object itself, and call its method where it is used"));
@@ -109,7 +110,7 @@ fn constant_attribute(hop: &Hop<'_>, what: String) -> RType {
     match hop.result_const() {
         Some(c) => c.map(Some),
         None => Err(TyperError::with_code(
-            "TP0411",
+            ErrorCode::AttributeWithoutRepr,
             format!(
                 "the attribute `{}` of {what} is not a constant",
                 hop.const_name(1)?
@@ -385,7 +386,7 @@ pub(crate) fn common_to_methods(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<BoundM
             // In an order that does not depend on the objects' ids.
             let (one, two) = (other.min(n), other.max(n));
             return Err(TyperError::with_code(
-                "TP0413",
+                ErrorCode::IncompatibleFunctions,
                 format!("one call cannot reach methods of different names: `{one}` and `{two}`"),
             )
             .with_help("pass the object, and choose by `if` which method is called"));
@@ -399,7 +400,7 @@ pub(crate) fn common_to_methods(rt: &RTyper<'_>, descs: &[Desc]) -> Typed<BoundM
     }
     let (Some(name), Some(Some(class))) = (name, class) else {
         return Err(TyperError::with_code(
-            "TP0413",
+            ErrorCode::IncompatibleFunctions,
             "one call cannot reach methods of classes that have no base class in common",
         )
         .with_help("define the method in a common base class"));

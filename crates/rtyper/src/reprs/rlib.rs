@@ -1,6 +1,7 @@
 //! Functions of `rpython.rlib` that mean something else once translated, or nothing
 //! (RPython: the `ExtRegistryEntry`s of rlib).
 
+use taipan_base::ErrorCode;
 use taipan_graph::Const;
 use taipan_language::KnownFunction;
 use taipan_lltype::{BOOL, FLOAT, GCREF, LLType, PlainOp, SIGNED, UNSIGNED};
@@ -261,7 +262,10 @@ fn cast(hop: &Hop<'_>) -> RType {
     ) {
         let (from, to) = (arg.methods(), hop.r_result.methods());
         let message = format!("cannot make {} of {}", to.describe(), from.describe());
-        return Err(TyperError::with_code("TP0401", message));
+        return Err(TyperError::with_code(
+            ErrorCode::NotSupportedByRTyper,
+            message,
+        ));
     }
     if let (Some(c @ (Const::Int(_) | Const::RInt(..) | Const::Bool(_))), Repr::Int(_)) =
         (hop.const_arg(0), &hop.r_result)
@@ -290,7 +294,10 @@ fn construct(hop: &Hop<'_>) -> RType {
     if refused {
         let (from, to) = (hop.args_r[0].methods().describe(), to.methods().describe());
         let message = format!("cannot make {to} of {from}");
-        return Err(TyperError::with_code("TP0401", message));
+        return Err(TyperError::with_code(
+            ErrorCode::NotSupportedByRTyper,
+            message,
+        ));
     }
     cast(hop)
 }

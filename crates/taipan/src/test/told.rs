@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use taipan_base::{Diagnostic, Span, position, shown_path};
+use taipan_base::{Diagnostic, ErrorCode, Span, position, shown_path};
 use taipan_driver::Database;
 use taipan_driver::testing::{CollectError, TestFailure, TestOutcome, TestResult};
 
@@ -15,7 +15,7 @@ use super::terminal::{Style, color};
 #[derive(PartialEq, Eq, Hash)]
 enum Mistake {
     /// Its notes may differ: they tell the way from a test to the mistake.
-    Diagnostic(&'static str, Option<Span>, String),
+    Diagnostic(ErrorCode, Option<Span>, String),
     /// An exception of a test that could not be translated, and the line that raises it.
     Exception(String, String),
     /// A reason for not running.
