@@ -160,17 +160,15 @@ pub(crate) fn dead_operations(db: &dyn Db, roots: Roots, solution: &Solution) ->
     let found = solution.read(|warm| {
         let specs = &warm.solver.store.specs;
         let dead = &warm.view.faults.dead;
-        let mut found: BTreeMap<ObjId, Option<Vec<Problem>>> = dead
-            .iter()
-            .map(|s| (specs[*s as usize].func, None))
-            .collect();
+        let mut found: BTreeMap<ObjId, Option<Vec<Problem>>> =
+            dead.iter().map(|s| (specs[*s].func, None)).collect();
         if found.is_empty() {
             return found;
         }
         let projector = warm.projector(crate::project::Naming::Program(db, roots));
-        for (spec, key) in specs.iter().enumerate() {
+        for (spec, key) in specs.iter() {
             if let Some(in_all) = found.get_mut(&key.func)
-                && let Some(state) = projector.reached_state(spec as SpecIx)
+                && let Some(state) = projector.reached_state(spec)
             {
                 match in_all {
                     None => *in_all = Some(state.dead.clone()),
@@ -323,7 +321,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
     let mut inside: Vec<(usize, SpecIx)> = Vec::new();
     let sources = Some((db, roots.program(db)));
     for spec in stable(&warm.solver, &warm.view.faults.functions) {
-        let func = warm.solver.store.specs[spec as usize].func;
+        let func = warm.solver.store.specs[spec].func;
         let Some(state) = projector.reached_state(spec) else {
             continue;
         };
@@ -386,7 +384,7 @@ fn ships(db: &dyn Db, roots: Roots, func: ObjId) -> bool {
 
 /// The call in the program that leads to a function that ships with the compiler.
 fn caller_outside(db: &dyn Db, roots: Roots, solver: &Solver, spec: SpecIx) -> Place {
-    if !ships(db, roots, solver.store.specs[spec as usize].func) {
+    if !ships(db, roots, solver.store.specs[spec].func) {
         return None;
     }
     let (func, at) = caller(solver, spec, |f| !ships(db, roots, f))?;
@@ -397,7 +395,7 @@ fn caller_outside(db: &dyn Db, roots: Roots, solver: &Solver, spec: SpecIx) -> P
 fn stable<'a>(solver: &Solver, specs: impl IntoIterator<Item = &'a SpecIx>) -> Vec<SpecIx> {
     let mut specs: Vec<SpecIx> = specs.into_iter().copied().collect();
     specs.sort_by_key(|s| {
-        let k = &solver.store.specs[*s as usize];
+        let k = &solver.store.specs[*s];
         (k.func, &k.key)
     });
     specs
@@ -445,7 +443,7 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
 /// Operations that cannot succeed although nothing is wrong with them: they wait for
 /// a value that never comes. That is said only where nothing else explains it.
 fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
-    let func = projector.solver.store.specs[spec as usize].func;
+    let func = projector.solver.store.specs[spec].func;
     let (Some(state), Some(graph)) = (projector.reached_state(spec), projector.graph(spec)) else {
         return Vec::new();
     };
@@ -542,8 +540,8 @@ fn data_problems(warm: &mut Warm, wanted: impl Fn(&ObjData) -> bool) -> Vec<Faul
     let mut out = Vec::new();
     for n in &warm.view.faults.data {
         let solver = &mut warm.solver;
-        let key = solver.store.nodes[*n as usize].key.clone();
-        let Some(state) = solver.functions[*n as usize].clone() else {
+        let key = solver.store.nodes[*n].key.clone();
+        let Some(state) = solver.functions.get(*n).cloned() else {
             continue;
         };
         let counts = match &key {
@@ -578,7 +576,7 @@ impl Projector<'_> {
         if !self.view.faults.functions.contains(&spec) {
             return None;
         }
-        let func = self.solver.store.specs[spec as usize].func;
+        let func = self.solver.store.specs[spec].func;
         let state = self.reached_state(spec)?;
         let first = state.problems.first();
         let d = match first.map(|p| (p, p.code)) {
@@ -621,11 +619,11 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
     let solver = &mut warm.solver;
     let mut places: BTreeMap<(String, String), SlotIx> = BTreeMap::new();
     for slot in &warm.view.faults.slots {
-        let key = &solver.store.slots[*slot as usize].key;
+        let key = &solver.store.slots[*slot].key;
         // Where names are the same, sites and specialisations decide.
         let stable = match key {
-            SlotKey::Arg(s, i) => format!("{:?} {i}", solver.store.specs[*s as usize]),
-            SlotKey::Ret(s) => format!("{:?}", solver.store.specs[*s as usize]),
+            SlotKey::Arg(s, i) => format!("{:?} {i}", solver.store.specs[*s]),
+            SlotKey::Ret(s) => format!("{:?}", solver.store.specs[*s]),
             other => format!("{other:?}"),
         };
         places.insert((slot_name(solver, key), stable), *slot);
@@ -634,7 +632,7 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
     let mut last = String::new();
     let mut out = Vec::new();
     for ((name, _), slot) in places {
-        let key = solver.store.slots[slot as usize].key.clone();
+        let key = solver.store.slots[slot].key.clone();
         let named = matches!(key, SlotKey::Arg(..) | SlotKey::Ret(_) | SlotKey::Attr(..));
         if named && name == last {
             continue;
@@ -654,8 +652,8 @@ fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
     for n in &warm.view.faults.dispatches {
         let solver = &mut warm.solver;
         let (NodeKey::Dispatch(set, count), Some(state)) = (
-            solver.store.nodes[*n as usize].key.clone(),
-            solver.functions[*n as usize].clone(),
+            solver.store.nodes[*n].key.clone(),
+            solver.functions.get(*n).cloned(),
         ) else {
             continue;
         };
@@ -877,7 +875,7 @@ fn const_val(solver: &Solver, c: &taipan_graph::Const) -> Val {
 
 /// A slot in words.
 fn slot_name(solver: &Solver, key: &SlotKey) -> String {
-    let func = |s: &SpecIx| solver.store.specs[*s as usize].func;
+    let func = |s: &SpecIx| solver.store.specs[*s].func;
     match key {
         SlotKey::Arg(s, i) => {
             let name = match solver.facts.function(func(s)) {

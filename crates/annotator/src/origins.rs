@@ -53,7 +53,7 @@ pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
         last = this;
         if let (NodeKey::Dispatch(set, count), SlotKey::Arg(_, i)) = (&node, key) {
             // Methods have their self before what is passed.
-            let first = solver.store.sets[*set as usize].first();
+            let first = solver.store.methods(*set).first();
             let selves = u32::from(matches!(first, Some(Desc::Method { .. })));
             if let Some(i) = i.checked_sub(selves) {
                 out.extend(contributors(solver, &SlotKey::SetArg(*set, *count, i)));
@@ -62,7 +62,7 @@ pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
         }
         let (place, from) = match node {
             NodeKey::Spec(s) => {
-                let func = solver.store.specs[s as usize].func;
+                let func = solver.store.specs[s].func;
                 let from = format!("comes from here, in {}()", object_name(solver, func));
                 (Some((func, at)), from)
             }
@@ -89,13 +89,13 @@ fn writers(solver: &mut Solver, key: &SlotKey) -> Vec<(NodeKey, Val, Option<u32>
     let Some(slot) = solver.store.find_slot_ix(key) else {
         return Vec::new();
     };
-    let log = &solver.store.slots[slot as usize].log;
+    let log = &solver.store.slots[slot].log;
     let mut nodes: Vec<_> = log.iter().map(|e| e.node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let mut out = Vec::new();
     for n in nodes {
-        let node = solver.store.nodes[n as usize].key.clone();
+        let node = solver.store.nodes[n].key.clone();
         let written = solver.contributions(n, slot).into_iter();
         out.extend(written.map(|(val, at)| (node.clone(), val, at)));
     }
@@ -118,7 +118,7 @@ pub(crate) fn user_of_data(solver: &mut Solver, data: &NodeKey) -> Place {
 fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
     let users = writers(solver, &SlotKey::Seen(object));
     let direct = users.iter().filter_map(|(node, _, at)| match node {
-        NodeKey::Spec(s) => Some((solver.store.specs[*s as usize].func, *at)),
+        NodeKey::Spec(s) => Some((solver.store.specs[*s].func, *at)),
         _ => None,
     });
     if let Some(place) = direct.min() {
@@ -187,7 +187,7 @@ fn readers_of_attribute(
 ) -> Vec<(ObjId, Option<u32>)> {
     let readers = writers(solver, &SlotKey::AttrUsed(class, name));
     let in_functions = readers.into_iter().filter_map(|(node, _, at)| match node {
-        NodeKey::Spec(s) => Some((solver.store.specs[s as usize].func, at)),
+        NodeKey::Spec(s) => Some((solver.store.specs[s].func, at)),
         _ => None,
     });
     in_functions.collect()
@@ -223,7 +223,7 @@ pub(crate) fn works_on_conflict(solver: &Solver, spec: SpecIx, at: u32) -> bool 
 }
 
 fn with_graph(solver: &Solver, spec: SpecIx, look: impl FnOnce(&FunctionGraph, &FunctionState)) {
-    let func = solver.store.specs[spec as usize].func;
+    let func = solver.store.specs[spec].func;
     if let Ok(flow) = solver.facts.flow(func)
         && let Some(graph) = flow.any_graph()
         && let Some(state) = state_of(solver, spec)
@@ -267,7 +267,7 @@ fn ways(solver: &mut Solver, mut slot: SlotKey) -> Vec<Origin> {
 fn handed_on(solver: &Solver, (func, at): (ObjId, u32), slot: &SlotKey) -> Option<SlotKey> {
     // By name: numbers depend on the edits before.
     let mut specs: Vec<SpecIx> = solver.store.specs_of(func).to_vec();
-    specs.sort_by_key(|s| &solver.store.specs[*s as usize].key);
+    specs.sort_by_key(|s| &solver.store.specs[*s].key);
     let mut out = None;
     for spec in specs {
         with_graph(solver, spec, |graph, state| {
@@ -307,7 +307,7 @@ pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin;
                 continue;
             }
             let called = called(solver, record).into_iter().map(|s| {
-                let func = solver.store.specs[s as usize].func;
+                let func = solver.store.specs[s].func;
                 let val = solver.store.value(&SlotKey::Ret(s)).clone();
                 let from = format!("is returned by {}()", object_name(solver, func));
                 (val, func, from)
@@ -354,7 +354,7 @@ pub(crate) fn caller(
     wanted: impl Fn(ObjId) -> bool,
 ) -> Option<(ObjId, u32)> {
     let mut callers: FxHashMap<SpecIx, Vec<(SpecIx, u32)>> = FxHashMap::default();
-    for spec in 0..solver.store.specs.len() as SpecIx {
+    for (spec, _) in solver.store.specs.iter() {
         with_graph(solver, spec, |graph, state| {
             for (b, n, record) in &state.ops {
                 let at = graph.block(*b).operations[*n as usize].at;
@@ -367,7 +367,7 @@ pub(crate) fn caller(
     let (mut seen, mut level) = (FxHashSet::from_iter([callee]), vec![callee]);
     while !level.is_empty() {
         let calls = level.iter().filter_map(|s| callers.get(s)).flatten();
-        let func = |s: SpecIx| solver.store.specs[s as usize].func;
+        let func = |s: SpecIx| solver.store.specs[s].func;
         let found = calls.clone().map(|(s, at)| (func(*s), *at));
         if let Some(place) = found.filter(|(f, _)| wanted(*f)).min() {
             return Some(place);
@@ -388,7 +388,7 @@ fn called(solver: &Solver, record: &OpRecord) -> Vec<SpecIx> {
 fn calls_of<'s>(solver: &'s Solver, record: &'s OpRecord) -> &'s [CallRecord] {
     match record.family {
         Some((set, count)) => (solver.store.find_node(&NodeKey::Dispatch(set, count)))
-            .and_then(|n| solver.functions.get(n as usize)?.as_deref())
+            .and_then(|n| solver.functions.get(n).map(|s| &**s))
             .and_then(|state| state.ops.first())
             .map_or(&[][..], |(.., record)| &record.calls),
         None => &record.calls,
@@ -398,7 +398,7 @@ fn calls_of<'s>(solver: &'s Solver, record: &'s OpRecord) -> &'s [CallRecord] {
 /// What is known inside a function.
 fn state_of(solver: &Solver, spec: SpecIx) -> Option<&FunctionState> {
     let node = solver.store.find_node(&NodeKey::Spec(spec))?;
-    solver.functions.get(node as usize)?.as_deref()
+    solver.functions.get(node).map(|s| &**s)
 }
 
 fn var(operand: &Operand<HighLevel>) -> Option<VarId> {

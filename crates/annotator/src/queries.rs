@@ -111,8 +111,8 @@ pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
         };
         let mut steps = Vec::new();
         let mut push = |query, key| steps.push(Step { query, key });
-        let spec = |s: &u32| {
-            let key = &warm.solver.store.specs[*s as usize];
+        let spec = |s: &crate::store::SpecIx| {
+            let key = &warm.solver.store.specs[*s];
             Spec::new(db, roots, key.func, key.key.clone())
         };
         for d in updates {

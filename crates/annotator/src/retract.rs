@@ -73,7 +73,7 @@ impl Sweep {
 fn dependants(store: &Store, slot: &Slot, t: Stamp) -> Vec<(Stamp, NodeIx)> {
     let mut out = Vec::new();
     for n in slot.readers.iter().copied().chain(contributors(slot)) {
-        let events = store.nodes[n as usize].events.iter().rev();
+        let events = store.nodes[n].events.iter().rev();
         let later = events.take_while(|e| e.0 > t).filter(|e| !e.1.is_empty());
         out.extend(later.map(|e| (e.0, n)));
     }
@@ -113,7 +113,7 @@ impl Solver {
         }
         for &n in edited {
             let solver = &mut retraction.solver;
-            for (t, _) in &solver.store.nodes[n as usize].events {
+            for (t, _) in &solver.store.nodes[n].events {
                 retraction.steps.push(Reverse((*t, Step::Recheck(n))));
             }
             solver.enqueue(n);
@@ -124,7 +124,7 @@ impl Solver {
     /// Takes back what nodes contributed on the way and do not any more, and what
     /// followed from it. Answers whether there was anything of the kind.
     pub(crate) fn prune(&mut self, outgrown: &[NodeIx]) -> bool {
-        let now = self.clock + 1;
+        let now = self.clock.next();
         let writes: Vec<_> = (outgrown.iter())
             .filter_map(|n| Some((*n, self.run(*n, now).ok()?.0)))
             .collect();
@@ -151,16 +151,16 @@ impl<'s> Retraction<'s> {
     /// Joins again what was joined by where classes stand. Nodes that did so are among the
     /// edited ones.
     fn join_again(&mut self, moved: &FxHashSet<ObjId>) {
-        for (slot, s) in self.solver.store.slots.iter().enumerate() {
+        for (slot, s) in self.solver.store.slots.iter() {
             let mut log = s.log.iter();
             let Some(first) = log.position(|e| e.val.depends_on_classes(moved)) else {
                 continue;
             };
             for e in &s.log[first..] {
-                let step = Step::Rejoin(slot as SlotIx);
+                let step = Step::Rejoin(slot);
                 self.steps.push(Reverse((e.stamp, step)));
             }
-            self.solver.changed.restated.push(slot as SlotIx);
+            self.solver.changed.restated.push(slot);
         }
     }
 
@@ -184,7 +184,7 @@ impl<'s> Retraction<'s> {
         let sets = self.sets_called(writes, outgrown);
         let mut gone: Vec<(Stamp, SlotIx)> = Vec::new();
         let mut joiner = FactJoiner::new(&self.solver.facts);
-        for (t, event) in &self.solver.store.nodes[n as usize].events {
+        for (t, event) in &self.solver.store.nodes[n].events {
             for (slot, was) in event {
                 let stays = !self.solver.is_judged(n, *slot)
                     || (self.solver).still_there(*slot, was, writes, &mut joiner)
@@ -199,7 +199,7 @@ impl<'s> Retraction<'s> {
         slots.dedup();
         slots.retain(|slot| self.solver.take_back(n, *slot));
         gone.retain(|(_, slot)| slots.binary_search(slot).is_ok());
-        let node = &mut self.solver.store.nodes[n as usize];
+        let node = &mut self.solver.store.nodes[n];
         for (t, event) in &mut node.events {
             event.retain(|(slot, _)| gone.binary_search(&(*t, *slot)).is_err());
         }
@@ -217,7 +217,7 @@ impl<'s> Retraction<'s> {
     /// outgrown anything themselves.
     fn sets_called(&self, writes: &Writes, outgrown: &[NodeIx]) -> Vec<NodeIx> {
         let store = &self.solver.store;
-        let keys = writes.iter().map(|w| &store.slots[w.0 as usize].key);
+        let keys = writes.iter().map(|w| &store.slots[w.0].key);
         let sets = keys.filter_map(|key| match key {
             SlotKey::SetCalled(set, n) => store.find_node(&NodeKey::Dispatch(*set, *n)),
             _ => None,
@@ -237,21 +237,21 @@ impl<'s> Retraction<'s> {
         joiner: &mut FactJoiner<'_>,
     ) -> bool {
         sets.iter().any(|n| {
-            let now = self.solver.store.nodes[*n as usize].before(Stamp::MAX, slot);
+            let now = self.solver.store.nodes[*n].before(Stamp::MAX, slot);
             was.has_site() && !now.is_bottom() || now.contains(was, joiner)
         })
     }
 
     /// Runs one past evaluation again and keeps what is still justified of it.
     fn recheck(&mut self, n: NodeIx, t: Stamp) {
-        let events = &self.solver.store.nodes[n as usize].events;
+        let events = &self.solver.store.nodes[n].events;
         let Ok(at) = events.binary_search_by_key(&t, |e| e.0) else {
             return;
         };
         if events[at].1.is_empty() {
             return;
         }
-        let writes = match self.solver.store.nodes[n as usize].key {
+        let writes = match self.solver.store.nodes[n].key {
             NodeKey::Spec(spec) if events.len() >= MANY_EVENTS => {
                 let slots: Vec<SlotIx> = events[at].1.iter().map(|w| w.0).collect();
                 let before = self.pasts.entry(n).or_default();
@@ -263,7 +263,7 @@ impl<'s> Retraction<'s> {
         // they are there.
         let writes = writes.unwrap_or_default();
         self.solver.facts.record();
-        let node = &mut self.solver.store.nodes[n as usize];
+        let node = &mut self.solver.store.nodes[n];
         let old = std::mem::take(&mut node.events[at].1);
         let mut joiner = FactJoiner::new(&self.solver.facts);
         let mut kept: Writes = Vec::new();
@@ -290,7 +290,7 @@ impl<'s> Retraction<'s> {
         if dirty.is_empty() {
             return;
         }
-        let node = &self.solver.store.nodes[n as usize];
+        let node = &self.solver.store.nodes[n];
         // What it contributed later adds to that.
         for (later, writes) in &node.events[at + 1..] {
             let adds = |w: &(SlotIx, Val)| dirty.binary_search_by_key(&w.0, |d| d.0).is_ok();
@@ -306,7 +306,7 @@ impl<'s> Retraction<'s> {
 
     /// Puts a changed contribution into the log of its slot.
     fn replace(&mut self, slot: SlotIx, t: Stamp, val: Option<Val>) {
-        let log = &mut self.solver.store.slots[slot as usize].log;
+        let log = &mut self.solver.store.slots[slot].log;
         let i = log.partition_point(|e| e.stamp < t);
         match val {
             Some(v) => log[i].val = v,
@@ -322,7 +322,7 @@ impl<'s> Retraction<'s> {
     /// than it was.
     fn rejoin(&mut self, slot: SlotIx, t: Stamp) {
         let Solver { facts, store, .. } = &mut *self.solver;
-        let s = &mut store.slots[slot as usize];
+        let s = &mut store.slots[slot];
         let known = self.sweeps.remove(&slot);
         let mut sweep = known.unwrap_or_else(|| Sweep::new(s, t));
         let mut next = s.log.partition_point(|e| e.stamp < t);
@@ -339,7 +339,7 @@ impl<'s> Retraction<'s> {
             s.history.extend(sweep.old.drain(sweep.passed..));
             return;
         }
-        let s = &store.slots[slot as usize];
+        let s = &store.slots[slot];
         let later = sweep.later.get_or_insert_with(|| dependants(store, s, t));
         let end = next.unwrap_or(Stamp::MAX);
         while let Some((stamp, n)) = later.pop_if(|e| e.0 <= end) {

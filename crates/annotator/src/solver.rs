@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use la_arena::ArenaMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
@@ -87,13 +88,13 @@ pub(crate) struct Solver {
     pub(crate) store: Store,
     pub(crate) roots: Vec<crate::eval::Root>,
     /// Outcome of the last evaluation of each function, by node.
-    pub(crate) functions: Vec<Option<Arc<FunctionState>>>,
+    pub(crate) functions: ArenaMap<NodeIx, Arc<FunctionState>>,
     /// What changed since the last projection.
     pub(crate) changed: Changed,
     /// Who asked for which object.
     fact_readers: FxHashMap<ObjId, Vec<NodeIx>>,
     /// What each node asked for, sorted.
-    facts_of: Vec<Vec<ObjId>>,
+    facts_of: ArenaMap<NodeIx, Vec<ObjId>>,
     /// Nodes that contributed something which they do not any more.
     outgrown: FxHashSet<NodeIx>,
     /// How often a node's contribution to a slot was taken back for that.
@@ -103,7 +104,7 @@ pub(crate) struct Solver {
     pub(crate) steps: u64,
     /// What is to be evaluated, by [`Solver::urgency`].
     queues: [VecDeque<NodeIx>; 5],
-    queued: Vec<bool>,
+    queued: ArenaMap<NodeIx, ()>,
     /// How far evaluations have come, until the program is solved.
     progress: FxHashMap<NodeIx, Progress>,
     /// The order in which some began to wait, with what has gone on since: first those that
@@ -119,16 +120,16 @@ impl Solver {
             facts,
             store: Store::default(),
             roots,
-            functions: Vec::new(),
+            functions: ArenaMap::default(),
             changed: Changed::default(),
             fact_readers: FxHashMap::default(),
-            facts_of: Vec::new(),
+            facts_of: ArenaMap::default(),
             outgrown: FxHashSet::default(),
             taken_back: FxHashMap::default(),
-            clock: 1,
+            clock: Stamp::FIRST,
             steps: 0,
             queues: Default::default(),
-            queued: Vec::new(),
+            queued: ArenaMap::default(),
             progress: FxHashMap::default(),
             waiting: Default::default(),
             given_up: None,
@@ -199,12 +200,12 @@ impl Solver {
     /// What a root calls, and what is wrong with the call.
     pub(crate) fn root_state(&self, i: usize) -> Option<&FunctionState> {
         let n = self.store.find_node(&NodeKey::Root(i as u32))?;
-        self.functions.get(n as usize)?.as_deref()
+        self.functions.get(n).map(|s| &**s)
     }
 
     /// What a node contributes to a slot now, with the instructions that do.
     pub(crate) fn contributions(&mut self, n: NodeIx, slot: SlotIx) -> Vec<(Val, Option<u32>)> {
-        let now = self.clock + 1;
+        let now = self.clock.next();
         let Ok(e) = evaluate(&self.facts, &mut self.store, &self.roots, n, now) else {
             return Vec::new();
         };
@@ -224,10 +225,7 @@ impl Solver {
 
     /// Schedules a node.
     pub(crate) fn enqueue(&mut self, n: NodeIx) {
-        if self.queued.len() <= n as usize {
-            self.queued.resize(n as usize + 1, false);
-        }
-        if !std::mem::replace(&mut self.queued[n as usize], true) {
+        if self.queued.insert(n, ()).is_none() {
             let urgency = self.urgency(n);
             self.queues[urgency].push_back(n);
         }
@@ -240,10 +238,10 @@ impl Solver {
     /// go over all subclasses and prebuilt instances, functions, and at last calls of sets of
     /// functions, which look at every member again when one of them returns something else.
     fn urgency(&self, n: NodeIx) -> usize {
-        let node = &self.store.nodes[n as usize];
+        let node = &self.store.nodes[n];
         match node.key {
             NodeKey::Spec(_) => {
-                let solved = self.functions.get(n as usize).and_then(Option::as_ref);
+                let solved = self.functions.get(n);
                 let known = match self.progress.get(&n) {
                     Some(progress) => progress.waits().is_none(),
                     None => solved.is_some_and(|state| !state.vars.is_empty()),
@@ -259,7 +257,7 @@ impl Solver {
 
     fn next_queued(&mut self) -> Option<NodeIx> {
         let n = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
-        self.queued[n as usize] = false;
+        self.queued.remove(n);
         Some(n)
     }
 
@@ -283,10 +281,7 @@ impl Solver {
 
     /// Notes that a node depends on what was asked for since [`Facts::record`].
     pub(crate) fn note_facts(&mut self, n: NodeIx) {
-        if self.facts_of.len() <= n as usize {
-            self.facts_of.resize_with(n as usize + 1, Vec::new);
-        }
-        let known = &mut self.facts_of[n as usize];
+        let known = self.facts_of.entry(n).or_default();
         let recorded = self.facts.recorded();
         if *known == recorded {
             return;
@@ -369,11 +364,11 @@ impl Solver {
             // A list that arrives in a slot where there is another one meets it.
             if met.is_empty() {
                 for (slot, val) in &out {
-                    if self.store.slots[*slot as usize].is_log() {
+                    if self.store.slots[*slot].is_log() {
                         continue;
                     }
-                    let there = self.store.slots[*slot as usize].as_of(t);
-                    let before = self.store.nodes[n as usize].before(t, *slot);
+                    let there = self.store.slots[*slot].as_of(t);
+                    let before = self.store.nodes[n].before(t, *slot);
                     for old in [there, before] {
                         if !old.is_bottom() && old != val {
                             old.join(val, &mut joiner);
@@ -434,7 +429,7 @@ impl Solver {
             return self.put_together(n, t, writes, e.met);
         };
         // Whether sites meet is known when all is.
-        let is_edge = |s: &SlotIx| matches!(self.store.slots[*s as usize].key, SlotKey::Edge(..));
+        let is_edge = |s: &SlotIx| matches!(self.store.slots[*s].key, SlotKey::Edge(..));
         if slots.iter().any(is_edge) {
             let (writes, met) = past.contributions(&mut self.store);
             return self.put_together(n, t, writes, met);
@@ -492,8 +487,8 @@ impl Solver {
 
     /// Evaluates a node and contributes what it comes to. False if it lacks facts.
     fn climb_from(&mut self, n: NodeIx) -> bool {
-        self.clock += 1;
-        let t = self.clock;
+        let t = self.clock.next();
+        self.clock = t;
         let mut solving = Solving {
             gives_up: self.given_up.take_if(|g| *g == n).is_some(),
             progress: self.progress.remove(&n),
@@ -561,19 +556,13 @@ impl Solver {
         let state = match state {
             Some(state) => state,
             // Nothing is wrong with it any more.
-            None if data(&self.store.nodes[n as usize].key)
-                && self.functions.get(n as usize).is_some_and(Option::is_some) =>
-            {
+            None if data(&self.store.nodes[n].key) && self.functions.contains_idx(n) => {
                 FunctionState::default()
             }
             None => return,
         };
-        if self.functions.len() <= n as usize {
-            self.functions.resize(n as usize + 1, None);
-        }
-        let old = &mut self.functions[n as usize];
-        if old.as_deref() != Some(&state) {
-            let was = old.replace(Arc::new(state));
+        if self.functions.get(n).map(|old| &**old) != Some(&state) {
+            let was = self.functions.insert(n, Arc::new(state));
             self.changed.nodes.entry(n).or_insert(was);
         }
     }
@@ -585,7 +574,7 @@ impl Solver {
     /// at: [`Solver::prune`] does.
     fn has_outgrown(&self, n: NodeIx, writes: &Writes) -> bool {
         let mut joiner = FactJoiner::new(&self.facts);
-        let events = &self.store.nodes[n as usize].events;
+        let events = &self.store.nodes[n].events;
         events.iter().flat_map(|e| &e.1).any(|(slot, was)| {
             self.is_judged(n, *slot) && !self.still_there(*slot, was, writes, &mut joiner)
         })
@@ -595,8 +584,8 @@ impl Solver {
     /// has of an attribute goes to the nearest base class on which it is used, and from there
     /// further up: what went there directly, as long as that was the nearest one, is there.
     pub(crate) fn is_judged(&self, n: NodeIx, slot: SlotIx) -> bool {
-        let key = &self.store.slots[slot as usize].key;
-        let passed_up = match (&self.store.nodes[n as usize].key, key) {
+        let key = &self.store.slots[slot].key;
+        let passed_up = match (&self.store.nodes[n].key, key) {
             (NodeKey::Attr(from, _), SlotKey::Attr(to, _) | SlotKey::AttrSet(to, _)) => from != to,
             _ => false,
         };
@@ -626,13 +615,13 @@ impl Solver {
         writes: &Writes,
         joiner: &mut FactJoiner<'_>,
     ) -> bool {
-        let (class, above): (_, fn(ObjId, &Arc<str>) -> SlotKey) =
-            match &self.store.slots[slot as usize].key {
-                SlotKey::AttrUsed(c, n) => ((c, n), |c, n| SlotKey::AttrUsed(c, n.clone())),
-                SlotKey::AttrSet(c, n) => ((c, n), |c, n| SlotKey::AttrSet(c, n.clone())),
-                SlotKey::Attr(c, n) => ((c, n), |c, n| SlotKey::Attr(c, n.clone())),
-                _ => return false,
-            };
+        let (class, above): (_, fn(ObjId, &Arc<str>) -> SlotKey) = match &self.store.slots[slot].key
+        {
+            SlotKey::AttrUsed(c, n) => ((c, n), |c, n| SlotKey::AttrUsed(c, n.clone())),
+            SlotKey::AttrSet(c, n) => ((c, n), |c, n| SlotKey::AttrSet(c, n.clone())),
+            SlotKey::Attr(c, n) => ((c, n), |c, n| SlotKey::Attr(c, n.clone())),
+            _ => return false,
+        };
         let (class, name) = class;
         if !matches!(self.facts.class(*class), Ok(Some(_))) {
             return false;
@@ -662,12 +651,12 @@ impl Solver {
         let mut event: Writes = Vec::new();
         let mut wake: Vec<NodeIx> = Vec::new();
         for (slot, val) in writes {
-            let before = self.store.nodes[n as usize].before(t, slot);
+            let before = self.store.nodes[n].before(t, slot);
             let sum = before.join(&val, &mut joiner);
             if sum == *before {
                 continue;
             }
-            let s = &mut self.store.slots[slot as usize];
+            let s = &mut self.store.slots[slot];
             // Most slots have one contribution.
             if s.log.is_empty() {
                 s.log.reserve_exact(1);
@@ -688,7 +677,7 @@ impl Solver {
         }
         if !event.is_empty() {
             event.shrink_to_fit();
-            self.store.nodes[n as usize].add_event(t, event);
+            self.store.nodes[n].add_event(t, event);
         }
         self.note_facts(n);
         for r in wake {
@@ -699,7 +688,7 @@ impl Solver {
     /// Drops evaluations of which nothing is left. Those that lost something are queued.
     pub(crate) fn forget_empty_events(&mut self) {
         for n in self.queues.iter().flatten() {
-            let node = &mut self.store.nodes[*n as usize];
+            let node = &mut self.store.nodes[*n];
             node.events.retain(|e| !e.1.is_empty());
         }
     }
@@ -717,9 +706,9 @@ impl Solver {
     #[cfg(test)]
     pub(crate) fn audit(&mut self) -> usize {
         let mut events: Vec<(Stamp, NodeIx, usize)> = Vec::new();
-        for (n, node) in self.store.nodes.iter().enumerate() {
+        for (n, node) in self.store.nodes.iter() {
             for (i, e) in node.events.iter().enumerate() {
-                events.push((e.0, n as NodeIx, i));
+                events.push((e.0, n, i));
             }
         }
         events.sort_unstable();
@@ -730,8 +719,8 @@ impl Solver {
                 continue;
             };
             let mut joiner = FactJoiner::new(&self.facts);
-            for (slot, was) in self.store.nodes[n as usize].events[i].1.clone() {
-                let before = self.store.nodes[n as usize].before(t, slot);
+            for (slot, was) in self.store.nodes[n].events[i].1.clone() {
+                let before = self.store.nodes[n].before(t, slot);
                 let now = match writes.binary_search_by_key(&slot, |w| w.0) {
                     Ok(i) => before.join(&writes[i].1, &mut joiner),
                     Err(_) => before.clone(),

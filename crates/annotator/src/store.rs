@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 use indexmap::IndexSet;
+use la_arena::{Arena, Idx};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use taipan_graph::{Const, ObjId};
@@ -24,15 +25,39 @@ use crate::val::{Atom, EdgeKind, Joiner, Val};
 use crate::{Desc, Descs, SiteId};
 
 /// Index of a slot.
-pub(crate) type SlotIx = u32;
+pub(crate) type SlotIx = Idx<Slot>;
 /// Index of a node.
-pub(crate) type NodeIx = u32;
+pub(crate) type NodeIx = Idx<Node>;
 /// Index of a function with its specialisation.
-pub(crate) type SpecIx = u32;
+pub(crate) type SpecIx = Idx<SpecKey>;
+
 /// Index of a set of methods that is called.
-pub(crate) type SetIx = u32;
-/// Number of an evaluation.
-pub(crate) type Stamp = u32;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct SetIx(u32);
+
+/// Number of an evaluation: those that come later have larger ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Stamp(u32);
+
+impl Stamp {
+    /// Before all evaluations.
+    pub(crate) const NONE: Stamp = Stamp(0);
+    /// The first one.
+    pub(crate) const FIRST: Stamp = Stamp(1);
+    /// After all evaluations.
+    pub(crate) const MAX: Stamp = Stamp(u32::MAX);
+
+    /// The one after it.
+    pub(crate) fn next(self) -> Stamp {
+        Stamp(self.0 + 1)
+    }
+
+    /// How many evaluations there were up to it.
+    #[cfg(test)]
+    pub(crate) fn count(self) -> u32 {
+        self.0
+    }
+}
 
 /// What a slot is the value of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -298,12 +323,12 @@ pub(crate) struct SpecKey {
 /// All slots and nodes.
 #[derive(Default)]
 pub(crate) struct Store {
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) specs: Vec<SpecKey>,
-    pub(crate) sets: IndexSet<Descs, FxBuildHasher>,
-    slot_ix: Numbers,
-    node_ix: Numbers,
+    pub(crate) slots: Arena<Slot>,
+    pub(crate) nodes: Arena<Node>,
+    pub(crate) specs: Arena<SpecKey>,
+    sets: IndexSet<Descs, FxBuildHasher>,
+    slot_ix: Numbers<Slot>,
+    node_ix: Numbers<Node>,
     spec_ix: FxHashMap<SpecKey, SpecIx>,
     by_function: FxHashMap<ObjId, Vec<SpecIx>>,
     /// Classes that somebody has asked for the subclasses of, or will.
@@ -319,20 +344,29 @@ pub(crate) struct Store {
 /// So many readers of a slot are looked through one by one.
 const FEW_READERS: usize = 16;
 
-/// Numbers by keys, which are held elsewhere.
-#[derive(Default)]
-struct Numbers(HashTable<u32>);
+/// Indexes by keys, which are held elsewhere.
+struct Numbers<T>(HashTable<Idx<T>>);
 
-impl Numbers {
-    fn get<'k, K: Hash + Eq + 'k>(&self, key: &K, held: impl Fn(u32) -> &'k K) -> Option<u32> {
+impl<T> Default for Numbers<T> {
+    fn default() -> Self {
+        Numbers(HashTable::new())
+    }
+}
+
+impl<T> Numbers<T> {
+    fn get<'k, K: Hash + Eq + 'k>(
+        &self,
+        key: &K,
+        held: impl Fn(Idx<T>) -> &'k K,
+    ) -> Option<Idx<T>> {
         let hash = FxBuildHasher.hash_one(key);
         self.0.find(hash, |i| held(*i) == key).copied()
     }
 
-    /// The number of a key that is new.
-    fn insert<'k, K: Hash + 'k>(&mut self, number: u32, held: impl Fn(u32) -> &'k K) {
-        let hash = |i: &u32| FxBuildHasher.hash_one(held(*i));
-        self.0.insert_unique(hash(&number), number, hash);
+    /// The index of a key that is new.
+    fn insert<'k, K: Hash + 'k>(&mut self, index: Idx<T>, held: impl Fn(Idx<T>) -> &'k K) {
+        let hash = |i: &Idx<T>| FxBuildHasher.hash_one(held(*i));
+        self.0.insert_unique(hash(&index), index, hash);
     }
 }
 
@@ -346,8 +380,7 @@ impl Store {
         if let Some(i) = self.spec_ix.get(&k) {
             return *i;
         }
-        let i = self.specs.len() as SpecIx;
-        self.specs.push(k.clone());
+        let i = self.specs.alloc(k.clone());
         self.by_function.entry(func).or_default().push(i);
         self.spec_ix.insert(k, i);
         i
@@ -366,10 +399,15 @@ impl Store {
 
     /// The number of a set of methods.
     pub(crate) fn set(&mut self, descs: &Descs) -> SetIx {
-        match self.sets.get_index_of(descs) {
-            Some(i) => i as SetIx,
-            None => self.sets.insert_full(descs.clone()).0 as SetIx,
-        }
+        SetIx(match self.sets.get_index_of(descs) {
+            Some(i) => i as u32,
+            None => self.sets.insert_full(descs.clone()).0 as u32,
+        })
+    }
+
+    /// The methods of a set.
+    pub(crate) fn methods(&self, set: SetIx) -> &Descs {
+        &self.sets[set.0 as usize]
     }
 
     /// The slot of that key. A slot that sets a node going brings its node with it.
@@ -377,8 +415,7 @@ impl Store {
         if let Some(i) = self.find_slot_ix(&key) {
             return i;
         }
-        let i = self.slots.len() as SlotIx;
-        self.slots.push(Slot {
+        let i = self.slots.alloc(Slot {
             key: key.clone(),
             log: Vec::new(),
             history: SmallVec::new(),
@@ -408,7 +445,7 @@ impl Store {
             }
             _ => {}
         }
-        self.slot_ix.insert(i, |i| &self.slots[i as usize].key);
+        self.slot_ix.insert(i, |i| &self.slots[i].key);
         if let Some(n) = node {
             let n = self.node(n);
             self.register(i, n);
@@ -418,12 +455,12 @@ impl Store {
 
     /// The slot of that key, if it has ever been used.
     pub(crate) fn find_slot(&self, key: &SlotKey) -> Option<&Slot> {
-        self.find_slot_ix(key).map(|i| &self.slots[i as usize])
+        self.find_slot_ix(key).map(|i| &self.slots[i])
     }
 
     /// The same, by its number.
     pub(crate) fn find_slot_ix(&self, key: &SlotKey) -> Option<SlotIx> {
-        self.slot_ix.get(key, |i| &self.slots[i as usize].key)
+        self.slot_ix.get(key, |i| &self.slots[i].key)
     }
 
     /// The current value of a slot.
@@ -436,24 +473,23 @@ impl Store {
         if let Some(i) = self.find_node(&key) {
             return i;
         }
-        let i = self.nodes.len() as NodeIx;
-        self.nodes.push(Node {
+        let i = self.nodes.alloc(Node {
             key,
             events: Vec::new(),
             stamps: FxHashMap::default(),
         });
-        self.node_ix.insert(i, |i| &self.nodes[i as usize].key);
+        self.node_ix.insert(i, |i| &self.nodes[i].key);
         i
     }
 
     /// The node of that key, if it has ever been used.
     pub(crate) fn find_node(&self, key: &NodeKey) -> Option<NodeIx> {
-        self.node_ix.get(key, |i| &self.nodes[i as usize].key)
+        self.node_ix.get(key, |i| &self.nodes[i].key)
     }
 
     /// Notes that a node reads a slot.
     pub(crate) fn register(&mut self, slot: SlotIx, node: NodeIx) {
-        let readers = &mut self.slots[slot as usize].readers;
+        let readers = &mut self.slots[slot].readers;
         let new = match readers.len() {
             n if n < FEW_READERS => !readers.contains(&node),
             n => {

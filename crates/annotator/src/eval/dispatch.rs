@@ -89,7 +89,7 @@ impl Cx<'_> {
         if self.read(SlotKey::SetUsed(set)).is_bottom() {
             return Ok(());
         }
-        let descs = self.store.sets[set as usize].clone();
+        let descs = self.store.methods(set).clone();
         let plain = self.for_all(descs.iter(), |cx, d| {
             Ok(match d {
                 Desc::Method {
@@ -138,10 +138,9 @@ impl Cx<'_> {
         }
         let args = Arguments::positional(passed);
         self.short_calls = true;
-        let descs = self.store.sets[set as usize].clone();
+        let descs = self.store.methods(set).clone();
         let read = self.take_read();
-        let changed =
-            |slot: &SlotIx, store: &Store, since| store.slots[*slot as usize].changed_since(since);
+        let changed = |slot: &SlotIx, store: &Store, since| store.slots[*slot].changed_since(since);
         let mut p = match before {
             Some(p) if !read.iter().any(|s| changed(s, self.store, p.since)) => {
                 self.whole = false;
@@ -150,7 +149,7 @@ impl Cx<'_> {
             _ => Box::new(DispatchProgress {
                 members: descs.iter().map(|_| Member::default()).collect(),
                 result: Val::default(),
-                since: 0,
+                since: Stamp::NONE,
             }),
         };
         let (first, since) = (self.whole, p.since);

@@ -70,7 +70,7 @@ impl Cx<'_> {
                 Input::Values(values, graph) => (values, graph),
                 Input::Nothing(state) => return Ok(state),
             };
-            let key = self.store.specs[spec as usize].clone();
+            let key = self.store.specs[spec].clone();
             self.place.owner = format!("{:?} {}", key.func, key.key);
             let shape = self.facts.shape(key.func, &graph);
             if self.begin(spec, Flow::new(graph, shape), values, again)? {
@@ -88,7 +88,7 @@ impl Cx<'_> {
         if self.read(SlotKey::Called(spec)).is_bottom() {
             return nothing();
         }
-        let key = self.store.specs[spec as usize].clone();
+        let key = self.store.specs[spec].clone();
         let Some(info) = self.facts.function(key.func)? else {
             return Ok(Input::Nothing(None));
         };
@@ -289,7 +289,7 @@ impl Cx<'_> {
     /// Whether one of the contributions from a position on is the first to its slot: somebody
     /// is about to look at it.
     fn asks_first(&self, from: usize) -> bool {
-        let new = |w: &Write| self.store.slots[w.slot as usize].current().is_bottom();
+        let new = |w: &Write| self.store.slots[w.slot].current().is_bottom();
         self.writes[from..].iter().any(new)
     }
 

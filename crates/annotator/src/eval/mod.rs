@@ -269,7 +269,7 @@ pub(crate) fn evaluate_lazily(
     t: Stamp,
     mut solving: Option<&mut Solving>,
 ) -> Known<Evaluation> {
-    let key = store.nodes[node as usize].key.clone();
+    let key = store.nodes[node].key.clone();
     let mut cx = Cx::new(facts, store, node, t);
     if let Some(s) = &solving {
         (cx.lazy, cx.tracks, cx.gives_up) = (true, true, s.gives_up);
@@ -502,7 +502,7 @@ impl Cx<'_> {
         if self.tracks {
             self.read.push(slot);
         }
-        self.store.slots[slot as usize].as_of(self.t).clone()
+        self.store.slots[slot].as_of(self.t).clone()
     }
 
     pub(crate) fn write(&mut self, key: SlotKey, val: Val) {

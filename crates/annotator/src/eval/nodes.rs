@@ -221,7 +221,7 @@ impl Cx<'_> {
     /// Whether the node has contributed to a slot before.
     pub(super) fn has_contributed(&self, key: &SlotKey) -> bool {
         let slot = self.store.find_slot_ix(key);
-        let node = &self.store.nodes[self.node as usize];
+        let node = &self.store.nodes[self.node];
         slot.is_some_and(|slot| !node.before(self.t, slot).is_bottom())
     }
 
@@ -237,7 +237,7 @@ impl Cx<'_> {
         if self.read_slot(slot).is_bottom() {
             return Vec::new();
         }
-        self.store.slots[slot as usize].members(self.t)
+        self.store.slots[slot].members(self.t)
     }
 
     /// The content of a prebuilt object.

@@ -43,7 +43,7 @@ impl Past {
             flow,
             start,
             places: FxHashMap::default(),
-            since: 0,
+            since: Stamp::NONE,
         };
         past.place(None, 0);
         Box::new(past)
@@ -79,7 +79,7 @@ impl Past {
         let places = self.places.get(&slot).into_iter().flatten();
         let val = |(block, i): &Place| self.written(*block)[*i as usize].val.clone();
         let mut vals: Vec<Val> = places.map(val).collect();
-        if store.slots[slot as usize].key == SlotKey::Ret(self.spec) {
+        if store.slots[slot].key == SlotKey::Ret(self.spec) {
             vals.push(self.result());
         }
         vals
@@ -108,7 +108,7 @@ impl Past {
     /// the way in is one of them.
     fn catch_up(&mut self, store: &Store, now: Stamp) -> bool {
         let since = self.since;
-        let changed = |slot: &SlotIx| store.slots[*slot as usize].changed_between(since, now);
+        let changed = |slot: &SlotIx| store.slots[*slot].changed_between(since, now);
         let (mut again, mut further) = (Vec::new(), Vec::new());
         for (i, outcome) in self.flow.outcomes.iter().enumerate() {
             let block = BlockId(i as u32);
@@ -136,7 +136,7 @@ impl Cx<'_> {
         spec: SpecIx,
         before: &mut Option<Box<Past>>,
     ) -> Known<()> {
-        let key = self.store.specs[spec as usize].clone();
+        let key = self.store.specs[spec].clone();
         self.place.owner = format!("{:?} {}", key.func, key.key);
         if let Some(mut past) = before.take() {
             if self.go_on_in_past(&mut past)? {

@@ -102,7 +102,7 @@ impl FunctionProgress {
     /// the way in is one of them.
     fn catch_up(&mut self, store: &Store) -> bool {
         let since = self.since;
-        let changed = |slot: &SlotIx| store.slots[*slot as usize].changed_since(since);
+        let changed = |slot: &SlotIx| store.slots[*slot].changed_since(since);
         let outcomes = self.flow.outcomes.iter().enumerate();
         let mut again: Vec<BlockId> = outcomes
             .filter(|(_, o)| o.read.iter().any(changed))
@@ -181,7 +181,7 @@ fn holds_all(new: &BlockOutcome, old: &BlockOutcome, cx: &mut Cx<'_>) -> bool {
     old.writes.iter().enumerate().all(|(i, was)| {
         let mut holds = |w: &Write| w.slot == was.slot && grows(&was.val, &w.val, cx);
         new.writes.get(i).is_some_and(&mut holds)
-            || !cx.store.slots[was.slot as usize].key.is_judged()
+            || !cx.store.slots[was.slot].key.is_judged()
             || new
                 .writes
                 .iter()
@@ -192,7 +192,7 @@ fn holds_all(new: &BlockOutcome, old: &BlockOutcome, cx: &mut Cx<'_>) -> bool {
 impl Cx<'_> {
     /// Takes up an evaluation.
     pub(super) fn take_up(&mut self, spec: SpecIx, mut p: Box<FunctionProgress>) -> Known<bool> {
-        let key = &self.store.specs[spec as usize];
+        let key = &self.store.specs[spec];
         self.place.owner = format!("{:?} {}", key.func, key.key);
         if p.catch_up(self.store) {
             let Input::Values(values, _) = self.function_input(spec)? else {
@@ -233,7 +233,7 @@ impl Cx<'_> {
     }
 
     pub(super) fn take_start(&mut self, spec: SpecIx) -> Known<Start> {
-        let func = self.store.specs[spec as usize].func;
+        let func = self.store.specs[spec].func;
         let mut problems = match &self.facts.flow(func)?.graph {
             Err(_) => vec![flow_failed()],
             Ok(_) => Vec::new(),
@@ -333,7 +333,7 @@ impl Cx<'_> {
         p.partial = true;
         self.tell(&mut p);
         self.write_result(spec, &p);
-        let func = self.store.specs[spec as usize].func;
+        let func = self.store.specs[spec].func;
         let left_out = self.facts.flow(func)?.dead.clone();
         if !self.facts.recovering {
             p.start.dead = self.dead_operations(&left_out, &p.flow.vars)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use la_arena::Arena;
 use rustc_hash::FxHashMap;
 use taipan_graph::ObjId;
 
@@ -29,11 +30,11 @@ impl Members for Row {
 
 impl Row {
     /// The functions that a call may reach at run time through its callee.
-    pub(super) fn of(specs: &[SpecKey], calls: &[CallRecord]) -> Row {
+    pub(super) fn of(specs: &Arena<SpecKey>, calls: &[CallRecord]) -> Row {
         let by_function: BTreeMap<ObjId, SpecIx> = calls
             .iter()
             .filter_map(|c| c.target)
-            .map(|t| (specs[t as usize].func, t))
+            .map(|t| (specs[t].func, t))
             .collect();
         Row(by_function.into_iter().collect())
     }
@@ -43,9 +44,9 @@ impl Row {
     }
 
     /// A name that does not depend on the order of discovery.
-    fn name<'s>(&self, specs: &'s [SpecKey]) -> Vec<(ObjId, &'s str)> {
+    fn name<'s>(&self, specs: &'s Arena<SpecKey>) -> Vec<(ObjId, &'s str)> {
         (self.0.iter())
-            .map(|(f, s)| (*f, &*specs[*s as usize].key))
+            .map(|(f, s)| (*f, &*specs[*s].key))
             .collect()
     }
 }
@@ -290,7 +291,7 @@ impl Projector<'_> {
     /// The values of a function's arguments (`*args` flattened), and its result.
     pub(super) fn own_signature(&self, spec: SpecIx) -> (Vec<Val>, Val) {
         let store = &self.solver.store;
-        let key = &store.specs[spec as usize];
+        let key = &store.specs[spec];
         let count = match self.solver.facts.function(key.func) {
             Ok(Some(info)) => arg_count(&info, &key.key),
             _ => 0,

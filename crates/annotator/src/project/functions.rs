@@ -21,7 +21,7 @@ use crate::{Desc, SomeValue};
 impl Projector<'_> {
     /// The flow graph of a function.
     pub(crate) fn graph(&self, spec: SpecIx) -> Option<Arc<FunctionGraph>> {
-        let func = self.solver.store.specs[spec as usize].func;
+        let func = self.solver.store.specs[spec].func;
         self.solver.facts.flow(func).ok()?.graph.clone().ok()
     }
 
@@ -173,8 +173,8 @@ impl Projector<'_> {
 
     /// The functions that the node of a set calls.
     fn dispatched(&self, n: NodeIx) -> &[CallRecord] {
-        let state = self.solver.functions.get(n as usize);
-        match state.and_then(|s| s.as_deref()?.ops.first()) {
+        let state = self.solver.functions.get(n);
+        match state.and_then(|s| s.ops.first()) {
             Some((_, _, r)) => &r.calls,
             None => &[],
         }
@@ -285,7 +285,7 @@ impl Projector<'_> {
         out: &mut FunctionAnnotation,
         rewritten: &mut Option<FunctionGraph>,
     ) {
-        let key = &self.solver.store.specs[spec as usize];
+        let key = &self.solver.store.specs[spec];
         let Ok(Some(info)) = self.solver.facts.function(key.func) else {
             return;
         };

@@ -12,7 +12,7 @@ use crate::val::{Atom, Val};
 impl Projector<'_> {
     /// A helper's outside name: what it is and what it is specialised by.
     pub(super) fn helper_name(&self, spec: SpecIx) -> (Arc<str>, Arc<[HelperArg]>) {
-        let key = &self.solver.store.specs[spec as usize];
+        let key = &self.solver.store.specs[spec];
         let name = match self.solver.facts.function(key.func) {
             Ok(Some(info)) => {
                 let module = info.data.module.strip_prefix("taipan_prelude.");

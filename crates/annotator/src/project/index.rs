@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use la_arena::ArenaMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
@@ -75,11 +76,11 @@ struct NodeUses {
 
 /// By node.
 #[derive(Default)]
-pub(super) struct Nodes(Vec<Option<Box<NodeUses>>>);
+pub(super) struct Nodes(ArenaMap<NodeIx, Box<NodeUses>>);
 
 impl Nodes {
     fn get(&self, n: NodeIx) -> Option<&NodeUses> {
-        self.0.get(n as usize)?.as_deref()
+        self.0.get(n).map(|uses| &**uses)
     }
 
     pub(super) fn reads(&self, n: NodeIx) -> &[Read] {
@@ -91,10 +92,10 @@ impl Nodes {
     }
 
     fn replace(&mut self, n: NodeIx, new: Option<Box<NodeUses>>) -> Option<Box<NodeUses>> {
-        if self.0.len() <= n as usize {
-            self.0.resize_with(n as usize + 1, || None);
+        match new {
+            Some(new) => self.0.insert(n, new),
+            None => self.0.remove(n),
         }
-        std::mem::replace(&mut self.0[n as usize], new)
     }
 }
 
@@ -225,7 +226,7 @@ impl View {
         let mut slots: Vec<(SlotIx, Val)> = slots.into_iter().collect();
         slots.sort_unstable_by_key(|s| s.0);
         for (slot, old) in slots {
-            if *solver.store.slots[slot as usize].current() != old {
+            if *solver.store.slots[slot].current() != old {
                 self.slot_changed(solver, slot, &old, &mut dirty);
             }
         }
@@ -235,7 +236,7 @@ impl View {
         let mut nodes: Vec<_> = nodes.into_iter().collect();
         nodes.sort_unstable_by_key(|n| n.0);
         for (n, old) in nodes {
-            let new = solver.functions.get(n as usize).and_then(Option::as_deref);
+            let new = solver.functions.get(n).map(|s| &**s);
             if touched.contains(&n) || old.as_deref() != new {
                 self.node_changed(solver, n, new, &mut dirty);
             }
@@ -275,7 +276,7 @@ impl View {
                 grouped.insert(s);
                 dirty.signatures.insert(s);
                 dirty.functions.insert(s);
-                let func = solver.store.specs[s as usize].func;
+                let func = solver.store.specs[s].func;
                 if let Some(head) = self.families.head(func)
                     && families.insert(head)
                 {
@@ -325,7 +326,7 @@ impl View {
     }
 
     fn slot_changed(&mut self, solver: &Solver, slot: SlotIx, old: &Val, dirty: &mut Dirty) {
-        let s = &solver.store.slots[slot as usize];
+        let s = &solver.store.slots[slot];
         let new = s.current();
         let there = !new.is_bottom();
         match &s.key {
@@ -366,7 +367,7 @@ impl View {
 
     /// What a slot's value is projected to may be something else.
     fn slot_looks_different(&self, solver: &Solver, slot: SlotIx, dirty: &mut Dirty) {
-        match &solver.store.slots[slot as usize].key {
+        match &solver.store.slots[slot].key {
             SlotKey::Arg(spec, _) | SlotKey::Ret(spec) => {
                 dirty.signatures.insert(*spec);
             }
@@ -387,14 +388,14 @@ impl View {
     fn calls_look_different(&self, solver: &Solver, n: NodeIx, dirty: &mut Dirty) {
         let callers = self.callers.get(&n).into_iter().flatten();
         for n in std::iter::once(&n).chain(callers) {
-            if let NodeKey::Spec(spec) = solver.store.nodes[*n as usize].key {
+            if let NodeKey::Spec(spec) = solver.store.nodes[*n].key {
                 dirty.functions.insert(spec);
             }
         }
     }
 
     fn node_looks_different(&mut self, solver: &Solver, n: NodeIx, dirty: &mut Dirty) {
-        let NodeKey::Spec(spec) = solver.store.nodes[n as usize].key else {
+        let NodeKey::Spec(spec) = solver.store.nodes[n].key else {
             return;
         };
         dirty.functions.insert(spec);
@@ -406,7 +407,7 @@ impl View {
     }
 
     fn set_called(&mut self, solver: &Solver, spec: SpecIx, called: bool) {
-        let key = &solver.store.specs[spec as usize];
+        let key = &solver.store.specs[spec];
         if let Some(name) = self.names.remove(&spec) {
             self.called.remove(&(name, key.func, key.key.clone()));
         }
@@ -427,7 +428,7 @@ impl View {
         new: Option<&FunctionState>,
         dirty: &mut Dirty,
     ) {
-        let spec = match solver.store.nodes[n as usize].key {
+        let spec = match solver.store.nodes[n].key {
             NodeKey::Spec(spec) => Some(spec),
             NodeKey::Dispatch(..) => None,
             NodeKey::Prebuilt(_) | NodeKey::Attr(..) => {
@@ -542,7 +543,7 @@ impl View {
         uses.sites.sort_unstable();
         uses.sites.dedup();
         if let Some(spec) = spec
-            && let Ok(flow) = (solver.facts).flow(solver.store.specs[spec as usize].func)
+            && let Ok(flow) = (solver.facts).flow(solver.store.specs[spec].func)
             && let Ok(graph) = &flow.graph
             && !state.vars.is_empty()
         {

@@ -47,7 +47,7 @@ pub(crate) struct Projector<'a> {
 impl Projector<'_> {
     /// The name of a specialised function outside.
     pub(crate) fn target(&self, spec: SpecIx) -> Target {
-        let key = &self.solver.store.specs[spec as usize];
+        let key = &self.solver.store.specs[spec];
         match self.naming {
             Naming::Program(db, roots) => {
                 Target::Spec(Spec::new(db, roots, key.func, key.key.clone()))
@@ -69,6 +69,6 @@ impl Projector<'_> {
     /// What is known inside a function.
     pub(crate) fn state(&self, spec: SpecIx) -> Option<&Arc<FunctionState>> {
         let node = self.solver.store.find_node(&NodeKey::Spec(spec))?;
-        self.solver.functions.get(node as usize)?.as_ref()
+        self.solver.functions.get(node)
     }
 }

@@ -36,7 +36,7 @@ impl Sites {
     pub(crate) fn of(store: &crate::store::Store) -> Sites {
         use crate::val::EdgeKind;
         let mut sites = Sites::default();
-        for slot in &store.slots {
+        for (_, slot) in store.slots.iter() {
             if let SlotKey::Edge(EdgeKind::List | EdgeKind::Dict, a, b) = slot.key
                 && !slot.current().is_bottom()
             {

@@ -18,7 +18,7 @@ use crate::eval::Root;
 use crate::facts::{Facts, Request};
 use crate::project::Sites;
 use crate::solver::Solver;
-use crate::store::{NodeKey, SlotKey, SpecKey, Stamp};
+use crate::store::{NodeKey, SlotKey, SpecIx, SpecKey, Stamp};
 use crate::{InputType, SomeKind, SomeValue};
 
 const CLASSES: usize = 8;
@@ -459,7 +459,7 @@ fn roots() -> Vec<Root> {
 fn outcome(solver: &Solver) -> BTreeMap<String, SomeValue> {
     let sites = Sites::of(&solver.store);
     let mut out = BTreeMap::new();
-    for slot in &solver.store.slots {
+    for (_, slot) in solver.store.slots.iter() {
         if slot.current().is_bottom() {
             continue;
         }
@@ -475,7 +475,7 @@ fn outcome(solver: &Solver) -> BTreeMap<String, SomeValue> {
                 continue;
             }
         }
-        let spec = |s: &u32| format!("{:?}", solver.store.specs[*s as usize]);
+        let spec = |s: &SpecIx| format!("{:?}", solver.store.specs[*s]);
         let name = match &slot.key {
             SlotKey::Called(s) => format!("called {}", spec(s)),
             SlotKey::Arg(s, i) => format!("arg {} {i}", spec(s)),
@@ -528,9 +528,9 @@ fn set_function(world: &mut World, warm: &mut Solver, i: usize, graph: Arc<FlowR
     if warm.facts.graphs.contains_key(&func_id(i)) {
         warm.facts.set_flow(func_id(i), graph);
     }
-    let nodes: Vec<_> = (0..warm.store.specs.len() as u32)
-        .filter(|s| warm.store.specs[*s as usize].func == func_id(i))
-        .filter_map(|s| warm.store.find_node(&NodeKey::Spec(s)))
+    let specs = warm.store.specs.iter();
+    let nodes: Vec<_> = (specs.filter(|(_, key)| key.func == func_id(i)))
+        .filter_map(|(s, _)| warm.store.find_node(&NodeKey::Spec(s)))
         .collect();
     warm.retract(&nodes, &Default::default());
 }

@@ -12,7 +12,7 @@ use crate::{RootSet, Roots};
 
 /// How many evaluations it took so far to annotate a program, through all its edits.
 fn evaluations(db: &TestDb, roots: Roots) -> u32 {
-    solve(db, roots).read(|warm| warm.solver.clock)
+    solve(db, roots).read(|warm| warm.solver.clock.count())
 }
 
 /// How often slots were read and written in these.
