@@ -1,5 +1,8 @@
 //! Low-level operations (RPython: `lloperation.py`).
 //!
+//! The table declares of each operation what its operands and its result are ([`Signature`]) and what
+//! effects it has; `check_operations` compares graphs with it, behind every pass in tests.
+//!
 //! Operands that differ from lltype's: `gc_copy_array(src, dst, src_start, dst_start,
 //! length)` moves items between GcArrays of one type, or between the inlined arrays of
 //! variable-sized GcStructs (`STR`), as memmove does; write barriers are its own affair.
@@ -32,6 +35,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::operands::{Kind, Signature};
 
 /// No side effect and a result that depends on the operands only: may be folded,
 /// merged, moved and dropped.
@@ -99,7 +104,7 @@ named! {
 }
 
 macro_rules! plain_ops {
-    ($($v:ident = $n:literal, $flags:expr;)*) => {
+    ($($v:ident = $n:literal, $flags:expr, ($($arg:ident),*) -> $result:ident;)*) => {
         /// Operations that are not arithmetic.
         #[derive(
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
@@ -116,156 +121,165 @@ macro_rules! plain_ops {
             pub fn flags(self) -> u8 {
                 match self { $(PlainOp::$v => $flags,)* }
             }
+            /// Its operands and its result.
+            pub fn signature(self) -> Signature {
+                match self {
+                    $(PlainOp::$v => Signature {
+                        args: &[$(Kind::$arg),*],
+                        result: Kind::$result,
+                    },)*
+                }
+            }
         }
     };
 }
 
 plain_ops! {
-    DirectCall = "direct_call", EFFECT | RAISE | GC;
-    IndirectCall = "indirect_call", EFFECT | RAISE | GC;
-    BoolNot = "bool_not", FOLD;
-    IntBetween = "int_between", FOLD;
-    IntForceGeZero = "int_force_ge_zero", FOLD;
-    UintMulHigh = "uint_mul_high", FOLD;
-    IntAddOvf = "int_add_ovf", OVF;
-    IntAddNonnegOvf = "int_add_nonneg_ovf", OVF;
-    IntSubOvf = "int_sub_ovf", OVF;
-    IntMulOvf = "int_mul_ovf", OVF;
-    CastPrimitive = "cast_primitive", FOLD;
-    CastBoolToInt = "cast_bool_to_int", FOLD;
-    CastBoolToUint = "cast_bool_to_uint", FOLD;
-    CastBoolToFloat = "cast_bool_to_float", FOLD;
-    CastCharToInt = "cast_char_to_int", FOLD;
-    CastUnicharToInt = "cast_unichar_to_int", FOLD;
-    CastIntToChar = "cast_int_to_char", FOLD;
-    CastIntToUnichar = "cast_int_to_unichar", FOLD;
-    CastIntToUint = "cast_int_to_uint", FOLD;
-    CastIntToFloat = "cast_int_to_float", FOLD;
-    CastIntToLonglong = "cast_int_to_longlong", FOLD;
-    CastUintToInt = "cast_uint_to_int", FOLD;
-    CastUintToFloat = "cast_uint_to_float", FOLD;
-    CastLonglongToFloat = "cast_longlong_to_float", FOLD;
-    CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD;
-    CastFloatToInt = "cast_float_to_int", FOLD;
-    CastFloatToUint = "cast_float_to_uint", FOLD;
-    CastFloatToLonglong = "cast_float_to_longlong", FOLD;
-    CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD;
-    TruncateLonglongToInt = "truncate_longlong_to_int", FOLD;
-    ForceCast = "force_cast", READ;
-    ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD;
-    ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD;
-    Likely = "likely", FOLD;
-    Unlikely = "unlikely", FOLD;
-    Malloc = "malloc", EFFECT | GC;
-    MallocVarsize = "malloc_varsize", EFFECT | GC;
-    ShrinkArray = "shrink_array", EFFECT;
-    ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT;
-    Free = "free", EFFECT;
-    Getfield = "getfield", READ;
-    Setfield = "setfield", EFFECT;
-    BareSetfield = "bare_setfield", EFFECT;
-    Getarrayitem = "getarrayitem", READ;
-    Setarrayitem = "setarrayitem", EFFECT;
-    BareSetarrayitem = "bare_setarrayitem", EFFECT;
-    Getarraysize = "getarraysize", FOLD;
-    Getsubstruct = "getsubstruct", FOLD;
-    Getarraysubstruct = "getarraysubstruct", FOLD;
-    Getinteriorfield = "getinteriorfield", READ;
-    Setinteriorfield = "setinteriorfield", EFFECT;
-    BareSetinteriorfield = "bare_setinteriorfield", EFFECT;
-    Getinteriorarraysize = "getinteriorarraysize", FOLD;
-    CastPointer = "cast_pointer", FOLD;
-    CastOpaquePtr = "cast_opaque_ptr", FOLD;
-    PtrEq = "ptr_eq", FOLD;
-    PtrNe = "ptr_ne", FOLD;
-    PtrNonzero = "ptr_nonzero", FOLD;
-    PtrIszero = "ptr_iszero", FOLD;
-    CastPtrToInt = "cast_ptr_to_int", READ;
-    CastIntToPtr = "cast_int_to_ptr", READ;
-    DirectFieldptr = "direct_fieldptr", FOLD;
-    DirectArrayitems = "direct_arrayitems", FOLD;
-    DirectPtradd = "direct_ptradd", FOLD;
-    RawMalloc = "raw_malloc", EFFECT;
-    RawMallocUsage = "raw_malloc_usage", READ;
-    RawFree = "raw_free", EFFECT;
-    RawMemclear = "raw_memclear", EFFECT;
-    RawMemset = "raw_memset", EFFECT;
-    RawMemcopy = "raw_memcopy", EFFECT;
-    RawMemmove = "raw_memmove", EFFECT;
-    RawLoad = "raw_load", READ;
-    RawStore = "raw_store", EFFECT;
-    GcLoadIndexed = "gc_load_indexed", READ;
-    GcStoreIndexed = "gc_store_indexed", EFFECT;
-    AdrAdd = "adr_add", FOLD;
-    AdrSub = "adr_sub", FOLD;
-    AdrDelta = "adr_delta", FOLD;
-    AdrLt = "adr_lt", FOLD;
-    AdrLe = "adr_le", FOLD;
-    AdrEq = "adr_eq", FOLD;
-    AdrNe = "adr_ne", FOLD;
-    AdrGt = "adr_gt", FOLD;
-    AdrGe = "adr_ge", FOLD;
-    CastPtrToAdr = "cast_ptr_to_adr", READ;
-    CastAdrToPtr = "cast_adr_to_ptr", FOLD;
-    CastAdrToInt = "cast_adr_to_int", READ;
-    CastIntToAdr = "cast_int_to_adr", FOLD;
-    JitMarker = "jit_marker", EFFECT;
-    JitEnter = "jit_enter", EFFECT | GC;
-    WeAreJitted = "we_are_jitted", READ;
-    JitIsConstant = "jit_is_constant", READ;
-    JitAssertGreen = "jit_assert_green", EFFECT;
-    JitTraceLength = "jit_trace_length", READ;
-    JitSetParam = "jit_set_param", EFFECT;
-    JitExit = "jit_exit", EFFECT;
-    JitCount = "jit_count", EFFECT;
-    JitForceVirtualizable = "jit_force_virtualizable", EFFECT;
-    JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT;
-    JitInvalidated = "jit_invalidated", EFFECT;
-    JitForceVirtual = "jit_force_virtual", EFFECT;
-    JitIsVirtual = "jit_is_virtual", READ;
-    JitRecordExactClass = "jit_record_exact_class", EFFECT;
-    JitRecordExactValue = "jit_record_exact_value", EFFECT;
-    JitRecordKnownResult = "jit_record_known_result", EFFECT;
-    JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC;
-    JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC;
-    GcCollect = "gc__collect", EFFECT | GC;
-    GcCollectMinor = "gc_collect_minor", EFFECT | GC;
-    GcFqRegister = "gc_fq_register", EFFECT;
-    GcFqNextDead = "gc_fq_next_dead", EFFECT;
-    GcIdentityhash = "gc_identityhash", READ | GC;
-    GcId = "gc_id", READ | GC;
-    GcCanMove = "gc_can_move", READ;
-    GcMallocFilled = "gc_malloc_filled", EFFECT | GC;
-    GcMallocNursery = "gc_malloc_nursery", EFFECT;
-    GcWritebarrier = "gc_writebarrier", EFFECT;
-    GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT;
-    GcSaveRoot = "gc_save_root", EFFECT;
-    GcRestoreRoot = "gc_restore_root", EFFECT;
-    GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT;
-    GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT;
-    GcCopyArray = "gc_copy_array", EFFECT;
-    WeakrefCreate = "weakref_create", READ | GC;
-    WeakrefDeref = "weakref_deref", READ;
-    StackCheck = "stack_check", EFFECT;
-    Keepalive = "keepalive", EFFECT;
-    SameAs = "same_as", FOLD;
-    Hint = "hint", EFFECT;
-    ThreadlocalrefGet = "threadlocalref_get", READ;
-    ThreadlocalrefStore = "threadlocalref_store", EFFECT;
-    LlReadTimestamp = "ll_read_timestamp", EFFECT;
-    DebugPrint = "debug_print", EFFECT;
-    DebugAssert = "debug_assert", EFFECT;
-    DebugFatalerror = "debug_fatalerror", EFFECT;
-    DebugStartTraceback = "debug_start_traceback", EFFECT;
-    DebugRecordTraceback = "debug_record_traceback", EFFECT;
-    DebugCatchException = "debug_catch_exception", EFFECT;
-    DebugReraiseTraceback = "debug_reraise_traceback", EFFECT;
-    DebugPrintTraceback = "debug_print_traceback", EFFECT;
-    ExcType = "exc_type", READ;
-    ExcValue = "exc_value", READ;
-    ExcOccurred = "exc_occurred", READ;
-    ExcSet = "exc_set", EFFECT;
-    ExcClear = "exc_clear", EFFECT;
+    DirectCall = "direct_call", EFFECT | RAISE | GC, (Function, Rest) -> Any;
+    IndirectCall = "indirect_call", EFFECT | RAISE | GC, (Function, Rest) -> Any;
+    BoolNot = "bool_not", FOLD, (Bool) -> Bool;
+    IntBetween = "int_between", FOLD, (Signed, Signed, Signed) -> Bool;
+    IntForceGeZero = "int_force_ge_zero", FOLD, (Signed) -> Signed;
+    UintMulHigh = "uint_mul_high", FOLD, (Unsigned, Unsigned) -> Unsigned;
+    IntAddOvf = "int_add_ovf", OVF, (Signed, Signed) -> Signed;
+    IntAddNonnegOvf = "int_add_nonneg_ovf", OVF, (Signed, Signed) -> Signed;
+    IntSubOvf = "int_sub_ovf", OVF, (Signed, Signed) -> Signed;
+    IntMulOvf = "int_mul_ovf", OVF, (Signed, Signed) -> Signed;
+    CastPrimitive = "cast_primitive", FOLD, (Primitive) -> Primitive;
+    CastBoolToInt = "cast_bool_to_int", FOLD, (Bool) -> Signed;
+    CastBoolToUint = "cast_bool_to_uint", FOLD, (Bool) -> Unsigned;
+    CastBoolToFloat = "cast_bool_to_float", FOLD, (Bool) -> Float;
+    CastCharToInt = "cast_char_to_int", FOLD, (Char) -> Signed;
+    CastUnicharToInt = "cast_unichar_to_int", FOLD, (UniChar) -> Signed;
+    CastIntToChar = "cast_int_to_char", FOLD, (Signed) -> Char;
+    CastIntToUnichar = "cast_int_to_unichar", FOLD, (Signed) -> UniChar;
+    CastIntToUint = "cast_int_to_uint", FOLD, (Signed) -> Unsigned;
+    CastIntToFloat = "cast_int_to_float", FOLD, (Signed) -> Float;
+    CastIntToLonglong = "cast_int_to_longlong", FOLD, (Signed) -> Signed;
+    CastUintToInt = "cast_uint_to_int", FOLD, (Unsigned) -> Signed;
+    CastUintToFloat = "cast_uint_to_float", FOLD, (Unsigned) -> Float;
+    CastLonglongToFloat = "cast_longlong_to_float", FOLD, (Signed) -> Float;
+    CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD, (Unsigned) -> Float;
+    CastFloatToInt = "cast_float_to_int", FOLD, (Float) -> Signed;
+    CastFloatToUint = "cast_float_to_uint", FOLD, (Float) -> Unsigned;
+    CastFloatToLonglong = "cast_float_to_longlong", FOLD, (Float) -> Signed;
+    CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD, (Float) -> Unsigned;
+    TruncateLonglongToInt = "truncate_longlong_to_int", FOLD, (Signed) -> Signed;
+    ForceCast = "force_cast", READ, (Primitive) -> Primitive;
+    ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD, (Float) -> Signed;
+    ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD, (Signed) -> Float;
+    Likely = "likely", FOLD, (Bool) -> Bool;
+    Unlikely = "unlikely", FOLD, (Bool) -> Bool;
+    Malloc = "malloc", EFFECT | GC, (Type, Flavor, Rest) -> Pointer;
+    MallocVarsize = "malloc_varsize", EFFECT | GC, (Type, Flavor, Signed, Rest) -> Pointer;
+    ShrinkArray = "shrink_array", EFFECT, (Pointer, Signed) -> Any;
+    ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT, (Pointer, Rest) -> Void;
+    Free = "free", EFFECT, (Pointer, Flavor) -> Void;
+    Getfield = "getfield", READ, (Pointer, Field) -> Any;
+    Setfield = "setfield", EFFECT, (Pointer, Field, Any) -> Void;
+    BareSetfield = "bare_setfield", EFFECT, (Pointer, Field, Any) -> Void;
+    Getarrayitem = "getarrayitem", READ, (Pointer, Signed) -> Any;
+    Setarrayitem = "setarrayitem", EFFECT, (Pointer, Signed, Any) -> Void;
+    BareSetarrayitem = "bare_setarrayitem", EFFECT, (Pointer, Signed, Any) -> Void;
+    Getarraysize = "getarraysize", FOLD, (Pointer) -> Signed;
+    Getsubstruct = "getsubstruct", FOLD, (Pointer, Field) -> Pointer;
+    Getarraysubstruct = "getarraysubstruct", FOLD, (Pointer, Signed) -> Pointer;
+    Getinteriorfield = "getinteriorfield", READ, (Pointer, Rest) -> Any;
+    Setinteriorfield = "setinteriorfield", EFFECT, (Pointer, Rest) -> Void;
+    BareSetinteriorfield = "bare_setinteriorfield", EFFECT, (Pointer, Rest) -> Void;
+    Getinteriorarraysize = "getinteriorarraysize", FOLD, (Pointer, Rest) -> Signed;
+    CastPointer = "cast_pointer", FOLD, (Pointer) -> Pointer;
+    CastOpaquePtr = "cast_opaque_ptr", FOLD, (Pointer) -> Pointer;
+    PtrEq = "ptr_eq", FOLD, (Pointer, Pointer) -> Bool;
+    PtrNe = "ptr_ne", FOLD, (Pointer, Pointer) -> Bool;
+    PtrNonzero = "ptr_nonzero", FOLD, (Pointer) -> Bool;
+    PtrIszero = "ptr_iszero", FOLD, (Pointer) -> Bool;
+    CastPtrToInt = "cast_ptr_to_int", READ, (Pointer) -> Signed;
+    CastIntToPtr = "cast_int_to_ptr", READ, (Signed) -> Pointer;
+    DirectFieldptr = "direct_fieldptr", FOLD, (Pointer, Field) -> Pointer;
+    DirectArrayitems = "direct_arrayitems", FOLD, (Pointer) -> Pointer;
+    DirectPtradd = "direct_ptradd", FOLD, (Pointer, Signed) -> Pointer;
+    RawMalloc = "raw_malloc", EFFECT, (Signed, Rest) -> Address;
+    RawMallocUsage = "raw_malloc_usage", READ, (Signed) -> Signed;
+    RawFree = "raw_free", EFFECT, (Address) -> Void;
+    RawMemclear = "raw_memclear", EFFECT, (Address, Signed) -> Void;
+    RawMemset = "raw_memset", EFFECT, (Address, Any, Signed) -> Void;
+    RawMemcopy = "raw_memcopy", EFFECT, (Address, Address, Signed) -> Void;
+    RawMemmove = "raw_memmove", EFFECT, (Address, Address, Signed) -> Void;
+    RawLoad = "raw_load", READ, (Any, Signed) -> Any;
+    RawStore = "raw_store", EFFECT, (Any, Signed, Any) -> Void;
+    GcLoadIndexed = "gc_load_indexed", READ, (Pointer, Signed, Signed, Signed) -> Any;
+    GcStoreIndexed = "gc_store_indexed", EFFECT, (Pointer, Signed, Any, Signed, Signed) -> Void;
+    AdrAdd = "adr_add", FOLD, (Address, Signed) -> Address;
+    AdrSub = "adr_sub", FOLD, (Address, Signed) -> Address;
+    AdrDelta = "adr_delta", FOLD, (Address, Address) -> Signed;
+    AdrLt = "adr_lt", FOLD, (Address, Address) -> Bool;
+    AdrLe = "adr_le", FOLD, (Address, Address) -> Bool;
+    AdrEq = "adr_eq", FOLD, (Address, Address) -> Bool;
+    AdrNe = "adr_ne", FOLD, (Address, Address) -> Bool;
+    AdrGt = "adr_gt", FOLD, (Address, Address) -> Bool;
+    AdrGe = "adr_ge", FOLD, (Address, Address) -> Bool;
+    CastPtrToAdr = "cast_ptr_to_adr", READ, (Pointer) -> Address;
+    CastAdrToPtr = "cast_adr_to_ptr", FOLD, (Address) -> Pointer;
+    CastAdrToInt = "cast_adr_to_int", READ, (Address) -> Signed;
+    CastIntToAdr = "cast_int_to_adr", FOLD, (Signed) -> Address;
+    JitMarker = "jit_marker", EFFECT, (Rest) -> Void;
+    JitEnter = "jit_enter", EFFECT | GC, (Rest) -> Any;
+    WeAreJitted = "we_are_jitted", READ, () -> Bool;
+    JitIsConstant = "jit_is_constant", READ, (Any) -> Bool;
+    JitAssertGreen = "jit_assert_green", EFFECT, (Any) -> Void;
+    JitTraceLength = "jit_trace_length", READ, () -> Signed;
+    JitSetParam = "jit_set_param", EFFECT, (Rest) -> Void;
+    JitExit = "jit_exit", EFFECT, (Rest) -> Any;
+    JitCount = "jit_count", EFFECT, (Any) -> Bool;
+    JitForceVirtualizable = "jit_force_virtualizable", EFFECT, (Rest) -> Void;
+    JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT, (Rest) -> Void;
+    JitInvalidated = "jit_invalidated", EFFECT, (Rest) -> Any;
+    JitForceVirtual = "jit_force_virtual", EFFECT, (Any) -> Any;
+    JitIsVirtual = "jit_is_virtual", READ, (Any) -> Bool;
+    JitRecordExactClass = "jit_record_exact_class", EFFECT, (Rest) -> Void;
+    JitRecordExactValue = "jit_record_exact_value", EFFECT, (Rest) -> Void;
+    JitRecordKnownResult = "jit_record_known_result", EFFECT, (Rest) -> Void;
+    JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC, (Bool, Function, Rest) -> Void;
+    JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (Any, Function, Rest) -> Any;
+    GcCollect = "gc__collect", EFFECT | GC, (Rest) -> Void;
+    GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
+    GcFqRegister = "gc_fq_register", EFFECT, (Rest) -> Any;
+    GcFqNextDead = "gc_fq_next_dead", EFFECT, (Rest) -> Any;
+    GcIdentityhash = "gc_identityhash", READ | GC, (Pointer) -> Signed;
+    GcId = "gc_id", READ | GC, (Pointer) -> Signed;
+    GcCanMove = "gc_can_move", READ, (Pointer) -> Bool;
+    GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (Type, Flavor, Signed, Rest) -> Pointer;
+    GcMallocNursery = "gc_malloc_nursery", EFFECT, (Type, Flavor, Rest) -> Pointer;
+    GcWritebarrier = "gc_writebarrier", EFFECT, (Pointer, Rest) -> Void;
+    GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (Rest) -> Bool;
+    GcSaveRoot = "gc_save_root", EFFECT, (Signed, Pointer) -> Void;
+    GcRestoreRoot = "gc_restore_root", EFFECT, (Signed) -> Pointer;
+    GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT, (Signed) -> Void;
+    GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT, (Signed) -> Void;
+    GcCopyArray = "gc_copy_array", EFFECT, (Pointer, Pointer, Signed, Signed, Signed) -> Void;
+    WeakrefCreate = "weakref_create", READ | GC, (Pointer) -> Pointer;
+    WeakrefDeref = "weakref_deref", READ, (Pointer) -> Pointer;
+    StackCheck = "stack_check", EFFECT, () -> Bool;
+    Keepalive = "keepalive", EFFECT, (Any) -> Void;
+    SameAs = "same_as", FOLD, (Any) -> Any;
+    Hint = "hint", EFFECT, (Any, Rest) -> Any;
+    ThreadlocalrefGet = "threadlocalref_get", READ, (Rest) -> Any;
+    ThreadlocalrefStore = "threadlocalref_store", EFFECT, (Rest) -> Any;
+    LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
+    DebugPrint = "debug_print", EFFECT, (Rest) -> Void;
+    DebugAssert = "debug_assert", EFFECT, (Bool, Rest) -> Void;
+    DebugFatalerror = "debug_fatalerror", EFFECT, (Rest) -> Void;
+    DebugStartTraceback = "debug_start_traceback", EFFECT, (Pointer) -> Void;
+    DebugRecordTraceback = "debug_record_traceback", EFFECT, () -> Void;
+    DebugCatchException = "debug_catch_exception", EFFECT, (Pointer) -> Void;
+    DebugReraiseTraceback = "debug_reraise_traceback", EFFECT, (Rest) -> Void;
+    DebugPrintTraceback = "debug_print_traceback", EFFECT, (Rest) -> Void;
+    ExcType = "exc_type", READ, () -> Pointer;
+    ExcValue = "exc_value", READ, () -> Pointer;
+    ExcOccurred = "exc_occurred", READ, () -> Bool;
+    ExcSet = "exc_set", EFFECT, (Pointer, Pointer) -> Void;
+    ExcClear = "exc_clear", EFFECT, () -> Void;
 }
 
 impl LLOp {

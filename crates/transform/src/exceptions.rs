@@ -32,6 +32,7 @@ use taipan_lltype::{
 };
 
 use crate::calls::{calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
+use crate::check::check;
 use crate::inline::{class_number, class_test};
 use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa, zero};
 use crate::{Effects, Summaries};
@@ -55,6 +56,7 @@ pub fn exception_transform(graph: &LLGraph, own: Effects, s: &dyn Summaries) -> 
     ssa_to_ssi(&mut t.g);
     eliminate_empty_blocks(&mut t.g);
     t.g.compact();
+    check("the exception transform", &t.g, s.program());
     t.g
 }
 

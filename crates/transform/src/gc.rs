@@ -38,6 +38,7 @@ use crate::Summaries;
 use crate::barriers::insert_barriers;
 use crate::calls::{calls_a_graph, can_collect};
 use crate::casts::repeat_casts;
+use crate::check::check;
 use crate::filled::mark_filled;
 use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
@@ -62,6 +63,7 @@ pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     });
     insert_frame(&mut g, roots.size, s);
     g.compact();
+    check("the GC transform", &g, s.program());
     g
 }
 

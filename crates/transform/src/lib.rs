@@ -22,6 +22,7 @@ mod asserts;
 mod barriers;
 mod calls;
 mod casts;
+mod check;
 mod cse;
 mod dispatch;
 mod division;

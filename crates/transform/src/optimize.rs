@@ -5,6 +5,7 @@ use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, PlainOp, Program
 
 use crate::Summaries;
 use crate::asserts::remove_asserts;
+use crate::check::check;
 use crate::cse::{merge_common, merge_common_ssa};
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
@@ -17,17 +18,19 @@ use crate::variables::keep_in_variables;
 
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
+    check("rtyping", graph, program);
     let mut g = graph.clone();
     remove_hints(&mut g);
     expand_divisions(&mut g);
     tidy(&mut g, program);
     g.compact();
+    check("simplification", &g, program);
     g
 }
 
 /// Optimises a function. `graph` is its simplified graph.
 pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
-    optimize_observed(f, graph, s, &mut |_, _| ())
+    optimize_observed(f, graph, s, &mut |pass, g| check(pass, g, s.program()))
 }
 
 /// The same; `see` is shown the graph behind each pass. What is left over of a pass until
@@ -95,6 +98,7 @@ pub fn optimize_hinted(
     }
     cleanup(&mut g);
     g.compact();
+    check("optimisation for the JIT", &g, program);
     g
 }
 
@@ -122,6 +126,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
         cleanup(g);
     }
     g.compact();
+    check("optimisation of residual code", g, program);
 }
 
 /// What is only for the JIT generator, which reads the graphs of the RTyper, goes: this

@@ -1,7 +1,9 @@
+use expect_test::expect;
 use taipan_graph::text::{parse_graph, print_graph};
 use taipan_graph::verify;
 
 use super::*;
+use crate::{NoProgram, check_operations};
 
 #[test]
 fn canonical_text_is_kept() {
@@ -50,4 +52,44 @@ fn types_of_link_arguments_are_verified() {
         verify(&graph).unwrap_err().to_string(),
         "block0: argument 0 for block1 is a Signed, not a Float"
     );
+}
+
+#[test]
+fn operands_of_operations_are_checked() {
+    let text = "
+        struct point = GcStruct { x: Signed, y: Float, }
+        graph f
+        block0(n: Signed, x: Float, p: *GcStruct point, a: *GcArray of Char, b: Bool):
+            v1: Signed = int_add(n, 1)
+            v2: Signed = int_add(n, x)
+            v3: Bool = int_add(n, n)
+            v4: Signed = int_neg(n, n)
+            v5: Signed = int_lshift(n, b)
+            v6: Signed = getfield(p, .x)
+            v7: Signed = getfield(p, .y)
+            v8: Signed = getfield(p, .z)
+            v9: Void = setfield(p, .y, n)
+            v10: Char = getarrayitem(a, n)
+            v11: Char = getarrayitem(p, n)
+            v12: Void = setarrayitem(a, n, b)
+            v13: Signed = getarraysize(x)
+            v14: Bool = ptr_eq(p, a)
+            v15: Bool = bool_not(b, b)
+            goto return(n)
+        return(r: Signed) except(t: *Struct object_vtable, e: *GcStruct object)";
+    let graph = parse_graph::<LowLevel>(text, LLNames::default()).expect("parses");
+    let wrong = check_operations(&graph, &NoProgram).join("\n");
+    expect![[r#"
+        block0: int_add(Signed, Float) -> Signed: Float where Signed is needed
+        block0: int_add(Signed, Signed) -> Bool: Bool where Signed is needed
+        block0: int_neg(Signed, Signed) -> Signed: another number of operands is needed
+        block0: int_lshift(Signed, Bool) -> Signed: Bool where Signed is needed
+        block0: getfield(*GcStruct point, .y) -> Signed: Signed where Float is needed
+        block0: getfield(*GcStruct point, .z) -> Signed: GcStruct point has no field z
+        block0: setfield(*GcStruct point, .y, Signed) -> Void: Signed where Float is needed
+        block0: getarrayitem(*GcStruct point, Signed) -> Char: GcStruct point has no items
+        block0: setarrayitem(*GcArray of Char, Signed, Bool) -> Void: Bool where Char is needed
+        block0: getarraysize(Float) -> Signed: operand 0 is no Pointer
+        block0: ptr_eq(*GcStruct point, *GcArray of Char) -> Bool: *GcStruct point where *GcArray of Char is needed
+        block0: bool_not(Bool, Bool) -> Bool: 1 operands are needed"#]].assert_eq(&wrong);
 }

@@ -203,3 +203,18 @@ pub(crate) fn text(program: &TableProgram) -> String {
     let f = program.functions.last().expect("a function");
     print_graph(&program.graphs[f.name()], LLNames::default())
 }
+
+/// What makes an invalid graph is found behind the pass that makes it.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "f is not valid behind rtyping:\n\
+    block0: int_add(Signed, Float) -> Signed: Float where Signed is needed")]
+fn graphs_are_checked_behind_passes() {
+    Pipeline::new(
+        "graph f
+        block0(n: Signed, x: Float):
+            v: Signed = int_add(n, x)
+            goto return(v)
+        END",
+    );
+}
