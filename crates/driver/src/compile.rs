@@ -17,8 +17,6 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLGraph, LLValue, Memory};
 use taipan_rtyper::TyperError;
 
-use crate::ahead;
-use crate::answers::{Question, remember};
 use crate::drivers::{jit_drivers, jit_is_on};
 use crate::link::link_with_cache;
 use crate::linked::compile_entries;
@@ -26,7 +24,9 @@ use crate::lowlevel_errors;
 use crate::names::lowlevel_names;
 use crate::native::ImageUse;
 use crate::native_jit::{jit_image, with_native_jit};
+use crate::prefetch;
 use crate::reach::reachable;
+use crate::result_cache::{Question, remember};
 use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
@@ -552,7 +552,7 @@ pub(crate) fn typed_program(
     program: Program,
     timings: &mut Timings,
 ) -> Result<(Roots, FuncSym), Failure> {
-    timings.phase("parse", || ahead::compile_files(db, program));
+    timings.phase("parse", || prefetch::compile_files(db, program));
     let roots = timings.phase("import", || {
         let found = import_diagnostics(db, program);
         if has_errors(&found) {
@@ -560,7 +560,7 @@ pub(crate) fn typed_program(
         }
         entry_roots(db, program).map_err(|d| placed(db, program, d).into())
     })?;
-    timings.phase("flow", || ahead::flow_graphs(db, roots));
+    timings.phase("flow", || prefetch::flow_graphs(db, roots));
     let root = typed(db, roots, timings)?;
     Ok((roots, root))
 }

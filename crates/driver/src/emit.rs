@@ -9,10 +9,10 @@ use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::Picture;
 
-use crate::answers::{Question, remember};
 use crate::compile::{find_function, typed, typer_failure};
 use crate::names::lowlevel_names;
 use crate::reach::reachable;
+use crate::result_cache::{Question, remember};
 use crate::session::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };

@@ -5,8 +5,6 @@
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
 //! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
-mod ahead;
-mod answers;
 mod bundle;
 mod cache;
 mod compile;
@@ -32,18 +30,20 @@ mod native;
 mod native_jit;
 mod observer;
 mod parallel;
+mod prefetch;
 mod reach;
+mod result_cache;
 mod saved;
 mod session;
 mod show;
 mod spans;
+mod stage_cache;
 mod stages;
 mod targets;
 pub mod testing;
 mod timeshift;
 mod timeshift_native;
 mod timing;
-mod traces;
 mod unreached;
 mod value;
 pub mod watch;

@@ -17,8 +17,8 @@ use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
 use crate::Database;
 use crate::linked::{Known, KnownPositions, linked_image};
+use crate::stage_cache::{Recorder, Search, keep, search, start};
 use crate::stages::{GraphStage, LLFunction, StageProgram, gc, optimized_key, search_of};
-use crate::traces::{Recorder, Search, keep, search, start};
 
 thread_local! {
     /// Making one costs more than compiling a small function.

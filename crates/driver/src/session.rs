@@ -8,9 +8,9 @@ use taipan_base::{
 
 use taipan_code::{CodeKind, Instr};
 
-use crate::ahead;
-use crate::answers::{Question, remember_check};
 use crate::late_writes::late_write_warnings;
+use crate::prefetch;
+use crate::result_cache::{Question, remember_check};
 use crate::unreached::{UnreachedFunction, own_files, unreached};
 use crate::whole::typing_diagnostics;
 use crate::{Database, InternalError, Timings};
@@ -162,7 +162,7 @@ pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checke
 }
 
 fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
-    timings.phase("parse", || ahead::compile_files(db, program));
+    timings.phase("parse", || prefetch::compile_files(db, program));
     let mut all = timings.phase("import", || import_diagnostics(db, program));
     // What is broken in one place must not hide what is wrong in another. Where import
     // time ended in a statement, names that it defines are missing: that is told once.
@@ -176,7 +176,7 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
             }
             Err(_) if ended => {}
             Ok(roots) => {
-                timings.phase("flow", || ahead::flow_graphs(db, roots));
+                timings.phase("flow", || prefetch::flow_graphs(db, roots));
                 all.extend(timings.phase("annotate", || compile_diagnostics(db, roots)));
                 all.retain(|d| d.code != taipan_flow::SYNTAX_ERROR);
                 if !has_errors(&all) {

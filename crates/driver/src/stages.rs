@@ -26,7 +26,7 @@ use taipan_transform::{Effects, Summaries, Summary};
 use crate::Key;
 use crate::drivers::{entered, followed, function_hints, portal_graph};
 use crate::late_writes::believed_body;
-use crate::traces::{
+use crate::stage_cache::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
 use crate::whole::effects_of_program;

@@ -9,8 +9,9 @@ use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
-use crate::freeze::{Asked, Freezer, reachable};
-use crate::left_out::{LeftOut, MOST_LEFT_OUT};
+use crate::failed_statements::{LeftOut, MOST_LEFT_OUT};
+use crate::heap_to_image::{Asked, Freezer, reachable};
+use crate::image_to_heap::Thawed;
 use crate::queries::{FileState, file_state};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
@@ -18,7 +19,6 @@ use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::Written;
 use crate::space::{Fatal, Interp, R, World};
-use crate::thaw::Thawed;
 use crate::{ObjData, Tests, Unwind, named_id, testing};
 
 /// What import time left.

@@ -17,14 +17,16 @@ use taipan_base::{Db, Diagnostic, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::MemoCall;
-use crate::freeze::{Asked, Freezer, module_dicts, reachable};
+use crate::heap_to_image::{Asked, Freezer, module_dicts, reachable};
+use crate::image_to_heap::{
+    MemoAnswer, Thaw, Thawed, collect_objects, keep_for_later, left_by_makers,
+};
 use crate::import_time::{Image, ask_freeze, diagnose};
 use crate::queries::{memo_answer, memo_run};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::value::Value;
 use crate::space::{Interp, R, World};
-use crate::thaw::{MemoAnswer, Thaw, Thawed, collect_objects, keep_for_later, left_by_makers};
 
 /// What running a call came to.
 #[derive(Debug)]

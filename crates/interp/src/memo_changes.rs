@@ -14,9 +14,9 @@ use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, Program};
 
 use crate::MemoCall;
+use crate::image_to_heap::MemoAnswer;
 use crate::queries::memo_answer;
 use crate::reads::{Query, Step, has_readers, note};
-use crate::thaw::MemoAnswer;
 
 type Answer = Result<Arc<MemoAnswer>, Box<Diagnostic>>;
 

@@ -14,11 +14,11 @@ use salsa::plumbing::AsId;
 use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean};
 use taipan_graph::{Const, ObjId};
 
+use crate::image_to_heap::{MemoAnswer, made_later};
 use crate::import_time::{Image, no_entry_point};
 use crate::memo::{self, MemoRun};
 use crate::names::Names;
 use crate::reads::{Query, note, scope};
-use crate::thaw::{MemoAnswer, made_later};
 use crate::{ObjData, Tests};
 
 /// An object of a program's image: the key of [`object`].

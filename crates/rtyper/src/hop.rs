@@ -276,7 +276,7 @@ impl<'a> Hop<'a> {
 
     /// Types the operation by its first argument or arguments.
     pub fn dispatch(&self) -> crate::RType {
-        crate::dispatch::dispatch(self)
+        crate::translate_op::dispatch(self)
     }
 
     /// Which kind of slicing arguments 1 and 2 ask for, and the operands it needs.

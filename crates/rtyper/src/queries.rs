@@ -20,7 +20,7 @@ use taipan_lltype::{
 };
 
 use crate::exceptions::{builtin_exception, forced_attributes};
-use crate::kept::kept;
+use crate::helper_cache::kept;
 use crate::reprs::BoundMethods;
 use crate::rtyper::helper_arg_type;
 use crate::statics::VtableLevels;

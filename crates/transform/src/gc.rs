@@ -37,12 +37,12 @@ use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
 use crate::Summaries;
 use crate::barriers::insert_barriers;
 use crate::calls::{calls_a_graph, can_collect};
-use crate::casts::repeat_casts;
 use crate::check::check;
-use crate::filled::mark_filled;
 use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
+use crate::rematerialize::repeat_casts;
 use crate::ssa::{constant, operation};
+use crate::zeroing::mark_filled;
 
 /// Number of blocks above which functions with loops read roots back after every call.
 const LARGE: usize = 100;

@@ -27,7 +27,7 @@ use taipan_lltype::{
 };
 
 use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
-use crate::dispatch::{expand_call, tested_targets};
+use crate::devirtualize::{expand_call, tested_targets};
 use crate::ssa::{branch, constant, copy_handler, goto, handler_args, push, split_ssa};
 use crate::{Summaries, Summary};
 

@@ -21,13 +21,11 @@
 mod asserts;
 mod barriers;
 mod calls;
-mod casts;
 mod check;
 mod cse;
-mod dispatch;
+mod devirtualize;
 mod division;
 mod exceptions;
-mod filled;
 mod finalizer;
 mod fold;
 mod frame;
@@ -40,6 +38,7 @@ mod nursery;
 mod optimize;
 mod peel;
 mod quick;
+mod rematerialize;
 mod set;
 mod ssa;
 mod summary;
@@ -47,6 +46,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod variables;
+mod zeroing;
 
 pub use barriers::SHARED_CARD;
 pub use exceptions::exception_transform;

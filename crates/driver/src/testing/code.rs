@@ -18,10 +18,10 @@ use super::collect::{Module, runners};
 use super::execute;
 use super::fingerprint::{Fingerprint, test_fingerprint};
 use super::group::{self, Groups, runner_sym};
-use crate::answers::{Question, StoredDiagnostics, remember};
 use crate::compile::codegen_failure;
 use crate::native::ImageUse;
 use crate::reach::reaching;
+use crate::result_cache::{Question, StoredDiagnostics, remember};
 use crate::stages::LLFunction;
 use crate::{Database, Failure, Timings, guarded, native};
 

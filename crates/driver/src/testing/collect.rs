@@ -11,8 +11,8 @@ use taipan_interp::{ObjData, Object, TestItem, Tests};
 use super::files::{self, TestFile};
 use super::history::History;
 use super::{CollectError, Collected, TestOptions};
-use crate::answers::{Question, StoredDiagnostics, remember};
 use crate::parallel::par_map;
+use crate::result_cache::{Question, StoredDiagnostics, remember};
 use crate::session::{SYNTAX, import_diagnostics, load_tests};
 use crate::{Database, Failure, guarded};
 

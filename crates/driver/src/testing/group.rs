@@ -18,7 +18,7 @@ use taipan_rtyper::func_sym_of;
 use super::collect::TestRunner;
 use crate::compile::typed_entries;
 use crate::linked::compile_entries;
-use crate::{Database, Failure, Timings, ahead, guarded};
+use crate::{Database, Failure, Timings, guarded, prefetch};
 
 /// Tests that are one program.
 pub(super) struct Group {
@@ -160,7 +160,7 @@ fn try_apart(
 /// Makes the machine code of a program, or says what is wrong.
 fn attempt(db: &Database, roots: Roots, timings: &mut Timings) -> Result<(), Vec<Diagnostic>> {
     let done = guarded(|| {
-        timings.phase("flow", || ahead::flow_graphs(db, roots));
+        timings.phase("flow", || prefetch::flow_graphs(db, roots));
         typed_entries(db, roots, timings)?;
         compile_entries(db, roots, &[], timings);
         Ok(())

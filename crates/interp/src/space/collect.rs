@@ -15,7 +15,7 @@ use super::heap::{Heap, Kind, Ref};
 use super::iter::Iter;
 use super::value::Value;
 use super::{Fatal, Interp, R};
-use crate::freeze::{children, module_dicts};
+use crate::heap_to_image::{children, module_dicts};
 use crate::{Frame, Unwind};
 use rustc_hash::FxHashSet;
 

@@ -44,7 +44,7 @@ use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
 
 use crate::Unwind;
-use crate::left_out::LeftOut;
+use crate::failed_statements::LeftOut;
 use dict::Dict;
 use heap::{Heap, Ref};
 use value::Value;

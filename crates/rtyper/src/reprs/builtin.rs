@@ -9,8 +9,8 @@ use taipan_interp::Builtin;
 use taipan_language::KnownFunction;
 use taipan_lltype::{LLConst, LLOperand, LLType, VOID};
 
-use crate::dispatch::dispatch;
 use crate::hop::{ArgValue, cvoid};
+use crate::translate_op::dispatch;
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
 
 /// A builtin function: Void, known while compiling.

@@ -4,5 +4,5 @@ mod broken;
 mod client;
 mod features;
 mod hierarchy;
+mod random_keystrokes;
 mod session;
-mod typing;

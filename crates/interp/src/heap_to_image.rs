@@ -16,12 +16,12 @@ use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{LLType, mentioned_adtmeths};
 
+use crate::image_to_heap::Thawed;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
 use crate::space::types::{self, ty};
 use crate::space::value::{Method, Value};
-use crate::thaw::Thawed;
 use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
 /// What instances said before they were frozen.
