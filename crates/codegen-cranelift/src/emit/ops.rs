@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, checked_in, is_conversion};
+use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, checked_in};
 
 use super::{Bad, Emitter, PTR};
 
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().umulhi(a, b)
             }
             IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => self.int_ovf(p, op)?,
-            _ if is_conversion(p) || p == ForceCast => self.convert(op)?,
+            CastPrimitive | CastBoolToInt | CastBoolToUint | CastBoolToFloat | CastCharToInt | CastUnicharToInt | CastIntToChar | CastIntToUnichar | CastIntToUint | CastIntToFloat | CastIntToLonglong | CastUintToInt | CastUintToFloat | CastLonglongToFloat | CastUlonglongToFloat | CastFloatToInt | CastFloatToUint | CastFloatToLonglong | CastFloatToUlonglong | TruncateLonglongToInt | ForceCast => self.convert(op)?,
             ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,
             SameAs | Likely | Unlikely | Hint | JitForceVirtual | CastPointer | CastOpaquePtr
             | CastPtrToInt | CastIntToPtr | CastPtrToAdr | CastAdrToPtr | CastAdrToInt
@@ -195,7 +195,9 @@ impl Emitter<'_, '_> {
                 let message = self.arg_value(op, 0)?;
                 return Ok(self.call_runtime("rpy_debug_fatalerror", &[message], None));
             }
-            _ => return Err("not supported by this back end".into()),
+            WeAreJitted | JitIsConstant | JitAssertGreen | JitTraceLength | JitSetParam => {
+                return Err("not supported by this back end".into());
+            }
         };
         Ok(Some(value))
     }
