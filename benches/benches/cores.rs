@@ -11,6 +11,8 @@
 //!
 //! `--target-option=OPTION` is passed to the program.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its figures")]
+
 use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;

@@ -7,6 +7,8 @@
 //!
 //! `--only=NAME` measures what has this in its name; `--rounds=N`, so often.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its figures")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
 //! `generate --functions N --seed S OUTDIR`: writes a synthetic program.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -332,6 +332,7 @@ impl Facts {
         let mut different = Vec::new();
         let mut moves = false;
         let mut reshaped = Reshaped::default();
+        #[expect(clippy::iter_over_hash_type, reason = "what is different is sorted")]
         for (id, was) in &old {
             match self.class(*id) {
                 Ok(Some(now)) if now == *was => {}
@@ -380,6 +381,10 @@ impl Facts {
         *hierarchy = before.successor();
         let classes = self.classes.get_mut();
         let classes = classes.unwrap_or_else(PoisonError::into_inner);
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "the order of classes without a common base is of no account"
+        )]
         for class in classes.keys() {
             let bases = std::iter::successors(Some(*class), |c| classes.get(c)?.base);
             let chain: Vec<ObjId> = bases.take_while(|c| !hierarchy.contains(*c)).collect();
@@ -387,6 +392,7 @@ impl Facts {
                 hierarchy.add(c, classes.get(&c).and_then(|info| info.base));
             }
         }
+        #[expect(clippy::iter_over_hash_type, reason = "what is different is sorted")]
         for class in old.keys() {
             if !before.chain(*class).eq(hierarchy.chain(*class)) {
                 reshaped.hierarchy.insert(*class);

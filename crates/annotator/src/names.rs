@@ -46,6 +46,7 @@ impl KnownNames {
     fn of_program(db: &dyn Db, program: Program) -> KnownNames {
         let mut known = KnownNames::default();
         let image = image(db, program);
+        #[expect(clippy::iter_over_hash_type, reason = "names go into a set")]
         for data in image.objects.values() {
             if let ObjData::Instance(i) = &**data {
                 known.all.extend(i.attrs.iter().map(|(n, _)| n.clone()));
@@ -54,6 +55,7 @@ impl KnownNames {
         for file in program_files(db, program).iter() {
             known.all.extend(assigned_in(db, *file).iter().cloned());
         }
+        #[expect(clippy::iter_over_hash_type, reason = "names go into sets")]
         for (id, data) in &image.objects {
             if let ObjData::Class(c) = &**data {
                 let mut names = BTreeSet::new();

@@ -115,6 +115,10 @@ pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
             let key = &warm.solver.store.specs[*s];
             Spec::new(db, roots, key.func, key.key.clone())
         };
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "what depends on the steps is a set"
+        )]
         for d in updates {
             for s in &d.functions {
                 push(Query::Annotation, spec(s).as_id());

@@ -148,6 +148,10 @@ impl Warm {
                 changes.image = Some(now.clone());
                 let differences = image_changes(db, program, old, now);
                 self.object_changes(db, program, now, &differences.objects, &mut changes);
+                #[expect(
+                    clippy::iter_over_hash_type,
+                    reason = "each change is applied to its own key"
+                )]
                 for (key, old) in &facts.globals {
                     let new = now.globals.get(&key.0).and_then(|g| g.get(&key.1));
                     if new != old.as_ref() {
@@ -182,6 +186,10 @@ impl Warm {
         });
         // Few, and they may run any code: each is a dependency.
         let mut made: Vec<ObjId> = Vec::new();
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each change is applied to its own key"
+        )]
         for ((func, args), old) in &facts.memos {
             let new = call_memo(db, program, *func, args);
             if new != *old {

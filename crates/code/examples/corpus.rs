@@ -1,6 +1,8 @@
 //! Parses and compiles Python files, prints their diagnostics and the speed:
 //! `cargo run --release -p taipan-code --example corpus -- DIR_OR_FILE...`
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -231,6 +231,10 @@ impl HotProgram {
                 replaced.push(new.f.clone());
             }
         }
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each goes into a map by its own key"
+        )]
         for (id, listed) in &listing.structs {
             self.structs
                 .entry(id.clone())

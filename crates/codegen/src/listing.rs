@@ -116,6 +116,7 @@ impl Lister {
             };
             todo.extend(object.relocs.iter().rev().map(|r| r.target.clone()));
         }
+        #[expect(clippy::iter_over_hash_type, reason = "what is noted goes into a map")]
         for ty in types {
             note_struct(program, ty, &mut out.structs);
         }

@@ -1,6 +1,12 @@
 //! Memory goes from process to process: the test saves what it has, starts itself with that, and
 //! so on for some generations; files that are damaged are refused.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "processes of their own tell their outcome"
+)]
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

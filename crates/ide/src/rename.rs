@@ -207,12 +207,17 @@ fn free(places: &Places<'_>, new: &str) -> Result<(), String> {
     let db = places.db;
     let variables = variables(places);
     for v in &places.views {
-        for symbol in &v.wanted {
+        let reasons = v.wanted.iter().filter_map(|symbol| {
             match symbol {
-                Symbol::Member(class, _) => free_member(&v.r, *class, new)?,
-                Symbol::Local(code, _) => free_local(db, *code, new)?,
-                _ => {}
+                Symbol::Member(class, _) => free_member(&v.r, *class, new),
+                Symbol::Local(code, _) => free_local(db, *code, new),
+                _ => Ok(()),
             }
+            .err()
+        });
+        // The same one each time.
+        if let Some(reason) = reasons.min() {
+            return Err(reason);
         }
         if places.only_local() || places.only_members() {
             continue;

@@ -1,6 +1,8 @@
 //! Runs the import time of a program and says what became of it:
 //! `cargo run --release -p taipan-interp --example import -- FILE.py [PATH...]`
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -114,6 +114,10 @@ pub(crate) fn keep_for_later(
         for id in made {
             makers.insert(id, (call, left.clone()));
         }
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each goes into a map by its own key"
+        )]
         for (id, inner) in shared {
             makers.entry(*id).or_insert_with(|| (*inner, left.clone()));
         }

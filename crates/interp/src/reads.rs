@@ -388,6 +388,7 @@ pub fn image_changes(db: &dyn Db, program: Program, old: &Image, new: &Image) ->
         });
     }
     let modules: FxHashSet<&ObjId> = old.globals.keys().chain(new.globals.keys()).collect();
+    #[expect(clippy::iter_over_hash_type, reason = "the steps are sorted")]
     for module in modules {
         let (was, is) = (old.globals.get(module), new.globals.get(module));
         let names = was.into_iter().chain(is).flat_map(|g| g.keys());

@@ -86,6 +86,7 @@ fn ranges(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
         let base = class_base(db, ClassKey::new(db, universe, *c));
         below.entry(base).or_default().push(*c);
     }
+    #[expect(clippy::iter_over_hash_type, reason = "each list is sorted by itself")]
     for list in below.values_mut() {
         list.sort_by_cached_key(|c| (class_name(db, ClassKey::new(db, universe, *c)), *c));
     }

@@ -156,8 +156,8 @@ pub fn link(from: &mut [u8], to: &mut [u8]) -> i64 {
 
 /// `chmod`
 pub fn chmod(path: &mut [u8], mode: i64) -> i64 {
-    // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| {
+        // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe { sys::chmod(p, mode as u32) }))
     })
 }
@@ -171,8 +171,8 @@ pub fn utime(path: &mut [u8], accessed: f64, modified: f64) -> i64 {
             nsec: ns.rem_euclid(1_000_000_000),
         }
     });
-    // SAFETY: the path ends in a zero byte, and there are two times.
     with_c_string(path, |p| {
+        // SAFETY: the path ends in a zero byte, and there are two times.
         checked(i64::from(unsafe {
             sys::utimensat(sys::AT_FDCWD, p, times.as_ptr(), 0)
         }))

@@ -86,8 +86,8 @@ pub fn read(fd: i64, s: &mut [u8]) -> i64 {
 
 /// `open`
 pub fn open(path: &mut [u8], flags: i64, mode: i64) -> i64 {
-    // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| {
+        // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe {
             sys::open(p, flags as c_int, mode as c_int)
         }))
@@ -165,16 +165,16 @@ pub(crate) fn device([major, minor]: [u32; 2]) -> i64 {
 
 /// Whether `access` succeeds.
 pub fn access(path: &mut [u8], mode: i64) -> bool {
-    // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| {
+        // SAFETY: the path ends in a zero byte.
         i64::from(unsafe { sys::access(p, mode as c_int) })
     }) == 0
 }
 
 /// `mkdir`
 pub fn mkdir(path: &mut [u8], mode: i64) -> i64 {
-    // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| {
+        // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe { sys::mkdir(p, mode as u32) }))
     })
 }

@@ -52,8 +52,8 @@ fn with_long_string(text: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
 /// Sets a variable.
 pub fn putenv(name: &mut [u8], value: &mut [u8]) -> i64 {
     with_c_string(name, |n| {
-        // SAFETY: both end in a zero byte; the C library copies them.
         with_long_string(value, |v| {
+            // SAFETY: both end in a zero byte; the C library copies them.
             checked(i64::from(unsafe { sys::setenv(n, v, 1) }))
         })
     })
@@ -115,8 +115,8 @@ pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
     if !words(args, &mut argv) || !words(env, &mut envp) {
         return -E2BIG;
     }
-    // SAFETY: strings end in zero bytes, tables in null pointers.
     with_c_string(path, |p| {
+        // SAFETY: strings end in zero bytes, tables in null pointers.
         checked(i64::from(unsafe {
             sys::execve(p, argv.as_ptr(), envp.as_ptr())
         }))

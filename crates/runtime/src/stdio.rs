@@ -47,8 +47,8 @@ fn opened(file: *mut c_void) -> i64 {
 
 /// `fopen`
 pub fn open(path: &mut [u8], mode: &mut [u8]) -> i64 {
-    // SAFETY: both end in a zero byte.
     with_c_string(path, |p| {
+        // SAFETY: both end in a zero byte.
         with_c_string(mode, |m| opened(unsafe { fopen(p, m) }))
     })
 }
@@ -61,8 +61,8 @@ pub fn fdopen(fd: i64, mode: &mut [u8]) -> i64 {
 
 /// `popen`
 pub fn popen(command: &mut [u8], mode: &mut [u8]) -> i64 {
-    // SAFETY: both end in a zero byte.
     with_c_string(command, |c| {
+        // SAFETY: both end in a zero byte.
         with_c_string(mode, |m| opened(unsafe { c_popen(c, m) }))
     })
 }

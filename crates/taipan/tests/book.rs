@@ -20,6 +20,12 @@
 //! `UPDATE_BOOK=1` puts what commands really print into the pages. `TAIPAN` names another
 //! binary to run, `TAIPAN_BOOK_LOG=1` shows commands as they run.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what was looked at"
+)]
+
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

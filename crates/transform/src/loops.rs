@@ -125,6 +125,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
         .any(calls_a_graph);
     let certain = certain_blocks(g, l);
     let mut known = dereferenced_before(g, entry.source);
+    #[expect(clippy::iter_over_hash_type, reason = "what is found goes into a set")]
     for b in &certain {
         known.extend(g.block(*b).operations.iter().filter_map(dereferenced));
     }

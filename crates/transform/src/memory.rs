@@ -381,6 +381,10 @@ impl Ways {
             (false, None) => return known,
             (_, writes) => writes,
         };
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "what is known of a place depends on that place alone"
+        )]
         for (place, held) in &first.0 {
             if writes.is_some_and(|w| w.may_change(&place.kind)) {
                 continue;

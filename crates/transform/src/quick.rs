@@ -210,6 +210,7 @@ impl Roots {
             // What comes from blocks before has its slot already.
             taken.clear();
             taken.resize(self.size as usize, None);
+            #[expect(clippy::iter_over_hash_type, reason = "each has a slot of its own")]
             for n in last.keys() {
                 if let Some(slot) = self.slots[*n as usize] {
                     taken[slot as usize] = Some(*n);

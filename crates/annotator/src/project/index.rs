@@ -217,6 +217,10 @@ impl View {
             restated,
         } = std::mem::take(&mut solver.changed);
         let mut dirty = Dirty::default();
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each goes into a map by its own key"
+        )]
         for n in &touched {
             nodes.entry(*n).or_default();
         }
@@ -286,6 +290,7 @@ impl View {
         }
     }
 
+    #[expect(clippy::iter_over_hash_type, reason = "each is removed by its own key")]
     fn forget(&mut self, dirty: &Dirty) {
         let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
         cache.dispatches.clear();

@@ -171,7 +171,9 @@ impl Cache {
         std::fs::create_dir_all(&inner.own)?;
         let now = now();
         write_pack(&inner.own, |w| {
-            for (key, stored) in &new {
+            let mut made: Vec<_> = new.iter().collect();
+            made.sort_unstable_by_key(|(key, _)| **key);
+            for (key, stored) in made {
                 w.add(*key, stored, now)?;
             }
             for key in used.iter().filter(|k| !new.contains_key(*k)) {

@@ -392,7 +392,10 @@ impl Serving {
                 .unwrap_or_else(|| Err("the program got lost on the way here".to_owned())),
         });
         result.unwrap_or_else(|e| {
-            eprintln!("taipan: {e}");
+            #[expect(clippy::print_stderr, reason = "this process is the program")]
+            {
+                eprintln!("taipan: {e}");
+            }
             2
         })
     }

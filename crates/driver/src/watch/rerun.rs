@@ -74,7 +74,9 @@ pub(super) fn reran(db: &Database, entries: &[(DatabaseKeyIndex, QueryEvent)]) -
         }
     }
     salsa::attach(db, || {
-        let mut by_name = BTreeMap::new();
+        let mut by_name = BTreeMap::<String, _>::new();
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(index, _)| *index);
         for (index, (executed, validated, key)) in counts {
             let text = format!("{key:?}");
             let name = text.split('(').next().unwrap_or_default().to_owned();

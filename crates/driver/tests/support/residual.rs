@@ -1,5 +1,11 @@
 //! Functions that are specialised, and compared with what every engine computes.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the driver keeps panics quiet"
+)]
+
 use std::sync::Arc;
 
 use taipan_base::MemorySystem;

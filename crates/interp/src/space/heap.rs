@@ -278,6 +278,10 @@ impl Heap {
             unreachable!("a mark that others hold");
         };
         let since = std::mem::take(self);
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each takes the place of another object"
+        )]
         for (r, changed) in since.changed {
             *whole.get_mut(r) = changed;
         }

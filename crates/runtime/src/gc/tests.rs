@@ -1,6 +1,11 @@
 //! The collector on small hand-made heaps. Its state is process-wide, so the tests
 //! take turns.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each test is one heap that nothing else uses"
+)]
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -355,6 +360,7 @@ fn identity_is_stable() {
         }
         for _ in 0..2 {
             unsafe { rpy_gc_collect() };
+            #[expect(clippy::iter_over_hash_type, reason = "each is looked at by itself")]
             for (id, (slot, hash)) in &seen {
                 let obj = *root(*slot);
                 unsafe {
