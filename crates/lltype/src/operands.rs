@@ -5,12 +5,13 @@
 //! containers: see [`check_operations`].
 
 use std::fmt;
+use std::sync::Arc;
 
 use taipan_graph::{IntKind, Operation};
 
 use crate::{
     FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
-    Program, TypeKind, VoidConst, field_of,
+    StructBody, StructType, TypeKind, VoidConst,
 };
 
 /// What an operand or result is.
@@ -114,9 +115,13 @@ impl LLOp {
 
 /// What is wrong with the operations of a graph, one line each: operands or a result that are not what
 /// the table of operations says, fields that a struct does not have, values of another type than the
-/// field, item or argument that they are for. `program` knows the structs of classes.
-pub fn check_operations(graph: &LLGraph, program: &(impl Program + ?Sized)) -> Vec<String> {
-    let checker = Checker { graph, program };
+/// field, item or argument that they are for. `body` tells the fields of structs; none where they are
+/// not to be looked at.
+pub fn check_operations(
+    graph: &LLGraph,
+    body: &dyn Fn(&StructType) -> Option<Arc<StructBody>>,
+) -> Vec<String> {
+    let checker = Checker { graph, body };
     let mut wrong = Vec::new();
     for b in graph.reachable() {
         for op in &graph.block(b).operations {
@@ -153,12 +158,12 @@ fn type_of(graph: &LLGraph, o: &LLOperand) -> LLType {
     }
 }
 
-struct Checker<'a, P: ?Sized> {
+struct Checker<'a> {
     graph: &'a LLGraph,
-    program: &'a P,
+    body: &'a dyn Fn(&StructType) -> Option<Arc<StructBody>>,
 }
 
-impl<P: Program + ?Sized> Checker<'_, P> {
+impl Checker<'_> {
     fn ty(&self, o: &LLOperand) -> LLType {
         type_of(self.graph, o)
     }
@@ -234,16 +239,18 @@ impl<P: Program + ?Sized> Checker<'_, P> {
         use PlainOp::*;
         let arg = |i: usize| self.ty(&op.args[i]);
         match plain {
-            Getfield => {
-                let field = self.field(&op.args[0], &op.args[1])?;
-                self.same(result, field)
-            }
-            Setfield | BareSetfield => {
-                let field = self.field(&op.args[0], &op.args[1])?;
-                self.same(arg(2), field)
-            }
+            Getfield => match self.field(&op.args[0], &op.args[1])? {
+                Some(field) => self.same(result, field),
+                None => Ok(()),
+            },
+            Setfield | BareSetfield => match self.field(&op.args[0], &op.args[1])? {
+                Some(field) => self.same(arg(2), field),
+                None => Ok(()),
+            },
             Getsubstruct | DirectFieldptr => {
-                let field = self.field(&op.args[0], &op.args[1])?;
+                let Some(field) = self.field(&op.args[0], &op.args[1])? else {
+                    return Ok(());
+                };
                 match plain {
                     Getsubstruct => self.same(result, field.ptr()),
                     _ => self.same(result, LLType::new(TypeKind::FixedArray(field, 1)).ptr()),
@@ -253,14 +260,16 @@ impl<P: Program + ?Sized> Checker<'_, P> {
             Setarrayitem | BareSetarrayitem => self.same(arg(2), self.item(arg(0))?),
             Getarraysubstruct => self.same(result, self.item(arg(0))?.ptr()),
             Getarraysize => self.array(arg(0)).map(|_| ()),
-            Getinteriorfield => {
-                let part = self.interior(&op.args)?;
-                self.same(result, part)
-            }
+            Getinteriorfield => match self.interior(&op.args)? {
+                Some(part) => self.same(result, part),
+                None => Ok(()),
+            },
             Setinteriorfield | BareSetinteriorfield => {
                 let (value, path) = op.args.split_last().ok_or("it has no value")?;
-                let part = self.interior(path)?;
-                self.same(self.ty(value), part)
+                match self.interior(path)? {
+                    Some(part) => self.same(self.ty(value), part),
+                    None => Ok(()),
+                }
             }
             Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => match &op.args[0] {
                 LLOperand::Const(LLConst::Void(VoidConst::Type(t))) => self.same(result, t.ptr()),
@@ -292,8 +301,8 @@ impl<P: Program + ?Sized> Checker<'_, P> {
         }
     }
 
-    /// The type of a field behind a pointer.
-    fn field(&self, pointer: &LLOperand, name: &LLOperand) -> Result<LLType, String> {
+    /// The type of a field behind a pointer; none if the fields are not to be looked at.
+    fn field(&self, pointer: &LLOperand, name: &LLOperand) -> Result<Option<LLType>, String> {
         let LLOperand::Const(LLConst::Void(VoidConst::Field(name))) = name else {
             return Err("a field without a name".into());
         };
@@ -301,14 +310,20 @@ impl<P: Program + ?Sized> Checker<'_, P> {
         self.field_of(container, name)
     }
 
-    fn field_of(&self, container: LLType, name: &str) -> Result<LLType, String> {
-        if let TypeKind::FixedArray(of, _) = container.kind() {
-            return Ok(*of);
-        }
-        let field = field_of(container, name, self.program);
-        field
-            .map(|(_, ty)| ty)
-            .ok_or_else(|| format!("{container} has no field {name}"))
+    fn field_of(&self, container: LLType, name: &str) -> Result<Option<LLType>, String> {
+        let none = || format!("{container} has no field {name}");
+        let ty = match container.kind() {
+            TypeKind::FixedArray(of, _) => *of,
+            TypeKind::Struct(s) => match (self.body)(s) {
+                Some(body) => {
+                    let field = body.fields.iter().find(|f| *f.name == *name);
+                    field.ok_or_else(none)?.ty
+                }
+                None => return Ok(None),
+            },
+            _ => return Err(none()),
+        };
+        Ok(Some(ty))
     }
 
     /// The type of the items of the array behind a pointer.
@@ -329,14 +344,17 @@ impl<P: Program + ?Sized> Checker<'_, P> {
         self.item(pointer)
     }
 
-    /// The type of what is inside of a container, along fields and items.
-    fn interior(&self, path: &[LLOperand]) -> Result<LLType, String> {
+    /// The type of what is inside of a container, along fields and items; none as of fields.
+    fn interior(&self, path: &[LLOperand]) -> Result<Option<LLType>, String> {
         let (container, steps) = path.split_first().ok_or("no container")?;
         let mut ty = self.ty(container).pointee().ok_or("no pointer")?;
         for step in steps {
             ty = match step {
                 LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => {
-                    self.field_of(ty, name)?
+                    match self.field_of(ty, name)? {
+                        Some(field) => field,
+                        None => return Ok(None),
+                    }
                 }
                 step => {
                     self.same(self.ty(step), *crate::SIGNED)?;
@@ -344,7 +362,7 @@ impl<P: Program + ?Sized> Checker<'_, P> {
                 }
             };
         }
-        Ok(ty)
+        Ok(Some(ty))
     }
 
     fn function(&self, f: &LLOperand) -> Result<FuncType, String> {

@@ -226,7 +226,7 @@ plain_ops! {
     JitMarker = "jit_marker", EFFECT, (Rest) -> Void;
     JitEnter = "jit_enter", EFFECT | GC, (Rest) -> Any;
     WeAreJitted = "we_are_jitted", READ, () -> Bool;
-    JitIsConstant = "jit_is_constant", READ, (Any) -> Bool;
+    JitIsConstant = "jit_is_constant", READ, (Any, Rest) -> Bool;
     JitAssertGreen = "jit_assert_green", EFFECT, (Any) -> Void;
     JitTraceLength = "jit_trace_length", READ, () -> Signed;
     JitSetParam = "jit_set_param", EFFECT, (Rest) -> Void;

@@ -56,7 +56,7 @@ pub fn exception_transform(graph: &LLGraph, own: Effects, s: &dyn Summaries) -> 
     ssa_to_ssi(&mut t.g);
     eliminate_empty_blocks(&mut t.g);
     t.g.compact();
-    check("the exception transform", &t.g, s.program());
+    check("the exception transform", &t.g);
     t.g
 }
 

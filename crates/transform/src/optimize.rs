@@ -18,19 +18,19 @@ use crate::variables::keep_in_variables;
 
 /// Simplifies a graph as far as that needs no other function.
 pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
-    check("rtyping", graph, program);
+    check("rtyping", graph);
     let mut g = graph.clone();
     remove_hints(&mut g);
     expand_divisions(&mut g);
     tidy(&mut g, program);
     g.compact();
-    check("simplification", &g, program);
+    check("simplification", &g);
     g
 }
 
 /// Optimises a function. `graph` is its simplified graph.
 pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
-    optimize_observed(f, graph, s, &mut |pass, g| check(pass, g, s.program()))
+    optimize_observed(f, graph, s, &mut |pass, g| check(pass, g))
 }
 
 /// The same; `see` is shown the graph behind each pass. What is left over of a pass until
@@ -98,7 +98,7 @@ pub fn optimize_hinted(
     }
     cleanup(&mut g);
     g.compact();
-    check("optimisation for the JIT", &g, program);
+    check("optimisation for the JIT", &g);
     g
 }
 
@@ -126,7 +126,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
         cleanup(g);
     }
     g.compact();
-    check("optimisation of residual code", g, program);
+    check("optimisation of residual code", g);
 }
 
 /// What is only for the JIT generator, which reads the graphs of the RTyper, goes: this

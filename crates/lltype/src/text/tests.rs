@@ -3,7 +3,7 @@ use taipan_graph::text::{parse_graph, print_graph};
 use taipan_graph::verify;
 
 use super::*;
-use crate::{NoProgram, check_operations};
+use crate::{StructType, check_operations};
 
 #[test]
 fn canonical_text_is_kept() {
@@ -78,7 +78,7 @@ fn operands_of_operations_are_checked() {
             goto return(n)
         return(r: Signed) except(t: *Struct object_vtable, e: *GcStruct object)";
     let graph = parse_graph::<LowLevel>(text, LLNames::default()).expect("parses");
-    let wrong = check_operations(&graph, &NoProgram).join("\n");
+    let wrong = check_operations(&graph, &StructType::known_body).join("\n");
     expect![[r#"
         block0: int_add(Signed, Float) -> Signed: Float where Signed is needed
         block0: int_add(Signed, Signed) -> Bool: Bool where Signed is needed
