@@ -895,3 +895,22 @@ def f(n): return text('ab', n) + text(['c'] * n, n) + upper('q' * n, 'z')
         "f(3) == \"abxxxcccQQQz\"",
     );
 }
+
+#[test]
+fn timestamps() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+from rpython.rtyper.lltypesystem.lloperation import llop
+def unit():
+    return llop.ll_get_timestamp_unit(lltype.Signed)
+def goes_on():
+    before = llop.ll_read_timestamp(lltype.Signed)
+    return llop.ll_read_timestamp(lltype.Signed) >= before
+",
+        "
+        unit() == 1
+        goes_on() == true
+        ",
+    );
+}

@@ -1,6 +1,6 @@
 //! Operations that have no instruction of their own: done by name, on the words of their operands.
 
-use taipan_lltype::{Addr, HeapError, LLType, PlainOp};
+use taipan_lltype::{Addr, HeapError, LLType, PlainOp, TIMESTAMP_UNIT};
 
 use crate::interp::{LLInterpreter, Stop};
 
@@ -47,6 +47,7 @@ impl LLInterpreter<'_> {
             ThreadlocalrefStore => {
                 self.thread_locals.insert(arg(0), arg(1));
             }
+            LlGetTimestampUnit => return Ok(TIMESTAMP_UNIT as u64),
             LlReadTimestamp => {
                 self.ticks += 1;
                 return Ok(self.ticks);

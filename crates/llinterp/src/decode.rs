@@ -550,8 +550,8 @@ impl Decoder<'_, '_> {
             | GcCollect | GcFqRegister | GcFqNextDead | GcIdentityhash | GcId | GcSaveRoot
             | GcRestoreRoot | GcEnterRootsFrame | GcLeaveRootsFrame | GcCopyArray
             | WeakrefCreate | WeakrefDeref | StackCheck | ThreadlocalrefGet
-            | ThreadlocalrefStore | LlReadTimestamp | DebugAssert | DebugFatalerror | ExcType
-            | ExcValue | ExcOccurred | ExcSet | ExcClear => {
+            | ThreadlocalrefStore | LlReadTimestamp | LlGetTimestampUnit | DebugAssert
+            | DebugFatalerror | ExcType | ExcValue | ExcOccurred | ExcSet | ExcClear => {
                 // Done by name, on the words of the operands.
                 let ty = match op.args.first() {
                     Some(a) => self.ty(g, a),

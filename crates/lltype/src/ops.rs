@@ -52,6 +52,10 @@ pub const GC: u8 = 16;
 /// Raises OverflowError, else pure.
 pub const OVF: u8 = FOLD | RAISE;
 
+/// What `ll_get_timestamp_unit` returns: `ll_read_timestamp` counts nanoseconds
+/// (RPython: `rtimer.UNIT_NS`).
+pub const TIMESTAMP_UNIT: i64 = 1;
+
 /// Operations of the original toolchain that mark something for its collectors and have no
 /// effect with this runtime: calls of `llop` that are left out.
 pub const MARKERS: &[&str] = &["gc_stack_bottom"];
@@ -267,6 +271,7 @@ plain_ops! {
     ThreadlocalrefGet = "threadlocalref_get", READ, (Rest) -> Any;
     ThreadlocalrefStore = "threadlocalref_store", EFFECT, (Rest) -> Any;
     LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
+    LlGetTimestampUnit = "ll_get_timestamp_unit", FOLD, () -> Signed;
     DebugPrint = "debug_print", EFFECT, (Rest) -> Void;
     DebugAssert = "debug_assert", EFFECT, (Bool, Rest) -> Void;
     DebugFatalerror = "debug_fatalerror", EFFECT, (Rest) -> Void;

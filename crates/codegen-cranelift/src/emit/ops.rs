@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, checked_in};
+use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, TIMESTAMP_UNIT, checked_in};
 
 use super::{Bad, Emitter, PTR};
 
@@ -168,6 +168,7 @@ impl Emitter<'_, '_> {
             // Nobody records where an exception went.
             | DebugPrintTraceback => return Ok(None),
             JitIsVirtual => self.int(cranelift_codegen::ir::types::I8, 0),
+            LlGetTimestampUnit => self.int(I64, TIMESTAMP_UNIT),
             LlReadTimestamp => return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(I64))),
             ThreadlocalrefGet | ThreadlocalrefStore => {
                 return Err("thread-local values are not supported by this back end".into());
