@@ -221,6 +221,13 @@ def field(x):
     result = (adr + offset).float[0]
     lltype.free(s, flavor='raw')
     return result
+def overlapping(n):
+    adr = llmemory.raw_malloc(24)
+    adr.signed[0], adr.signed[1] = n, n + 1
+    llmemory.raw_memmove_no_free(adr, adr + 8, 16)
+    result = adr.signed[0] * 100 + adr.signed[1] * 10 + adr.signed[2]
+    llmemory.raw_free(adr)
+    return result
 def sizes():
     return (llmemory.sizeof(S), llmemory.offsetof(S, 'b'),
             llmemory.itemoffsetof(A))
@@ -232,6 +239,7 @@ def null(n):
     return bool(adr), d[adr], adr - llmemory.NULL
 ",
         "
+        overlapping(3) == 334
         memory(7) == 127
         field(2.5) == 2.5
         sizes() == [24,8,8]

@@ -224,6 +224,7 @@ known_functions! {
         RawFree = "raw_free",
         RawMemcopy = "raw_memcopy",
         RawMemmove = "raw_memmove",
+        RawMemmoveNoFree = "raw_memmove_no_free",
         RawMemclear = "raw_memclear",
         RawMemset = "raw_memset",
         RawMallocUsage = "raw_malloc_usage",

@@ -204,7 +204,9 @@ impl Cx<'_> {
 
             CastAdrToInt | RawMallocUsage => Val::signed(),
             CastIntToAdr | RawMalloc => Atom::Address.into(),
-            RawFree | RawMemcopy | RawMemmove | RawMemclear | RawMemset => Val::none(),
+            RawFree | RawMemcopy | RawMemmove | RawMemmoveNoFree | RawMemclear | RawMemset => {
+                Val::none()
+            }
             WeakrefCreate => Atom::Ptr(*GCREF).into(),
             WeakrefDeref => match ty(0) {
                 Some(t) => lltype_to_annotation(t),

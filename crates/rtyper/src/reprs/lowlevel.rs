@@ -45,7 +45,7 @@ pub(super) fn rtype_known(f: KnownFunction, hop: &Hop<'_>) -> RType {
         RawMalloc => raw_malloc(hop),
         RawFree => raw(hop, PlainOp::RawFree),
         RawMemcopy => raw(hop, PlainOp::RawMemcopy),
-        RawMemmove => raw(hop, PlainOp::RawMemmove),
+        RawMemmove | RawMemmoveNoFree => raw(hop, PlainOp::RawMemmove),
         RawMemset => raw(hop, PlainOp::RawMemset),
         RawMemclear => raw(hop, PlainOp::RawMemclear),
         RawMallocUsage => cast_to_type(hop, 0),

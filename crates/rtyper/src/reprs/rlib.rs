@@ -146,6 +146,7 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         | RawFree
         | RawMemcopy
         | RawMemmove
+        | RawMemmoveNoFree
         | RawMemclear
         | RawMemset
         | RawMallocUsage

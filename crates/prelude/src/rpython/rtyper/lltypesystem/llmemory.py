@@ -59,6 +59,10 @@ def raw_memmove(source, dest, size):
     _nothing_there()
 
 @not_rpython
+def raw_memmove_no_free(source, dest, size):
+    _nothing_there()
+
+@not_rpython
 def cast_adr_to_int(adr, mode="emulated"):
     return lltype.cast_ptr_to_int(adr)
 
