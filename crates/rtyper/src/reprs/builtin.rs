@@ -170,7 +170,7 @@ pub fn builtin_conversion(
 /// Types a call of a builtin function. The arguments of the call are those of `hop`.
 fn rtype_builtin(f: &Builtin, hop: &Hop<'_>) -> RType {
     match f {
-        Builtin::Known(known) => super::rlib::rtype(*known, hop),
+        Builtin::Known(known) => super::known::rtype(*known, hop),
         Builtin::Helper(helper) => containers::call_helper(hop, helper),
         Builtin::Operation(op) => {
             let mut hop = hop.clone();
@@ -192,40 +192,20 @@ fn rtype_builtin(f: &Builtin, hop: &Hop<'_>) -> RType {
     }
 }
 
-/// Functions of `__builtin__`.
-pub(super) fn rtype_python(f: KnownFunction, hop: &Hop<'_>) -> RType {
-    use KnownFunction::*;
-    match f {
-        Min | Max => return min_max(hop, f == Min),
-        Hasattr | Callable => return constant_result(hop, f.name()),
-        Bytearray if hop.nb_args() == 0 => return containers::bytearray_of_length(hop),
-        Zip => return containers::rtype_zip(hop),
-        Range | Xrange => return containers::rtype_range(hop),
-        Enumerate | Reversed => return containers::newiter(hop),
-        Dict => return containers::rtype_newdict(hop),
-        List if hop.nb_args() == 0 => return containers::rtype_newlist(hop),
-        Tuple if matches!(hop.args_r.first(), Some(Repr::Tuple(_))) => {
-            return hop.inputarg(&hop.r_result, 0).map(Some);
-        }
-        _ => {}
+/// A function that the Repr of its first argument types; without arguments, what the annotator knows.
+pub(super) fn by_first(
+    hop: &Hop<'_>,
+    f: KnownFunction,
+    typed: impl Fn(&dyn ReprMethods) -> RType,
+) -> RType {
+    match hop.args_r.first().cloned() {
+        Some(first) => typed(first.methods()),
+        None => known_result(hop, f),
     }
-    let first = hop.args_r.first().cloned();
-    if let Some(first) = first {
-        let r = first.methods();
-        match f {
-            Int => return r.rtype_int(hop),
-            Long => return r.rtype_long(hop),
-            Float => return r.rtype_float(hop),
-            Chr => return r.rtype_chr(hop),
-            Unichr => return r.rtype_unichr(hop),
-            Unicode => return r.rtype_unicode(hop),
-            Bin => return r.rtype_bin(hop),
-            List => return r.rtype_bltn_list(hop),
-            Bytearray => return r.rtype_bytearray(hop),
-            _ => {}
-        }
-    }
-    // Whatever it does, the annotator knows what comes out: `float()`, `slice(0, 2)`.
+}
+
+/// A call whose result the annotator knows: `float()`, `slice(0, 2)`.
+pub(super) fn known_result(hop: &Hop<'_>, f: KnownFunction) -> RType {
     match hop.result_const() {
         Some(c) => {
             hop.exception_cannot_occur()?;
@@ -238,7 +218,15 @@ pub(super) fn rtype_python(f: KnownFunction, hop: &Hop<'_>) -> RType {
     }
 }
 
-fn min_max(hop: &Hop<'_>, min: bool) -> RType {
+/// `tuple()`, `tuple(t)` of a tuple
+pub(super) fn tuple(hop: &Hop<'_>) -> RType {
+    match hop.args_r.first() {
+        Some(Repr::Tuple(_)) => hop.inputarg(&hop.r_result, 0).map(Some),
+        _ => known_result(hop, KnownFunction::Tuple),
+    }
+}
+
+pub(super) fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     let r = hop.r_result.clone();
     super::int::check_width(&hop.args_r[0], &hop.args_r[1])?;
     let args = hop.inputargs([&r, &r])?;
@@ -255,7 +243,7 @@ fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     )))
 }
 
-fn constant_result(hop: &Hop<'_>, function: &str) -> RType {
+pub(super) fn constant_result(hop: &Hop<'_>, function: &str) -> RType {
     hop.exception_cannot_occur()?;
     hop.result_const()
         .unwrap_or_else(|| {

@@ -6,51 +6,27 @@
 
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
-use taipan_language::KnownFunction;
 use taipan_lltype::{BOOL, LLConst, LLOp, LLOperand, NumFamily, NumOp, PlainOp, SIGNED, VoidConst};
 
 use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::FrozenMethodRepr;
 use crate::{Hop, RType, Repr, Typed, TyperError};
 
-/// Types a call of a function of `rpython.rlib.jit`.
-pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
-    use KnownFunction::*;
-    match f {
-        Hint => hint(hop, &true_keywords(hop)),
-        Promote | PromoteString | PromoteUnicode => hint(hop, &[f.name()]),
-        WeAreJitted => value(hop, PlainOp::WeAreJitted, 0),
-        Isconstant => value(hop, PlainOp::JitIsConstant, 1),
-        Isvirtual => value(hop, PlainOp::JitIsVirtual, 1),
-        LoopUnrollingHeuristic => loop_unrolling_heuristic(hop),
-        CurrentTraceLength => value(hop, PlainOp::JitTraceLength, 0),
-        AssertGreen => effect(hop, PlainOp::JitAssertGreen, 1),
-        RecordExactClass => record_exact_class(hop),
-        RecordExactValue => record_exact_value(hop),
-        SetParam => set_param(hop, true),
-        SetParamToDefault => set_param(hop, false),
-        JitDebug | RecordKnownResult | EnterPortalFrame | LeavePortalFrame | ForceVirtualizable => {
-            nothing(hop)
-        }
-        other => Err(TyperError::internal(format!("{} is no hint", other.name()))),
-    }
-}
-
 /// The first arguments, as they are.
-fn arguments(hop: &Hop<'_>, n: usize) -> Typed<Vec<LLOperand>> {
+pub(super) fn arguments(hop: &Hop<'_>, n: usize) -> Typed<Vec<LLOperand>> {
     let given = 0..n.min(hop.nb_args());
     given
         .map(|i| hop.inputarg(&hop.args_r[i].clone(), i))
         .collect()
 }
 
-fn nothing(hop: &Hop<'_>) -> RType {
+pub(super) fn nothing(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     Ok(Some(cvoid()))
 }
 
 /// An operation that returns what the annotator says.
-fn value(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
+pub(super) fn value(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
     let args = arguments(hop, n)?;
     hop.exception_cannot_occur()?;
     let ty = match op {
@@ -60,7 +36,7 @@ fn value(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
     Ok(Some(hop.genop(op, args, ty)))
 }
 
-fn effect(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
+pub(super) fn effect(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
     let args = arguments(hop, n)?;
     hop.exception_cannot_occur()?;
     hop.genop_void(op, args);
@@ -68,7 +44,7 @@ fn effect(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
 }
 
 /// The keywords of a call that are True, in alphabetical order.
-fn true_keywords<'h>(hop: &'h Hop<'_>) -> Vec<&'h str> {
+pub(super) fn true_keywords<'h>(hop: &'h Hop<'_>) -> Vec<&'h str> {
     let first = hop.nb_args() - hop.keywords.len();
     let mut names: Vec<&str> = (hop.keywords.iter().enumerate())
         .filter(|(i, _)| hop.const_arg(first + i) == Some(&Const::Bool(true)))
@@ -79,7 +55,7 @@ fn true_keywords<'h>(hop: &'h Hop<'_>) -> Vec<&'h str> {
 }
 
 /// `hint(v, .promote)`: the value with what is said of it.
-fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
+pub(super) fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
     let v = match super::rlib::first_argument(hop)? {
         Some(v) if !names.is_empty() => v,
         other => return Ok(other),
@@ -91,7 +67,7 @@ fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
 
 /// Whether a list is so short that loops over it are to be unrolled: `size == 0`, or
 /// constant and at most the cutoff.
-fn loop_unrolling_heuristic(hop: &Hop<'_>) -> RType {
+pub(super) fn loop_unrolling_heuristic(hop: &Hop<'_>) -> RType {
     let size = hop.inputarg(&Repr::signed(), 1)?;
     let cutoff = match hop.nb_args() {
         0..=2 => crate::hop::csigned(2),
@@ -111,7 +87,7 @@ fn loop_unrolling_heuristic(hop: &Hop<'_>) -> RType {
 }
 
 /// `jit_record_exact_class(v, vtable)`.
-fn record_exact_class(hop: &Hop<'_>) -> RType {
+pub(super) fn record_exact_class(hop: &Hop<'_>) -> RType {
     let Some(Repr::Instance(_)) = hop.args_r.first() else {
         return nothing(hop);
     };
@@ -123,7 +99,7 @@ fn record_exact_class(hop: &Hop<'_>) -> RType {
 }
 
 /// `jit_record_exact_value(v, known)`, which returns what is known.
-fn record_exact_value(hop: &Hop<'_>) -> RType {
+pub(super) fn record_exact_value(hop: &Hop<'_>) -> RType {
     let r = hop.r_result.clone();
     let v = hop.inputarg(&r, 0)?;
     let known = hop.inputarg(&r, 1)?;
@@ -136,7 +112,7 @@ fn record_exact_value(hop: &Hop<'_>) -> RType {
 
 /// `jit_set_param(driver or nothing, .name, value)`; without a value, back to the
 /// default.
-fn set_param(hop: &Hop<'_>, has_value: bool) -> RType {
+pub(super) fn set_param(hop: &Hop<'_>, has_value: bool) -> RType {
     let driver = match hop.const_arg(0) {
         Some(c @ Const::Obj(_)) => VoidConst::Hl(c.clone()),
         _ => VoidConst::None,
@@ -168,7 +144,7 @@ pub(crate) fn rtype_marker(method: &FrozenMethodRepr, hop: &Hop<'_>) -> Option<R
     Some(marker(&kind, driver, hop))
 }
 
-fn marker_kind(method: &FrozenMethodRepr, hop: &Hop<'_>) -> Typed<Option<Box<str>>> {
+pub(super) fn marker_kind(method: &FrozenMethodRepr, hop: &Hop<'_>) -> Typed<Option<Box<str>>> {
     let object = hop.rt.object(method.func)?;
     let ObjData::Function(f) = &*object else {
         return Ok(None);
@@ -177,7 +153,7 @@ fn marker_kind(method: &FrozenMethodRepr, hop: &Hop<'_>) -> Typed<Option<Box<str
     Ok(ours.then(|| f.name.clone()))
 }
 
-fn driver_of(method: &FrozenMethodRepr) -> Option<ObjId> {
+pub(super) fn driver_of(method: &FrozenMethodRepr) -> Option<ObjId> {
     match &method.im_self {
         Repr::Frozen(r) => match &**r {
             crate::reprs::FrozenPbcRepr::Single(driver) => Some(*driver),
@@ -187,7 +163,7 @@ fn driver_of(method: &FrozenMethodRepr) -> Option<ObjId> {
     }
 }
 
-fn marker(kind: &str, driver: ObjId, hop: &Hop<'_>) -> RType {
+pub(super) fn marker(kind: &str, driver: ObjId, hop: &Hop<'_>) -> RType {
     let keywords = match hop.const_arg(1) {
         Some(Const::Shape(shape)) => shape.keywords.clone(),
         _ => Vec::new(),
@@ -241,7 +217,7 @@ fn marker(kind: &str, driver: ObjId, hop: &Hop<'_>) -> RType {
 }
 
 /// The names in an attribute of a driver.
-fn names(hop: &Hop<'_>, driver: ObjId, attribute: &str) -> Typed<Vec<Box<str>>> {
+pub(super) fn names(hop: &Hop<'_>, driver: ObjId, attribute: &str) -> Typed<Vec<Box<str>>> {
     let items = match crate::reprs::frozen_attribute(hop.rt, driver, attribute)? {
         Some(Const::Tuple(items)) => items.to_vec(),
         Some(Const::Obj(list)) => match &*hop.rt.object(list)? {

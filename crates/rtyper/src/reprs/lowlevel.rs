@@ -2,9 +2,9 @@
 //! the functions of the runtime (RPython: the second half of `rbuiltin.py`).
 
 use taipan_graph::{Const, Operand};
-use taipan_language::{Exc, KnownFunction};
+use taipan_language::Exc;
 use taipan_lltype::{
-    ADDRESS, GCREF, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
+    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
     VoidConst, layout,
 };
 
@@ -12,63 +12,19 @@ use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::ptr::{PtrRepr, input_of_type, type_arg};
 use crate::{Hop, RType, Repr, TyperError};
 
-/// Types a call of a known function of `lltype`, `llmemory` or `rffi`.
-pub(super) fn rtype_known(f: KnownFunction, hop: &Hop<'_>) -> RType {
-    use KnownFunction::*;
-    match f {
-        Malloc => malloc(hop, false),
-        ScopedAlloc => malloc(hop, true),
-        Free => free(hop),
-        Nullptr => null(hop),
-        TypeOf | Ptr | Array | GcArray | RenderImmortal | CArray | CArrayPtr => nothing(hop),
-        CastPrimitive | CastPointer | CastOpaquePtr | CastIntToPtr => cast_to_type(hop, 1),
-        CastAdrToPtr => cast_to_type(hop, 0),
-        CastPtrToInt => on_pointer(hop, PlainOp::CastPtrToInt, *SIGNED),
-        CastPtrToAdr => on_pointer(hop, PlainOp::CastPtrToAdr, *ADDRESS),
-        Identityhash => on_pointer(hop, PlainOp::GcIdentityhash, *SIGNED),
-        DirectFieldptr => direct_fieldptr(hop),
-        DirectArrayitems => {
-            let t = hop.r_result.lowleveltype();
-            on_pointer(hop, PlainOp::DirectArrayitems, t)
-        }
-        DirectPtradd => direct_ptradd(hop),
-        LengthOfSimpleGcarrayFromOpaque => gcarray_length(hop),
-        Sizeof => type_arg(hop, 0).and_then(|t| sizeof(hop, t)),
-        Offsetof => offsetof(hop),
-        Itemoffsetof => itemoffsetof(hop),
-        Cast => rffi_cast(hop),
-        Make => make(hop),
-        CastAdrToInt => address_as_int(hop),
-        CastIntToAdr => on_pointer(hop, PlainOp::CastIntToAdr, *ADDRESS),
-        WeakrefCreate => on_pointer(hop, PlainOp::WeakrefCreate, *GCREF),
-        WeakrefDeref => weakref_deref(hop),
-        RawMalloc => raw_malloc(hop),
-        RawFree => raw(hop, PlainOp::RawFree),
-        RawMemcopy => raw(hop, PlainOp::RawMemcopy),
-        RawMemmove | RawMemmoveNoFree => raw(hop, PlainOp::RawMemmove),
-        RawMemset => raw(hop, PlainOp::RawMemset),
-        RawMemclear => raw(hop, PlainOp::RawMemclear),
-        RawMallocUsage => cast_to_type(hop, 0),
-        other => Err(TyperError::internal(format!(
-            "{} is not of the low level",
-            other.name()
-        ))),
-    }
-}
-
-fn nothing(hop: &Hop<'_>) -> RType {
+pub(super) fn nothing(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     Ok(Some(cvoid()))
 }
 
-fn null(hop: &Hop<'_>) -> RType {
+pub(super) fn null(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     Ok(Some(Operand::Const(LLConst::Null(
         hop.r_result.lowleveltype(),
     ))))
 }
 
-fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
+pub(super) fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
     hop.exception_cannot_occur()?;
     let mut args = Vec::new();
     for i in 0..hop.nb_args() {
@@ -79,7 +35,7 @@ fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
 }
 
 /// `weakref_deref(PTR, weakref)`
-fn weakref_deref(hop: &Hop<'_>) -> RType {
+pub(super) fn weakref_deref(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let ty = crate::hop::ctype(hop.r_result.lowleveltype());
     let weakref = crate::calls::low_arg(hop, 1)?;
@@ -87,7 +43,7 @@ fn weakref_deref(hop: &Hop<'_>) -> RType {
         .map(Some)
 }
 
-fn raw_malloc(hop: &Hop<'_>) -> RType {
+pub(super) fn raw_malloc(hop: &Hop<'_>) -> RType {
     let size = hop.inputarg(&Repr::signed(), 0)?;
     hop.exception_cannot_occur()?;
     let zero = matches!(keyword_const(hop, "zero"), Some(Const::Bool(true)));
@@ -99,7 +55,7 @@ fn raw_malloc(hop: &Hop<'_>) -> RType {
 }
 
 /// Size of a type; of a container with so many items.
-fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
+pub(super) fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
     hop.exception_cannot_occur()?;
     let layout = layout(t, &NoProgram);
     let (size, var) = match &layout.var {
@@ -125,7 +81,7 @@ fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
     )))
 }
 
-fn offsetof(hop: &Hop<'_>) -> RType {
+pub(super) fn offsetof(hop: &Hop<'_>) -> RType {
     let t = type_arg(hop, 0)?;
     let name = hop.const_name(1)?;
     hop.exception_cannot_occur()?;
@@ -135,7 +91,7 @@ fn offsetof(hop: &Hop<'_>) -> RType {
     }
 }
 
-fn itemoffsetof(hop: &Hop<'_>) -> RType {
+pub(super) fn itemoffsetof(hop: &Hop<'_>) -> RType {
     let t = type_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     let n = match hop.const_arg(1) {
@@ -150,7 +106,7 @@ fn itemoffsetof(hop: &Hop<'_>) -> RType {
 }
 
 /// `cast_adr_to_int(adr, mode)`: all modes are the same here.
-fn address_as_int(hop: &Hop<'_>) -> RType {
+pub(super) fn address_as_int(hop: &Hop<'_>) -> RType {
     let mut hop = hop.clone();
     while hop.nb_args() > 1 {
         hop.r_s_pop(1);
@@ -159,7 +115,7 @@ fn address_as_int(hop: &Hop<'_>) -> RType {
 }
 
 /// `rffi.cast`: like the casts of `lltype`, and pointers to pointers of any type.
-fn rffi_cast(hop: &Hop<'_>) -> RType {
+pub(super) fn rffi_cast(hop: &Hop<'_>) -> RType {
     let target = hop.r_result.lowleveltype();
     let from_pointer = matches!(hop.args_r.get(1), Some(Repr::Ptr(_)));
     if !from_pointer || target.pointee().is_none() {
@@ -175,7 +131,7 @@ fn rffi_cast(hop: &Hop<'_>) -> RType {
 }
 
 /// `rffi.make(STRUCT, field=value, ...)`: a struct in raw memory.
-fn make(hop: &Hop<'_>) -> RType {
+pub(super) fn make(hop: &Hop<'_>) -> RType {
     let ty = type_arg(hop, 0)?;
     let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor {
         gc: false,
@@ -196,7 +152,7 @@ fn make(hop: &Hop<'_>) -> RType {
 }
 
 /// The length of a GcArray of primitives behind an opaque pointer.
-fn gcarray_length(hop: &Hop<'_>) -> RType {
+pub(super) fn gcarray_length(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     let array = LLType::gc_array(*SIGNED).ptr();
@@ -212,7 +168,7 @@ pub(super) fn keyword_const<'h>(hop: &'h Hop<'_>, name: &str) -> Option<&'h Cons
 }
 
 /// `malloc(T, n=None, flavor='gc', ...)`
-fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
+pub(super) fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
     let ty = type_arg(hop, 0)?;
     if let TypeKind::Opaque { .. } = ty.kind() {
         return Err(TyperError::new(format!("the size of a {ty} is not known")));
@@ -250,7 +206,7 @@ pub(super) fn free(hop: &Hop<'_>) -> RType {
     Ok(Some(cvoid()))
 }
 
-fn cast_to_type(hop: &Hop<'_>, i: usize) -> RType {
+pub(super) fn cast_to_type(hop: &Hop<'_>, i: usize) -> RType {
     let r = hop
         .args_r
         .get(i)
@@ -262,13 +218,13 @@ fn cast_to_type(hop: &Hop<'_>, i: usize) -> RType {
     super::gen_cast(hop.llops, target, v).map(Some)
 }
 
-fn on_pointer(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
+pub(super) fn on_pointer(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(op, [v], result)))
 }
 
-fn direct_fieldptr(hop: &Hop<'_>) -> RType {
+pub(super) fn direct_fieldptr(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     let name = hop.const_name(1)?.to_owned();
     hop.exception_cannot_occur()?;
@@ -279,7 +235,7 @@ fn direct_fieldptr(hop: &Hop<'_>) -> RType {
     )))
 }
 
-fn direct_ptradd(hop: &Hop<'_>) -> RType {
+pub(super) fn direct_ptradd(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     let n = hop.inputarg(&Repr::signed(), 1)?;
     hop.exception_cannot_occur()?;

@@ -9,6 +9,7 @@ mod float;
 mod instance;
 mod int;
 pub(crate) mod jit;
+mod known;
 mod lowlevel;
 mod none;
 mod pbc;

@@ -3,182 +3,22 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::Const;
-use taipan_language::KnownFunction;
-use taipan_lltype::{BOOL, FLOAT, GCREF, LLType, PlainOp, SIGNED, UNSIGNED};
+use taipan_lltype::{BOOL, LLType, PlainOp, SIGNED, UNSIGNED};
 
-use crate::hop::{cbool, csigned, cvoid};
+use crate::hop::cvoid;
 use crate::reprs::InstanceRepr;
 use crate::reprs::lowlevel::keyword_const;
-use crate::{Hop, RType, Repr, TyperError, containers};
-
-/// Types a call of a known function.
-pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
-    use KnownFunction::*;
-    let root = || Repr::Instance(InstanceRepr::root());
-    match f {
-        Bin | Bytearray | Callable | Chr | Dict | Enumerate | Float | Hasattr | Int | List
-        | Long | Max | Min | Range | Reversed | Slice | Tuple | Unichr | Unicode | Xrange | Zip => {
-            super::builtin::rtype_python(f, hop)
-        }
-        Frexp => containers::math_pair(hop, "frexp_mantissa", "frexp_exponent"),
-        Modf => containers::math_pair(hop, "modf_fraction", "modf_integer"),
-        Weakref => super::weakref::rtype_weakref_create(hop),
-        ObjectInit | BaseExceptionInit => returns(hop, cvoid()),
-        Show => containers::rtype_show(hop, false),
-        Text => containers::rtype_show(hop, true),
-
-        RInt | RUint | RLonglonglong | RUlonglonglong | RInt32 | RUint32 | RInt16 | RUint16
-        | RInt8 | RUint8 | RSinglefloat => construct(hop),
-        Intmask | Longlongmask => converted(hop, &Repr::signed()),
-        Longlonglongmask | Widen => cast(hop),
-        Ovfcheck => converted(hop, &hop.r_result.clone()),
-        IntBetween => int_between(hop),
-        IntForceGeZero => int_force_ge_zero(hop),
-        IsValidInt => returns(hop, cbool(true)),
-        UintMulHigh => uint_mul_high(hop),
-
-        WeAreTranslated | WeAreTranslatedToC => returns(hop, cbool(true)),
-        RunningOnLlinterp | RevdbEnabled | RevdbFlagIoDisabled => returns(hop, cbool(false)),
-        // The annotator knows.
-        IsAnnotationConstant => returns(hop, cbool(false)),
-        KeepaliveUntilHere => keepalive(hop),
-        FreeNonGcObject | PrepareDictUpdate => returns(hop, cvoid()),
-        ComputeHash => match hop.args_r.first() {
-            Some(r) => r.clone().methods().rtype_hash(hop),
-            None => Err(TyperError::new("compute_hash() takes an argument")),
-        },
-        ComputeIdentityHash => identity(hop, PlainOp::GcIdentityhash),
-        ComputeUniqueId | CurrentObjectAddrAsInt => identity(hop, PlainOp::GcId),
-        Instantiate => instantiate(hop),
-        Likely => branch_hint(hop, PlainOp::Likely),
-        Unlikely => branch_hint(hop, PlainOp::Unlikely),
-        RDict | ROrdereddict | OrderedDict => containers::rtype_newdict(hop),
-        NewlistHint => containers::newlist_hint(hop),
-        ResizelistHint => containers::resizelist_hint(hop),
-        ListGetPhysicalSize => containers::list_get_physical_size(hop),
-        ReversedDict => containers::newiter(hop),
-        IterkeysWithHash | IteritemsWithHash | ContainsWithHash | SetitemWithHash
-        | GetitemWithHash | DelitemWithHash | DelitemIfValueIs | MoveToEnd => {
-            match hop.args_r.first().cloned() {
-                Some(d @ Repr::Dict(_)) => d.methods().rtype_method(f.name(), hop),
-                _ => Err(TyperError::new(format!("{}() needs a dict", f.name()))),
-            }
-        }
-
-        // Assertions stay; output for debugging goes.
-        LlAssert => ll_assert(hop),
-        LlAssertNotNone
-        | MakeSureNotResized
-        | CheckAnnotation
-        | CheckNotAccessDirectly
-        | MarkDictNonNull => first_argument(hop),
-        HaveDebugPrints | HaveDebugPrintsFor => returns(hop, cbool(false)),
-        DebugOffset => returns(hop, csigned(-1)),
-        DebugStart | DebugStop => returns(hop, csigned(0)),
-        DebugPrint | DebugFlush | DebugForked | AttachGdb | CheckNonneg | CheckRegularInt
-        | CheckListOfChars => returns(hop, cvoid()),
-
-        Hint
-        | Promote
-        | PromoteString
-        | PromoteUnicode
-        | WeAreJitted
-        | Isconstant
-        | Isvirtual
-        | CurrentTraceLength
-        | JitDebug
-        | AssertGreen
-        | RecordExactClass
-        | RecordExactValue
-        | RecordKnownResult
-        | EnterPortalFrame
-        | LeavePortalFrame
-        | ForceVirtualizable
-        | LoopUnrollingHeuristic
-        | SetParam
-        | SetParamToDefault => super::jit::rtype(f, hop),
-        NonConstant | AssertStr0 | CheckStr0 => first_argument(hop),
-
-        StringBuilder => containers::new_builder(hop, false),
-        UnicodeBuilder => containers::new_builder(hop, true),
-        Float2longlong => float_bytes(hop, PlainOp::ConvertFloatBytesToLonglong, *SIGNED),
-        Longlong2float => float_bytes(hop, PlainOp::ConvertLonglongBytesToFloat, *FLOAT),
-
-        GcCollect | RgcCollect => gc_collect(hop),
-        CanMove => {
-            let v = crate::calls::low_arg(hop, 0)?;
-            hop.exception_cannot_occur()?;
-            Ok(Some(hop.genop(PlainOp::GcCanMove, [v], *BOOL)))
-        }
-        LlForResizableList | ResizableListSupportingRawPtr => containers::char_list(hop),
-
-        Malloc
-        | ScopedAlloc
-        | Free
-        | Nullptr
-        | TypeOf
-        | Ptr
-        | Array
-        | GcArray
-        | RenderImmortal
-        | CArray
-        | CArrayPtr
-        | CastPrimitive
-        | CastPointer
-        | CastOpaquePtr
-        | CastIntToPtr
-        | CastAdrToPtr
-        | CastPtrToInt
-        | CastPtrToAdr
-        | Identityhash
-        | DirectFieldptr
-        | DirectArrayitems
-        | DirectPtradd
-        | LengthOfSimpleGcarrayFromOpaque
-        | Sizeof
-        | Offsetof
-        | Itemoffsetof
-        | Cast
-        | Make
-        | CastAdrToInt
-        | CastIntToAdr
-        | RawMalloc
-        | RawFree
-        | RawMemcopy
-        | RawMemmove
-        | RawMemmoveNoFree
-        | RawMemclear
-        | RawMemset
-        | RawMallocUsage
-        | WeakrefCreate
-        | WeakrefDeref => super::lowlevel::rtype_known(f, hop),
-        // The annotator knows.
-        HasField | IsArray | IsPointer => returns(hop, cbool(false)),
-        Getdefaultencoding => returns(hop, cvoid()),
-
-        // High-level values as what stands for them at the low level, and back.
-        Llstr | Hlstr => same_pointer(hop, 0, &Repr::Str),
-        Llunicode | Hlunicode => same_pointer(hop, 0, &Repr::Unicode),
-        CastInstanceToBasePtr => same_pointer(hop, 0, &root()),
-        CastInstanceToGcref => same_pointer(hop, 0, &root())
-            .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
-        CastGcrefToInstance => gcref_to_instance(hop),
-        CheckedCastGcrefToInstance => checked_gcref_to_instance(hop),
-        Llhelper => llhelper(hop),
-        CastBasePtrToInstance => same_pointer(hop, 1, &root())
-            .and_then(|v| v.map_or(Ok(None), |v| hop.convert_result(v, &root()).map(Some))),
-    }
-}
+use crate::{Hop, RType, Repr, TyperError};
 
 /// The bytes of a number as those of another one.
-fn float_bytes(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
+pub(super) fn float_bytes(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(op, [v], result)))
 }
 
 /// `cast_gcref_to_instance(Class, gcref)`
-fn gcref_to_instance(hop: &Hop<'_>) -> RType {
+pub(super) fn gcref_to_instance(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let v = crate::calls::low_arg(hop, 1)?;
     let result = hop.r_result.lowleveltype();
@@ -186,7 +26,7 @@ fn gcref_to_instance(hop: &Hop<'_>) -> RType {
 }
 
 /// `checked_cast_gcref_to_instance(Class, gcref)`: None for an instance of another class
-fn checked_gcref_to_instance(hop: &Hop<'_>) -> RType {
+pub(super) fn checked_gcref_to_instance(hop: &Hop<'_>) -> RType {
     let root = Repr::Instance(InstanceRepr::root());
     let v = crate::calls::low_arg(hop, 1)?;
     let object = hop.genop(PlainOp::CastOpaquePtr, [v], root.lowleveltype());
@@ -196,7 +36,7 @@ fn checked_gcref_to_instance(hop: &Hop<'_>) -> RType {
 }
 
 /// `llhelper(FUNCTYPE, f)`: a pointer to the function; f may be one already.
-fn llhelper(hop: &Hop<'_>) -> RType {
+pub(super) fn llhelper(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let ty = hop.r_result.lowleveltype();
     match &hop.args_r[1] {
@@ -218,7 +58,7 @@ fn llhelper(hop: &Hop<'_>) -> RType {
 }
 
 /// An argument of that Repr, or a pointer to what the Repr points to.
-fn same_pointer(hop: &Hop<'_>, i: usize, r: &Repr) -> RType {
+pub(super) fn same_pointer(hop: &Hop<'_>, i: usize, r: &Repr) -> RType {
     hop.exception_cannot_occur()?;
     match &hop.args_r[i] {
         pointer @ Repr::Ptr(_) => hop.inputarg(pointer, i).map(Some),
@@ -227,7 +67,7 @@ fn same_pointer(hop: &Hop<'_>, i: usize, r: &Repr) -> RType {
 }
 
 /// A value that does not depend on the arguments; the annotator's constant wins.
-fn returns(hop: &Hop<'_>, v: taipan_lltype::LLOperand) -> RType {
+pub(super) fn returns(hop: &Hop<'_>, v: taipan_lltype::LLOperand) -> RType {
     hop.exception_cannot_occur()?;
     match hop.result_const() {
         Some(c) => c.map(Some),
@@ -245,14 +85,14 @@ pub(super) fn first_argument(hop: &Hop<'_>) -> RType {
     hop.inputarg(&hop.r_result, 0).map(Some)
 }
 
-fn converted(hop: &Hop<'_>, r: &Repr) -> RType {
+pub(super) fn converted(hop: &Hop<'_>, r: &Repr) -> RType {
     hop.exception_cannot_occur()?;
     let v = hop.inputarg(r, 0)?;
     hop.convert_result(v, r).map(Some)
 }
 
 /// Any number to the kind of the result.
-fn cast(hop: &Hop<'_>) -> RType {
+pub(super) fn cast(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let Some(arg) = hop.args_r.first().cloned() else {
         return hop.inputconst(&hop.r_result, &Const::Int(0)).map(Some);
@@ -280,7 +120,7 @@ fn cast(hop: &Hop<'_>) -> RType {
 /// An integer or single-precision float made of another number: numbers of the widest
 /// integers and of floats do not become each other, and nothing but a float is made of
 /// a single-precision one.
-fn construct(hop: &Hop<'_>) -> RType {
+pub(super) fn construct(hop: &Hop<'_>) -> RType {
     let wide = |r: &Repr| matches!(r, Repr::Int(i) if i.kind.bits > 64);
     let to = &hop.r_result;
     let refused = match hop.args_r.first() {
@@ -303,27 +143,27 @@ fn construct(hop: &Hop<'_>) -> RType {
     cast(hop)
 }
 
-fn int_between(hop: &Hop<'_>) -> RType {
+pub(super) fn int_between(hop: &Hop<'_>) -> RType {
     let r = Repr::signed();
     let args = hop.inputargs([&r, &r, &r])?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(PlainOp::IntBetween, args, *BOOL)))
 }
 
-fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
+pub(super) fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
     let args = hop.inputargs([&Repr::signed()])?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(PlainOp::IntForceGeZero, args, *SIGNED)))
 }
 
-fn uint_mul_high(hop: &Hop<'_>) -> RType {
+pub(super) fn uint_mul_high(hop: &Hop<'_>) -> RType {
     let r = Repr::unsigned();
     let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(PlainOp::UintMulHigh, args, *UNSIGNED)))
 }
 
-fn keepalive(hop: &Hop<'_>) -> RType {
+pub(super) fn keepalive(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     for i in 0..hop.nb_args() {
         let v = crate::calls::low_arg(hop, i)?;
@@ -332,14 +172,14 @@ fn keepalive(hop: &Hop<'_>) -> RType {
     Ok(Some(cvoid()))
 }
 
-fn identity(hop: &Hop<'_>, op: PlainOp) -> RType {
+pub(super) fn identity(hop: &Hop<'_>, op: PlainOp) -> RType {
     let r = hop.args_r[0].clone();
     let v = hop.inputarg(&r, 0)?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(op, [v], *SIGNED)))
 }
 
-fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
+pub(super) fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
     let v = hop.inputarg(&Repr::Bool, 0)?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(op, [v], *BOOL)))
@@ -358,7 +198,7 @@ pub(super) fn gc_collect(hop: &Hop<'_>) -> RType {
 
 /// `instantiate(cls, nonmovable=False)`: without `__init__`. What has outlived a collection
 /// of the nursery does not move any more.
-fn instantiate(hop: &Hop<'_>) -> RType {
+pub(super) fn instantiate(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let Repr::Classes(classes) = hop.args_r[0].clone() else {
         return Err(TyperError::new(
@@ -385,7 +225,7 @@ fn instantiate(hop: &Hop<'_>) -> RType {
     Ok(Some(v))
 }
 
-fn ll_assert(hop: &Hop<'_>) -> RType {
+pub(super) fn ll_assert(hop: &Hop<'_>) -> RType {
     let v = hop.inputarg(&Repr::Bool, 0)?;
     let message = hop.inputarg(&Repr::Str, 1)?;
     hop.exception_cannot_occur()?;
