@@ -107,6 +107,58 @@ fn dependencies_point_downwards() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The text of all Rust files of a folder and below.
+fn rust_below(folder: &Path, out: &mut String) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_below(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn dependencies_are_used() {
+    let mut wrong = Vec::new();
+    for (name, deps) in manifests() {
+        let mut text = String::new();
+        rust_below(&root().join("crates").join(&name), &mut text);
+        for dep in deps {
+            let local = root().join("crates").join(&dep).exists();
+            let prefix = if local { "taipan_" } else { "" };
+            let path = format!("{prefix}{}", dep.replace('-', "_"));
+            let is_used = [
+                format!("{path}::"),
+                format!("use {path}"),
+                format!("{path};"),
+            ];
+            if !is_used.iter().any(|u| text.contains(u.as_str())) {
+                wrong.push(format!("{name} does not use {dep}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// CONTRIBUTING.md names no file that is not there.
+#[test]
+fn recipes_name_files_that_are_there() {
+    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let quoted = text.split('`').skip(1).step_by(2);
+    let paths = quoted.filter(|q| q.starts_with("crates/") && !q.contains('*'));
+    let mut count = 0;
+    for path in paths {
+        assert!(root().join(path).exists(), "{path} is not there");
+        count += 1;
+    }
+    assert!(count > 20, "{count} files");
+}
+
 #[test]
 fn crates_open_with_what_they_own() {
     for name in manifests().keys() {

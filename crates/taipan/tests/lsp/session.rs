@@ -279,6 +279,7 @@ fn diagnostics_can_be_asked_for() {
     c.wait_heard(|m| m["diagnosticProvider"]["interFileDependencies"] == true);
     c.open("main.py");
     c.open("lib.py");
+    c.wait_program("main.py", "half(len", 0);
     let document = |c: &Client, name: &str, old: Value| json!({"textDocument": {"uri": c.url(name)}, "previousResultId": old});
     let codes = |report: &Value| -> Vec<String> {
         let items = report["items"].as_array().unwrap().iter();
