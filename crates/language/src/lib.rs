@@ -46,5 +46,5 @@ pub use functions::KnownFunction;
 pub use helpers::{Default, HelperFunction, Kind};
 pub use methods::{BuilderMethod, DictMethod, ListMethod, TextMethod};
 pub use operations::HlOp;
-pub use python::{FlowFunction, is_python_name, is_rpython_function, rpython_names};
+pub use python::{FlowFunction, is_python_name, is_rpython_function, python_names, rpython_names};
 pub use shipped::ShippedFunction;

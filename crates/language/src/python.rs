@@ -117,13 +117,23 @@ pub fn rpython_names() -> Vec<&'static str> {
     names
 }
 
-/// Whether Python has a name without anybody defining it, be it of use in RPython or not.
+/// The names that Python has without anybody defining them, be they of use in RPython or not: in no
+/// order.
+pub fn python_names() -> Vec<&'static str> {
+    // The function `print` is among those that programs call.
+    let flow = FlowFunction::ALL
+        .iter()
+        .filter(|f| **f != FlowFunction::Print);
+    (rpython_names().into_iter())
+        .chain(OTHERS.iter().copied())
+        .chain(flow.map(|f| f.name()))
+        .chain(Exc::ALL.iter().map(|e| e.name()))
+        .collect()
+}
+
+/// Whether a name is one of these.
 pub fn is_python_name(name: &str) -> bool {
-    is_rpython_function(name)
-        || VALUES.contains(&name)
-        || OTHERS.contains(&name)
-        || FlowFunction::named("__builtin__", name).is_some()
-        || Exc::ALL.iter().any(|e| e.name() == name)
+    python_names().contains(&name)
 }
 
 #[cfg(test)]
@@ -132,12 +142,7 @@ mod tests {
 
     #[test]
     fn each_name_is_declared_once() {
-        let mut all: Vec<&str> = rpython_names();
-        all.extend(OTHERS);
-        let rest = FlowFunction::ALL
-            .iter()
-            .filter(|f| **f != FlowFunction::Print);
-        all.extend(rest.map(|f| f.name()));
+        let mut all = python_names();
         all.sort_unstable();
         assert!(all.windows(2).all(|w| w[0] != w[1]), "{all:?}");
         assert!(OTHERS.is_sorted());

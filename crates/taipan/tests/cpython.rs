@@ -101,6 +101,29 @@ fn all_of(
     }
 }
 
+/// The names that are there without being defined are those that the table of the language has.
+fn names_of_python(python: &Python2) -> Result<(), Failed> {
+    let program = "import __builtin__; print '\\n'.join(dir(__builtin__))";
+    let mut command = Command::new(&python.0);
+    let out = command
+        .args(["-c", program])
+        .output()
+        .expect("it was found");
+    let names = String::from_utf8_lossy(&out.stdout).into_owned();
+    let names: Vec<&str> = names.lines().collect();
+    let unknown: Vec<_> = (names.iter())
+        .filter(|n| !taipan_language::is_python_name(n))
+        .collect();
+    let invented: Vec<_> = (taipan_language::python_names().into_iter())
+        // A name of another system.
+        .filter(|n| *n != "WindowsError" && !names.contains(n))
+        .collect();
+    match (&unknown[..], &invented[..]) {
+        ([], []) if names.len() > 100 => Ok(()),
+        _ => Err(format!("unknown: {unknown:?}; not in Python: {invented:?}").into()),
+    }
+}
+
 type Test = Box<dyn FnOnce(&Python2) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
@@ -114,6 +137,7 @@ fn main() -> ExitCode {
     };
     let trials = vec![
         trial("fixtures", Box::new(fixtures)),
+        trial("names_of_python", Box::new(names_of_python)),
         trial("projects", Box::new(all_of(generated::projects()))),
         trial(
             "random_programs",
