@@ -50,4 +50,6 @@ pub use synth::entry_sym;
 #[cfg(test)]
 mod helper_tests;
 #[cfg(test)]
+mod source_tests;
+#[cfg(test)]
 mod tests;
