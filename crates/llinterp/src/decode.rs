@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
     Access, FuncSym, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp,
-    PlainOp, TypeKind, VOID, VoidConst, has_destructor,
+    PlainOp, TypeKind, VOID, VoidConst, conversion, has_destructor,
 };
 
 use crate::code::{CONSTANT, Code, Handler, Inst, LinkCode, Opnd, OpndList, SwitchTable};
@@ -384,27 +384,7 @@ impl Decoder<'_, '_> {
                 let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
                 self.emit(Inst::Ovf { op: p, a, b, dst });
             }
-            CastPrimitive
-            | CastBoolToInt
-            | CastBoolToUint
-            | CastBoolToFloat
-            | CastCharToInt
-            | CastUnicharToInt
-            | CastIntToChar
-            | CastIntToUnichar
-            | CastIntToUint
-            | CastIntToFloat
-            | CastIntToLonglong
-            | CastUintToInt
-            | CastUintToFloat
-            | CastLonglongToFloat
-            | CastUlonglongToFloat
-            | CastFloatToInt
-            | CastFloatToUint
-            | CastFloatToLonglong
-            | CastFloatToUlonglong
-            | TruncateLonglongToInt
-            | ForceCast => self.convert(g, op, dst)?,
+            conversion!() | ForceCast => self.convert(g, op, dst)?,
             SameAs
             | Likely
             | Unlikely

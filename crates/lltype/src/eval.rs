@@ -177,30 +177,7 @@ pub fn convert(v: i128, from: LLType, to: LLType) -> Option<i128> {
 
 /// Whether an operation converts between primitive types by value.
 pub fn is_conversion(op: PlainOp) -> bool {
-    use PlainOp::*;
-    matches!(
-        op,
-        CastPrimitive
-            | CastBoolToInt
-            | CastBoolToUint
-            | CastBoolToFloat
-            | CastCharToInt
-            | CastUnicharToInt
-            | CastIntToChar
-            | CastIntToUnichar
-            | CastIntToUint
-            | CastIntToFloat
-            | CastIntToLonglong
-            | CastUintToInt
-            | CastUintToFloat
-            | CastLonglongToFloat
-            | CastUlonglongToFloat
-            | CastFloatToInt
-            | CastFloatToUint
-            | CastFloatToLonglong
-            | CastFloatToUlonglong
-            | TruncateLonglongToInt
-    )
+    matches!(op, crate::conversion!())
 }
 
 /// The word of a primitive constant.

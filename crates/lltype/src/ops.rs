@@ -287,6 +287,33 @@ plain_ops! {
     ExcClear = "exc_clear", EFFECT, () -> Void;
 }
 
+/// A pattern: the operations that make a number of one type of a number of another one.
+#[macro_export]
+macro_rules! conversion {
+    () => {
+        $crate::PlainOp::CastPrimitive
+            | $crate::PlainOp::CastBoolToInt
+            | $crate::PlainOp::CastBoolToUint
+            | $crate::PlainOp::CastBoolToFloat
+            | $crate::PlainOp::CastCharToInt
+            | $crate::PlainOp::CastUnicharToInt
+            | $crate::PlainOp::CastIntToChar
+            | $crate::PlainOp::CastIntToUnichar
+            | $crate::PlainOp::CastIntToUint
+            | $crate::PlainOp::CastIntToFloat
+            | $crate::PlainOp::CastIntToLonglong
+            | $crate::PlainOp::CastUintToInt
+            | $crate::PlainOp::CastUintToFloat
+            | $crate::PlainOp::CastLonglongToFloat
+            | $crate::PlainOp::CastUlonglongToFloat
+            | $crate::PlainOp::CastFloatToInt
+            | $crate::PlainOp::CastFloatToUint
+            | $crate::PlainOp::CastFloatToLonglong
+            | $crate::PlainOp::CastFloatToUlonglong
+            | $crate::PlainOp::TruncateLonglongToInt
+    };
+}
+
 impl LLOp {
     /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`].
     pub fn flags(self) -> u8 {

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, TIMESTAMP_UNIT, checked_in};
+use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, TIMESTAMP_UNIT, checked_in, conversion};
 
 use super::{Bad, Emitter, PTR};
 
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().umulhi(a, b)
             }
             IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => self.int_ovf(p, op)?,
-            CastPrimitive | CastBoolToInt | CastBoolToUint | CastBoolToFloat | CastCharToInt | CastUnicharToInt | CastIntToChar | CastIntToUnichar | CastIntToUint | CastIntToFloat | CastIntToLonglong | CastUintToInt | CastUintToFloat | CastLonglongToFloat | CastUlonglongToFloat | CastFloatToInt | CastFloatToUint | CastFloatToLonglong | CastFloatToUlonglong | TruncateLonglongToInt | ForceCast => self.convert(op)?,
+            conversion!() | ForceCast => self.convert(op)?,
             ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,
             SameAs | Likely | Unlikely | Hint | JitForceVirtual | CastPointer | CastOpaquePtr
             | CastPtrToInt | CastIntToPtr | CastPtrToAdr | CastAdrToPtr | CastAdrToInt
