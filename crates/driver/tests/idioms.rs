@@ -709,3 +709,43 @@ def own(n):
         ",
     );
 }
+
+/// Functions that are operations, where the graph does not know which one is called.
+#[test]
+fn operations_as_values() {
+    check(
+        "
+import operator
+def call(g, x):
+    return g(x)
+call._annspecialcase_ = 'specialize:arg(0)'
+def divide(g, x, y):
+    try:
+        return g(x, y)
+    except ZeroDivisionError:
+        return -1
+def pick(g, x, y):
+    try:
+        return g(x, y)
+    except IndexError:
+        return -1
+
+def lengths(s):
+    return call(len, s) + call(abs, -3)
+def texts(n):
+    return call(str, n) + call(chr, 65)
+def quotient(n):
+    return divide(operator.div, 7, n)
+def item(n):
+    return pick(operator.getitem, [4, 5], n)
+",
+        "
+        lengths('abc') == 6
+        texts(12) == \"12A\"
+        quotient(2) == 3
+        quotient(0) == -1
+        item(1) == 5
+        item(2) == -1
+        ",
+    );
+}

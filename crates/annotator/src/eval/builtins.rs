@@ -76,11 +76,19 @@ impl Cx<'_> {
             (HlOp::Str, []) => return self.const_val(&Const::str("")),
             _ => {}
         }
-        let instance = |v: &Val| v.atoms.iter().any(is_instance);
-        if !op.operands().contains(&vals.len())
-            || special_method(op).is_some() && vals.first().is_some_and(instance)
-        {
+        if !op.operands().contains(&vals.len()) {
             return Ok(self.no_such_call(op.name(), vals.len()));
+        }
+        let instance = |v: &Val| v.atoms.iter().any(is_instance);
+        if special_method(op).is_some() && vals.first().is_some_and(instance) {
+            return Ok(self.problem_help(
+                ErrorCode::NotCallable,
+                format!(
+                    "{} is a value here, which cannot be called with an instance",
+                    op.spelt()
+                ),
+                Some("call it by its name, or call the instance's method"),
+            ));
         }
         let operand = |v: &Val| Operand {
             local: v.clone().into(),
