@@ -38,6 +38,7 @@ fn a_broken_function_keeps_its_signature() {
     let mut c = Client::start(&[("main.py", PROGRAM)]);
     c.open("main.py");
     c.wait_codes("main.py", &[]);
+    c.wait_program("main.py", "double", 0);
     let whole = hover(&mut c);
     assert!(whole.contains("SomeInteger"), "{whole}");
     // A body, a header, a class attribute, a global: each in the middle of an edit.
@@ -127,6 +128,7 @@ def entry_point(argv):
     let mut c = Client::start(&[("main.py", library)]);
     c.open("main.py");
     c.wait_codes("main.py", &[]);
+    c.wait_program("main.py", "double", 0);
     c.replace(
         "main.py",
         "class A",
