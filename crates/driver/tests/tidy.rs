@@ -131,11 +131,13 @@ fn dependencies_are_used() {
         for dep in deps {
             let local = root().join("crates").join(&dep).exists();
             let prefix = if local { "taipan_" } else { "" };
-            let path = format!("{prefix}{}", dep.replace('-', "_"));
+            // What its library is called.
+            let name = if dep == "md-5" { "md5" } else { &dep };
+            let path = format!("{prefix}{}", name.replace('-', "_"));
             let is_used = [
                 format!("{path}::"),
                 format!("use {path}"),
-                format!("{path};"),
+                format!("with = \"{path}\""),
             ];
             if !is_used.iter().any(|u| text.contains(u.as_str())) {
                 wrong.push(format!("{name} does not use {dep}"));
