@@ -132,8 +132,8 @@ fn dependencies_are_used() {
             let local = root().join("crates").join(&dep).exists();
             let prefix = if local { "taipan_" } else { "" };
             // What its library is called.
-            let name = if dep == "md-5" { "md5" } else { &dep };
-            let path = format!("{prefix}{}", name.replace('-', "_"));
+            let library = if dep == "md-5" { "md5" } else { &dep };
+            let path = format!("{prefix}{}", library.replace('-', "_"));
             let is_used = [
                 format!("{path}::"),
                 format!("use {path}"),
