@@ -41,7 +41,7 @@ pub use forward::*;
 pub use heap::*;
 pub use layout::*;
 pub use memory::*;
-pub use operands::{Kind, Signature, check_operations};
+pub use operands::{Kind, Signature, check_operation, check_operations};
 pub use ops::*;
 pub use program::*;
 pub use serial::{from_bytes, to_bytes};

@@ -121,16 +121,37 @@ pub fn check_operations(
     graph: &LLGraph,
     body: &dyn Fn(&StructType) -> Option<Arc<StructBody>>,
 ) -> Vec<String> {
-    let checker = Checker { graph, body };
+    let type_of = |o: &LLOperand| type_of(graph, o);
     let mut wrong = Vec::new();
     for b in graph.reachable() {
         for op in &graph.block(b).operations {
-            if let Err(what) = checker.operation(op) {
+            let result = *graph.ty(op.result);
+            if let Err(what) = check_operation(op.op, &op.args, result, &type_of, body) {
                 wrong.push(format!("block{}: {}: {what}", b.0, Shown(graph, op)));
             }
         }
     }
     wrong
+}
+
+/// Whether one operation is what the table of operations says: see [`check_operations`].
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_operation(
+    op: LLOp,
+    args: &[LLOperand],
+    result: LLType,
+    type_of: &dyn Fn(&LLOperand) -> LLType,
+    body: &dyn Fn(&StructType) -> Option<Arc<StructBody>>,
+) -> Result<(), String> {
+    let checker = Checker {
+        args,
+        result,
+        type_of,
+        body,
+    };
+    checker.operation(op)
 }
 
 /// An operation with the types of its operands.
@@ -158,49 +179,46 @@ fn type_of(graph: &LLGraph, o: &LLOperand) -> LLType {
     }
 }
 
+/// One operation, being checked.
 struct Checker<'a> {
-    graph: &'a LLGraph,
+    args: &'a [LLOperand],
+    result: LLType,
+    type_of: &'a dyn Fn(&LLOperand) -> LLType,
     body: &'a dyn Fn(&StructType) -> Option<Arc<StructBody>>,
 }
 
 impl Checker<'_> {
     fn ty(&self, o: &LLOperand) -> LLType {
-        type_of(self.graph, o)
+        (self.type_of)(o)
     }
 
-    fn operation(&self, op: &Operation<LowLevel>) -> Result<(), String> {
-        let signature = op.op.signature();
+    fn operation(&self, op: LLOp) -> Result<(), String> {
+        let signature = op.signature();
         let (args, more) = match signature.args {
             [args @ .., Kind::Rest] => (args, true),
             args => (args, false),
         };
-        let n = op.args.len();
+        let n = self.args.len();
         if n < args.len() || n > args.len() && !more {
             return Err(format!("{} operands are needed", args.len()));
         }
-        for (i, (kind, a)) in args.iter().zip(&op.args).enumerate() {
+        for (i, (kind, a)) in args.iter().zip(self.args).enumerate() {
             if !kind.holds(a, self.ty(a)) {
                 return Err(format!("operand {i} is no {kind:?}"));
             }
         }
-        let result = *self.graph.ty(op.result);
-        if !signature.result.holds_type(result) {
+        if !signature.result.holds_type(self.result) {
             return Err(format!("the result is no {:?}", signature.result));
         }
-        match op.op {
-            LLOp::Num(family, num) => self.number(family, num, op, result),
-            LLOp::Plain(plain) => self.plain(plain, op, result),
+        match op {
+            LLOp::Num(family, num) => self.number(family, num),
+            LLOp::Plain(plain) => self.plain(plain),
         }
     }
 
     /// Arithmetic: all on one type, but for comparisons and shifts.
-    fn number(
-        &self,
-        family: NumFamily,
-        num: NumOp,
-        op: &Operation<LowLevel>,
-        result: LLType,
-    ) -> Result<(), String> {
+    fn number(&self, family: NumFamily, num: NumOp) -> Result<(), String> {
+        let result = self.result;
         let ty = LLType::new(match family {
             NumFamily::Int => TypeKind::Int(IntKind::SIGNED),
             NumFamily::Uint => TypeKind::Int(IntKind::UNSIGNED),
@@ -218,11 +236,11 @@ impl Checker<'_> {
         });
         use NumOp::*;
         let unary = matches!(num, IsTrue | Neg | Abs | Invert);
-        if op.args.len() != if unary { 1 } else { 2 } {
+        if self.args.len() != if unary { 1 } else { 2 } {
             return Err("another number of operands is needed".into());
         }
         let shift = matches!(num, LShift | RShift);
-        for (i, a) in op.args.iter().enumerate() {
+        for (i, a) in self.args.iter().enumerate() {
             let wanted = if shift && i == 1 { *crate::SIGNED } else { ty };
             self.same(self.ty(a), wanted)?;
         }
@@ -230,25 +248,21 @@ impl Checker<'_> {
         self.same(result, if compares { *crate::BOOL } else { ty })
     }
 
-    fn plain(
-        &self,
-        plain: PlainOp,
-        op: &Operation<LowLevel>,
-        result: LLType,
-    ) -> Result<(), String> {
+    fn plain(&self, plain: PlainOp) -> Result<(), String> {
         use PlainOp::*;
-        let arg = |i: usize| self.ty(&op.args[i]);
+        let (args, result) = (self.args, self.result);
+        let arg = |i: usize| self.ty(&args[i]);
         match plain {
-            Getfield => match self.field(&op.args[0], &op.args[1])? {
+            Getfield => match self.field(&args[0], &args[1])? {
                 Some(field) => self.same(result, field),
                 None => Ok(()),
             },
-            Setfield | BareSetfield => match self.field(&op.args[0], &op.args[1])? {
+            Setfield | BareSetfield => match self.field(&args[0], &args[1])? {
                 Some(field) => self.same(arg(2), field),
                 None => Ok(()),
             },
             Getsubstruct | DirectFieldptr => {
-                let Some(field) = self.field(&op.args[0], &op.args[1])? else {
+                let Some(field) = self.field(&args[0], &args[1])? else {
                     return Ok(());
                 };
                 match plain {
@@ -259,34 +273,35 @@ impl Checker<'_> {
             Getarrayitem => self.same(result, self.item(arg(0))?),
             Setarrayitem | BareSetarrayitem => self.same(arg(2), self.item(arg(0))?),
             Getarraysubstruct => self.same(result, self.item(arg(0))?.ptr()),
-            Getarraysize => self.array(arg(0)).map(|_| ()),
-            Getinteriorfield => match self.interior(&op.args)? {
+            Getarraysize => self.item(arg(0)).map(drop),
+            Getinteriorfield => match self.interior(args)? {
                 Some(part) => self.same(result, part),
                 None => Ok(()),
             },
             Setinteriorfield | BareSetinteriorfield => {
-                let (value, path) = op.args.split_last().ok_or("it has no value")?;
+                let (value, path) = args.split_last().ok_or("it has no value")?;
                 match self.interior(path)? {
                     Some(part) => self.same(self.ty(value), part),
                     None => Ok(()),
                 }
             }
-            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => match &op.args[0] {
+            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => match &args[0] {
                 LLOperand::Const(LLConst::Void(VoidConst::Type(t))) => self.same(result, t.ptr()),
                 _ => Ok(()),
             },
-            DirectCall => self.call(&op.args[0], &op.args[1..], result),
+            DirectCall => self.call(&args[0], &args[1..], result),
             IndirectCall => {
-                let mut args = &op.args[1..];
+                let mut args = &args[1..];
+                let callee = &self.args[0];
                 // The candidates, if it has any.
                 if let Some(LLOperand::Const(LLConst::Void(
                     VoidConst::Targets(_) | VoidConst::None,
                 ))) = args.last()
-                    && self.function(&op.args[0])?.args.len() < args.len()
+                    && self.function(callee)?.args.len() < args.len()
                 {
                     args = &args[..args.len() - 1];
                 }
-                self.call(&op.args[0], args, result)
+                self.call(callee, args, result)
             }
             SameAs => self.same(arg(0), result),
             PtrEq | PtrNe => self.same(arg(0), arg(1)),
@@ -338,10 +353,6 @@ impl Checker<'_> {
             TypeKind::FixedArray(of, _) => Ok(*of),
             _ => Err(format!("{container} has no items")),
         }
-    }
-
-    fn array(&self, pointer: LLType) -> Result<LLType, String> {
-        self.item(pointer)
     }
 
     /// The type of what is inside of a container, along fields and items; none as of fields.

@@ -519,3 +519,19 @@ def f(n):
         "#]],
     );
 }
+
+#[test]
+fn low_level_operations_on_other_operands() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype
+from rpython.rtyper.lltypesystem.lloperation import llop
+def f(n):
+    return llop.int_add(lltype.Signed, n, 0.5)
+",
+        "int",
+        expect![[r#"
+            TP0401 `llop.int_add()`: Float where Signed is needed
+        "#]],
+    );
+}

@@ -4,8 +4,8 @@
 use taipan_graph::{Const, Operand};
 use taipan_language::Exc;
 use taipan_lltype::{
-    ADDRESS, LLConst, LLOp, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED, TypeKind,
-    VoidConst, layout,
+    ADDRESS, LLConst, LLOp, LLOperand, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
+    StructType, TypeKind, VoidConst, check_operation, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
@@ -253,6 +253,9 @@ pub(super) fn low_level_operation(op: LLOp, hop: &Hop<'_>) -> RType {
     for i in 1..hop.nb_args() {
         args.push(crate::calls::low_arg(hop, i)?);
     }
+    let type_of = |a: &LLOperand| hop.llops.ty(a);
+    check_operation(op, &args, result, &type_of, &StructType::known_body)
+        .map_err(|what| TyperError::new(format!("`llop.{op}()`: {what}")))?;
     if op.can_raise() {
         hop.exception_is_here()?;
     } else {
