@@ -24,7 +24,9 @@ use taipan_lltype::{
 };
 
 use crate::calls::{Callees, callees};
-use crate::ssa::{branch, constant, copy_handler, goto, operation, push, split_ssa, type_of};
+use crate::ssa::{
+    CutCall, branch, constant, copy_handler, cut_out_call, goto, operation, push, type_of,
+};
 
 /// Number of functions up to which a call is looked at.
 const MAX_TARGETS: usize = 5;
@@ -49,7 +51,7 @@ pub(crate) fn tested_targets(
 }
 
 /// Expands the indirect call at that place of a block into tests for these functions,
-/// in SSA form. Answers the block with the rest, and those with direct calls.
+/// in SSA form. Returns the block with the rest, and those with direct calls.
 pub(crate) fn expand_call(
     g: &mut LLGraph,
     b: BlockId,
@@ -57,17 +59,10 @@ pub(crate) fn expand_call(
     tested: &[FuncSym],
 ) -> Vec<BlockId> {
     let is_method = comes_from_vtable(g, b, index);
-    let tail = split_ssa(g, b, index + 1);
-    let Some(mut call) = g.block_mut(b).operations.pop() else {
+    let (tail, cut) = cut_out_call(g, b, index);
+    let Some(CutCall { mut call, handlers }) = cut else {
         return vec![tail];
     };
-    let rest = g.block_mut(tail);
-    rest.inputargs = vec![call.result];
-    let mut handlers = Vec::new();
-    if rest.operations.is_empty() && rest.canraise() {
-        handlers = rest.exits.split_off(1);
-        rest.exitswitch = ExitSwitch::None;
-    }
     let targets = call.args.pop();
     let mut others = match &targets {
         Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))) => t.to_vec(),

@@ -28,7 +28,9 @@ use taipan_lltype::{
 
 use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
 use crate::devirtualize::{expand_call, tested_targets};
-use crate::ssa::{branch, constant, copy_handler, goto, handler_args, push, split_ssa};
+use crate::ssa::{
+    CutCall, branch, constant, copy_handler, cut_out_call, goto, handler_args, push, split_ssa,
+};
 use crate::{Summaries, Summary};
 
 /// Sum of size and cost (see [`Summary`]) up to which a function is inlined.
@@ -284,7 +286,7 @@ fn flags(call: &Operation<LowLevel>) -> Flags {
     call.args[1..].iter().enumerate().filter_map(flag).collect()
 }
 
-/// Replaces a call by the body of the callee. Answers the block with the rest of
+/// Replaces a call by the body of the callee. Returns the block with the rest of
 /// the caller, and the number of the first block of the body.
 fn inline_call(
     g: &mut LLGraph,
@@ -293,17 +295,10 @@ fn inline_call(
     callee: &LLGraph,
     s: &dyn Summaries,
 ) -> (BlockId, u32) {
-    let tail = split_ssa(g, b, index + 1);
-    let Some(call) = g.block_mut(b).operations.pop() else {
+    let (tail, cut) = cut_out_call(g, b, index);
+    let Some(CutCall { call, handlers }) = cut else {
         return (tail, g.blocks.len() as u32);
     };
-    let rest = g.block_mut(tail);
-    rest.inputargs = vec![call.result];
-    let mut handlers = Vec::new();
-    if rest.operations.is_empty() && rest.canraise() {
-        handlers = rest.exits.split_off(1);
-        rest.exitswitch = ExitSwitch::None;
-    }
     let (first, _) = g.append(callee);
     let args = call.args[1..].to_vec();
     goto(g, b, Link::new(BlockId(callee.startblock.0 + first), args));

@@ -77,6 +77,34 @@ pub(crate) fn split_ssa(g: &mut LLGraph, b: BlockId, index: usize) -> BlockId {
     new
 }
 
+/// A call that [`cut_out_call`] took out of its block.
+pub(crate) struct CutCall {
+    pub(crate) call: Operation<LowLevel>,
+    /// Where its exceptions went.
+    pub(crate) handlers: Vec<Link<LowLevel>>,
+}
+
+/// Takes the call at `index` out of its block, in SSA form. Returns the block with what follows it,
+/// which takes its result as an argument, and the call; no call where there is no operation.
+pub(crate) fn cut_out_call(
+    g: &mut LLGraph,
+    b: BlockId,
+    index: usize,
+) -> (BlockId, Option<CutCall>) {
+    let tail = split_ssa(g, b, index + 1);
+    let Some(call) = g.block_mut(b).operations.pop() else {
+        return (tail, None);
+    };
+    let rest = g.block_mut(tail);
+    rest.inputargs = vec![call.result];
+    let mut handlers = Vec::new();
+    if rest.operations.is_empty() && rest.canraise() {
+        handlers = rest.exits.split_off(1);
+        rest.exitswitch = ExitSwitch::None;
+    }
+    (tail, Some(CutCall { call, handlers }))
+}
+
 /// Type of an operand.
 pub(crate) fn type_of(g: &LLGraph, o: &LLOperand) -> LLType {
     match o {
