@@ -31,7 +31,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tracked;
 mod val;
 mod warm;
 
@@ -40,6 +39,5 @@ pub use keys::*;
 pub use model::*;
 pub use queries::*;
 pub use result::*;
-pub use taipan_interp::reads;
 pub use text::{annotation_text, int_kind_name, parse_inputs};
 pub use warm::runs_table;

@@ -3,83 +3,143 @@
 
 use std::sync::Arc;
 
-use salsa::plumbing::AsId;
-use taipan_base::Db;
+use taipan_base::reads::Step;
+use taipan_base::{Db, Diagnostic, noted};
 use taipan_graph::ObjId;
 
-use crate::reads::{Query, Step, note};
 use crate::result::{
     AttrFamily, CallFamily, ClassAttributes, ClassDef, FunctionAnnotation, Signature,
 };
-use crate::{Class, DictDef, Family, ListDef, Roots, Site, Spec};
+use crate::solution::{solve, unreached};
+use crate::{Class, DictDef, Family, HelperKey, ListDef, Roots, Site, Spec, Target};
 
-/// The annotated graph of a function. Empty for a function that the roots do not
-/// reach.
-pub fn annotation(db: &dyn Db, spec: Spec) -> Arc<FunctionAnnotation> {
-    note(Query::Annotation, spec.as_id());
-    crate::tracked::annotation(db, spec)
+noted! {
+    /// The annotated graph of a function. Empty for a function that the roots do not
+    /// reach.
+    pub projection fn annotation(db, spec: Spec) -> Arc<FunctionAnnotation> {
+        let roots = spec.roots(db);
+        let (func, key) = (spec.func(db), spec.key(db));
+        solve(db, roots)
+            .ask(db, roots, |p| Some(p.function(p.called(func, key)?)))
+            .unwrap_or_else(|| Arc::new(unreached()))
+    }
 }
 
-/// What callers see of a function: its argument and result annotations.
-pub fn signature(db: &dyn Db, spec: Spec) -> Arc<Signature> {
-    note(Query::Signature, spec.as_id());
-    crate::tracked::signature(db, spec)
+noted! {
+    /// What callers see of a function: its argument and result annotations.
+    pub projection fn signature(db, spec: Spec) -> Arc<Signature> {
+        let roots = spec.roots(db);
+        let (func, key) = (spec.func(db), spec.key(db));
+        let signature = solve(db, roots).ask(db, roots, |p| Some(p.signature(p.called(func, key)?)));
+        Arc::new(signature.unwrap_or_default())
+    }
 }
 
-/// All functions that the roots reach, in a stable order.
-pub fn specs_of(db: &dyn Db, roots: Roots) -> Arc<[Spec]> {
-    note(Query::SpecsOf, roots.as_id());
-    crate::tracked::specs_of(db, roots)
+noted! {
+    /// All functions that the roots reach, in a stable order.
+    pub projection fn specs_of(db, roots: Roots) -> Arc<[Spec]> {
+        solve(db, roots).ask(db, roots, |p| {
+            let specs = p.view.called().map(|s| p.target(s));
+            specs
+                .filter_map(|t| match t {
+                    Target::Spec(s) => Some(s),
+                    Target::Helper(_) => None,
+                })
+                .collect()
+        })
+    }
 }
 
 /// The functions that the roots reach, however they are specialised; sorted.
+#[salsa::tracked(returns(clone))]
 pub fn called_functions(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
-    crate::tracked::called_functions(db, roots)
+    solve(db, roots).ask(db, roots, |p| p.view.called_functions())
 }
 
-/// All classes in use, in a stable order.
-pub fn classes_of(db: &dyn Db, roots: Roots) -> Arc<[ObjId]> {
-    note(Query::ClassesOf, roots.as_id());
-    crate::tracked::classes_of(db, roots)
+noted! {
+    /// All classes in use, in a stable order.
+    pub projection fn classes_of(db, roots: Roots) -> Arc<[ObjId]> {
+        solve(db, roots).ask(db, roots, |p| p.class_list())
+    }
 }
 
-/// A class: its place among the classes in use.
-pub fn class_def(db: &dyn Db, class: Class) -> Arc<ClassDef> {
-    note(Query::ClassDef, class.as_id());
-    crate::tracked::class_def(db, class)
+noted! {
+    /// A class: its place among the classes in use.
+    pub projection fn class_def(db, class: Class) -> Arc<ClassDef> {
+        let roots = class.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.class(class.obj(db)))
+    }
 }
 
-/// The attributes that a class declares.
-pub fn class_attributes(db: &dyn Db, class: Class) -> Arc<ClassAttributes> {
-    note(Query::ClassAttributes, class.as_id());
-    crate::tracked::class_attributes(db, class)
+noted! {
+    /// The attributes that a class declares.
+    pub projection fn class_attributes(db, class: Class) -> Arc<ClassAttributes> {
+        let roots = class.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.attributes(class.obj(db)))
+    }
 }
 
-/// What the lists of a creation site hold.
-pub fn list_def(db: &dyn Db, site: Site) -> Arc<ListDef> {
-    note(Query::ListDef, site.as_id());
-    crate::tracked::list_def(db, site)
+noted! {
+    /// What the lists of a creation site hold.
+    pub projection fn list_def(db, site: Site) -> Arc<ListDef> {
+        let roots = site.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.list(site.id(db)))
+    }
 }
 
-/// What the dicts of a creation site hold.
-pub fn dict_def(db: &dyn Db, site: Site) -> Arc<DictDef> {
-    note(Query::DictDef, site.as_id());
-    crate::tracked::dict_def(db, site)
+noted! {
+    /// What the dicts of a creation site hold.
+    pub projection fn dict_def(db, site: Site) -> Arc<DictDef> {
+        let roots = site.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.dict(site.id(db)))
+    }
 }
 
-/// The functions that are called where this one is.
-pub fn call_family(db: &dyn Db, family: Family) -> Arc<CallFamily> {
-    note(Query::CallFamily, family.as_id());
-    crate::tracked::call_family(db, family)
+noted! {
+    /// The functions that are called where this one is.
+    pub projection fn call_family(db, family: Family) -> Arc<CallFamily> {
+        let roots = family.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.call_family(family.member(db)))
+    }
 }
 
-/// The frozen instances whose attributes are read where those of this one are.
-pub fn attr_family(db: &dyn Db, family: Family) -> Arc<AttrFamily> {
-    note(Query::AttrFamily, family.as_id());
-    crate::tracked::attr_family(db, family)
+noted! {
+    /// The frozen instances whose attributes are read where those of this one are.
+    pub projection fn attr_family(db, family: Family) -> Arc<AttrFamily> {
+        let roots = family.roots(db);
+        solve(db, roots).ask(db, roots, |p| p.attr_family(family.member(db)))
+    }
 }
 
-pub use crate::tracked::{annotate_helper, annotation_diagnostics, dead_operation_warnings};
+/// What is wrong with the program as seen from its roots: errors of flow graphs that
+/// are reached, and conflicts of annotations with the places that they come from.
+#[salsa::tracked(returns(clone))]
+pub fn annotation_diagnostics(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
+    let _timed = taipan_base::timed(db);
+    let found = crate::diagnostics::collect(db, roots, &solve(db, roots));
+    if found.is_empty() {
+        return found;
+    }
+    // What is wrong stops what is behind it: now that something is, all is looked for.
+    let roots = roots.recover(db);
+    let all = crate::diagnostics::collect(db, roots, &solve(db, roots));
+    if all.is_empty() { found } else { all }
+}
+
+/// Warnings about operations that could not succeed, and are left out because nothing needs
+/// their results. Means something for a program without errors only.
+#[salsa::tracked(returns(clone))]
+pub fn dead_operation_warnings(db: &dyn Db, roots: Roots) -> Arc<[Diagnostic]> {
+    crate::diagnostics::dead_operations(db, roots, &solve(db, roots))
+}
+
+/// The annotated graph of a prelude helper for low-level argument types. Calls of
+/// other helpers in it name them by [`crate::Target::Helper`].
+#[salsa::tracked(returns(clone))]
+pub fn annotate_helper(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
+    let _timed = taipan_base::timed(db);
+    crate::helper::annotate(db, key)
+}
 
 /// What annotation says may be different from what it said after an earlier run.
 pub struct Changes {
@@ -92,7 +152,7 @@ pub struct Changes {
 /// Whether the roots reach a function. Notes no dependency: for whoever looks at changes.
 pub fn is_called(db: &dyn Db, spec: Spec) -> bool {
     let roots = spec.roots(db);
-    let solution = crate::solution::solve(db, roots);
+    let solution = solve(db, roots);
     solution.ask(db, roots, |p| {
         p.called(spec.func(db), spec.key(db)).is_some()
     })
@@ -100,7 +160,7 @@ pub fn is_called(db: &dyn Db, spec: Spec) -> bool {
 
 /// What changed since a run of the solver.
 pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
-    let solution = crate::solution::solve(db, roots);
+    let solution = solve(db, roots);
     let mut changes = Changes {
         run: solution.run,
         steps: None,
@@ -110,7 +170,6 @@ pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
             return;
         };
         let mut steps = Vec::new();
-        let mut push = |query, key| steps.push(Step { query, key });
         let spec = |s: &crate::store::SpecIx| {
             let key = &warm.solver.store.specs[*s];
             Spec::new(db, roots, key.func, key.key.clone())
@@ -121,34 +180,34 @@ pub fn changes_since(db: &dyn Db, roots: Roots, run: Option<u64>) -> Changes {
         )]
         for d in updates {
             for s in &d.functions {
-                push(Query::Annotation, spec(s).as_id());
+                steps.push(Step::of::<annotation>(spec(s)));
             }
             for s in &d.signatures {
-                push(Query::Signature, spec(s).as_id());
+                steps.push(Step::of::<signature>(spec(s)));
             }
             for c in &d.classes {
-                push(Query::ClassDef, Class::new(db, roots, *c).as_id());
+                steps.push(Step::of::<class_def>(Class::new(db, roots, *c)));
             }
             for c in &d.attributes {
-                push(Query::ClassAttributes, Class::new(db, roots, *c).as_id());
+                steps.push(Step::of::<class_attributes>(Class::new(db, roots, *c)));
             }
             for s in &d.lists {
-                push(Query::ListDef, Site::new(db, roots, *s).as_id());
+                steps.push(Step::of::<list_def>(Site::new(db, roots, *s)));
             }
             for s in &d.dicts {
-                push(Query::DictDef, Site::new(db, roots, *s).as_id());
+                steps.push(Step::of::<dict_def>(Site::new(db, roots, *s)));
             }
             for f in &d.call_families {
-                push(Query::CallFamily, Family::new(db, roots, *f).as_id());
+                steps.push(Step::of::<call_family>(Family::new(db, roots, *f)));
             }
             for o in &d.attr_families {
-                push(Query::AttrFamily, Family::new(db, roots, *o).as_id());
+                steps.push(Step::of::<attr_family>(Family::new(db, roots, *o)));
             }
             if d.class_list {
-                push(Query::ClassesOf, roots.as_id());
+                steps.push(Step::of::<classes_of>(roots));
             }
             if d.order {
-                push(Query::SpecsOf, roots.as_id());
+                steps.push(Step::of::<specs_of>(roots));
             }
         }
         changes.steps = Some(steps);

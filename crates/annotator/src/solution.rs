@@ -12,10 +12,10 @@ use crate::eval::Root;
 use crate::facts::Facts;
 use crate::names::known_attributes;
 use crate::project::{Naming, Projector};
-use crate::reads::apart;
 use crate::result::{FunctionAnnotation, Signature, VarAnnotations};
 use crate::warm::Warm;
 use crate::{InputType, RootSet, Roots, SomeValue};
+use taipan_base::reads::apart;
 
 /// The outcome of annotation in some revision. It lives outside salsa's tables, in the
 /// state that the next revision goes on from; a handle is good for as long as the query

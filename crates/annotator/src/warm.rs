@@ -12,21 +12,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
-use salsa::plumbing::FromId;
+use taipan_base::reads::dependants;
 use taipan_base::{Db, File, Program, aside};
 use taipan_code::{Code, CodeId, file_codes, test_file_codes};
 use taipan_flow::{FlowResult, flow_graph};
 use taipan_graph::{Const, ObjId};
 use taipan_heap::StaticTable;
 use taipan_interp::{
-    Function, Image, MemoCall, Name, ObjData, Object, image, memo_call, memo_objects,
-    module_global, object,
+    Function, Image, MemoCall, Name, ObjData, Object, image, image_changes, memo_call,
+    memo_objects, module_global, object,
 };
 
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
 use crate::project::{Dirty, Naming, Projector, View};
-use crate::reads::{Query, dependants, image_changes};
 use crate::solver::Solver;
 use crate::store::{NodeIx, NodeKey};
 
@@ -158,8 +157,7 @@ impl Warm {
                         changes.globals.push((key.clone(), new.cloned()));
                     }
                 }
-                let graphs = dependants(db, &differences.steps, Query::FlowGraph);
-                let functions = graphs.into_iter().map(Function::from_id);
+                let functions = dependants::<flow_graph>(db, &differences.steps).into_iter();
                 let ours = functions.filter(|f| f.program(db) == program);
                 suspects.extend(ours.map(|f| f.obj(db)));
                 suspects.retain(|f| facts.graphs.contains_key(f));

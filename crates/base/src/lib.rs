@@ -12,6 +12,7 @@ mod diagnostic;
 mod encoding;
 mod files;
 mod overlay;
+pub mod reads;
 mod render;
 mod similar;
 mod span;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
-use taipan_base::{Db, Diagnostic, ErrorCode, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, Span, noted};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::{ModuleName, ObjData, Object, module_named, noted};
+use taipan_interp::{ModuleName, ObjData, Object, module_named};
 use taipan_jit::{
     DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
     OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
@@ -46,7 +46,7 @@ struct DriverKey {
 
 noted! {
     /// Where markers of drivers stand in a function.
-    fn marked(db, f: LLFunction) -> Arc<[Marker]> as Marked {
+    fn marked(db, f: LLFunction) -> Arc<[Marker]> {
         // A portal has what its function has; helpers have none.
         if !matches!(f.sym(db).kind(), FuncKind::User { .. }) {
             return Arc::default();
@@ -66,7 +66,7 @@ pub(crate) fn has_merge_point(db: &dyn Db, f: LLFunction) -> bool {
 
 noted! {
     /// A function from its merge point on.
-    fn split(db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> as Split {
+    fn split(db, f: LLFunction) -> Result<Arc<Portal>, Diagnostic> {
         split_at_merge_point(db, f)
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn may_have_drivers(db: &dyn Db, roots: Roots) -> bool {
 noted! {
     /// All drivers that have a merge point in a program, by their names and then by those of
     /// their functions.
-    pub(crate) fn jit_drivers(db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> as JitDrivers {
+    pub(crate) fn jit_drivers(db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
         find_drivers(db, roots)
     }
 }
@@ -310,7 +310,7 @@ fn copies(db: &dyn Db, roots: Roots, func: ObjId) -> Vec<Spec> {
 
 noted! {
     /// The driver with a merge point that an object is.
-    fn driver(db, key: DriverKey) -> Option<DriverInfo> as Driver {
+    fn driver(db, key: DriverKey) -> Option<DriverInfo> {
         let roots = key.roots(db);
         let all = jit_drivers(db, roots).ok()?;
         let is_it = |d: &&DriverInfo| {
@@ -350,7 +350,7 @@ pub(crate) fn entered(
 }
 
 noted! {
-    fn entered_graph(db, f: LLFunction) -> Option<Arc<LLGraph>> as EnteredGraph {
+    fn entered_graph(db, f: LLFunction) -> Option<Arc<LLGraph>> {
         let roots = f.roots(db);
         if let Some(portal) = taipan_jit::runner_of(f.sym(db)) {
             let drivers = jit_drivers(db, roots).ok()?;

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{Db, Diagnostic, ErrorCode, SHIPPED, Severity, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, SHIPPED, Severity, Span, noted};
 use taipan_graph::ObjId;
-use taipan_interp::noted;
 use taipan_jit::LateWrite;
 use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
@@ -28,7 +27,7 @@ struct ClassKey {
 
 noted! {
     /// All late writes of a program with drivers. Read through [`late_fields`], or to be told.
-    fn late_writes(db, roots: Roots) -> Arc<[LateWrite]> as LateWrites {
+    fn late_writes(db, roots: Roots) -> Arc<[LateWrite]> {
         if jit_drivers(db, roots).map_or(true, |d| d.is_empty()) {
             return Arc::default();
         }
@@ -38,7 +37,7 @@ noted! {
 
 noted! {
     /// The fields of a class that are written late.
-    fn late_fields(db, class: ClassKey) -> Arc<[Arc<str>]> as LateFields {
+    fn late_fields(db, class: ClassKey) -> Arc<[Arc<str>]> {
         let all = late_writes(db, class.roots(db));
         let own = all.iter().filter(|w| w.class == class.class(db));
         let mut fields: Vec<Arc<str>> = own.map(|w| w.field.clone()).collect();

@@ -14,10 +14,9 @@
 use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
-use salsa::plumbing::{AsId, FromId};
 use taipan_annotator::Roots;
-use taipan_annotator::reads::{Query, Step, dependants, scope};
-use taipan_base::LineIndex;
+use taipan_base::reads::{Step, dependants, scope};
+use taipan_base::{LineIndex, noted};
 use taipan_code::CodeSpans;
 use taipan_codegen::{CodegenError, CompiledFunction, Image, Linker, Piece, Positions, SymbolRef};
 use taipan_lltype::{FuncSym, LLType};
@@ -26,7 +25,7 @@ use taipan_rtyper::StaticKey;
 use crate::native::{QuerySource, machine_code, with_compiler};
 use crate::parallel::{par_map, par_steps};
 use crate::reach::reachable;
-use crate::stages::{GraphStage, LLFunction, StageProgram};
+use crate::stages::{GraphStage, LLFunction, StageProgram, function_effects};
 use crate::whole::graph::{Basis, BasisChanges, Place, place, work_in_place};
 use crate::whole::{Surroundings, changed_effects, optimized_functions};
 use crate::{Database, Timings};
@@ -93,6 +92,21 @@ pub(crate) fn linked_image(
     })
 }
 
+noted! {
+    /// The machine code of a function in a program that is linked.
+    kept CodePiece(LLFunction)
+}
+
+noted! {
+    /// Prebuilt data in a program that is linked.
+    kept DataPiece(StaticKey)
+}
+
+noted! {
+    /// Type information in a program that is linked.
+    kept TypePiece(TypeKey)
+}
+
 /// What is kept of a linked program.
 #[derive(Default)]
 struct Linked {
@@ -130,10 +144,8 @@ fn with_linked<R>(db: &Database, roots: Roots, work: impl FnOnce(&mut Linked) ->
     match (steps, others, effects) {
         (Some(mut steps), Some(others), Some(effects)) => {
             steps.extend(others);
-            steps.extend(effects.into_iter().map(|f| Step {
-                query: Query::FunctionEffects,
-                key: LLFunction::new(db, roots, f).as_id(),
-            }));
+            let functions = effects.into_iter().map(|f| LLFunction::new(db, roots, f));
+            steps.extend(functions.map(Step::of::<function_effects>));
             linked.forget(db, roots, &steps);
         }
         _ => linked = Linked::default(),
@@ -151,16 +163,13 @@ impl Linked {
         if steps.is_empty() {
             return;
         }
-        let code = dependants(db, steps, Query::CodePiece).into_iter();
-        let code = code.map(LLFunction::from_id);
+        let code = dependants::<CodePiece>(db, steps).into_iter();
         let code = code.filter(|f| f.roots(db) == roots);
         let code = code.map(|f| SymbolRef::Func(f.sym(db).clone()));
-        let data = dependants(db, steps, Query::DataPiece).into_iter();
-        let data = data.map(StaticKey::from_id);
+        let data = dependants::<DataPiece>(db, steps).into_iter();
         let data = data.filter(|s| s.roots(db) == roots);
         let data = data.map(|s| SymbolRef::Static(s.sym(db).clone()));
-        let types = dependants(db, steps, Query::TypePiece).into_iter();
-        let types = types.map(TypeKey::from_id);
+        let types = dependants::<TypePiece>(db, steps).into_iter();
         let types = types.filter(|t| t.roots(db) == roots);
         let types = types.map(|t| SymbolRef::TypeInfo(t.ty(db)));
         let all: Vec<SymbolRef> = code.chain(data).chain(types).collect();
@@ -197,25 +206,20 @@ fn piece(
     entry: Option<&FuncSym>,
     symbol: &SymbolRef,
 ) -> Result<Piece, CodegenError> {
-    let (query, key) = match symbol {
+    let data = || Piece::data(symbol, entry, &StageProgram::new(db, roots, GraphStage::Gc));
+    match symbol {
         SymbolRef::Func(f) => {
             let f = LLFunction::new(db, roots, f.clone());
-            return scope(db, Query::CodePiece, f.as_id(), || {
+            scope::<CodePiece, _>(db, f, || {
                 (machine_code(db, f).map(Piece::Code)).map_err(|e| (*e).clone())
-            });
+            })
         }
         SymbolRef::Glue(glue) => {
-            return with_compiler(|c| c.compile_glue(glue)).map(|c| Piece::Code(Arc::new(c)));
+            with_compiler(|c| c.compile_glue(glue)).map(|c| Piece::Code(Arc::new(c)))
         }
-        SymbolRef::Static(s) => (Query::DataPiece, StaticKey::new(db, roots, s).as_id()),
-        SymbolRef::TypeInfo(ty) => (Query::TypePiece, TypeKey::new(db, roots, *ty).as_id()),
+        SymbolRef::Static(s) => scope::<DataPiece, _>(db, StaticKey::new(db, roots, s), data),
+        SymbolRef::TypeInfo(ty) => scope::<TypePiece, _>(db, TypeKey::new(db, roots, *ty), data),
         // Made anew each time.
-        _ => {
-            let program = StageProgram::new(db, roots, GraphStage::Gc);
-            return Piece::data(symbol, entry, &program);
-        }
-    };
-    scope(db, query, key, || {
-        Piece::data(symbol, entry, &StageProgram::new(db, roots, GraphStage::Gc))
-    })
+        _ => data(),
+    }
 }

@@ -6,13 +6,13 @@ use std::thread::LocalKey;
 
 use rustc_hash::FxHashMap;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{ArtifactStore, Db, File, line_index};
+use taipan_base::{ArtifactStore, Db, File, line_index, noted};
 use taipan_code::code_spans;
 use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, Positions, SymbolRef,
 };
 use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
-use taipan_interp::{ObjData, Object, noted};
+use taipan_interp::{ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
 use crate::Database;
@@ -70,7 +70,7 @@ fn with_compiler_in<T>(
 noted! {
     /// The machine code of a function; calls in it go to symbols, so it stays the same
     /// when a callee changes.
-    pub fn machine_code(db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> as MachineCode {
+    pub fn machine_code(db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
         emit(db, f)
     }
 }
@@ -115,7 +115,7 @@ const MACHINE_CODE: &str = "machine_code";
 noted! {
     /// What is kept of [`machine_code`]. It says all that was asked since the optimised
     /// graph, so the graphs between the two need not be made.
-    fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> as KeptCode {
+    fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
         let _timed = taipan_base::timed(db);
         let start = optimized_key(db, f)
             .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));

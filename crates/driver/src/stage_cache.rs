@@ -26,8 +26,7 @@ use rustc_hash::FxHashSet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
-use taipan_base::{ArtifactStore, Db};
-use taipan_interp::noted;
+use taipan_base::{ArtifactStore, Db, noted};
 use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
@@ -66,19 +65,19 @@ pub(crate) fn content_key<T: Serialize + ?Sized>(value: &T) -> Option<Key> {
 }
 
 noted! {
-    fn struct_body_key(db, key: LayoutKey) -> Option<Key> as StructBodyKey {
+    fn struct_body_key(db, key: LayoutKey) -> Option<Key> {
         content_key(&*struct_body(db, key).ok()?)
     }
 }
 
 noted! {
-    fn static_data_key(db, key: StaticKey) -> Option<Key> as StaticDataKey {
+    fn static_data_key(db, key: StaticKey) -> Option<Key> {
         content_key(&*static_data(db, key).ok()?)
     }
 }
 
 noted! {
-    fn summary_key(db, f: LLFunction) -> Option<Key> as SummaryKey {
+    fn summary_key(db, f: LLFunction) -> Option<Key> {
         content_key(&simplified_summary(db, f))
     }
 }

@@ -11,9 +11,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::{RootSet, Roots, Spec};
-use taipan_base::{Db, Diagnostic};
+use taipan_base::{Db, Diagnostic, noted};
 use taipan_codegen::{Reference, graph_references};
-use taipan_interp::noted;
 use taipan_language::Exc;
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
@@ -335,14 +334,14 @@ pub(crate) fn search_of<T>(
 
 noted! {
     /// The hash of what the graph of a function is before any pass.
-    fn entered_key(db, f: LLFunction) -> Option<Key> as EnteredKey {
+    fn entered_key(db, f: LLFunction) -> Option<Key> {
         content_key(&*entered(db, f.roots(db), f.sym(db))?.ok()?)
     }
 }
 
 noted! {
     /// What is kept of [`simplified`].
-    fn kept_simplified(db, f: LLFunction) -> Search<Arc<KeptGraph>> as KeptSimplified {
+    fn kept_simplified(db, f: LLFunction) -> Search<Arc<KeptGraph>> {
         let _timed = taipan_base::timed(db);
         let start =
             entered_key(db, f).and_then(|input| start(db, f.roots(db), SIMPLIFIED, f.sym(db), input));
@@ -354,7 +353,7 @@ const SIMPLIFIED: &str = "simplified";
 
 noted! {
     /// A function simplified by itself: what callers inline. None where there is no graph.
-    pub(crate) fn simplified(db, f: LLFunction) -> Option<Arc<LLGraph>> as Simplified {
+    pub(crate) fn simplified(db, f: LLFunction) -> Option<Arc<LLGraph>> {
         let _timed = taipan_base::timed(db);
         let kept = search_of(db, f, kept_simplified);
         restore_or_make(db, f, SIMPLIFIED, &kept, |r| {
@@ -366,7 +365,7 @@ noted! {
 
 noted! {
     /// The hash of a simplified function.
-    pub(crate) fn simplified_key(db, f: LLFunction) -> Option<Key> as SimplifiedKey {
+    pub(crate) fn simplified_key(db, f: LLFunction) -> Option<Key> {
         match search_of(db, f, kept_simplified) {
             Search::Found(kept) => Some(kept.key),
             _ => content_key(&*simplified(db, f)?),
@@ -376,7 +375,7 @@ noted! {
 
 noted! {
     /// Summary of a simplified function.
-    pub(crate) fn simplified_summary(db, f: LLFunction) -> Option<Arc<Summary>> as SimplifiedSummary {
+    pub(crate) fn simplified_summary(db, f: LLFunction) -> Option<Arc<Summary>> {
         match search_of(db, f, kept_simplified) {
             Search::Found(kept) => Some(kept.summary.clone()),
             _ => Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?))),
@@ -386,7 +385,7 @@ noted! {
 
 noted! {
     /// What a simplified function mentions.
-    pub(crate) fn simplified_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> as SimplifiedMentions {
+    pub(crate) fn simplified_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> {
         match search_of(db, f, kept_simplified) {
             Search::Found(kept) => Some(kept.mentioned.clone()),
             _ => Some(Arc::new(Mentioned::of(&*simplified(db, f)?))),
@@ -396,7 +395,7 @@ noted! {
 
 noted! {
     /// What is kept of [`optimized`].
-    fn kept_optimized(db, f: LLFunction) -> Search<Arc<KeptGraph>> as KeptOptimized {
+    fn kept_optimized(db, f: LLFunction) -> Search<Arc<KeptGraph>> {
         let _timed = taipan_base::timed(db);
         let start =
             simplified_key(db, f).and_then(|input| start(db, f.roots(db), OPTIMIZED, f.sym(db), input));
@@ -408,7 +407,7 @@ const OPTIMIZED: &str = "optimized";
 
 noted! {
     /// A function with its callees inlined, optimised.
-    pub(crate) fn optimized(db, f: LLFunction) -> Option<Arc<LLGraph>> as Optimized {
+    pub(crate) fn optimized(db, f: LLFunction) -> Option<Arc<LLGraph>> {
         let _timed = taipan_base::timed(db);
         let kept = search_of(db, f, kept_optimized);
         restore_or_make(db, f, OPTIMIZED, &kept, |r| {
@@ -420,7 +419,7 @@ noted! {
 
 noted! {
     /// The hash of an optimised function.
-    pub(crate) fn optimized_key(db, f: LLFunction) -> Option<Key> as OptimizedKey {
+    pub(crate) fn optimized_key(db, f: LLFunction) -> Option<Key> {
         match search_of(db, f, kept_optimized) {
             Search::Found(kept) => Some(kept.key),
             _ => content_key(&*optimized(db, f)?),
@@ -430,7 +429,7 @@ noted! {
 
 noted! {
     /// Summary of an optimised function.
-    pub(crate) fn optimized_summary(db, f: LLFunction) -> Option<Arc<Summary>> as OptimizedSummary {
+    pub(crate) fn optimized_summary(db, f: LLFunction) -> Option<Arc<Summary>> {
         match search_of(db, f, kept_optimized) {
             Search::Found(kept) => Some(kept.summary.clone()),
             _ => Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?))),
@@ -440,7 +439,7 @@ noted! {
 
 noted! {
     /// What an optimised function mentions.
-    pub(crate) fn optimized_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> as OptimizedMentions {
+    pub(crate) fn optimized_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> {
         match search_of(db, f, kept_optimized) {
             Search::Found(kept) => Some(kept.mentioned.clone()),
             _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
@@ -450,7 +449,7 @@ noted! {
 
 noted! {
     /// Whether the collector may call a finalizer by itself.
-    fn light_finalizer(db, f: LLFunction) -> bool as LightFinalizer {
+    fn light_finalizer(db, f: LLFunction) -> bool {
         let roots = f.roots(db);
         taipan_transform::is_light_finalizer(f.sym(db), &mut |f| {
             optimized(db, LLFunction::new(db, roots, f.clone()))
@@ -501,7 +500,7 @@ pub(crate) fn as_called(db: &dyn Db, f: &FuncSym, summary: &Summary) -> Arc<Summ
 
 noted! {
     /// What calling a function may do.
-    pub(crate) fn function_effects(db, f: LLFunction) -> Effects as FunctionEffects {
+    pub(crate) fn function_effects(db, f: LLFunction) -> Effects {
         effects_in(&program_effects(db, f.roots(db)), f.sym(db))
     }
 }
@@ -651,7 +650,7 @@ impl Traced {
 
 noted! {
     /// A function after the exception transform.
-    pub(crate) fn exceptions(db, f: LLFunction) -> Option<Traced> as Exceptions {
+    pub(crate) fn exceptions(db, f: LLFunction) -> Option<Traced> {
         let _timed = taipan_base::timed(db);
         let graph = optimized(db, f)?;
         let recorder = Recorder::new(db, f.roots(db), &[]);
@@ -663,7 +662,7 @@ noted! {
 
 noted! {
     /// A function after the GC transform.
-    pub(crate) fn gc(db, f: LLFunction) -> Option<Traced> as Gc {
+    pub(crate) fn gc(db, f: LLFunction) -> Option<Traced> {
         let _timed = taipan_base::timed(db);
         let before = exceptions(db, f)?;
         let recorder = Recorder::new(db, f.roots(db), &before.asked);

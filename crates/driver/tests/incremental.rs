@@ -887,3 +887,48 @@ fn wall_late_writes() {
     "#]]
     .assert_eq(&edit("return n + 1", "n *= 2\n    return n + 1"));
 }
+
+/// Where an attribute is kept that a class inherits over two levels: who reads it through the lowest
+/// class hangs on what the highest one declares.
+#[test]
+fn an_inherited_attribute_moves_into_instances() {
+    const BEFORE: &str = "\
+class Top(object):
+    size = 1
+
+class Middle(Top):
+    pass
+
+class Low(Middle):
+    pass
+
+class Lowest(Low):
+    size = 2
+
+def read(low, n):
+    if n > 50:
+        return read(low, n - 1)
+    return low.size
+
+def change(low, n):
+    if n > 50:
+        return change(low, n - 1)
+    return 7
+
+def entry_point(argv):
+    n = len(argv)
+    low = Low()
+    if n > 3:
+        low = Lowest()
+    print change(low, n) + read(low, n)
+    return 0
+";
+    let after = BEFORE.replace("    return 7\n", "    low.size = 5\n    return 7\n");
+    let mut bench = Workbench::new(&[("/main.py", BEFORE)]);
+    bench.edit("/main.py", &after);
+    let fresh = Workbench::new(&[("/main.py", &after)]).compile();
+    assert!(bench.compile() == fresh && fresh.is_ok());
+    bench.edit("/main.py", BEFORE);
+    let fresh = Workbench::new(&[("/main.py", BEFORE)]).compile();
+    assert!(bench.compile() == fresh && fresh.is_ok());
+}

@@ -34,19 +34,16 @@ pub use text::{flow_text, name_objects, object_names};
 
 use std::sync::Arc;
 
-use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, Span, TextRange, did_you_mean};
+use taipan_base::{Db, Diagnostic, Span, TextRange, did_you_mean, noted};
 use taipan_code::{CodeConst, CodeId, Instr, Origin, code, code_spans};
-use taipan_interp::reads::{Query, scope};
 use taipan_interp::{Function, ObjData, Object, named_id, names_of, object};
 
-/// The flow graph of a function of the image.
-#[salsa::tracked]
-pub fn flow_graph(db: &dyn Db, func: Function) -> Arc<FlowResult> {
-    let _timed = taipan_base::timed(db);
-    scope(db, Query::FlowGraph, func.as_id(), || {
+noted! {
+    /// The flow graph of a function of the image.
+    pub fn flow_graph(db, func: Function) -> &Arc<FlowResult> {
+        let _timed = taipan_base::timed(db);
         Arc::new(build::build_flow(db, func.program(db), func.obj(db)))
-    })
+    }
 }
 
 /// What [`flow_graph`] found wrong, with its place in the source.

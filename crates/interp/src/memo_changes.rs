@@ -3,20 +3,19 @@
 //! A memo call runs code that import time need not have run, and the objects that it makes are in no
 //! image: comparing images does not tell. So what calls came to is kept here when they are asked
 //! for, and compared when they are asked for again. Only calls are that somebody depends on
-//! ([`crate::reads`]).
+//! ([`taipan_base::reads`]).
 
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use salsa::plumbing::AsId;
+use taipan_base::reads::{Step, has_readers, note};
 use taipan_base::{Db, Diagnostic, Program};
 
 use crate::MemoCall;
 use crate::image_to_heap::MemoAnswer;
-use crate::queries::memo_answer;
-use crate::reads::{Query, Step, has_readers, note};
+use crate::queries::{memo_answer, memo_call};
 
 type Answer = Result<Arc<MemoAnswer>, Box<Diagnostic>>;
 
@@ -53,11 +52,12 @@ fn is_same(a: &Answer, b: &Answer) -> bool {
 
 /// Notes that a call is asked for, and what it came to.
 pub(crate) fn note_call(db: &dyn Db, call: MemoCall, answer: &Answer) {
-    note(Query::MemoCall, call.as_id());
+    note::<memo_call>(call);
     keep(db, call, answer);
 }
 
-fn keep(db: &dyn Db, call: MemoCall, answer: &Answer) {
+/// Keeps what a call came to, to compare it with what it comes to later.
+pub(crate) fn keep(db: &dyn Db, call: MemoCall, answer: &Answer) {
     with_table(db, |table| {
         let known = table.calls.get_mut(&call);
         match known {
@@ -83,14 +83,10 @@ fn keep(db: &dyn Db, call: MemoCall, answer: &Answer) {
 /// The memo calls of a program that somebody depends on outside salsa's tables.
 pub fn noted_memo_calls(db: &dyn Db, program: Program) -> Vec<MemoCall> {
     let calls: Vec<MemoCall> = with_table(db, |table| table.calls.keys().copied().collect());
-    let step = |call: &MemoCall| Step {
-        query: Query::MemoCall,
-        key: call.as_id(),
-    };
     let mut calls: Vec<MemoCall> = (calls.into_iter())
         .filter(|call| call.program(db) == program)
         .collect();
-    calls.retain(|call| has_readers(db, step(call)));
+    calls.retain(|call| has_readers(db, Step::of::<memo_call>(*call)));
     calls
 }
 
@@ -103,10 +99,8 @@ pub fn memo_changes(db: &dyn Db, program: Program, since: u64) -> (u64, Vec<Step
     }
     with_table(db, |table| {
         let is_other = |call: &&MemoCall| table.calls.get(*call).is_some_and(|k| k.since > since);
-        let steps = calls.iter().filter(is_other).map(|call| Step {
-            query: Query::MemoCall,
-            key: call.as_id(),
-        });
+        let others = calls.iter().filter(is_other);
+        let steps = others.map(|call| Step::of::<memo_call>(*call));
         (table.version, steps.collect())
     })
 }

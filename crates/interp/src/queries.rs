@@ -4,22 +4,20 @@
 //! read changes. Everyone reads it through the queries here, which compare, so that
 //! a change in one object re-runs only the readers of that object.
 
-mod tracked;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use salsa::plumbing::AsId;
-use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean};
+use taipan_base::reads::{note, scope};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean, noted};
 use taipan_graph::{Const, ObjId};
 
 use crate::image_to_heap::{MemoAnswer, made_later};
 use crate::import_time::{Image, no_entry_point};
 use crate::memo::{self, MemoRun};
+use crate::memo_changes::keep;
 use crate::names::Names;
-use crate::reads::{Query, note, scope};
-use crate::{ObjData, Tests};
+use crate::{ClassData, ObjData, Tests};
 
 /// An object of a program's image: the key of [`object`].
 #[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
@@ -91,16 +89,23 @@ pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {
     Arc::new(crate::import_time::run(db, program))
 }
 
-/// The content of an object; None for an id that is not in the image (any more).
-pub fn object(db: &dyn Db, key: Object) -> &Option<Arc<ObjData>> {
-    note(Query::Object, key.as_id());
-    tracked::object(db, key)
+noted! {
+    /// The content of an object; None for an id that is not in the image (any more).
+    pub projection fn object(db, key: Object) -> &Option<Arc<ObjData>> {
+        find(db, key.program(db), key.obj(db))
+    }
 }
 
-/// A global of a module.
-pub fn module_global(db: &dyn Db, key: Name) -> &Option<Const> {
-    note(Query::ModuleGlobal, key.as_id());
-    tracked::module_global(db, key)
+noted! {
+    /// A global of a module.
+    pub projection fn module_global(db, key: Name) -> &Option<Const> {
+        let image = image(db, key.program(db));
+        image
+            .globals
+            .get(&key.obj(db))?
+            .get(&**key.name(db))
+            .cloned()
+    }
 }
 
 /// The names that an object has: globals of a module or dict, attributes of a class or
@@ -137,43 +142,139 @@ pub fn names_of(db: &dyn Db, of: Object) -> Arc<BTreeSet<Box<str>>> {
     Arc::new(names)
 }
 
-/// A class attribute, found along the method resolution order: the class that has
-/// it, and its value.
-pub fn class_attr(db: &dyn Db, key: Name) -> &Option<(ObjId, Const)> {
-    note(Query::ImageClassAttr, key.as_id());
-    tracked::class_attr(db, key)
+noted! {
+    /// A class attribute, found along the method resolution order: the class that has
+    /// it, and its value.
+    pub fn class_attr(db, key: Name) -> &Option<(ObjId, Const)> {
+        let program = key.program(db);
+        let class = find(db, program, key.obj(db))?;
+        let ObjData::Class(class) = &*class else {
+            return None;
+        };
+        class
+            .mro
+            .iter()
+            .find_map(|c| match &*find(db, program, *c)? {
+                ObjData::Class(d) => Some((*c, d.get(key.name(db))?.clone())),
+                _ => None,
+            })
+    }
 }
 
-/// A class attribute in RPython's eyes: a class's own attributes, those of its mixins,
-/// then those of its one regular base. `x__getter__` and `x__setter__` are the functions of
-/// a property `x` (RPython: `ClassDesc.lookup`, `classdict`).
-pub fn desc_attr(db: &dyn Db, key: Name) -> &Option<Const> {
-    note(Query::DescAttr, key.as_id());
-    tracked::desc_attr(db, key)
+noted! {
+    /// A class attribute in RPython's eyes: a class's own attributes, those of its mixins,
+    /// then those of its one regular base. `x__getter__` and `x__setter__` are the functions of
+    /// a property `x` (RPython: `ClassDesc.lookup`, `classdict`).
+    pub fn desc_attr(db, key: Name) -> &Option<Const> {
+        let program = key.program(db);
+        let name: &str = key.name(db);
+        let mut at = Some(key.obj(db));
+        for level in 1.. {
+            let class = at?;
+            // In a deep hierarchy most names are far above, or nowhere.
+            if level % NEAR == 0
+                && !names_above(db, Object::new(db, program, class)).may_have(name)
+            {
+                return None;
+            }
+            let data = find(db, program, class)?;
+            let ObjData::Class(class) = &*data else {
+                return None;
+            };
+            let own = class.get(name).cloned();
+            if let Some(c) = own.or_else(|| accessor(db, program, class, name)) {
+                return Some(c);
+            }
+            if let Some(c) = class.mixed_in(name) {
+                return Some(c.clone());
+            }
+            at = regular_base(db, program, class);
+        }
+        None
+    }
 }
 
-/// Which names a class and its bases have, in RPython's eyes; perhaps some more.
-pub fn names_above(db: &dyn Db, key: Object) -> Names {
-    note(Query::NamesAbove, key.as_id());
-    tracked::names_above(db, key)
+noted! {
+    /// Which names a class and its bases have, in RPython's eyes; perhaps some more.
+    pub fn names_above(db, key: Object) -> Names {
+        let program = key.program(db);
+        let mut near = Vec::new();
+        let mut at = Some(key.obj(db));
+        while let Some(class) = at
+            && near.len() < NEAR
+        {
+            let Some(data) = find(db, program, class) else {
+                break;
+            };
+            let ObjData::Class(class) = &*data else {
+                break;
+            };
+            at = regular_base(db, program, class);
+            near.push(data);
+        }
+        let far = at.filter(|_| near.len() == NEAR);
+        let mut names = far.map_or_else(Names::default, |c| {
+            names_above(db, Object::new(db, program, c))
+        });
+        for data in &near {
+            if let ObjData::Class(class) = &**data {
+                let own = class.dict.iter().chain(&class.mixed_in);
+                own.for_each(|(name, _)| names.insert(name));
+            }
+        }
+        names
+    }
 }
 
-/// The module of that name, or why an import inside a function body failed. None if
-/// nothing imported it.
-pub fn module_named(db: &dyn Db, key: ModuleName) -> &Option<Result<ObjId, Box<Diagnostic>>> {
-    note(Query::ModuleNamed, key.as_id());
-    tracked::module_named(db, key)
+noted! {
+    /// The module of that name, or why an import inside a function body failed. None if
+    /// nothing imported it.
+    pub projection fn module_named(db, key: ModuleName) -> &Option<Result<ObjId, Box<Diagnostic>>> {
+        image(db, key.program(db))
+            .modules
+            .get(&**key.name(db))
+            .cloned()
+    }
+}
+
+/// So many classes are looked at one by one.
+const NEAR: usize = 32;
+
+/// The first base class that is no mixin.
+fn regular_base(db: &dyn Db, program: Program, class: &ClassData) -> Option<ObjId> {
+    let is_regular = |b: &&ObjId| match find(db, program, **b).as_deref() {
+        Some(ObjData::Class(base)) => !base.is_mixin(),
+        _ => false,
+    };
+    class.bases.iter().find(is_regular).copied()
+}
+
+/// The function behind `x__getter__` or `x__setter__`, where a class has a property `x`.
+fn accessor(db: &dyn Db, program: Program, class: &ClassData, name: &str) -> Option<Const> {
+    let (property, getter) = match name.strip_suffix("__getter__") {
+        Some(property) => (property, true),
+        None => (name.strip_suffix("__setter__")?, false),
+    };
+    let Some(Const::Obj(property)) = class.get(property) else {
+        return None;
+    };
+    match &*find(db, program, *property)? {
+        ObjData::Property { fget, fset, .. } => {
+            let f = if getter { fget } else { fset };
+            (*f != Const::None).then(|| f.clone())
+        }
+        _ => None,
+    }
 }
 
 /// An object of the image or one that the flow space made.
 fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
-    note(Query::Object, Object::new(db, program, id).as_id());
+    note::<object>(Object::new(db, program, id));
     if let Some(found) = image(db, program).objects.get(&id) {
         return Some(found.clone());
     }
     // It hangs on the call that made it.
-    let key = Object::new(db, program, id).as_id();
-    scope(db, Query::Object, key, || made_later(db, id))
+    scope::<object, _>(db, Object::new(db, program, id), || made_later(db, id))
 }
 
 /// The target module.
@@ -226,11 +327,15 @@ pub struct MemoCall {
     pub args: Vec<Const>,
 }
 
-/// What a function answers when it is called after import time, on a copy of the
-/// image (RPython: `specialize:memo`).
-pub fn memo_call(db: &dyn Db, key: MemoCall) -> &Result<Const, Box<Diagnostic>> {
-    note(Query::MemoCall, key.as_id());
-    tracked::memo_call(db, key)
+noted! {
+    /// What a function answers when it is called after import time, on a copy of the
+    /// image (RPython: `specialize:memo`).
+    pub projection fn memo_call(db, key: MemoCall) -> &Result<Const, Box<Diagnostic>> {
+        let answer = memo_answer(db, key);
+        keep(db, key, answer);
+        let answer = answer.as_ref();
+        answer.map(|a| a.value.clone()).map_err(Clone::clone)
+    }
 }
 
 /// The objects that such a call made, by itself or by memo calls that it ran, with their

@@ -4,10 +4,8 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use salsa::plumbing::AsId;
-use taipan_annotator::reads::{self, Query};
 use taipan_annotator::{Roots, SomeKind, SomeValue};
-use taipan_base::Db;
+use taipan_base::{Db, noted};
 use taipan_graph::{IntKind, ObjId};
 use taipan_interp::named_id;
 use taipan_language::Exc;
@@ -60,16 +58,12 @@ pub(crate) fn forced_attributes(class: ObjId) -> Vec<(&'static str, SomeValue)> 
 
 type Ranges = FxHashMap<ObjId, (i64, i64)>;
 
-/// Numbers all classes of a program: a class is a subclass of another one if its
-/// `subclassrange_min` lies in the other's range.
-pub(crate) fn class_ranges(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
-    reads::note(Query::ClassRanges, roots.as_id());
-    number_classes(db, roots)
-}
-
-#[salsa::tracked(returns(clone))]
-fn number_classes(db: &dyn Db, roots: Roots) -> Arc<Ranges> {
-    reads::scope(db, Query::ClassRanges, roots.as_id(), || ranges(db, roots))
+noted! {
+    /// Numbers all classes of a program: a class is a subclass of another one if its
+    /// `subclassrange_min` lies in the other's range.
+    pub(crate) fn class_ranges(db, roots: Roots) -> Arc<Ranges> {
+        ranges(db, roots)
+    }
 }
 
 fn ranges(db: &dyn Db, roots: Roots) -> Arc<Ranges> {

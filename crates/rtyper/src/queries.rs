@@ -2,16 +2,12 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-mod tracked;
-
 use std::sync::Arc;
 
-use salsa::plumbing::AsId;
-use taipan_annotator::reads::{self, Query};
 use taipan_annotator::{
     Attribute, Class, ClassAttributes, Descs, HelperKey, Roots, SomeKind, SomeValue, Spec, Target,
 };
-use taipan_base::{Db, Diagnostic, Program};
+use taipan_base::{Db, Diagnostic, Program, noted};
 use taipan_graph::ObjId;
 use taipan_interp::{ObjData, Object, named_id};
 use taipan_lltype::{
@@ -154,18 +150,48 @@ fn diagnostic(e: TyperError) -> Diagnostic {
     e.diagnostic(None)
 }
 
-/// A function in low-level form. Depends on its own annotation, on the signatures of
-/// what it calls, and on the attributes, lists and dicts that it uses; never on
-/// another function's body.
-pub fn rtyped_graph(db: &dyn Db, key: FuncKey) -> Outcome<LLGraph> {
-    reads::note(Query::RtypedGraph, key.as_id());
-    tracked::rtyped_graph(db, key)
+noted! {
+    /// A function in low-level form. Depends on its own annotation, on the signatures of
+    /// what it calls, and on the attributes, lists and dicts that it uses; never on
+    /// another function's body.
+    pub fn rtyped_graph(db, key: FuncKey) -> Outcome<LLGraph> {
+        let _timed = taipan_base::timed(db);
+        let result = match key.kind(db) {
+            FuncKeyKind::User(spec) => crate::specialize::user_graph(db, *spec),
+            FuncKeyKind::Helper(helper) => kept(db, "rtyped_graph", *helper, || {
+                crate::specialize::helper_graph(db, *helper)
+            }),
+            FuncKeyKind::Synth(roots, sym) => {
+                let rt = RTyper::new(db, Universe::User(*roots));
+                crate::synth::build(&rt, sym).map_err(diagnostic)
+            }
+        };
+        outcome(result)
+    }
 }
 
-/// The name of a function of the program, with its low-level type.
-pub fn func_sym_of(db: &dyn Db, spec: Spec) -> Typed<FuncSym> {
-    reads::note(Query::FuncSymOf, spec.as_id());
-    tracked::func_sym_of(db, spec)
+noted! {
+    /// The name of a function of the program, with its low-level type.
+    pub fn func_sym_of(db, spec: Spec) -> Typed<FuncSym> {
+        let roots = spec.roots(db);
+        let rt = RTyper::new(db, Universe::User(roots));
+        let sig = taipan_annotator::signature(db, spec);
+        let mut args = Vec::with_capacity(sig.args.len());
+        for s in &sig.args {
+            args.push(rt.getrepr(s)?.lowleveltype());
+        }
+        let result = rt.getrepr(&sig.result)?.lowleveltype();
+        let func = spec.func(db);
+        let name = function_name(db, rt.program(), func);
+        Ok(FuncSym::new(
+            FuncKind::User {
+                func,
+                spec: spec.key(db).clone(),
+                name,
+            },
+            FuncType { args, result },
+        ))
+    }
 }
 
 fn function_name(db: &dyn Db, program: Program, func: ObjId) -> Arc<str> {
@@ -214,40 +240,75 @@ fn helper_sym(db: &dyn Db, key: HelperKey) -> Typed<FuncSym> {
     ))
 }
 
-/// Contents of prebuilt data.
-pub fn static_data(db: &dyn Db, key: StaticKey) -> Outcome<StaticData> {
-    reads::note(Query::StaticData, key.as_id());
-    tracked::static_data(db, key)
+noted! {
+    /// Contents of prebuilt data.
+    pub fn static_data(db, key: StaticKey) -> Outcome<StaticData> {
+        let _timed = taipan_base::timed(db);
+        let rt = RTyper::new(db, Universe::User(key.roots(db)));
+        outcome(crate::statics::static_data(&rt, key.sym(db)).map_err(diagnostic))
+    }
 }
 
-/// Fields of a struct whose body is not inline.
-pub fn struct_body(db: &dyn Db, key: LayoutKey) -> Outcome<StructBody> {
-    reads::note(Query::StructBody, key.as_id());
-    tracked::struct_body(db, key)
+noted! {
+    /// Fields of a struct whose body is not inline.
+    pub fn struct_body(db, key: LayoutKey) -> Outcome<StructBody> {
+        let _timed = taipan_base::timed(db);
+        let rt = RTyper::new(db, Universe::User(key.roots(db)));
+        outcome(crate::layout::struct_body(&rt, key.id(db)).map_err(diagnostic))
+    }
 }
 
-/// `module.Class`.
-pub fn class_name(db: &dyn Db, key: ClassKey) -> Arc<str> {
-    reads::note(Query::ClassName, key.as_id());
-    tracked::class_name(db, key)
+noted! {
+    /// `module.Class`.
+    pub fn class_name(db, key: ClassKey) -> Arc<str> {
+        if let Some(e) = builtin_exception(key.obj(db)) {
+            return e.qualified().into();
+        }
+        let program = key.universe(db).program(db);
+        match taipan_interp::object(db, Object::new(db, program, key.obj(db))).as_deref() {
+            Some(ObjData::Class(c)) => format!("{}.{}", c.module, c.name).into(),
+            _ => format!("{:?}", key.obj(db)).into(),
+        }
+    }
 }
 
-/// The base class as the annotator sees it; none directly below `object`.
-pub fn class_base(db: &dyn Db, key: ClassKey) -> Option<ObjId> {
-    reads::note(Query::ClassBase, key.as_id());
-    tracked::class_base(db, key)
+noted! {
+    /// The base class as the annotator sees it; none directly below `object`.
+    pub fn class_base(db, key: ClassKey) -> Option<ObjId> {
+        let obj = key.obj(db);
+        if let Universe::User(roots) = key.universe(db) {
+            let def = taipan_annotator::class_def(db, Class::new(db, roots, obj));
+            if !def.name.is_empty() {
+                return def.base;
+            }
+        }
+        if let Some(e) = builtin_exception(obj) {
+            return e.rpython_base().map(crate::exceptions::exception_id);
+        }
+        let program = key.universe(db).program(db);
+        let data = taipan_interp::object(db, Object::new(db, program, obj));
+        let Some(ObjData::Class(c)) = data.as_deref() else {
+            return None;
+        };
+        let object = named_id("__builtin__.object");
+        c.bases.first().copied().filter(|b| *b != object)
+    }
 }
 
-/// What the vtables of a class and its bases declare.
-pub(crate) fn vtable_levels(db: &dyn Db, key: ClassKey) -> Typed<Arc<VtableLevels>> {
-    reads::note(Query::VtableLevels, key.as_id());
-    tracked::vtable_levels(db, key)
+noted! {
+    /// What the vtables of a class and its bases declare.
+    pub(crate) fn vtable_levels(db, key: ClassKey) -> Typed<Arc<VtableLevels>> {
+        let rt = RTyper::new(db, key.universe(db));
+        crate::statics::vtable_levels(&rt, key.obj(db)).map(Arc::new)
+    }
 }
 
-/// The attributes of instances of a class that a class attribute may be the default of, by name.
-pub(crate) fn default_fields(db: &dyn Db, key: ClassKey) -> Arc<[DefaultField]> {
-    reads::note(Query::DefaultFields, key.as_id());
-    tracked::default_fields(db, key)
+noted! {
+    /// The attributes of instances of a class that a class attribute may be the default of, by name.
+    pub(crate) fn default_fields(db, key: ClassKey) -> Arc<[DefaultField]> {
+        let rt = RTyper::new(db, key.universe(db));
+        crate::reprs::default_fields(&rt, key.obj(db))
+    }
 }
 
 /// The attributes that a class declares. Those of builtin exceptions are there in
@@ -270,22 +331,42 @@ pub(crate) fn class_attributes(db: &dyn Db, class: ClassKey) -> Arc<ClassAttribu
     attrs
 }
 
-/// An attribute of instances of a class, looked up along its bases.
-pub fn class_attr(db: &dyn Db, key: AttrKey) -> Option<ClassAttr> {
-    reads::note(Query::ClassAttr, key.as_id());
-    tracked::class_attr(db, key)
+noted! {
+    /// An attribute of instances of a class, looked up along its bases.
+    pub fn class_attr(db, key: AttrKey) -> Option<ClassAttr> {
+        let class = key.class(db);
+        let attrs = class_attributes(db, class);
+        if let Some(a) = attrs.attrs.get(&**key.name(db)) {
+            return Some(ClassAttr {
+                owner: class.obj(db),
+                value: a.value.clone(),
+                readonly: a.readonly,
+            });
+        }
+        let base = class_base(db, class)?;
+        let up = AttrKey::new(
+            db,
+            ClassKey::new(db, class.universe(db), base),
+            key.name(db),
+        );
+        class_attr(db, up)
+    }
 }
 
-/// What the methods of a set have in common.
-pub(crate) fn bound_methods(db: &dyn Db, set: MethodSet) -> Typed<Arc<BoundMethods>> {
-    reads::note(Query::BoundMethods, set.as_id());
-    tracked::bound_methods(db, set)
+noted! {
+    /// What the methods of a set have in common.
+    pub(crate) fn bound_methods(db, set: MethodSet) -> Typed<Arc<BoundMethods>> {
+        let rt = RTyper::new(db, set.universe(db));
+        crate::reprs::common_to_methods(&rt, set.descs(db)).map(Arc::new)
+    }
 }
 
-/// The names of the functions that a call may reach.
-pub(crate) fn call_targets(db: &dyn Db, set: CallTargets) -> Typed<Arc<[FuncSym]>> {
-    reads::note(Query::CallTargets, set.as_id());
-    tracked::call_targets(db, set)
+noted! {
+    /// The names of the functions that a call may reach.
+    pub(crate) fn call_targets(db, set: CallTargets) -> Typed<Arc<[FuncSym]>> {
+        let rt = RTyper::new(db, Universe::User(set.roots(db)));
+        crate::calls::target_syms(&rt, set.targets(db))
+    }
 }
 
 pub(crate) fn instance_struct(name: &str, class: ObjId) -> LLType {
@@ -304,21 +385,34 @@ pub(crate) fn vtable_struct(name: &str, class: ObjId) -> LLType {
     }))
 }
 
-/// `subclassrange_min` and `subclassrange_max` of a class.
-pub fn class_range(db: &dyn Db, class: Class) -> (i64, i64) {
-    reads::note(Query::ClassRange, class.as_id());
-    tracked::class_range(db, class)
+noted! {
+    /// `subclassrange_min` and `subclassrange_max` of a class.
+    pub fn class_range(db, class: Class) -> (i64, i64) {
+        crate::exceptions::class_ranges(db, class.roots(db))
+            .get(&class.obj(db))
+            .copied()
+            .unwrap_or((0, 0))
+    }
 }
 
-/// Whether a class in use has no subclasses in use.
-pub fn is_leaf(db: &dyn Db, class: Class) -> bool {
-    reads::note(Query::IsLeaf, class.as_id());
-    tracked::is_leaf(db, class)
+noted! {
+    /// Whether a class in use has no subclasses in use.
+    pub fn is_leaf(db, class: Class) -> bool {
+        let def = taipan_annotator::class_def(db, class);
+        !def.name.is_empty() && def.subclasses.is_empty()
+    }
 }
 
-/// What runs when an instance of a class in use dies: its `__del__` or that of a base
-/// class.
-pub fn destructor(db: &dyn Db, class: Class) -> Typed<Option<FuncSym>> {
-    reads::note(Query::Destructor, class.as_id());
-    tracked::destructor(db, class)
+noted! {
+    /// What runs when an instance of a class in use dies: its `__del__` or that of a base
+    /// class.
+    pub fn destructor(db, class: Class) -> Typed<Option<FuncSym>> {
+        let roots = class.roots(db);
+        let def = taipan_annotator::class_def(db, class);
+        match (def.finalizer, def.base) {
+            (Some(f), _) => func_sym_of(db, Spec::new(db, roots, f, "")).map(Some),
+            (None, Some(base)) => destructor(db, Class::new(db, roots, base)),
+            (None, None) => Ok(None),
+        }
+    }
 }

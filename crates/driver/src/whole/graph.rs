@@ -3,7 +3,7 @@
 //!
 //! Asking every function whether its low-level graph is still right takes longer, in a
 //! large program, than an edit may take. The annotator knows what an edit may have
-//! changed, and [`taipan_interp::reads`] which nodes that can reach: only
+//! changed, and [`taipan_base::reads`] which nodes that can reach: only
 //! those are asked for. What each of them refers to is remembered here,
 //! outside salsa's tables, so that a walk over the program asks for nothing else; and if what was
 //! asked for refers to what it did, there is no walk.
@@ -14,14 +14,13 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use salsa::plumbing::{AsId, FromId};
-use taipan_annotator::reads::{Query, Step, dependants, image_changes, scope};
 use taipan_annotator::{Roots, changes_since, is_called};
+use taipan_base::reads::{Noted, Step, dependants, scope};
 use taipan_base::{Db, Diagnostic, aside};
 use taipan_graph::ObjId;
-use taipan_interp::{Image, image, memo_call, memo_changes, noted_memo_calls};
+use taipan_interp::{Image, image, image_changes, memo_call, memo_changes, noted_memo_calls};
 use taipan_lltype::{FuncSym, StaticSym};
-use taipan_rtyper::{FuncKey, FuncKeyKind, StaticKey, func_key};
+use taipan_rtyper::{FuncKey, FuncKeyKind, StaticKey, func_key, static_data};
 
 use crate::Database;
 use crate::compile::typer_diagnostic;
@@ -38,7 +37,7 @@ pub(super) trait Level: Default + Send + 'static {
     const STAGE: GraphStage;
 
     /// What asking for a function is noted as.
-    const FUNCTION: Query;
+    type Function: Noted<Key = LLFunction>;
 
     /// Under which name it is kept.
     const NAME: &'static str;
@@ -92,7 +91,7 @@ pub(super) struct Asked<F> {
 
 fn asked<L: Level>(db: &dyn Db, roots: Roots, node: &What) -> Asked<L::Fact> {
     match node {
-        What::Function(f, _) => scope(db, L::FUNCTION, f.as_id(), || {
+        What::Function(f, _) => scope::<L::Function, _>(db, *f, || {
             let mut references = function_references(db, roots, L::STAGE, f.sym(db));
             let fact = L::fact(db, *f, &mut references);
             Asked { references, fact }
@@ -361,11 +360,9 @@ impl<L: Level> Graph<L> {
         if steps.is_empty() {
             return;
         }
-        let functions = dependants(db, steps, L::FUNCTION).into_iter();
-        let functions = functions.map(LLFunction::from_id);
+        let functions = dependants::<L::Function>(db, steps).into_iter();
         let functions = functions.filter_map(|f| self.functions.get(&f).copied());
-        let data = dependants(db, steps, Query::StaticData).into_iter();
-        let data = data.map(StaticKey::from_id);
+        let data = dependants::<static_data>(db, steps).into_iter();
         let data = data.filter_map(|key| self.data.get(&key).copied());
         self.mark_nodes(functions.chain(data).collect());
     }

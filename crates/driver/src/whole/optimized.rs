@@ -6,10 +6,9 @@
 use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
-use salsa::plumbing::AsId;
 use taipan_annotator::Roots;
-use taipan_annotator::reads::{Query, Step, apart};
-use taipan_base::{Db, Diagnostic};
+use taipan_base::reads::{Step, apart};
+use taipan_base::{Db, Diagnostic, noted};
 use taipan_lltype::FuncSym;
 use taipan_transform::{Effects, Summary};
 
@@ -114,12 +113,14 @@ impl Surroundings {
         let is_same = self.replaceable == before.replaceable
             && self.checked == before.checked
             && facts.is_some() == old_facts.is_some();
-        let step = Step {
-            query: Query::LowLevelFacts,
-            key: roots.as_id(),
-        };
+        let step = Step::of::<low_level_facts>(roots);
         is_same.then(|| (facts != old_facts).then_some(step).into_iter().collect())
     }
+}
+
+noted! {
+    /// A function in what is kept of a whole program as it is optimised.
+    kept OptimizedFunction(LLFunction)
 }
 
 /// A program as it is optimised.
@@ -142,7 +143,7 @@ struct Optimized {
 impl Level for Optimized {
     type Fact = Option<Arc<Summary>>;
     const STAGE: GraphStage = GraphStage::Optimized;
-    const FUNCTION: Query = Query::OptimizedNode;
+    type Function = OptimizedFunction;
     const NAME: &'static str = "optimized programs";
 
     /// What effects are made from.

@@ -12,11 +12,9 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use salsa::plumbing::AsId;
 use taipan_annotator::Roots;
-use taipan_annotator::reads::{Query, apart, note};
-use taipan_base::{Db, Diagnostic};
-use taipan_interp::noted;
+use taipan_base::reads::apart;
+use taipan_base::{Db, Diagnostic, noted};
 use taipan_jit::{LateWrite, LateWrites, ObjectFlow};
 use taipan_lltype::FuncSym;
 
@@ -44,32 +42,29 @@ pub(crate) fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic>
     found.unwrap_or_else(|d| vec![d])
 }
 
-/// What is known of all functions of a program together. Nothing where there are no entries.
-pub(crate) fn low_level_facts(db: &dyn Db, roots: Roots) -> LowLevelFacts {
-    #[salsa::tracked(returns(clone))]
-    fn low_level_facts(db: &dyn Db, roots: Roots) -> LowLevelFacts {
+noted! {
+    /// What is known of all functions of a program together. Nothing where there are no entries.
+    /// Whoever asks depends on this, not on what it is made from: whether it is another is
+    /// found by comparing it.
+    pub(crate) projection fn low_level_facts(db, roots: Roots) -> LowLevelFacts {
         let _timed = taipan_base::timed(db);
-        // Whoever asks depends on this, not on what it is made from.
         apart(|| {
             let ask = ask_here::<Typed>(roots);
             with_typed(db, roots, true, &ask, facts).unwrap_or_default()
         })
     }
-
-    note(Query::LowLevelFacts, roots.as_id());
-    low_level_facts(db, roots)
 }
 
 noted! {
     /// The functions with markers of drivers, by name.
-    pub(crate) fn marked_functions(db, roots: Roots) -> Arc<[FuncSym]> as MarkedFunctions {
+    pub(crate) fn marked_functions(db, roots: Roots) -> Arc<[FuncSym]> {
         low_level_facts(db, roots).marked
     }
 }
 
 noted! {
     /// What a function does with objects by itself. None where it has no graph.
-    fn object_flow_of(db, f: LLFunction) -> Option<Arc<ObjectFlow>> as ObjectFlow {
+    fn object_flow_of(db, f: LLFunction) -> Option<Arc<ObjectFlow>> {
         let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
         let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
         Some(Arc::new(ObjectFlow::new(&program, &graph)))
@@ -100,6 +95,11 @@ struct Fact {
     flow: Option<Arc<ObjectFlow>>,
 }
 
+noted! {
+    /// A function in what is kept of a whole program as the RTyper makes it.
+    kept TypedFunction(LLFunction)
+}
+
 /// A program as the RTyper makes it.
 #[derive(Default)]
 struct Typed {
@@ -122,7 +122,7 @@ fn set(nodes: &mut FxHashSet<NodeIx>, n: NodeIx, is_in: bool) {
 impl Level for Typed {
     type Fact = Fact;
     const STAGE: GraphStage = GraphStage::Rtyped;
-    const FUNCTION: Query = Query::TypedNode;
+    type Function = TypedFunction;
     const NAME: &'static str = "typed programs";
 
     fn fact(db: &dyn Db, f: LLFunction, references: &mut References) -> Fact {
