@@ -10,7 +10,8 @@
 //! When it is started it looks for a program behind itself before anything else.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::Seek as _;
+use std::io::{self, Read, SeekFrom};
 use std::os::unix::ffi::OsStringExt;
 
 use camino::Utf8Path;
@@ -22,13 +23,17 @@ use taipan_jit_native::JitTables;
 use taipan_lltype::{from_bytes, to_bytes};
 use taipan_runtime::exc::set_standalone;
 
-use crate::compile::{codegen_failure, typed_program};
-use crate::late_writes::late_write_warnings;
+use crate::Splits;
+use crate::db::{Database, LoadOptions};
+use crate::fault::{Failure, guarded};
 use crate::link::{folder_of, write};
-use crate::native::ImageUse;
-use crate::native_jit::{JitProgramImage, jit_image, with_native_jit};
-use crate::session::load;
-use crate::{Database, Failure, JitOptions, LoadOptions, Splits, Timings, guarded};
+use crate::native_jit::{JitOptions, JitProgramImage, jit_image, with_native_jit};
+use crate::program::load;
+use crate::stages::late_writes::late_write_warnings;
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::native::ImageUse;
+use crate::timing::Timings;
+use crate::typed::typed_program;
 
 /// What the file of such an executable ends with.
 const MARK: &[u8; 16] = b"taipan program 1";
@@ -76,14 +81,15 @@ pub fn build_with_jit(
 }
 
 /// A program as it stands behind the executable.
-pub(crate) struct Bundled {
-    pub(crate) payload: Vec<u8>,
+pub struct Bundled {
+    /// What the executable runs: code, tables of the generator, and what they need.
+    pub payload: Vec<u8>,
     /// What the compiler does not believe.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// That of a program; none if it has no driver.
-pub(crate) fn bundle(
+pub fn bundle(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
@@ -123,7 +129,7 @@ pub(crate) fn bundle(
 }
 
 /// Writes the executable.
-pub(crate) fn write_bundle(payload: &[u8], output: &Utf8Path) -> Result<(), Failure> {
+pub fn write_bundle(payload: &[u8], output: &Utf8Path) -> Result<(), Failure> {
     let made = || {
         let folder = folder_of(output)?;
         let mut file = std::fs::read("/proc/self/exe")?;
@@ -163,7 +169,7 @@ fn threshold() -> Option<i64> {
 }
 
 /// Runs a program as it stands behind an executable; none if it is damaged.
-pub(crate) fn run_payload(
+pub fn run_payload(
     payload: Vec<u8>,
     argv: &[Vec<u8>],
     options: &JitOptions,

@@ -14,11 +14,36 @@ use taipan_base::{
     sync,
 };
 
-use crate::drivers::JitMode;
-use crate::saved::SavedState;
+use crate::extent::Extent;
+use crate::log::{QueryEvent, QueryLog};
+use crate::modes::{CodeMode, JitMode};
+use crate::observer::Observer;
 use crate::spans::{QuerySpan, RawSpan};
-use crate::stages::CodeMode;
-use crate::{Cache, Extent, Key, LoadOptions, Observer, QueryEvent, QueryLog};
+use crate::{Cache, Key};
+
+/// Where imports are looked for and how long they may take.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LoadOptions {
+    /// Folders to import from, after the target's own.
+    pub path: Vec<Utf8PathBuf>,
+    /// Bytecode instructions that import time may take.
+    pub step_limit: u64,
+    /// Code checks what would be undefined behaviour.
+    pub checked: bool,
+    /// What `target()` is given as `args`: options of the program's own.
+    pub target_options: Vec<String>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions {
+            path: Vec::new(),
+            step_limit: 1_000_000_000,
+            checked: false,
+            target_options: Vec::new(),
+        }
+    }
+}
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -49,9 +74,23 @@ struct Answers {
     /// Something had to be worked out.
     worked: AtomicBool,
     /// What to go on with then, instead.
-    saved: OnceLock<SavedState>,
+    saved: OnceLock<Box<dyn LaterProcesses>>,
     /// How much the programs are that answers were taken of.
     extents: Mutex<FxHashMap<Program, Extent>>,
+}
+
+/// What goes on in other processes with what this one works out ([`crate::SavedState`]).
+pub trait LaterProcesses: Send + Sync {
+    /// Goes on with what an earlier process has saved, if there is something: then this does not
+    /// return.
+    fn resume(&self);
+
+    /// Has a copy of this process write its memory for later ones, if the command that began
+    /// at `since` took long enough.
+    ///
+    /// # Safety
+    /// The process ends soon, and no other thread works on anything.
+    unsafe fn save(&self, db: &'static Database, since: Instant);
 }
 
 /// What is done ahead of its being asked for.
@@ -129,7 +168,7 @@ impl Database {
     /// Whether whole answers are taken from the cache on disk, and kept: until an input
     /// is changed. In a process that stays, the database itself is faster, and answers
     /// to what is being typed are not worth keeping.
-    pub(crate) fn takes_answers(&self) -> bool {
+    pub fn takes_answers(&self) -> bool {
         self.cache().is_on()
             && salsa::plumbing::current_revision(self) == self.first
             && !self.answers.left.load(Ordering::Relaxed)
@@ -163,8 +202,8 @@ impl Database {
 
     /// Has the process go on with what an earlier one has saved, once it comes to working out
     /// something, and [`Database::save`] save what is worked out.
-    pub fn set_saved_state(&self, saved: SavedState) {
-        let _ = self.answers.saved.set(saved);
+    pub fn set_saved_state(&self, saved: impl LaterProcesses + 'static) {
+        let _ = self.answers.saved.set(Box::new(saved));
     }
 
     /// Notes that something is worked out from here on, if this process is the one that does it.
@@ -219,7 +258,7 @@ impl Database {
     /// From now on everything is worked out in the database. Answers whether there is
     /// something to work out: an answer of the cache was taken before, and this was not
     /// said yet.
-    pub(crate) fn leave_answers(&self) -> bool {
+    pub fn leave_answers(&self) -> bool {
         let first = !self.answers.left.swap(true, Ordering::Relaxed);
         first && self.answers.taken.load(Ordering::Relaxed)
     }

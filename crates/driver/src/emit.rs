@@ -9,17 +9,24 @@ use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::Picture;
 
-use crate::compile::{find_function, typed, typer_failure};
+use crate::db::{Database, LoadOptions};
+use crate::fault::{Failure, guarded};
+use crate::function::LLFunction;
 use crate::names::lowlevel_names;
-use crate::reach::reachable;
-use crate::result_cache::{Question, remember};
-use crate::session::{
+use crate::program::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
-use crate::show::{Known, Places, User, add_graph, drawn, user_of};
-use crate::stages::{self, GraphStage, LLFunction, root_sym};
+use crate::result_cache::{Question, remember};
+use crate::show::Known;
+use crate::show::{Places, User, add_graph, drawn, user_of};
+use crate::stages;
+use crate::stages::lowlevel_errors::typer_failure;
+use crate::stages::native;
+use crate::stages::reach::reachable;
+use crate::stages::{GraphStage, root_sym};
 use crate::timeshift::{generated_picture, generated_text};
-use crate::{Database, Failure, LoadOptions, Timings, guarded, native};
+use crate::timing::Timings;
+use crate::typed::{find_function, typed};
 
 /// A stage whose artifact can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -470,7 +477,7 @@ fn code(
     asm: bool,
     places: Option<&Places>,
 ) -> Result<(), Failure> {
-    let failed = |e| crate::compile::codegen_failure(&e);
+    let failed = |e| crate::stages::lowlevel_errors::codegen_failure(&e);
     if out.form != EmitForm::Lines {
         let text = native::code_text(out.db, roots, sym, graph, asm).map_err(failed)?;
         out.text.push_str(&text);

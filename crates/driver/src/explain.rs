@@ -11,9 +11,8 @@ use std::any::Any;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
-use salsa::Database as _;
 use salsa::plumbing::FromId;
-use salsa::{DatabaseKeyIndex, Id};
+use salsa::{Database as _, DatabaseKeyIndex, Id};
 use taipan_annotator::{Class, Roots, Site, Spec};
 use taipan_base::{Db, File, shown_path};
 use taipan_code::CodeId;
@@ -22,9 +21,11 @@ use taipan_interp::{Function, Name, ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym};
 use taipan_rtyper::{FuncKey, FuncKeyKind, LayoutKey};
 
+use crate::db::Database;
+use crate::function::LLFunction;
 use crate::keys::{has_low_level_key, key_text};
-use crate::stages::{self, LLFunction};
-use crate::{Database, QueryEvent};
+use crate::log::QueryEvent;
+use crate::stages;
 
 /// Why a query ran.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,11 +98,7 @@ impl Explainer {
     }
 
     /// The same of a log that was taken before.
-    pub(crate) fn explained(
-        &mut self,
-        db: &Database,
-        log: Vec<(DatabaseKeyIndex, QueryEvent)>,
-    ) -> Round {
+    pub fn explained(&mut self, db: &Database, log: Vec<(DatabaseKeyIndex, QueryEvent)>) -> Round {
         salsa::attach(db, || self.explain(db, log))
     }
 

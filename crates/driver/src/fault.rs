@@ -5,6 +5,32 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 use salsa::Cancelled;
+use taipan_base::Diagnostic;
+
+/// Why an operation did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user's program is wrong: at least one of these is an error.
+    Diagnostics(Vec<Diagnostic>),
+    /// Wrong usage, or input that cannot be read.
+    Usage(String),
+    /// The program ended with an uncaught exception: the report.
+    Fatal(String),
+    /// A fault of Taipan.
+    Internal(InternalError),
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(d: Diagnostic) -> Self {
+        Failure::Diagnostics(vec![d])
+    }
+}
+
+impl From<InternalError> for Failure {
+    fn from(e: InternalError) -> Self {
+        Failure::Internal(e)
+    }
+}
 
 /// A panic inside the compiler.
 #[derive(Clone, PartialEq, Eq, Debug)]

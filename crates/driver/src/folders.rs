@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{Db, FileContents, System};
 
-use crate::{Database, Failure};
+use crate::db::Database;
+use crate::fault::Failure;
 
 /// How files and folders are read: through a database, which then knows what it depends
 /// on, or past it.
@@ -32,7 +33,7 @@ impl Reader for Past<'_> {
 /// The files in and below a folder whose names are `wanted`, sorted, files before
 /// folders; they are named as the folder is. Folders are gone into if `enters` says so
 /// by their names, each once, whatever symbolic links lead to it.
-pub(crate) fn files_below(
+pub fn files_below(
     reader: &dyn Reader,
     folder: &Utf8Path,
     enters: &dyn Fn(&str) -> bool,
@@ -86,7 +87,7 @@ impl Search<'_> {
 }
 
 /// Without `.` parts.
-pub(crate) fn clean(path: &Utf8Path) -> Utf8PathBuf {
+pub fn clean(path: &Utf8Path) -> Utf8PathBuf {
     let parts = path.components();
     parts
         .filter(|c| !matches!(c, camino::Utf8Component::CurDir))

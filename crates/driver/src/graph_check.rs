@@ -6,11 +6,13 @@
 use camino::Utf8Path;
 use taipan_lltype::{Program, check_operations};
 
-use crate::compile::typed_program;
-use crate::reach::reachable;
-use crate::session::load;
+use crate::db::{Database, LoadOptions};
+use crate::fault::Failure;
+use crate::program::load;
+use crate::stages::reach::reachable;
 use crate::stages::{GraphStage, StageProgram};
-use crate::{Database, Failure, LoadOptions, Timings};
+use crate::timing::Timings;
+use crate::typed::typed_program;
 
 /// What is wrong with the operations of a program's functions, by stage and function: nothing, or the
 /// compiler has a fault.

@@ -8,12 +8,22 @@ use taipan_code::CodeId;
 use taipan_interp::{Function, Name, Object};
 use taipan_rtyper::{FuncKey, FuncKeyKind};
 
+use crate::function::LLFunction;
 use crate::names::object_name;
-use crate::stages::LLFunction;
-use crate::unreached::FileKey;
+
+/// A module file as part of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub(crate) struct FileKey {
+    /// The program.
+    #[returns(copy)]
+    pub(crate) roots: Roots,
+    /// The file.
+    #[returns(copy)]
+    pub(crate) file: File,
+}
 
 /// The key of a query as text; none for queries whose keys have no name.
-pub(crate) fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
+pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
     let function = |spec: Spec| {
         let name = object_name(db, spec.roots(db).program(db), spec.func(db));
         let name = name.unwrap_or_else(|| format!("{:?}", spec.func(db)));

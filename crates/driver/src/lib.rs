@@ -5,79 +5,101 @@
 //! **Architecture invariants.** The only crate that sees all stages. Offers plain
 //! functions on a [`Database`]; prints nothing and knows no command-line syntax.
 
+mod build;
 mod bundle;
-mod cache;
-mod compile;
+mod call;
+mod check;
+mod checked;
 mod config;
 mod db;
-mod drivers;
 mod emit;
+mod engine;
 mod explain;
 mod extent;
+mod extents;
 mod fault;
 mod folders;
+mod function;
 mod graph_check;
-mod hints;
 pub mod inspect;
 mod keys;
-mod late_writes;
 mod link;
-mod linked;
 mod literal;
 mod log;
-mod lowlevel_errors;
+mod modes;
 mod names;
-mod native;
 mod native_jit;
 mod observer;
 mod parallel;
 mod prefetch;
-mod reach;
+mod program;
 mod result_cache;
+mod run;
 mod saved;
-mod session;
 mod show;
 mod spans;
-mod stage_cache;
 mod stages;
 mod targets;
-pub mod testing;
 mod timeshift;
-mod timeshift_native;
 mod timing;
+mod typed;
 mod unreached;
 mod value;
-pub mod watch;
 mod waves;
-mod whole;
 
+/// What the test runner and the watch loop are made from, beside the operations of commands.
+pub mod parts {
+    pub use crate::build::{
+        build_image, compile_for_process, image_object, link, list_for_process,
+    };
+    pub use crate::bundle::{Bundled, bundle, run_payload, write_bundle};
+    pub use crate::folders::{clean, files_below};
+    pub use crate::function::LLFunction;
+    pub use crate::keys::key_text;
+    pub use crate::parallel::par_map;
+    pub use crate::prefetch::{compile_files, flow_graphs};
+    pub use crate::program::{SYNTAX, import_diagnostics, load_tests};
+    pub use crate::result_cache::{Question, StoredDiagnostics, remember};
+    pub use crate::stages::linked::compile_entries;
+    pub use crate::stages::lowlevel_errors::codegen_failure;
+    pub use crate::stages::native::{ImageUse, image, listing, machine_code};
+    pub use crate::stages::reach::reaching;
+    pub use crate::stages::{GraphStage, JitPasses, StageProgram, root_syms};
+    pub use crate::typed::typed_entries;
+    pub use crate::value::short_name;
+}
+
+pub use build::{build, compile_native};
 pub use bundle::{Built, build_with_jit, run_bundle};
-pub use cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
-pub use compile::{
-    CallOutcome, CallRequest, Engine, JitOptions, JitReport, RunRequest, build, call,
-    compile_native, run,
-};
+pub use call::{CallOutcome, CallRequest, call};
+pub use check::{check, checked};
+pub use checked::{Checked, UnreachedFunction};
 pub use config::{Config, ConfigFile, config_file, find_config};
-pub use db::Database;
-pub use drivers::color_of_name;
+pub use db::{Database, LaterProcesses, LoadOptions};
 pub use emit::{EmitForm, EmitRequest, Stage, emit};
+pub use engine::Engine;
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
-pub use extent::{Extent, extent};
-pub use fault::{InternalError, guarded};
+pub use extent::Extent;
+pub use extents::extent;
+pub use fault::{Failure, InternalError, guarded};
 pub use folders::{Past, Reader};
 pub use graph_check::check_graphs;
 pub use literal::parse_literal;
 pub use log::{QueryCounts, QueryEvent, QueryLog};
+pub use native_jit::{JitOptions, JitReport};
 pub use observer::{Observer, Steps};
 pub use parallel::{piece_size, set_threads};
+pub use program::{entry_roots, has_errors, load};
+pub use run::{RunRequest, run};
 pub use saved::{SavedState, wake, woken};
-pub use session::{Checked, Failure, LoadOptions, check, checked, entry_roots, has_errors, load};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
+pub use stages::drivers::color_of_name;
+pub use taipan_cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};
 pub use targets::{find_targets, is_target, python_files};
 pub use timeshift::{TimeshiftOutcome, TimeshiftRequest, timeshift};
 pub use timing::Timings;
-pub use unreached::{UnreachedFunction, unreached_by_all};
+pub use unreached::unreached_by_all;
 pub use value::{Literal, python_text};
 pub use waves::Wave;

@@ -1,6 +1,6 @@
 //! Executables from object files.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::{env, fs, io};
 

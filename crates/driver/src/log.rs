@@ -101,7 +101,7 @@ impl QueryLog {
     }
 
     /// Takes what was measured.
-    pub(crate) fn take_spans(&self) -> Vec<RawSpan> {
+    pub fn take_spans(&self) -> Vec<RawSpan> {
         self.spans.take()
     }
 
@@ -156,7 +156,7 @@ impl QueryLog {
     }
 
     /// Records what happened to something that is memoized outside of salsa.
-    pub(crate) fn note(&self, name: &str, key: &str, event: QueryEvent) {
+    pub fn note(&self, name: &str, key: &str, event: QueryEvent) {
         if self.counters.on.load(Ordering::Relaxed) {
             let note = (name.to_owned(), key.to_owned(), event);
             self.notes
@@ -231,7 +231,7 @@ impl QueryLog {
     }
 
     /// Takes what was recorded, as salsa names it.
-    pub(crate) fn take_entries(&self) -> Vec<(DatabaseKeyIndex, QueryEvent)> {
+    pub fn take_entries(&self) -> Vec<(DatabaseKeyIndex, QueryEvent)> {
         std::mem::take(&mut *self.entries.lock().unwrap_or_else(|e| e.into_inner()))
     }
 

@@ -1,20 +1,63 @@
 //! Programs whose loops are compiled while they run.
 
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::Value;
 use taipan_annotator::Roots;
 use taipan_codegen::{CodegenError, Image, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
+use taipan_jit::Splits;
 use taipan_jit::engine::{DriverCompiler, Drivers};
 use taipan_jit_native::{CallEffects, JitTables, NativeJit, Options, Tabled, roots};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use taipan_transform::Effects;
 
-use crate::compile::{JitOptions, JitReport, codegen_failure};
-use crate::drivers::jit_drivers;
-use crate::linked::compile_entries;
-use crate::native::{ImageUse, image_with};
-use crate::stages::{GraphStage, LLFunction, StageProgram, function_effects};
-use crate::timeshift::counts_json;
-use crate::{Database, Failure, Timings};
+use crate::db::Database;
+use crate::fault::Failure;
+use crate::function::LLFunction;
+use crate::stages::drivers::jit_drivers;
+use crate::stages::linked::compile_entries;
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::native::{ImageUse, image_with};
+use crate::stages::{GraphStage, StageProgram, function_effects};
+use crate::timing::Timings;
+use crate::value::counts_json;
+
+/// How a just-in-time compiler compiles the loops of interpreters.
+#[derive(Clone, Debug, Default)]
+pub struct JitOptions {
+    /// When the sides of branches are compiled.
+    pub splits: Splits,
+    /// How often code comes by before it is compiled, whatever the program says.
+    pub threshold: Option<i64>,
+    /// How many blocks a residual function has before what comes is left to others.
+    pub most_blocks: Option<usize>,
+    /// How many bytes of machine code there are before nothing is added any more.
+    pub most_code: Option<usize>,
+    /// How many bytes of machine code are compiled at once before it is done in pieces.
+    pub largest_unit: Option<usize>,
+    /// Where to say what was compiled.
+    pub report: Option<Arc<Mutex<JitReport>>>,
+    /// Where to say how many drivers the program has.
+    pub drivers: Arc<OnceLock<usize>>,
+}
+
+/// What a just-in-time compiler made.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct JitReport {
+    /// How many residual functions there are.
+    pub functions: usize,
+    /// What they consist of: `residual`, `oops`, `flexswitches` and `blocks`.
+    pub counts: Value,
+    /// How many bytes of machine code there are.
+    pub code_bytes: usize,
+    /// How many pieces of machine code there are.
+    pub units: usize,
+    /// Why loops stay interpreted.
+    pub refused: Vec<String>,
+    /// The residual functions as text.
+    pub graphs: Vec<String>,
+}
 
 /// A program with what is needed to compile its loops.
 pub(crate) struct JitProgramImage {
@@ -134,9 +177,9 @@ mod tests {
     use taipan_jit_native::{NativeJit, Options, Tabled};
 
     use super::jit_image;
-    use crate::compile::typed_program;
-    use crate::native::ImageUse;
-    use crate::session::load;
+    use crate::program::load;
+    use crate::stages::native::ImageUse;
+    use crate::typed::typed_program;
     use crate::{Database, LoadOptions, Timings};
 
     const SOURCE: &str = "

@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use camino::Utf8Path;
 use rustc_hash::FxHashMap;
-use taipan_base::{Program, Step};
+use taipan_base::{Db, Program, Step};
 use taipan_interp::Image;
-
-use crate::Database;
 
 /// Is told what a database is at. Called by the threads that do the work, which wait for it.
 pub trait Observer: Send + Sync {
@@ -141,7 +139,7 @@ impl Observed {
     }
 
     /// Tells what import time printed, if it ran since it was told last.
-    pub(crate) fn imported(&self, db: &Database, program: Program) {
+    pub(crate) fn imported(&self, db: &dyn Db, program: Program) {
         let Some(observer) = self.observer() else {
             return;
         };
@@ -161,7 +159,7 @@ impl Observed {
     }
 
     /// Tells what import time printed when the answer was found that was kept.
-    pub(crate) fn kept(&self, db: &Database, program: Program, printed: &str) {
+    pub(crate) fn kept(&self, db: &dyn Db, program: Program, printed: &str) {
         let Some(observer) = self.observer() else {
             return;
         };

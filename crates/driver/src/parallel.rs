@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::Database;
+use crate::db::Database;
 
 /// Sets the number of worker threads for the whole process; only the first call
 /// counts.
@@ -37,7 +37,7 @@ pub(crate) fn par_steps<T: Sync, R: Send>(
 
 /// Calls `work` for every item, on all threads, each with a clone of the database.
 /// Results are in the order of items. Never call this from within a query.
-pub(crate) fn par_map<T: Sync, R: Send>(
+pub fn par_map<T: Sync, R: Send>(
     db: &Database,
     items: &[T],
     work: impl Fn(&Database, &T) -> R + Sync,

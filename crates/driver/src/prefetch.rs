@@ -15,12 +15,11 @@ use taipan_flow::flow_graph;
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Function, Image, ObjData, image};
 
-use crate::Database;
-use crate::db::Ahead;
+use crate::db::{Ahead, Database};
 use crate::parallel::par_steps;
 
 /// Parses and compiles the files that a program imports, directly or not.
-pub(crate) fn compile_files(db: &Database, program: Program) {
+pub fn compile_files(db: &Database, program: Program) {
     if !db.first_time(Ahead::Files(program)) {
         return;
     }
@@ -106,7 +105,7 @@ fn find(db: &Database, base: &Utf8Path, desc: &ImportDesc, out: &mut Vec<File>) 
 
 /// Builds the flow graphs of what the roots will reach: functions that graphs mention,
 /// and methods of classes and prebuilt instances that they mention.
-pub(crate) fn flow_graphs(db: &Database, roots: Roots) {
+pub fn flow_graphs(db: &Database, roots: Roots) {
     if !db.first_time(Ahead::Graphs(roots)) {
         return;
     }

@@ -26,22 +26,27 @@ use taipan_base::{
     Db, Diagnostic, ErrorCode, File, FileContents, Note, Program, Severity, Span, TextRange,
 };
 
-use crate::{Checked, Database, Extent, Failure, Key, KeyHasher, UnreachedFunction};
+use crate::checked::{Checked, UnreachedFunction};
+use crate::db::Database;
+use crate::extent::Extent;
+use crate::extents::extent_of;
+use crate::fault::Failure;
+use crate::{Key, KeyHasher};
 
 /// Kind of the entries that list files.
 const FILES: &str = "files";
 
 /// What a command wants to know.
-pub(crate) struct Question<'a> {
+pub struct Question<'a> {
     /// The query that it stands for, for the log; also the kind of the cache entry.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// The program it is about.
-    pub(crate) program: Program,
+    pub program: Program,
     /// Whatever else the answer depends on.
-    pub(crate) options: &'a [&'a str],
+    pub options: &'a [&'a str],
     /// It is about the program from its entry point on, and somebody may want to know how
     /// much that is.
-    pub(crate) extent: bool,
+    pub extent: bool,
 }
 
 /// What is kept beside an answer.
@@ -61,7 +66,7 @@ impl Beside {
         db.log().observed().imported(db, program);
         Beside {
             printed: taipan_interp::image(db, program).printed.clone(),
-            extent: question.extent.then(|| Extent::of(db, program)),
+            extent: question.extent.then(|| extent_of(db, program)),
         }
     }
 
@@ -76,7 +81,7 @@ impl Beside {
 
 /// The answer to a question: from the cache, else computed and kept. Diagnostics are
 /// answers too; other failures, and what `keeps` says no to, are not kept.
-pub(crate) fn remember<T: Serialize + DeserializeOwned>(
+pub fn remember<T: Serialize + DeserializeOwned>(
     db: &Database,
     question: &Question<'_>,
     keeps: impl Fn(&T) -> bool,
@@ -250,10 +255,10 @@ struct StoredDiagnostic {
 
 /// Diagnostics as the cache has them.
 #[derive(serde::Serialize, serde::Deserialize)]
-pub(crate) struct StoredDiagnostics(Vec<StoredDiagnostic>);
+pub struct StoredDiagnostics(Vec<StoredDiagnostic>);
 
 impl StoredDiagnostics {
-    pub(crate) fn new(db: &dyn Db, all: &[Diagnostic]) -> StoredDiagnostics {
+    pub fn new(db: &dyn Db, all: &[Diagnostic]) -> StoredDiagnostics {
         let span = |s: Span| -> StoredSpan {
             let path = s.file.path(db).clone();
             (path, s.range.start, s.range.end)
@@ -273,7 +278,7 @@ impl StoredDiagnostics {
     }
 
     /// The diagnostics.
-    pub(crate) fn restore(self, db: &dyn Db) -> Vec<Diagnostic> {
+    pub fn restore(self, db: &dyn Db) -> Vec<Diagnostic> {
         let span = |(path, start, end): StoredSpan| Span {
             file: db.files().get(db, &path),
             range: TextRange::new(start, end),

@@ -28,12 +28,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use taipan_cache::MEMORY_EXTENSION as EXTENSION;
 use taipan_heap::{GENERATION_VARIABLE, Mapped, Saving, StaticTable};
 
-use crate::{Cache, Database, KeyHasher, LoadOptions};
-
-/// What a file name of saved memory ends with.
-pub(crate) const EXTENSION: &str = "memory";
+use crate::db::{Database, LaterProcesses, LoadOptions};
+use crate::{Cache, KeyHasher};
 
 /// A command that took less starts from nothing next time, or from where it has started itself.
 const WORTH_SAVING: Duration = Duration::from_millis(500);
@@ -99,7 +98,7 @@ pub fn woken() -> Option<Database> {
 /// checkout that only looks like a cache of this user's.
 fn writer() -> Option<[u8; 16]> {
     let mut h = KeyHasher::new("writer");
-    h.bytes(crate::cache::build_key().as_bytes());
+    h.bytes(taipan_cache::build_id().as_bytes());
     h.bytes(&taipan_base::user_secret().ok()?);
     Some(*h.finish().as_bytes())
 }
@@ -143,76 +142,6 @@ impl SavedState {
         Some(SavedState {
             path: folder.join(name),
         })
-    }
-
-    /// Starts this process again with what an earlier one has saved. Comes back if there is
-    /// nothing, or if that fails: nothing is different then.
-    pub(crate) fn resume(&self) {
-        if taipan_heap::own_generation() != Some(0) {
-            return;
-        }
-        self.wait_for_writers();
-        let (Ok(file), Some(writer)) = (File::open(&self.path), writer()) else {
-            return;
-        };
-        let Some(mapped) = Mapped::look_at(&file, writer) else {
-            return drop(fs::remove_file(&self.path));
-        };
-        let Some(generation) = taipan_heap::next_generation(mapped.last_generation()) else {
-            return;
-        };
-        // It was used.
-        let _ = file.set_modified(SystemTime::now());
-        let mut arguments = std::env::args_os();
-        let mut command = Command::new("/proc/self/exe");
-        if let Some(name) = arguments.next() {
-            command.arg0(name);
-        }
-        let given = format!("{generation}:{}", self.path.display());
-        let _ = command
-            .args(arguments)
-            .env(GENERATION_VARIABLE, given)
-            .exec();
-    }
-
-    /// Has a copy of this process write its memory if the command, which began then, took long.
-    /// What goes wrong only makes the next one slower.
-    ///
-    /// # Safety
-    /// `db` lives as long as the process, which ends soon, and no other thread works on anything.
-    pub(crate) unsafe fn save(&self, db: &'static Database, since: Instant) {
-        let took = since.elapsed();
-        let first_took = FIRST_TOOK.load(Ordering::Relaxed);
-        // What goes on with saved memory leaves it as it is, which the next one can go on with as
-        // well, as long as the edits since then do not add up.
-        let worth = WORTH_SAVING.max(Duration::from_millis(first_took) / 2);
-        let wanted = std::env::var(WORTH_VARIABLE)
-            .ok()
-            .and_then(|ms| ms.parse().ok());
-        if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
-            return;
-        }
-        let Some(build) = writer() else { return };
-        let note = match first_took {
-            0 => took.as_millis() as u64,
-            first => first,
-        };
-        // SAFETY: as the caller promises; a database refers to the heap, to what the executable
-        // has, and to these statics. What it says of files and of the cache is made anew.
-        let done = self.make_room().and_then(|(file, path)| unsafe {
-            taipan_heap::save(&Saving {
-                file: &file,
-                path: &path,
-                complete: &self.path,
-                build,
-                note,
-                root: std::ptr::from_ref(db) as usize,
-                statics: &statics(),
-            })
-        });
-        if let Err(e) = done {
-            tracing::warn!("memory not saved: {e}");
-        }
     }
 
     /// The files that processes are writing, or have given up, for this place.
@@ -279,6 +208,75 @@ impl SavedState {
         let file = File::create_new(&path)?;
         file.lock()?;
         Ok((file, path))
+    }
+}
+
+impl LaterProcesses for SavedState {
+    /// Starts this process again with what an earlier one has saved. Comes back if there is
+    /// nothing, or if that fails: nothing is different then.
+    fn resume(&self) {
+        if taipan_heap::own_generation() != Some(0) {
+            return;
+        }
+        self.wait_for_writers();
+        let (Ok(file), Some(writer)) = (File::open(&self.path), writer()) else {
+            return;
+        };
+        let Some(mapped) = Mapped::look_at(&file, writer) else {
+            return drop(fs::remove_file(&self.path));
+        };
+        let Some(generation) = taipan_heap::next_generation(mapped.last_generation()) else {
+            return;
+        };
+        // It was used.
+        let _ = file.set_modified(SystemTime::now());
+        let mut arguments = std::env::args_os();
+        let mut command = Command::new("/proc/self/exe");
+        if let Some(name) = arguments.next() {
+            command.arg0(name);
+        }
+        let given = format!("{generation}:{}", self.path.display());
+        let _ = command
+            .args(arguments)
+            .env(GENERATION_VARIABLE, given)
+            .exec();
+    }
+
+    /// Has a copy of this process write its memory if the command, which began then, took long.
+    /// What goes wrong only makes the next one slower.
+    unsafe fn save(&self, db: &'static Database, since: Instant) {
+        let took = since.elapsed();
+        let first_took = FIRST_TOOK.load(Ordering::Relaxed);
+        // What goes on with saved memory leaves it as it is, which the next one can go on with as
+        // well, as long as the edits since then do not add up.
+        let worth = WORTH_SAVING.max(Duration::from_millis(first_took) / 2);
+        let wanted = std::env::var(WORTH_VARIABLE)
+            .ok()
+            .and_then(|ms| ms.parse().ok());
+        if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
+            return;
+        }
+        let Some(build) = writer() else { return };
+        let note = match first_took {
+            0 => took.as_millis() as u64,
+            first => first,
+        };
+        // SAFETY: as the caller promises; a database refers to the heap, to what the executable
+        // has, and to these statics. What it says of files and of the cache is made anew.
+        let done = self.make_room().and_then(|(file, path)| unsafe {
+            taipan_heap::save(&Saving {
+                file: &file,
+                path: &path,
+                complete: &self.path,
+                build,
+                note,
+                root: std::ptr::from_ref(db) as usize,
+                statics: &statics(),
+            })
+        });
+        if let Err(e) = done {
+            tracing::warn!("memory not saved: {e}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
-use crate::Failure;
+use crate::fault::Failure;
 use crate::folders::{Reader, files_below};
 
 /// The target files that some paths stand for: files themselves, and of folders the

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{QueryCounts, QueryLog};
+use crate::log::{QueryCounts, QueryLog};
 
 /// Phases in the order in which they first ran.
 #[derive(Clone, Default)]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::{Roots, arity_problem};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Severity, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Severity};
 use taipan_code::{Code, CodeId, CodeKind, Instr, code, code_spans, file_codes};
 use taipan_flow::{flow_graph, span_at};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
@@ -29,19 +29,10 @@ use taipan_interp::{
 };
 use taipan_language::is_python_name;
 
+use crate::checked::{Checked, UnreachedFunction};
+use crate::db::Database;
+use crate::keys::FileKey;
 use crate::parallel::par_map;
-use crate::{Checked, Database};
-
-/// A function that a target does not reach: neither when it runs nor while it is loaded.
-#[derive(Clone, Debug)]
-pub struct UnreachedFunction {
-    /// The file that it stands in.
-    pub file: File,
-    /// All of its definition.
-    pub whole: TextRange,
-    /// What is wrong with it: warnings.
-    pub findings: Vec<Diagnostic>,
-}
 
 /// The functions that no target of several reaches, each once: those that every program
 /// with their file leaves out. Nothing of a file whose reached functions are not
@@ -66,16 +57,6 @@ pub fn unreached_by_all<'a>(
         by_none && seen.insert(key(f))
     })
     .collect()
-}
-
-/// A module file as part of a program.
-#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
-pub(crate) struct FileKey {
-    #[returns(copy)]
-    roots: Roots,
-    /// The file.
-    #[returns(copy)]
-    pub(crate) file: File,
 }
 
 /// Something that is wrong with a function that may be plain Python.

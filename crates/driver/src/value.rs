@@ -4,8 +4,10 @@
 use serde_json::{Value, json};
 use taipan_annotator::InputType;
 use taipan_graph::IntKind;
+use taipan_jit::ResidualCounts;
 use taipan_lltype::{
-    Addr, HeapError, LLType, LLValue, Memory, OBJECT_VTABLE, STR, StructId, TypeKind, UNICODE,
+    Addr, FuncSym, HeapError, LLType, LLValue, Memory, OBJECT_VTABLE, STR, StructId, TypeKind,
+    UNICODE,
 };
 
 /// A Python literal given as an argument.
@@ -387,4 +389,43 @@ pub fn python_text(value: &Value) -> String {
         }
         Value::Object(_) => value.to_string(),
     }
+}
+
+/// What residual code consists of.
+pub(crate) fn counts_json(counts: &ResidualCounts) -> Value {
+    json!({
+        "residual": counts.operations,
+        "oops": counts.oops,
+        "flexswitches": counts.flexswitches,
+        "blocks": counts.blocks,
+    })
+}
+
+/// Calls and jumps that one interpreted call may execute, some ten seconds: a batch goes
+/// on after a function that never ends.
+pub(crate) const CALL_FUEL: u64 = 1_000_000_000;
+
+/// The arguments of a call as low-level values.
+pub(crate) fn lowlevel_args(
+    memory: &mut dyn Memory,
+    root: &FuncSym,
+    args: &[Literal],
+) -> Result<Vec<LLValue>, String> {
+    let types = &root.ty().args;
+    if types.len() != args.len() {
+        return Err(format!(
+            "{} takes {} arguments, not {}",
+            root.name(),
+            types.len(),
+            args.len()
+        ));
+    }
+    (args.iter().zip(types))
+        .map(|(a, ty)| to_lowlevel(memory, a, *ty))
+        .collect()
+}
+
+/// `IndexError` of `exceptions.IndexError`.
+pub fn short_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }

@@ -1,6 +1,6 @@
 //! Rules of the repository that are tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Crates from the bottom up: each may use those before it, and no others.
@@ -26,7 +26,10 @@ const ORDER: &[&str] = &[
     "codegen",
     "codegen-cranelift",
     "jit-native",
+    "cache",
     "driver",
+    "testing",
+    "watch",
     "ide",
     "server",
     "explore",
@@ -105,6 +108,91 @@ fn dependencies_point_downwards() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The text of a Rust file, or of all in a folder, without tests.
+fn code_below(path: &Path, out: &mut String) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            code_below(&entry.unwrap().path(), out);
+        }
+    } else if !path.ends_with("tests.rs") {
+        let text = std::fs::read_to_string(path).unwrap();
+        out.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
+    }
+}
+
+/// What modules of a crate use of each other, by module at the top.
+fn module_uses(crate_name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let src = root().join("crates").join(crate_name).join("src");
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    for entry in std::fs::read_dir(&src).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = texts.entry(name).or_default();
+        code_below(&path, text);
+    }
+    // What the head of the crate hands on, by name.
+    let head = texts.remove("lib").unwrap();
+    let mut handed_on: BTreeMap<&str, &str> = BTreeMap::new();
+    for item in head.split(';').filter_map(|i| i.split_once("use ")) {
+        let path = item.1.trim_start_matches("crate::");
+        if let Some((module, names)) = path.split_once("::") {
+            let words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
+            handed_on.extend(words.map(|word| (word, module)));
+        }
+    }
+    let mut uses = BTreeMap::new();
+    for (name, text) in &texts {
+        let code: String = text
+            .lines()
+            .map(|l| l.split("//").next().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let mut used = BTreeSet::new();
+        for rest in code.split("crate::").skip(1) {
+            let names: Vec<&str> = match rest.strip_prefix('{') {
+                Some(list) => {
+                    let list = list.split("};").next().unwrap();
+                    list.split(',').map(str::trim).collect()
+                }
+                None => vec![rest],
+            };
+            for item in names {
+                let word = item
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next()
+                    .unwrap();
+                let module = match texts.contains_key(word) {
+                    true => word,
+                    false => handed_on.get(word).copied().unwrap_or(word),
+                };
+                if module != name && texts.contains_key(module) {
+                    used.insert(module.to_owned());
+                }
+            }
+        }
+        uses.insert(name.clone(), used);
+    }
+    uses
+}
+
+/// The modules of the driver stand on one another: none uses itself through others.
+#[test]
+fn modules_of_the_driver_have_no_cycle() {
+    let mut uses = module_uses("driver");
+    assert!(uses["check"].contains("stages") && uses["stages"].contains("parallel"));
+    while let Some(free) = uses
+        .iter()
+        .find(|(_, used)| used.is_empty())
+        .map(|(name, _)| name.clone())
+    {
+        uses.remove(&free);
+        uses.values_mut().for_each(|used| {
+            used.remove(&free);
+        });
+    }
+    assert!(uses.is_empty(), "cycles among {uses:#?}");
 }
 
 /// The text of all Rust files of a folder and below.

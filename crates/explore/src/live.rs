@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::json;
 use taipan_base::{Diagnostic, WatchOptions, render_json, render_text};
 use taipan_driver::inspect::{self, Inspected, Overview};
-use taipan_driver::watch::{Answer, Job, Watch, WatchEvent, Work};
 use taipan_driver::{
     Database, Explainer, Failure, LoadOptions, Outcome, QuerySpan, Round as Explained, Timings,
     has_errors,
 };
+use taipan_watch::{Answer, Job, Watch, WatchEvent, Work};
 
 use crate::http::Refusal;
 use crate::{Options, STACK};

@@ -15,10 +15,13 @@ use taipan_annotator::{Roots, Spec};
 use taipan_base::{Diagnostic, Program};
 use taipan_interp::{ObjData, Object};
 
-use crate::compile::typed_program;
+use crate::check::check;
+use crate::db::{Database, LoadOptions};
+use crate::fault::{Failure, guarded};
 use crate::names::object_name;
-use crate::session::{entry_roots, load, placed};
-use crate::{Database, Failure, LoadOptions, Timings, check, guarded, has_errors};
+use crate::program::{entry_roots, has_errors, load, placed};
+use crate::timing::Timings;
+use crate::typed::typed_program;
 
 pub use overview::{AttributeRow, ClassRow, DriverRow, FileRow, FunctionRow, Overview, overview};
 pub use pictures::{call_picture, class_picture};
@@ -41,7 +44,7 @@ pub fn make(
     }
     guarded(|| {
         let (roots, _) = typed_program(db, program, timings)?;
-        crate::linked::compile_entries(db, roots, &[], timings);
+        crate::stages::linked::compile_entries(db, roots, &[], timings);
         Ok::<_, Failure>(())
     })??;
     Ok(found)

@@ -13,8 +13,8 @@ use taipan_code::{CodeKind, code, code_spans, module_codes};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, Name, ObjData, Object, module_global, module_named};
 
-use super::Inspected;
-use crate::drivers::jit_drivers;
+use crate::inspect::Inspected;
+use crate::stages::drivers::jit_drivers;
 
 /// What a program consists of.
 #[derive(Serialize, Debug)]

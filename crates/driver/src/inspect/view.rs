@@ -11,14 +11,17 @@ use taipan_jit::NameColor;
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::{NoPicture, Picture};
 
-use super::Inspected;
-use crate::compile::{codegen_failure, typer_failure};
-use crate::drivers::{color_of_name, jit_drivers};
+use crate::emit::Stage;
+use crate::fault::{Failure, guarded};
+use crate::function::LLFunction;
+use crate::inspect::Inspected;
 use crate::names::lowlevel_names;
 use crate::show::{Known, Places, add_graph};
-use crate::stages::{self, LLFunction, QuerySummaries};
+use crate::stages::drivers::{color_of_name, jit_drivers};
+use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
+use crate::stages::native;
+use crate::stages::{self, QuerySummaries};
 use crate::timeshift::{generated_picture, generated_text};
-use crate::{Failure, Stage, guarded, native};
 
 /// What a stage made of a function: a picture, or lines.
 #[derive(Serialize, Debug, Default)]

@@ -4,7 +4,7 @@ use taipan_graph::text::{GraphText, Piece, TextDialect};
 use taipan_graph::{BlockId, ExitCase, Graph, VarId};
 use taipan_picture::{Edge, Line, NoPicture, Node, Picture, Span};
 
-use crate::Failure;
+use crate::fault::Failure;
 
 /// What is known of the variables and operations of a graph beside what stands in it.
 pub(crate) struct Known<'a> {

@@ -7,8 +7,8 @@ use taipan_interp::{
     program_files, target_module,
 };
 
-use crate::Database;
-use crate::session::{entry_roots, has_errors, import_diagnostics};
+use crate::db::Database;
+use crate::program::{entry_roots, has_errors, import_diagnostics};
 
 /// A function as a program has it.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use camino::Utf8Path;
 use taipan_base::{Db, Diagnostic, render_text, shown_path};
 use taipan_driver::Database;
-use taipan_driver::testing::{CollectError, TestFailure, TestFrame, TestOutcome, TestResult};
+use taipan_testing::{CollectError, TestFailure, TestFrame, TestOutcome, TestResult};
 
 use super::terminal::{Style, color};
 

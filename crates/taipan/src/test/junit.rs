@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use camino::Utf8Path;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use taipan_driver::Database;
-use taipan_driver::testing::{TestFailure, TestOutcome, TestReport, TestResult};
+use taipan_testing::{TestFailure, TestOutcome, TestReport, TestResult};
 
 use super::failure;
 use super::terminal::Style;

@@ -12,11 +12,11 @@ use std::time::Duration;
 use camino::Utf8Path;
 use serde_json::json;
 use taipan_base::render_json;
-use taipan_driver::testing::{
+use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_testing::{
     CollectError, Collected, Selection, TestEngine, TestFailure, TestOptions, TestOutcome,
     TestReport, TestReporter, TestResult, run,
 };
-use taipan_driver::{Database, Failure, LoadOptions};
 
 use crate::args::{self, TestArgs};
 use crate::output::{Context, Onlooker, put};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use taipan_driver::Database;
-use taipan_driver::testing::{
+use taipan_testing::{
     Collected, TestEngine, TestOptions, TestOutcome, TestReport, TestReporter, TestResult,
 };
 

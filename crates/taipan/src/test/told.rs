@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use taipan_base::{Diagnostic, ErrorCode, Span, position, shown_path};
 use taipan_driver::Database;
-use taipan_driver::testing::{CollectError, TestFailure, TestOutcome, TestResult};
+use taipan_testing::{CollectError, TestFailure, TestOutcome, TestResult};
 
 use super::failure::{self, diagnostics};
 use super::terminal::{Style, color};

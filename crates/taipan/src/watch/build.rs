@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use taipan_driver::watch::{Answer, Job, Rebuild};
 use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_watch::{Answer, Job, Rebuild};
 
 use super::{Shown, Task};
 use crate::args::BuildArgs;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use taipan_base::Db;
-use taipan_driver::watch::{Answer, Choice, Job, Work};
 use taipan_driver::{Config, Database, LoadOptions, Past, Reader, Timings};
+use taipan_watch::{Answer, Choice, Job, Work};
 
 use super::{Shown, Task};
 use crate::args::{CheckArgs, CheckFormat};

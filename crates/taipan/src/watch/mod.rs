@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use taipan_base::WatchOptions;
-use taipan_driver::watch::{Answer, Ended, Input, Job, Launcher, Watch, WatchEvent};
 use taipan_driver::{Database, InternalError, Observer};
+use taipan_watch::{Answer, Ended, Input, Job, Launcher, Watch, WatchEvent};
 
 use crate::args::{Common, WatchArgs, WatchCommand};
 use crate::output::{Context, tell, whole_lines};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::WatchMode;
 use taipan_driver::Database;
-use taipan_driver::watch::{Answer, Reran};
+use taipan_watch::{Answer, Reran};
 
 /// More names than this are counted.
 const MOST_FILES: usize = 3;
@@ -101,7 +101,7 @@ fn times(
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use taipan_driver::watch::StageCount;
+    use taipan_watch::StageCount;
 
     use super::*;
 

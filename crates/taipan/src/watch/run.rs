@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use taipan_driver::watch::{
+use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_watch::{
     Answer, End, Ended, Job, Launcher, Obstacle, Preparation, Prepared, Runner, Step,
 };
-use taipan_driver::{Database, Failure, LoadOptions};
 
 use super::{Shown, Task};
 use crate::args::{Engine, WatchRunArgs};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use taipan_base::Db;
-use taipan_driver::testing::{TestEngine, TestOptions, TestReport, run, test_files, warm_up};
-use taipan_driver::watch::{Answer, Choice, Job};
 use taipan_driver::{Database, Failure, Past};
+use taipan_testing::{TestEngine, TestOptions, TestReport, run, test_files, warm_up};
+use taipan_watch::{Answer, Choice, Job};
 
 use super::{Shown, Task};
 use crate::args::TestArgs;

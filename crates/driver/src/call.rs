@@ -1,0 +1,177 @@
+//! The operation behind `call`.
+
+use camino::Utf8PathBuf;
+use serde_json::Value;
+use taipan_annotator::{RootSet, Roots};
+use taipan_base::{Diagnostic, ErrorCode};
+use taipan_codegen::CodegenError;
+use taipan_codegen_cranelift::{LoadedImage, call_function};
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::{FuncSym, HeapError, LLGraph};
+
+use crate::build::native_image;
+use crate::db::{Database, LoadOptions};
+use crate::engine::{Engine, residual_text, with_jit};
+use crate::fault::{Failure, guarded};
+use crate::modes::jit_is_on;
+use crate::native_jit::{JitOptions, jit_image, with_native_jit};
+use crate::program::load;
+use crate::stages::lowlevel_errors;
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::native::ImageUse;
+use crate::stages::reach::reachable;
+use crate::stages::{GraphStage, StageProgram};
+use crate::timing::Timings;
+use crate::typed::{find_function, typed};
+use crate::value::{CALL_FUEL, Literal, lowlevel_args, short_name, to_json};
+
+/// One call of one function.
+#[derive(Clone, Debug)]
+pub struct CallRequest {
+    /// The module's file.
+    pub file: Utf8PathBuf,
+    /// The function, or `Class.method` for a static one.
+    pub func: String,
+    /// Its arguments.
+    pub args: Vec<Literal>,
+    /// What executes it.
+    pub engine: Engine,
+    /// Compiles loops of interpreters.
+    pub jit: Option<JitOptions>,
+}
+
+/// How a call ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CallOutcome {
+    /// With a value, as JSON.
+    Returned(Value),
+    /// With an RPython exception.
+    Raised {
+        /// Name of its class.
+        class: String,
+        /// Functions that it went through, innermost first.
+        traceback: Vec<String>,
+    },
+}
+
+/// Compiles a function for the types of its arguments and calls it.
+pub fn call(
+    db: &Database,
+    options: &LoadOptions,
+    request: &CallRequest,
+    timings: &mut Timings,
+) -> Result<CallOutcome, Failure> {
+    guarded(|| {
+        let program = load(db, &request.file, options)?;
+        let func = timings.phase("import", || find_function(db, program, &request.func))?;
+        let mut types = Vec::new();
+        for a in &request.args {
+            types.push(a.argument_type().map_err(Failure::Usage)?);
+        }
+        let set = RootSet::Call {
+            func,
+            args: types.into(),
+        };
+        let roots = Roots::new(db, program, set, jit_is_on(db));
+        let root = typed(db, roots, timings)?;
+        // Memory of the interpreter is none that C code could use.
+        let engine = match request.engine {
+            Engine::LLInterp if calls_c(db, roots, &root) => Engine::Native,
+            engine => engine,
+        };
+        match engine {
+            Engine::LLInterp => timings.phase("execute", || match &request.jit {
+                Some(jit) => with_jit(db, roots, jit, |i| {
+                    interpret((db, roots), i, &root, &request.args)
+                }),
+                None => {
+                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+                    let mut i = LLInterpreter::new(&program);
+                    interpret((db, roots), &mut i, &root, &request.args)
+                }
+            }),
+            Engine::Native => {
+                if let Some(jit) = &request.jit {
+                    let program = jit_image(db, roots, &root, ImageUse::Call, timings)?;
+                    let print = |g: &LLGraph| residual_text(db, roots, g);
+                    return with_native_jit(program, jit, print, timings, |image| {
+                        call_native(db, roots, &root, image, &request.args)
+                    })?;
+                }
+                let image = native_image(db, roots, &root, ImageUse::Call, timings)?;
+                timings.phase("execute", || {
+                    let image = LoadedImage::new(image).map_err(|e| codegen_failure(&e))?;
+                    call_native(db, roots, &root, &image, &request.args)
+                        .map_err(|e| codegen_failure(&e))?
+                })
+            }
+        }
+    })?
+}
+
+/// Whether a program calls functions of C libraries other than those that the runtime
+/// offers.
+fn calls_c(db: &Database, roots: Roots, root: &FuncSym) -> bool {
+    reachable(db, roots, GraphStage::Rtyped, std::slice::from_ref(root)).calls_c
+}
+
+fn bad_result(e: HeapError) -> Failure {
+    Diagnostic::error(
+        ErrorCode::UnreadableResult,
+        None,
+        format!("bad result: {e}"),
+    )
+    .into()
+}
+
+fn call_native(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    image: &LoadedImage,
+    args: &[Literal],
+) -> Result<Result<CallOutcome, Failure>, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    call_function(
+        &program,
+        image,
+        root,
+        |memory| lowlevel_args(memory, root, args),
+        |memory, result| match result {
+            Ok(v) => to_json(memory, v, root.ty().result)
+                .map(CallOutcome::Returned)
+                .map_err(bad_result),
+            Err(raised) => Ok(CallOutcome::Raised {
+                class: short_name(&raised.class).to_owned(),
+                traceback: (raised.traceback.into_iter().rev())
+                    .map(|place| place.function)
+                    .collect(),
+            }),
+        },
+    )
+}
+
+fn interpret(
+    (db, roots): (&Database, Roots),
+    interp: &mut LLInterpreter<'_>,
+    root: &FuncSym,
+    args: &[Literal],
+) -> Result<CallOutcome, Failure> {
+    interp.fuel = Some(CALL_FUEL);
+    let values = lowlevel_args(&mut interp.heap, root, args).map_err(Failure::Usage)?;
+    match interp.eval(root, values) {
+        Ok(v) => {
+            let json = to_json(&mut interp.heap, v, root.ty().result);
+            json.map(CallOutcome::Returned).map_err(bad_result)
+        }
+        Err(LLError::Raised(e)) => Ok(CallOutcome::Raised {
+            class: short_name(&e.name).to_owned(),
+            traceback: e.traceback,
+        }),
+        Err(LLError::Exit(code)) => Ok(CallOutcome::Raised {
+            class: format!("SystemExit({code})"),
+            traceback: Vec::new(),
+        }),
+        Err(LLError::Fault(f)) => Err(lowlevel_errors::fault(db, roots, &f).into()),
+    }
+}

@@ -1,0 +1,65 @@
+//! What executes programs, and the interpreter of low-level graphs with a just-in-time compiler.
+
+use std::rc::Rc;
+
+use taipan_annotator::Roots;
+use taipan_graph::text::print_graph;
+use taipan_jit::llgraph::{DriversJit, WithJit};
+use taipan_llinterp::LLInterpreter;
+use taipan_lltype::LLGraph;
+
+use crate::db::Database;
+use crate::fault::Failure;
+use crate::names::lowlevel_names;
+use crate::native_jit::{JitOptions, JitReport};
+use crate::stages::drivers::jit_drivers;
+use crate::stages::{GraphStage, StageProgram};
+use crate::value::counts_json;
+
+/// What executes a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// The interpreter of low-level graphs.
+    LLInterp,
+    /// Machine code in memory.
+    Native,
+}
+
+pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {
+    print_graph(g, lowlevel_names(db, roots.program(db), g))
+}
+
+/// Runs something in an interpreter that compiles the loops of interpreters.
+pub(crate) fn with_jit<T>(
+    db: &Database,
+    roots: Roots,
+    options: &JitOptions,
+    run: impl FnOnce(&mut LLInterpreter<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let drivers = jit_drivers(db, roots).map_err(Failure::from)?;
+    let _ = options.drivers.set(drivers.len());
+    let hinted = StageProgram::new(db, roots, GraphStage::Jit);
+    let entered = StageProgram::new(db, roots, GraphStage::Entered);
+    let program = WithJit::of_drivers(&entered);
+    let mut interp = LLInterpreter::new(&program);
+    let (splits, threshold) = (options.splits, options.threshold);
+    let mut jit = DriversJit::new(&hinted, &program, &drivers, splits, threshold);
+    if let Some(most) = options.most_blocks {
+        jit = jit.with_bound(most);
+    }
+    let jit = Rc::new(jit);
+    interp.hook = Some(jit.clone());
+    let result = run(&mut interp);
+    if let Some(report) = &options.report {
+        let graphs = jit.residual_graphs();
+        *report.lock().unwrap_or_else(|e| e.into_inner()) = JitReport {
+            functions: graphs.len(),
+            counts: counts_json(&jit.counts()),
+            code_bytes: 0,
+            units: 0,
+            refused: jit.refused(),
+            graphs: graphs.iter().map(|g| residual_text(db, roots, g)).collect(),
+        };
+    }
+    result
+}

@@ -1,0 +1,106 @@
+//! Programs loaded into a database, and what is wrong with them up to annotation.
+
+use camino::Utf8Path;
+use taipan_annotator::{RootSet, Roots};
+use taipan_base::{Db, Diagnostic, ErrorCode, FileContents, Program, Severity, Span, TextRange};
+
+use crate::db::{Database, LoadOptions};
+use crate::fault::Failure;
+
+/// Loads a program. The same file with the same options gives the same program, as
+/// long as the database lives.
+pub fn load(db: &Database, target: &Utf8Path, options: &LoadOptions) -> Result<Program, Failure> {
+    load_as(db, target, options, false)
+}
+
+/// Loads a test module.
+pub fn load_tests(
+    db: &Database,
+    target: &Utf8Path,
+    options: &LoadOptions,
+) -> Result<Program, Failure> {
+    load_as(db, target, options, true)
+}
+
+fn load_as(
+    db: &Database,
+    target: &Utf8Path,
+    options: &LoadOptions,
+    tests: bool,
+) -> Result<Program, Failure> {
+    let absolute =
+        |p: &Utf8Path| camino::absolute_utf8(p).map_err(|e| Failure::Usage(format!("{p}: {e}")));
+    let path = absolute(target)?;
+    let file = db.files().get(db, &path);
+    match file.contents(db) {
+        FileContents::Text(_) | FileContents::InvalidUtf8 { .. } => {}
+        FileContents::Missing => return Err(Failure::Usage(format!("{target}: no such file"))),
+        FileContents::Directory(_) => {
+            return Err(Failure::Usage(format!(
+                "{target} is a directory, not a Python file"
+            )));
+        }
+        FileContents::Unreadable(why) => {
+            return Err(Failure::Usage(format!("{target}: {why}")));
+        }
+    }
+    let folders = options.path.iter().map(|p| absolute(p));
+    let options = LoadOptions {
+        path: folders.collect::<Result<Vec<_>, _>>()?,
+        ..options.clone()
+    };
+    Ok(db.program(path, &options, tests))
+}
+
+/// The roots of a whole program: its entry point.
+pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic> {
+    let entry = taipan_interp::entry_point(db, program)
+        .clone()
+        .map_err(|d| *d)?;
+    let jit = crate::modes::jit_is_on(db);
+    Ok(Roots::new(db, program, RootSet::EntryPoint(entry), jit))
+}
+
+/// The code of syntax errors.
+pub const SYNTAX: ErrorCode = ErrorCode::InvalidSyntax;
+
+/// What is wrong up to the end of import time.
+pub fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
+    db.log().observed().imported(db, program);
+    let target = db.files().get(db, program.target(db));
+    let mut all = taipan_code::syntax_diagnostics(db, target).to_vec();
+    for file in taipan_interp::program_files(db, program).iter() {
+        if *file != target {
+            all.extend(taipan_code::syntax_diagnostics(db, *file).iter().cloned());
+        }
+    }
+    for d in taipan_interp::image_diagnostics(db, program).iter() {
+        if !all.contains(d) {
+            all.push(d.clone());
+        }
+    }
+    all
+}
+
+/// What is wrong from flow graphs to low-level graphs, as seen from some roots.
+pub(crate) fn compile_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+    taipan_annotator::annotation_diagnostics(db, roots).to_vec()
+}
+
+/// Whether any is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// A diagnostic without a place gets the target file's first line.
+pub(crate) fn placed(db: &Database, program: Program, mut d: Diagnostic) -> Diagnostic {
+    if d.primary.is_none() {
+        let file = db.files().get(db, program.target(db));
+        let end = file.text(db).lines().next().map_or(0, str::len);
+        d.primary = Some(Span {
+            file,
+            range: TextRange::new(0, end as u32),
+        });
+    }
+    d
+}

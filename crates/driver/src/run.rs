@@ -1,0 +1,116 @@
+//! The operation behind `run`.
+
+use camino::Utf8PathBuf;
+use taipan_annotator::Roots;
+use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::{FuncSym, LLGraph};
+
+use crate::build::program_image;
+use crate::db::{Database, LoadOptions};
+use crate::engine::{Engine, residual_text, with_jit};
+use crate::fault::{Failure, guarded};
+use crate::native_jit::{JitOptions, jit_image, with_native_jit};
+use crate::program::load;
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::native::ImageUse;
+use crate::stages::{GraphStage, StageProgram, lowlevel_errors};
+use crate::timing::Timings;
+use crate::typed::typed_program;
+use crate::value::{Literal, short_name, to_lowlevel};
+
+/// A run of a whole program.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The target file.
+    pub target: Utf8PathBuf,
+    /// The program's arguments, the first of which is its own name.
+    pub argv: Vec<String>,
+    /// What executes it.
+    pub engine: Engine,
+    /// Optimisation level.
+    pub optimize: u8,
+    /// Compiles loops of interpreters.
+    pub jit: Option<JitOptions>,
+}
+
+/// Compiles a program in memory and runs it; answers its exit code.
+pub fn run(
+    db: &Database,
+    options: &LoadOptions,
+    request: &RunRequest,
+    timings: &mut Timings,
+) -> Result<i32, Failure> {
+    match request.engine {
+        Engine::LLInterp => guarded(|| {
+            let program = load(db, &request.target, options)?;
+            let (roots, root) = typed_program(db, program, timings)?;
+            timings.phase("execute", || match &request.jit {
+                Some(jit) => with_jit(db, roots, jit, |i| {
+                    interpret_program((db, roots), i, &root, &request.argv)
+                }),
+                None => {
+                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+                    let mut i = LLInterpreter::new(&program);
+                    interpret_program((db, roots), &mut i, &root, &request.argv)
+                }
+            })
+        })?,
+        Engine::Native => {
+            let argv: Vec<Vec<u8>> = request
+                .argv
+                .iter()
+                .map(|a| a.clone().into_bytes())
+                .collect();
+            if let Some(jit) = &request.jit {
+                let (roots, program) = guarded(|| {
+                    let program = load(db, &request.target, options)?;
+                    let (roots, root) = typed_program(db, program, timings)?;
+                    let image = jit_image(db, roots, &root, ImageUse::Run, timings)?;
+                    Ok::<_, Failure>((roots, image))
+                })??;
+                let print = |g: &LLGraph| residual_text(db, roots, g);
+                let run = |image: &LoadedImage| run_program(image, &argv);
+                return with_native_jit(program, jit, print, timings, run);
+            }
+            let image =
+                guarded(|| program_image(db, options, &request.target, ImageUse::Run, timings))??;
+            let image = timings
+                .phase("load", || LoadedImage::new(image))
+                .map_err(|e| codegen_failure(&e))?;
+            timings
+                .phase("execute", || run_program(&image, &argv))
+                .map_err(|e| codegen_failure(&e))
+        }
+    }
+}
+
+fn interpret_program(
+    (db, roots): (&Database, Roots),
+    interp: &mut LLInterpreter<'_>,
+    root: &FuncSym,
+    argv: &[String],
+) -> Result<i32, Failure> {
+    let argv = Literal::List(
+        argv.iter()
+            .map(|a| Literal::Str(a.clone().into_bytes()))
+            .collect(),
+    );
+    let mut args = Vec::new();
+    for ty in &root.ty().args {
+        args.push(to_lowlevel(&mut interp.heap, &argv, *ty).map_err(Failure::Usage)?);
+    }
+    match interp.eval(root, args) {
+        Ok(v) => Ok(v.as_i64().unwrap_or(0) as i32),
+        Err(LLError::Exit(code)) => Ok(code),
+        Err(LLError::Raised(e)) => {
+            let mut text = String::from("RPython traceback:\n");
+            for f in e.traceback.iter().rev() {
+                text.push_str(&format!("  in {f}\n"));
+            }
+            text.push_str(&format!("Fatal RPython error: {}", short_name(&e.name)));
+            Err(Failure::Fatal(text))
+        }
+        Err(LLError::Fault(f)) => Err(lowlevel_errors::fault(db, roots, &f).into()),
+    }
+}

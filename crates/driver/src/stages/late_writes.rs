@@ -1,0 +1,115 @@
+//! Fields that classes call immutable although the program writes them late: what the JIT
+//! generator believes instead, and what is said of it.
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use taipan_annotator::{Roots, Spec};
+use taipan_base::{Db, Diagnostic, ErrorCode, SHIPPED, Severity, Span, noted};
+use taipan_graph::ObjId;
+use taipan_jit::LateWrite;
+use taipan_lltype::{FuncKind, FuncSym, StructBody};
+use taipan_rtyper::{RTyper, Universe, instruction_span};
+
+use crate::stages::drivers::jit_drivers;
+use crate::stages::whole::low_level_facts;
+
+/// A class of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+struct ClassKey {
+    #[returns(copy)]
+    roots: Roots,
+    #[returns(copy)]
+    class: ObjId,
+}
+
+noted! {
+    /// All late writes of a program with drivers. Read through [`late_fields`], or to be told.
+    fn late_writes(db, roots: Roots) -> Arc<[LateWrite]> {
+        if jit_drivers(db, roots).map_or(true, |d| d.is_empty()) {
+            return Arc::default();
+        }
+        low_level_facts(db, roots).late.clone()
+    }
+}
+
+noted! {
+    /// The fields of a class that are written late.
+    fn late_fields(db, class: ClassKey) -> Arc<[Arc<str>]> {
+        let all = late_writes(db, class.roots(db));
+        let own = all.iter().filter(|w| w.class == class.class(db));
+        let mut fields: Vec<Arc<str>> = own.map(|w| w.field.clone()).collect();
+        fields.sort();
+        fields.dedup();
+        fields.into()
+    }
+}
+
+/// The fields of a class as compilers of drivers believe them to be: those that are written
+/// late change, though seldom.
+pub(crate) fn believed_body(
+    db: &dyn Db,
+    roots: Roots,
+    class: ObjId,
+    said: Arc<StructBody>,
+) -> Arc<StructBody> {
+    if said.immutable.is_empty() {
+        return said;
+    }
+    let late = late_fields(db, ClassKey::new(db, roots, class));
+    if late.is_empty() {
+        return said;
+    }
+    let mut body = (*said).clone();
+    body.immutable.retain(|f| !late.contains(f));
+    body.quasi_immutable.extend(late.iter().cloned());
+    Arc::new(body)
+}
+
+/// Warnings about all of them, one for each field.
+pub(crate) fn late_write_warnings(db: &dyn Db, roots: Roots) -> Vec<Diagnostic> {
+    let mut seen = FxHashSet::default();
+    let all = late_writes(db, roots);
+    let first = all.iter().filter(|w| seen.insert((w.class, &w.field)));
+    first.map(|w| warning(db, roots, w)).collect()
+}
+
+fn warning(db: &dyn Db, roots: Roots, write: &LateWrite) -> Diagnostic {
+    let names = RTyper::new(db, Universe::User(roots));
+    let class = names.class_name(write.class);
+    let field = write.field.strip_prefix("inst_").unwrap_or(&write.field);
+    let (writer, instruction) = &write.place;
+    let mut at = span(db, roots, writer, *instruction);
+    let mut call = (write.call.as_ref())
+        .and_then(|(caller, at, callee)| Some((span(db, roots, caller, *at)?, callee)));
+    // What ships with the compiler is nothing to change.
+    let ships = at.is_some_and(|at| at.file.path(db).starts_with(SHIPPED));
+    if ships && let Some((here, _)) = call.take() {
+        at = Some(here);
+    }
+    let mut d = Diagnostic::error(
+        ErrorCode::ImmutableWritten,
+        at,
+        format!("class {class} says that its field {field} never changes, but here it may"),
+    );
+    d.severity = Severity::Warning;
+    if let Some((here, callee)) = call {
+        let text = format!("{} gets an object here that is not new", callee.name());
+        d = d.with_note(Some(here), text);
+    }
+    d.with_help(format!(
+        "compiled code takes it for '{field}?' of _immutable_fields_; write it so, or before the \
+         object is used"
+    ))
+}
+
+fn span(db: &dyn Db, roots: Roots, f: &FuncSym, at: u32) -> Option<Span> {
+    match f.kind() {
+        FuncKind::User { func, spec, .. } => {
+            instruction_span(db, Spec::new(db, roots, *func, spec.clone()), at)
+        }
+        _ => None,
+    }
+}

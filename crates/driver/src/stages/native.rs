@@ -1,0 +1,302 @@
+//! Machine code: one artifact per function as a query, images from them.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::thread::LocalKey;
+
+use rustc_hash::FxHashMap;
+use taipan_annotator::{Roots, Spec};
+use taipan_base::{ArtifactStore, Db, File, line_index, noted};
+use taipan_code::code_spans;
+use taipan_codegen::{
+    CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, Positions, SymbolRef,
+};
+use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
+use taipan_interp::{ObjData, Object};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph};
+
+use crate::db::Database;
+use crate::function::LLFunction;
+use crate::stages::linked::{Known, KnownPositions, linked_image};
+use crate::stages::stage_cache::start;
+use crate::stages::stage_cache::{Recorder, Search, keep, search};
+use crate::stages::{GraphStage, StageProgram, gc, optimized_key, search_of};
+
+thread_local! {
+    /// Making one costs more than compiling a small function.
+    static COMPILER: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
+    /// The same for checked builds.
+    static CHECKED: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
+}
+
+/// Runs `f` with this thread's compiler.
+pub(crate) fn with_compiler<T>(
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    with_compiler_in(&COMPILER, || FunctionCompiler::new(OptLevel::Speed), f)
+}
+
+/// Runs `f` with this thread's compiler for a program.
+fn with_compiler_for<T>(
+    db: &dyn Db,
+    roots: Roots,
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    match roots.program(db).checked(db) {
+        false => with_compiler(f),
+        true => with_compiler_in(
+            &CHECKED,
+            || FunctionCompiler::for_checked(OptLevel::Speed),
+            f,
+        ),
+    }
+}
+
+fn with_compiler_in<T>(
+    slot: &'static LocalKey<RefCell<Option<FunctionCompiler>>>,
+    new: impl FnOnce() -> Result<FunctionCompiler, CodegenError>,
+    f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
+) -> Result<T, CodegenError> {
+    slot.with(|slot| {
+        // Taken out meanwhile: after a panic there is none, and the next one is new.
+        let mut compiler = match slot.take() {
+            Some(c) => c,
+            None => new()?,
+        };
+        let result = f(&mut compiler);
+        slot.replace(Some(compiler));
+        result
+    })
+}
+
+noted! {
+    /// The machine code of a function; calls in it go to symbols, so it stays the same
+    /// when a callee changes.
+    pub fn machine_code(db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
+        emit(db, f)
+    }
+}
+
+fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
+    let _timed = taipan_base::timed(db);
+    let sym = f.sym(db);
+    let kept = search_of(db, f, kept_code);
+    let verifies = db.artifacts().is_some_and(ArtifactStore::verifies);
+    if let Some(code) = kept.found()
+        && !verifies
+    {
+        if let Some(store) = db.artifacts() {
+            store.restored(MACHINE_CODE, &|| sym.name().to_owned());
+        }
+        return Ok(code.clone());
+    }
+    let traced = gc(db, f)
+        .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
+    let recorder = Recorder::new(db, f.roots(db), &traced.asked);
+    let code = with_compiler_for(db, f.roots(db), |c| {
+        c.compile(&recorder, sym, &traced.graph)
+    })
+    .map(Arc::new)
+    .map_err(Arc::new)?;
+    if let Some(found) = kept.found() {
+        assert!(*found == code, "the cached machine code differs");
+    }
+    keep(
+        db,
+        f.roots(db),
+        MACHINE_CODE,
+        &kept,
+        recorder.asked(),
+        &*code,
+    );
+    Ok(code)
+}
+
+const MACHINE_CODE: &str = "machine_code";
+
+noted! {
+    /// What is kept of [`machine_code`]. It says all that was asked since the optimised
+    /// graph, so the graphs between the two need not be made.
+    fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
+        let _timed = taipan_base::timed(db);
+        let start = optimized_key(db, f)
+            .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));
+        search(db, f.roots(db), MACHINE_CODE, start)
+    }
+}
+
+/// Cranelift's form of a function, or its machine code, as text.
+pub(crate) fn code_text(
+    db: &dyn Db,
+    roots: Roots,
+    sym: &FuncSym,
+    graph: &LLGraph,
+    asm: bool,
+) -> Result<String, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    with_compiler_for(db, roots, |c| {
+        if asm {
+            c.asm(&program, sym, graph)
+        } else {
+            c.clif(&program, sym, graph)
+        }
+    })
+}
+
+/// The same line by line, with where each line comes from.
+pub(crate) fn code_lines(
+    db: &dyn Db,
+    roots: Roots,
+    sym: &FuncSym,
+    graph: &LLGraph,
+    asm: bool,
+) -> Result<Vec<CodeLine>, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let mut compiler = FunctionCompiler::for_listings(OptLevel::Speed)?;
+    match asm {
+        true => compiler.placed_asm(&program, sym, graph),
+        false => compiler.placed_clif(&program, sym, graph),
+    }
+}
+
+/// What an image is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ImageUse {
+    /// An executable.
+    Build,
+    /// Running the entry point in this process.
+    Run,
+    /// Calling the entries with arguments of any type in this process.
+    Call,
+}
+
+/// The image of everything that a program needs which is entered by these functions:
+/// by one, unless they are to be called.
+pub fn image(
+    db: &Database,
+    roots: Roots,
+    entries: &[FuncSym],
+    usage: ImageUse,
+) -> Result<Image, CodegenError> {
+    image_with(db, roots, entries, usage, Vec::new())
+}
+
+/// As [`image`], with more that is to be in it.
+pub(crate) fn image_with(
+    db: &Database,
+    roots: Roots,
+    entries: &[FuncSym],
+    usage: ImageUse,
+    more: Vec<SymbolRef>,
+) -> Result<Image, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let (mut symbols, entry) = match usage {
+        ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
+        ImageUse::Run => (Vec::new(), entries.first()),
+        ImageUse::Call => {
+            let needed = entries.iter().flat_map(|f| call_roots(&program, f));
+            (needed.collect(), None)
+        }
+    };
+    symbols.extend(more);
+    linked_image(db, roots, &symbols, entry)
+}
+
+/// As [`image`] for a run, not placed yet.
+pub fn listing(
+    db: &dyn Db,
+    roots: Roots,
+    root: &FuncSym,
+    lister: &mut Lister,
+) -> Result<Listing, CodegenError> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    lister.list(&program, &mut QuerySource::new(db, roots), root)
+}
+
+/// Code by query.
+pub(crate) struct QuerySource<'db> {
+    db: &'db dyn Db,
+    roots: Roots,
+    /// One for each file.
+    paths: FxHashMap<File, Arc<str>>,
+}
+
+impl<'db> QuerySource<'db> {
+    /// The code of the program with these roots.
+    pub(crate) fn new(db: &'db dyn Db, roots: Roots) -> Self {
+        QuerySource {
+            db,
+            roots,
+            paths: FxHashMap::default(),
+        }
+    }
+
+    /// What tracebacks say of a function: what is known of it already, or what is worked out now.
+    pub(crate) fn positions_from(
+        &mut self,
+        f: &FuncSym,
+        code: &Arc<CompiledFunction>,
+        known: &mut KnownPositions,
+    ) -> Option<Arc<Positions>> {
+        let db = self.db;
+        let portal = taipan_jit::runner_of(f).unwrap_or(f);
+        let written_as = taipan_jit::portal_of(portal).unwrap_or(portal);
+        let nothing = || {
+            let all = Positions::unknown(written_as, code);
+            Some(Arc::new(all))
+        };
+        let FuncKind::User { func, spec, .. } = written_as.kind() else {
+            return nothing();
+        };
+        let spec = Spec::new(db, self.roots, *func, spec.clone());
+        let object = Object::new(db, self.roots.program(db), spec.func(db));
+        let Some(ObjData::Function(data)) = taipan_interp::object(db, object).as_deref() else {
+            return nothing();
+        };
+        let Some(file) = data.code.file(db) else {
+            return nothing();
+        };
+        let (spans, lines) = (code_spans(db, data.code), line_index(db, file));
+        if let Some(k) = known.get(f)
+            && Arc::ptr_eq(&k.code, code)
+            && Arc::ptr_eq(&k.spans, &spans)
+            && Arc::ptr_eq(&k.lines, &lines)
+        {
+            return Some(k.positions.clone());
+        }
+        let path = || file.path(db).as_str().into();
+        let line = |at: u32| match spans.instrs.get(at as usize) {
+            Some(range) => lines.line_column(file.text(db), range.start).0,
+            None => 0,
+        };
+        let positions = Arc::new(Positions {
+            file: self.paths.entry(file).or_insert_with(path).clone(),
+            function: written_as.name().into(),
+            locations: code.locations.iter().map(|at| line(*at)).collect(),
+            lines: code.lines.iter().map(|(_, at)| line(*at)).collect(),
+        });
+        let made = Known {
+            code: code.clone(),
+            spans,
+            lines,
+            positions: positions.clone(),
+        };
+        known.insert(f.clone(), made);
+        Some(positions)
+    }
+}
+
+impl CodeSource for QuerySource<'_> {
+    fn compiled(&mut self, f: &FuncSym) -> Result<Arc<CompiledFunction>, CodegenError> {
+        let key = LLFunction::new(self.db, self.roots, f.clone());
+        machine_code(self.db, key).map_err(|e| (*e).clone())
+    }
+
+    fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError> {
+        with_compiler(|c| c.compile_glue(glue)).map(Arc::new)
+    }
+
+    fn positions(&mut self, f: &FuncSym, code: &Arc<CompiledFunction>) -> Option<Arc<Positions>> {
+        self.positions_from(f, code, &mut KnownPositions::default())
+    }
+}

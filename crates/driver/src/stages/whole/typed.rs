@@ -1,0 +1,215 @@
+//! The whole program as the RTyper makes it: what cannot be typed in it, and what is known of all
+//! functions together.
+//!
+//! ```text
+//! low_level_facts(roots)   depends on `solve` and `image` as a whole
+//!     │ aside              functions with markers of drivers (`marked_functions`), late writes
+//!     └─► object_flow(f)   for the functions that may be others
+//! ```
+
+#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use taipan_annotator::Roots;
+use taipan_base::reads::apart;
+use taipan_base::{Db, Diagnostic, noted};
+use taipan_jit::{LateWrite, LateWrites, ObjectFlow};
+use taipan_lltype::FuncSym;
+
+use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
+use crate::db::Database;
+use crate::function::LLFunction;
+use crate::stages::drivers::may_have_drivers;
+use crate::stages::reach::References;
+use crate::stages::{GraphStage, StageProgram, rtyped};
+
+/// What is known of all functions of a program together.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct LowLevelFacts {
+    marked: Arc<[FuncSym]>,
+    /// See [`taipan_jit::LateWrites`].
+    pub(crate) late: Arc<[LateWrite]>,
+}
+
+/// What cannot be typed in what the roots reach, in the order in which a walk from the entries
+/// gets there. Never to be called from within a query.
+pub(crate) fn typing_diagnostics(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+    let ask = ask_all::<Typed>(db, roots);
+    let found = with_typed(db, roots, false, &ask, |db, graph| {
+        diagnostics(graph, db, roots, &ask)
+    });
+    found.unwrap_or_else(|d| vec![d])
+}
+
+noted! {
+    /// What is known of all functions of a program together. Nothing where there are no entries.
+    /// Whoever asks depends on this, not on what it is made from: whether it is another is
+    /// found by comparing it.
+    pub(crate) projection fn low_level_facts(db, roots: Roots) -> LowLevelFacts {
+        let _timed = taipan_base::timed(db);
+        apart(|| {
+            let ask = ask_here::<Typed>(roots);
+            with_typed(db, roots, true, &ask, facts).unwrap_or_default()
+        })
+    }
+}
+
+noted! {
+    /// The functions with markers of drivers, by name.
+    pub(crate) fn marked_functions(db, roots: Roots) -> Arc<[FuncSym]> {
+        low_level_facts(db, roots).marked
+    }
+}
+
+noted! {
+    /// What a function does with objects by itself. None where it has no graph.
+    fn object_flow_of(db, f: LLFunction) -> Option<Arc<ObjectFlow>> {
+        let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+        let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
+        Some(Arc::new(ObjectFlow::new(&program, &graph)))
+    }
+}
+
+fn with_typed<R>(
+    db: &dyn Db,
+    roots: Roots,
+    in_query: bool,
+    ask: Ask<'_, Typed>,
+    work: impl FnOnce(&dyn Db, &mut Graph<Typed>) -> R,
+) -> Result<R, Diagnostic> {
+    // Where the program cannot have drivers, nobody asks what functions do with objects.
+    let with_drivers = may_have_drivers(db, roots);
+    let notice = |typed: &mut Typed| {
+        let same = typed.with_drivers == with_drivers;
+        typed.with_drivers = with_drivers;
+        same.then(Vec::new)
+    };
+    with_graph(db, roots, in_query, ask, notice, work)
+}
+
+/// What is kept of a node.
+#[derive(Clone, PartialEq, Default)]
+struct Fact {
+    diagnostic: Option<Box<Diagnostic>>,
+    flow: Option<Arc<ObjectFlow>>,
+}
+
+noted! {
+    /// A function in what is kept of a whole program as the RTyper makes it.
+    kept TypedFunction(LLFunction)
+}
+
+/// A program as the RTyper makes it.
+#[derive(Default)]
+struct Typed {
+    with_drivers: bool,
+    /// Functions whose flow has changed, and was not told to `late` yet.
+    untold: FxHashSet<NodeIx>,
+    gone: Vec<FuncSym>,
+    broken: FxHashSet<NodeIx>,
+    marked: FxHashSet<NodeIx>,
+    late: LateWrites,
+}
+
+fn set(nodes: &mut FxHashSet<NodeIx>, n: NodeIx, is_in: bool) {
+    match is_in {
+        true => nodes.insert(n),
+        false => nodes.remove(&n),
+    };
+}
+
+impl Level for Typed {
+    type Fact = Fact;
+    const STAGE: GraphStage = GraphStage::Rtyped;
+    type Function = TypedFunction;
+    const NAME: &'static str = "typed programs";
+
+    fn fact(db: &dyn Db, f: LLFunction, references: &mut References) -> Fact {
+        Fact {
+            diagnostic: references.diagnostic.take().map(Box::new),
+            flow: may_have_drivers(db, f.roots(db))
+                .then(|| object_flow_of(db, f))
+                .flatten(),
+        }
+    }
+
+    fn data_fact(references: &mut References) -> Fact {
+        Fact {
+            diagnostic: references.diagnostic.take().map(Box::new),
+            flow: None,
+        }
+    }
+
+    fn changed(&mut self, n: NodeIx, what: &What, fact: &Fact) {
+        set(&mut self.broken, n, fact.diagnostic.is_some());
+        if matches!(what, What::Function(..)) {
+            let is_marked = fact.flow.as_ref().is_some_and(|flow| flow.is_marked());
+            set(&mut self.marked, n, is_marked);
+            self.untold.insert(n);
+        }
+    }
+
+    fn placed(&self) -> Vec<NodeIx> {
+        let mut broken: Vec<NodeIx> = self.broken.iter().copied().collect();
+        broken.sort_unstable();
+        broken
+    }
+
+    fn gone(&mut self, db: &dyn Db, n: NodeIx, what: &What) {
+        (self.gone).extend(what.function().map(|f| f.sym(db).clone()));
+        self.untold.remove(&n);
+        self.broken.remove(&n);
+        self.marked.remove(&n);
+    }
+
+    fn forgotten(&mut self) {
+        *self = Typed {
+            with_drivers: self.with_drivers,
+            ..Typed::default()
+        };
+    }
+}
+
+/// What cannot be typed, in the order of a walk.
+fn diagnostics(
+    graph: &mut Graph<Typed>,
+    db: &dyn Db,
+    roots: Roots,
+    ask: Ask<'_, Typed>,
+) -> Vec<Diagnostic> {
+    if graph.level.broken.is_empty() {
+        return Vec::new();
+    }
+    let nodes = graph.walked(db, roots, ask).into_iter();
+    let facts = nodes.filter_map(|n| Some(&graph.node(n)?.fact));
+    facts
+        .filter_map(|fact| fact.diagnostic.as_deref().cloned())
+        .collect()
+}
+
+fn facts(db: &dyn Db, graph: &mut Graph<Typed>) -> LowLevelFacts {
+    let sym = |n: NodeIx| Some(graph.node(n)?.what.function()?.sym(db).clone());
+    let mut marked: Vec<FuncSym> = (graph.level.marked.iter())
+        .filter_map(|n| sym(*n))
+        .collect();
+    marked.sort_by_cached_key(|f| (f.name().to_owned(), format!("{:?}", f.kind())));
+    // Without drivers nobody asks.
+    if !marked.is_empty() {
+        let mut untold: Vec<NodeIx> = graph.level.untold.iter().copied().collect();
+        untold.sort_unstable();
+        let gone = graph.level.gone.iter().map(|f| (f.clone(), None));
+        let flow = |n: NodeIx| graph.node(n)?.fact.flow.clone();
+        let untold = untold.into_iter().filter_map(|n| Some((sym(n)?, flow(n))));
+        let news: Vec<_> = gone.chain(untold).collect();
+        let entries = graph.entries().to_vec();
+        graph.level.late.update(news, &entries);
+        graph.level.gone.clear();
+        graph.level.untold.clear();
+    }
+    LowLevelFacts {
+        marked: marked.into(),
+        late: graph.level.late.found(),
+    }
+}

@@ -1,0 +1,359 @@
+//! One test in a child process: what the child does, and what its records mean.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use taipan_annotator::Roots;
+use taipan_base::Program;
+use taipan_code::explanation as field;
+use taipan_codegen::Place;
+use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
+use taipan_interp::run_test;
+use taipan_llinterp::{LLError, LLInterpreter};
+use taipan_lltype::FuncSym;
+
+use crate::process::{Ended, Exit, record};
+use crate::report::{Comparison, Explanation, TestFailure, TestFrame, TestOutcome};
+use taipan_driver::Database;
+use taipan_driver::parts::short_name;
+use taipan_driver::parts::{GraphStage, StageProgram};
+
+/// Kinds of records. The first five come from `_taipan_testing`.
+mod kind {
+    /// Explanation of an assert that does not hold.
+    pub(super) const ASSERTION: u8 = b'a';
+    /// The test says that it fails.
+    pub(super) const FAILED: u8 = b'f';
+    /// It skips itself.
+    pub(super) const SKIPPED: u8 = b's';
+    /// Where something was not raised.
+    pub(super) const POSITION: u8 = b'p';
+    /// It says that its failure is expected.
+    pub(super) const EXPECTED: u8 = b'x';
+    /// The test function has returned.
+    pub(super) const RETURNED: u8 = b'k';
+    /// An exception came out of it.
+    pub(super) const RAISED: u8 = b'e';
+    /// It could not be run.
+    pub(super) const BROKEN: u8 = b'b';
+}
+
+/// A place in a test module: pc, and the code that it counts in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Position {
+    pub(super) pc: u32,
+    pub(super) nth: u32,
+    pub(super) qualname: String,
+}
+
+/// What a run of a test came to, marks and expectations aside.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Execution {
+    pub(super) outcome: TestOutcome,
+    pub(super) traceback: Vec<TestFrame>,
+    /// The statement of the test module that failed, where it says so.
+    pub(super) position: Option<Position>,
+    pub(super) output: Vec<u8>,
+    /// What else there is to say of a failure.
+    pub(super) note: Option<String>,
+    pub(super) duration: Duration,
+}
+
+/// An exception on its way from the child.
+#[derive(Serialize, Deserialize)]
+struct Raised {
+    class: String,
+    /// What `str()` makes of it, where that is known.
+    text: String,
+    /// File, function, line; outermost first.
+    frames: Vec<(String, String, u64)>,
+}
+
+/// Files of which frames say nothing of a test.
+const HELPERS: [&str; 5] = [
+    "/_taipan_testing.py",
+    "/_taipan_fixtures.py",
+    "/lib_python/pytest.py",
+    "/lib_python/unittest.py",
+    "/lib_python/py/test.py",
+];
+
+/// What is said of a test that is not in the program which it should be in.
+const LOST: &[u8] = b"there is no code for it";
+
+/// Runs a test by its machine code, in a child. Looks at no database: another thread of
+/// the parent may be at work on it, of which the child sees half.
+pub(super) fn run_native(image: &LoadedImage, entry: Option<&Place>) {
+    match entry.map(|at| call_trampoline(image, *at)) {
+        Some(Ok(())) => record(kind::RETURNED, b""),
+        Some(Err(raised)) => record_exception(raised),
+        None => record(kind::BROKEN, LOST),
+    }
+}
+
+/// Runs a test in the interpreter of graphs, in a child. No other thread of the parent
+/// may be at work on the database.
+pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncSym>) {
+    let Some(runner) = runner else {
+        return record(kind::BROKEN, LOST);
+    };
+    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+    let mut interp = LLInterpreter::new(&program);
+    match interp.eval(runner, Vec::new()) {
+        Ok(_) => record(kind::RETURNED, b""),
+        Err(LLError::Raised(e)) => record_exception(RaisedException {
+            class: e.name,
+            traceback: (e.traceback.into_iter().rev())
+                .map(|function| TracebackPlace {
+                    file: String::new(),
+                    function,
+                    line: 0,
+                })
+                .collect(),
+        }),
+        // SAFETY: ends the child as the test asks.
+        Err(LLError::Exit(code)) => unsafe { libc::_exit(code) },
+        Err(LLError::Fault(f)) => record(kind::BROKEN, f.to_string().as_bytes()),
+    }
+}
+
+/// Runs a test in the interpreter, as Python, in a child. No other thread of the parent
+/// may be at work on the database.
+pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
+    let run = match run_test(db, program, number) {
+        Ok(run) => run,
+        Err(why) => return record(kind::BROKEN, why.as_bytes()),
+    };
+    // The report has it; where nobody reads it, there is nothing to be done.
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
+    let _ = std::io::Write::flush(&mut std::io::stdout());
+    let Some(raised) = run.raised else {
+        return record(kind::RETURNED, b"");
+    };
+    let text = raised.text.as_bytes();
+    let class = match &*raised.class {
+        "Explained" => {
+            record(kind::ASSERTION, text);
+            "AssertionFailed".to_owned()
+        }
+        other => {
+            match other {
+                "Skipped" | "SkipTest" => record(kind::SKIPPED, text),
+                "XFailed" => record(kind::EXPECTED, text),
+                "Failed" => record(kind::FAILED, text),
+                _ => {}
+            }
+            other.to_owned()
+        }
+    };
+    record_raised(&Raised {
+        class,
+        text: raised.text,
+        frames: raised.frames,
+    });
+}
+
+fn record_exception(e: RaisedException) {
+    record_raised(&Raised {
+        class: e.class,
+        text: String::new(),
+        frames: (e.traceback.into_iter())
+            .map(|f| (f.file, f.function, f.line))
+            .collect(),
+    });
+}
+
+fn record_raised(raised: &Raised) {
+    match serde_json::to_vec(raised) {
+        Ok(bytes) => record(kind::RAISED, &bytes),
+        Err(e) => record(kind::BROKEN, e.to_string().as_bytes()),
+    }
+}
+
+/// What a child came to.
+pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
+    let mut traceback = Vec::new();
+    let outcome = match ended.records.last() {
+        Some((kind::RETURNED, _)) if ended.exit != Exit::TimedOut => TestOutcome::Passed,
+        Some((kind::RAISED, bytes)) => match serde_json::from_slice::<Raised>(bytes) {
+            Ok(raised) => {
+                traceback = frames(raised.frames);
+                exception(&raised.class, &raised.text, &ended.records)
+            }
+            Err(e) => TestOutcome::Failed(TestFailure::NotRun(e.to_string())),
+        },
+        Some((kind::BROKEN, message)) => {
+            let message = String::from_utf8_lossy(message).into_owned();
+            TestOutcome::Failed(TestFailure::NotRun(message))
+        }
+        _ => TestOutcome::Failed(match ended.exit {
+            Exit::TimedOut => TestFailure::TimedOut(timeout),
+            Exit::Signal(n) => TestFailure::Ended(format!("killed by {}", signal_name(n))),
+            Exit::Code(n) => TestFailure::Ended(format!("the process ended with exit code {n}")),
+        }),
+    };
+    let said_so = matches!(
+        outcome,
+        TestOutcome::Failed(TestFailure::Assertion(_) | TestFailure::Said(_))
+    );
+    let position = position(&ended.records).filter(|_| said_so);
+    Execution {
+        outcome,
+        traceback,
+        position,
+        output: ended.output,
+        note: None,
+        duration: ended.duration,
+    }
+}
+
+/// What an exception that came out of a test means.
+fn exception(class: &str, text: &str, records: &[(u8, Vec<u8>)]) -> TestOutcome {
+    let said = |kind: u8| {
+        let last = records.iter().rev().find(|(k, _)| *k == kind);
+        last.map_or(String::new(), |(_, text)| {
+            String::from_utf8_lossy(text).into_owned()
+        })
+    };
+    let class = short_name(class);
+    let has = |kind: u8| records.iter().any(|(k, _)| *k == kind);
+    // A program may have classes of these names too: they say nothing.
+    match class {
+        "Skipped" | "SkipTest" if has(kind::SKIPPED) => TestOutcome::Skipped(said(kind::SKIPPED)),
+        "XFailed" if has(kind::EXPECTED) => TestOutcome::ExpectedFailure(said(kind::EXPECTED)),
+        "Failed" if has(kind::FAILED) => TestOutcome::Failed(TestFailure::Said(said(kind::FAILED))),
+        "AssertionFailed" if has(kind::ASSERTION) => {
+            let text = said(kind::ASSERTION);
+            TestOutcome::Failed(TestFailure::Assertion(explanation(&text)))
+        }
+        other => TestOutcome::Failed(TestFailure::Exception {
+            class: other.to_owned(),
+            text: text.to_owned(),
+        }),
+    }
+}
+
+/// The place that the last record with one names.
+fn position(records: &[(u8, Vec<u8>)]) -> Option<Position> {
+    let (kind, last) = (records.iter().rev())
+        .find(|(k, _)| matches!(*k, kind::ASSERTION | kind::FAILED | kind::POSITION))?;
+    let place = match *kind {
+        kind::ASSERTION => last,
+        // What was not raised is told of after its place.
+        _ => &records.iter().rev().find(|(k, _)| *k == kind::POSITION)?.1,
+    };
+    let text = String::from_utf8_lossy(place);
+    let field = text
+        .split('\0')
+        .find_map(|f| f.strip_prefix(field::POSITION))?;
+    let mut parts = field.splitn(3, ' ');
+    Some(Position {
+        pc: parts.next()?.parse().ok()?,
+        nth: parts.next()?.parse().ok()?,
+        qualname: parts.next()?.to_owned(),
+    })
+}
+
+/// Takes an explanation apart.
+fn explanation(text: &str) -> Explanation {
+    let mut out = Explanation::default();
+    let mut rest = Some(text);
+    while let Some(field) = rest {
+        // A message is the last field: it may hold anything.
+        let (field, more) = match field.starts_with(field::MESSAGE) {
+            true => (field, None),
+            false => match field.split_once('\0') {
+                Some((field, more)) => (field, Some(more)),
+                None => (field, None),
+            },
+        };
+        rest = more;
+        let Some(tag) = field.chars().next() else {
+            continue;
+        };
+        let value = field[tag.len_utf8()..].to_owned();
+        let comparison = &mut out.comparison;
+        let mut compared = |set: fn(&mut Comparison, String)| {
+            set(comparison.get_or_insert_default(), value.clone());
+        };
+        match tag {
+            field::EXPRESSION => out.expression = value,
+            field::OPERATOR => compared(|c, v| c.operator = v),
+            field::LEFT => compared(|c, v| c.left = v),
+            field::RIGHT => compared(|c, v| c.right = v),
+            field::LEFT_SOURCE => compared(|c, v| c.left_source = Some(v)),
+            field::RIGHT_SOURCE => compared(|c, v| c.right_source = Some(v)),
+            field::VALUE => out.value = Some(value),
+            field::NAME => {
+                if let Some((name, v)) = value.split_once('=') {
+                    out.variables.push((name.to_owned(), v.to_owned()));
+                }
+            }
+            field::MESSAGE => out.message = Some(value),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The way of an exception without what the testing module adds.
+fn frames(all: Vec<(String, String, u64)>) -> Vec<TestFrame> {
+    all.into_iter()
+        // `?` stands for functions that are made from texts: those that run tests.
+        .filter(|(file, ..)| file != "?" && !HELPERS.iter().any(|h| file.ends_with(h)))
+        .map(|(file, function, line)| TestFrame {
+            file,
+            function,
+            line: u32::try_from(line).unwrap_or(0),
+        })
+        .collect()
+}
+
+/// What a test came to that failed as machine code and was then run as Python, which
+/// knows more of exceptions.
+pub(super) fn diagnosed(native: Execution, python: Execution) -> Execution {
+    let TestOutcome::Failed(failure) = &native.outcome else {
+        return native;
+    };
+    let same = match (failure, &python.outcome) {
+        (
+            TestFailure::Exception { class, .. },
+            TestOutcome::Failed(TestFailure::Exception { class: other, .. }),
+        ) => class == other,
+        (TestFailure::Said(_), TestOutcome::Failed(TestFailure::Said(_))) => true,
+        _ => false,
+    };
+    if same {
+        return Execution {
+            outcome: python.outcome,
+            traceback: python.traceback,
+            ..native
+        };
+    }
+    let note = match &python.outcome {
+        TestOutcome::Passed => "run as Python it passes: here RPython and Python differ".to_owned(),
+        TestOutcome::Failed(other @ TestFailure::Exception { .. }) => {
+            format!("run as Python it ends with {}", other.headline())
+        }
+        _ => return native,
+    };
+    Execution {
+        note: Some(note),
+        ..native
+    }
+}
+
+fn signal_name(n: i32) -> String {
+    let name = match n {
+        libc::SIGSEGV => "SIGSEGV (a bad memory access, or the stack overflowed)",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL (a trap in machine code)",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGINT => "SIGINT",
+        _ => return format!("signal {n}"),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,88 @@
+//! An executable that is kept up to date.
+
+use std::sync::{Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use taipan_driver::parts::ImageUse;
+use taipan_driver::parts::{build_image, image_object, link};
+use taipan_driver::parts::{bundle, write_bundle};
+use taipan_driver::{Database, Failure, LoadOptions, Timings, guarded};
+
+/// Builds an executable again and again.
+pub struct Rebuild {
+    target: Utf8PathBuf,
+    output: Utf8PathBuf,
+    load: LoadOptions,
+    /// It compiles loops while it runs.
+    jit: bool,
+    /// The object file of the executable that is there, or the program behind it.
+    linked: Mutex<Option<Vec<u8>>>,
+}
+
+impl Rebuild {
+    /// Of that target.
+    pub fn new(target: Utf8PathBuf, output: Utf8PathBuf, load: LoadOptions, jit: bool) -> Rebuild {
+        Rebuild {
+            target,
+            output,
+            load,
+            jit,
+            linked: Mutex::default(),
+        }
+    }
+
+    /// The target file.
+    pub fn target(&self) -> &Utf8Path {
+        &self.target
+    }
+
+    /// The executable.
+    pub fn output(&self) -> &Utf8Path {
+        &self.output
+    }
+
+    /// Builds it; whoever looks at the executable sees the one of before or the new one.
+    /// The same code is not linked twice: a program that lists the output's folder
+    /// while it is imported would be built for ever.
+    pub fn build(&self, db: &Database, timings: &mut Timings) -> Result<(), Failure> {
+        if self.jit
+            && let Some(made) = bundle(db, &self.load, &self.target, ImageUse::Run, timings)?
+        {
+            return self.unless_there(made.payload, |payload| {
+                timings.phase("link", || write_bundle(payload, &self.output))
+            });
+        }
+        let image = guarded(|| build_image(db, &self.load, &self.target, timings))??;
+        let object = image_object(&image, timings)?;
+        self.unless_there(object, |object| {
+            link(db, &image, object, &self.output, timings)
+        })
+    }
+
+    /// Makes an executable of what it consists of, unless it is there.
+    fn unless_there(
+        &self,
+        new: Vec<u8>,
+        make: impl FnOnce(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        if linked.as_ref() == Some(&new) && self.output.exists() {
+            return Ok(());
+        }
+        make(&new)?;
+        *linked = Some(new);
+        Ok(())
+    }
+
+    /// Makes what [`Rebuild::build`] needs for the next edit.
+    pub fn warm_up(&self, db: &Database) {
+        // What goes wrong is said by whoever needs the program.
+        if self.jit {
+            let timings = &mut Timings::default();
+            let _ = bundle(db, &self.load, &self.target, ImageUse::Run, timings);
+            return;
+        }
+        let _ = build_image(db, &self.load, &self.target, &mut Timings::default());
+    }
+}
