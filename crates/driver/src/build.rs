@@ -13,8 +13,7 @@ use crate::program::load;
 use crate::result_cache::{Question, remember};
 use crate::stages::linked::compile_entries;
 use crate::stages::lowlevel_errors::codegen_failure;
-use crate::stages::native::image;
-use crate::stages::native::{ImageUse, listing};
+use crate::stages::native::{ImageUse, image, listing};
 use crate::timing::Timings;
 use crate::typed::typed_program;
 

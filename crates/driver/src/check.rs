@@ -13,8 +13,7 @@ use crate::result_cache::{Question, remember_check};
 use crate::stages::late_writes::late_write_warnings;
 use crate::stages::whole::typing_diagnostics;
 use crate::timing::Timings;
-use crate::unreached::own_files;
-use crate::unreached::unreached;
+use crate::unreached::{own_files, unreached};
 
 /// Everything that is wrong with what a program's target reaches, in the order of stages;
 /// warnings too.

@@ -17,13 +17,11 @@ use crate::program::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
 };
 use crate::result_cache::{Question, remember};
-use crate::show::Known;
-use crate::show::{Places, User, add_graph, drawn, user_of};
+use crate::show::{Known, Places, User, add_graph, drawn, user_of};
 use crate::stages;
 use crate::stages::lowlevel_errors::typer_failure;
-use crate::stages::native;
 use crate::stages::reach::reachable;
-use crate::stages::{GraphStage, root_sym};
+use crate::stages::{GraphStage, native, root_sym};
 use crate::timeshift::{generated_picture, generated_text};
 use crate::timing::Timings;
 use crate::typed::{find_function, typed};

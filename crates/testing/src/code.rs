@@ -13,18 +13,14 @@ use taipan_graph::ObjId;
 use taipan_lltype::FuncSym;
 use taipan_rtyper::{FuncKeyKind, func_key};
 
-use crate::TestEngine;
 use crate::collect::{Module, runners};
-use crate::execute;
 use crate::fingerprint::{Fingerprint, test_fingerprint};
 use crate::group::{self, Groups, runner_sym};
-use taipan_driver::parts;
-use taipan_driver::parts::ImageUse;
-use taipan_driver::parts::LLFunction;
-use taipan_driver::parts::codegen_failure;
-use taipan_driver::parts::reaching;
-use taipan_driver::parts::{Question, StoredDiagnostics, remember};
-use taipan_driver::{Database, Failure, Timings, guarded};
+use crate::{TestEngine, execute};
+use taipan_driver::parts::{
+    ImageUse, LLFunction, Question, StoredDiagnostics, codegen_failure, reaching, remember,
+};
+use taipan_driver::{Database, Failure, Timings, guarded, parts};
 
 /// What is known of the tests of a file when they have been compiled. Tests are numbers
 /// of cases.

@@ -11,9 +11,9 @@ use taipan_interp::{ObjData, Object, TestItem, Tests};
 use crate::files::{self, TestFile};
 use crate::history::History;
 use crate::{CollectError, Collected, TestOptions};
-use taipan_driver::parts::par_map;
-use taipan_driver::parts::{Question, StoredDiagnostics, remember};
-use taipan_driver::parts::{SYNTAX, import_diagnostics, load_tests};
+use taipan_driver::parts::{
+    Question, SYNTAX, StoredDiagnostics, import_diagnostics, load_tests, par_map, remember,
+};
 use taipan_driver::{Database, Failure, guarded};
 
 /// A test, without what it is in this process.

@@ -15,8 +15,7 @@ use taipan_lltype::FuncSym;
 use crate::process::{Ended, Exit, record};
 use crate::report::{Comparison, Explanation, TestFailure, TestFrame, TestOutcome};
 use taipan_driver::Database;
-use taipan_driver::parts::short_name;
-use taipan_driver::parts::{GraphStage, StageProgram};
+use taipan_driver::parts::{GraphStage, StageProgram, short_name};
 
 /// Kinds of records. The first five come from `_taipan_testing`.
 mod kind {

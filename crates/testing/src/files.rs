@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use taipan_driver::Failure;
-use taipan_driver::Reader;
 use taipan_driver::parts::{clean, files_below};
+use taipan_driver::{Failure, Reader};
 
 /// A test file with the tests of it that are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]

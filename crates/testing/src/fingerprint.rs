@@ -22,8 +22,7 @@ use taipan_base::Db;
 use taipan_codegen::{Glue, Reloc, RelocKind, SymbolRef, static_object, type_info_object};
 use taipan_lltype::{FuncSym, Program, StaticSym, find_external};
 
-use taipan_driver::parts::machine_code;
-use taipan_driver::parts::{GraphStage, LLFunction, StageProgram, root_syms};
+use taipan_driver::parts::{GraphStage, LLFunction, StageProgram, machine_code, root_syms};
 
 /// The hash of everything that a test reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -16,10 +16,8 @@ use taipan_lltype::FuncSym;
 use taipan_rtyper::func_sym_of;
 
 use crate::collect::TestRunner;
-use taipan_driver::parts;
-use taipan_driver::parts::compile_entries;
-use taipan_driver::parts::typed_entries;
-use taipan_driver::{Database, Failure, Timings, guarded};
+use taipan_driver::parts::{compile_entries, typed_entries};
+use taipan_driver::{Database, Failure, Timings, guarded, parts};
 
 /// Tests that are one program.
 pub(super) struct Group {

@@ -4,9 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use taipan_driver::parts::ImageUse;
-use taipan_driver::parts::{build_image, image_object, link};
-use taipan_driver::parts::{bundle, write_bundle};
+use taipan_driver::parts::{ImageUse, build_image, bundle, image_object, link, write_bundle};
 use taipan_driver::{Database, Failure, LoadOptions, Timings, guarded};
 
 /// Builds an executable again and again.

@@ -8,9 +8,9 @@ use taipan_codegen::{Image, Lister, Listing};
 use taipan_codegen_cranelift::{HotProgram, LoadedProgram, Obstacle};
 
 use crate::process::{End, Ended, Launcher};
-use taipan_driver::parts::ImageUse;
-use taipan_driver::parts::bundle;
-use taipan_driver::parts::{codegen_failure, compile_for_process, list_for_process};
+use taipan_driver::parts::{
+    ImageUse, bundle, codegen_failure, compile_for_process, list_for_process,
+};
 use taipan_driver::{Database, Failure, JitOptions, LoadOptions, Splits, Timings};
 
 /// A program compiled for the process that runs it.

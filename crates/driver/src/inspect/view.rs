@@ -19,8 +19,7 @@ use crate::names::lowlevel_names;
 use crate::show::{Known, Places, add_graph};
 use crate::stages::drivers::{color_of_name, jit_drivers};
 use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
-use crate::stages::native;
-use crate::stages::{self, QuerySummaries};
+use crate::stages::{self, QuerySummaries, native};
 use crate::timeshift::{generated_picture, generated_text};
 
 /// What a stage made of a function: a picture, or lines.

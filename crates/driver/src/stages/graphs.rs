@@ -1,8 +1,4 @@
-//! The stages after rtyping as queries, and the program as each stage shows it.
-//!
-//! The passes themselves are pure functions of crate `transform`; what they ask about
-//! other functions they get from queries here, so that an edit re-runs only the
-//! functions whose own graph, or whose callees' summaries, have changed.
+//! The graph of a function from the RTyper's to the one that code is made of, and what is said of it.
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
@@ -17,10 +13,8 @@ use taipan_transform::{Summaries, Summary};
 use crate::Key;
 use crate::function::LLFunction;
 use crate::stages::drivers::entered;
-use crate::stages::stage_cache::Search;
-use crate::stages::stage_cache::start;
 use crate::stages::stage_cache::{
-    Question, Recorder, content_key, keep, keep_graph, kept_graph, search,
+    Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
 
 /// What an earlier process left of a stage's graph: enough for all who do not read the
@@ -61,46 +55,106 @@ impl Mentioned {
     }
 }
 
-/// The graph of a stage: the kept one, or what `make` makes, which is then kept.
-fn restore_or_make(
-    db: &dyn Db,
-    f: LLFunction,
-    stage: &'static str,
-    kept: &Search<Arc<KeptGraph>>,
-    make: impl FnOnce(&Recorder<'_>) -> Option<LLGraph>,
-) -> Option<Arc<LLGraph>> {
-    let roots = f.roots(db);
-    let recorder = Recorder::new(db, roots, &[]);
-    let Some(store) = db.artifacts() else {
-        return make(&recorder).map(Arc::new);
-    };
-    if let Some(found) = kept.found() {
-        if !store.verifies()
-            && let Some(graph) = kept_graph(store, found.key)
-        {
-            store.restored(stage, &|| f.sym(db).name().to_owned());
+/// A stage whose graphs are kept in the cache, with enough beside each for all who do not read the
+/// graph itself: what is said of a function at that stage is taken from there, or from its graph.
+trait Stage {
+    /// Kind of the cache entries, and what logs call the stage.
+    const NAME: &'static str;
+
+    /// Whether graphs themselves are kept: making a simplified one is little more than reading it.
+    const KEEPS_GRAPHS: bool;
+
+    /// The hash of what the stage's graph is made from.
+    fn input(db: &dyn Db, f: LLFunction) -> Option<Key>;
+
+    /// The query that looks for what is kept: [`Stage::search`].
+    fn kept(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>>;
+
+    /// The query of the graph: [`Stage::restore_or_make`].
+    fn graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>>;
+
+    /// Makes the graph. What it asks for beside its input it asks the recorder.
+    fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph>;
+
+    /// Looks for what is kept.
+    fn search(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+        let _timed = taipan_base::timed(db);
+        let roots = f.roots(db);
+        let input = Self::input(db, f);
+        let start = input.and_then(|input| start(db, roots, Self::NAME, f.sym(db), input));
+        search(db, roots, Self::NAME, start)
+    }
+
+    /// The kept graph, or the one that is made, which is then kept.
+    fn restore_or_make(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+        let _timed = taipan_base::timed(db);
+        let kept = search_of(db, f, Self::kept);
+        let roots = f.roots(db);
+        let recorder = Recorder::new(db, roots, &[]);
+        let Some(store) = db.artifacts() else {
+            return Self::make(db, f, &recorder).map(Arc::new);
+        };
+        if let Some(found) = kept.found() {
+            if !store.verifies()
+                && let Some(graph) = kept_graph(store, found.key)
+            {
+                store.restored(Self::NAME, &|| f.sym(db).name().to_owned());
+                return Some(Arc::new(graph));
+            }
+            let graph = Self::make(db, f, &recorder)?;
+            if store.verifies() {
+                let now = content_key(&graph).map(|key| KeptGraph::new(key, &graph));
+                assert!(
+                    now.as_ref() == Some(&**found),
+                    "the cached {} differs",
+                    Self::NAME
+                );
+            }
             return Some(Arc::new(graph));
         }
-        let graph = make(&recorder)?;
-        if store.verifies() {
-            let now = content_key(&graph).map(|key| KeptGraph::new(key, &graph));
-            assert!(now.as_ref() == Some(&**found), "the cached {stage} differs");
+        let graph = Self::make(db, f, &recorder)?;
+        if let Search::Missing(_) = kept {
+            let key = match Self::KEEPS_GRAPHS {
+                true => keep_graph(store, &graph),
+                false => content_key(&graph),
+            };
+            if let Some(key) = key {
+                let result = KeptGraph::new(key, &graph);
+                keep(db, roots, Self::NAME, &kept, recorder.asked(), result);
+            }
         }
-        return Some(Arc::new(graph));
+        Some(Arc::new(graph))
     }
-    let graph = make(&recorder)?;
-    if let Search::Missing(_) = kept {
-        // Simplifying a graph is little more than reading one.
-        let key = match stage {
-            SIMPLIFIED => content_key(&graph),
-            _ => keep_graph(store, &graph),
-        };
-        if let Some(key) = key {
-            let result = KeptGraph::new(key, &graph);
-            keep(db, roots, stage, kept, recorder.asked(), result);
+
+    /// What is said of the graph: from what is kept, or else from the graph.
+    fn said<T>(
+        db: &dyn Db,
+        f: LLFunction,
+        of_kept: impl FnOnce(&KeptGraph) -> T,
+        of_graph: impl FnOnce(&LLGraph) -> Option<T>,
+    ) -> Option<T> {
+        match search_of(db, f, Self::kept) {
+            Search::Found(kept) => Some(of_kept(&kept)),
+            _ => of_graph(&*Self::graph(db, f)?),
         }
     }
-    Some(Arc::new(graph))
+
+    /// The hash of the graph.
+    fn key(db: &dyn Db, f: LLFunction) -> Option<Key> {
+        Self::said(db, f, |kept| kept.key, content_key)
+    }
+
+    /// What callers want to know of the graph.
+    fn summary(db: &dyn Db, f: LLFunction) -> Option<Arc<Summary>> {
+        let of_graph = |graph: &LLGraph| Some(Arc::new(taipan_transform::summary(graph)));
+        Self::said(db, f, |kept| kept.summary.clone(), of_graph)
+    }
+
+    /// What the graph mentions.
+    fn mentions(db: &dyn Db, f: LLFunction) -> Option<Arc<Mentioned>> {
+        let of_graph = |graph: &LLGraph| Some(Arc::new(Mentioned::of(graph)));
+        Self::said(db, f, |kept| kept.mentioned.clone(), of_graph)
+    }
 }
 
 /// The answer of a query that searches the cache, if there is one.
@@ -122,111 +176,123 @@ noted! {
     }
 }
 
-noted! {
-    /// What is kept of [`simplified`].
-    fn kept_simplified(db, f: LLFunction) -> Search<Arc<KeptGraph>> {
-        let _timed = taipan_base::timed(db);
-        let start =
-            entered_key(db, f).and_then(|input| start(db, f.roots(db), SIMPLIFIED, f.sym(db), input));
-        search(db, f.roots(db), SIMPLIFIED, start)
+/// Functions simplified by themselves: what callers inline.
+struct Simplified;
+
+impl Stage for Simplified {
+    const NAME: &'static str = "simplified";
+    const KEEPS_GRAPHS: bool = false;
+
+    fn input(db: &dyn Db, f: LLFunction) -> Option<Key> {
+        entered_key(db, f)
+    }
+
+    fn kept(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+        kept_simplified(db, f)
+    }
+
+    fn graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+        simplified(db, f)
+    }
+
+    fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
+        let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
+        Some(taipan_transform::simplify_graph(&graph, recorder))
     }
 }
 
-const SIMPLIFIED: &str = "simplified";
+/// Functions with their callees inlined, optimised.
+struct Optimized;
+
+impl Stage for Optimized {
+    const NAME: &'static str = "optimized";
+    const KEEPS_GRAPHS: bool = true;
+
+    fn input(db: &dyn Db, f: LLFunction) -> Option<Key> {
+        simplified_key(db, f)
+    }
+
+    fn kept(db: &dyn Db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+        kept_optimized(db, f)
+    }
+
+    fn graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+        optimized(db, f)
+    }
+
+    fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
+        let graph = simplified(db, f)?;
+        Some(taipan_transform::optimize(f.sym(db), &graph, recorder))
+    }
+}
+
+noted! {
+    /// What is kept of [`simplified`](fn@simplified).
+    fn kept_simplified(db, f: LLFunction) -> Search<Arc<KeptGraph>> {
+        Simplified::search(db, f)
+    }
+}
 
 noted! {
     /// A function simplified by itself: what callers inline. None where there is no graph.
     pub(crate) fn simplified(db, f: LLFunction) -> Option<Arc<LLGraph>> {
-        let _timed = taipan_base::timed(db);
-        let kept = search_of(db, f, kept_simplified);
-        restore_or_make(db, f, SIMPLIFIED, &kept, |r| {
-            let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
-            Some(taipan_transform::simplify_graph(&graph, r))
-        })
+        Simplified::restore_or_make(db, f)
     }
 }
 
 noted! {
     /// The hash of a simplified function.
     pub(crate) fn simplified_key(db, f: LLFunction) -> Option<Key> {
-        match search_of(db, f, kept_simplified) {
-            Search::Found(kept) => Some(kept.key),
-            _ => content_key(&*simplified(db, f)?),
-        }
+        Simplified::key(db, f)
     }
 }
 
 noted! {
     /// Summary of a simplified function.
     pub(crate) fn simplified_summary(db, f: LLFunction) -> Option<Arc<Summary>> {
-        match search_of(db, f, kept_simplified) {
-            Search::Found(kept) => Some(kept.summary.clone()),
-            _ => Some(Arc::new(taipan_transform::summary(&*simplified(db, f)?))),
-        }
+        Simplified::summary(db, f)
     }
 }
 
 noted! {
     /// What a simplified function mentions.
     pub(crate) fn simplified_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> {
-        match search_of(db, f, kept_simplified) {
-            Search::Found(kept) => Some(kept.mentioned.clone()),
-            _ => Some(Arc::new(Mentioned::of(&*simplified(db, f)?))),
-        }
+        Simplified::mentions(db, f)
     }
 }
 
 noted! {
-    /// What is kept of [`optimized`].
+    /// What is kept of [`optimized`](fn@optimized).
     fn kept_optimized(db, f: LLFunction) -> Search<Arc<KeptGraph>> {
-        let _timed = taipan_base::timed(db);
-        let start =
-            simplified_key(db, f).and_then(|input| start(db, f.roots(db), OPTIMIZED, f.sym(db), input));
-        search(db, f.roots(db), OPTIMIZED, start)
+        Optimized::search(db, f)
     }
 }
-
-const OPTIMIZED: &str = "optimized";
 
 noted! {
     /// A function with its callees inlined, optimised.
     pub(crate) fn optimized(db, f: LLFunction) -> Option<Arc<LLGraph>> {
-        let _timed = taipan_base::timed(db);
-        let kept = search_of(db, f, kept_optimized);
-        restore_or_make(db, f, OPTIMIZED, &kept, |r| {
-            let graph = simplified(db, f)?;
-            Some(taipan_transform::optimize(f.sym(db), &graph, r))
-        })
+        Optimized::restore_or_make(db, f)
     }
 }
 
 noted! {
     /// The hash of an optimised function.
     pub(crate) fn optimized_key(db, f: LLFunction) -> Option<Key> {
-        match search_of(db, f, kept_optimized) {
-            Search::Found(kept) => Some(kept.key),
-            _ => content_key(&*optimized(db, f)?),
-        }
+        Optimized::key(db, f)
     }
 }
 
 noted! {
     /// Summary of an optimised function.
     pub(crate) fn optimized_summary(db, f: LLFunction) -> Option<Arc<Summary>> {
-        match search_of(db, f, kept_optimized) {
-            Search::Found(kept) => Some(kept.summary.clone()),
-            _ => Some(Arc::new(taipan_transform::summary(&*optimized(db, f)?))),
-        }
+        Optimized::summary(db, f)
     }
 }
 
 noted! {
     /// What an optimised function mentions.
     pub(crate) fn optimized_mentions(db, f: LLFunction) -> Option<Arc<Mentioned>> {
-        match search_of(db, f, kept_optimized) {
-            Search::Found(kept) => Some(kept.mentioned.clone()),
-            _ => Some(Arc::new(Mentioned::of(&*optimized(db, f)?))),
-        }
+        Optimized::mentions(db, f)
     }
 }
 

@@ -25,13 +25,11 @@ use taipan_rtyper::StaticKey;
 use crate::db::Database;
 use crate::function::LLFunction;
 use crate::parallel::{par_map, par_steps};
-use crate::stages::function_effects;
 use crate::stages::native::{QuerySource, machine_code, with_compiler};
 use crate::stages::reach::reachable;
-use crate::stages::whole::graph::BasisChanges;
-use crate::stages::whole::graph::{Basis, Place, place, work_in_place};
+use crate::stages::whole::graph::{Basis, BasisChanges, Place, place, work_in_place};
 use crate::stages::whole::{Surroundings, changed_effects, optimized_functions};
-use crate::stages::{GraphStage, StageProgram};
+use crate::stages::{GraphStage, StageProgram, function_effects};
 use crate::timing::Timings;
 
 /// A type of a program.

@@ -18,8 +18,7 @@ use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use crate::db::Database;
 use crate::function::LLFunction;
 use crate::stages::linked::{Known, KnownPositions, linked_image};
-use crate::stages::stage_cache::start;
-use crate::stages::stage_cache::{Recorder, Search, keep, search};
+use crate::stages::stage_cache::{Recorder, Search, keep, search, start};
 use crate::stages::{GraphStage, StageProgram, gc, optimized_key, search_of};
 
 thread_local! {

@@ -17,8 +17,10 @@ use crate::function::LLFunction;
 use crate::modes::code_is_replaceable;
 use crate::stages::drivers::portal_graph;
 use crate::stages::late_writes::believed_body;
-use crate::stages::{entered_exceptions, jit_optimized, light_finalizer, simplified};
-use crate::stages::{function_effects, gc, jit_graph, optimized, simplified_summary};
+use crate::stages::{
+    entered_exceptions, function_effects, gc, jit_graph, jit_optimized, light_finalizer, optimized,
+    simplified, simplified_summary,
+};
 
 /// What is done to graphs before the JIT generator reads them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -26,9 +26,9 @@ use crate::function::LLFunction;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::{QuerySource, with_compiler};
 use crate::stages::reach::reachable;
-use crate::stages::simplified;
 use crate::stages::{
-    GraphStage, QuerySummaries, StageProgram, function_effects, lowlevel_errors, simplified_summary,
+    GraphStage, QuerySummaries, StageProgram, function_effects, lowlevel_errors, simplified,
+    simplified_summary,
 };
 use crate::timeshift::{TimeshiftOutcome, TimeshiftRequest};
 use crate::timing::Timings;

@@ -26,8 +26,7 @@ use crate::db::Database;
 use crate::function::LLFunction;
 use crate::parallel::{par_map, par_steps};
 use crate::stages::lowlevel_errors::typer_diagnostic;
-use crate::stages::reach::References;
-use crate::stages::reach::{data_references, function_references};
+use crate::stages::reach::{References, data_references, function_references};
 use crate::stages::{GraphStage, root_syms};
 
 /// What is kept of a program at one stage.
