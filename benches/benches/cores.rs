@@ -18,15 +18,13 @@ use std::env;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use std::sync::Arc;
-
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_base::{MemorySystem, System};
 use taipan_benches::Project;
 use taipan_driver::{
     Database, LoadOptions, Timings, Wave, check, compile_native, has_errors, load, piece_size,
     set_threads,
 };
+use taipan_workbench::Workbench;
 
 /// What the command itself uses.
 #[global_allocator]
@@ -112,14 +110,12 @@ fn run(program: &str, options: &Options) -> Run {
 }
 
 fn generated(functions: usize) -> (Database, Utf8PathBuf) {
-    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
     let project = Project::generate(1, functions);
     let folder = Utf8Path::new("/project");
-    for (file, text) in project.files() {
-        system.write(folder.join(file), text);
-    }
-    let db = Database::new(system as Arc<dyn System>);
-    (db, folder.join(Project::TARGET))
+    let files = project.files().iter();
+    let files = files.map(|(file, text)| (folder.join(file), text));
+    let bench = Workbench::of_files(files, folder.join(Project::TARGET));
+    (bench.db, bench.target)
 }
 
 /// How long a wave takes on some cores: whichever is free first does the next pieces.

@@ -9,22 +9,19 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its figures")]
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_base::{MemorySystem, System, sync};
 use taipan_benches::{EditKind, Project};
-use taipan_driver::{Database, LoadOptions, Timings, check, load};
+use taipan_workbench::Workbench;
 
 /// What the command itself uses.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A database over a project in memory.
-struct Workbench {
-    db: Database,
-    system: Arc<MemorySystem>,
+/// A project in memory, and edits of it.
+struct Edited {
+    bench: Workbench,
     project: Project,
     rng: fastrand::Rng,
 }
@@ -33,44 +30,32 @@ fn path(file: &str) -> Utf8PathBuf {
     Utf8Path::new("/project").join(file)
 }
 
-impl Workbench {
-    fn new(functions: usize) -> Workbench {
-        let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
+impl Edited {
+    fn new(functions: usize) -> Edited {
         let project = Project::generate(1, functions);
-        for (file, text) in project.files() {
-            system.write(path(file), text);
-        }
-        Workbench {
-            db: Database::new(system.clone() as Arc<dyn System>),
-            system,
+        let files = project
+            .files()
+            .iter()
+            .map(|(file, text)| (path(file), text));
+        let mut bench = Workbench::of_files(files, path(Project::TARGET));
+        bench.options.step_limit = u64::MAX;
+        Edited {
+            bench,
             project,
             rng: fastrand::Rng::with_seed(7),
         }
     }
 
     fn check(&self) -> usize {
-        let options = LoadOptions {
-            step_limit: u64::MAX,
-            ..LoadOptions::default()
-        };
-        let program = match load(&self.db, &path(Project::TARGET), &options) {
-            Ok(p) => p,
-            Err(e) => panic!("{e:?}"),
-        };
-        let found = check(&self.db, program, &mut Timings::default());
-        found.len()
+        self.bench.check().diagnostics.len()
     }
 
     /// How long it takes until diagnostics are up to date after an edit.
     fn edit(&mut self, kind: EditKind) -> Option<Cost> {
         let edit = self.project.edit(kind, &mut self.rng)?;
-        let mut paths = Vec::new();
-        for (file, text) in &edit.files {
-            self.system.write(path(file), text);
-            paths.push(path(file));
-        }
         Some(measure(|| {
-            sync(&mut self.db, &paths);
+            let files = edit.files.iter();
+            (self.bench).edit_all(files.map(|(file, text)| (path(file), text)));
             self.check();
         }))
     }
@@ -140,7 +125,7 @@ fn main() {
         .and_then(|n| n.parse().ok())
         .unwrap_or(usual);
     for functions in sizes {
-        let mut bench = Workbench::new(functions);
+        let mut bench = Edited::new(functions);
         let mut wrong = 0;
         let cold = measure(|| wrong = bench.check());
         println!(

@@ -1,34 +1,30 @@
 //! Databases that share a cache folder answer as one without a cache does, whatever was
 //! edited between them.
 
-use std::sync::Arc;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use fastrand::Rng;
-use taipan_base::{MemorySystem, System, render_json};
+use taipan_base::render_json;
 use taipan_benches::{EditKind, Flaw, Project};
-use taipan_driver::{
-    Cache, CacheLimits, Database, LoadOptions, Timings, check, compile_native, load,
-};
+use taipan_driver::{Cache, CacheLimits};
+use taipan_workbench::Workbench;
 
 /// Diagnostics, and the object file or why there is none, as a new process finds them.
 fn answers(project: &Project, cache: Option<&Utf8Path>) -> (String, Result<Vec<u8>, String>) {
-    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-    for (path, text) in project.files() {
-        system.write(format!("/{path}"), text);
-    }
-    let db = Database::new(system as Arc<dyn System>);
+    let path = |file: &str| Utf8PathBuf::from(format!("/{file}"));
+    let files = project
+        .files()
+        .iter()
+        .map(|(file, text)| (path(file), text));
+    let bench = Workbench::of_files(files, path(Project::TARGET));
+    let db = &bench.db;
     if let Some(folder) = cache {
         db.set_cache(Cache::open(folder, CacheLimits::default()));
     }
-    let target = Utf8PathBuf::from(format!("/{}", Project::TARGET));
-    let options = LoadOptions::default();
-    let program = load(&db, &target, &options).expect("the target is there");
-    let found = check(&db, program, &mut Timings::default());
-    let object = compile_native(&db, &options, &target, &mut Timings::default());
+    let found = bench.check().diagnostics;
+    let object = bench.compile();
     db.cache().flush().expect("the cache can be written");
     (
-        render_json(&db, &found).to_string(),
+        render_json(db, &found).to_string(),
         object.map_err(|_| "it cannot be compiled".to_owned()),
     )
 }

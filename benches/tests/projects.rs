@@ -1,47 +1,32 @@
 //! Generated programs are valid, the same every time, and stay valid through edits.
 
-use std::sync::Arc;
-
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use fastrand::Rng;
-use taipan_base::{MemorySystem, System, sync};
 use taipan_benches::{Edit, EditKind, Flaw, Project};
-use taipan_driver::{Database, LoadOptions, Timings, check, load};
+use taipan_workbench::Workbench;
 
-struct Bench {
-    db: Database,
-    system: Arc<MemorySystem>,
+fn path(file: &str) -> Utf8PathBuf {
+    format!("/{file}").into()
 }
 
-impl Bench {
-    fn new(project: &Project) -> Bench {
-        let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-        for (path, text) in project.files() {
-            system.write(format!("/{path}"), text);
-        }
-        let db = Database::new(system.clone() as Arc<dyn System>);
-        Bench { db, system }
-    }
+fn workbench(project: &Project) -> Workbench {
+    let files = project
+        .files()
+        .iter()
+        .map(|(file, text)| (path(file), text));
+    Workbench::of_files(files, path(Project::TARGET))
+}
 
-    fn apply(&mut self, edit: &Edit) {
-        let mut paths = Vec::new();
-        for (path, text) in &edit.files {
-            let path = Utf8PathBuf::from(format!("/{path}"));
-            self.system.write(&path, text);
-            paths.push(path);
-        }
-        sync(&mut self.db, &paths);
-    }
+fn apply(bench: &mut Workbench, edit: &Edit) {
+    bench.edit_all(edit.files.iter().map(|(file, text)| (path(file), text)));
+}
 
-    /// Code and message of everything that is wrong.
-    fn problems(&self) -> Vec<String> {
-        let target = format!("/{}", Project::TARGET);
-        let program = load(&self.db, Utf8Path::new(&target), &LoadOptions::default())
-            .expect("the target is there");
-        (check(&self.db, program, &mut Timings::default()).iter())
-            .map(|d| format!("{}: {}", d.code, d.message))
-            .collect()
-    }
+/// Code and message of everything that is wrong.
+fn problems(bench: &Workbench) -> Vec<String> {
+    let found = bench.check().diagnostics;
+    (found.iter())
+        .map(|d| format!("{}: {}", d.code, d.message))
+        .collect()
 }
 
 #[test]
@@ -56,14 +41,14 @@ fn the_same_seed_gives_the_same_text() {
 fn edits_keep_the_program_valid() {
     let mut project = Project::generate(3, 60);
     let mut rng = Rng::with_seed(3);
-    let mut bench = Bench::new(&project);
-    assert_eq!(bench.problems(), [""; 0]);
+    let mut bench = workbench(&project);
+    assert_eq!(problems(&bench), [""; 0]);
     for kind in EditKind::VALID.iter().cycle().take(26) {
         let edit = project
             .edit(*kind, &mut rng)
             .expect("there is something to edit");
-        bench.apply(&edit);
-        assert_eq!(bench.problems(), [""; 0], "after {kind:?} of {}", edit.what);
+        apply(&mut bench, &edit);
+        assert_eq!(problems(&bench), [""; 0], "after {kind:?} of {}", edit.what);
     }
 }
 
@@ -84,13 +69,13 @@ fn reverts_go_back_to_the_first_text() {
 fn flaws_are_found() {
     let mut project = Project::generate(3, 60);
     let mut rng = Rng::with_seed(3);
-    let mut bench = Bench::new(&project);
+    let mut bench = workbench(&project);
     for flaw in Flaw::ALL {
         let edit = project.edit(EditKind::Flaw(*flaw), &mut rng).unwrap();
-        bench.apply(&edit);
-        assert_ne!(bench.problems(), [""; 0], "{}", edit.what);
+        apply(&mut bench, &edit);
+        assert_ne!(problems(&bench), [""; 0], "{}", edit.what);
         let edit = project.edit(EditKind::Revert, &mut rng).unwrap();
-        bench.apply(&edit);
-        assert_eq!(bench.problems(), [""; 0]);
+        apply(&mut bench, &edit);
+        assert_eq!(problems(&bench), [""; 0]);
     }
 }

@@ -1,16 +1,12 @@
 //! Warnings about operations that could not succeed and are left out, since nothing needs
 //! their results. RPython says nothing of them.
 
-use std::sync::Arc;
-
-use camino::Utf8Path;
 use expect_test::{Expect, expect};
-use taipan_base::{MemorySystem, System, sync};
-use taipan_driver::{Database, LoadOptions, Timings, checked, load};
+use taipan_workbench::Workbench;
 
-fn told(db: &Database) -> String {
-    let program = load(db, Utf8Path::new("/main.py"), &LoadOptions::default());
-    let checked = checked(db, program.expect("it loads"), &mut Timings::default());
+fn told(bench: &Workbench) -> String {
+    let db = &bench.db;
+    let checked = bench.check();
     let line = |d: &taipan_base::Diagnostic| {
         let span = d.primary.expect("a place");
         let text = span.file.text(db);
@@ -28,14 +24,8 @@ fn told(db: &Database) -> String {
     checked.diagnostics.iter().map(line).collect()
 }
 
-fn workbench(text: &str) -> (Database, Arc<MemorySystem>) {
-    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-    system.write("/main.py", text);
-    (Database::new(system.clone() as Arc<dyn System>), system)
-}
-
 fn check(text: &str, expected: Expect) {
-    expected.assert_eq(&told(&workbench(text).0));
+    expected.assert_eq(&told(&Workbench::of(text)));
 }
 
 #[test]
@@ -123,17 +113,13 @@ def add(a, b):
 def entry_point(argv):
     return add(1, 'a')
 ";
-    let (mut db, system) = workbench(text);
-    let before = told(&db);
+    let mut bench = Workbench::of(text);
+    let before = told(&bench);
     assert!(before.contains("`+` of an int and a str"), "{before}");
-    let edit = |db: &mut Database, text: &str| {
-        system.write("/main.py", text);
-        sync(db, &["/main.py".into()]);
-    };
-    edit(&mut db, &text.replace("'a'", "2"));
-    assert_eq!(told(&db), "");
-    edit(&mut db, text);
-    assert_eq!(told(&db), before);
-    edit(&mut db, &text.replace("return 0", "return total"));
-    assert!(told(&db).starts_with("TP0303"));
+    bench.edit("/main.py", &text.replace("'a'", "2"));
+    assert_eq!(told(&bench), "");
+    bench.edit("/main.py", text);
+    assert_eq!(told(&bench), before);
+    bench.edit("/main.py", &text.replace("return 0", "return total"));
+    assert!(told(&bench).starts_with("TP0303"));
 }

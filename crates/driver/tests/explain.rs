@@ -1,11 +1,8 @@
 //! What ran again after an edit, and why.
 
-use std::sync::Arc;
-
-use camino::{Utf8Path, Utf8PathBuf};
 use expect_test::{Expect, expect};
-use taipan_base::{MemorySystem, System, sync};
-use taipan_driver::{Database, Explainer, LoadOptions, Timings, compile_native, set_threads};
+use taipan_driver::{Explainer, set_threads};
+use taipan_workbench::Workbench;
 
 const MAIN: &str = "\
 from lib import area, Shape
@@ -33,21 +30,17 @@ def area(s):
 fn check(path: &str, from: &str, to: &str, expected: &Expect) {
     // Reasons follow the order of time. Fails only if the other tests have said so.
     let _ = set_threads(1);
-    let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-    system.write("/main.py", MAIN);
-    system.write("/lib.py", LIB);
-    let mut db = Database::new(system.clone() as Arc<dyn System>);
-    db.log().record_from_now();
+    let mut bench = Workbench::with(&[("/main.py", MAIN), ("/lib.py", LIB)]);
+    bench.db.log().record_from_now();
     let mut explainer = Explainer::default();
-    compile(&db);
-    explainer.round(&db);
+    bench.compile().expect("the program compiles");
+    explainer.round(&bench.db);
 
     let text = if path == "/main.py" { MAIN } else { LIB };
     assert!(text.contains(from));
-    system.write(path, &text.replace(from, to));
-    sync(&mut db, &[Utf8PathBuf::from(path)]);
-    compile(&db);
-    let text = explainer.round(&db).text(100);
+    bench.edit(path, &text.replace(from, to));
+    bench.compile().expect("the program compiles");
+    let text = explainer.round(&bench.db).text(100);
     // How many are reused says little here and changes often.
     let text: String = text
         .lines()
@@ -55,16 +48,6 @@ fn check(path: &str, from: &str, to: &str, expected: &Expect) {
         .map(|l| format!("{l}\n"))
         .collect();
     expected.assert_eq(&text);
-}
-
-fn compile(db: &Database) {
-    compile_native(
-        db,
-        &LoadOptions::default(),
-        Utf8Path::new("/main.py"),
-        &mut Timings::default(),
-    )
-    .expect("the program compiles");
 }
 
 #[test]

@@ -1,78 +1,41 @@
 //! Fire walls: after an edit, exactly these queries run.
 
-use std::sync::Arc;
-
-use camino::{Utf8Path, Utf8PathBuf};
 use expect_test::{Expect, expect};
-use taipan_base::{MemorySystem, System, sync};
-use taipan_driver::{Database, LoadOptions, QueryEvent, Timings, compile_native, load};
+use taipan_workbench::Workbench;
 
-struct Workbench {
-    db: Database,
-    system: Arc<MemorySystem>,
+/// A program that was compiled.
+fn compiled(files: &[(&str, &str)]) -> Workbench {
+    let bench = recorded(files);
+    bench.compile().expect("the program compiles");
+    bench.db.take_log();
+    bench
 }
 
-impl Workbench {
-    fn new(files: &[(&str, &str)]) -> Workbench {
-        let bench = Workbench::with(files);
-        bench.compile().expect("the program compiles");
-        bench.db.take_log();
-        bench
-    }
+/// A program of whose queries the log tells.
+fn recorded(files: &[(&str, &str)]) -> Workbench {
+    let bench = Workbench::with(files);
+    bench.db.log().record_from_now();
+    bench
+}
 
-    fn with(files: &[(&str, &str)]) -> Workbench {
-        let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-        for (path, text) in files {
-            system.write(*path, text);
-        }
-        let bench = Workbench {
-            db: Database::new(system.clone() as Arc<dyn System>),
-            system,
-        };
-        bench.db.log().record_from_now();
-        bench
-    }
+/// The messages of what is wrong.
+fn mistakes(bench: &Workbench) -> Vec<String> {
+    let all = bench.check().diagnostics;
+    all.iter().map(|d| d.message.clone()).collect()
+}
 
-    /// The messages of what is wrong.
-    fn mistakes(&self) -> Vec<String> {
-        let target = Utf8Path::new("/main.py");
-        let program = load(&self.db, target, &LoadOptions::default()).expect("it loads");
-        let all = taipan_driver::check(&self.db, program, &mut Timings::default());
-        all.iter().map(|d| d.message.clone()).collect()
-    }
+/// Stages that run again after an edit: query and key. Projections, which only look
+/// a result up and compare it, are left out.
+fn edit(bench: &mut Workbench, path: &str, text: &str) -> String {
+    bench.edit(path, text);
+    // An edit may break the program.
+    let _ = bench.compile();
+    bench.ran(STAGES)
+}
 
-    /// Everything up to the object file of the whole program.
-    fn compile(&self) -> Result<Vec<u8>, String> {
-        let options = LoadOptions::default();
-        let target = Utf8Path::new("/main.py");
-        compile_native(&self.db, &options, target, &mut Timings::default())
-            .map_err(|e| format!("{e:?}"))
-    }
-
-    /// Stages that run again after an edit: query and key. Projections, which only look
-    /// a result up and compare it, are left out.
-    fn edit(&mut self, path: &str, text: &str) -> String {
-        self.system.write(path, text);
-        sync(&mut self.db, &[Utf8PathBuf::from(path)]);
-        // An edit may break the program.
-        let _ = self.compile();
-        self.ran()
-    }
-
-    /// Stages that ran since this was last asked.
-    fn ran(&self) -> String {
-        let mut lines: Vec<String> = self
-            .db
-            .take_log()
-            .into_iter()
-            .filter(|(query, _, event)| {
-                *event == QueryEvent::Executed && STAGES.contains(&query.as_str())
-            })
-            .map(|(query, key, _)| format!("{query} {key}\n"))
-            .collect();
-        lines.sort();
-        lines.concat()
-    }
+/// What comes of the whole program: its object file, or why there is none.
+fn object(bench: &Workbench) -> Result<Vec<u8>, String> {
+    bench.compile().map_err(|e| format!("{e:?}"))
 }
 
 /// Queries that do work.
@@ -119,10 +82,10 @@ def area(s):
 ";
 
 fn check(path: &str, from: &str, to: &str, expected: &Expect) {
-    let mut bench = Workbench::new(&[("/main.py", MAIN), ("/lib.py", LIB)]);
+    let mut bench = compiled(&[("/main.py", MAIN), ("/lib.py", LIB)]);
     let text = if path == "/main.py" { MAIN } else { LIB };
     assert!(text.contains(from));
-    expected.assert_eq(&bench.edit(path, &text.replace(from, to)));
+    expected.assert_eq(&edit(&mut bench, path, &text.replace(from, to)));
 }
 
 #[test]
@@ -144,8 +107,8 @@ def entry_point(argv):
 
 #[test]
 fn what_others_put_into_the_temporary_folder() {
-    let mut bench = Workbench::new(&[("/main.py", NUMBERED), ("/tmp/one", "")]);
-    assert_eq!(bench.edit("/tmp/two", ""), "");
+    let mut bench = compiled(&[("/main.py", NUMBERED), ("/tmp/one", "")]);
+    assert_eq!(edit(&mut bench, "/tmp/two", ""), "");
 }
 
 #[test]
@@ -176,17 +139,16 @@ fn one_body() {
 fn edits_of_a_broken_program() {
     let lib = format!("{LIB}\ndef unreached(s):\n    s.w = 5\n    return s.h\n");
     let main = MAIN.replace("area(s))", "area(s)) + s.depth");
-    let mut bench = Workbench::with(&[("/main.py", &main), ("/lib.py", &lib)]);
-    let mistakes = bench.mistakes();
-    expect!["an instance of lib.Shape has no attribute `depth`"].assert_eq(&mistakes.join("\n"));
+    let mut bench = recorded(&[("/main.py", &main), ("/lib.py", &lib)]);
+    let found = mistakes(&bench);
+    expect!["an instance of lib.Shape has no attribute `depth`"].assert_eq(&found.join("\n"));
     bench.db.take_log();
     let mut edit = |from: &str, to: &str| {
         let text = lib.replace(from, to);
         assert_ne!(text, lib);
-        bench.system.write("/lib.py", &text);
-        sync(&mut bench.db, &[Utf8PathBuf::from("/lib.py")]);
-        assert_eq!(bench.mistakes(), mistakes);
-        bench.ran()
+        bench.edit("/lib.py", &text);
+        assert_eq!(mistakes(&bench), found);
+        bench.ran(STAGES)
     };
     expect![[r#"
         assigned_in /lib.py
@@ -282,11 +244,11 @@ fn a_new_attribute() {
 #[test]
 fn order_and_threads_change_nothing() {
     let edited = LIB.replace("s.w * s.h", "s.w + s.h");
-    let fresh = Workbench::new(&[("/main.py", MAIN), ("/lib.py", &edited)]);
-    let mut warm = Workbench::new(&[("/main.py", MAIN), ("/lib.py", LIB)]);
-    warm.edit("/lib.py", "def area(s):\n    return 'x'\n");
-    warm.edit("/lib.py", &edited);
-    assert_eq!(fresh.compile(), warm.compile());
+    let fresh = compiled(&[("/main.py", MAIN), ("/lib.py", &edited)]);
+    let mut warm = compiled(&[("/main.py", MAIN), ("/lib.py", LIB)]);
+    edit(&mut warm, "/lib.py", "def area(s):\n    return 'x'\n");
+    edit(&mut warm, "/lib.py", &edited);
+    assert_eq!(object(&fresh), object(&warm));
 }
 
 /// A program whose parts have little to do with each other: classes, tables made at
@@ -393,10 +355,10 @@ def limit_of(n):
 ];
 
 fn check_parts(path: &str, from: &str, to: &str, expected: &Expect) {
-    let mut bench = Workbench::new(PARTS);
+    let mut bench = compiled(PARTS);
     let (_, text) = PARTS.iter().find(|(p, _)| *p == path).unwrap();
     assert!(text.contains(from));
-    expected.assert_eq(&bench.edit(path, &text.replacen(from, to, 1)));
+    expected.assert_eq(&edit(&mut bench, path, &text.replacen(from, to, 1)));
 }
 
 /// Positions are apart from meaning: where things stand reaches nobody.
@@ -584,16 +546,16 @@ def target(driver, args):
 fn memo_calls_inside_memo_calls() {
     let alone = MEMO.replace("b = types.getorbuild(B)", "b = a.base");
     for before in [MEMO, &alone] {
-        let mut bench = Workbench::new(&[("/main.py", before)]);
-        let first = bench.compile();
+        let mut bench = compiled(&[("/main.py", before)]);
+        let first = object(&bench);
         let after = before.replace("Type(7, None)", "Type(8, None)");
-        assert_ne!(bench.edit("/main.py", &after), "");
-        let fresh = Workbench::new(&[("/main.py", &after)]).compile();
-        assert!(bench.compile() == fresh && fresh != first && fresh.is_ok());
+        assert_ne!(edit(&mut bench, "/main.py", &after), "");
+        let fresh = object(&compiled(&[("/main.py", &after)]));
+        assert!(object(&bench) == fresh && fresh != first && fresh.is_ok());
         // Now it is found by another way first.
-        bench.edit("/main.py", &alone);
-        bench.edit("/main.py", before);
-        assert!(bench.compile() == first);
+        edit(&mut bench, "/main.py", &alone);
+        edit(&mut bench, "/main.py", before);
+        assert!(object(&bench) == first);
     }
 }
 
@@ -602,11 +564,9 @@ fn memo_calls_inside_memo_calls() {
 #[test]
 fn mistakes_move_with_their_code() {
     let text = "def entry_point(argv):\n    n = len(argv)\n    print n != None\n    return 0\n";
-    let mut bench = Workbench::with(&[("/main.py", text)]);
+    let mut bench = recorded(&[("/main.py", text)]);
     let place = |bench: &Workbench| {
-        let target = Utf8Path::new("/main.py");
-        let program = load(&bench.db, target, &LoadOptions::default()).expect("it loads");
-        let all = taipan_driver::check(&bench.db, program, &mut Timings::default());
+        let all = bench.check().diagnostics;
         let span = all.first().and_then(|d| d.primary);
         span.map(|span| span.range.start as usize)
     };
@@ -615,8 +575,7 @@ fn mistakes_move_with_their_code() {
         let moved = text
             .replace("print n", spaces)
             .replace("(n != None", "(n != None)");
-        bench.system.write("/main.py", &moved);
-        sync(&mut bench.db, &["/main.py".into()]);
+        bench.edit("/main.py", &moved);
         assert_eq!(place(&bench), moved.find("n != None"), "{moved}");
     }
 }
@@ -649,14 +608,14 @@ def target(driver, args):
 /// annotation.
 #[test]
 fn replies_of_entries() {
-    let mut bench = Workbench::new(&[("/main.py", ENTRY)]);
-    let first = bench.compile();
+    let mut bench = compiled(&[("/main.py", ENTRY)]);
+    let first = object(&bench);
     let after = ENTRY.replace("lltype.Signed, 7", "lltype.Signed, 8");
-    bench.edit("/main.py", &after);
-    let fresh = Workbench::new(&[("/main.py", &after)]).compile();
-    assert!(bench.compile() == fresh && fresh != first && fresh.is_ok());
-    bench.edit("/main.py", ENTRY);
-    assert!(bench.compile() == first);
+    edit(&mut bench, "/main.py", &after);
+    let fresh = object(&compiled(&[("/main.py", &after)]));
+    assert!(object(&bench) == fresh && fresh != first && fresh.is_ok());
+    edit(&mut bench, "/main.py", ENTRY);
+    assert!(object(&bench) == first);
 }
 
 /// Of the functions of a program, only those are looked at that the edit can have changed.
@@ -676,12 +635,11 @@ fn linking_asks_for_what_may_be_another() {
         .collect::<Vec<_>>()
         .join(" + ");
     text += "\n    return 0\n";
-    let mut bench = Workbench::new(&[("/main.py", &text)]);
+    let mut bench = compiled(&[("/main.py", &text)]);
     let after = text.replace("n * 7 + 7", "n * 7 - 7");
-    let fresh = Workbench::new(&[("/main.py", &after)]).compile();
-    bench.system.write("/main.py", &after);
-    sync(&mut bench.db, &["/main.py".into()]);
-    assert!(bench.compile() == fresh && fresh.is_ok());
+    let fresh = object(&compiled(&[("/main.py", &after)]));
+    bench.edit("/main.py", &after);
+    assert!(object(&bench) == fresh && fresh.is_ok());
     let looked_at = [
         "rtyped_graph",
         "simplified",
@@ -746,7 +704,7 @@ def entry_point(argv):
     return 0
 ",
     )];
-    let mut bench = Workbench::new(&files);
+    let mut bench = compiled(&files);
     let text = files[0].1;
     let body = text.replace("n * factor", "n * factor + 1");
     expect![[r#"
@@ -762,7 +720,7 @@ def entry_point(argv):
         simplified main.scale
         solve /main.py
     "#]]
-    .assert_eq(&bench.edit("/main.py", &body));
+    .assert_eq(&edit(&mut bench, "/main.py", &body));
     // Nobody looked at the lines of what is below.
     let longer = body.replace(
         "    return n *",
@@ -781,8 +739,8 @@ def entry_point(argv):
         simplified main.scale
         solve /main.py
     "#]]
-    .assert_eq(&bench.edit("/main.py", &longer));
-    bench.edit("/main.py", &body);
+    .assert_eq(&edit(&mut bench, "/main.py", &longer));
+    edit(&mut bench, "/main.py", &body);
     let variable = body.replace("    return n *", "    more = n\n    return more *");
     expect![[r#"
         code /main.py:scale
@@ -796,7 +754,7 @@ def entry_point(argv):
         simplified main.scale
         solve /main.py
     "#]]
-    .assert_eq(&bench.edit("/main.py", &variable));
+    .assert_eq(&edit(&mut bench, "/main.py", &variable));
 }
 
 /// An interpreter with a driver, and nodes with a field that is called immutable.
@@ -836,32 +794,24 @@ def target(driver, args):
 /// program, and no other function is looked at.
 #[test]
 fn wall_late_writes() {
-    let mut bench = Workbench::with(&[("/main.py", LATE)]);
+    let mut bench = recorded(&[("/main.py", LATE)]);
     let none: [&str; 0] = [];
-    assert_eq!(bench.mistakes(), none);
+    assert_eq!(mistakes(&bench), none);
     bench.db.take_log();
     let mut edit = |from: &str, to: &str| {
         let text = LATE.replace(from, to);
         assert_ne!(text, LATE);
-        bench.system.write("/main.py", &text);
-        sync(&mut bench.db, &[Utf8PathBuf::from("/main.py")]);
-        let mistakes = bench.mistakes().join("\n");
-        let ran = bench.db.take_log();
+        bench.edit("/main.py", &text);
+        let found = mistakes(&bench).join("\n");
         // The driver's own functions are looked at where there is another body for them.
-        let asked = [
+        let ran = bench.ran(&[
             "rtyped_graph",
             "object_flow_of",
             "low_level_facts",
             "jit_drivers",
             "late_writes",
-        ];
-        let mut lines: Vec<String> = (ran.into_iter())
-            .filter(|(_, _, event)| *event == QueryEvent::Executed)
-            .filter(|(query, ..)| asked.contains(&query.as_str()))
-            .map(|(query, key, _)| format!("{query} {key}\n"))
-            .collect();
-        lines.sort();
-        format!("{}{mistakes}", lines.concat())
+        ]);
+        format!("{ran}{found}")
     };
     // Another number: what it does with objects is the same.
     expect![[r#"
@@ -924,11 +874,11 @@ def entry_point(argv):
     return 0
 ";
     let after = BEFORE.replace("    return 7\n", "    low.size = 5\n    return 7\n");
-    let mut bench = Workbench::new(&[("/main.py", BEFORE)]);
-    bench.edit("/main.py", &after);
-    let fresh = Workbench::new(&[("/main.py", &after)]).compile();
-    assert!(bench.compile() == fresh && fresh.is_ok());
-    bench.edit("/main.py", BEFORE);
-    let fresh = Workbench::new(&[("/main.py", BEFORE)]).compile();
-    assert!(bench.compile() == fresh && fresh.is_ok());
+    let mut bench = compiled(&[("/main.py", BEFORE)]);
+    edit(&mut bench, "/main.py", &after);
+    let fresh = object(&compiled(&[("/main.py", &after)]));
+    assert!(object(&bench) == fresh && fresh.is_ok());
+    edit(&mut bench, "/main.py", BEFORE);
+    let fresh = object(&compiled(&[("/main.py", BEFORE)]));
+    assert!(object(&bench) == fresh && fresh.is_ok());
 }

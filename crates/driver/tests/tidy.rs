@@ -36,6 +36,9 @@ const ORDER: &[&str] = &[
     "taipan",
 ];
 
+/// Crates that only tests use.
+const FOR_TESTS: &[&str] = &["testkit", "workbench"];
+
 /// What a crate must not use even though it stands below.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codes", &["salsa"]),
@@ -84,7 +87,7 @@ fn dependencies_point_downwards() {
     let all = manifests();
     let mut wrong = Vec::new();
     for (name, deps) in &all {
-        if name == "testkit" {
+        if FOR_TESTS.contains(&name.as_str()) {
             continue;
         }
         let Some(height) = ORDER.iter().position(|c| c == name) else {
@@ -92,7 +95,7 @@ fn dependencies_point_downwards() {
             continue;
         };
         for dep in deps {
-            if dep == "testkit"
+            if FOR_TESTS.contains(&dep.as_str())
                 || ORDER
                     .iter()
                     .position(|c| c == dep)

@@ -1,62 +1,34 @@
 //! Functions that no target reaches: which ones, and what is said of them.
 
-use std::sync::Arc;
-
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use expect_test::{Expect, expect};
-use taipan_base::{MemorySystem, System, sync};
-use taipan_driver::unreached_by_all;
-use taipan_driver::{Checked, Database, LoadOptions, QueryEvent, Timings, checked, load};
+use taipan_driver::{Checked, unreached_by_all};
+use taipan_workbench::Workbench;
 
-struct Workbench {
-    db: Database,
-    system: Arc<MemorySystem>,
-}
-
-impl Workbench {
-    fn new(files: &[(&str, &str)]) -> Workbench {
-        let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-        for (path, text) in files {
-            system.write(*path, text);
-        }
-        Workbench {
-            db: Database::new(system.clone() as Arc<dyn System>),
-            system,
+/// First lines of the functions that no target reaches, and what is wrong with them.
+fn told(bench: &Workbench, targets: &[&str]) -> String {
+    let all: Vec<Checked> = (targets.iter())
+        .map(|t| bench.check_of(Utf8Path::new(t)))
+        .collect();
+    let mut out = String::new();
+    for d in all.iter().flat_map(|c| &c.diagnostics) {
+        out.push_str(&format!("{}: {}\n", d.code, d.message));
+    }
+    for f in unreached_by_all(all.iter()) {
+        let text = f.file.text(&bench.db);
+        let line = text[f.whole.start as usize..].lines().next().unwrap_or("");
+        out.push_str(&format!("{line}\n"));
+        for d in &f.findings {
+            let at = d.primary.expect("a place").range.start as usize;
+            let number = text[..at].matches('\n').count() + 1;
+            out.push_str(&format!("    {number}: {} {}\n", d.code, d.message));
         }
     }
-
-    fn check(&self, target: &str) -> Checked {
-        let program = load(&self.db, Utf8Path::new(target), &LoadOptions::default());
-        checked(
-            &self.db,
-            program.expect("it loads"),
-            &mut Timings::default(),
-        )
-    }
-
-    /// First lines of the functions that no target reaches, and what is wrong with them.
-    fn told(&self, targets: &[&str]) -> String {
-        let all: Vec<Checked> = targets.iter().map(|t| self.check(t)).collect();
-        let mut out = String::new();
-        for d in all.iter().flat_map(|c| &c.diagnostics) {
-            out.push_str(&format!("{}: {}\n", d.code, d.message));
-        }
-        for f in unreached_by_all(all.iter()) {
-            let text = f.file.text(&self.db);
-            let line = text[f.whole.start as usize..].lines().next().unwrap_or("");
-            out.push_str(&format!("{line}\n"));
-            for d in &f.findings {
-                let at = d.primary.expect("a place").range.start as usize;
-                let number = text[..at].matches('\n').count() + 1;
-                out.push_str(&format!("    {number}: {} {}\n", d.code, d.message));
-            }
-        }
-        out
-    }
+    out
 }
 
 fn check_main(files: &[(&str, &str)], expected: Expect) {
-    expected.assert_eq(&Workbench::new(files).told(&["/main.py"]));
+    expected.assert_eq(&told(&Workbench::with(files), &["/main.py"]));
 }
 
 const ENTRY: &str = "
@@ -195,7 +167,7 @@ def entry_point(argv):
 fn files_with_names_of_any_kind() {
     for stores in ["from os import *", "def g():\n    globals()['x'] = 1"] {
         let text = format!("{stores}\ndef f():\n    return x\n{ENTRY}");
-        let told = Workbench::new(&[("/main.py", &text)]).told(&["/main.py"]);
+        let told = told(&Workbench::with(&[("/main.py", &text)]), &["/main.py"]);
         assert!(!told.contains("TP0222"), "{told}");
     }
 }
@@ -218,7 +190,7 @@ def by_none(n):
             "import lib, tests.helper, rpython.rlib.jit\ndef entry_point(argv):\n    return {call}\n"
         )
     };
-    let bench = Workbench::new(&[
+    let bench = Workbench::with(&[
         ("/main.py", &target("0")),
         ("/other.py", &target("lib.by_other(1)")),
         ("/broken.py", &target("lib.nothing")),
@@ -234,17 +206,17 @@ def by_none(n):
         def by_none(n):
             8: TP0222 name `nothing_of_that_name` is not defined
     "#]];
-    one.assert_eq(&bench.told(&["/main.py"]));
+    one.assert_eq(&told(&bench, &["/main.py"]));
     let both = expect![[r#"
         def by_none(n):
             8: TP0222 name `nothing_of_that_name` is not defined
     "#]];
-    both.assert_eq(&bench.told(&["/main.py", "/other.py"]));
+    both.assert_eq(&told(&bench, &["/main.py", "/other.py"]));
     // Behind a mistake nothing is certain.
     let broken = expect![[r#"
         TP0223: module lib has no attribute `nothing`
     "#]];
-    broken.assert_eq(&bench.told(&["/main.py", "/broken.py"]));
+    broken.assert_eq(&told(&bench, &["/main.py", "/broken.py"]));
 }
 
 /// An edit of one such function looks at that one again.
@@ -258,21 +230,14 @@ def g():
 def entry_point(argv):
     return 0
 ";
-    let mut bench = Workbench::new(&[("/main.py", text)]);
+    let mut bench = Workbench::with(&[("/main.py", text)]);
     bench.db.log().record_from_now();
-    bench.check("/main.py");
+    bench.check();
     bench.db.take_log();
     let edit = |bench: &mut Workbench, text: &str| {
-        bench.system.write("/main.py", text);
-        sync(&mut bench.db, &[Utf8PathBuf::from("/main.py")]);
-        bench.check("/main.py");
-        let mut ran: Vec<String> = (bench.db.take_log().into_iter())
-            .filter(|(_, _, event)| *event == QueryEvent::Executed)
-            .filter(|(query, ..)| STAGES.contains(&query.as_str()))
-            .map(|(query, key, _)| format!("{query} {key}\n"))
-            .collect();
-        ran.sort();
-        ran.concat()
+        bench.edit("/main.py", text);
+        bench.check();
+        bench.ran(STAGES)
     };
     const STAGES: &[&str] = &[
         "parse",
@@ -323,5 +288,5 @@ def entry_point(argv):
         def g():
             6: TP0222 name `nothing_of_that_name` is not defined
     "#]]
-    .assert_eq(&bench.told(&["/main.py"]));
+    .assert_eq(&told(&bench, &["/main.py"]));
 }

@@ -1,12 +1,10 @@
 //! Programs whose loops are compiled while they run.
 
-use std::sync::Arc;
-
-use taipan_base::MemorySystem;
 use taipan_driver::{
     CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, LoadOptions, Timings, call,
     parse_literal,
 };
+use taipan_workbench::Workbench;
 
 /// Calls a function; what came out, as text.
 pub(crate) fn outcome(
@@ -40,7 +38,5 @@ pub(crate) fn outcome(
 }
 
 pub(crate) fn database(source: &str) -> Database {
-    let system = MemorySystem::new(taipan_prelude::SHIPPED);
-    system.write("/main.py", source);
-    Database::new(Arc::new(system))
+    Workbench::of(source).db
 }

@@ -6,13 +6,11 @@
     reason = "the driver keeps panics quiet"
 )]
 
-use std::sync::Arc;
-
-use taipan_base::MemorySystem;
 use taipan_driver::{
     CallOutcome, CallRequest, Database, Engine, JitPolicy, LoadOptions, Splits, TimeshiftOutcome,
     TimeshiftRequest, Timings, call, parse_literal, timeshift,
 };
+use taipan_workbench::Workbench;
 
 use crate::arguments::split;
 
@@ -64,9 +62,7 @@ pub(crate) fn check_with(source: &str, cases: &str, policy: &JitPolicy) {
 }
 
 pub(crate) fn database(source: &str) -> Database {
-    let system = MemorySystem::new(taipan_prelude::SHIPPED);
-    system.write("/main.py", source);
-    Database::new(Arc::new(system))
+    Workbench::of(source).db
 }
 
 pub(crate) fn request(head: &str, policy: &JitPolicy) -> TimeshiftRequest {
