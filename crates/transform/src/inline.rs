@@ -11,6 +11,9 @@
 //! graphs of what it calls and never on another function's optimised graph. A small
 //! function that calls itself gets its own body once.
 //!
+//! A function that the program marks with `@always_inline` or `@dont_inline` is inlined, or is not,
+//! whatever its size ([`Inlining`]).
+//!
 //! Arguments that are constant truth values, mostly flags of helpers, decide about the
 //! callee's branches before its size is measured and before it is copied.
 //!
@@ -31,7 +34,7 @@ use crate::devirtualize::{expand_call, tested_targets};
 use crate::ssa::{
     CutCall, branch, constant, copy_handler, cut_out_call, goto, handler_args, push, split_ssa,
 };
-use crate::{Summaries, Summary};
+use crate::{Inlining, Summaries, Summary};
 
 /// Sum of size and cost (see [`Summary`]) up to which a function is inlined.
 const THRESHOLD: u32 = 48;
@@ -232,7 +235,7 @@ impl Inliner<'_> {
         let Some(summary) = self.s.summary(f) else {
             return false;
         };
-        if body.is_inside(f) {
+        if body.is_inside(f) && summary.inlining != Inlining::Never {
             // A small function is unrolled once into itself.
             let own = body.parent.is_none() && body.function == *f;
             return own && summary.size <= RECURSIVE && !summary.has_loop;
@@ -254,7 +257,10 @@ impl Inliner<'_> {
             block.substitute(&map);
             cleanup(&mut g);
             g.compact();
-            let summary = Arc::new(crate::summary(&g));
+            let summary = Arc::new(Summary {
+                inlining: s.summary(f)?.inlining,
+                ..crate::summary(&g)
+            });
             let graph = Arc::new(g);
             Some(Copied { graph, summary })
         };
@@ -268,6 +274,11 @@ impl Inliner<'_> {
     }
 
     fn is_worth_it(&self, s: &Summary) -> bool {
+        match s.inlining {
+            Inlining::Never => return false,
+            Inlining::Always => return self.room > 0,
+            Inlining::BySize => {}
+        }
         let weight = s.size + s.cost / 10;
         if s.has_loop {
             return weight <= self.limits.with_loops && self.room > 0;

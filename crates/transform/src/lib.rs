@@ -56,4 +56,4 @@ pub use optimize::{
     optimize, optimize_hinted, optimize_observed, optimize_residual, simplify_graph,
 };
 pub use quick::gc_transform_quickly;
-pub use summary::{Effects, Summaries, Summary, effects, summary};
+pub use summary::{Effects, Inlining, Summaries, Summary, effects, summary};

@@ -51,6 +51,21 @@ pub struct Summary {
     pub collects: bool,
     /// Contains a loop.
     pub has_loop: bool,
+    /// What the program says of inlining the function. Graphs do not tell: who knows the function
+    /// adds it.
+    pub inlining: Inlining,
+}
+
+/// What a program says of inlining a function.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub enum Inlining {
+    /// Nothing: its size decides.
+    #[default]
+    BySize,
+    /// `@always_inline` and `@try_inline` (`_always_inline_`): whatever its size.
+    Always,
+    /// `@dont_inline` (`_dont_inline_`): never.
+    Never,
 }
 
 impl Summary {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use taipan_annotator::Roots;
 use taipan_base::{Db, noted};
 use taipan_lltype::{FuncKind, FuncSym};
+use taipan_transform::Inlining;
 use taipan_transform::{Effects, Summary};
 
 use crate::function::LLFunction;
@@ -48,6 +49,7 @@ pub(crate) fn as_called(db: &dyn Db, f: &FuncSym, summary: &Summary) -> Arc<Summ
         size: 0,
         cost: 0,
         has_loop: false,
+        inlining: Inlining::default(),
         raises: summary.raises || is_replaceable,
         collects: summary.collects || is_replaceable,
         ..summary.clone()

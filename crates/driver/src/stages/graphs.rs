@@ -7,8 +7,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use taipan_base::{Db, noted};
 use taipan_codegen::{Reference, graph_references};
-use taipan_lltype::{FuncSym, LLGraph, StaticSym};
-use taipan_transform::{Summaries, Summary};
+use taipan_graph::Const;
+use taipan_interp::{ObjData, Object, object};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph, StaticSym};
+use taipan_transform::{Inlining, Summaries, Summary};
 
 use crate::Key;
 use crate::function::LLFunction;
@@ -176,6 +178,30 @@ noted! {
     }
 }
 
+noted! {
+    /// What the program says of inlining a function.
+    fn inlining(db, f: LLFunction) -> Inlining {
+        let FuncKind::User { func, .. } = f.sym(db).kind() else {
+            return Inlining::BySize;
+        };
+        let key = Object::new(db, f.roots(db).program(db), *func);
+        let Some(ObjData::Function(function)) = object(db, key).as_deref() else {
+            return Inlining::BySize;
+        };
+        let says = |name| match function.get(name) {
+            Some(Const::Bool(b)) => *b,
+            // `@try_inline`
+            Some(c) => c.as_str() == Some("try"),
+            None => false,
+        };
+        match (says("_dont_inline_"), says("_always_inline_")) {
+            (true, _) => Inlining::Never,
+            (_, true) => Inlining::Always,
+            _ => Inlining::BySize,
+        }
+    }
+}
+
 /// Functions simplified by themselves: what callers inline.
 struct Simplified;
 
@@ -248,9 +274,13 @@ noted! {
 }
 
 noted! {
-    /// Summary of a simplified function.
+    /// Summary of a simplified function, with what its decorators say of inlining it.
     pub(crate) fn simplified_summary(db, f: LLFunction) -> Option<Arc<Summary>> {
-        Simplified::summary(db, f)
+        let summary = Simplified::summary(db, f)?;
+        Some(match inlining(db, f) {
+            Inlining::BySize => summary,
+            inlining => Arc::new(Summary { inlining, ..(*summary).clone() }),
+        })
     }
 }
 

@@ -1,0 +1,59 @@
+//! What a program says of inlining its functions.
+
+use taipan_driver::{EmitForm, EmitRequest, Stage, Timings, emit};
+use taipan_workbench::Workbench;
+
+/// A small function and a big one, each with a decorator.
+fn program(small: &str, big: &str) -> String {
+    let work = "    n = n * 3 + g.value\n    g.value = n ^ 5\n".repeat(20);
+    format!(
+        "\
+from rpython.rlib.objectmodel import always_inline, dont_inline, try_inline
+class Global(object):
+    value = 1
+g = Global()
+def plain(f): return f
+@{small}
+def small(n):
+    return n + 1
+@{big}
+def big(n):
+{work}    return n
+def entry_point(argv):
+    n = small(len(argv))
+    n = big(n)
+    return big(n) + small(n)
+"
+    )
+}
+
+/// The functions that the optimised entry point still calls.
+fn called(bench: &Workbench) -> Vec<&'static str> {
+    let request = EmitRequest {
+        stage: Stage::Optimized,
+        file: bench.target.clone(),
+        func: Some("entry_point".to_owned()),
+        inputs: None,
+        form: EmitForm::Text,
+        targets: Vec::new(),
+    };
+    let text = emit(&bench.db, &bench.options, &request, &mut Timings::default());
+    let text = text.expect("it is RPython");
+    let is_called = |name: &&str| text.contains(&format!("main.{name}"));
+    ["small", "big"].into_iter().filter(is_called).collect()
+}
+
+#[test]
+fn decorators_decide() {
+    let mut bench = Workbench::of(&program("plain", "plain"));
+    assert_eq!(called(&bench), ["big"]);
+    for (small, big, left) in [
+        ("plain", "always_inline", &[][..]),
+        ("plain", "try_inline", &[]),
+        ("dont_inline", "plain", &["small", "big"]),
+        ("plain", "plain", &["big"]),
+    ] {
+        bench.edit("/main.py", &program(small, big));
+        assert_eq!(called(&bench), left, "@{small} and @{big}");
+    }
+}
