@@ -583,20 +583,30 @@ impl Val {
         }
     }
 
-    /// How deep values are nested in it. A loop that puts a tuple into a tuple makes
-    /// it grow without end.
-    pub(crate) fn depth(&self) -> usize {
-        let inner = |vals: &[Val]| vals.iter().map(Val::depth).max().unwrap_or(0) + 1;
-        self.atoms
-            .iter()
-            .map(|a| match a {
-                Atom::Tuple(items) => inner(items),
-                Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => of.depth() + 1,
-                Atom::Slice(parts) => inner(&parts[..]),
-                _ => 0,
-            })
-            .max()
-            .unwrap_or(0)
+    /// Whether values are nested in it more than `levels` deep, or more than `parts` of them are. A
+    /// loop that puts a tuple into a tuple makes it grow without end; one that puts it in twice
+    /// doubles it each time.
+    pub(crate) fn is_nested_beyond(&self, levels: usize, parts: usize) -> bool {
+        /// How deep it is; none where that is beyond what is left of the parts.
+        fn depth(v: &Val, left: &mut usize) -> Option<usize> {
+            let mut deepest = 0;
+            for atom in &v.atoms {
+                let inside: &[Val] = match atom {
+                    Atom::Tuple(items) => items,
+                    Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => {
+                        std::slice::from_ref(of)
+                    }
+                    Atom::Slice(parts) => &parts[..],
+                    _ => continue,
+                };
+                *left = left.checked_sub(inside.len())?;
+                for v in inside {
+                    deepest = deepest.max(depth(v, left)? + 1);
+                }
+            }
+            Some(deepest)
+        }
+        depth(self, &mut { parts }).is_none_or(|depth| depth > levels)
     }
 
     /// The value, if it is a plain one, without None.

@@ -29,6 +29,9 @@ impl Operand {
 /// No program nests tuples deeper than this, but by a loop.
 const DEEPEST: usize = 24;
 
+/// No tuple has more parts than this, those of its parts included, but by a loop.
+const MOST_PARTS: usize = 1 << 13;
+
 /// Special methods that operations on instances stand for (RPython: the
 /// `register_transform`s of `unaryop.py` and `binaryop.py`).
 pub(crate) fn special_method(op: HlOp) -> Option<&'static str> {
@@ -50,7 +53,7 @@ impl Cx<'_> {
     /// The outcome of an operation; bottom if it cannot succeed (so far).
     pub(crate) fn operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
         let result = self.any_operation(op, args, vars)?;
-        if result.val.depth() > DEEPEST {
+        if result.val.is_nested_beyond(DEEPEST, MOST_PARTS) {
             return Ok(self
                 .problem_help(
                     ErrorCode::EndlessNesting,

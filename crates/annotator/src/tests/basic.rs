@@ -673,6 +673,21 @@ fn growing_without_end() {
             4: TP0324 a value nested in a value of its own kind without end
         "#]],
     );
+    // Twice: before it is as deep, it is too large.
+    check(
+        "
+        def f(n):
+            x = (n, n)
+            while n > 0:
+                x = (x, x)
+                n -= 1
+            return x
+        ",
+        "SomeInteger",
+        expect![[r#"
+            4: TP0324 a value nested in a value of its own kind without end
+        "#]],
+    );
 }
 
 #[test]
