@@ -258,12 +258,22 @@ fn what_is_no_folder_is_an_empty_cache() {
 /// Runs a test of this file that is marked `ignore` in a process of its own.
 fn child(test: &str, folder: &Folder, number: u32) -> std::process::Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", &format!("cache::tests::{test}")])
+        .args(["--ignored", "--exact", &format!("tests::{test}")])
         .env("TAIPAN_TEST_FOLDER", folder.path())
         .env("TAIPAN_TEST_NUMBER", number.to_string())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+/// Waits for a [`child`], which has run its test.
+fn finish(child: std::process::Child) {
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
 }
 
 fn child_task() -> Option<(Utf8PathBuf, u32)> {
@@ -278,9 +288,7 @@ fn processes_share_a_folder() {
     let children: Vec<_> = (0..6)
         .map(|n| child("one_of_many_processes", &folder, n))
         .collect();
-    for mut c in children {
-        assert!(c.wait().unwrap().success());
-    }
+    children.into_iter().for_each(finish);
     let cache = folder.open();
     for i in 0..600 {
         assert_eq!(cache.get("test", key(i)), Some(value(i)), "{i}");
@@ -316,7 +324,7 @@ fn one_of_many_processes() {
 fn a_full_disk_only_loses_entries() {
     let folder = Folder::new();
     fill(&folder, 0..10);
-    assert!(child("out_of_space", &folder, 0).wait().unwrap().success());
+    finish(child("out_of_space", &folder, 0));
     let files = std::fs::read_dir(own(&folder.open())).unwrap().count();
     assert_eq!(files, 1, "nothing half written stays");
     assert_eq!(folder.open().get("test", key(3)), Some(value(3)));
