@@ -42,41 +42,73 @@ def compress_char_set(chars):
     return runs
 
 
+def located(filename, lineno):
+    """How a message about a place in the source begins."""
+    return "  File %s, line %s" % (filename, lineno + 1)
+
+
+def pointed_out(source, lineno, columnno):
+    """The line of a place, and a line with an arrow below it."""
+    line = source.split("\n")[lineno]
+    return [line, " " * columnno + "^"]
+
+
 class LexerError(Exception):
     """No token matches at source_pos."""
 
     def __init__(self, input, state, source_pos):
-        self.input = input
-        self.state = state
-        self.source_pos = source_pos
-        self.args = (input, state, source_pos)
-
-    def nice_error_message(self, filename="<unknown>"):
-        pos = self.source_pos
-        lines = self.input.split("\n")
-        return "\n".join(["  File %s, line %s" % (filename, pos.lineno + 1),
-                          lines[pos.lineno],
-                          " " * pos.columnno + "^",
-                          "LexerError"])
+        self.input, self.state, self.source_pos = input, state, source_pos
+        self.args = input, state, source_pos
 
     def __str__(self):
         return self.nice_error_message()
 
+    def nice_error_message(self, filename="<unknown>"):
+        """The place, its line, and an arrow."""
+        lineno = self.source_pos.lineno
+        lines = [located(filename, lineno)]
+        lines.extend(pointed_out(self.input, lineno, self.source_pos.columnno))
+        lines.append("LexerError")
+        return "\n".join(lines)
 
-class DFA(object):
+
+class _Automaton(object):
+    """States with numbers from 0 on and names. Final states accept. Unmergeable ones stay
+    apart when an automaton is made smaller, and keep their name."""
+
+    def __init__(self, num_states, transitions, final_states, unmergeable_states, names):
+        self.num_states = num_states
+        self.transitions = transitions
+        self.names = names
+        self.final_states = final_states
+        self.unmergeable_states = unmergeable_states
+
+    @not_rpython
+    def _new_state(self, name, final, unmergeable):
+        number = self.num_states
+        self.num_states = number + 1
+        self.names.append(str(number) if name is None else name)
+        for applies, states in [(final, self.final_states),
+                                (unmergeable, self.unmergeable_states)]:
+            if applies:
+                states.add(number)
+        return number
+
+
+class DFA(_Automaton):
     """A deterministic automaton; state 0 is where it starts.
 
-    transitions maps (state, char) to a state. Unmergeable states stay apart when
-    the automaton is made smaller, and keep their name.
+    transitions maps (state, char) to a state.
     """
 
     def __init__(self, num_states=0, transitions=None, final_states=None,
                  unmergeable_states=None, names=None):
-        self.num_states = num_states
-        self.transitions = {} if transitions is None else transitions
-        self.final_states = set() if final_states is None else final_states
-        self.unmergeable_states = set() if unmergeable_states is None else unmergeable_states
-        self.names = [] if names is None else names
+        _Automaton.__init__(
+            self, num_states,
+            transitions={} if transitions is None else transitions,
+            final_states=set() if final_states is None else final_states,
+            unmergeable_states=set() if unmergeable_states is None else unmergeable_states,
+            names=[] if names is None else names)
 
     @not_rpython
     def __repr__(self):
@@ -86,14 +118,7 @@ class DFA(object):
 
     @not_rpython
     def add_state(self, name=None, final=False, unmergeable=False):
-        state = self.num_states
-        self.num_states += 1
-        self.names.append(str(state) if name is None else name)
-        if final:
-            self.final_states.add(state)
-        if unmergeable:
-            self.unmergeable_states.add(state)
-        return state
+        return self._new_state(name, final, unmergeable)
 
     @not_rpython
     def __setitem__(self, key, next_state):
@@ -267,28 +292,21 @@ class DFARunner(object):
         return self.state in self.automaton.final_states
 
 
-class NFA(object):
-    """A nondeterministic automaton; input None is a step without a character."""
+class NFA(_Automaton):
+    """A nondeterministic automaton; input None is a step without a character.
+
+    transitions maps a state to a dict from input to the set of states it leads to.
+    """
 
     def __init__(self):
-        self.num_states = 0
-        self.names = []
-        self.transitions = {}
+        _Automaton.__init__(self, 0, {}, set(), set(), [])
         self.start_states = set()
-        self.final_states = set()
-        self.unmergeable_states = set()
 
     def add_state(self, name=None, start=False, final=False, unmergeable=False):
-        state = self.num_states
-        self.num_states += 1
-        self.names.append(str(state) if name is None else name)
+        number = self._new_state(name, final, unmergeable)
         if start:
-            self.start_states.add(state)
-        if final:
-            self.final_states.add(state)
-        if unmergeable:
-            self.unmergeable_states.add(state)
-        return state
+            self.start_states.add(number)
+        return number
 
     def add_transition(self, state, next_state, input=None):
         by_input = self.transitions.setdefault(state, {})

@@ -4,6 +4,7 @@ Rules are tried in the order in which they stand, and the result of each at each
 place is kept, so that parsing takes time linear in the input.
 """
 from rpython.rlib.objectmodel import not_rpython
+from rpython.rlib.parsing.deterministic import located, pointed_out
 from rpython.rlib.parsing.lexer import SourcePos
 from rpython.rlib.parsing.tree import Node, Symbol, Nonterminal
 
@@ -12,66 +13,64 @@ class Rule(object):
     """A nonterminal and its alternatives, each a list of symbols."""
 
     def __init__(self, nonterminal, expansions):
-        self.nonterminal = nonterminal
         self.expansions = expansions
+        self.nonterminal = nonterminal
 
     def getkey(self):
-        return (self.nonterminal, tuple(self.expansions))
+        """What tells it from other rules."""
+        return self.nonterminal, tuple(self.expansions)
 
     @not_rpython
     def __eq__(self, other):
-        return self.getkey() == other.getkey()
+        return self.nonterminal == other.nonterminal and self.expansions == other.expansions
 
     @not_rpython
     def __ne__(self, other):
-        return not self == other
-
-    def __str__(self):
-        return "%s: %s" % (self.nonterminal,
-                           " | ".join([repr(e) for e in self.expansions]))
+        return not (self == other)
 
     def __repr__(self):
         return "Rule(%r, %r)" % (self.nonterminal, self.expansions)
+
+    def __str__(self):
+        alternatives = " | ".join([repr(expansion) for expansion in self.expansions])
+        return "%s: %s" % (self.nonterminal, alternatives)
 
 
 class LazyInputStream(object):
     """Asks an iterator for tokens only as far as they are looked at."""
 
     def __init__(self, iterator):
-        self.iterator = iter(iterator)
         self.data = []
+        self.iterator = iter(iterator)
 
     def __getitem__(self, index):
         assert index >= 0
-        while index >= len(self.data):
-            try:
-                token = self.iterator.next()
-            except StopIteration:
-                raise IndexError("index out of range")
-            self.data.append(token)
+        try:
+            while len(self.data) <= index:
+                self.data.append(self.iterator.next())
+        except StopIteration:
+            raise IndexError("index out of range")
         return self.data[index]
 
 
 class ParseError(Exception):
-    """Parsing got no further than source_pos."""
+    """Parsing got no further than source_pos; errorinformation has what was expected."""
 
     def __init__(self, source_pos, errorinformation):
-        self.source_pos = source_pos
-        self.errorinformation = errorinformation
-        self.args = (source_pos, errorinformation)
+        self.source_pos, self.errorinformation = source_pos, errorinformation
+        self.args = source_pos, errorinformation
 
     def nice_error_message(self, filename="<unknown>", source=""):
+        """The place, with its line if the source is given, and what was expected."""
         pos = self.source_pos
-        lines = ["  File %s, line %s" % (filename, pos.lineno + 1)]
         if source:
-            lines.append(source.split("\n")[pos.lineno])
-            lines.append(" " * pos.columnno + "^")
+            shown = pointed_out(source, pos.lineno, pos.columnno)
         else:
-            lines.append("<couldn't get source>")
-        message = "ParseError"
+            shown = ["<couldn't get source>"]
+        expected = ""
         if self.errorinformation:
-            message += ": expected " + _listed(self.errorinformation.failure_reasons)
-        lines.append(message)
+            expected = ": expected " + _listed(self.errorinformation.failure_reasons)
+        lines = [located(filename, pos.lineno)] + shown + ["ParseError" + expected]
         return "\n".join(lines)
 
 
@@ -87,10 +86,8 @@ class ErrorInformation(object):
     """What would have been possible at the token with the index pos."""
 
     def __init__(self, pos, failure_reasons=None):
-        if failure_reasons is None:
-            failure_reasons = []
-        self.failure_reasons = failure_reasons
         self.pos = pos
+        self.failure_reasons = [] if failure_reasons is None else failure_reasons
 
 
 def combine_errors(one, other):
@@ -125,9 +122,8 @@ class LazyParseTable(object):
     for each index and symbol that were asked for."""
 
     def __init__(self, input, parser):
-        self.parser = parser
-        self.input = input
         self.matched = {}
+        self.input, self.parser = input, parser
 
     def match_symbol(self, i, symbol):
         if (i, symbol) in self.matched:
@@ -169,36 +165,36 @@ class LazyParseTable(object):
 
 
 class PackratParser(object):
-    """Parses by rules; rules that begin with themselves are refused."""
+    """Parses by rules; rules that begin with themselves are refused.
+
+    What it found out about an input is in what parsetablefactory makes, a
+    LazyParseTable or something like it.
+    """
 
     def __init__(self, rules, startsymbol, parsetablefactory=LazyParseTable,
                  check_for_left_recursion=True):
-        self.rules = rules
-        self.nonterminal_to_rule = {}
-        for rule in rules:
-            self.nonterminal_to_rule[rule.nonterminal] = rule
         self.startsymbol = startsymbol
-        if check_for_left_recursion:
-            assert not self.has_left_recursion()
         self.parsetablefactory = parsetablefactory
+        self.rules = rules
+        self.nonterminal_to_rule = by_name = {}
+        for rule in rules:
+            by_name[rule.nonterminal] = rule
+        assert not check_for_left_recursion or not self.has_left_recursion()
 
-    def is_nonterminal(self, symbol):
-        return symbol in self.nonterminal_to_rule
+    def parse(self, tokeniterator, lazy=False):
+        """The tree of the start symbol; tokens may be left over behind it."""
+        tokens = LazyInputStream(tokeniterator) if lazy else list(tokeniterator)
+        table = self.parsetablefactory(tokens, self)
+        tree, _, error = table.match_symbol(0, self.startsymbol)
+        if tree is None:
+            raise ParseError(tokens[error.pos].source_pos, error)
+        return tree
 
     def get_rule(self, symbol):
         return self.nonterminal_to_rule[symbol]
 
-    def parse(self, tokeniterator, lazy=False):
-        """The tree of the start symbol; tokens may be left over behind it."""
-        if lazy:
-            input = LazyInputStream(tokeniterator)
-        else:
-            input = list(tokeniterator)
-        table = self.parsetablefactory(input, self)
-        node, _, error = table.match_symbol(0, self.startsymbol)
-        if node is None:
-            raise ParseError(input[error.pos].source_pos, error)
-        return node
+    def is_nonterminal(self, symbol):
+        return symbol in self.nonterminal_to_rule
 
     @not_rpython
     def has_left_recursion(self):
@@ -221,4 +217,4 @@ class PackratParser(object):
 
     @not_rpython
     def __repr__(self):
-        return "%s((%r, %r))" % (self.__class__.__name__, self.rules, self.startsymbol)
+        return "%s(%r, %r)" % (self.__class__.__name__, self.rules, self.startsymbol)

@@ -3,6 +3,8 @@ from rpython.rlib.parsing.deterministic import ALPHABET, NFA
 
 
 class RegularExpression(object):
+    """Base of all of them: `a + b` is one after the other, `a * 3` thrice, `+a` at least
+    once, `a | b` one of two, `~a` all that does not match."""
 
     def make_automaton(self):
         """A new NFA with one start state."""
@@ -16,26 +18,27 @@ class RegularExpression(object):
         """Add states so that this expression leads from start to end."""
         raise NotImplementedError
 
-    def __add__(self, other):
-        return AddExpression(self, other)
-
-    def __or__(self, other):
-        return OrExpression(self, other)
+    def kleene(self):
+        """Any number of times."""
+        return KleeneClosure(self)
 
     def __pos__(self):
-        return AddExpression(self, self.kleene())
+        return self + self.kleene()
 
     def __mul__(self, times):
-        result = StringExpression("")
-        for i in range(times):
-            result = result + self
-        return result
+        repeated = StringExpression("")
+        for _ in range(times):
+            repeated += self
+        return repeated
+
+    def __add__(self, other):
+        return AddExpression(self, other)
 
     def __invert__(self):
         return NotExpression(self)
 
-    def kleene(self):
-        return KleeneClosure(self)
+    def __or__(self, other):
+        return OrExpression(self, other)
 
 
 class StringExpression(RegularExpression):
@@ -47,7 +50,7 @@ class StringExpression(RegularExpression):
     def __add__(self, other):
         if isinstance(other, StringExpression):
             return StringExpression(self.string + other.string)
-        return AddExpression(self, other)
+        return RegularExpression.__add__(self, other)
 
     def connect(self, nfa, start, end):
         for char in self.string:
@@ -170,13 +173,14 @@ class LexingOrExpression(RegularExpression):
     """The tokens of a lexer: which one matched is the name of the final state."""
 
     def __init__(self, regs, names):
-        self.regs = regs
         self.names = names
+        self.regs = regs
 
     def make_automaton(self):
         nfa = NFA()
         start = nfa.add_state(start=True)
         for reg, name in zip(self.regs, self.names):
+            # A state of its own, to which nothing leads back.
             before = nfa.add_state()
             nfa.add_transition(start, before)
             reg.connect(nfa, before, nfa.add_state(name, final=True, unmergeable=True))

@@ -10,51 +10,44 @@ from rpython.rlib.objectmodel import not_rpython
 class Node(object):
     """Base of both kinds of nodes."""
 
-
-class Symbol(Node):
-    """A leaf: the terminal's name, its text, and the token that it comes from."""
-
-    def __init__(self, symbol, additional_info, token):
-        self.symbol = symbol
-        self.additional_info = additional_info
-        self.token = token
-
-    def getsourcepos(self):
-        return self.token.source_pos
-
-    def __repr__(self):
-        return "Symbol(%r, %r)" % (self.symbol, self.additional_info)
+    @not_rpython
+    def visit(self, visitor):
+        """Calls the method of a visitor that is for this node, with the node."""
+        if isinstance(visitor, RPythonVisitor):
+            return visitor.dispatch(self)
+        name = "visit_" + self.symbol
+        if hasattr(visitor, name):
+            return getattr(visitor, name)(self)
+        return self._visited_by_default(visitor)
 
     @not_rpython
     def dot(self):
-        text = "%s\\n%s" % (_in_label(self.symbol), _in_label(str(self.additional_info)))
-        yield '"%d" [shape=box,label="%s"];' % (id(self), text)
-
-    @not_rpython
-    def visit(self, visitor):
-        if isinstance(visitor, RPythonVisitor):
-            return visitor.dispatch(self)
-        method = getattr(visitor, "visit_" + self.symbol, None)
-        if method is not None:
-            return method(self)
-        return self
+        """Lines in the language of graphviz, for the node and all below it."""
+        raise NotImplementedError
 
 
 class Nonterminal(Node):
     """An inner node: the name of its rule, and what the rule matched."""
 
     def __init__(self, symbol, children):
-        self.children = children
-        self.symbol = symbol
+        self.symbol, self.children = symbol, children
 
     def getsourcepos(self):
+        """Where its first token stands; IndexError if it has none."""
         return self.children[0].getsourcepos()
-
-    def __str__(self):
-        return "%s(%s)" % (self.symbol, ", ".join([str(c) for c in self.children]))
 
     def __repr__(self):
         return "Nonterminal(%r, %r)" % (self.symbol, self.children)
+
+    def __str__(self):
+        children = [str(child) for child in self.children]
+        return "%s(%s)" % (self.symbol, ", ".join(children))
+
+    @not_rpython
+    def _visited_by_default(self, visitor):
+        if not hasattr(visitor, "visit"):
+            raise AttributeError("no visit_" + self.symbol)
+        return visitor.visit(self)
 
     @not_rpython
     def dot(self):
@@ -64,16 +57,29 @@ class Nonterminal(Node):
             for line in child.dot():
                 yield line
 
+
+class Symbol(Node):
+    """A leaf: the terminal's name, its text, and the token that it comes from."""
+
+    def __init__(self, symbol, additional_info, token):
+        self.additional_info = additional_info
+        self.symbol, self.token = symbol, token
+
+    def getsourcepos(self):
+        """Where its token stands."""
+        return self.token.source_pos
+
+    def __repr__(self):
+        return "Symbol(%r, %r)" % (self.symbol, self.additional_info)
+
     @not_rpython
-    def visit(self, visitor):
-        if isinstance(visitor, RPythonVisitor):
-            return visitor.dispatch(self)
-        method = getattr(visitor, "visit_" + self.symbol, None)
-        if method is None:
-            method = getattr(visitor, "visit", None)
-        if method is None:
-            raise AttributeError("no visit_" + self.symbol)
-        return method(self)
+    def _visited_by_default(self, visitor):
+        return self
+
+    @not_rpython
+    def dot(self):
+        text = "%s\\n%s" % (_in_label(self.symbol), _in_label(str(self.additional_info)))
+        yield '"%d" [shape=box,label="%s"];' % (id(self), text)
 
 
 def _in_label(text):
@@ -84,8 +90,8 @@ class VisitError(Exception):
     """A visitor has no method for a node."""
 
     def __init__(self, node):
-        self.node = node
         self.args = (node,)
+        self.node = node
 
     def __str__(self):
         return "no method visits %s" % (self.node,)
