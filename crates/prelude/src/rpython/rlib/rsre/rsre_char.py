@@ -1,4 +1,5 @@
 """Kinds of characters, given by their codes."""
+from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rsre._code import CATEGORY, RANGE_EITHER_CASE
 from rpython.rlib.rsre.rsre_constants import *
 
@@ -16,6 +17,15 @@ def set_unicode_db(newunicodedb):
     """Says where to look characters up; while loading."""
     global unicodedb
     unicodedb = newunicodedb
+
+
+@specialize.arg(0)
+def _looked_up(function, code, otherwise):
+    """What the database says of a code, or `otherwise` if it does not know that."""
+    try:
+        return function(code)
+    except KeyError:
+        return otherwise
 
 
 def getlower_ascii(char_ord):
@@ -38,23 +48,21 @@ def getlower_unicode(char_ord):
     if char_ord < 128:
         return getlower_ascii(char_ord)
     if unicodedb is not None:
-        try:
-            return unicodedb.tolower(char_ord)
-        except KeyError:
-            return char_ord
+        return _looked_up(unicodedb.tolower, char_ord, char_ord)
     if 0xc0 <= char_ord <= 0xde and char_ord != 0xd7:
         return char_ord + 32
     return char_ord
+
+
+def _first_of_upper(code):
+    return unicodedb.toupper_full(code)[0]
 
 
 def getupper_unicode(char_ord):
     if char_ord < 128:
         return getupper_ascii(char_ord)
     if unicodedb is not None:
-        try:
-            return unicodedb.toupper_full(char_ord)[0]
-        except KeyError:
-            return char_ord
+        return _looked_up(_first_of_upper, char_ord, char_ord)
     if 0xe0 <= char_ord <= 0xfe and char_ord != 0xf7:
         return char_ord - 32
     return char_ord
@@ -87,10 +95,7 @@ def is_digit(code):
 
 def is_uni_digit(code):
     if unicodedb is not None:
-        try:
-            return unicodedb.isdecimal(code)
-        except KeyError:
-            return False
+        return _looked_up(unicodedb.isdecimal, code, False)
     return is_digit(code)
 
 
@@ -100,10 +105,7 @@ def is_space(code):
 
 def is_uni_space(code):
     if unicodedb is not None:
-        try:
-            return unicodedb.isspace(code)
-        except KeyError:
-            return False
+        return _looked_up(unicodedb.isspace, code, False)
     return (is_space(code) or 0x1c <= code <= 0x1f or code == 0x85 or code == 0xa0 or
             code == 0x1680 or code == 0x180e or 0x2000 <= code <= 0x200a or
             code == 0x2028 or code == 0x2029 or code == 0x202f or code == 0x205f or
@@ -117,10 +119,7 @@ def is_word(code):
 
 def is_uni_word(code):
     if unicodedb is not None:
-        try:
-            return unicodedb.isalnum(code) or code == 0x5f
-        except KeyError:
-            return False
+        return code == 0x5f or _looked_up(unicodedb.isalnum, code, False)
     return (is_word(code) or code == 0xaa or code == 0xb5 or code == 0xba or
             0xc0 <= code < 0x110000 and code != 0xd7 and code != 0xf7)
 
@@ -138,10 +137,7 @@ def is_linebreak(code):
 
 def is_uni_linebreak(code):
     if unicodedb is not None:
-        try:
-            return unicodedb.islinebreak(code)
-        except KeyError:
-            return False
+        return _looked_up(unicodedb.islinebreak, code, False)
     return (0x0a <= code <= 0x0d or 0x1c <= code <= 0x1e or code == 0x85 or
             code == 0x2028 or code == 0x2029)
 

@@ -39,18 +39,15 @@ class Mark(object):
     _immutable_ = True
 
     def __init__(self, gid, position, prev):
-        self.gid = gid
-        self.position = position
         self.prev = prev
+        self.gid, self.position = gid, position
 
 
 def find_mark(mark, gid):
     """The position, or -1."""
-    while mark is not None:
-        if mark.gid == gid:
-            return mark.position
+    while mark is not None and mark.gid != gid:
         mark = mark.prev
-    return -1
+    return -1 if mark is None else mark.position
 
 
 def _of_groups(mark):
@@ -173,6 +170,7 @@ class AbstractMatchContext(object):
         return position
 
     def get_mark(self, gid):
+        """Where a group starts (if gid is even) or ends, or -1."""
         return find_mark(self.match_marks, gid)
 
     def flatten_marks(self):
@@ -207,20 +205,18 @@ class FixedMatchContext(AbstractMatchContext):
     def next(self, position):
         return position + 1
 
-    def prev(self, position):
-        if position == 0:
-            raise EndOfString
-        position -= 1
-        assert position >= 0
-        return position
-
     def forward(self, position, n):
         return position + n
 
+    def prev(self, position):
+        before = position - 1
+        if position == 0:
+            raise EndOfString
+        assert before >= 0
+        return before
+
     def back(self, position, n):
-        if n > position:
-            return -1
-        return position - n
+        return position - n if n <= position else -1
 
     def _real_pos(self, position):
         assert position >= 0
@@ -232,35 +228,19 @@ class StrMatchContext(FixedMatchContext):
     _immutable_fields_ = ['_string']
 
     def __init__(self, string, match_start, end):
-        FixedMatchContext.__init__(self, match_start, end)
         self._string = string
+        FixedMatchContext.__init__(self, match_start, end)
+
+    def fresh_copy(self, start):
+        """A context that has not matched yet, for the same text."""
+        return StrMatchContext(self._string, start, self.end)
 
     def str(self, index):
         return ord(self._string[index])
 
     def group(self, groupnum=0):
         start, end = self.span(groupnum)
-        if start < 0 or end < start:
-            return None
-        return self._string[start:end]
-
-    def fresh_copy(self, start):
-        return StrMatchContext(self._string, start, self.end)
-
-
-@_of_one_kind
-class BufMatchContext(FixedMatchContext):
-    _immutable_fields_ = ['_buffer']
-
-    def __init__(self, buf, match_start, end):
-        FixedMatchContext.__init__(self, match_start, end)
-        self._buffer = buf
-
-    def str(self, index):
-        return ord(self._buffer.getitem(index))
-
-    def fresh_copy(self, start):
-        return BufMatchContext(self._buffer, start, self.end)
+        return self._string[start:end] if 0 <= start <= end else None
 
 
 @_of_one_kind
@@ -268,14 +248,30 @@ class UnicodeMatchContext(FixedMatchContext):
     _immutable_fields_ = ['_unicodestr']
 
     def __init__(self, unicodestr, match_start, end):
-        FixedMatchContext.__init__(self, match_start, end)
         self._unicodestr = unicodestr
+        FixedMatchContext.__init__(self, match_start, end)
+
+    def fresh_copy(self, start):
+        return UnicodeMatchContext(self._unicodestr, start, self.end)
 
     def str(self, index):
         return ord(self._unicodestr[index])
 
+
+@_of_one_kind
+class BufMatchContext(FixedMatchContext):
+    """The text is a `rpython.rlib.buffer.Buffer`."""
+    _immutable_fields_ = ['_buffer']
+
+    def __init__(self, buf, match_start, end):
+        self._buffer = buf
+        FixedMatchContext.__init__(self, match_start, end)
+
     def fresh_copy(self, start):
-        return UnicodeMatchContext(self._unicodestr, start, self.end)
+        return BufMatchContext(self._buffer, start, self.end)
+
+    def str(self, index):
+        return ord(self._buffer.getitem(index))
 
 
 # The machine.

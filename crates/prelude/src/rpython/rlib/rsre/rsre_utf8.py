@@ -11,8 +11,11 @@ class Utf8MatchContext(AbstractMatchContext):
     _immutable_fields_ = ['_utf8']
 
     def __init__(self, utf8string, match_start, end):
-        AbstractMatchContext.__init__(self, match_start, end)
         self._utf8 = utf8string
+        AbstractMatchContext.__init__(self, match_start, end)
+
+    def fresh_copy(self, start):
+        return Utf8MatchContext(self._utf8, start, self.end)
 
     def str(self, index):
         assert index >= 0
@@ -25,18 +28,13 @@ class Utf8MatchContext(AbstractMatchContext):
     def prev(self, position):
         if position <= 0:
             raise EndOfString
-        position = rutf8.prev_codepoint_pos(self._utf8, position)
-        assert position >= 0
-        return position
+        before = rutf8.prev_codepoint_pos(self._utf8, position)
+        assert before >= 0
+        return before
 
     def group(self, groupnum=0):
         start, end = self.span(groupnum)
-        if start < 0 or end < start:
-            return None
-        return self._utf8[start:end]
-
-    def fresh_copy(self, start):
-        return Utf8MatchContext(self._utf8, start, self.end)
+        return self._utf8[start:end] if 0 <= start <= end else None
 
 
 def make_utf8_ctx(utf8string, bytestart, byteend):
