@@ -1,4 +1,8 @@
-"""Things that are read, and some written, like strings of bytes."""
+"""Things that are read, and some written, like strings of bytes.
+
+A Buffer says how long it is and gives (and takes) characters one by one; all else can be
+made of that. Those whose characters lie together copy pieces of them at once.
+"""
 from rpython.rlib import rgc
 from rpython.rlib.longlong2float import (
     float2longlong, longlong2float, singlefloat2uint, uint2singlefloat)
@@ -9,48 +13,47 @@ from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 
 ALLOW_UNALIGNED_ACCESS = True
 
+
 class CannotRead(Exception):
-    pass
+    """A number cannot be read at this place of this buffer."""
 
 
 class CannotWrite(Exception):
-    pass
+    """A number cannot be written at this place of this buffer, or nothing at all."""
 
 
 class Buffer(object):
-    """Base of all of them."""
+    """Base of all of them. Indices are not checked, but for those of numbers."""
     _immutable_ = True
     readonly = True
+
+    # What subclasses say.
 
     def getlength(self):
         raise NotImplementedError
 
-    def __len__(self):
-        return self.getlength()
-
     def getitem(self, index):
         raise NotImplementedError
-
-    def __getitem__(self, index):
-        return self.getitem(index)
-
-    def as_str(self):
-        return self.getslice(0, 1, self.getlength())
-
-    def getslice(self, start, step, size):
-        """size characters from start on, every step-th."""
-        chars = [self.getitem(start + i * step) for i in range(size)]
-        return ''.join(chars)
-
-    def __getslice__(self, start, stop):
-        stop = min(stop, self.getlength())
-        return self.getslice(start, 1, max(stop - start, 0))
 
     def setitem(self, index, char):
         raise NotImplementedError
 
-    def __setitem__(self, index, char):
-        self.setitem(index, char)
+    def get_raw_address(self):
+        """The bytes in memory: ValueError where they may move."""
+        raise ValueError("no raw buffer")
+
+    def needs_release(self):
+        """Whether releasebuffer() has to be called when the buffer is not used any more."""
+        return False
+
+    def releasebuffer(self):
+        pass
+
+    # What follows from that, and some subclasses do faster.
+
+    def getslice(self, start, step, size):
+        """size characters from start on, every step-th."""
+        return ''.join([self.getitem(start + i * step) for i in range(size)])
 
     def setslice(self, start, string):
         for i in range(len(string)):
@@ -60,11 +63,14 @@ class Buffer(object):
         for i in range(start, start + count):
             self.setitem(i, '\x00')
 
+    def as_str(self):
+        return self.getslice(0, 1, self.getlength())
+
     @specialize.ll_and_arg(1)
     def typed_read(self, TP, byte_offset):
         """A number of a low-level type, the lowest byte first."""
         size = rffi.sizeof(TP)
-        _check_room(self, byte_offset, size)
+        self._check_room(byte_offset, size)
         bits = r_uint(0)
         for i in range(size - 1, -1, -1):
             bits = (bits << 8) | r_uint(ord(self.getitem(byte_offset + i)))
@@ -80,7 +86,7 @@ class Buffer(object):
         if self.readonly:
             raise CannotWrite
         size = rffi.sizeof(TP)
-        _check_room(self, byte_offset, size)
+        self._check_room(byte_offset, size)
         if TP is lltype.Float:
             bits = r_uint(float2longlong(value))
         elif TP is lltype.SingleFloat:
@@ -91,73 +97,95 @@ class Buffer(object):
             self.setitem(byte_offset + i, chr(intmask(bits & r_uint(255))))
             bits >>= 8
 
-    def get_raw_address(self):
-        """The bytes in memory: ValueError where they may move."""
-        raise ValueError("no raw buffer")
+    def _check_room(self, offset, size):
+        if offset < 0 or offset + size > self.getlength():
+            raise IndexError
 
-    def releasebuffer(self):
-        pass
+    # Operators.
 
-    def needs_release(self):
-        return False
+    def __len__(self):
+        length = self.getlength()
+        assert length >= 0
+        return length
+
+    def __getitem__(self, index):
+        return self.getitem(index)
+
+    def __setitem__(self, index, char):
+        self.setitem(index, char)
+
+    def __getslice__(self, start, stop):
+        size = min(stop, self.getlength()) - start
+        return self.getslice(start, 1, max(size, 0))
 
 
-def _check_room(buffer, offset, size):
-    if offset < 0 or offset + size > buffer.getlength():
-        raise IndexError
-
+# Bytes that do not move.
 
 class RawBuffer(Buffer):
-    """Base of those whose bytes do not move."""
+    """Base of those whose bytes do not move. get_raw_address() says where they are; how
+    many need not be known."""
     _immutable_ = True
 
     def get_raw_address(self):
         raise NotImplementedError
 
-
-class RawByteBuffer(RawBuffer):
-    """Zeroes in raw memory at first, which lives as long as the program."""
-    _immutable_ = True
-
-    def __init__(self, n):
-        self._length = n
-        self._raw = lltype.malloc(rffi.CCHARP.TO, n, flavor='raw', zero=True)
-        self.readonly = False
-
-    def getlength(self):
-        return self._length
+    def _check_room(self, offset, size):
+        pass
 
     def getitem(self, index):
-        return self._raw[index]
+        return self.get_raw_address()[index]
 
     def setitem(self, index, char):
-        self._raw[index] = char
+        self.get_raw_address()[index] = char
 
-    def get_raw_address(self):
-        return self._raw
+    def getslice(self, start, step, size):
+        if step == 1:
+            return rffi.charpsize2str(rffi.ptradd(self.get_raw_address(), start), size)
+        return Buffer.getslice(self, start, step, size)
 
 
-class LLBuffer(RawBuffer):
-    """Characters behind a pointer."""
+class _Memory(RawBuffer):
+    """size characters behind a pointer that stays the same."""
     _immutable_ = True
 
     def __init__(self, raw_cdata, size):
-        self.raw_cdata = raw_cdata
-        self.size = size
+        self.size, self.raw_cdata = size, raw_cdata
         self.readonly = False
-
-    def getlength(self):
-        return self.size
-
-    def getitem(self, index):
-        return self.raw_cdata[index]
-
-    def setitem(self, index, char):
-        self.raw_cdata[index] = char
 
     def get_raw_address(self):
         return self.raw_cdata
 
+    def getlength(self):
+        return self.size
+
+    def _check_room(self, offset, size):
+        Buffer._check_room(self, offset, size)
+
+    def setitem(self, index, char):
+        self.raw_cdata[index] = char
+
+    def getitem(self, index):
+        return self.raw_cdata[index]
+
+
+class LLBuffer(_Memory):
+    """Memory that belongs to somebody else."""
+    _immutable_ = True
+
+
+class RawByteBuffer(_Memory):
+    """Memory of its own, zeroes at first."""
+    _immutable_ = True
+
+    def __init__(self, n):
+        chars = lltype.malloc(rffi.CCHARP.TO, n, flavor='raw', zero=True)
+        _Memory.__init__(self, chars, n)
+
+    def __del__(self):
+        lltype.free(self.raw_cdata, flavor='raw')
+
+
+# Bytes on the heap.
 
 class GCBuffer(Buffer):
     """Base of those whose bytes are on the heap.
@@ -174,6 +202,8 @@ class GCBuffer(Buffer):
         return cls
 
 
+_CHARS = lltype.GcArray(lltype.Char)
+
 def get_gc_data_for_list_of_chars(data):
     """The low-level array of a list that `rgc.resizable_list_supporting_raw_ptr` made."""
     return lltype.cast_opaque_ptr(llmemory.GCREF, rgc.ll_for_resizable_list(data).items)
@@ -182,57 +212,64 @@ def get_gc_data_offset_for_list_of_chars():
     """Where the characters begin in such an array."""
     return llmemory.itemoffsetof(_CHARS, 0)
 
-_CHARS = lltype.GcArray(lltype.Char)
-
-
-@GCBuffer.decorate
-class StringBuffer(GCBuffer):
-    _immutable_ = True
-
-    def __init__(self, value):
-        self.value = value
-        self.readonly = True
-
-    def getlength(self):
-        return len(self.value)
-
-    def as_str(self):
-        return self.value
-
-    def getitem(self, index):
-        return self.value[index]
-
-    def getslice(self, start, step, size):
-        if size == 0:
-            return ''
-        if step == 1:
-            stop = start + size
-            assert 0 <= start <= stop <= len(self.value)
-            return self.value[start:stop]
-        return Buffer.getslice(self, start, step, size)
-
 
 @GCBuffer.decorate
 class ByteBuffer(GCBuffer):
-    """Zeroes at first."""
+    """A list of characters, zeroes at first."""
     _immutable_ = True
 
     def __init__(self, n):
-        self.data = rgc.resizable_list_supporting_raw_ptr(['\x00'] * n)
+        zeroes = ['\x00'] * n
+        self.data = rgc.resizable_list_supporting_raw_ptr(zeroes)
         self.readonly = False
-
-    def getlength(self):
-        return len(self.data)
-
-    def getitem(self, index):
-        return self.data[index]
-
-    def setitem(self, index, char):
-        self.data[index] = char
 
     def get_raw_address(self):
         return rgc.nonmoving_raw_ptr_for_resizable_list(self.data)
 
+    def getlength(self):
+        return len(self.data)
+
+    def setitem(self, index, char):
+        self.data[index] = char
+
+    def getitem(self, index):
+        return self.data[index]
+
+    def getslice(self, start, step, size):
+        if step == 1:
+            stop = start + size
+            assert 0 <= start <= stop
+            return ''.join(self.data[start:stop])
+        return Buffer.getslice(self, start, step, size)
+
+
+@GCBuffer.decorate
+class StringBuffer(GCBuffer):
+    """A string, which is read only."""
+    _immutable_ = True
+
+    def __init__(self, value):
+        self.readonly = True
+        self.value = value
+
+    def as_str(self):
+        return self.value
+
+    def getlength(self):
+        return len(self.value)
+
+    def getslice(self, start, step, size):
+        if step != 1 or size == 0:
+            return Buffer.getslice(self, start, step, size)
+        stop = start + size
+        assert 0 <= start <= stop <= len(self.value)
+        return self.value[start:stop]
+
+    def getitem(self, index):
+        return self.value[index]
+
+
+# A part of another buffer.
 
 class SubBuffer(Buffer):
     """size characters of another buffer from offset on, or up to its end."""
@@ -244,32 +281,29 @@ class SubBuffer(Buffer):
             # Of the innermost buffer, so that access takes one step only.
             room = max(0, buffer.getlength() - offset)
             size = room if size < 0 else min(size, room)
-            offset += buffer.offset
-            buffer = buffer.buffer
-        self.buffer = buffer
-        self.offset = offset
-        self.size = size
+            offset, buffer = buffer.offset + offset, buffer.buffer
+        self.size, self.offset, self.buffer = size, offset, buffer
+
+    def get_raw_address(self):
+        return rffi.ptradd(self.buffer.get_raw_address(), self.offset)
 
     def getlength(self):
         room = max(0, self.buffer.getlength() - self.offset)
-        if 0 <= self.size < room:
-            return self.size
-        return room
+        return self.size if 0 <= self.size < room else room
 
     def getitem(self, index):
         return self.buffer.getitem(self.offset + index)
 
-    def getslice(self, start, step, size):
-        if start == 0 and size == 0:
-            return ''
-        return self.buffer.getslice(self.offset + start, step, size)
-
     def setitem(self, index, char):
-        self.buffer.setitem(self.offset + index, char)
+        inner = self.offset + index
+        self.buffer.setitem(inner, char)
+
+    def getslice(self, start, step, size):
+        # The place of nothing at all may be outside of the other buffer.
+        if size != 0:
+            return self.buffer.getslice(self.offset + start, step, size)
+        return ''
 
     def setslice(self, start, string):
         if string:
             self.buffer.setslice(self.offset + start, string)
-
-    def get_raw_address(self):
-        return rffi.ptradd(self.buffer.get_raw_address(), self.offset)

@@ -105,11 +105,10 @@ def make_struct_ffitype_e(size, aligment, field_types, track_allocation=True):
     tpe.ffistruct.c_size = rffi.cast(rffi.SIZE_T, size)
     tpe.ffistruct.c_alignment = rffi.cast(rffi.USHORT, aligment)
     tpe.ffistruct.c_elements = rffi.cast(FFI_TYPE_PP, lltype.direct_arrayitems(tpe.members))
-    n = 0
-    while n < len(field_types):
-        tpe.members[n] = field_types[n]
-        n += 1
-    tpe.members[n] = lltype.nullptr(FFI_TYPE)
+    count = len(field_types)
+    for i in range(count):
+        tpe.members[i] = field_types[i]
+    tpe.members[count] = lltype.nullptr(FFI_TYPE)
     return tpe
 
 # ____________________________________________________________ functions of libffi
@@ -167,22 +166,21 @@ def ll_callback(ffi_cif, ll_res, ll_args, ll_userdata):
     userdata.callback(ll_args, ll_res, userdata)
 
 
+class LibFFIError(Exception):
+    """libffi does not know the types."""
+
+
 class StackCheckError(ValueError):
+    """A call has found other arguments than the function takes: only on Windows."""
     message = None
 
     def __init__(self, message):
         self.message = message
 
 
-class LibFFIError(Exception):
-    pass
-
-
-FUNCFLAG_STDCALL = 0
-FUNCFLAG_CDECL = 1
-FUNCFLAG_PYTHONAPI = 4
-FUNCFLAG_USE_ERRNO = 8
-FUNCFLAG_USE_LASTERROR = 16
+# What is given as flags of a function; all but the last two choose a calling convention.
+FUNCFLAG_STDCALL, FUNCFLAG_CDECL, FUNCFLAG_PYTHONAPI = 0, 1, 4
+FUNCFLAG_USE_ERRNO, FUNCFLAG_USE_LASTERROR = 8, 16
 
 @specialize.arg(1)
 def get_call_conv(flags, from_jit):
@@ -206,160 +204,169 @@ def get_libc_handle():
 def push_arg_as_ffiptr(ffitp, arg, ll_buf):
     """Writes a number, which may have another size than the type says, or a pointer."""
     TP = lltype.typeOf(arg)
-    size = rffi.getintfield(ffitp, 'c_size')
-    if intmask(size) == rffi.sizeof(TP):
+    size = _size(ffitp)
+    if size == rffi.sizeof(TP):
         rffi.cast(rffi.CArrayPtr(TP), ll_buf)[0] = arg
         return
     assert TP is not rffi.FLOAT and TP is not rffi.DOUBLE
     rest = rffi.cast(lltype.Unsigned, arg)
-    for i in range(intmask(size)):
+    for i in range(size):
         ll_buf[i] = chr(intmask(rest & 0xff))
         rest >>= 8
 
 
 class AbstractFuncPtr(object):
     """A call interface: which arguments, which result."""
-    ll_cif = lltype.nullptr(FFI_CIF)
-    ll_argtypes = lltype.nullptr(FFI_TYPE_PP.TO)
     _immutable_fields_ = ['argtypes', 'restype']
+    ll_argtypes = lltype.nullptr(FFI_TYPE_PP.TO)
+    ll_cif = lltype.nullptr(FFI_CIF)
 
     def __init__(self, name, argtypes, restype, flags=FUNCFLAG_CDECL, variadic_args=0):
-        self.name = name
-        self.argtypes = argtypes
-        self.restype = restype
-        self.flags = flags
+        self.name, self.flags = name, flags
+        self.restype, self.argtypes = restype, argtypes
         count = len(argtypes)
         self.ll_argtypes = lltype.malloc(FFI_TYPE_PP.TO, count, flavor='raw')
         for i in range(count):
             self.ll_argtypes[i] = argtypes[i]
         self.ll_cif = lltype.malloc(FFI_CIF, flavor='raw')
+        convention = get_call_conv(flags, False)
         if variadic_args > 0:
-            outcome = c_ffi_prep_cif_var(self.ll_cif, get_call_conv(flags, False),
-                                         count - variadic_args, count, restype,
+            fixed = count - variadic_args
+            outcome = c_ffi_prep_cif_var(self.ll_cif, convention, fixed, count, restype,
                                          self.ll_argtypes)
         else:
-            outcome = c_ffi_prep_cif(self.ll_cif, get_call_conv(flags, False), count, restype,
+            outcome = c_ffi_prep_cif(self.ll_cif, convention, count, restype,
                                      self.ll_argtypes)
-        if intmask(outcome) != FFI_OK:
-            raise LibFFIError
+        _check(outcome)
 
     def __del__(self):
-        if self.ll_cif:
-            lltype.free(self.ll_cif, flavor='raw')
-            self.ll_cif = lltype.nullptr(FFI_CIF)
         if self.ll_argtypes:
             lltype.free(self.ll_argtypes, flavor='raw')
             self.ll_argtypes = lltype.nullptr(FFI_TYPE_PP.TO)
+        if self.ll_cif:
+            lltype.free(self.ll_cif, flavor='raw')
+            self.ll_cif = lltype.nullptr(FFI_CIF)
+
+
+def _check(outcome):
+    """Raises LibFFIError where a function of libffi says that it has failed."""
+    if intmask(outcome) != FFI_OK:
+        raise LibFFIError
 
 
 class CallbackFuncPtr(AbstractFuncPtr):
     """A C function that calls func(args, result, userdata); `additional_arg` is
     userdata.addarg. It must stay alive as long as C code may call it."""
-    ll_closure = lltype.nullptr(FFI_CLOSUREP.TO)
     ll_userdata = lltype.nullptr(USERDATA_P.TO)
+    ll_closure = lltype.nullptr(FFI_CLOSUREP.TO)
 
     def __init__(self, argtypes, restype, func, additional_arg=0, flags=FUNCFLAG_CDECL,
                  variadic_args=0):
         AbstractFuncPtr.__init__(self, "callback", argtypes, restype, flags, variadic_args)
+        self.ll_userdata = userdata = lltype.malloc(USERDATA_P.TO, flavor='raw')
+        userdata.callback = rffi.llhelper(_USER_CALLBACK, func)
+        userdata.addarg = additional_arg
+        # Where the closure is written, and in ll_code where it is executed.
         self.ll_code = lltype.malloc(rffi.VOIDPP.TO, 1, flavor='raw')
         size = rffi.cast(rffi.SIZE_T, rffi.sizeof(FFI_CLOSUREP.TO))
         self.ll_closure = rffi.cast(FFI_CLOSUREP, c_ffi_closure_alloc(size, self.ll_code))
-        self.ll_userdata = lltype.malloc(USERDATA_P.TO, flavor='raw')
-        self.ll_userdata.callback = rffi.llhelper(_USER_CALLBACK, func)
-        self.ll_userdata.addarg = additional_arg
-        outcome = c_ffi_prep_closure_loc(self.ll_closure, self.ll_cif, ll_callback,
-                                         rffi.cast(rffi.VOIDP, self.ll_userdata),
-                                         self.ll_code[0])
-        if intmask(outcome) != FFI_OK:
-            raise LibFFIError
-
-    def get_closure(self):
-        return self.ll_code[0]
+        _check(c_ffi_prep_closure_loc(self.ll_closure, self.ll_cif, ll_callback,
+                                      rffi.cast(rffi.VOIDP, userdata), self.ll_code[0]))
 
     def __del__(self):
-        AbstractFuncPtr.__del__(self)
         if self.ll_closure:
             c_ffi_closure_free(rffi.cast(rffi.VOIDP, self.ll_closure))
-            lltype.free(self.ll_code, flavor='raw')
             self.ll_closure = lltype.nullptr(FFI_CLOSUREP.TO)
+            lltype.free(self.ll_code, flavor='raw')
         if self.ll_userdata:
             lltype.free(self.ll_userdata, flavor='raw')
             self.ll_userdata = lltype.nullptr(USERDATA_P.TO)
+        AbstractFuncPtr.__del__(self)
+
+    def get_closure(self):
+        """What C code calls."""
+        return self.ll_code[0]
 
 
-class RawFuncPtr(AbstractFuncPtr):
-    """A function that is called with pointers to its arguments."""
+class _LibraryFuncPtr(AbstractFuncPtr):
+    """Base of what is called at an address; `keepalive` is the library that it is in."""
 
     def __init__(self, name, argtypes, restype, funcsym, flags=FUNCFLAG_CDECL, keepalive=None,
                  variadic_args=0):
+        self.funcsym, self.keepalive = funcsym, keepalive
         AbstractFuncPtr.__init__(self, name, argtypes, restype, flags, variadic_args)
-        self.keepalive = keepalive
-        self.funcsym = funcsym
+
+
+class RawFuncPtr(_LibraryFuncPtr):
+    """A function that is called with pointers to its arguments."""
 
     def call(self, args_ll, ll_result):
         """`ll_result` has room for at least a word."""
-        assert len(args_ll) == len(self.argtypes)
-        ll_args = lltype.malloc(VOIDPP.TO, len(args_ll), flavor='raw')
-        for i in range(len(args_ll)):
+        count = len(args_ll)
+        assert count == len(self.argtypes)
+        ll_args = lltype.malloc(VOIDPP.TO, count, flavor='raw')
+        for i in range(count):
             ll_args[i] = args_ll[i]
         c_ffi_call(self.ll_cif, self.funcsym, ll_result, ll_args)
         lltype.free(ll_args, flavor='raw')
 
 
-class FuncPtr(AbstractFuncPtr):
-    """A function whose arguments are pushed one after the other."""
-    ll_args = lltype.nullptr(VOIDPP.TO)
+class FuncPtr(_LibraryFuncPtr):
+    """A function whose arguments are pushed one after the other.
+
+    There is one place for each of them and for the result, so that a function must not be
+    called again before it returns.
+    """
     ll_result = lltype.nullptr(rffi.VOIDP.TO)
+    ll_args = lltype.nullptr(VOIDPP.TO)
 
     def __init__(self, name, argtypes, restype, funcsym, flags=FUNCFLAG_CDECL, keepalive=None,
                  variadic_args=0):
-        AbstractFuncPtr.__init__(self, name, argtypes, restype, flags, variadic_args)
-        self.keepalive = keepalive
-        self.funcsym = funcsym
-        self.argnum = len(argtypes)
+        _LibraryFuncPtr.__init__(self, name, argtypes, restype, funcsym, flags, keepalive,
+                                 variadic_args)
         self.pushed_args = 0
-        self.ll_args = lltype.malloc(VOIDPP.TO, self.argnum, flavor='raw')
-        for i in range(self.argnum):
-            size = intmask(rffi.getintfield(argtypes[i], 'c_size'))
-            self.ll_args[i] = lltype.malloc(rffi.VOIDP.TO, size, flavor='raw')
-        self.restype_size = -1
-        if restype != ffi_type_void:
-            self.restype_size = intmask(rffi.getintfield(restype, 'c_size'))
-            self.ll_result = lltype.malloc(rffi.VOIDP.TO, adjust_return_size(self.restype_size),
-                                           flavor='raw')
-
-    @specialize.argtype(1)
-    def push_arg(self, value):
-        push_arg_as_ffiptr(self.argtypes[self.pushed_args], value,
-                           self.ll_args[self.pushed_args])
-        self.pushed_args += 1
-
-    def _check_args(self):
-        if self.pushed_args < self.argnum:
-            raise TypeError("Did not specify arg nr %d" % (self.pushed_args + 1))
-
-    def _clean_args(self):
-        self.pushed_args = 0
-
-    @specialize.arg(1)
-    def call(self, RES_TP):
-        self._check_args()
-        c_ffi_call(self.ll_cif, self.funcsym, self.ll_result, self.ll_args)
-        self._clean_args()
-        if RES_TP is not lltype.Void:
-            return rffi.cast(rffi.CArrayPtr(RES_TP), self.ll_result)[0]
+        self.argnum = count = len(argtypes)
+        self.ll_args = lltype.malloc(VOIDPP.TO, count, flavor='raw')
+        for i in range(count):
+            self.ll_args[i] = lltype.malloc(rffi.VOIDP.TO, _size(argtypes[i]), flavor='raw')
+        if restype == ffi_type_void:
+            self.restype_size = -1
+        else:
+            self.restype_size = _size(restype)
+            room = adjust_return_size(self.restype_size)
+            self.ll_result = lltype.malloc(rffi.VOIDP.TO, room, flavor='raw')
 
     def __del__(self):
+        if self.ll_result:
+            lltype.free(self.ll_result, flavor='raw')
+            self.ll_result = lltype.nullptr(rffi.VOIDP.TO)
         if self.ll_args:
-            for i in range(len(self.argtypes)):
+            for i in range(self.argnum):
                 if self.ll_args[i]:
                     lltype.free(self.ll_args[i], flavor='raw')
             lltype.free(self.ll_args, flavor='raw')
             self.ll_args = lltype.nullptr(VOIDPP.TO)
-        if self.ll_result:
-            lltype.free(self.ll_result, flavor='raw')
-            self.ll_result = lltype.nullptr(rffi.VOIDP.TO)
         AbstractFuncPtr.__del__(self)
+
+    @specialize.argtype(1)
+    def push_arg(self, value):
+        i = self.pushed_args
+        push_arg_as_ffiptr(self.argtypes[i], value, self.ll_args[i])
+        self.pushed_args = i + 1
+
+    @specialize.arg(1)
+    def call(self, RES_TP):
+        """TypeError if arguments are missing."""
+        if self.pushed_args < self.argnum:
+            raise TypeError("Did not specify arg nr %d" % (self.pushed_args + 1))
+        c_ffi_call(self.ll_cif, self.funcsym, self.ll_result, self.ll_args)
+        self.pushed_args = 0
+        if RES_TP is not lltype.Void:
+            return rffi.cast(rffi.CArrayPtr(RES_TP), self.ll_result)[0]
+
+
+def _size(ffitype):
+    return intmask(rffi.getintfield(ffitype, 'c_size'))
 
 
 class RawCDLL(object):

@@ -5,17 +5,14 @@ a call its result and arguments are: the buffer starts with room for pointers to
 arguments, which jit_ffi_call() sets.
 """
 from rpython.rlib import clibffi, jit
+from rpython.rlib.clibffi import (
+    FFI_ABI, FFI_CIF, FFI_TYPE, FFI_TYPE_P, FFI_TYPE_PP, FFI_TYPE_STRUCT, ffi_arg)
 from rpython.rtyper.lltypesystem import lltype, rffi
 
-FFI_CIF = clibffi.FFI_CIFP.TO
-FFI_TYPE = clibffi.FFI_TYPE_P.TO
-FFI_TYPE_P = clibffi.FFI_TYPE_P
-FFI_TYPE_PP = clibffi.FFI_TYPE_PP
-FFI_ABI = clibffi.FFI_ABI
-FFI_TYPE_STRUCT = clibffi.FFI_TYPE_STRUCT
-SIZE_OF_FFI_ARG = rffi.sizeof(clibffi.ffi_arg)
 SIZE_OF_SIGNED = rffi.sizeof(lltype.Signed)
-FFI_ARG_P = rffi.CArrayPtr(clibffi.ffi_arg)
+# What libffi writes at least as a result.
+FFI_ARG_P = rffi.CArrayPtr(ffi_arg)
+SIZE_OF_FFI_ARG = rffi.sizeof(ffi_arg)
 
 CIF_DESCRIPTION = lltype.Struct(
     'CIF_DESCRIPTION',
@@ -75,13 +72,15 @@ class types(object):
 
     @staticmethod
     @jit.elidable
-    def getsize(ffi_type):
-        return rffi.getintfield(ffi_type, 'c_size')
+    def is_struct(ffi_type):
+        kind = rffi.getintfield(ffi_type, 'c_type')
+        return kind == FFI_TYPE_STRUCT
 
     @staticmethod
     @jit.elidable
-    def is_struct(ffi_type):
-        return rffi.getintfield(ffi_type, 'c_type') == FFI_TYPE_STRUCT
+    def getsize(ffi_type):
+        """In bytes."""
+        return rffi.getintfield(ffi_type, 'c_size')
 
 for _name in dir(clibffi):
     if _name.startswith('ffi_type_'):
