@@ -24,10 +24,10 @@ def annotation(t, bookkeeper=None):
     """The annotation that a type, a low-level type, or a container of one means."""
     from rpython.rtyper.llannotation import lltype_to_annotation
     from rpython.rtyper.lltypesystem import lltype
-    if isinstance(t, SomeObject):
-        return t
-    elif isinstance(t, lltype.LowLevelType):
+    if isinstance(t, lltype.LowLevelType):
         return lltype_to_annotation(t)
+    elif isinstance(t, SomeObject):
+        return t
     elif isinstance(t, list):
         _only_one(t)
         return SomeList(annotation(t[0], bookkeeper))
@@ -48,18 +48,11 @@ def _only_one(t):
 def annotationoftype(t, bookkeeper=None):
     """The annotation of all objects of a type."""
     assert isinstance(t, (type, types.ClassType))
-    if t is bool:
-        return SomeBool()
-    elif t is int:
-        return SomeInteger()
-    elif t is float:
-        return SomeFloat()
-    elif issubclass(t, str):
-        return SomeString()
-    elif t is unicode:
-        return SomeUnicodeString()
-    elif t is type(None):
+    if t is type(None):
         return s_None
-    elif t is type:
-        return SomeType()
-    return SomeInstance(t)
+    if t in _ANNOTATIONS:
+        return _ANNOTATIONS[t]()
+    return SomeString() if issubclass(t, str) else SomeInstance(t)
+
+_ANNOTATIONS = {bool: SomeBool, int: SomeInteger, float: SomeFloat, unicode: SomeUnicodeString,
+                type: SomeType}

@@ -13,20 +13,20 @@ DEFAULT_OPTION_NAME = object()
 YIELDING = ('default', 'suggested')
 
 
-class AmbigousOptionError(Exception):
-    pass
-
-
-class NoMatchingOptionFound(AttributeError):
-    pass
-
-
 class ConfigError(Exception):
-    pass
+    """An option cannot have this value."""
 
 
 class ConflictConfigError(ConfigError):
-    pass
+    """Another one, or the user, insists on another value."""
+
+
+class NoMatchingOptionFound(AttributeError):
+    """There is no option of this name."""
+
+
+class AmbigousOptionError(Exception):
+    """There are several options of this name."""
 
 
 class Config(object):
@@ -155,27 +155,29 @@ class Config(object):
     def getpaths(self, include_groups=False):
         return self._cfgimpl_descr.getpaths(include_groups)
 
-    def add_warning(self, warning):
-        self._cfgimpl_get_toplevel()._cfgimpl_warnings.append(warning)
-
     def get_warnings(self):
+        """What was warned of, in the whole tree."""
         return self._cfgimpl_get_toplevel()._cfgimpl_warnings
+
+    def add_warning(self, warning):
+        self.get_warnings().append(warning)
 
     def _freeze_(self):
         self._cfgimpl_frozen = True
         return True
 
     def getkey(self):
+        """All values, by which trees are compared."""
         return self._cfgimpl_descr.getkey(self)
-
-    def __hash__(self):
-        return hash(self.getkey())
 
     def __eq__(self, other):
         return isinstance(other, Config) and self.getkey() == other.getkey()
 
     def __ne__(self, other):
-        return not self == other
+        return not (self == other)
+
+    def __hash__(self):
+        return hash(self.getkey())
 
     def __iter__(self):
         for option in self._cfgimpl_options():

@@ -5,20 +5,19 @@ class Signature(object):
     """Names of the parameters, of the star parameter and of the one for keywords, None where
     there is none. It is a sequence of these three, too."""
 
+    __slots__ = ("argnames", "varargname", "kwargname")
     _immutable_ = True
     _immutable_fields_ = ["argnames[*]"]
-    __slots__ = ("argnames", "varargname", "kwargname")
 
     def __init__(self, argnames, varargname=None, kwargname=None):
         self.argnames = argnames
-        self.varargname = varargname
-        self.kwargname = kwargname
-
-    def has_vararg(self):
-        return self.varargname is not None
+        self.varargname, self.kwargname = varargname, kwargname
 
     def has_kwarg(self):
         return self.kwargname is not None
+
+    def has_vararg(self):
+        return self.varargname is not None
 
     def num_argnames(self):
         return len(self.argnames)

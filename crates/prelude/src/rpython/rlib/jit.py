@@ -82,14 +82,13 @@ def look_inside_iff(predicate):
     return decorator
 
 def oopspec(spec):
-    def decorator(func):
+    """What operation on an object the function does, for the compiler."""
+    def mark(func):
         func.oopspec = spec
         return func
-    return decorator
+    return mark
 
-def not_in_trace(func):
-    func.oopspec = 'jit.not_in_trace()'
-    return func
+not_in_trace = oopspec('jit.not_in_trace()')
 
 def jit_callback(name):
     def decorator(func):
@@ -102,18 +101,20 @@ def jit_callback(name):
 def hint(x, **kwds):
     return x
 
-@specialize.argtype(0)
-def promote(x):
-    return hint(x, promote=True)
+def we_are_jitted():
+    return False
 
-def promote_string(x):
-    return hint(x, promote_string=True)
+# Promoted, a value is a constant of the code that is compiled from there on.
 
 def promote_unicode(x):
     return hint(x, promote_unicode=True)
 
-def we_are_jitted():
-    return False
+def promote_string(x):
+    return hint(x, promote_string=True)
+
+@specialize.argtype(0)
+def promote(x):
+    return hint(x, promote=True)
 
 @specialize.call_location()
 def isconstant(value):
@@ -194,8 +195,8 @@ class DirectVRef(object):
     it checks what a just-in-time compiler would rely on."""
 
     def __init__(self, x):
-        self._x = x
         self._state = 'non-forced'
+        self._x = x
 
     def __call__(self):
         if not we_are_translated():
@@ -254,10 +255,10 @@ class JitDriver(object):
     """Says where an interpreter's loop is. greens are constant while one loop of the
     interpreted program runs; all other live variables are reds."""
 
-    active = True
-    virtualizables = []
     name = 'jitdriver'
+    active = True
     inline_jit_merge_point = False
+    virtualizables = []
 
     @not_rpython
     def __init__(self, greens=None, reds=None, virtualizables=None,
@@ -271,30 +272,31 @@ class JitDriver(object):
         self.name = name
         self.autoreds = reds == 'auto'
         if self.autoreds:
-            self.reds = []
-            self.numreds = None
-            assert confirm_enter_jit is None, (
-                "reds='auto' is not compatible with confirm_enter_jit")
+            # Those are found out.
+            assert confirm_enter_jit is None, "confirm_enter_jit needs to know the reds"
+            self.reds, self.numreds = [], None
         else:
             if reds is not None:
                 self.reds = reds
-            if not hasattr(self, 'greens') or not hasattr(self, 'reds'):
-                raise AttributeError("no 'greens' or 'reds' supplied")
+            for kind in ('greens', 'reds'):
+                if not hasattr(self, kind):
+                    raise AttributeError("no '%s' supplied" % (kind,))
             self.numreds = len(self.reds)
         if virtualizables is not None:
             self.virtualizables = virtualizables
         for v in self.virtualizables:
             assert v in self.reds, "the virtualizable %s is no red variable" % (v,)
-        self.get_printable_location = get_printable_location
-        self.get_location = get_location
-        self.has_unique_id = get_unique_id is not None
-        self.get_unique_id = get_unique_id
-        self.confirm_enter_jit = confirm_enter_jit
-        self.can_never_inline = can_never_inline
-        self.should_unroll_one_iteration = should_unroll_one_iteration
         self.check_untranslated = check_untranslated
         self.is_recursive = is_recursive
         self.vec = vectorize
+        # Functions of the greens.
+        self.can_never_inline = can_never_inline
+        self.confirm_enter_jit = confirm_enter_jit
+        self.get_location = get_location
+        self.get_printable_location = get_printable_location
+        self.get_unique_id = get_unique_id
+        self.has_unique_id = get_unique_id is not None
+        self.should_unroll_one_iteration = should_unroll_one_iteration
 
     def _freeze_(self):
         return True
@@ -332,39 +334,42 @@ def set_param_to_default(driver, name):
 @specialize.arg(0)
 def set_user_param(driver, text):
     """Sets what 'name=value,name=value', 'off' or 'default' says."""
-    if text == 'off':
-        set_param(driver, 'threshold', -1)
-        set_param(driver, 'function_threshold', -1)
-        return
     if text == 'default':
-        for name1, _ in unroll_parameters:
-            set_param_to_default(driver, name1)
-        return
-    for part in text.split(','):
-        pieces = part.strip(' ').split('=')
-        if len(pieces) != 2:
-            raise ValueError
-        name = pieces[0]
-        value = pieces[1]
-        if name == 'enable_opts':
-            set_param(driver, 'enable_opts', value)
-        else:
-            for name1, _ in unroll_parameters:
-                if name1 != 'enable_opts' and name1 == name:
-                    set_param(driver, name1, int(value))
-                    break
+        for parameter, _ in unroll_parameters:
+            set_param_to_default(driver, parameter)
+    elif text == 'off':
+        # What is negative is never reached.
+        set_param(driver, 'function_threshold', -1)
+        set_param(driver, 'threshold', -1)
+    else:
+        for setting in text.split(','):
+            _set_user_param(driver, setting.strip(' '))
+
+@specialize.arg(0)
+def _set_user_param(driver, setting):
+    """One 'name=value'. The name of a parameter is a constant of set_param()."""
+    sides = setting.split('=')
+    if len(sides) != 2:
+        raise ValueError
+    name, value = sides[0], sides[1]
+    for parameter, _ in unroll_parameters:
+        if parameter == name:
+            if parameter == 'enable_opts':
+                set_param(driver, parameter, value)
             else:
-                raise ValueError
+                set_param(driver, parameter, int(value))
+            return
+    raise ValueError
 
 
 # What hooks get to see; none is ever called.
 
 class AsmInfo(object):
+    """Where compiled code lies."""
+
     def __init__(self, ops_offset, asmaddr, asmlen, rawstart=0):
+        self.asmaddr, self.asmlen, self.rawstart = asmaddr, asmlen, rawstart
         self.ops_offset = ops_offset
-        self.asmaddr = asmaddr
-        self.asmlen = asmlen
-        self.rawstart = rawstart
 
 class JitDebugInfo(object):
     asminfo = None

@@ -48,24 +48,22 @@ def make_timsort_class(getitem=None, setitem=None, length=None,
     if setitem is None:
         def setitem(list, index, item):
             list[index] = item
-    if length is None:
-        def length(list):
-            return len(list)
     if getitem_slice is None:
         def getitem_slice(list, start, stop):
             return list[start:stop]
     if lt is None:
-        def lt(a, b):
-            return a < b
+        def lt(one, other):
+            return one < other
+    if length is None:
+        def length(list):
+            return len(list)
 
     class TimSort(object):
         """TimSort(list).sort() sorts in place."""
 
         def __init__(self, list, listlength=None):
             self.list = list
-            if listlength is None:
-                listlength = length(list)
-            self.listlength = listlength
+            self.listlength = length(list) if listlength is None else listlength
 
         def lt(self, a, b):
             return lt(a, b)

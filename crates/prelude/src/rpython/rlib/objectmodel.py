@@ -82,10 +82,11 @@ def not_rpython(func):
     return func
 
 def llhelper_error_value(error_value):
-    def decorate(func):
-        func._llhelper_error_value_ = error_value
-        return func
-    return decorate
+    """What a function that C code calls returns if it raises something."""
+    def mark(callback):
+        callback._llhelper_error_value_ = error_value
+        return callback
+    return mark
 
 def sandbox_review(**kwds):
     return lambda func: func
@@ -99,25 +100,28 @@ def never_allocate(cls):
 # Translation.
 
 class Symbolic(object):
+    """A constant whose value is not known yet, so that nothing may depend on it."""
+
     def annotation(self):
         return None
 
-    def lltype(self):
-        return None
+    lltype = annotation
 
     def __cmp__(self, other):
-        if self is other:
-            return 0
-        raise TypeError("Symbolics cannot be compared! (%r, %r)" % (self, other))
-
-    def __hash__(self):
-        raise TypeError("Symbolics are not hashable! %r" % (self,))
+        if self is not other:
+            raise TypeError("Symbolics cannot be compared! (%r, %r)" % (self, other))
+        return 0
 
     def __nonzero__(self):
         raise TypeError("Symbolics are not comparable! %r" % (self,))
 
+    def __hash__(self):
+        raise TypeError("Symbolics are not hashable! %r" % (self,))
+
 
 class ComputedIntSymbolic(Symbolic):
+    """An integer that a function computes when the program has loaded."""
+
     def __init__(self, compute_fn):
         self.compute_fn = compute_fn
 
@@ -214,55 +218,52 @@ def current_object_addr_as_int(x):
 def compute_hash(x):
     """A hash that stays what it was when the program is translated, except of
     instances."""
-    if isinstance(x, (str, unicode)):
-        return _hash_string(x)
-    if isinstance(x, (int, long)):
-        return hash(x)
-    if isinstance(x, float):
-        return _hash_float(x)
-    if isinstance(x, tuple):
-        return _hash_tuple(x)
     if x is None:
         return 0
+    for kinds, hash_of in _HASHES:
+        if isinstance(x, kinds):
+            return hash_of(x)
     return compute_identity_hash(x)
 
-def _wrap(x):
-    x = x & 0xffffffffffffffff
-    if x >= 1 << 63:
-        x -= 1 << 64
-    return int(x)
-
 def _hash_string(s):
+    """CPython 2's, and never 0, which stands for a hash that is not computed yet."""
     from rpython.rlib.rarithmetic import intmask
-    length = len(s)
-    if length == 0:
+    if not s:
         return -1
-    x = ord(s[0]) << 7
+    h = ord(s[0]) << 7
     for c in s:
-        x = intmask((1000003 * x) ^ ord(c))
-    x ^= length
-    if x == 0:
-        return 29872897
-    return x
+        h = intmask(1000003 * h) ^ ord(c)
+    return h ^ len(s) or 29872897
 
 def _hash_float(f):
+    """62 bits of the mantissa in two halves, and the exponent."""
     from rpython.rlib.rarithmetic import intmask
     if f != f:
         return 0
     if f - f != 0.0:
         return 314159 if f > 0.0 else -271828
     mantissa, exponent = math.frexp(f)
-    mantissa *= 2147483648.0
-    high = int(mantissa)
-    low = int((mantissa - float(high)) * 2147483648.0)
+    halves = mantissa * 2147483648.0
+    high = int(halves)
+    low = int((halves - high) * 2147483648.0)
     return intmask(high + low + (exponent << 15))
 
 @not_rpython
 def _hash_tuple(t):
-    x = 0x345678
+    h = 0x345678
     for item in t:
-        x = _wrap(1000003 * x) ^ compute_hash(item)
-    return x
+        h = _wrap(1000003 * h) ^ compute_hash(item)
+    return h
+
+def _wrap(x):
+    """The low 64 bits, as a signed number."""
+    x &= 0xffffffffffffffff
+    if x >> 63:
+        x -= 1 << 64
+    return int(x)
+
+_HASHES = [((str, unicode), _hash_string), ((int, long), hash), (float, _hash_float),
+           (tuple, _hash_tuple)]
 
 
 # Lists.
@@ -284,78 +285,15 @@ def int_to_bytearray(i):
 # Dicts.
 
 class r_dict(object):
-    """A dict with its own equality and hash of keys."""
+    """A dict with its own equality and hash of keys.
+
+    The compiler reads prebuilt ones: `_dict` maps wrapped keys to values.
+    """
 
     def __init__(self, key_eq, key_hash, force_non_null=False, simple_hash_eq=False):
+        self.key_eq, self.key_hash = key_eq, key_hash
+        self.simple_hash_eq, self.force_non_null = simple_hash_eq, force_non_null
         self._dict = {}
-        self.key_eq = key_eq
-        self.key_hash = key_hash
-        self.force_non_null = force_non_null
-        self.simple_hash_eq = simple_hash_eq
-
-    def _key(self, key):
-        return _r_dictkey(self, key)
-
-    def __getitem__(self, key):
-        return self._dict[self._key(key)]
-
-    def __setitem__(self, key, value):
-        self._dict[self._key(key)] = value
-
-    def __delitem__(self, key):
-        del self._dict[self._key(key)]
-
-    def __len__(self):
-        return len(self._dict)
-
-    def __iter__(self):
-        for dk in self._dict:
-            yield dk.key
-    iterkeys = __iter__
-
-    def __contains__(self, key):
-        return self._key(key) in self._dict
-
-    def get(self, key, default=None):
-        return self._dict.get(self._key(key), default)
-
-    def setdefault(self, key, default):
-        return self._dict.setdefault(self._key(key), default)
-
-    def pop(self, key, *default):
-        return self._dict.pop(self._key(key), *default)
-
-    def popitem(self):
-        dk, value = self._dict.popitem()
-        return dk.key, value
-
-    def copy(self):
-        result = type(self)(self.key_eq, self.key_hash)
-        result.update(self)
-        return result
-
-    def update(self, other):
-        for key, value in other.items():
-            self[key] = value
-
-    def keys(self):
-        return [dk.key for dk in self._dict]
-
-    def values(self):
-        return self._dict.values()
-
-    def items(self):
-        return [(dk.key, value) for dk, value in self._dict.items()]
-
-    def itervalues(self):
-        return self._dict.itervalues()
-
-    def iteritems(self):
-        for dk, value in self._dict.items():
-            yield dk.key, value
-
-    def clear(self):
-        self._dict.clear()
 
     def __repr__(self):
         return '%s(...)' % (type(self).__name__,)
@@ -363,27 +301,95 @@ class r_dict(object):
     def __hash__(self):
         raise TypeError("cannot hash r_dict instances")
 
+    def copy(self):
+        other = type(self)(self.key_eq, self.key_hash)
+        other.update(self)
+        return other
+
+    # One key.
+
+    def _key(self, key):
+        return _r_dictkey(self, key)
+
+    def __contains__(self, key):
+        return self._key(key) in self._dict
+
+    def __getitem__(self, key):
+        return self._dict[self._key(key)]
+
+    def get(self, key, default=None):
+        return self._dict.get(self._key(key), default)
+
+    def setdefault(self, key, default):
+        return self._dict.setdefault(self._key(key), default)
+
+    def __setitem__(self, key, value):
+        self._dict[self._key(key)] = value
+
+    def __delitem__(self, key):
+        del self._dict[self._key(key)]
+
+    def pop(self, key, *default):
+        return self._dict.pop(self._key(key), *default)
+
+    # All of them.
+
+    def __len__(self):
+        return len(self._dict)
+
+    def iteritems(self):
+        for wrapped, value in self._dict.items():
+            yield wrapped.key, value
+
+    def iterkeys(self):
+        for wrapped in self._dict:
+            yield wrapped.key
+
+    __iter__ = iterkeys
+
+    def itervalues(self):
+        return self._dict.itervalues()
+
+    def items(self):
+        return list(self.iteritems())
+
+    def keys(self):
+        return list(self.iterkeys())
+
+    def values(self):
+        return self._dict.values()
+
+    def update(self, other):
+        for key, value in other.items():
+            self[key] = value
+
+    def popitem(self):
+        wrapped, value = self._dict.popitem()
+        return wrapped.key, value
+
+    def clear(self):
+        self._dict.clear()
+
 
 class r_ordereddict(r_dict):
-    pass
+    """In RPython all of them keep the order of insertion."""
 
 
 class _r_dictkey(object):
+    """A key of an r_dict as a key of Python's."""
+
     def __init__(self, dic, key):
-        self.dic = dic
-        self.key = key
         self.hash = dic.key_hash(key)
-
-    def __eq__(self, other):
-        if not isinstance(other, _r_dictkey):
-            return NotImplemented
-        return self.dic.key_eq(self.key, other.key)
-
-    def __ne__(self, other):
-        return not self == other
+        self.key, self.dic = key, dic
 
     def __hash__(self):
         return self.hash
+
+    def __eq__(self, other):
+        return self.dic.key_eq(self.key, other.key)
+
+    def __ne__(self, other):
+        return not self.__eq__(other)
 
 
 def prepare_dict_update(dict, n_elements):
@@ -422,15 +428,13 @@ def delitem_if_value_is(d, key, value):
         del d[key]
 
 def move_to_end(d, key, last=True):
-    value = d.pop(key)
-    if last:
-        d[key] = value
-    else:
-        items = d.items()
+    """Makes a key the last one, or the first one. KeyError if it is not there."""
+    moved = [(key, d.pop(key))]
+    if not last:
+        moved += d.items()
         d.clear()
+    for key, value in moved:
         d[key] = value
-        for other, value in items:
-            d[other] = value
 
 
 # Mix-ins.

@@ -151,23 +151,24 @@ class r_singlefloat(object):
     def __float__(self):
         return struct.unpack('f', self._bytes)[0]
 
-    def __nonzero__(self):
-        raise TypeError("not supported on r_singlefloat instances")
+    def __repr__(self):
+        return 'r_singlefloat(%s)' % (float(self),)
 
-    def __cmp__(self, other):
-        raise TypeError("not supported on r_singlefloat instances")
-
-    def __eq__(self, other):
-        return self.__class__ is other.__class__ and self._bytes == other._bytes
-
-    def __ne__(self, other):
-        return not self == other
+    # Equal is what has the same bits.
 
     def __hash__(self):
         return hash(self._bytes)
 
-    def __repr__(self):
-        return 'r_singlefloat(%s)' % (float(self),)
+    def __eq__(self, other):
+        return type(self) is type(other) and self._bytes == other._bytes
+
+    def __ne__(self, other):
+        return not (self == other)
+
+    def _refuse(self, *others):
+        raise TypeError("not supported on r_singlefloat instances")
+
+    __cmp__ = __nonzero__ = _refuse
 
 
 class r_longfloat(object):
@@ -179,17 +180,17 @@ class r_longfloat(object):
     def __float__(self):
         return self.value
 
-    def __nonzero__(self):
-        raise TypeError("not supported on r_longfloat instances")
-
-    def __eq__(self, other):
-        return self.__class__ is other.__class__ and self.value == other.value
-
-    def __ne__(self, other):
-        return not self == other
-
     def __hash__(self):
         return hash(self.value)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.value == other.value
+
+    def __ne__(self, other):
+        return not (self == other)
+
+    def __nonzero__(self):
+        raise TypeError("not supported on r_longfloat instances")
 
 
 # Conversions and checks. The compiler knows intmask, ovfcheck, widen and the like by
@@ -231,19 +232,14 @@ def ovfcheck(r):
         return int(r)
     return r
 
-def ovfcheck_float_to_longlong(x):
-    if x != x:
-        raise OverflowError
-    if -9223372036854776832.0 <= x < 9223372036854775296.0:
-        return r_longlong(x)
-    raise OverflowError
-
 def ovfcheck_float_to_int(x):
-    if x != x:
+    """x without its fraction; OverflowError if that is no signed word, or no number."""
+    if not -2.0 ** 63 <= x < 2.0 ** 63:
         raise OverflowError
-    if -9223372036854776832.0 <= x < 9223372036854775296.0:
-        return int(x)
-    raise OverflowError
+    return int(x)
+
+def ovfcheck_float_to_longlong(x):
+    return r_longlong(ovfcheck_float_to_int(x))
 
 def compute_restype(self_type, other_type):
     """What mixing two number types gives."""
@@ -321,12 +317,12 @@ specialize.memo()(is_signed_integer_type)
 
 def highest_bit(n):
     """The number of the only bit that is set in n."""
-    assert n and (n & (n - 1)) == 0
-    i = -1
-    while n:
-        i += 1
+    assert n > 0 and n & (n - 1) == 0
+    number = 0
+    while n > 1:
         n >>= 1
-    return i
+        number += 1
+    return number
 
 def int_between(n, m, p):
     """n <= m < p, where n <= p is known."""
@@ -408,22 +404,18 @@ def string_to_int(s, base=10, allow_underscores=False, no_implicit_octal=False,
     base. ParseStringError if it spells none, ParseStringOverflowError if it is too
     big."""
     from rpython.rlib.rstring import NumberStringParser, ParseStringOverflowError
-    p = NumberStringParser(s, s, base, 'int',
-                           allow_underscores=allow_underscores,
-                           no_implicit_octal=no_implicit_octal,
-                           max_str_digits=max_str_digits,
-                           disallow_whitespace_after_sign=disallow_whitespace_after_sign)
-    base = p.base
-    result = 0
-    while True:
-        digit = p.next_digit()
-        if digit == -1:
-            return result
-        if p.sign == -1:
-            digit = -digit
+    digits = NumberStringParser(
+        s, s, base, 'int', allow_underscores, no_implicit_octal, 0, -1, max_str_digits,
+        disallow_whitespace_after_sign)
+    number = 0
+    digit = digits.next_digit()
+    while digit >= 0:
+        # With its sign from the first digit on: the most negative number has no opposite.
         try:
-            result = ovfcheck(result * base)
-            result = ovfcheck(result + digit)
+            number = ovfcheck(number * digits.base)
+            number = ovfcheck(number + digit * digits.sign)
         except OverflowError:
-            raise ParseStringOverflowError(p)
+            raise ParseStringOverflowError(digits)
+        digit = digits.next_digit()
+    return number
 string_to_int._elidable_function_ = True

@@ -378,5 +378,5 @@ class RFile(object):
     def __enter__(self):
         return self
 
-    def __exit__(self, *args):
+    def __exit__(self, *failure):
         self.close()

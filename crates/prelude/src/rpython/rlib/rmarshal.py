@@ -15,11 +15,11 @@ TYPE_TUPLE, TYPE_LIST, TYPE_DICT, TYPE_END = '(', '[', '{', '0'
 
 
 class CannotMarshal(Exception):
-    pass
+    """There is no format for values of this type."""
 
 
 class CannotUnmarshall(Exception):
-    pass
+    """The same, of values to be read."""
 
 
 def get_marshaller(type):
@@ -50,11 +50,12 @@ class Loader(object):
     """The characters that are still to be read."""
 
     def __init__(self, buf):
-        self.buf = buf
         self.pos = 0
+        self.buf = buf
 
     def check_finished(self):
-        if self.pos != len(self.buf):
+        """ValueError if something is left."""
+        if self.pos < len(self.buf):
             raise ValueError("not all data consumed")
 
     def take(self, count):

@@ -48,6 +48,8 @@ _c_memmove = _c('memmove', [PTR, PTR, _ULONG], PTR)
 
 
 class RMMapError(Exception):
+    """A mapping refuses something by itself."""
+
     def __init__(self, message):
         self.message = message
 
@@ -84,11 +86,9 @@ class MMap(object):
     of no file at all (`fd` is -1); `pos` is where the next read or write goes."""
 
     def __init__(self, access, offset):
-        self.data = NODATA
-        self.size = 0
+        self.setdata(NODATA, 0)
+        self.access, self.offset = access, offset
         self.pos = 0
-        self.access = access
-        self.offset = offset
         self.fd = -1
         self.closed = False
 
@@ -124,9 +124,9 @@ class MMap(object):
         if fd != -1:
             self.fd = -1
             os.close(fd)
-        if self.size > 0:
+        if self.size != 0:
             self.unmap()
-            self.setdata(NODATA, 0)
+        self.setdata(NODATA, 0)
 
     def __del__(self):
         self.close()
@@ -140,10 +140,10 @@ class MMap(object):
 
     def flush(self, offset=0, size=0):
         """Writes what has changed to the file; without a size, all of it."""
-        if size == 0:
-            size = self.size
-        if offset < 0 or size < 0 or offset + size > self.size:
+        end = offset + (size or self.size)
+        if not 0 <= offset <= end <= self.size:
             raise RValueError("flush values out of range")
+        size = end - offset
         _checked(_c_msync(self.getptr(offset), _cast(_ULONG, size), _cast(_INT, MS_SYNC)),
                  'msync')
         return 0
@@ -186,16 +186,15 @@ class MMap(object):
     def getptr(self, offset):
         return rffi.ptradd(self.data, offset)
 
-    def getitem(self, index):
-        self.check_valid()
-        if index < 0:
-            index += self.size
-        return self.data[index]
-
     def getslice(self, start, length):
-        if length < 0:
-            return ''
-        return rffi.charpsize2str(self.getptr(start), length)
+        """length characters from start on, none if it is negative."""
+        return rffi.charpsize2str(self.getptr(start), max(length, 0))
+
+    def getitem(self, index):
+        """One character; negative indices count from the end."""
+        self.check_valid()
+        at = index if index >= 0 else index + self.size
+        return self.data[at]
 
     def _read_to(self, end):
         result = self.getslice(self.pos, end - self.pos)

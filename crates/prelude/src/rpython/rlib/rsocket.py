@@ -45,10 +45,9 @@ def setdefaulttimeout(timeout):
 
 class RSocket(object):
     """A socket that it closes when it is forgotten."""
+    # Of one that somebody else makes, by instantiate().
+    family = type = proto = 0
     fd = INVALID_SOCKET
-    family = 0
-    type = 0
-    proto = 0
     timeout = -1.0
 
     def __init__(self, family=AF_INET, type=SOCK_STREAM, proto=0, fd=INVALID_SOCKET,
@@ -58,14 +57,11 @@ class RSocket(object):
             fd = intmask(_c.socket(family, kind, proto))
             if fd < 0:
                 raise self.error_handler()
-        self.fd = fd
-        self.family = family
-        self.type = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)
-        self.proto = proto
-        if type & SOCK_NONBLOCK:
-            self.timeout = 0.0
-        else:
+        _fill(self, fd, family, type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), proto)
+        if type & SOCK_NONBLOCK == 0:
             self.settimeout(defaults.timeout)
+        else:
+            self.timeout = 0.0
 
     @staticmethod
     def empty_rsocket():
@@ -77,11 +73,11 @@ class RSocket(object):
             self.fd = INVALID_SOCKET
             _c.socketclose_no_errno(fd)
 
+    def __exit__(self, *failure):
+        self.close()
+
     def __enter__(self):
         return self
-
-    def __exit__(self, *args):
-        self.close()
 
     def error_handler(self):
         """The error that a method raises for the saved errno."""
@@ -307,10 +303,10 @@ class RSocket(object):
             return buf.str(min(count, message_size)), control, flags, address
 
     def recvmsg_into(self, buffers, ancbufsize=0, flags=0):
+        address, most = make_null_address(self.family)
         if ancbufsize < 0:
             raise RSocketError("invalid ancillary data buffer length")
         self.wait_for_data(False)
-        address, most = make_null_address(self.family)
         with lltype.scoped_alloc(rffi.CArray(_c.iovec), max(len(buffers), 1)) as parts:
             for i in range(len(buffers)):
                 parts[i].c_iov_base = buffers[i].get_raw_address()
@@ -351,8 +347,8 @@ class RSocket(object):
             while done < len(data):
                 try:
                     done += self.send_raw(rffi.ptradd(p, done), len(data) - done, flags)
-                except CSocketError as e:
-                    if e.errno != _c.EINTR:
+                except CSocketError as failure:
+                    if failure.errno != _c.EINTR:
                         raise
                 if signal_checker is not None:
                     signal_checker()
@@ -442,13 +438,15 @@ def CMSG_SPACE(demanded_size):
 @specialize.arg(4)
 def make_socket(fd, family, type, proto, SocketClass=RSocket):
     """The socket of a descriptor."""
-    result = instantiate(SocketClass)
-    result.fd = fd
-    result.family = family
-    result.type = type
-    result.proto = proto
-    result.timeout = defaults.timeout
-    return result
+    made = instantiate(SocketClass)
+    _fill(made, fd, family, type, proto)
+    made.timeout = defaults.timeout
+    return made
+
+
+def _fill(sock, fd, family, type, proto):
+    sock.fd = fd
+    sock.family, sock.type, sock.proto = family, type, proto
 
 
 def dup(fd, inheritable=True):
@@ -477,18 +475,19 @@ def socketpair(family=socketpair_default_family, type=SOCK_STREAM, proto=0,
                 make_socket(intmask(fds[1]), family, type, proto, SocketClass))
 
 
+def sock_get_inheritable(fd):
+    """Whether programs that this one starts have the socket as well."""
+    try:
+        return rposix.get_inheritable(fd)
+    except OSError as failure:
+        raise CSocketError(failure.errno)
+
+
 def sock_set_inheritable(fd, inheritable):
     try:
         rposix.set_inheritable(fd, inheritable)
-    except OSError as e:
-        raise CSocketError(e.errno)
-
-
-def sock_get_inheritable(fd):
-    try:
-        return rposix.get_inheritable(fd)
-    except OSError as e:
-        raise CSocketError(e.errno)
+    except OSError as failure:
+        raise CSocketError(failure.errno)
 
 
 def getsockopt_int(fd, level, option):
@@ -526,17 +525,18 @@ def sethostname(hostname):
 
 def gethostbyname(name):
     """The address of a host, version 4."""
-    result = instantiate(INETAddress)
-    makeipaddr(name, result)
-    return result
+    address = instantiate(INETAddress)
+    makeipaddr(name, address)
+    return address
 
 
 def gethost_common(hostname, hostent, addr=None):
-    """Name, other names and addresses of what the C library has found."""
+    """Name, other names and addresses of what the C library has found, which is of the
+    family of addr if that is given."""
     if not hostent:
         raise HSocketError(hostname)
     family = rffi.getintfield(hostent, 'c_h_addrtype')
-    if addr is not None and addr.family != family:
+    if not (addr is None or addr.family == family):
         raise CSocketError(_c.EAFNOSUPPORT)
     aliases = []
     if hostent.c_h_aliases:
@@ -586,14 +586,16 @@ def getservbyport(port, proto=None):
         servent = _c.getservbyport(htons(port), c_proto)
     if not servent:
         raise RSocketError("port/proto not found")
-    return rffi.charp2str(servent.c_s_name)
+    name = rffi.charp2str(servent.c_s_name)
+    return name
 
 
 def getprotobyname(name):
+    """The number of a protocol."""
     protoent = _c.getprotobyname(name)
-    if not protoent:
-        raise RSocketError("protocol not found")
-    return widen(protoent.c_p_proto)
+    if protoent:
+        return widen(protoent.c_p_proto)
+    raise RSocketError("protocol not found")
 
 
 def if_nameindex():

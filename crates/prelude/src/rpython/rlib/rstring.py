@@ -169,19 +169,16 @@ def replace(input, sub, by, maxcount=-1):
 @specialize.ll_and_arg(4)
 def replace_count(input, sub, by, maxcount=-1, isutf8=False):
     """The replaced string, or list of characters, and how many times sub was found."""
-    if isinstance(input, str):
-        Builder = StringBuilder
-    elif isinstance(input, unicode):
-        Builder = UnicodeBuilder
-    else:
-        assert isinstance(input, list)
-        Builder = ByteListBuilder
     if maxcount == 0:
         return input, 0
     length = len(input)
-    count = 0
-    builder = Builder(length)
-    start = 0
+    if isinstance(input, list):
+        builder = ByteListBuilder(length)
+    elif isinstance(input, unicode):
+        builder = UnicodeBuilder(length)
+    else:
+        builder = StringBuilder(length)
+    start = count = 0
     sublen = len(sub)
     if sublen == 0:
         # In front of each character, and behind the last one.
@@ -226,23 +223,23 @@ def _normalize_start_end(length, start, end):
 @specialize.argtype(0, 1)
 def startswith(u_self, prefix, start=0, end=sys.maxint):
     start, end = _normalize_start_end(len(u_self), start, end)
-    if start + len(prefix) > end:
-        return False
-    for i in range(len(prefix)):
-        if u_self[start + i] != prefix[i]:
-            return False
-    return True
+    return _is_at(u_self, start, prefix, start, end)
 
 @specialize.argtype(0, 1)
 def endswith(u_self, suffix, start=0, end=sys.maxint):
     start, end = _normalize_start_end(len(u_self), start, end)
-    begin = end - len(suffix)
-    if begin < start:
+    return _is_at(u_self, end - len(suffix), suffix, start, end)
+
+@specialize.argtype(0, 2)
+def _is_at(text, at, piece, start, end):
+    """Whether a piece stands at a place of a text, all of it between start and end."""
+    length = len(piece)
+    if at < start or end - at < length:
         return False
-    for i in range(len(suffix)):
-        if u_self[begin + i] != suffix[i]:
-            return False
-    return True
+    i = 0
+    while i < length and text[at + i] == piece[i]:
+        i += 1
+    return i == length
 
 SEARCH_COUNT = 0
 SEARCH_FIND = 1
@@ -268,11 +265,9 @@ def _search(value, other, start, end, mode):
 
 @specialize.argtype(0, 1)
 def _search_normal(value, other, start, end, mode):
-    if start < 0:
-        start = 0
-    if end > len(value):
-        end = len(value)
-    if start > end:
+    start = max(start, 0)
+    end = min(end, len(value))
+    if end < start:
         return 0 if mode == SEARCH_COUNT else -1
     if mode == SEARCH_FIND:
         return value.find(other, start, end)
@@ -311,10 +306,14 @@ class InvalidBaseError(ParseStringError):
     """The base is not between 2 and 36."""
 
 class ParseStringOverflowError(Exception):
+    """The number is too big; the parser has the rest of its digits."""
+
     def __init__(self, parser):
         self.parser = parser
 
 class MaxDigitsError(Exception):
+    """There are more digits than `max_str_digits` allows."""
+
     def __init__(self, digits):
         self.digits = digits
 
@@ -362,8 +361,8 @@ class NumberStringParser:
                 base = 1 if no_implicit_octal else 8
             else:
                 base = 10
-        elif base < 2 or base > 36:
-            raise InvalidBaseError("%s() base must be >= 2 and <= 36, or 0" % fname)
+        elif not 2 <= base <= 36:
+            raise InvalidBaseError(fname + "() base must be >= 2 and <= 36, or 0")
         if start < end and s[start] == '_':
             self.start = self.i = start
             self.error()

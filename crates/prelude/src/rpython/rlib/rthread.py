@@ -80,7 +80,7 @@ class Lock(object):
     def __enter__(self):
         self.acquire(True)
 
-    def __exit__(self, *args):
+    def __exit__(self, *failure):
         self.release()
 
     def __del__(self):
@@ -98,23 +98,23 @@ def allocate_lock():
 class DummyLock(object):
     """Nobody ever waits for it."""
 
-    def acquire(self, flag):
+    def _freeze_(self):
         return True
 
     def is_acquired(self):
         return False
 
+    def acquire(self, flag):
+        return True
+
     def release(self):
         pass
 
-    def _freeze_(self):
-        return True
-
     def __enter__(self):
-        pass
+        self.acquire(True)
 
-    def __exit__(self, *args):
-        pass
+    def __exit__(self, *failure):
+        self.release()
 
 
 dummy_lock = DummyLock()

@@ -182,9 +182,10 @@ def unicode_encode_utf8sp(s, size):
 
 
 class SurrogateError(Exception):
+    """Half of a surrogate pair stands by itself."""
+
     def __init__(self, char, index):
-        self.char = char
-        self.index = index
+        self.char, self.index = char, index
 
 
 def unicode_encode_utf8_forbid_surrogates(s, size):

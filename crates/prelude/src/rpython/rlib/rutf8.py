@@ -452,26 +452,26 @@ class Utf8StringIterator(object):
     """Gives the code points of a text."""
 
     def __init__(self, utf8s):
-        self._utf8 = utf8s
-        self._end = len(utf8s)
         self._pos = 0
+        self._end = len(utf8s)
+        self._utf8 = utf8s
 
     def __iter__(self):
         return self
 
+    def done(self):
+        return self._pos >= self._end
+
     def get_pos(self):
+        """Where the next one starts."""
         return self._pos
 
-    def done(self):
-        return self._pos == self._end
-
     def next(self):
-        pos = self._pos
-        if pos == self._end:
+        if self.done():
             raise StopIteration
-        result = codepoint_at_pos(self._utf8, pos)
-        self._pos = next_codepoint_pos(self._utf8, pos)
-        return result
+        start = self._pos
+        self._pos = next_codepoint_pos(self._utf8, start)
+        return codepoint_at_pos(self._utf8, start)
 
 
 class Utf8StringPosIterator(object):

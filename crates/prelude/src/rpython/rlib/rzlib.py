@@ -63,7 +63,15 @@ _inflateSetDictionary = zlib_external('inflateSetDictionary', [z_stream_p, Bytef
                                       rffi.INT)
 
 
+# What a code of zlib means, where its stream does not say more.
+_REASONS = {
+    Z_MEM_ERROR: "out of memory", Z_BUF_ERROR: "incomplete or truncated stream",
+    Z_STREAM_ERROR: "inconsistent stream state", Z_DATA_ERROR: "invalid input data"}
+
+
 class RZlibError(Exception):
+    """zlib has failed; msg is for those who read it."""
+
     def __init__(self, msg):
         self.msg = msg
 
@@ -73,17 +81,10 @@ class RZlibError(Exception):
     @staticmethod
     def fromstream(stream, err, while_doing):
         """The error that a code of zlib and its stream tell of."""
-        reason = ""
         if stream.c_msg:
             reason = rffi.charp2str(stream.c_msg)
-        elif err == Z_MEM_ERROR:
-            reason = "out of memory"
-        elif err == Z_BUF_ERROR:
-            reason = "incomplete or truncated stream"
-        elif err == Z_STREAM_ERROR:
-            reason = "inconsistent stream state"
-        elif err == Z_DATA_ERROR:
-            reason = "invalid input data"
+        else:
+            reason = _REASONS.get(err, "")
         msg = "Error %d %s" % (err, while_doing)
         if reason:
             msg += ": " + reason
@@ -144,18 +145,22 @@ def inflateInit(wbits=MAX_WBITS, zdict=None):
     return stream
 
 def deflateSetDictionary(stream, string):
+    """Text that the compressor may refer to; before anything is compressed."""
     with rffi.scoped_nonmovingbuffer(string) as buf:
         err = intmask(_deflateSetDictionary(stream, rffi.cast(Bytefp, buf), len(string)))
-    if err == Z_STREAM_ERROR:
-        raise RZlibError("Parameter is invalid or the stream state is inconsistent")
+    _check_dictionary(err)
 
 def inflateSetDictionary(stream, string):
+    """The text that the compressor had."""
     with rffi.scoped_nonmovingbuffer(string) as buf:
         err = intmask(_inflateSetDictionary(stream, rffi.cast(Bytefp, buf), len(string)))
+    _check_dictionary(err)
+
+def _check_dictionary(err):
+    if err == Z_DATA_ERROR:
+        raise RZlibError("The given dictionary doesn't match the expected one")
     if err == Z_STREAM_ERROR:
         raise RZlibError("Parameter is invalid or the stream state is inconsistent")
-    elif err == Z_DATA_ERROR:
-        raise RZlibError("The given dictionary doesn't match the expected one")
 
 def deflateCopy(source):
     dest = _new_stream()

@@ -15,22 +15,15 @@ from rpython.rlib.rarithmetic import intmask, r_longlong
 from rpython.rlib.rstring import StringBuilder
 
 O_BINARY = 0
-O_RDONLY = os.O_RDONLY
-O_WRONLY = os.O_WRONLY
-O_RDWR = os.O_RDWR
-O_CREAT = os.O_CREAT
-O_TRUNC = os.O_TRUNC
-O_APPEND = os.O_APPEND
+O_RDONLY, O_WRONLY, O_RDWR = os.O_RDONLY, os.O_WRONLY, os.O_RDWR
+O_CREAT, O_TRUNC, O_APPEND = os.O_CREAT, os.O_TRUNC, os.O_APPEND
 
 # By the letter of the mode and whether there is a '+'.
-OS_MODE = {
-    ('r', False): O_RDONLY,
-    ('r', True): O_RDWR,
-    ('w', False): O_WRONLY | O_CREAT | O_TRUNC,
-    ('w', True): O_RDWR | O_CREAT | O_TRUNC,
-    ('a', False): O_WRONLY | O_CREAT | O_APPEND,
-    ('a', True): O_RDWR | O_CREAT | O_APPEND,
-}
+OS_MODE = {}
+for _letter, _alone, _made in [('r', O_RDONLY, 0), ('w', O_WRONLY, O_CREAT | O_TRUNC),
+                               ('a', O_WRONLY, O_CREAT | O_APPEND)]:
+    OS_MODE[_letter, False] = _alone | _made
+    OS_MODE[_letter, True] = O_RDWR | _made
 
 BUFSIZE = 8192
 
@@ -48,10 +41,12 @@ STREAM_METHODS = {
 
 
 class StreamError(Exception):
+    """A stream refuses something by itself."""
+
     def __init__(self, message):
         self.message = message
 
-
+# What may go wrong.
 StreamErrors = (OSError, StreamError)
 
 
@@ -76,34 +71,37 @@ def replace_crlf_with_lf(s, first_index=-1):
 
 
 def replace_char_with_str(string, c, s):
-    return s.join(string.split(c))
+    """All characters c of a string replaced."""
+    pieces = string.split(c)
+    return s.join(pieces)
 
 
 # Opening.
 
+def fdopen_as_stream(fd, mode, buffering=-1, signal_checker=None):
+    _, universal, reading, writing, _, binary = decode_mode(mode)
+    bottom = DiskFile(fd, signal_checker)
+    return construct_stream_tower(bottom, buffering, universal, reading, writing, binary)
+
+
 @specialize.argtype(0)
 def open_file_as_stream(path, mode="r", buffering=-1, signal_checker=None):
-    os_flags, universal, reading, writing, basemode, binary = decode_mode(mode)
-    stream = open_path_helper(path, os_flags, basemode == "a", signal_checker)
-    return construct_stream_tower(stream, buffering, universal, reading, writing, binary)
-
-
-def fdopen_as_stream(fd, mode, buffering=-1, signal_checker=None):
-    os_flags, universal, reading, writing, basemode, binary = decode_mode(mode)
-    stream = DiskFile(fd, signal_checker)
-    return construct_stream_tower(stream, buffering, universal, reading, writing, binary)
+    flags, universal, reading, writing, letter, binary = decode_mode(mode)
+    bottom = open_path_helper(path, flags, letter == "a", signal_checker)
+    return construct_stream_tower(bottom, buffering, universal, reading, writing, binary)
 
 
 @specialize.argtype(0)
 def open_path_helper(path, os_flags, append, signal_checker=None):
-    fd = rposix.open(path, os_flags, 0666)
+    """The stream at the bottom; at its end if it is to be appended to."""
+    bottom = DiskFile(rposix.open(path, os_flags, 0666), signal_checker)
     if append:
         try:
-            os.lseek(fd, 0, 2)
+            bottom.seek(0, 2)
         except OSError:
             # Pipes and terminals have no end to go to.
             pass
-    return DiskFile(fd, signal_checker)
+    return bottom
 
 
 def decode_mode(mode):
@@ -165,15 +163,19 @@ class Stream(object):
         raise MyNotImplementedError
 
     def write(self, data):
-        raise MyNotImplementedError
-
-    def tell(self):
-        raise MyNotImplementedError
-
-    def seek(self, offset, whence):
+        """All of data."""
         raise MyNotImplementedError
 
     def truncate(self, size):
+        """Cuts it to size bytes."""
+        raise MyNotImplementedError
+
+    def seek(self, offset, whence):
+        """To offset bytes from the start, or as whence is 1 or 2 from here or the end."""
+        raise MyNotImplementedError
+
+    def tell(self):
+        """Where it reads and writes, in bytes from the start."""
         raise MyNotImplementedError
 
     def readall(self):
@@ -208,11 +210,12 @@ class Stream(object):
         """Whether there is something to be written now and then."""
         return False
 
-    def close(self):
-        self.close1(True)
-
     def close1(self, closefileno):
         """Closes it; the descriptor at the bottom only if asked for."""
+
+    def close(self):
+        """Closes it and all below."""
+        self.close1(True)
 
     def peek(self):
         """A place in a text: what follows it will be read next."""
@@ -220,14 +223,16 @@ class Stream(object):
 
     def count_buffered_bytes(self):
         """How many bytes can be read without asking the system, -1 if unknown."""
-        pos, buf = self.peek()
-        return len(buf) - pos
-
-    def try_to_find_file_descriptor(self):
-        return -1
+        done, text = self.peek()
+        return len(text) - done
 
     def getnewlines(self):
+        """The kinds of newlines that were read, as a sum of bits."""
         return 0
+
+    def try_to_find_file_descriptor(self):
+        """The one at the bottom, -1 if there is none."""
+        return -1
 
 
 class DiskFile(Stream):
@@ -235,14 +240,14 @@ class DiskFile(Stream):
     which the runtime resumes by itself."""
 
     def __init__(self, fd, signal_checker=None):
-        self.fd = fd
         self.signal_checker = signal_checker
-
-    def seek(self, offset, whence):
-        os.lseek(self.fd, offset, whence)
+        self.fd = fd
 
     def tell(self):
         return os.lseek(self.fd, 0, 1)
+
+    def seek(self, offset, whence):
+        os.lseek(self.fd, offset, whence)
 
     def read(self, n):
         assert isinstance(n, int)

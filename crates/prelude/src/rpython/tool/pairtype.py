@@ -32,23 +32,26 @@ def doubledispatch(func):
 
 
 class DoubleDispatchFunction(object):
+    """Calls what is registered for the classes of the first two arguments, or the default."""
 
     def __init__(self, func):
-        self._registry = DoubleDispatchRegistry()
         self._default = func
-
-    def __call__(self, arg1, arg2, *args, **kwds):
-        try:
-            func = self._registry[type(arg1), type(arg2)]
-        except KeyError:
-            func = self._default
-        return func(arg1, arg2, *args, **kwds)
+        self._registry = DoubleDispatchRegistry()
 
     def register(self, cls1, cls2):
-        def decorator(func):
+        """A decorator of functions for these classes."""
+        def add(func):
             self._registry[cls1, cls2] = func
             return func
-        return decorator
+        return add
+
+    def __call__(self, arg1, arg2, *args, **kwds):
+        classes = type(arg1), type(arg2)
+        try:
+            chosen = self._registry[classes]
+        except KeyError:
+            chosen = self._default
+        return chosen(arg1, arg2, *args, **kwds)
 
 
 class extendabletype(type):

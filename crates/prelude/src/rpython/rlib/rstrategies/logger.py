@@ -3,8 +3,7 @@
 
 class LogEntry(object):
     def __init__(self):
-        self.slots = 0
-        self.objects = 0
+        self.objects = self.slots = 0
         self.element_typenames = []
 
     def add(self, size, element_typename):
@@ -19,9 +18,8 @@ class Logger(object):
     _attrs_ = ['active', 'aggregate', 'logs']
 
     def __init__(self):
-        self.active = False
-        self.aggregate = False
         self.logs = {}
+        self.active = self.aggregate = False
 
     def activate(self, aggregate=False):
         self.active = True

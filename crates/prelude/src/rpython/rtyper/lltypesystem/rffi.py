@@ -464,19 +464,20 @@ def liststr2charpp(l):
 ll_liststr2charpp = liststr2charpp
 
 def free_charpp(ref, track_allocation=True):
-    i = 0
-    while ref[i]:
+    """Frees what liststr2charpp() made."""
+    for i in range(_strings_in(ref)):
         free_charp(ref[i])
-        i += 1
     lltype.free(ref, flavor='raw')
 
 def charpp2liststr(p):
-    result = []
-    i = 0
-    while p[i]:
-        result.append(charp2str(p[i]))
-        i += 1
-    return result
+    """A list of the byte strings of a C array that ends in NULL."""
+    return [charp2str(p[i]) for i in range(_strings_in(p))]
+
+def _strings_in(p):
+    count = 0
+    while p[count]:
+        count += 1
+    return count
 
 # Objects of the heap may move: buffers are copies.
 
@@ -522,15 +523,19 @@ def keep_unicodebuffer_alive_until_here(raw_buf, gc_buf, case_num):
     lltype.free(raw_buf, flavor='raw')
 
 
+# Copies for the time of a `with` statement; None is NULL.
+
 class scoped_str2charp:
+    buf = lltype.nullptr(CCHARP.TO)
+
     def __init__(self, value):
         if value is not None:
             self.buf = str2charp(value)
-        else:
-            self.buf = lltype.nullptr(CCHARP.TO)
+
     def __enter__(self):
         return self.buf
-    def __exit__(self, *args):
+
+    def __exit__(self, *failure):
         if self.buf:
             free_charp(self.buf)
 
@@ -540,29 +545,26 @@ class scoped_view_charp(scoped_str2charp):
 class scoped_nonmovingbuffer(scoped_str2charp):
     pass
 
-class scoped_unicode2wcharp:
-    def __init__(self, value):
-        if value is not None:
-            self.buf = unicode2wcharp(value)
-        else:
-            self.buf = lltype.nullptr(CWCHARP.TO)
+class _scoped_wcharp:
+    """Base of those of wide characters."""
+    buf = lltype.nullptr(CWCHARP.TO)
+
     def __enter__(self):
         return self.buf
-    def __exit__(self, *args):
+
+    def __exit__(self, *failure):
         if self.buf:
             free_wcharp(self.buf)
 
-class scoped_utf82wcharp:
+class scoped_utf82wcharp(_scoped_wcharp):
     def __init__(self, value, unicode_len):
         if value is not None:
             self.buf = utf82wcharp(value, unicode_len)
-        else:
-            self.buf = lltype.nullptr(CWCHARP.TO)
-    def __enter__(self):
-        return self.buf
-    def __exit__(self, *args):
-        if self.buf:
-            free_wcharp(self.buf)
+
+class scoped_unicode2wcharp(_scoped_wcharp):
+    def __init__(self, value):
+        if value is not None:
+            self.buf = unicode2wcharp(value)
 
 class scoped_nonmoving_unicodebuffer(scoped_unicode2wcharp):
     pass
@@ -580,13 +582,17 @@ class scoped_alloc_buffer:
         return charpsize2str(self.raw, length)
 
 class scoped_alloc_unicodebuffer:
+    """The same for unicode."""
     def __init__(self, size):
         self.size = size
+
     def __enter__(self):
         self.raw = lltype.malloc(CWCHARP.TO, self.size, flavor='raw')
         return self
-    def __exit__(self, *args):
+
+    def __exit__(self, *failure):
         lltype.free(self.raw, flavor='raw')
+
     def str(self, length):
         return wcharpsize2unicode(self.raw, length)
 
