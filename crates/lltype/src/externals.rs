@@ -147,7 +147,7 @@ externals! {
     rpy_signal_set(Signed, Signed) -> Signed, "what a signal does from now on, 0 the default, 1 nothing, 2 it is noted: 0 or -errno";
     rpy_signal_poll() -> Signed, "a signal that was noted and is now forgotten, or -1";
     rpy_signal_push(Signed) -> Void, "notes a signal as if it had arrived";
-    rpy_signal_wakeup_fd(Signed) -> Signed, "where numbers of signals are written as well: the fd before, or -1";
+    rpy_signal_wakeup_fd(Signed, Bool) -> Signed, "where the numbers of signals are written as well, or zeroes: the fd before, or -1";
     rpy_signal_wakeup_errno() -> Signed, "why that failed last, or 0";
     // Time.
     rpy_time_time() -> Float, "seconds since the epoch";

@@ -296,7 +296,7 @@ externals! {
         rpy_signal_set = signals::set, (number: i64, what: i64) -> i64;
         rpy_signal_poll = signals::poll, () -> i64;
         rpy_signal_push = signals::push, (number: i64) -> ();
-        rpy_signal_wakeup_fd = signals::wakeup_fd, (fd: i64) -> i64;
+        rpy_signal_wakeup_fd = signals::wakeup_fd, (fd: i64, is_zero: bool) -> i64;
         rpy_signal_wakeup_errno = signals::wakeup_errno, () -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
         rpy_fatal = os::fatal, (message: Str) -> ();

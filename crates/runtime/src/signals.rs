@@ -1,7 +1,7 @@
 //! Signals, noted when they arrive and asked for by the program when it likes.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 
 use crate::state::state;
 use crate::sys;
@@ -12,8 +12,11 @@ const COUNT: i64 = 65;
 /// A bit for each signal that has arrived and not been asked for.
 static ARRIVED: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Where the number of each signal is written as well, or -1.
+/// Where a byte is written for each signal as well, or -1.
 static WAKEUP_FD: AtomicI32 = AtomicI32::new(-1);
+
+/// Whether that byte is zero, and not the number of the signal.
+static WAKEUP_IS_ZERO: AtomicBool = AtomicBool::new(false);
 
 /// Why writing there failed last, or 0.
 static WAKEUP_ERRNO: AtomicI32 = AtomicI32::new(0);
@@ -47,7 +50,10 @@ extern "C" fn note(number: c_int) {
     arrived(number as usize);
     let fd = WAKEUP_FD.load(SeqCst);
     if fd >= 0 {
-        let byte = [number as u8];
+        let byte = match WAKEUP_IS_ZERO.load(SeqCst) {
+            true => [0],
+            false => [number as u8],
+        };
         // SAFETY: errno is this thread's own, one byte is read; write() may be called
         // by handlers.
         unsafe {
@@ -110,8 +116,10 @@ pub fn push(number: i64) {
     }
 }
 
-/// Where numbers of signals are written from now on, or -1; where they were before.
-pub fn wakeup_fd(fd: i64) -> i64 {
+/// Where a byte is written for each signal from now on, or -1; where it was before. The byte is
+/// the number of the signal or zero.
+pub fn wakeup_fd(fd: i64, is_zero: bool) -> i64 {
+    WAKEUP_IS_ZERO.store(is_zero, SeqCst);
     i64::from(WAKEUP_FD.swap(fd as i32, SeqCst))
 }
 

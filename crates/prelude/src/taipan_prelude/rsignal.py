@@ -20,7 +20,7 @@ def ll_push(number):
     rpy_signal_push(number)
 
 def ll_wakeup_fd(fd, with_nul_byte):
-    return rpy_signal_wakeup_fd(fd)
+    return rpy_signal_wakeup_fd(fd, with_nul_byte)
 
 def ll_wakeup_errno():
     return rpy_signal_wakeup_errno()

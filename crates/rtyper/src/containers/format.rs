@@ -265,7 +265,7 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
             .llops
             .gendirectcall_to("rstr.ll_stringslice_startstop", args, STR.ptr());
     }
-    if spec.width > 1 {
+    if spec.width > 0 {
         let zero = spec.zero && !matches!(spec.code, b's' | b'r' | b'c');
         let args = [v, csigned(spec.width), cbool(spec.left), cbool(zero)];
         v = hop.llops.gendirectcall_to("ll_str.ll_pad", args, STR.ptr());

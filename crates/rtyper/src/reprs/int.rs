@@ -256,7 +256,11 @@ impl ReprMethods for IntegerRepr {
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
         self.family()?;
         let v = hop.inputarg(&self.repr(), 0)?;
-        hop.gendirectcall("ll_str.ll_int2dec", [v]).map(Some)
+        let helper = match self.kind.bits {
+            ..=64 => "ll_str.ll_int2dec",
+            _ => "ll_str.ll_lllong2dec",
+        };
+        hop.gendirectcall(helper, [v]).map(Some)
     }
 
     fn rtype_repr(&self, hop: &Hop<'_>) -> RType {

@@ -70,8 +70,8 @@ def pypysig_pushback(signum):
 
 @not_rpython
 def pypysig_set_wakeup_fd(fd, with_nul_byte):
-    """The number of a signal that arrives is written there as well, -1 for nowhere; answers
-    where it was written before."""
+    """The number of a signal that arrives, or a zero, is written there as well, -1 for nowhere;
+    returns where it was written before."""
     return -1
 
 @not_rpython
