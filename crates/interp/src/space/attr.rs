@@ -455,7 +455,17 @@ impl Interp<'_> {
     /// (`slf`) or from the class.
     pub(crate) fn bind(&mut self, v: &Value, slf: Option<&Value>, class: Ref) -> R {
         let Value::Ref(r) = v else {
-            return Ok(v.clone());
+            return match v {
+                // `g = Base.f` in the body of a class that derives from Base.
+                Value::Method(m)
+                    if m.slf.is_none()
+                        && slf.is_some()
+                        && self.heap.is_subclass(class, m.class) =>
+                {
+                    self.bind(&m.func, slf, class)
+                }
+                _ => Ok(v.clone()),
+            };
         };
         let method = |slf: Option<&Value>, class: Ref, func: &Value| {
             Ok(Value::Method(Arc::new(Method {

@@ -246,3 +246,16 @@ try: Names.__dict__ = 3
 except TypeError as e: print e
 try: A.__dict__ = {}
 except (TypeError, AttributeError) as e: print e
+# Methods that a class body takes from another class.
+class Taken(object):
+    def f(self, n): return n + 1
+class Taking(Taken):
+    g = Taken.f
+class TakingAgain(Taking):
+    h = Taking.g
+class Stranger(object):
+    f = Taken.f
+t = TakingAgain()
+print t.g(1), t.h(2), Taking.g(t, 3), TakingAgain.h(t, 4), Stranger().f(t, 5), t.g.im_self is t
+try: Stranger().f(6)
+except TypeError: print 'not its own'
