@@ -358,6 +358,12 @@ class TestWithInit(object):
 class Other(object):
     def test_no(self): pass
 
+class TestOldStyle:
+    def test_method(self): pass
+
+class TestDerivedOldStyle(TestOldStyle):
+    def test_more(self): pass
+
 class TestNot(object):
     __test__ = False
     def test_no(self): pass
@@ -376,6 +382,9 @@ def test_duplicates(a): pass
             TestClass::test_method passed
             TestDerived::test_method passed
             TestDerived::test_more passed
+            TestDerivedOldStyle::test_method passed
+            TestDerivedOldStyle::test_more passed
+            TestOldStyle::test_method passed
             test_duplicates[10] passed
             test_duplicates[11] passed
             test_duplicates[two] passed

@@ -1,6 +1,7 @@
 """Fixtures of tests: which ones a test uses, in which order they are set up, and those
 that ship with pytest. A fixture of a test that is translated is called by the function
 that runs the test (`_taipan_testing`); everything else here works in the interpreter."""
+import inspect
 import os
 import sys
 import tempfile
@@ -11,6 +12,11 @@ GENERATOR = 0x20
 # How many folders above a test file may have a `conftest.py`.
 LEVELS = 8
 ROOT_FILES = ['pytest.ini', 'tox.ini', 'setup.cfg', 'setup.py', 'pyproject.toml', '.git']
+
+
+def classes_of(cls):
+    """A class, old-style or not, and those that it inherits from, nearest first."""
+    return [c for c in inspect.getmro(cls) if c is not object]
 
 
 class Fixture(object):
@@ -80,7 +86,7 @@ class Levels(object):
     def __init__(self, module, cls=None):
         self.levels = []
         if cls is not None:
-            for c in cls.__mro__[:-1]:
+            for c in classes_of(cls):
                 self.add(c.__dict__, True)
         self.add(vars(module), False)
         for namespace in conftests(module):

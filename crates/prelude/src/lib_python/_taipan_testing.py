@@ -1,11 +1,13 @@
 """What `taipan test` runs on: tests are found in a module that has been imported, and
 made functions without arguments to be translated. The functions at the end are what
 asserts and `raises` of test modules call once they are translated."""
+import inspect
 import os
 import sys
 from _taipan import show, text
 from rpython.rlib.objectmodel import we_are_translated
-from _taipan_fixtures import Builtin, Levels, Run, is_generator, parameters, required
+from _taipan_fixtures import (
+    Builtin, Levels, Run, classes_of, is_generator, parameters, required)
 
 # Where translated tests write what they have to say of themselves.
 REPORT_FD = 199
@@ -53,7 +55,7 @@ class Param(object):
 
 
 def is_test_object(x):
-    return isinstance(x, type) or hasattr(x, 'func_code')
+    return inspect.isclass(x) or hasattr(x, 'func_code')
 
 
 def own(x):
@@ -247,7 +249,7 @@ class Collector(object):
         for name, value in namespace.items():
             if getattr(value, '__test__', True) is False:
                 continue
-            if isinstance(value, type) and (name.startswith('Test') or is_test_case(value)):
+            if inspect.isclass(value) and (name.startswith('Test') or is_test_case(value)):
                 self.collect_class(name, value, problem)
             elif name.startswith('test') and hasattr(value, 'func_code'):
                 self.collect_function(name, value, None, problem)
@@ -256,7 +258,7 @@ class Collector(object):
     def collect_class(self, name, cls, problem):
         if cls.__module__ == 'unittest':
             return
-        if '__init__' in [n for c in cls.__mro__[:-1] for n in c.__dict__]:
+        if '__init__' in [n for c in classes_of(cls) for n in c.__dict__]:
             return
         setup = getattr(cls, 'setUpClass' if is_test_case(cls) else 'setup_class', None)
         if setup is not None:
@@ -266,7 +268,7 @@ class Collector(object):
             problem = problem or (attempt(setup) if bound else attempt(function, cls))
         levels = Levels(self.module, cls)
         seen = {}
-        for c in cls.__mro__[:-1]:
+        for c in classes_of(cls):
             for method, value in c.__dict__.items():
                 if method.startswith('test') and hasattr(value, 'func_code') and method not in seen:
                     seen[method] = True
@@ -278,7 +280,7 @@ class Collector(object):
         first = 0
         levels = self.levels
         if owner is not None:
-            for c in reversed(owner[1].__mro__[:-1]):
+            for c in reversed(classes_of(owner[1])):
                 marks += marks_of(c.__dict__)
             prefix = owner[0] + '::'
             first = 1
