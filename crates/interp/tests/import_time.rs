@@ -1,5 +1,5 @@
-//! Programs in tests/import_time run at import time and print what CPython 2.7 prints
-//! (the `.out` files are CPython's output).
+//! Programs in tests/import_time run at import time and print what CPython 2.7 prints: the
+//! `.out` files are CPython's output, which `tests/cpython.rs` of taipan checks where there is one.
 
 use std::fs;
 use std::path::Path;

@@ -35,6 +35,10 @@
 //! rather than a struct) and `is_pointer(x)` (`x`, a type or a value, is of a pointer
 //! type). Callees are specialised per low-level types and Void values like the helper
 //! itself.
+//!
+//! The files in `tests/` test the helpers in RPython, through what calls them: `taipan test` runs
+//! them, on both engines in `crates/taipan/tests/prelude.rs`. What the language itself says holds
+//! under CPython 2.7, too; files named `test_rpython_*` have the rest.
 
 pub mod unicode;
 

@@ -1,4 +1,5 @@
-//! The programs of fixtures/ and the generated ones print the same under CPython 2.7.
+//! CPython 2.7 says the same: the programs of fixtures/, the generated ones, what is kept of the
+//! output of programs of import time (crates/interp/tests), and the tests of the prelude.
 //!
 //! `PYTHON2` names the interpreter; `python2.7` is looked for otherwise. Where there is
 //! none, the tests are reported as ignored, with the reason: this target has a harness of
@@ -6,6 +7,7 @@
 
 mod support {
     pub(crate) mod generated;
+    pub(crate) mod prelude;
     pub(crate) mod programs;
     pub(crate) mod text;
 }
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated::{self, Generated};
-use support::programs;
+use support::{prelude, programs};
 
 /// A CPython 2.7 that runs.
 struct Python2(String);
@@ -45,6 +47,8 @@ impl Python2 {
         let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../prelude/src");
         let mut command = Command::new(&self.0);
         command.current_dir(folder).env("PYTHONPATH", package);
+        // As at import time.
+        command.env("TZ", "UTC");
         let command = command.arg("-B").arg(target).args(args);
         command.output().expect("it was found")
     }
@@ -101,6 +105,53 @@ fn all_of(
     }
 }
 
+/// The output that `import_time.rs` of interp compares with is what CPython prints.
+fn import_time(python: &Python2) -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interp/tests/import_time");
+    let mut run = 0;
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|e| e != "py") {
+            continue;
+        }
+        // Under the name that it has there, in a folder that it may write to.
+        let scratch = tempfile::tempdir()?;
+        std::fs::copy(&path, scratch.path().join("main.py"))?;
+        let o = python.run(scratch.path(), "main.py", &[]);
+        let expected = std::fs::read(path.with_extension("out"))?;
+        if !o.status.success() || o.stdout != expected {
+            let found = String::from_utf8_lossy(&o.stdout);
+            let (expected, stderr) = (
+                String::from_utf8_lossy(&expected),
+                String::from_utf8_lossy(&o.stderr),
+            );
+            let difference = diffy::create_patch(&expected, &found);
+            return Err(format!("{}\n{difference}{stderr}", path.display()).into());
+        }
+        run += 1;
+    }
+    match run {
+        0 => Err("no programs".into()),
+        _ => Ok(()),
+    }
+}
+
+/// The tests of the prelude that say what the language does. Files named `test_rpython_*` say
+/// what only RPython does.
+fn prelude_tests(python: &Python2) -> Result<(), Failed> {
+    let files = prelude::test_files();
+    let files: Vec<&str> = (files.iter())
+        .map(String::as_str)
+        .filter(|f| !f.starts_with("test_rpython_"))
+        .collect();
+    let o = python.run(&prelude::folder(), "as_python.py", &files);
+    if o.status.success() {
+        return Ok(());
+    }
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Err(format!("{}{}", text(&o.stdout), text(&o.stderr)).into())
+}
+
 /// The names that are there without being defined are those that the table of the language has.
 fn names_of_python(python: &Python2) -> Result<(), Failed> {
     let program = "import __builtin__; print '\\n'.join(dir(__builtin__))";
@@ -137,7 +188,9 @@ fn main() -> ExitCode {
     };
     let trials = vec![
         trial("fixtures", Box::new(fixtures)),
+        trial("import_time", Box::new(import_time)),
         trial("names_of_python", Box::new(names_of_python)),
+        trial("prelude_tests", Box::new(prelude_tests)),
         trial("projects", Box::new(all_of(generated::projects()))),
         trial(
             "random_programs",
