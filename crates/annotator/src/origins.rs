@@ -13,7 +13,7 @@ use crate::project::is_conflict;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotKey, SpecIx};
 use crate::val::{Atom, Val};
-use crate::{ArgSource, Desc};
+use crate::{ArgSource, Desc, SiteId};
 
 /// An instruction of a function, or the function as a whole; none: no place in the
 /// program.
@@ -35,6 +35,20 @@ const FAR: usize = 12;
 /// Who contributes to a slot: where, what, and in words.
 pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
     let mut out = Vec::new();
+    contributors_of_joined(solver, key, &mut FxHashSet::default(), &mut out);
+    out
+}
+
+/// The same, of a slot and of those whose content it shares.
+fn contributors_of_joined(
+    solver: &mut Solver,
+    key: &SlotKey,
+    seen: &mut FxHashSet<SlotKey>,
+    out: &mut Vec<Origin>,
+) {
+    if !seen.insert(key.clone()) {
+        return;
+    }
     // A display writes its items in their order.
     let (each, first) = match key {
         SlotKey::Item(_) => (1, Some(0)),
@@ -71,7 +85,20 @@ pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
                 None => (None, "comes from a prebuilt object".into()),
                 place => (place, "is in a prebuilt object that is used here".into()),
             },
+            // A field of a subclass is that of the base class on which it is used.
+            NodeKey::Attr(class, name) if matches!(key, SlotKey::Attr(to, _) if *to != class) => {
+                contributors_of_joined(solver, &SlotKey::Attr(class, name), seen, out);
+                continue;
+            }
             NodeKey::Attr(..) => (None, "comes from a class or a prebuilt instance".into()),
+            NodeKey::Edge(_, a, b) => {
+                for site in [a, b] {
+                    if let Some(other) = at_site(key, site) {
+                        contributors_of_joined(solver, &other, seen, out);
+                    }
+                }
+                continue;
+            }
             _ => continue,
         };
         out.push(Origin {
@@ -81,7 +108,16 @@ pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
             from,
         });
     }
-    out
+}
+
+/// What a slot of a list or dict is for another one.
+fn at_site(key: &SlotKey, site: SiteId) -> Option<SlotKey> {
+    Some(match key {
+        SlotKey::Item(_) => SlotKey::Item(site),
+        SlotKey::Key(_) => SlotKey::Key(site),
+        SlotKey::Value(_) => SlotKey::Value(site),
+        _ => return None,
+    })
 }
 
 /// Nodes that write to a slot, with what they write and at which instruction.

@@ -483,3 +483,92 @@ def missing(n):
         ",
     );
 }
+
+/// What would be lost is refused.
+#[test]
+fn arguments_that_builtins_do_not_take() {
+    check(
+        "
+from collections import OrderedDict
+def named(n): return len(dict(a=n))
+def ordered(n): return len(OrderedDict([(n, n)]))
+def ordered_named(n): return len(OrderedDict(a=n))
+def converted(n): return float(x=n)
+def listed(n): return len(list(sequence=[n]))
+def base(s): return int(s, base=16)
+def counted(n):
+    total = 0
+    for i, x in enumerate([n, n], start=5): total += i
+    return total
+def letter(s):
+    b = bytearray(s)
+    b[0] = 'x'
+    return len(b)
+def extended(s):
+    l = [s]
+    l.extend(('a', 'b'))
+    return l
+def joined(s): return ''.join(c for c in s)
+def space(s): return s.isspace()
+def upper(u): return u.upper()
+",
+        "
+        named(1) error dict() with the keyword argument `a` is not RPython
+        ordered(1) error OrderedDict() with 1 argument is not RPython
+        ordered_named(1) error OrderedDict() with the keyword argument `a` is not RPython
+        converted(1) error float() with the keyword argument `x` is not RPython
+        listed(1) error list() with the keyword argument `sequence` is not RPython
+        base('11') == 17
+        counted(1) == 11
+        letter('abc') error the items of a bytearray are integers, and so are its indices
+        extended('abc') error a tuple of 2 items cannot be used as a list
+        joined('abc') error str.join() needs a list, not a generator
+        space('abc') error str.isspace() is not RPython, except of a single character
+        upper(u'abc') error unicode.upper() is not RPython
+        ",
+    );
+}
+
+/// `isinstance()` of several classes, of which nothing is known while compiling.
+#[test]
+fn instances_of_several_classes() {
+    check(
+        "
+class Animal(object): pass
+class Cat(Animal): pass
+class Kitten(Cat): pass
+class Dog(Animal):
+    def __init__(self): self.tricks = 2
+class Bird(Animal): pass
+def make(n):
+    if n == 0: return Animal()
+    if n == 1: return Cat()
+    if n == 2: return Kitten()
+    if n == 3: return Dog()
+    if n == 4: return Bird()
+    return None
+def several(n): return isinstance(make(n), (Cat, Dog))
+def certain(n):
+    a = make(n)
+    assert a is not None
+    return isinstance(a, (Dog, Bird, int)), isinstance(a, ()), isinstance(a, (str, int))
+def narrowed(n):
+    a = make(n)
+    if isinstance(a, (Dog,)): return a.tricks
+    return 0
+",
+        "
+        several(0) == false
+        several(1) == true
+        several(2) == true
+        several(3) == true
+        several(4) == false
+        several(5) == false
+        certain(2) == [false,false,false]
+        certain(3) == [true,false,false]
+        certain(4) == [true,false,false]
+        narrowed(3) == 2
+        narrowed(1) == 0
+        ",
+    );
+}

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use taipan_annotator::{Spec, Target};
+use taipan_base::ErrorCode;
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::{LLTarget, ObjData};
 use taipan_lltype::{
@@ -21,7 +22,14 @@ use crate::rtyper::void_const;
 use crate::{RTyper, Typed, TyperError, containers, synth};
 
 fn mismatch(c: &Const, ty: LLType) -> TyperError {
-    TyperError::internal(format!("the constant {c} has no form as {ty}"))
+    match c {
+        // The only container among constants that is no object.
+        Const::Tuple(items) => TyperError::with_code(
+            ErrorCode::NoConversion,
+            format!("a tuple of {} items cannot be used as a list", items.len()),
+        ),
+        _ => TyperError::internal(format!("the constant {c} has no form as {ty}")),
+    }
 }
 
 /// A constant as a value of a low-level type.

@@ -261,7 +261,16 @@ impl Cx<'_> {
                     self.write(SlotKey::Key(*site), index.clone());
                     self.write(SlotKey::Value(*site), value.clone());
                 }
-                Atom::ByteArray | Atom::Ptr(_) | Atom::Interior { .. } => {}
+                Atom::ByteArray => {
+                    if index.ints().is_none() || value.ints().is_none() {
+                        self.problem_help(
+                            ErrorCode::UnsupportedOperands,
+                            "the items of a bytearray are integers, and so are its indices",
+                            Some("make an integer of a character: `ord(c)`"),
+                        );
+                    }
+                }
+                Atom::Ptr(_) | Atom::Interior { .. } => {}
                 Atom::BuiltinMethod { of, .. } if of.single() == Some(&Atom::Address) => {}
                 other => {
                     let what = self.facts.describe_atom(other);

@@ -11,6 +11,7 @@ use taipan_language::{HelperFunction, Kind, KnownFunction};
 
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
+use super::remedies::counted;
 use super::{Cx, constants, lowlevel};
 use crate::Desc;
 use crate::facts::Known;
@@ -106,9 +107,9 @@ impl Cx<'_> {
             return self.problem(
                 ErrorCode::InvalidArguments,
                 format!(
-                    "{}() takes {} arguments ({given} given)",
+                    "{}() takes {} ({given} given)",
                     f.name,
-                    f.args.len()
+                    counted(f.args.len())
                 ),
             );
         }
@@ -185,6 +186,15 @@ impl Cx<'_> {
         use KnownFunction::*;
         let vals = args.vals();
         let first = vals.first().cloned().unwrap_or_default();
+        let takes = |name: &str| match f {
+            Enumerate => name == "start",
+            Int => name == "base",
+            Unicode => matches!(name, "encoding" | "errors"),
+            _ => false,
+        };
+        if let Some((name, ..)) = args.keywords.iter().find(|(name, ..)| !takes(name)) {
+            return Ok(self.no_keyword(f.name(), name));
+        }
         Ok(match (f, vals.len()) {
             (Range | Xrange, _) => self.range(&vals),
             (Enumerate, 1 | 2) => self.wrap_iterator("enumerate", &first),

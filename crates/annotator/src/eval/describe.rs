@@ -7,6 +7,9 @@ use crate::Desc;
 use crate::facts::{Facts, Known};
 use crate::val::{Atom, Val};
 
+/// The class whose instances the flow space makes of generators.
+const GENERATOR: &str = "rpython.flowspace.generator.GeneratorIterator";
+
 impl Facts {
     /// A value in words.
     pub(crate) fn describe(&self, v: &Val) -> String {
@@ -24,6 +27,7 @@ impl Facts {
     pub(crate) fn describe_atom(&self, a: &Atom) -> String {
         match a {
             Atom::Instance(Some(c)) => match self.class(*c) {
+                Ok(Some(info)) if &*info.name == GENERATOR => "a generator".into(),
                 Ok(Some(info)) => format!("an instance of {}", info.name),
                 _ => "an instance".into(),
             },

@@ -12,6 +12,7 @@ use super::lowlevel::{
     annotation_to_lltype, has_field, is_array, is_pointer, ll_type_val, lltype_to_annotation,
     number_type, simple_size, type_of,
 };
+use super::remedies::counted;
 use crate::Desc;
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -86,7 +87,15 @@ impl Cx<'_> {
             ObjectInit | BaseExceptionInit => Val::none(),
             Show | Text => Val::str_(false),
 
-            OrderedDict => self.new_dict().1,
+            OrderedDict => match (&vals[..], args.keywords.first()) {
+                (_, Some((name, ..))) => self.no_keyword(f.name(), name),
+                ([], None) => self.new_dict().1,
+                _ => self.problem_help(
+                    ErrorCode::NotCallable,
+                    format!("OrderedDict() with {} is not RPython", counted(vals.len())),
+                    Some("store one item after the other in an empty one"),
+                ),
+            },
             Instantiate => self.instantiate_pbc(&first)?,
             RDict | ROrdereddict => {
                 let (site, dict) = self.new_dict();

@@ -373,6 +373,16 @@ impl Cx<'_> {
             (Upper | Lower, 0) if !unicode => text(false),
             (IsDigit | IsAlpha | IsAlnum, 0) => Val::bool_(),
             (IsSpace | IsLower | IsUpper, 0) if is_char => Val::bool_(),
+            (IsSpace | IsLower | IsUpper, 0) => self.problem_help(
+                ErrorCode::NoSuchAttribute,
+                format!("{what}.{name}() is not RPython, except of a single character"),
+                Some("ask each character: `s[i]`"),
+            ),
+            (Upper | Lower | SplitLines, 0) if unicode => self.problem_help(
+                ErrorCode::NoSuchAttribute,
+                format!("unicode.{name}() is not RPython"),
+                of_method(what, name),
+            ),
             (Encode, 1) if unicode => self.coding(&arg(0), false, no_nul),
             (Decode, 1) if !unicode => self.coding(&arg(0), true, no_nul),
             (

@@ -39,6 +39,9 @@ pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
     Some(match (kind, name) {
         (_, "format") => "use `%`, as in `\"%d\" % n`",
         ("str", "split" | "rsplit") => "say which character separates the parts: `split(' ')`",
+        ("unicode", "upper" | "lower") => {
+            "use `toupper(ord(c))` or `tolower(ord(c))` of rpython.rlib.unicodedata.unicodedb_5_2_0"
+        }
         ("str", "encode") => "a str is bytes already: leave it out",
         ("list", "sort") => "use `TimSort(list).sort()` of rpython.rlib.listsort",
         _ => return None,
@@ -73,6 +76,16 @@ impl Cx<'_> {
             n => format!("{name}() with {} is not RPython", counted(n)),
         };
         self.problem_help(ErrorCode::NotCallable, message, remedy)
+    }
+
+    /// A builtin function is given an argument by a name that it does not have in RPython.
+    pub(super) fn no_keyword(&mut self, function: &str, name: &str) -> Val {
+        let remedy = match function {
+            "dict" | "OrderedDict" => "store one item after the other: `d['a'] = 1`",
+            _ => "give it by its place",
+        };
+        let message = format!("{function}() with the keyword argument `{name}` is not RPython");
+        self.problem_help(ErrorCode::NotCallable, message, Some(remedy))
     }
 }
 

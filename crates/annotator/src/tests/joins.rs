@@ -316,3 +316,68 @@ fn results_of_one_call() {
                |         ^"#]],
     );
 }
+
+/// Content that lists share, and fields that subclasses have: the places are those of the values.
+#[test]
+fn shared_content() {
+    check(
+        "
+        class Node(object):
+            pass
+        class Number(Node):
+            def __init__(self, n):
+                self.value = n
+        class Text(Node):
+            def __init__(self, s):
+                self.value = s
+        def field(n):
+            node = Number(n) if n > 0 else Text('a')
+            return node.value
+        def items(n):
+            numbers = [1]
+            names = ['a']
+            x = numbers
+            if n > 0:
+                x = names
+            return len(x)
+        def values(n):
+            numbers = {1: 1}
+            names = {1: 'a'}
+            x = numbers
+            if n > 0:
+                x = names
+            return len(x)
+        def f():
+            import os
+            n = len(os.getcwd())
+            field(n)
+            items(n)
+            values(n)
+        ",
+        expect![[r#"
+            error[TP0300]: attribute value of Node mixes an int and a str
+             --> /main.py:8:9
+              |
+            5 |         self.value = n
+              |         ---------- an int comes from here
+            ...
+            8 |         self.value = s
+              |         ^^^^^^^^^^ a str comes from here
+
+            error[TP0300]: a list mixes an int and a str
+              --> /main.py:14:14
+               |
+            13 |     numbers = [1]
+               |                - an int comes from here
+            14 |     names = ['a']
+               |              ^^^ a str comes from here
+
+            error[TP0300]: the set of values of a dict mixes an int and a str
+              --> /main.py:21:17
+               |
+            20 |     numbers = {1: 1}
+               |                   - an int comes from here
+            21 |     names = {1: 'a'}
+               |                 ^^^ a str comes from here"#]],
+    );
+}

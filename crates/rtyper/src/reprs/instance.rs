@@ -11,11 +11,12 @@ use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym,
+    BOOL, FuncSym, LLConst, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp,
+    SIGNED, StaticSym,
 };
 
 use crate::containers::fn_operand;
-use crate::hop::{cfield, cflavor_gc, ctype};
+use crate::hop::{cbool, cfield, cflavor_gc, ctype};
 use crate::queries::{ClassAttr, DefaultField};
 use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
@@ -43,6 +44,30 @@ impl InstanceRepr {
             class: None,
             ty: OBJECT.ptr(),
         }
+    }
+
+    /// Whether an instance is one of a class.
+    fn gen_isinstance(&self, hop: &Hop<'_>, v: LLOperand, cls: LLOperand) -> Typed<LLOperand> {
+        let exact = match &cls {
+            Operand::Const(LLConst::Static(s, _)) => {
+                matches!(&**s, StaticSym::Vtable(c) if hop.rt.is_leaf(*c))
+            }
+            _ => false,
+        };
+        if can_be_none(&hop.args_s[0]) {
+            let helper = if exact {
+                "rclass.ll_isinstance_exact"
+            } else {
+                "rclass.ll_isinstance"
+            };
+            return hop.gendirectcall(helper, [v, cls]);
+        }
+        let own = self.gettype(hop.llops, v);
+        Ok(if exact {
+            hop.genop(PlainOp::PtrEq, [own, cls], *BOOL)
+        } else {
+            super::class::gen_issubclass(hop.llops, own, cls)
+        })
     }
 
     fn attr(&self, rt: &RTyper<'_>, name: &str) -> Typed<ClassAttr> {
@@ -299,27 +324,20 @@ impl ReprMethods for InstanceRepr {
             return c.map(Some);
         }
         let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
-        let cls = hop.inputarg(&Repr::Type, 1)?;
-        let exact = match &cls {
-            Operand::Const(LLConst::Static(s, _)) => {
-                matches!(&**s, StaticSym::Vtable(c) if hop.rt.is_leaf(*c))
-            }
-            _ => false,
+        let Some(Const::Tuple(classes)) = hop.const_arg(1) else {
+            let cls = hop.inputarg(&Repr::Type, 1)?;
+            return self.gen_isinstance(hop, v, cls).map(Some);
         };
-        if can_be_none(&hop.args_s[0]) {
-            let helper = if exact {
-                "rclass.ll_isinstance_exact"
-            } else {
-                "rclass.ll_isinstance"
-            };
-            return hop.gendirectcall(helper, [v, cls]).map(Some);
+        let mut any: Option<LLOperand> = None;
+        for class in classes.iter().filter(|c| is_class_of_instances(hop.rt, c)) {
+            let cls = hop.inputconst(&Repr::Type, class)?;
+            let is = self.gen_isinstance(hop, v.clone(), cls)?;
+            any = Some(match any {
+                Some(others) => or(hop.llops, others, is),
+                None => is,
+            });
         }
-        let own = self.gettype(hop.llops, v);
-        Ok(Some(if exact {
-            hop.genop(PlainOp::PtrEq, [own, cls], *BOOL)
-        } else {
-            super::class::gen_issubclass(hop.llops, own, cls)
-        }))
+        Ok(Some(any.unwrap_or_else(|| cbool(false))))
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
@@ -344,6 +362,23 @@ impl ReprMethods for InstanceRepr {
     fn rtype_call_args(&self, hop: &Hop<'_>) -> RType {
         crate::calls::rtype_call(hop)
     }
+}
+
+/// Whether a constant is a class that instances of the program may be of, and not a type such as
+/// `int`.
+fn is_class_of_instances(rt: &RTyper<'_>, c: &Const) -> bool {
+    let Const::Obj(o) = c else { return false };
+    let data = rt.object(*o);
+    let Ok(ObjData::Class(class)) = data.as_deref() else {
+        return false;
+    };
+    !class.builtin || &*class.module == "exceptions"
+}
+
+fn or(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
+    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *SIGNED);
+    let any = llops.gennum(NumFamily::Int, NumOp::Or, [int(a), int(b)], *SIGNED);
+    llops.gennum(NumFamily::Int, NumOp::IsTrue, [any], *BOOL)
 }
 
 /// Identity of instances.
