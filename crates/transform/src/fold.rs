@@ -166,16 +166,6 @@ fn simplify(
                 None
             }
             PlainOp::IntBetween => {
-                if let (Some(LLConst::Int(_, zero)), Some(LLConst::Int(_, n))) =
-                    (op.args[0].as_const(), op.args[2].as_const())
-                    && zero.get() == 0
-                    && n.get() >= 0
-                {
-                    let n = op.args[2].clone();
-                    op.args = [op.args[1].clone(), n].into_iter().collect();
-                    op.op = LLOp::Num(NumFamily::Uint, NumOp::Lt);
-                    return None;
-                }
                 let known = known_subclass(op, defs, program)?;
                 Some(constant(LLConst::Bool(known)))
             }

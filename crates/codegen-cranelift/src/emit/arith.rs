@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 use taipan_graph::Operation;
-use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, PlainOp, const_word};
+use taipan_lltype::{LLConst, LLOperand, LowLevel, NumFamily, NumOp, PlainOp, const_word};
 
 use super::types::{clif_type, is_signed};
 use super::{Bad, Emitter};
@@ -250,6 +250,13 @@ impl Emitter<'_, '_> {
         }
         // a <= b < c
         let (b, c) = (self.arg_value(op, 1)?, self.arg_value(op, 2)?);
+        let constant = |i: usize| match op.args[i].as_const() {
+            Some(LLConst::Int(_, v)) => Some(v.get()),
+            _ => None,
+        };
+        if constant(0) == Some(0) && constant(2).is_some_and(|n| n >= 0) {
+            return Ok(self.b.ins().icmp(IntCC::UnsignedLessThan, b, c));
+        }
         let low = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, a, b);
         let high = self.b.ins().icmp(IntCC::SignedLessThan, b, c);
         Ok(self.b.ins().band(low, high))
