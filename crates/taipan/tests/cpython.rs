@@ -9,6 +9,7 @@ mod support {
     pub(crate) mod generated;
     pub(crate) mod prelude;
     pub(crate) mod programs;
+    pub(crate) mod python2;
     pub(crate) mod text;
 }
 
@@ -18,41 +19,8 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated::{self, Generated};
+use support::python2::Python2;
 use support::{prelude, programs};
-
-/// A CPython 2.7 that runs.
-struct Python2(String);
-
-impl Python2 {
-    /// The interpreter, or why there is none. What only claims to be one, such as the
-    /// stub of a version manager without a version, is none.
-    fn find() -> Result<Python2, String> {
-        let name = std::env::var("PYTHON2").unwrap_or_else(|_| "python2.7".to_owned());
-        let version = "import sys; print sys.version_info[:2]";
-        let o = match Command::new(&name).args(["-c", version]).output() {
-            Ok(o) => o,
-            Err(e) => return Err(format!("no CPython 2.7: {name}: {e}")),
-        };
-        if o.status.success() && o.stdout.trim_ascii() == b"(2, 7)" {
-            return Ok(Python2(name));
-        }
-        let said = String::from_utf8_lossy(&o.stderr);
-        let said = said.lines().next().unwrap_or("it printed another version");
-        Err(format!("no CPython 2.7: {name}: {said}"))
-    }
-
-    /// Runs a program, which may import Taipan's own `rpython` package: that is Python as
-    /// well.
-    fn run(&self, folder: &Path, target: &str, args: &[&str]) -> Output {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../prelude/src");
-        let mut command = Command::new(&self.0);
-        command.current_dir(folder).env("PYTHONPATH", package);
-        // As at import time.
-        command.env("TZ", "UTC");
-        let command = command.arg("-B").arg(target).args(args);
-        command.output().expect("it was found")
-    }
-}
 
 fn native(folder: &Path, target: &str, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
@@ -155,11 +123,7 @@ fn prelude_tests(python: &Python2) -> Result<(), Failed> {
 /// The names that are there without being defined are those that the table of the language has.
 fn names_of_python(python: &Python2) -> Result<(), Failed> {
     let program = "import __builtin__; print '\\n'.join(dir(__builtin__))";
-    let mut command = Command::new(&python.0);
-    let out = command
-        .args(["-c", program])
-        .output()
-        .expect("it was found");
+    let out = python.run(Path::new("."), "-c", &[program]);
     let names = String::from_utf8_lossy(&out.stdout).into_owned();
     let names: Vec<&str> = names.lines().collect();
     let unknown: Vec<_> = (names.iter())
