@@ -117,6 +117,7 @@ codes! {
     TP0327 InvalidSpecialization;
     TP0328 FailedPolicy;
     TP0329 InitReturns;
+    TP0330 SpecialisedClass;
 
     // RTyping.
     TP0401 NotSupportedByRTyper;

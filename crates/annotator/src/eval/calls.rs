@@ -648,6 +648,17 @@ impl Cx<'_> {
         let Some(info) = self.facts.class(class)? else {
             return Ok(me);
         };
+        let special = self.facts.lookup(class, "_annspecialcase_")?;
+        if special.is_some_and(|(_, c)| c.as_str() != Some("")) {
+            self.problem_help(
+                ErrorCode::SpecialisedClass,
+                format!(
+                    "class {} has `_annspecialcase_`: classes cannot be specialised",
+                    info.name
+                ),
+                Some("make a subclass for each use, or mix in what they have in common"),
+            );
+        }
         let init = self.facts.lookup(class, "__init__")?;
         let record = CallRecord {
             desc: Desc::Class(class),
