@@ -162,12 +162,44 @@ impl Cx<'_> {
                     self.problem(
                         ErrorCode::MaybeNegative,
                         "check_nonneg(): the integer may be negative",
-                    )
-                } else {
-                    Val::none()
+                    );
                 }
+                first
             }
-            CheckRegularInt | CheckListOfChars => Val::none(),
+            CheckRegularInt => {
+                let regular = |i: &Ints| i.is_bool() || i.kind() == Some(IntKind::SIGNED);
+                if !first.is_bottom() && !first.ints().is_some_and(|i| regular(&i)) {
+                    self.problem(
+                        ErrorCode::InvalidBuiltinArgument,
+                        "check_regular_int(): this is no plain int",
+                    );
+                }
+                first
+            }
+            CheckListOfChars => {
+                let mut item = Val::default();
+                for a in &first.atoms {
+                    match a {
+                        Atom::List(site) => {
+                            let i = self.read(SlotKey::Item(*site));
+                            item = self.join(&item, &i);
+                        }
+                        other => item = self.join(&item, &other.clone().into()),
+                    }
+                }
+                let is_char = |a: &Atom| {
+                    matches!(
+                        a,
+                        Atom::Str { char_: true, .. } | Atom::Uni { char_: true, .. } | Atom::Error
+                    )
+                };
+                if item.none || !item.atoms.iter().all(is_char) {
+                    let got = self.facts.describe(&item);
+                    let message = format!("check_list_of_chars(): an item is {got}");
+                    self.problem(ErrorCode::InvalidBuiltinArgument, message);
+                }
+                first
+            }
             HaveDebugPrints | HaveDebugPrintsFor => Val::bool_(),
             DebugOffset | DebugStart | DebugStop => Val::signed(),
             LlAssert | DebugPrint | DebugFlush | DebugForked | AttachGdb => Val::none(),

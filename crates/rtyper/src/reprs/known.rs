@@ -83,13 +83,15 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         LlAssertNotNone
         | MakeSureNotResized
         | CheckAnnotation
+        | CheckNonneg
+        | CheckRegularInt
+        | CheckListOfChars
         | CheckNotAccessDirectly
         | MarkDictNonNull => rlib::first_argument(hop),
         HaveDebugPrints | HaveDebugPrintsFor => rlib::returns(hop, cbool(false)),
         DebugOffset => rlib::returns(hop, csigned(-1)),
         DebugStart | DebugStop => rlib::returns(hop, csigned(0)),
-        DebugPrint | DebugFlush | DebugForked | AttachGdb | CheckNonneg | CheckRegularInt
-        | CheckListOfChars => rlib::returns(hop, cvoid()),
+        DebugPrint | DebugFlush | DebugForked | AttachGdb => rlib::returns(hop, cvoid()),
 
         Hint => jit::hint(hop, &jit::true_keywords(hop)),
         Promote | PromoteString | PromoteUnicode => jit::hint(hop, &[f.name()]),

@@ -71,13 +71,15 @@ class NotAListOfChars(Exception):
 
 def check_nonneg(x):
     assert x >= 0
+    return x
 
 def check_regular_int(x):
     assert type(x) in (int, bool)
+    return x
 
 def check_list_of_chars(l):
     for x in l:
-        assert isinstance(x, str) and len(x) == 1
+        assert isinstance(x, (str, unicode)) and len(x) == 1
     return l
 
 def attach_gdb():
