@@ -605,3 +605,20 @@ def f(text):
         ",
     );
 }
+
+#[test]
+fn bisection() {
+    check(
+        "
+from rpython.rlib import rbisect
+def left(n): return rbisect.bisect_left([1, 3, 3, 5], n, 4)
+def right(n): return rbisect.bisect_right([1, 3, 3, 5], n, 4)
+",
+        "
+        left(3) == 1
+        left(4) == 3
+        right(3) == 3
+        right(9) == 4
+        ",
+    );
+}

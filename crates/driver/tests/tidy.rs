@@ -238,18 +238,35 @@ fn dependencies_are_used() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// CONTRIBUTING.md names no file that is not there.
+/// CONTRIBUTING.md and the pages of recipes name no file that is not there, and CONTRIBUTING.md names
+/// every page.
 #[test]
 fn recipes_name_files_that_are_there() {
-    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
-    let quoted = text.split('`').skip(1).step_by(2);
-    let paths = quoted.filter(|q| q.starts_with("crates/") && !q.contains('*'));
-    let mut count = 0;
-    for path in paths {
-        assert!(root().join(path).exists(), "{path} is not there");
-        count += 1;
+    let index = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let mut texts = vec![("CONTRIBUTING.md".to_owned(), index.clone())];
+    for entry in std::fs::read_dir(root().join("docs/contributing")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(
+            index.contains(&format!("(docs/contributing/{name})")),
+            "{name}"
+        );
+        texts.push((name, std::fs::read_to_string(path).unwrap()));
     }
-    assert!(count > 20, "{count} files");
+    let mut count = 0;
+    for (page, text) in &texts {
+        let lines = text.lines().filter(|line| !line.starts_with("```"));
+        let quoted = lines.flat_map(|line| line.split('`').skip(1).step_by(2));
+        let folders = ["crates/", "docs/", "tests/", "benches/"];
+        let paths = quoted.filter(|q| folders.iter().any(|f| q.starts_with(f)));
+        for path in paths.filter(|p| !p.contains('*')) {
+            // A command starts with the path of its program.
+            let path = path.split(' ').next().unwrap_or(path);
+            assert!(root().join(path).exists(), "{page}: {path} is not there");
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count} files");
 }
 
 #[test]
