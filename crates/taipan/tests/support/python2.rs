@@ -31,6 +31,8 @@ impl Python2 {
         let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../prelude/src");
         let mut command = Command::new(&self.0);
         command.current_dir(folder).env("PYTHONPATH", package);
+        // As at import time.
+        command.env("TZ", "UTC");
         let command = command.arg("-B").arg(target).args(args);
         command.output().expect("it was found")
     }
